@@ -1,0 +1,189 @@
+/**
+ * The ingest batch as clients send it (`api.md` 2.6, `decisions.md` section 3). These types are the one whitelist of event
+ * types and payload keys: `validators.ts` compiles them to checks, the OpenAPI document and the SDK derive from them.
+ */
+import type { tags } from "typia";
+
+export type EventType =
+  | "page"
+  | "visibility"
+  | "focus"
+  | "heartbeat"
+  | "mouse"
+  | "click"
+  | "touch"
+  | "scroll"
+  | "key"
+  | "form"
+  | "env"
+  | "timing";
+
+type Text = string & tags.MaxLength<512>;
+type Scalar = boolean | number | Text;
+/** A fact about the environment: browsers and SDK versions disagree on its form, so any scalar or list of scalars will do. */
+type Fact = Scalar | (Scalar[] & tags.MaxItems<64>);
+type Names = Text | (Text[] & tags.MaxItems<64>);
+
+/** Row of a pointer path: `[t, x, y]`, t in ms since the first row, x and y in CSS pixels of the viewport. */
+export type PointRow = [t: number, x: number, y: number];
+/** Row of a typing rhythm: `[t, dwell]` in ms; never which key. */
+export type StrokeRow = [t: number, dwell: number];
+
+/**
+ * The payload of any event. One whitelist serves all types, so a known key on an unexpected type never sinks a batch.
+ * Every key is optional: absent means "not observed", which differs from an observed `false` or 0.
+ */
+export interface EventPayload {
+  // page
+  path?: Text;
+  host?: Text;
+  referrer_host?: Text;
+  title_hash?: Text | number;
+  /** `document.visibilityState`, or the focus state. */
+  state?: Text;
+  visible_ms?: number;
+  active_ms?: number;
+  idle_ms?: number;
+  /** `PerformanceNavigationTiming.type`, or `spa` for a navigation without a load. */
+  nav_type?: Text;
+
+  // pointer; x and y in CSS pixels of the viewport
+  x?: number;
+  y?: number;
+  dx?: number;
+  dy?: number;
+  /** ms since the page was opened (`performance.now()`) of the event, or of the first row of `points`. */
+  t?: number;
+  /** ms since the event before it. */
+  dt?: number;
+  button?: number;
+  buttons?: number;
+  pressure?: number;
+  radius?: number;
+  pointer_type?: Text;
+  /** `Event.isTrusted`. */
+  trusted?: boolean;
+  /** ms between down and up, of a button or of a key. */
+  dwell?: number;
+  /** Mean count of coalesced events behind each pointer move of this event. */
+  coalesced?: number;
+  /** Share of pointer moves of this event whose coordinates are not whole pixels. */
+  fractional?: number & tags.Minimum<0> & tags.Maximum<1>;
+  /** Mean ms between `Event.timeStamp` and the handler. */
+  dispatch_lag?: number;
+  /** Share of pointer moves whose `movementX/Y` disagrees with the difference of their screen positions. */
+  movement_mismatch?: number & tags.Minimum<0> & tags.Maximum<1>;
+  target_tag?: Text;
+  /** How far the page is scrolled, 0 top to 1 bottom. */
+  depth?: number & tags.Minimum<0> & tags.Maximum<1>;
+  direction?: "up" | "down" | "left" | "right";
+  /** The path of the pointer or finger. */
+  points?: PointRow[] & tags.MaxItems<256>;
+
+  // keyboard and forms: timings only, never content or which key
+  /** ms between the release of the key before it and this press. */
+  flight?: number;
+  /** The typing rhythm: presses since the first one. */
+  strokes?: StrokeRow[] & tags.MaxItems<256>;
+  count?: number;
+  backspaces?: number;
+  pastes?: number;
+  field_count?: number;
+  fill_ms?: number;
+  autofill?: boolean;
+  /** True when a field that people can't see was filled in. */
+  honeypot?: boolean;
+  submit?: boolean;
+
+  // environment
+  webdriver?: boolean;
+  /** Names of globals and properties that automation drivers leave behind, such as `cdc_` or `__playwright`. */
+  driver_artifacts?: Names;
+  user_agent?: Text;
+  /** Brands of `navigator.userAgentData`, as `Chromium/156`. */
+  ua_brands?: Names;
+  ua_mobile?: boolean;
+  platform?: Text;
+  languages?: Names;
+  timezone?: Text;
+  /** `Date.getTimezoneOffset()`: minutes, positive west of UTC. */
+  tz_offset?: number;
+  cpu?: number;
+  memory?: number;
+  touch_points?: number;
+  /** Count (or names) of `navigator.plugins`. */
+  plugins?: Fact;
+  mime_types?: Fact;
+  screen_w?: number;
+  screen_h?: number;
+  avail_w?: number;
+  avail_h?: number;
+  inner_w?: number;
+  inner_h?: number;
+  outer_w?: number;
+  outer_h?: number;
+  dpr?: number;
+  color_depth?: number;
+  webgl_vendor?: Text;
+  webgl_renderer?: Text;
+  /** Whether `window.chrome` exists. */
+  chrome_object?: Fact;
+  /** True when `Notification.permission` and `permissions.query` contradict each other. */
+  permissions_mismatch?: Fact;
+  notification_permission?: Text;
+  /** Names of natives that are no longer native code, such as `navigator.webdriver`; or whether there are any. */
+  native_tampered?: Fact;
+  /** Names of properties that differ in a fresh same-origin iframe, such as `webdriver` or `languages`; or whether any does. */
+  iframe_mismatch?: Fact;
+  /** The same for a worker. */
+  worker_mismatch?: Fact;
+  /** `eval.toString().length`: 33 in Chromium, 37 in Firefox and Safari. */
+  eval_length?: number;
+  /** True when an attached debugger protocol client read a trap (an error's `stack` getter passed to the console). */
+  stack_probe?: Fact;
+  /** `navigator.connection.rtt` in ms. */
+  rtt?: number;
+
+  // timing, ms
+  ttfb?: number;
+  dcl?: number;
+  load?: number;
+  /** Mean and standard deviation of the time between animation frames. */
+  raf_mean?: number;
+  raf_sd?: number;
+}
+
+/** ISO-8601 date and time, zone optional (UTC then). */
+export type Timestamp = string &
+  tags.Pattern<"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)?$">;
+
+export interface IngestEvent {
+  /** Per-event id, unique within its session; a repeat counts once. */
+  request_id: string & tags.Pattern<"^[A-Za-z0-9_-]{8,64}$">;
+  type: EventType;
+  received_at: Timestamp;
+  payload: EventPayload;
+}
+
+/** 1 to 100 events; unknown keys of an event or of its payload are refused. */
+export type IngestEvents = IngestEvent[] & tags.MinItems<1> & tags.MaxItems<100>;
+
+/** Body of `POST /v1/events`. Unknown keys beside these are ignored. */
+export interface IngestBatch {
+  /** null on first contact; a token is minted then, or when this one is not recoverable. */
+  session_token: string | null;
+  events: IngestEvents;
+  /** Alternative to the header `X-Service-Site-Key`. */
+  site_key?: string;
+}
+
+/** Body of the 202. */
+export interface IngestAnswer {
+  session_token: string;
+  /** Events newly recorded. */
+  accepted: number;
+  /** Events recognised by `request_id` and not counted again. */
+  duplicates: number;
+  /** Present and true only from the batch that takes the account above its monthly quota. */
+  over_quota?: true;
+}

@@ -1,0 +1,64 @@
+/**
+ * What scoring sees and says, shared by ingest, engines, store, rules and verdict. Scoring is pure:
+ * (features folded from events, facts of the request) -> engine results; time and counts arrive here as evidence.
+ */
+
+export const engineNames = ["heuristics", "js_detection", "behavioral"] as const;
+export type EngineName = (typeof engineNames)[number];
+
+/** Facts of one ingest request that the client does not put in its events. Header values are cut to 512 characters. */
+export interface RequestFacts {
+  /** Server clock when the batch arrived, ms since the epoch. */
+  readonly nowMs: number;
+  /** Visitor's address in canonical text: the socket's, or from `X-Forwarded-For` behind a trusted proxy. */
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly acceptLanguage: string;
+  readonly accept: string;
+  readonly acceptEncoding: string;
+  readonly origin: string;
+  readonly referer: string;
+  readonly secChUa: string;
+  readonly secChUaMobile: string;
+  readonly secChUaPlatform: string;
+  readonly secFetchSite: string;
+  readonly secFetchMode: string;
+  readonly secFetchDest: string;
+  readonly contentType: string;
+}
+
+/**
+ * Counts that one session alone can't know, kept by the store with bounds and expiry, read inside the write transaction.
+ * All are per project, and count this session too.
+ */
+export interface Surroundings {
+  /** Sessions first seen from this address in the last hour or so. */
+  readonly sessionsFromIp: number;
+  /** Sessions that sent a batch of this very shape (types, order, geometry; not ids or times) in the last hour or so. */
+  readonly sessionsWithShape: number;
+  /** Of the pointer-path shingles of this batch, how many another session has shown before. */
+  readonly replayedShingles: number;
+}
+
+/** What the store remembers of a session's last request: the fallback of the verdict's request context. "" is unknown. */
+export interface LastRequest {
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly path: string;
+  readonly host: string;
+}
+
+/** A detection that fired, with what it adds to its engine and the values that made it fire. */
+export interface FiredDetection {
+  readonly id: number;
+  /** Bot-evidence weight this detection added to its engine; 0 for experimental ones. */
+  readonly contribution: number;
+}
+
+/** Outcome of one engine: a score of 1 to 99 (lower is more bot-confident), or null when it abstains. */
+export interface EngineResult {
+  readonly score: number | null;
+  readonly fired: readonly FiredDetection[];
+}
+
+export type EngineResults = Readonly<Record<EngineName, EngineResult>>;

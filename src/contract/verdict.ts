@@ -1,0 +1,42 @@
+/** Bands, actions and the verdict as the backend reads it (`api.md` 2.5 and 3.1). */
+
+export const bands = [
+  "not_computed",
+  "definite",
+  "confident_automated",
+  "likely_automated",
+  "likely_human",
+  "verified",
+] as const;
+export type Band = (typeof bands)[number];
+
+export const actions = ["allow", "challenge", "block", "log", "delay"] as const;
+export type Action = (typeof actions)[number];
+
+export const loggedInPolicies = ["observe", "never_block", "never_challenge", "whitelist"] as const;
+export type LoggedInPolicy = (typeof loggedInPolicies)[number];
+
+export const verifiedBotCategories = ["search", "ai_crawler", "ai_search", "monitoring", "seo"] as const;
+export type VerifiedBotCategory = (typeof verifiedBotCategories)[number];
+
+/** Answer of the verdict read. `verified_bot_category` is present only on a verified bot. */
+export interface Verdict {
+  verdict: Band;
+  /** 0 (not computed) or 1 to 99; lower is more bot-confident. */
+  score: number;
+  action: Action;
+  /** Stable ids explaining the score; empty for clean humans. */
+  detection_ids: number[];
+  /** Plain-English summary. */
+  reason: string;
+  verified_bot_category?: VerifiedBotCategory;
+}
+
+/** What the customer's backend knows of the visitor's request that asks for the verdict. A missing value is undefined. */
+export interface RequestContext {
+  path?: string;
+  method?: string;
+  host?: string;
+  ip?: string;
+  userAgent?: string;
+}

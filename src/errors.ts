@@ -1,0 +1,49 @@
+/**
+ * Every error verdictd answers: status, title and stable code (`api.md` section 7). Bad input is a returned `Refusal`, never
+ * a thrown error; clients and tests match the code (or, where the contract has none, the status), never the text.
+ */
+
+/** One row of the error table. `code` is absent where the contract says "no code". */
+export interface ErrorKind {
+  readonly status: number;
+  readonly title: string;
+  readonly code?: string;
+}
+
+export const errors = {
+  unauthenticated: { status: 401, title: "Unauthenticated", code: "UNAUTHENTICATED" },
+  noActiveSubscription: { status: 402, title: "No active subscription", code: "NO_ACTIVE_SUBSCRIPTION" },
+  insufficientTokenAbility: { status: 403, title: "Insufficient token ability", code: "INSUFFICIENT_TOKEN_ABILITY" },
+  featureNotAvailable: { status: 403, title: "Feature not available", code: "FEATURE_NOT_AVAILABLE" },
+  forbidden: { status: 403, title: "Forbidden" },
+  unknownSession: { status: 404, title: "Unknown session", code: "UNKNOWN_SESSION" },
+  notFound: { status: 404, title: "Not found" },
+  methodNotAllowed: { status: 405, title: "Method not allowed" },
+  conflict: { status: 409, title: "Conflict" },
+  invalidPayload: { status: 422, title: "Invalid payload", code: "INVALID_PAYLOAD" },
+  internal: { status: 500, title: "Internal error" },
+  unavailable: { status: 503, title: "Service unavailable" },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorName = keyof typeof errors;
+
+/** Bad input as a value: which error, and a message that names the offending field and never echoes a secret. */
+export interface Refusal {
+  readonly error: ErrorName;
+  readonly message: string;
+}
+
+export function refuse(error: ErrorName, message: string): Refusal {
+  return { error, message };
+}
+
+export function isRefusal(value: object): value is Refusal {
+  return "error" in value && "message" in value && typeof value.error === "string" && value.error in errors;
+}
+
+/** The wire form of a refusal: `{error, message, code?}`. */
+export function errorBody(refusal: Refusal): { error: string; message: string; code?: string } {
+  const kind: ErrorKind = errors[refusal.error];
+  const body = { error: kind.title, message: refusal.message };
+  return kind.code === undefined ? body : { ...body, code: kind.code };
+}

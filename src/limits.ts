@@ -1,0 +1,54 @@
+/** Every bound of verdictd in one table, each with its reason. Values only: nothing here reads configuration or the clock. */
+
+const KIB = 1024;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+export const limits = {
+  /** Bytes of an ingest body. A full batch of 100 events with long pointer paths is about 200 KiB. */
+  ingestBodyBytesMax: 256 * KIB,
+  /** Bytes of any other body: a rule of 2000 characters escaped to the full is 12 KiB. */
+  controlBodyBytesMax: 64 * KIB,
+  /** Events of one batch. */
+  batchEventsMax: 100,
+  /** Rows of `points` or `strokes` in one event. */
+  rowsMax: 256,
+  /** Characters of a string in a payload. */
+  payloadStringMax: 512,
+  /** Members of an array of scalars in a payload. */
+  payloadArrayMax: 64,
+  /** Characters of an `Idempotency-Key`. */
+  idempotencyKeyMax: 255,
+  /** How long an `Idempotency-Key` resolves to the session it minted. */
+  idempotencyKeptMs: DAY_MS,
+  /** A client's clock may be wrong by this much; beyond it `received_at` is clamped. */
+  clockSkewMs: DAY_MS,
+  /** Length of the logged-in window after an assertion. */
+  loggedInMs: DAY_MS,
+
+  /** Request ids remembered in the session record itself before they spill into its `repeats` rows. */
+  repeatsInlineMax: 128,
+  /** Request ids of one spilled generation; two generations are kept, so at least this many are remembered. */
+  repeatsGenerationMax: 2048,
+
+  /** Characters kept of a header or context value that a session or a verdict remembers. */
+  contextValueMax: 512,
+
+  ruleNameMax: 255,
+  ruleSourceMax: 2000,
+  ruleDepthMax: 32,
+  ruleNodesMax: 128,
+  ruleSetMax: 256,
+  rulesPerProjectMax: 1000,
+
+  /** Page size of the logs: least, most, and when none is asked for. */
+  pageMin: 1,
+  pageMax: 100,
+  pageDefault: 50,
+  /** Stored sessions that one `rules/test` replays at most: bounds its time to a few milliseconds a call. */
+  ruleTestSessionsMax: 1000,
+
+  /** Characters of an account's, user's or project's name; the same as a rule's. */
+  nameMax: 255,
+} as const;

@@ -1,0 +1,124 @@
+/** Holds the import table of the source tree: who may import whom, and which folder a package stays in. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/**
+ * What each module may import. Names of modules are folders (or files) below `src`; other names are packages, `node:` stands
+ * for every built-in. A module may always import itself. `null` means everything.
+ */
+const allowed: Record<string, readonly string[] | null> = {
+  limits: [],
+  errors: [],
+  contract: ["limits", "errors", "typia"],
+  detections: ["contract", "limits", "engines"],
+  engines: ["contract", "limits", "detections"],
+  rules: ["contract", "detections", "limits", "errors", "ipaddr.js", "node:"],
+  "verified-bots": ["contract", "limits", "errors", "ipaddr.js", "dns-packet", "node:"],
+  verdict: ["contract", "detections", "limits", "errors", "rules", "store", "verified-bots"],
+  auth: ["contract", "limits", "errors", "store", "node:"],
+  store: ["contract", "limits", "errors", "lmdb", "msgpackr", "node:"],
+  ingest: ["contract", "engines", "store", "auth", "limits", "errors", "piscina", "node:"],
+  http: [
+    "contract",
+    "errors",
+    "limits",
+    "auth",
+    "store",
+    "ingest",
+    "rules",
+    "verdict",
+    "detections",
+    "verified-bots",
+    "config",
+    "uWebSockets.js",
+    "node:",
+  ],
+  sdk: ["contract"],
+  cli: [
+    "store",
+    "contract",
+    "rules",
+    "auth",
+    "verified-bots",
+    "limits",
+    "errors",
+    "config",
+    "main",
+    "commander",
+    "node:",
+  ],
+  config: ["contract", "limits", "errors", "ipaddr.js", "node:"],
+  main: null,
+};
+
+interface Import {
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => join(folder, name));
+}
+
+function moduleOf(file: string): string {
+  return relative(join(root, "src"), file)
+    .split("/")[0]!
+    .replace(/\.(ts|js)$/, "");
+}
+
+function importsOf(file: string): Import[] {
+  const found: Import[] = [];
+  for (const [index, text] of readFileSync(file, "utf8").split("\n").entries()) {
+    const specifier = /(?:^|\s)(?:from\s+|import\s+|import\()"([^"]+)"/.exec(text)?.[1];
+    if (specifier === undefined) continue;
+    const to = specifier.startsWith(".")
+      ? moduleOf(resolve(dirname(file), specifier))
+      : specifier.startsWith("node:")
+        ? "node:"
+        : specifier;
+    found.push({ file: relative(root, file), line: index + 1, text: text.trim(), from: moduleOf(file), to });
+  }
+  return found;
+}
+
+t.test("every import of src/ is in the table of who may import whom", async (t) => {
+  const imports = sources(join(root, "src")).flatMap(importsOf);
+  t.ok(imports.length > 0, "there are imports to check");
+  for (const each of imports) {
+    const may = allowed[each.from];
+    if (may === undefined) t.fail(`${each.file}: module "${each.from}" has no row in the table`);
+    else if (may !== null && each.to !== each.from && !may.includes(each.to)) {
+      t.fail(`${each.file}:${each.line} ${each.from} may not import ${each.to}: ${each.text}`);
+    }
+  }
+});
+
+t.test("typia is called by one file only", async (t) => {
+  const callers = sources(join(root, "src"))
+    .flatMap(importsOf)
+    .filter((each) => each.to === "typia" && !each.text.includes("import type"));
+  t.same(
+    callers.map((each) => each.file),
+    ["src/contract/validators.ts"],
+  );
+});
+
+t.test("every source file opens with what it is for", async (t) => {
+  for (const folder of ["src", "workers", "bench", "scripts", "test"]) {
+    for (const file of sources(join(root, folder))) {
+      const opening = readFileSync(file, "utf8")
+        .replace(/^#!.*\n/, "")
+        .slice(0, 2);
+      t.ok(opening === "/*" || opening === "//", `${relative(root, file)} opens with a comment`);
+    }
+  }
+});
