@@ -1,0 +1,34 @@
+/** The whole pipeline, source to predicate: what saving, testing and loading a rule call. Reads no store, clock or configuration. */
+import { limits } from "../limits.js";
+import type { Expression } from "./ast.js";
+import { compile, type Predicate } from "./compile.js";
+import { isRuleFault, RuleFault } from "./fault.js";
+import { parse } from "./parse.js";
+
+export interface CompiledRule {
+  /** What the API shows as `expression`. */
+  readonly ast: Expression;
+  readonly matches: Predicate;
+}
+
+/** Offset just after the longest source allowed, or undefined for one that fits. Characters are code points, as clients count them. */
+function offsetBeyondMax(source: string): number | undefined {
+  if (source.length <= limits.ruleSourceMax) return undefined;
+  let characters = 0;
+  let offset = 0;
+  for (const character of source) {
+    if (characters++ === limits.ruleSourceMax) return offset;
+    offset += character.length;
+  }
+  return undefined;
+}
+
+/** Compiles one expression of at most 2000 characters, or says what is wrong with it and where. Never throws. */
+export function compileRule(source: string): CompiledRule | RuleFault {
+  const beyond = offsetBeyondMax(source);
+  if (beyond !== undefined) {
+    return new RuleFault(source, beyond, `at most ${limits.ruleSourceMax} characters`, "more");
+  }
+  const ast = parse(source);
+  return isRuleFault(ast) ? ast : { ast, matches: compile(ast) };
+}

@@ -1,0 +1,140 @@
+/**
+ * Third stage: a checked tree to closures. Everything that can be done once is done here (addresses parsed, cases folded, sets built), so
+ * that asking a rule costs a few comparisons. A predicate never throws; a missing value makes its comparison false, `!=` too
+ * (and so NOT of that comparison true).
+ */
+import { addressSet, parseAddressRange } from "./address.js";
+import type { Comparison, Expression, Literal } from "./ast.js";
+import { type Field, fieldOf } from "./fields.js";
+import { compileGlob } from "./glob.js";
+import type { RuleInput } from "./input.js";
+
+/** Whether a rule's expression holds for this input. Pure, apart from what the input derives lazily. */
+export type Predicate = (input: RuleInput) => boolean;
+
+/** Tests a value that is there. */
+type Test<Value> = (value: Value) => boolean;
+
+function present<Value>(get: (input: RuleInput) => Value | undefined, test: Test<Value>): Predicate {
+  return (input) => {
+    const value = get(input);
+    return value !== undefined && test(value);
+  };
+}
+
+/** A tree that `check.ts` would refuse got here: a mistake of the program, not of a rule's author. */
+function unchecked(comparison: Comparison): never {
+  throw new Error(`unchecked comparison: ${JSON.stringify(comparison)}`);
+}
+
+function literals(value: Comparison["value"]): readonly Literal[] {
+  return Array.isArray(value) ? value : [value as Literal];
+}
+
+function equality<Value extends Literal>(comparison: Comparison, members: readonly Value[]): Test<Value> {
+  const [only] = members;
+  switch (comparison.op) {
+    case "==":
+      return (value) => value === only;
+    case "!=":
+      return (value) => value !== only;
+    case "in": {
+      const set = new Set(members);
+      return (value) => set.has(value);
+    }
+    default:
+      return unchecked(comparison);
+  }
+}
+
+function integerTest(comparison: Comparison): Test<number> {
+  const members = literals(comparison.value).map(Number);
+  const bound = members[0]!;
+  switch (comparison.op) {
+    case "<":
+      return (value) => value < bound;
+    case "<=":
+      return (value) => value <= bound;
+    case ">":
+      return (value) => value > bound;
+    case ">=":
+      return (value) => value >= bound;
+    default:
+      return equality(comparison, members);
+  }
+}
+
+function stringTest(comparison: Comparison, fold: "lower" | "upper" | undefined): Test<string> {
+  const members = literals(comparison.value).map((literal) => {
+    const text = String(literal);
+    return fold === undefined ? text : fold === "lower" ? text.toLowerCase() : text.toUpperCase();
+  });
+  const part = members[0]!;
+  switch (comparison.op) {
+    case "contains":
+      return (value) => value.includes(part);
+    case "starts_with":
+      return (value) => value.startsWith(part);
+    case "ends_with":
+      return (value) => value.endsWith(part);
+    case "wildcard":
+      return compileGlob(part);
+    default:
+      return equality(comparison, members);
+  }
+}
+
+function addressTest(comparison: Comparison): Test<Parameters<ReturnType<typeof addressSet>>[0]> {
+  const inside = addressSet(
+    literals(comparison.value).map((literal) => parseAddressRange(String(literal)) ?? unchecked(comparison)),
+  );
+  return comparison.op === "!=" ? (address) => !inside(address) : inside;
+}
+
+function compileComparison(comparison: Comparison, field: Field): Predicate {
+  switch (field.type) {
+    case "integer":
+      return present(field.get, integerTest(comparison));
+    case "string":
+      return present(field.get, stringTest(comparison, field.fold));
+    case "band":
+    case "category":
+      return present(field.get, equality(comparison, literals(comparison.value).map(String)));
+    case "boolean":
+      return present(field.get, equality(comparison, literals(comparison.value).map(Boolean)));
+    case "ip":
+      return present(field.get, addressTest(comparison));
+    case "id-set": {
+      const id = Number(comparison.value);
+      return present(field.get, (ids) => ids.includes(id));
+    }
+  }
+}
+
+/** The predicate of a tree that came out of `parse`. Throws only on a tree that did not. */
+export function compile(expression: Expression): Predicate {
+  switch (expression.type) {
+    case "cmp": {
+      const field = fieldOf(expression.field);
+      return field === undefined ? unchecked(expression) : compileComparison(expression, field);
+    }
+    case "not": {
+      const inner = compile(expression.node);
+      return (input) => !inner(input);
+    }
+    case "and": {
+      const parts = expression.nodes.map(compile);
+      return (input) => {
+        for (const part of parts) if (!part(input)) return false;
+        return true;
+      };
+    }
+    case "or": {
+      const parts = expression.nodes.map(compile);
+      return (input) => {
+        for (const part of parts) if (part(input)) return true;
+        return false;
+      };
+    }
+  }
+}

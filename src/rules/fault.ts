@@ -1,0 +1,45 @@
+/** What is wrong with a rule's source, as a value: where, what was expected there, and what was found. */
+
+/** Text of a fault shows at most this many characters of the source: messages stay readable and bounded. */
+const shownMax = 40;
+
+export class RuleFault {
+  /** For people: place, expectation and finding in one line. */
+  readonly message: string;
+  /** From 1. CR LF is one line end. */
+  readonly line: number;
+  /** From 1, in characters (code points) of the line. */
+  readonly column: number;
+  readonly expected: string;
+  readonly found: string;
+
+  constructor(source: string, offset: number, expected: string, found: string) {
+    const lines = source.slice(0, offset).split(/\r\n|\r|\n/);
+    this.line = lines.length;
+    this.column = [...lines.at(-1)!].length + 1;
+    this.expected = expected;
+    this.found = found;
+    this.message = `line ${this.line}, column ${this.column}: expected ${expected}, found ${found}`;
+  }
+}
+
+/** Tells a fault from a good outcome. */
+export function isRuleFault(outcome: object): outcome is RuleFault {
+  return outcome instanceof RuleFault;
+}
+
+/** What a reader could not see or tell apart: controls, half surrogates, and blanks other than the space. */
+const invisible = /[\p{C}\p{Z}]/u;
+
+function codePointName(character: string): string {
+  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** A piece of source as a message shows it: in backquotes, cut, invisible characters named. */
+export function shown(text: string): string {
+  const characters = [...text.slice(0, 2 * shownMax + 2)];
+  const visible = characters
+    .slice(0, shownMax)
+    .map((character) => (character !== " " && invisible.test(character) ? codePointName(character) : character));
+  return `\`${visible.join("")}${characters.length > shownMax ? "…" : ""}\``;
+}

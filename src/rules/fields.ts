@@ -1,0 +1,172 @@
+/**
+ * The fields a rule can name: a field is one row. Checking, compiling and the published list of fields are derived from this table.
+ * A getter only reads: it must not fail, and gives undefined where the value is missing.
+ */
+import { bands, verifiedBotCategories } from "../contract/verdict.js";
+import type { Address } from "./address.js";
+import type { RuleInput } from "./input.js";
+
+interface FieldRow<Type extends string, Value> {
+  readonly name: string;
+  readonly type: Type;
+  /** Unit or range in words; "" where there is none. */
+  readonly unit: string;
+  readonly meaning: string;
+  readonly get: (input: RuleInput) => Value | undefined;
+}
+
+interface ClosedSetRow<Type extends string> extends FieldRow<Type, string> {
+  /** The only values this field has; another one in a rule is a fault. */
+  readonly members: readonly string[];
+}
+
+interface StringRow extends FieldRow<"string", string> {
+  /** The case its getter gives; a literal is brought to it on compile. Absent: as sent, and cases differ. */
+  readonly fold?: "lower" | "upper";
+}
+
+/** A row of the table; `type` decides which operators and literals the field takes (see `check.ts`). */
+export type Field =
+  | FieldRow<"integer", number>
+  | StringRow
+  | ClosedSetRow<"band">
+  | ClosedSetRow<"category">
+  | FieldRow<"boolean", boolean>
+  | FieldRow<"ip", Address>
+  | FieldRow<"id-set", readonly number[]>;
+
+export type FieldType = Field["type"];
+
+/** Every field of the language, in the order of the documentation. */
+export const fields: readonly Field[] = [
+  {
+    name: "score",
+    type: "integer",
+    unit: "1 to 99",
+    meaning: "the session's score, lower is more bot-confident (0: a verified bot not yet scored)",
+    get: (input) => input.facts.score,
+  },
+  {
+    name: "band",
+    type: "band",
+    unit: "",
+    members: bands,
+    meaning: "the verdict; not_computed never matches, since such a session answers before rules are asked",
+    get: (input) => (input.facts.band === "not_computed" ? undefined : input.facts.band),
+  },
+  {
+    name: "verified_bot",
+    type: "boolean",
+    unit: "",
+    meaning: "the visitor is a verified bot",
+    get: (input) => input.facts.verifiedBot,
+  },
+  {
+    name: "verified_bot_category",
+    type: "category",
+    unit: "",
+    members: verifiedBotCategories,
+    meaning: "category of the verified bot; missing for everybody else",
+    get: (input) => input.facts.verifiedBotCategory,
+  },
+  {
+    name: "path",
+    type: "string",
+    unit: "",
+    meaning: "path of the visitor's request",
+    get: (input) => input.facts.path || undefined,
+  },
+  {
+    name: "method",
+    type: "string",
+    unit: "",
+    fold: "upper",
+    meaning: "method of the visitor's request, compared in upper case",
+    get: (input) => input.method,
+  },
+  {
+    name: "host",
+    type: "string",
+    unit: "",
+    fold: "lower",
+    meaning: "host of the visitor's request, compared in lower case",
+    get: (input) => input.host,
+  },
+  {
+    name: "user_agent",
+    type: "string",
+    unit: "",
+    meaning: "user agent of the visitor's request",
+    get: (input) => input.facts.userAgent || undefined,
+  },
+  {
+    name: "ip",
+    type: "ip",
+    unit: "",
+    meaning: "the visitor's address, compared with an address or a CIDR range",
+    get: (input) => input.address,
+  },
+  {
+    name: "static_resource",
+    type: "boolean",
+    unit: "",
+    meaning: "the path is that of a static resource",
+    get: (input) => input.facts.staticResource,
+  },
+  {
+    name: "detection_ids",
+    type: "id-set",
+    unit: "",
+    meaning: "ids of the detections behind the score",
+    get: (input) => input.facts.detectionIds,
+  },
+  {
+    name: "js_detected",
+    type: "boolean",
+    unit: "",
+    meaning: "the JavaScript engine found something",
+    get: (input) => input.facts.jsDetected,
+  },
+  {
+    name: "heuristics_score",
+    type: "integer",
+    unit: "1 to 99",
+    meaning: "score of the heuristics engine; missing when it abstained",
+    get: (input) => input.facts.heuristicsScore ?? undefined,
+  },
+  {
+    name: "behavioral_score",
+    type: "integer",
+    unit: "1 to 99",
+    meaning: "score of the behavioral engine; missing when it abstained",
+    get: (input) => input.facts.behavioralScore ?? undefined,
+  },
+  {
+    name: "event_count",
+    type: "integer",
+    unit: "events",
+    meaning: "events recorded for the session",
+    get: (input) => input.facts.eventCount,
+  },
+  {
+    name: "session_age",
+    type: "integer",
+    unit: "seconds",
+    meaning: "time since the session was first seen",
+    get: (input) => input.facts.sessionAgeSeconds,
+  },
+  {
+    name: "likely_bot_threshold",
+    type: "integer",
+    unit: "1 to 99",
+    meaning: "the project's boundary between bot and human",
+    get: (input) => input.facts.likelyBotThreshold,
+  },
+];
+
+const byName: ReadonlyMap<string, Field> = new Map(fields.map((field) => [field.name, field]));
+
+/** The field of that exact name, or undefined; names inherited by objects (`constructor`) are no fields. */
+export function fieldOf(name: string): Field | undefined {
+  return byName.get(name);
+}

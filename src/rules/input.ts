@@ -1,0 +1,66 @@
+/**
+ * What a rule is asked about: the facts of one session and of the request that asks for its verdict. Built once per verdict by the
+ * caller, read by the getters of `fields.ts`. It holds nothing of the logged-in assertion: no rule can read that.
+ */
+import type { Band, VerifiedBotCategory } from "../contract/verdict.js";
+import { type Address, parseAddress } from "./address.js";
+
+/** Facts by name. A missing value is undefined; in the five values of the request context "" is missing too. */
+export interface RuleFacts {
+  /** 1 to 99, lower is more bot-confident; 0 for a verified bot that has no score yet. */
+  readonly score: number;
+  readonly band: Band;
+  readonly verifiedBot: boolean;
+  /** Missing unless `verifiedBot`. */
+  readonly verifiedBotCategory?: VerifiedBotCategory | undefined;
+  readonly path?: string | undefined;
+  readonly method?: string | undefined;
+  readonly host?: string | undefined;
+  readonly userAgent?: string | undefined;
+  /** Any IPv4 or IPv6 notation; text that is no address is missing. */
+  readonly ip?: string | undefined;
+  /** Whether `path` is a static resource; missing where the path is. */
+  readonly staticResource?: boolean | undefined;
+  readonly detectionIds: readonly number[];
+  /** The JavaScript engine found something. */
+  readonly jsDetected: boolean;
+  /** 1 to 99; null or undefined when the engine abstained. */
+  readonly heuristicsScore?: number | null | undefined;
+  /** 1 to 99; null or undefined when the engine abstained. */
+  readonly behavioralScore?: number | null | undefined;
+  readonly eventCount: number;
+  /** Whole seconds since the session was first seen. */
+  readonly sessionAgeSeconds: number;
+  /** 1 to 99. */
+  readonly likelyBotThreshold: number;
+}
+
+/** The facts with what is derived from them, each derived once and only if a rule asks. Good for one verdict. */
+export class RuleInput {
+  readonly facts: RuleFacts;
+  #address: Address | null | undefined = null;
+  #host: string | undefined;
+  #method: string | undefined;
+
+  constructor(facts: RuleFacts) {
+    this.facts = facts;
+  }
+
+  /** The visitor's address, or undefined when it is missing or no address. */
+  get address(): Address | undefined {
+    if (this.#address === null) this.#address = this.facts.ip ? parseAddress(this.facts.ip) : undefined;
+    return this.#address;
+  }
+
+  /** Lower case: host names don't tell cases apart (RFC 4343). */
+  get host(): string | undefined {
+    this.#host ??= this.facts.host?.toLowerCase();
+    return this.#host || undefined;
+  }
+
+  /** Upper case. */
+  get method(): string | undefined {
+    this.#method ??= this.facts.method?.toUpperCase();
+    return this.#method || undefined;
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Second stage: tokens to tree, checking each comparison's types on the way (`check.ts`). Recursive descent, bounded by the depth limit;
+ * bad source is a returned fault, never a throw. The length of the source is bounded by `compileRule`, not here.
+ *
+ *   expr = and { OR and }   and = not { AND not }   not = NOT not | "(" expr ")" | cmp
+ *   cmp  = field op literal | field in "{" literal { "," literal } "}" | boolean-field
+ */
+import { limits } from "../limits.js";
+import type { Comparison, Expression, Literal, Operator } from "./ast.js";
+import { operators } from "./ast.js";
+import { expectedLiteral, literalFor, operatorsOfType } from "./check.js";
+import { isRuleFault, RuleFault, shown } from "./fault.js";
+import { type Field, fieldOf, fields } from "./fields.js";
+import { lex, type Token } from "./lex.js";
+
+const operatorNames: ReadonlyMap<string, Operator> = new Map(operators.map((each) => [each, each]));
+const reserved: ReadonlySet<string> = new Set(["and", "or", "not", "true", "false", ...operators]);
+const allFieldNames = fields.map((field) => field.name).join(", ");
+
+/** The operator a token stands for: symbols as they are, words in any case. */
+function operatorOf(token: Token): Operator | undefined {
+  return token.kind === "symbol" || token.kind === "word" ? operatorNames.get(token.text.toLowerCase()) : undefined;
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(", ");
+}
+
+class Parser {
+  readonly #source: string;
+  readonly #tokens: readonly Token[];
+  #index = 0;
+  #nodes = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#tokens = lex(source);
+  }
+
+  parse(): Expression | RuleFault {
+    const expression = this.#chain("or", 0);
+    if (isRuleFault(expression)) return expression;
+    if (this.#token.kind !== "end") return this.#fault("AND, OR or the end of the expression");
+    return expression;
+  }
+
+  get #token(): Token {
+    return this.#tokens[this.#index]!;
+  }
+
+  /** The fault at this token, which its own badness explains better than what the grammar wants. */
+  #fault(expected: string): RuleFault {
+    const { kind, text, value, offset } = this.#token;
+    if (kind === "bad") return new RuleFault(this.#source, offset, value, text);
+    return new RuleFault(this.#source, offset, expected, kind === "end" ? "the end of the expression" : shown(text));
+  }
+
+  #take(kind: Token["kind"], text: string): boolean {
+    const token = this.#token;
+    if (token.kind !== kind || token.text.toLowerCase() !== text) return false;
+    this.#index++;
+    return true;
+  }
+
+  /** Counts one more node of the tree at the present token. */
+  #countNode(): RuleFault | undefined {
+    this.#nodes++;
+    if (this.#nodes <= limits.ruleNodesMax) return undefined;
+    return this.#fault(`at most ${limits.ruleNodesMax} comparisons, connectives and NOTs in all`);
+  }
+
+  #tooDeep(depth: number): RuleFault | undefined {
+    if (depth < limits.ruleDepthMax) return undefined;
+    return this.#fault(`at most ${limits.ruleDepthMax} levels of parentheses and NOT`);
+  }
+
+  #chain(type: "and" | "or", depth: number): Expression | RuleFault {
+    const first = this.#link(type, depth);
+    if (isRuleFault(first)) return first;
+    if (this.#token.kind !== "word" || this.#token.text.toLowerCase() !== type) return first;
+    const fault = this.#countNode();
+    if (fault !== undefined) return fault;
+    const nodes = [first];
+    while (this.#take("word", type)) {
+      const next = this.#link(type, depth);
+      if (isRuleFault(next)) return next;
+      nodes.push(next);
+    }
+    return { type, nodes };
+  }
+
+  #link(type: "and" | "or", depth: number): Expression | RuleFault {
+    return type === "or" ? this.#chain("and", depth) : this.#operand(depth);
+  }
+
+  #operand(depth: number): Expression | RuleFault {
+    const token = this.#token;
+    if (token.kind === "word" && token.text.toLowerCase() === "not") return this.#negation(depth);
+    if (token.kind === "symbol" && token.text === "(") return this.#group(depth);
+    return this.#comparison();
+  }
+
+  #negation(depth: number): Expression | RuleFault {
+    const fault = this.#tooDeep(depth) ?? this.#countNode();
+    if (fault !== undefined) return fault;
+    this.#index++;
+    const node = this.#operand(depth + 1);
+    return isRuleFault(node) ? node : { type: "not", node };
+  }
+
+  #group(depth: number): Expression | RuleFault {
+    const fault = this.#tooDeep(depth);
+    if (fault !== undefined) return fault;
+    this.#index++;
+    const inner = this.#chain("or", depth + 1);
+    if (isRuleFault(inner)) return inner;
+    return this.#take("symbol", ")") ? inner : this.#fault('AND, OR or ")"');
+  }
+
+  #comparison(): Comparison | RuleFault {
+    const fault = this.#countNode();
+    if (fault !== undefined) return fault;
+    const { kind, text } = this.#token;
+    if (kind !== "word" || reserved.has(text.toLowerCase())) return this.#fault('a field, NOT or "("');
+    const field = fieldOf(text);
+    if (field === undefined) return this.#fault(`a known field (${allFieldNames})`);
+    this.#index++;
+    return this.#condition(field);
+  }
+
+  #condition(field: Field): Comparison | RuleFault {
+    const op = operatorOf(this.#token);
+    if (op === undefined && field.type === "boolean") {
+      return { type: "cmp", op: "==", field: field.name, value: true };
+    }
+    const allowed = operatorsOfType[field.type];
+    if (op === undefined || !allowed.includes(op)) {
+      return this.#fault(`an operator of ${field.name} (${quoted(allowed)})`);
+    }
+    this.#index++;
+    const value = op === "in" ? this.#set(field) : this.#literal(field);
+    return value instanceof RuleFault ? value : { type: "cmp", op, field: field.name, value };
+  }
+
+  #literal(field: Field): Literal | RuleFault {
+    const value = literalFor(field, this.#token);
+    if (value === undefined) return this.#fault(expectedLiteral(field));
+    this.#index++;
+    return value;
+  }
+
+  #set(field: Field): Literal[] | RuleFault {
+    if (!this.#take("symbol", "{")) return this.#fault('"{"');
+    const members: Literal[] = [];
+    do {
+      if (members.length === limits.ruleSetMax) return this.#fault(`at most ${limits.ruleSetMax} members of a set`);
+      const member = this.#literal(field);
+      if (member instanceof RuleFault) return member;
+      members.push(member);
+    } while (this.#take("symbol", ","));
+    return this.#take("symbol", "}") ? members : this.#fault('"," or "}"');
+  }
+}
+
+/** The tree of a well-formed, well-typed expression within the bounds of depth, nodes and sets, or the first fault. Never throws. */
+export function parse(source: string): Expression | RuleFault {
+  return new Parser(source).parse();
+}

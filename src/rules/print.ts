@@ -1,0 +1,37 @@
+/**
+ * Tree to source, the inverse of `parse`: parse(print(tree)) is the same tree, with the fewest parentheses that keep it so. The text may be
+ * longer than the source was (spaces), so the bound on a source's length is no bound on it.
+ */
+import type { Comparison, Expression, Literal } from "./ast.js";
+import { fieldOf } from "./fields.js";
+
+function printLiteral(value: Literal): string {
+  if (typeof value !== "string") return String(value);
+  return `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+function printComparison({ op, field, value }: Comparison): string {
+  if (op === "==" && value === true && fieldOf(field)?.type === "boolean") return field;
+  const right = Array.isArray(value) ? `{${value.map(printLiteral).join(", ")}}` : printLiteral(value as Literal);
+  return `${field} ${op} ${right}`;
+}
+
+function printOperand(node: Expression, bare: boolean): string {
+  return bare ? print(node) : `(${print(node)})`;
+}
+
+/** The expression's text in one line, keywords in upper case. */
+export function print(expression: Expression): string {
+  switch (expression.type) {
+    case "cmp":
+      return printComparison(expression);
+    case "not":
+      return `NOT ${printOperand(expression.node, expression.node.type === "cmp" || expression.node.type === "not")}`;
+    case "and":
+      return expression.nodes
+        .map((node) => printOperand(node, node.type === "cmp" || node.type === "not"))
+        .join(" AND ");
+    case "or":
+      return expression.nodes.map((node) => printOperand(node, node.type !== "or")).join(" OR ");
+  }
+}
