@@ -6,57 +6,67 @@
 const star = 0x2a;
 const question = 0x3f;
 
-/** Code points with ASCII capitals made small, so that a character is one element whatever its encoding. */
-function foldedCodePoints(text: string): number[] {
-  const points: number[] = [];
-  for (const character of text) points.push(foldedCase(character.codePointAt(0)!));
-  return points;
+/** ASCII capitals made small; other code units as they are. */
+function folded(unit: number): number {
+  return unit >= 0x41 && unit <= 0x5a ? unit | 0x20 : unit;
 }
 
-function foldedCase(point: number): number {
-  return point >= 0x41 && point <= 0x5a ? point + 0x20 : point;
+/** UTF-16 units of the character at `at`: a surrogate pair is one character. */
+function widthAt(text: string, at: number): number {
+  return text.codePointAt(at)! > 0xffff ? 2 : 1;
 }
 
-/** Runs of stars say no more than one, and cost more. */
-function withoutStarRuns(points: readonly number[]): number[] {
-  return points.filter((point, index) => point !== star || points[index - 1] !== star);
+/** The pattern's code units, folded. Runs of stars say no more than one, and cost more. */
+function patternUnits(pattern: string): Uint16Array {
+  const single = pattern.replace(/\*+/g, "*");
+  return Uint16Array.from({ length: single.length }, (_, index) => folded(single.charCodeAt(index)));
 }
 
 /**
  * A matcher for one pattern. Cost: at most text × pattern steps, in practice about the text's length, for on a mismatch only the latest star is
- * asked again; a text shorter than the pattern's plain characters is refused at once, which bounds a long pattern by the text.
+ * asked again; a text shorter than what the pattern needs is refused at once, which bounds a long pattern by the text.
  */
 export function compileGlob(pattern: string): (text: string) => boolean {
-  const points = withoutStarRuns(foldedCodePoints(pattern));
-  const plain = points.reduce((count, point) => count + (point === star ? 0 : 1), 0);
-  return (text) => text.length >= plain && matchGlob(points, text);
+  const units = patternUnits(pattern);
+  const needed = units.filter((unit) => unit !== star).length;
+  return (text) => text.length >= needed && matchGlob(units, text);
 }
 
-function matchGlob(pattern: readonly number[], text: string): boolean {
+/** From `from` on, the first place where a match of what follows a star could begin, or -1. Never inside a surrogate pair. */
+function nextStart(wanted: number, text: string, from: number): number {
+  if (wanted === question) return from < text.length ? from : -1;
+  for (let at = from; at < text.length; at++) if (folded(text.charCodeAt(at)) === wanted) return at;
+  return -1;
+}
+
+function matchGlob(pattern: Uint16Array, text: string): boolean {
   let at = 0;
   let patternAt = 0;
-  let starAt = -1;
-  let retryAt = 0;
-  while (at < text.length) {
-    const point = text.codePointAt(at)!;
-    const wanted = patternAt < pattern.length ? pattern[patternAt]! : -1;
-    if (wanted === star) {
-      starAt = patternAt++;
-      if (patternAt === pattern.length) return true;
-      retryAt = at;
-    } else if (wanted === question || wanted === foldedCase(point)) {
+  /** Place in the pattern after the latest star, and where in the text its rest was last tried; -1 before any star. */
+  let afterStar = -1;
+  let tried = 0;
+  for (;;) {
+    if (patternAt < pattern.length && pattern[patternAt] === star) {
+      afterStar = ++patternAt;
+      if (afterStar === pattern.length) return true;
+      tried = nextStart(pattern[afterStar]!, text, at);
+    } else if (patternAt < pattern.length && at < text.length && pattern[patternAt] === question) {
+      at += widthAt(text, at);
       patternAt++;
-      at += width(point);
-    } else if (starAt >= 0) {
-      retryAt += width(text.codePointAt(retryAt)!);
-      at = retryAt;
-      patternAt = starAt + 1;
-    } else return false;
+      continue;
+    } else if (patternAt < pattern.length && at < text.length && pattern[patternAt] === folded(text.charCodeAt(at))) {
+      at++;
+      patternAt++;
+      continue;
+    } else if (patternAt === pattern.length && at === text.length) {
+      return true;
+    } else {
+      // A mismatch with no text left can't be mended by a longer run.
+      if (afterStar < 0 || (at === text.length && patternAt < pattern.length)) return false;
+      tried = nextStart(pattern[afterStar]!, text, tried + widthAt(text, tried));
+    }
+    if (tried < 0) return false;
+    at = tried;
+    patternAt = afterStar;
   }
-  return patternAt === pattern.length || (patternAt === pattern.length - 1 && pattern[patternAt] === star);
-}
-
-/** UTF-16 units of a code point. */
-function width(point: number): number {
-  return point > 0xffff ? 2 : 1;
 }

@@ -1,0 +1,98 @@
+/** The table of fields: its rows are whole, and every field takes exactly the operators and literals of its type. */
+import t from "tap";
+import { operators } from "../../src/rules/ast.js";
+import { compileRule } from "../../src/rules/compile-rule.js";
+import { isRuleFault } from "../../src/rules/fault.js";
+import { type FieldType, fieldOf, fields } from "../../src/rules/fields.js";
+
+/** Field to type, as the decisions list them; the product's table is held against it. */
+const expectedTypes: Record<string, FieldType> = {
+  score: "integer",
+  band: "band",
+  verified_bot: "boolean",
+  verified_bot_category: "category",
+  path: "string",
+  method: "string",
+  host: "string",
+  user_agent: "string",
+  ip: "ip",
+  static_resource: "boolean",
+  detection_ids: "id-set",
+  js_detected: "boolean",
+  heuristics_score: "integer",
+  behavioral_score: "integer",
+  event_count: "integer",
+  session_age: "integer",
+  likely_bot_threshold: "integer",
+};
+
+/** One good literal of each type, and the operators it goes with. */
+const good: Record<FieldType, { literal: string; operators: string }> = {
+  integer: { literal: "30", operators: "== != < <= > >= in" },
+  string: { literal: '"any text"', operators: "== != contains starts_with ends_with wildcard in" },
+  band: { literal: '"definite"', operators: "== != in" },
+  category: { literal: '"search"', operators: "== != in" },
+  boolean: { literal: "false", operators: "== !=" },
+  ip: { literal: '"203.0.113.0/24"', operators: "== != in" },
+  "id-set": { literal: "100101", operators: "contains" },
+};
+
+const stringTypes: readonly FieldType[] = ["string", "band", "category", "ip"];
+const integerTypes: readonly FieldType[] = ["integer", "id-set"];
+
+/** Whether a literal of one type is one of another: any string is a `string`, and both number types take integers. */
+function fits(literalOf: FieldType, type: FieldType): boolean {
+  if (literalOf === type) return true;
+  return (
+    (type === "string" && stringTypes.includes(literalOf)) ||
+    (integerTypes.includes(type) && integerTypes.includes(literalOf))
+  );
+}
+
+t.test("the fields are those of the decisions, each with a type and a meaning", async (t) => {
+  t.strictSame(Object.fromEntries(fields.map((field) => [field.name, field.type])), expectedTypes);
+  t.equal(fields.length, Object.keys(expectedTypes).length, "no name twice");
+  for (const field of fields) {
+    t.match(field.name, /^[a-z][a-z_]*$/);
+    t.ok(field.meaning.length > 10, `${field.name} says what it means`);
+    t.equal(fieldOf(field.name), field);
+  }
+});
+
+t.test("every field takes the operators of its type and refuses every other", async (t) => {
+  for (const field of fields) {
+    const allowed = good[field.type].operators.split(" ");
+    for (const op of operators) {
+      const { literal } = good[field.type];
+      const source = `${field.name} ${op} ${op === "in" ? `{${literal}}` : literal}`;
+      const outcome = compileRule(source);
+      if (allowed.includes(op)) t.notOk(isRuleFault(outcome), source);
+      else t.match(outcome, { line: 1, column: field.name.length + 2, found: `\`${op}\`` }, `refused: ${source}`);
+    }
+  }
+});
+
+t.test("every field takes literals of its type and refuses every other, alone and in a set", async (t) => {
+  for (const field of fields) {
+    const ops = good[field.type].operators.split(" ");
+    for (const [type, { literal }] of Object.entries(good)) {
+      for (const op of ops) {
+        const source = `${field.name} ${op} ${op === "in" ? `{${literal}}` : literal}`;
+        const accepted = !isRuleFault(compileRule(source));
+        t.equal(accepted, fits(type as FieldType, field.type), source);
+      }
+    }
+  }
+});
+
+t.test("only a boolean field stands alone", async (t) => {
+  for (const field of fields) t.equal(!isRuleFault(compileRule(field.name)), field.type === "boolean", field.name);
+});
+
+t.test("names every object has are unknown fields", async (t) => {
+  const names = [...Object.getOwnPropertyNames(Object.prototype), "length", "name", "prototype"];
+  for (const name of names) {
+    t.equal(fieldOf(name), undefined);
+    t.match(compileRule(`${name} == 1`), { column: 1, expected: /^a known field/ }, name);
+  }
+});
