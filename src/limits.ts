@@ -51,4 +51,18 @@ export const limits = {
 
   /** Characters of an account's, user's or project's name; the same as a rule's. */
   nameMax: 255,
+
+  /** Entries of a verified-bot catalogue: the shipped one has 2,822; 50,000 still index in well under a second. */
+  verifiedBotEntriesMax: 50_000,
+  /** Characters of a catalogue's `version`. */
+  verifiedBotVersionMax: 64,
+  /** Shortest prefixes a catalogue may hold: whoever is inside is allowed unseen, and no operator owns more. */
+  verifiedBotPrefixMinV4: 8,
+  verifiedBotPrefixMinV6: 16,
+  /** Characters of a hostname, so of a suffix too (RFC 1035). */
+  hostnameMax: 253,
+  /** Ranges in `--trusted-proxies`: a large CDN lists about 50. */
+  trustedProxiesMax: 1000,
+  /** Names of one PTR answer that are looked at: a crawler has one, more is somebody wasting our time. */
+  reverseNamesMax: 4,
 } as const;

@@ -1,0 +1,28 @@
+/** The verified-bot allowlist as files, the export and the store hold it (`api.md` 2.8). */
+import type { VerifiedBotCategory } from "./verdict.js";
+
+export const matchMethods = ["ip_cidr", "rdns_suffix"] as const;
+export type MatchMethod = (typeof matchMethods)[number];
+
+/** One row of the allowlist. `match_value` alone is not unique: an operator may use one range for two bots. */
+export interface VerifiedBotEntry {
+  /** Operator, such as `Google`. */
+  readonly name: string;
+  readonly category: VerifiedBotCategory;
+  readonly match_method: MatchMethod;
+  /** A CIDR range in canonical text, or a lower-case hostname suffix such as `.googlebot.com`. */
+  readonly match_value: string;
+}
+
+/** The whole allowlist: the form of the shipped file and of `verified-bots import`. */
+export interface VerifiedBotCatalogue {
+  /** Free text naming the state of the list, usually its date. */
+  readonly version: string;
+  readonly entries: readonly VerifiedBotEntry[];
+}
+
+/** What a session is verified as. */
+export interface VerifiedBot {
+  readonly name: string;
+  readonly category: VerifiedBotCategory;
+}
