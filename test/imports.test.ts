@@ -38,6 +38,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "node:",
   ],
   sdk: ["contract"],
+  demo: ["contract", "sdk"],
   cli: [
     "store",
     "contract",

@@ -60,6 +60,7 @@ export interface EventPayload {
   buttons?: number;
   pressure?: number;
   radius?: number;
+  /** `mouse`, `pen` or `touch`; `none` for a click that no pointer made (a key, a label, a script). */
   pointer_type?: Text;
   /** `Event.isTrusted`. */
   trusted?: boolean;
@@ -74,9 +75,13 @@ export interface EventPayload {
   /** Share of pointer moves whose `movementX/Y` disagrees with the difference of their screen positions. */
   movement_mismatch?: number & tags.Minimum<0> & tags.Maximum<1>;
   target_tag?: Text;
+  /** How far from the middle of its target a click hit: 0 the middle, 1 the edge of its box. */
+  off_center?: number;
   /** How far the page is scrolled, 0 top to 1 bottom. */
   depth?: number & tags.Minimum<0> & tags.Maximum<1>;
   direction?: "up" | "down" | "left" | "right";
+  /** The input that preceded a scroll burst: `wheel`, `touch`, `key`, `pointer`, or `none` for a script (or a restored position). */
+  scroll_input?: Text;
   /** The path of the pointer or finger. */
   points?: PointRow[] & tags.MaxItems<256>;
 
@@ -85,6 +90,7 @@ export interface EventPayload {
   flight?: number;
   /** The typing rhythm: presses since the first one. */
   strokes?: StrokeRow[] & tags.MaxItems<256>;
+  /** Presses of a `key` event; moves of a `mouse`, changes of a `form`, fingers of a `touch`, steps of a `scroll` event. */
   count?: number;
   backspaces?: number;
   pastes?: number;
@@ -94,6 +100,8 @@ export interface EventPayload {
   /** True when a field that people can't see was filled in. */
   honeypot?: boolean;
   submit?: boolean;
+  /** Changes of text fields that no key, paste, drop or autofill of the browser explains: a script, or a password manager. */
+  unkeyed?: number;
 
   // environment
   webdriver?: boolean;
@@ -139,7 +147,10 @@ export interface EventPayload {
   worker_mismatch?: Fact;
   /** `eval.toString().length`: 33 in Chromium, 37 in Firefox and Safari. */
   eval_length?: number;
-  /** True when an attached debugger protocol client read a trap (an error's `stack` getter passed to the console). */
+  /**
+   * True when an attached debugger protocol client, or open developer tools, read a trap: getters of an error passed to the
+   * console.
+   */
   stack_probe?: Fact;
   /** `navigator.connection.rtt` in ms. */
   rtt?: number;

@@ -1,0 +1,102 @@
+/**
+ * Puts the SDK together: collectors record, the recorder cuts batches, the transport sends them. Decides when the first
+ * report is due and what happens when the page is hidden or left.
+ */
+import type { Scene } from "./collector.js";
+import { collectClicks } from "./collectors/clicks.js";
+import { collectEnvironment } from "./collectors/environment.js";
+import { collectForms } from "./collectors/forms.js";
+import { collectKeyboard } from "./collectors/keyboard.js";
+import { collectPage } from "./collectors/page.js";
+import { collectPointer } from "./collectors/pointer.js";
+import { collectScroll } from "./collectors/scroll.js";
+import { collectTiming } from "./collectors/timing.js";
+import { collectTouch } from "./collectors/touch.js";
+import type { Settings, Verdictd } from "./options.js";
+import { attempt, holdPage } from "./page-hooks.js";
+import { startRecorder } from "./recorder.js";
+import { openTokenStore } from "./token.js";
+import { openTransport } from "./transport.js";
+
+const firstReportMs = 500;
+/** A page whose `load` never comes (a hanging image) reports after this. */
+const loadMostMs = 6000;
+
+const collectors = [
+  collectPointer,
+  collectClicks,
+  collectTouch,
+  collectScroll,
+  collectKeyboard,
+  collectForms,
+  collectPage,
+];
+
+const inputKinds = {
+  wheel: "wheel",
+  touchstart: "touch",
+  touchmove: "touch",
+  keydown: "key",
+  pointerdown: "pointer",
+  pointerup: "pointer",
+} as const;
+
+/** Starts collecting and sending. */
+export function startAgent(settings: Settings): Verdictd {
+  const page = holdPage();
+  const tokens = openTokenStore(settings);
+  let settle: (token: string | null) => void = () => {};
+  const ready = new Promise<string | null>((resolve) => {
+    settle = resolve;
+  });
+  ready.then((token) => document.dispatchEvent(new CustomEvent("verdictd", { detail: { token } }))).catch(() => {});
+
+  const wait = (task: () => void, ms: number) => void page.later(task, ms);
+  const transport = openTransport(settings, tokens, wait, settle);
+  const recorder = startRecorder(settings.interval, transport.send, transport.isBusy, wait);
+  const scene: Scene = { ...page, ...recorder, input: { at: -1e6, kind: "none" } };
+  const stop = () => {
+    page.release();
+    transport.stop();
+    settle(tokens.read());
+  };
+
+  const report = async () => {
+    const [environment, timing] = await Promise.all([
+      collectEnvironment(settings.workerUrl, firstReportMs - 50).catch(() => ({})),
+      collectTiming(firstReportMs - 50).catch(() => ({})),
+      new Promise((resolve) => setTimeout(resolve, firstReportMs)),
+    ]);
+    attempt(() => {
+      recorder.record("env", environment);
+      recorder.record("timing", timing);
+      recorder.flush();
+    });
+    transport.open();
+  };
+  let begun = false;
+  const begin = () => {
+    if (begun) return;
+    begun = true;
+    report().catch(stop);
+  };
+  // After the page's own load handlers, so that `loadEventEnd` is known and nothing of the page has to wait.
+  const loaded = () => page.later(begin, 0);
+
+  page.listen(window, Object.keys(inputKinds).join(" "), (event) => {
+    scene.input = { at: performance.now(), kind: inputKinds[event.type as keyof typeof inputKinds] };
+  });
+  for (const collect of collectors) attempt(() => collect(scene));
+  if (document.readyState === "complete") loaded();
+  else page.listen(window, "load", loaded);
+  page.later(begin, loadMostMs);
+
+  // Hiding may be the last that is seen of a page, so everything goes out; the answer is still read if it isn't.
+  page.listen(document, "visibilitychange", () => {
+    if (document.hidden) recorder.flush();
+    else transport.nudge();
+  });
+  page.listen(window, "pagehide", () => transport.leave(recorder.take()));
+  page.listen(window, "online pageshow", transport.nudge);
+  return { ready, token: () => attempt(tokens.read) ?? null, stop };
+}

@@ -1,0 +1,12 @@
+/** What a collector is given. Collectors see the page and record; they never send, and never keep what a person wrote. */
+import type { PageHooks } from "./page-hooks.js";
+import type { Recorder } from "./recorder.js";
+
+/** The surroundings of a collector. */
+export interface Scene extends PageHooks, Recorder {
+  /** Ms since the page was opened at which a person last did something, and what: the input behind what follows. */
+  input: { at: number; kind: "wheel" | "touch" | "key" | "pointer" | "none" };
+}
+
+/** A collector subscribes to what it needs when it is called. */
+export type Collector = (scene: Scene) => void;

@@ -1,0 +1,37 @@
+/** Clicks: where, how long held, on which kind of element. Never what the element says. */
+import type { Collector } from "../collector.js";
+import { round } from "../recorder.js";
+
+/** How far from the middle of its target a click hit: 0 the middle, 1 the edge. Undefined where there is no saying. */
+function offCenter(event: MouseEvent, target: Element | null): number | undefined {
+  const box = target?.getBoundingClientRect?.();
+  if (!box?.width || !box.height) return undefined;
+  const x = Math.abs(event.clientX - box.left - box.width / 2) / (box.width / 2);
+  const y = Math.abs(event.clientY - box.top - box.height / 2) / (box.height / 2);
+  return round(Math.max(x, y), 3);
+}
+
+/** Follows clicks of any button. */
+export const collectClicks: Collector = (scene) => {
+  let downAt: number | null = null;
+  scene.listen(window, "pointerdown", (event) => {
+    downAt = event.timeStamp;
+  });
+  scene.listen<PointerEvent>(window, "click auxclick", (event) => {
+    const target = event.target as Element | null;
+    // `detail` is 0 when no pointer was behind the click: a key, a label, or a script.
+    const pointed = event.detail > 0 || (!event.isTrusted && event.clientX + event.clientY > 0);
+    scene.record("click", {
+      t: round(event.timeStamp, 1),
+      x: round(event.clientX, 2),
+      y: round(event.clientY, 2),
+      dwell: downAt === null ? undefined : round(event.timeStamp - downAt, 1),
+      button: event.button,
+      trusted: event.isTrusted,
+      target_tag: target?.tagName?.toLowerCase().slice(0, 32),
+      pointer_type: event.pointerType || (pointed ? undefined : "none"),
+      off_center: pointed ? offCenter(event, target) : undefined,
+    });
+    downAt = null;
+  });
+};

@@ -1,0 +1,71 @@
+/**
+ * The rhythm of typing, as `key` events. Which key was pressed is used here to pair press and release, and to count
+ * backspaces; it never leaves. Password fields are not followed at all.
+ */
+import type { StrokeRow } from "../../contract/events.js";
+import type { Collector } from "../collector.js";
+import { mean, round } from "../recorder.js";
+
+const rowsMax = 256;
+
+interface Stroke {
+  readonly down: number;
+  readonly up: number;
+}
+
+/** Follows presses, releases and pastes. */
+export const collectKeyboard: Collector = (scene) => {
+  let held = new Map<string, number>();
+  let strokes: Stroke[] = [];
+  let count = 0;
+  let backspaces = 0;
+  let pastes = 0;
+  let trusted = true;
+
+  const drain = () => {
+    if (!count && !strokes.length && !pastes) return;
+    const rows = strokes.sort((a, b) => a.down - b.down).slice(0, rowsMax);
+    const start = rows[0]?.down ?? 0;
+    const flights = rows.slice(1).map((row, index) => row.down - rows[index]!.up);
+    const payload = {
+      t: rows.length ? round(start, 1) : undefined,
+      strokes: rows.length
+        ? rows.map((row): StrokeRow => [round(row.down - start, 1) ?? 0, round(row.up - row.down, 1) ?? 0])
+        : undefined,
+      flight: round(mean(flights), 1),
+      count,
+      backspaces,
+      pastes,
+      trusted,
+    };
+    strokes = [];
+    count = backspaces = pastes = 0;
+    trusted = true;
+    scene.record("key", payload);
+  };
+
+  const isSecret = (event: Event) => (event.target as HTMLInputElement | null)?.type === "password";
+
+  scene.listen<KeyboardEvent>(window, "keydown", (event) => {
+    if (event.repeat || isSecret(event) || /^(Shift|Control|Alt|Meta|CapsLock)/.test(event.key)) return;
+    if (held.size > 20) held = new Map();
+    held.set(event.code, event.timeStamp);
+    count++;
+    if (event.key === "Backspace") backspaces++;
+    trusted &&= event.isTrusted;
+    scene.wake();
+  });
+  scene.listen<KeyboardEvent>(window, "keyup", (event) => {
+    const down = held.get(event.code);
+    held.delete(event.code);
+    if (down === undefined || isSecret(event)) return;
+    strokes.push({ down, up: event.timeStamp });
+    if (strokes.length >= rowsMax) drain();
+  });
+  scene.listen(window, "paste", (event) => {
+    if (isSecret(event)) return;
+    pastes++;
+    scene.wake();
+  });
+  scene.onDrain(drain);
+};

@@ -1,0 +1,48 @@
+/** How fast the page loaded, and how evenly the browser draws. */
+import { mean, type Observed, round } from "../recorder.js";
+
+const framesMax = 24;
+
+/** The browser's account of this page's load; absent in old browsers. */
+export function pageLoad(): PerformanceNavigationTiming | undefined {
+  return performance.getEntriesByType?.("navigation")[0] as PerformanceNavigationTiming | undefined;
+}
+
+/** Mean and standard deviation of the time between frames; empty where nothing is drawn (a hidden page) within `ms`. */
+function measureFrames(ms: number): Promise<Observed> {
+  return new Promise((resolve) => {
+    const gaps: number[] = [];
+    let last: number | null = null;
+    let done = false;
+    const finish = () => {
+      done = true;
+      const middle = mean(gaps);
+      const variance = mean(gaps.map((each) => (each - middle) ** 2));
+      resolve({ raf_mean: round(middle, 2), raf_sd: round(Math.sqrt(variance), 2) });
+    };
+    const frame = (at: number) => {
+      if (done) return;
+      if (last !== null) gaps.push(at - last);
+      last = at;
+      if (gaps.length < framesMax) requestAnimationFrame(frame);
+      else finish();
+    };
+    requestAnimationFrame(frame);
+    setTimeout(() => {
+      if (!done) finish();
+    }, ms);
+  });
+}
+
+/** The payload of a `timing` event; takes at most `ms`. */
+export async function collectTiming(ms: number): Promise<Observed> {
+  const frames = await measureFrames(ms);
+  const load = pageLoad();
+  const since = (at: number | undefined) => (at ? round(at, 1) : undefined);
+  return {
+    ttfb: since(load?.responseStart),
+    dcl: since(load?.domContentLoadedEventEnd),
+    load: since(load?.loadEventEnd),
+    ...frames,
+  };
+}

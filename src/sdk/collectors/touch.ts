@@ -1,0 +1,66 @@
+/** Touches: one `touch` event a gesture, with the first finger's path. */
+import type { EventPayload, PointRow } from "../../contract/events.js";
+import type { Collector } from "../collector.js";
+import { round } from "../recorder.js";
+
+const rowsMax = 256;
+const spacingMs = 14;
+
+/** The main direction of a way; undefined for a tap. */
+export function directionOf(dx: number, dy: number): EventPayload["direction"] {
+  if (Math.max(Math.abs(dx), Math.abs(dy)) < 4) return undefined;
+  if (Math.abs(dx) > Math.abs(dy)) return dx > 0 ? "right" : "left";
+  return dy > 0 ? "down" : "up";
+}
+
+/** Follows gestures, from the first finger down to the last finger up. */
+export const collectTouch: Collector = (scene) => {
+  let first: Touch | null = null;
+  let start = 0;
+  let points: PointRow[] = [];
+  let fingers = 0;
+  let trusted = true;
+
+  const add = (touch: Touch, at: number) => {
+    points.push([round(at - start, 1) ?? 0, round(touch.clientX, 2) ?? 0, round(touch.clientY, 2) ?? 0]);
+  };
+  scene.listen<TouchEvent>(window, "touchstart", (event) => {
+    const touch = event.changedTouches[0];
+    fingers = Math.max(fingers, event.touches.length);
+    if (first || !touch) return;
+    first = touch;
+    start = event.timeStamp;
+    trusted = event.isTrusted;
+    points = [];
+    add(touch, start);
+  });
+  scene.listen<TouchEvent>(window, "touchmove", (event) => {
+    const touch = event.changedTouches[0];
+    const last = points[points.length - 1];
+    if (!first || !touch || !last || touch.identifier !== first.identifier) return;
+    if (event.timeStamp - start - last[0] >= spacingMs && points.length < rowsMax) add(touch, event.timeStamp);
+  });
+  scene.listen<TouchEvent>(window, "touchend touchcancel", (event) => {
+    if (!first || event.touches.length) return;
+    const touch = event.changedTouches[0] ?? first;
+    const dx = touch.clientX - first.clientX;
+    const dy = touch.clientY - first.clientY;
+    scene.record("touch", {
+      t: round(start, 1),
+      x: round(first.clientX, 2),
+      y: round(first.clientY, 2),
+      dx: round(dx, 2),
+      dy: round(dy, 2),
+      dwell: round(event.timeStamp - start, 1),
+      radius: round(first.radiusX, 2),
+      pressure: round(first.force, 3),
+      count: fingers || 1,
+      direction: directionOf(dx, dy),
+      pointer_type: "touch",
+      trusted: trusted && event.isTrusted,
+      points,
+    });
+    first = null;
+    fingers = 0;
+  });
+};

@@ -1,0 +1,88 @@
+/**
+ * What a site can set, by `data-…` attributes of the script tag or by the npm entry, and what it gets back.
+ * These are the SDK's only public types. Reads nothing but its arguments and the page's address.
+ */
+
+/** What a site can set. Only the site key is required. */
+export interface VerdictdOptions {
+  /** The project's public key, `pk_…`. */
+  siteKey: string;
+  /** Origin (and path prefix) that serves `/v1/events`. Default: the script's origin; for the npm entry the page's. */
+  endpoint?: string;
+  /** False: no cookie is read or written; the page passes `token()` to its backend itself. Default true. */
+  cookie?: boolean;
+  /** Default `service_session`. */
+  cookieName?: string;
+  /** Default: none, so the cookie belongs to the page's host alone. */
+  cookieDomain?: string;
+  /** Default `/`. */
+  cookiePath?: string;
+  /** Default `Lax`. `None` adds `Secure` and `Partitioned`, for pages framed by other sites. */
+  cookieSameSite?: "Lax" | "Strict" | "None";
+  /** Seconds; renewed with every answered batch. Default 86400, as long as a logged-in assertion lasts. */
+  cookieMaxAge?: number;
+  /** A token known from elsewhere, for pages without cookies. */
+  token?: string;
+  /** Most ms that an event waits for its batch. Default 5000. */
+  interval?: number;
+  /** Script to start as a worker for the cross-context check; null: no such check. The script tag uses its own address. */
+  workerUrl?: string | null;
+}
+
+/** What the page gets: `window.verdictd`, or the answer of `init`. */
+export interface Verdictd {
+  /** The token once the first report was answered, or what is known once it failed. Never rejects. */
+  readonly ready: Promise<string | null>;
+  /** The session's token, or null while there is none. */
+  token(): string | null;
+  /** Stops collecting and sending, for good. What was not sent yet is dropped. */
+  stop(): void;
+}
+
+/** Options with every default filled in. */
+export interface Settings {
+  readonly siteKey: string;
+  readonly url: string;
+  readonly cookie: boolean;
+  readonly cookieName: string;
+  /** `Path`, `Domain`, `SameSite` and so on, ready to append to the cookie. */
+  readonly cookieAttributes: string;
+  readonly token: string | null;
+  readonly interval: number;
+  readonly workerUrl: string | null;
+}
+
+/** Fills in the defaults. */
+export function settingsOf(options: VerdictdOptions): Settings {
+  const sameSite = options.cookieSameSite || "Lax";
+  const none = sameSite === "None";
+  const maxAge = Number(options.cookieMaxAge);
+  return {
+    siteKey: options.siteKey,
+    url: `${(options.endpoint || location.origin).replace(/\/+$/, "")}/v1/events`,
+    cookie: options.cookie !== false,
+    cookieName: options.cookieName || "service_session",
+    cookieAttributes:
+      `; Path=${options.cookiePath || "/"}; Max-Age=${maxAge > 0 ? Math.round(maxAge) : 86_400}; SameSite=${sameSite}` +
+      (options.cookieDomain ? `; Domain=${options.cookieDomain}` : "") +
+      (none || location.protocol === "https:" ? "; Secure" : "") +
+      (none ? "; Partitioned" : ""),
+    token: options.token || null,
+    interval: Math.max(250, Number(options.interval) || 5000),
+    workerUrl: options.workerUrl || null,
+  };
+}
+
+/** Options from the attributes of a script tag: each has its option's name, as in `data-cookie-same-site`. `off` is false. */
+export function optionsOf(script: HTMLScriptElement): VerdictdOptions {
+  const data = script.dataset;
+  const address = new URL(script.src || location.href, location.href);
+  // A worker from another origin is refused, and one under a nonce-only policy would be reported as a violation.
+  const worker = data["worker"] !== "off" && address.origin === location.origin && script.src && !script.nonce;
+  return {
+    ...(data as unknown as VerdictdOptions),
+    endpoint: data["endpoint"] || address.origin,
+    cookie: data["cookie"] !== "off",
+    workerUrl: worker ? script.src : null,
+  };
+}

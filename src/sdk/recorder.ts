@@ -1,0 +1,95 @@
+/**
+ * Gathers events into batches by size and time. Stands between the collectors, which record, and the transport, which takes.
+ * Holds no more than one batch: what is ready goes to the transport at once, unless that is busy and there is room.
+ */
+import type { EventPayload, EventType, IngestEvent } from "../contract/events.js";
+import { eventId } from "./ids.js";
+
+/** A payload in the making. What is undefined is dropped on the way: absent means "not observed". */
+export type Observed = { [K in keyof EventPayload]?: EventPayload[K] | undefined };
+
+/** Where collectors put what they saw. */
+export interface Recorder {
+  record(type: EventType, payload: Observed): void;
+  /** Says that a collector holds something unrecorded, so that the next batch is due in time. */
+  wake(): void;
+  /** Makes a collector hand over what it holds, just before a batch is cut. */
+  onDrain(drain: () => void): void;
+  /** Cuts the batch now. */
+  flush(): void;
+  /** Takes all that was recorded, for the last report of a page. */
+  take(): IngestEvent[];
+}
+
+/** A batch stays far below the 64 KiB that a browser lets a page send while it is left. */
+const batchBytesMax = 24_000;
+const batchEventsMax = 50;
+
+/** Rounds to `digits` decimals, so that the wire carries no noise; what is not finite is left out. */
+export function round(value: number, digits = 0): number | undefined {
+  const scale = 10 ** digits;
+  return Number.isFinite(value) ? Math.round(value * scale) / scale : undefined;
+}
+
+/** NaN for an empty list, which `round` leaves out. */
+export function mean(values: number[]): number {
+  return values.reduce((sum, each) => sum + each, 0) / values.length;
+}
+
+/** Starts gathering. `emit` takes a cut batch; `isBusy` says that one is under way; `wait` runs a task after some ms. */
+export function startRecorder(
+  interval: number,
+  emit: (events: IngestEvent[]) => void,
+  isBusy: () => boolean,
+  wait: (task: () => void, ms: number) => void,
+): Recorder {
+  const drains: (() => void)[] = [];
+  let events: IngestEvent[] = [];
+  let bytes = 0;
+  let batches = 0;
+  let due = false;
+
+  const take = () => {
+    for (const drain of drains) drain();
+    const taken = events;
+    events = [];
+    bytes = 0;
+    return taken;
+  };
+  const flush = () => {
+    const taken = take();
+    if (taken.length) batches++;
+    // The limit of the contract is 100 events; drains may add a few to a full batch.
+    for (let at = 0; at < taken.length; at += 90) emit(taken.slice(at, at + 90));
+  };
+  // The first batches follow fast, so that a verdict has something to stand on; later ones wait for the whole interval.
+  const wake = () => {
+    if (due) return;
+    due = true;
+    wait(
+      () => {
+        due = false;
+        if (isBusy()) wake();
+        else flush();
+      },
+      Math.min(interval, 1000 * Math.max(1, batches)),
+    );
+  };
+  return {
+    record(type, payload) {
+      events.push({
+        request_id: eventId(),
+        type,
+        received_at: new Date().toISOString(),
+        payload: payload as EventPayload,
+      });
+      bytes += 90 + JSON.stringify(payload).length;
+      if (bytes > batchBytesMax || events.length >= batchEventsMax) flush();
+      else wake();
+    },
+    wake,
+    onDrain: (drain) => drains.push(drain),
+    flush,
+    take,
+  };
+}

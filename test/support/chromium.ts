@@ -1,0 +1,40 @@
+/** Starts the machine's Chromium for tests that need a real browser. Tests without one are skipped, which CI counts as failed. */
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+import type { Test } from "tap";
+
+const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
+
+/** Undefined when Chromium is there; else why the browser tests of a file can't run: `t.plan(0, noChromium)`. */
+export const noChromium: string | undefined = existsSync(executablePath)
+  ? undefined
+  : `no chromium: ${executablePath} is missing`;
+
+/** How the browser presents itself. */
+export interface LaunchOptions {
+  /** Leaves out what Chromium says of its own accord about being automated: `navigator.webdriver` is false then. */
+  hideAutomation?: boolean;
+  /** Further command line switches. */
+  args?: string[];
+}
+
+/** A headless Chromium of its own for this test, closed at its end. */
+export async function launch(t: Test, options: LaunchOptions = {}): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      ...(options.hideAutomation ? ["--disable-blink-features=AutomationControlled"] : []),
+      ...(options.args ?? []),
+    ],
+    ...(options.hideAutomation ? { ignoreDefaultArgs: ["--enable-automation"] } : {}),
+  });
+  t.teardown(() => browser.close());
+  return browser;
+}
