@@ -1,0 +1,42 @@
+/** The catalogue: every detection there is, and what the public may know of each. Order has no meaning. */
+import type { EngineName } from "../contract/evidence.js";
+import { behavioralDetections } from "./behavioral-detections.js";
+import { crawlerDetections } from "./crawler-detections.js";
+import { type Detection, type DetectionState, type Severity, severityOf } from "./detection.js";
+import { headerDetections } from "./heuristics-headers.js";
+import { identityDetections } from "./heuristics-identity.js";
+import { trafficDetections } from "./heuristics-traffic.js";
+import { environmentDetections } from "./js-detections.js";
+
+export const detections: readonly Detection[] = [
+  ...identityDetections,
+  ...headerDetections,
+  ...trafficDetections,
+  ...environmentDetections,
+  ...behavioralDetections,
+  ...crawlerDetections,
+];
+
+/** A row of `GET /v1/detections`. */
+export interface PublicDetection {
+  readonly id: number;
+  readonly slug: string;
+  readonly engine: EngineName;
+  readonly severity: Severity;
+  readonly state: DetectionState;
+  readonly meaning: string;
+}
+
+/** The catalogue as `GET /v1/detections` shows it, by id. */
+export function publicCatalogue(): PublicDetection[] {
+  return detections
+    .map(({ id, slug, engine, state, meaning, ...rest }) => ({
+      id,
+      slug,
+      engine,
+      severity: severityOf(rest),
+      state,
+      meaning,
+    }))
+    .sort((one, other) => one.id - other.id);
+}

@@ -1,0 +1,50 @@
+/** Family 4: verified and spoofed bots. The verdict on a claim comes from the verified-bot catalogue, not from here. */
+import { detection } from "./detection.js";
+
+export const crawlerDetections = [
+  detection({
+    id: 400101,
+    slug: "spoofed-crawler",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "The user agent claims to be a known crawler, and the address is not that operator's.",
+    strength: "decisive",
+    cause: "crawler_claim",
+    reads: ["crawlerClaim", "userAgent"],
+    when: (e) => e.crawlerClaim === 3,
+    source: "the operators' published ranges and forward-confirmed host names",
+    fires: { crawlerClaim: 3, userAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)" },
+    staysQuiet: {
+      crawlerClaim: 1,
+      userAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+    },
+  }),
+  detection({
+    id: 400102,
+    slug: "verified-crawler",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "A crawler that its operator vouches for by address or host name.",
+    strength: "none",
+    cause: "crawler_claim",
+    reads: ["crawlerClaim"],
+    when: (e) => e.crawlerClaim === 2,
+    source: "the verified-bot catalogue; the verdict is `verified`, whatever the score",
+    fires: { crawlerClaim: 2 },
+    staysQuiet: { crawlerClaim: 0 },
+  }),
+  detection({
+    id: 400103,
+    slug: "unconfirmed-crawler-claim",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "The user agent claims to be a bot whose address can't be checked, or not yet.",
+    strength: "moderate",
+    cause: "crawler_claim",
+    reads: ["crawlerClaim"],
+    when: (e) => e.crawlerClaim === 1 || e.crawlerClaim === 4,
+    source: "a claim to be a bot is evidence of one, true or not",
+    fires: { crawlerClaim: 4 },
+    staysQuiet: { crawlerClaim: 0 },
+  }),
+];

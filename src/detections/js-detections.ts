@@ -1,0 +1,47 @@
+/** Families 2001 to 2005: inference from the environment that the page reports. This engine never enforces on its own. */
+import { detection } from "./detection.js";
+
+export const environmentDetections = [
+  detection({
+    id: 200101,
+    slug: "driver-artifacts",
+    engine: "js_detection",
+    state: "scoring",
+    meaning: "Names that automation drivers leave in the page were found.",
+    strength: "strong",
+    cause: "driver_artifacts",
+    reads: ["driverArtifacts"],
+    when: (e) => e.driverArtifacts !== "",
+    source: "fingerprintjs/BotD; chromedriver's cdc_, Selenium's and Playwright's bindings",
+    fires: { driverArtifacts: "cdc_adoQpoasnfa76pfcZLmcfl_Array" },
+    staysQuiet: { driverArtifacts: "" },
+  }),
+  detection({
+    id: 200201,
+    slug: "no-window-frame",
+    engine: "js_detection",
+    state: "scoring",
+    meaning: "The browser window has no outer size.",
+    strength: "notable",
+    cause: "headless_window",
+    reads: ["outerW", "outerH"],
+    when: (e) => e.outerW === 0 && e.outerH === 0,
+    source: "old headless Chromium; some in-app web views report 0 as well",
+    fires: { outerW: 0, outerH: 0 },
+    staysQuiet: { outerW: 1280, outerH: 800 },
+  }),
+  detection({
+    id: 200401,
+    slug: "tampered-natives",
+    engine: "js_detection",
+    state: "scoring",
+    meaning: "Built-in functions that automation disguises are no longer the browser's own.",
+    strength: "notable",
+    cause: "tampering",
+    reads: ["nativeTampered"],
+    when: (e) => e.nativeTampered !== "",
+    source: "puppeteer-extra-plugin-stealth; privacy extensions shadow some of them too",
+    fires: { nativeTampered: "navigator.webdriver" },
+    staysQuiet: { nativeTampered: "" },
+  }),
+];

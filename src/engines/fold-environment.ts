@@ -1,0 +1,123 @@
+/** Folds what the page's environment and its timing report into the features. The latest report of a fact stands. */
+
+import type { EventPayload } from "../contract/events.js";
+import type { RequestFacts } from "../contract/evidence.js";
+import { F, type SessionFeatures, setText, T } from "./session-features.js";
+
+type Fact = EventPayload["plugins"];
+type Names = EventPayload["languages"];
+
+/** Folds an `env` event. */
+export function foldEnvironment(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {
+  foldNavigator(features, payload, facts);
+  foldScreen(features.numbers, payload);
+  foldProbes(features, payload);
+}
+
+function foldNavigator(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {
+  const n = features.numbers;
+  // Proven automation is not unsaid by a later report.
+  setFlag(n, F.webdriver, payload.webdriver === undefined ? undefined : payload.webdriver || n[F.webdriver] === 1);
+  setFlag(n, F.uaMobile, payload.ua_mobile);
+  if (payload.user_agent !== undefined && payload.user_agent !== "" && facts.userAgent !== "") {
+    const differs = payload.user_agent !== facts.userAgent;
+    setFlag(n, F.uaDiffers, differs);
+    setText(features, T.pageUserAgent, differs ? payload.user_agent : "");
+  }
+  if (payload.ua_brands !== undefined) foldBrands(n, joined(payload.ua_brands), facts);
+  if (payload.platform !== undefined) setText(features, T.platform, payload.platform);
+  if (payload.languages !== undefined) foldLanguages(features, payload.languages, facts);
+  if (payload.timezone !== undefined) setText(features, T.timezone, payload.timezone);
+  setNumber(n, F.tzOffset, payload.tz_offset);
+  setNumber(n, F.cpu, payload.cpu);
+  setNumber(n, F.memory, payload.memory);
+  setNumber(n, F.touchPoints, payload.touch_points);
+  setNumber(n, F.plugins, countOf(payload.plugins));
+  setNumber(n, F.mimeTypes, countOf(payload.mime_types));
+  setNumber(n, F.rtt, payload.rtt);
+}
+
+function foldBrands(n: number[], brands: string, facts: RequestFacts): void {
+  setFlag(n, F.headlessBrand, brands.includes("Headless") || facts.secChUa.includes("Headless"));
+  const page = /Chromium\/(\d{1,4})/.exec(brands)?.[1];
+  const header = /"Chromium";\s?v="(\d{1,4})/.exec(facts.secChUa)?.[1];
+  if (page !== undefined && header !== undefined) setFlag(n, F.brandsDiffer, page !== header);
+}
+
+function foldLanguages(features: SessionFeatures, languages: Names & {}, facts: RequestFacts): void {
+  const list = joined(languages);
+  setText(features, T.languages, list);
+  const n = features.numbers;
+  n[F.languageCount] = list === "" ? 0 : list.split(",").length;
+  if (list === "" || facts.acceptLanguage === "" || facts.acceptLanguage === "*") return;
+  const primary = list.slice(0, 2).toLowerCase();
+  setFlag(n, F.languagesDiffer, !facts.acceptLanguage.toLowerCase().includes(primary));
+}
+
+function foldScreen(n: number[], payload: EventPayload): void {
+  setNumber(n, F.screenW, payload.screen_w);
+  setNumber(n, F.screenH, payload.screen_h);
+  setNumber(n, F.availW, payload.avail_w);
+  setNumber(n, F.availH, payload.avail_h);
+  setNumber(n, F.innerW, payload.inner_w);
+  setNumber(n, F.innerH, payload.inner_h);
+  setNumber(n, F.outerW, payload.outer_w);
+  setNumber(n, F.outerH, payload.outer_h);
+  setNumber(n, F.dpr, payload.dpr);
+  setNumber(n, F.colorDepth, payload.color_depth);
+}
+
+function foldProbes(features: SessionFeatures, payload: EventPayload): void {
+  const n = features.numbers;
+  if (payload.webgl_renderer !== undefined) setText(features, T.webglRenderer, payload.webgl_renderer);
+  if (payload.notification_permission !== undefined) setText(features, T.permission, payload.notification_permission);
+  setFlag(n, F.chromeObject, truth(payload.chrome_object));
+  setFlag(n, F.permissionsMismatch, truth(payload.permissions_mismatch));
+  setFlag(n, F.stackProbe, truth(payload.stack_probe));
+  setNumber(n, F.evalLength, payload.eval_length);
+  setNames(features, T.driverArtifacts, payload.driver_artifacts);
+  setNames(features, T.nativeTampered, payload.native_tampered);
+  setNames(features, T.iframeMismatch, payload.iframe_mismatch);
+  setNames(features, T.workerMismatch, payload.worker_mismatch);
+}
+
+/** Folds a `timing` event. */
+export function foldTiming(n: number[], payload: EventPayload): void {
+  setNumber(n, F.rafMean, payload.raf_mean);
+  setNumber(n, F.rafSd, payload.raf_sd);
+  setNumber(n, F.ttfb, payload.ttfb);
+  setNumber(n, F.load, payload.load);
+}
+
+function setNumber(n: number[], position: number, value: number | undefined): void {
+  if (value !== undefined && Number.isFinite(value)) n[position] = value;
+}
+
+function setFlag(n: number[], position: number, value: boolean | undefined): void {
+  if (value !== undefined) n[position] = value ? 1 : 0;
+}
+
+/** Names found by a probe. A bare `true` is kept as "yes"; what was once seen is not unsaid by an empty later report. */
+function setNames(features: SessionFeatures, position: number, value: Fact | Names): void {
+  if (value === undefined || value === false || value === 0 || value === "") return;
+  const names = value === true || typeof value === "number" ? "yes" : joined(value);
+  if (names !== "") setText(features, position, names);
+}
+
+function joined(value: string | readonly (string | number | boolean)[]): string {
+  return typeof value === "string" ? value : value.join(",");
+}
+
+/** A count given as such, as a list, or as a comma-separated text. */
+function countOf(value: Fact): number | undefined {
+  if (value === undefined || typeof value === "number") return value;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (typeof value === "string") return value === "" ? 0 : value.split(",").length;
+  return value.length;
+}
+
+function truth(value: Fact): boolean | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string") return value !== "" && value !== "false" && value !== "0";
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}

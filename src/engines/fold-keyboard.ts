@@ -1,0 +1,107 @@
+/** Folds typing rhythm, scrolling and forms into the features. Timings only: what was typed never reaches the service. */
+import type { EventPayload, IngestEvent } from "../contract/events.js";
+import { eventTimeMs } from "./event-time.js";
+import { halve } from "./fold-pointer.js";
+import { F } from "./session-features.js";
+
+/** Longer pauses are thought, not rhythm, ms. */
+const flightMax = 2000;
+const dwellMax = 2000;
+const dwellShortMs = 8;
+const flightShortMs = 15;
+const scrollPauseMs = 2000;
+const sumsMax = 8192;
+
+/** Folds a `key` event: one press (`dwell`, `flight`) or a run of them (`strokes`). */
+export function foldKeys(n: number[], event: IngestEvent): void {
+  const { payload } = event;
+  if (payload.strokes !== undefined && payload.strokes.length > 0) foldStrokes(n, event, payload.strokes);
+  else {
+    n[F.keys]! += Math.max(1, Math.min(payload.count ?? 1, 1000));
+    if (payload.dwell !== undefined) foldDwell(n, payload.dwell);
+    if (payload.flight !== undefined && n[F.keys]! > 1) foldFlight(n, payload.flight);
+    n[F.keyT] = eventTimeMs(event, n[F.keyT]!);
+  }
+  n[F.backspaces]! += Math.max(0, payload.backspaces ?? 0);
+  n[F.pastes]! += Math.max(0, payload.pastes ?? 0);
+  if (n[F.dwells]! > sumsMax || n[F.flights]! > sumsMax) halve(n, keySums);
+}
+
+const keySums = [
+  F.dwells,
+  F.dwellSum,
+  F.dwellSquares,
+  F.dwellsShort,
+  F.flights,
+  F.flightSum,
+  F.flightSquares,
+  F.flightsShort,
+];
+
+function foldStrokes(n: number[], event: IngestEvent, strokes: NonNullable<EventPayload["strokes"]>): void {
+  const startMs = eventTimeMs(event, n[F.keyT]!);
+  let releaseMs = Number.NaN;
+  for (const [offset, dwell] of strokes) {
+    n[F.keys]! += 1;
+    foldDwell(n, dwell);
+    const pressMs = startMs + offset;
+    const flight = pressMs - releaseMs;
+    if (!Number.isNaN(flight)) foldFlight(n, flight);
+    releaseMs = pressMs + Math.max(0, dwell);
+  }
+  n[F.keyT] = startMs + strokes[strokes.length - 1]![0];
+}
+
+function foldDwell(n: number[], dwell: number): void {
+  if (dwell < 0) n[F.badDurations]! += 1;
+  else if (dwell <= dwellMax) {
+    n[F.dwells]! += 1;
+    n[F.dwellSum]! += dwell;
+    n[F.dwellSquares]! += dwell * dwell;
+    if (dwell < dwellShortMs) n[F.dwellsShort]! += 1;
+  }
+}
+
+/** A flight is negative when the next key goes down before the last came up. */
+function foldFlight(n: number[], flight: number): void {
+  if (Math.abs(flight) > flightMax) return;
+  n[F.flights]! += 1;
+  n[F.flightSum]! += flight;
+  n[F.flightSquares]! += flight * flight;
+  if (Math.abs(flight) < flightShortMs) n[F.flightsShort]! += 1;
+}
+
+/** Folds a `scroll` event. */
+export function foldScroll(n: number[], event: IngestEvent): void {
+  const { dy, dx, depth } = event.payload;
+  n[F.scrolls]! += 1;
+  const t = eventTimeMs(event, n[F.scrollT]!);
+  const gap = t - n[F.scrollT]!;
+  if (n[F.scrolls]! > 1 && gap > 0 && gap < scrollPauseMs) {
+    n[F.scrollGaps]! += 1;
+    n[F.scrollGapSum]! += gap;
+    n[F.scrollGapSquares]! += gap * gap;
+  }
+  const distance = dy !== undefined && dy !== 0 ? dy : (dx ?? (depth ?? 0) * 1e4);
+  if (distance !== 0 && distance === n[F.scrollDistance]) n[F.scrollSame]! += 1;
+  n[F.scrollDistance] = distance;
+  n[F.scrollT] = t;
+  if (n[F.scrollGaps]! > sumsMax) halve(n, scrollSums);
+}
+
+const scrollSums = [F.scrollGaps, F.scrollGapSum, F.scrollGapSquares];
+
+/** Folds a `form` event. */
+export function foldForm(n: number[], payload: EventPayload): void {
+  n[F.forms]! += 1;
+  if (payload.submit === true) n[F.submits]! += 1;
+  const isFilledAtOnce = payload.fill_ms !== undefined && payload.fill_ms >= 0 && payload.fill_ms < instantFillMs;
+  if (isFilledAtOnce && payload.autofill === false && (payload.field_count ?? 0) >= 3 && (payload.pastes ?? 0) === 0) {
+    n[F.instantFills]! += 1;
+  }
+  n[F.pastes]! += Math.max(0, payload.pastes ?? 0);
+  n[F.backspaces]! += Math.max(0, payload.backspaces ?? 0);
+}
+
+/** Three fields can't be filled by hand in this time, ms. */
+const instantFillMs = 300;

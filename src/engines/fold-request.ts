@@ -1,0 +1,111 @@
+/** Folds the facts of one ingest request (headers, address, counts kept by the store) into the features. */
+import type { RequestFacts, Surroundings } from "../contract/evidence.js";
+import { automationUserAgents } from "../detections/automation-user-agents.js";
+import { hashText } from "./hash.js";
+import { F, type SessionFeatures, setText, T } from "./session-features.js";
+
+/** `pathPoints` is the number of pointer points in the batch: the shape of a batch says something only when it has a path. */
+export function foldRequest(
+  features: SessionFeatures,
+  facts: RequestFacts,
+  surroundings: Surroundings,
+  pathPoints: number,
+): void {
+  const n = features.numbers;
+  if (n[F.batches] === 0) n[F.firstSeenMs] = facts.nowMs;
+  n[F.batches]! += 1;
+  n[F.lastSeenMs] = Math.max(n[F.lastSeenMs]!, facts.nowMs);
+  foldIdentity(n, facts);
+  foldHeaders(n, facts);
+  setText(features, T.acceptLanguage, facts.acceptLanguage);
+  n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, surroundings.sessionsFromIp);
+  if (pathPoints >= shapePointsMin) {
+    n[F.shapeSessionsMax] = Math.max(n[F.shapeSessionsMax]!, surroundings.sessionsWithShape);
+  }
+  n[F.shinglesReplayed]! += Math.max(0, surroundings.replayedShingles);
+}
+
+/** A batch of fewer points (a first page view, one click) looks alike from many people. */
+const shapePointsMin = 12;
+
+function foldIdentity(n: number[], facts: RequestFacts): void {
+  const agent = hashText(facts.userAgent);
+  if (n[F.userAgentHash] !== 0 && n[F.userAgentHash] !== agent) n[F.userAgentChanges]! += 1;
+  if (n[F.userAgentHash] !== agent) n[F.toolAgent] = Math.max(n[F.toolAgent]!, toolStrength(facts.userAgent));
+  n[F.userAgentHash] = agent;
+  const network = hashText(networkOf(facts.ip));
+  if (n[F.networkHash] !== 0 && n[F.networkHash] !== network) n[F.networkChanges]! += 1;
+  n[F.networkHash] = network;
+}
+
+/** Looked up once a user agent, not once a batch: the list is long. */
+const toolTokens = automationUserAgents.map((each) => ({
+  token: each.token.toLowerCase(),
+  strength: each.strength === "strong" ? 2 : 1,
+}));
+
+function toolStrength(userAgent: string): number {
+  const agent = userAgent.toLowerCase();
+  let strength = agent === "node" || agent === "bun" || agent === "deno" ? 2 : 0;
+  for (const each of toolTokens) {
+    if (each.strength > strength && agent.includes(each.token)) strength = each.strength;
+  }
+  return strength;
+}
+
+/** The first half of an IPv4 address, the first two groups of an IPv6 one: what a phone keeps while its address changes. */
+function networkOf(ip: string): string {
+  const separator = ip.includes(":") ? ":" : ".";
+  const first = ip.indexOf(separator);
+  const second = first < 0 ? -1 : ip.indexOf(separator, first + 1);
+  return second < 0 ? ip : ip.slice(0, second);
+}
+
+function foldHeaders(n: number[], facts: RequestFacts): void {
+  if (facts.userAgent === "") n[F.noUserAgent]! += 1;
+  if (facts.acceptLanguage === "") n[F.noAcceptLanguage]! += 1;
+  else if (facts.acceptLanguage === "*") n[F.anyAcceptLanguage]! += 1;
+  if (facts.accept === "") n[F.noAccept]! += 1;
+  else if (isLibraryAccept(facts.accept)) n[F.libraryAccept]! += 1;
+  if (facts.acceptEncoding === "") n[F.noAcceptEncoding]! += 1;
+  else if (!facts.acceptEncoding.includes("br")) n[F.noBrotli]! += 1;
+  foldOrigin(n, facts.origin);
+  foldFetchMetadata(n, facts);
+  if (facts.secChUa === "") n[F.noClientHints]! += 1;
+  else if (contradicts(facts.secChUa, facts.userAgent)) n[F.clientHintsForeign]! += 1;
+}
+
+function foldOrigin(n: number[], origin: string): void {
+  if (origin.startsWith("https:")) return;
+  n[F.otherOrigin]! += 1;
+  if (origin === "") n[F.noOrigin]! += 1;
+  else if (!isLoopbackOrigin(origin)) n[F.plainOrigin]! += 1;
+}
+
+function foldFetchMetadata(n: number[], facts: RequestFacts): void {
+  const { secFetchSite: site, secFetchMode: mode, secFetchDest: dest } = facts;
+  if (site === "" && mode === "" && dest === "") n[F.noFetchMetadata]! += 1;
+  else if (site === "" || mode === "" || dest === "") n[F.partFetchMetadata]! += 1;
+  else if (mode === "navigate" || (dest !== "empty" && dest !== "beacon")) n[F.navigationFetch]! += 1;
+}
+
+/** Every browser accepts anything for a script's request, and in-page libraries keep that wildcard in their list. */
+function isLibraryAccept(accept: string): boolean {
+  return !accept.includes("*/*");
+}
+
+/** An origin to which browsers send secure-context headers although it is http; "null" (sandboxed) counts as unknown. */
+function isLoopbackOrigin(origin: string): boolean {
+  const host = origin.startsWith("http://") ? origin.slice(7) : "";
+  return (
+    host.startsWith("localhost") || host.startsWith("127.") || host.startsWith("[::1]") || host.includes(".localhost")
+  );
+}
+
+/** Sec-CH-UA names a Chromium engine whose major version the User-Agent denies, or a browser that sends no hints at all. */
+function contradicts(hints: string, userAgent: string): boolean {
+  if (userAgent.includes("Firefox/")) return true;
+  const claimed = /Chrome\/(\d{1,4})/.exec(userAgent)?.[1];
+  const hinted = /"Chromium";\s?v="(\d{1,4})/.exec(hints)?.[1];
+  return claimed !== undefined && hinted !== undefined && claimed !== hinted;
+}

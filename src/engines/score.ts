@@ -1,0 +1,149 @@
+/**
+ * Runs the detections over a session's evidence and combines the engines. Pure: the same features give the same result, and
+ * the order of the catalogue does not matter. Bands and thresholds are the verdict's business.
+ */
+import {
+  type EngineName,
+  type EngineResults,
+  engineNames,
+  type FiredDetection,
+  type LastRequest,
+} from "../contract/evidence.js";
+import { detections } from "../detections/catalogue.js";
+import { type Detection, strengths } from "../detections/detection.js";
+import { type Evidence, type EvidenceName, evidenceOf } from "./session-evidence.js";
+import { F, type SessionFeatures } from "./session-features.js";
+
+/** The score of a session that nothing speaks against and little for. */
+export const neutralScore = 60;
+const scoreMax = 99;
+/** Log-odds of automation at the neutral score. */
+const neutralLogOdds = Math.log((100 - neutralScore) / neutralScore);
+/** What a detection adds when a stronger one saw the same cause. */
+const sameCauseShare = 0.25;
+
+/** The result of combining the engines: what the verdict shows. */
+export interface CombinedScore {
+  /** 1 to 99, lower is more bot-confident. */
+  readonly score: number;
+  /** Scoring detections that fired, strongest first, then experimental ones. */
+  readonly detectionIds: number[];
+}
+
+/** A fired detection with the values that made it fire, for the session detail. */
+export interface ExplainedDetection {
+  readonly id: number;
+  readonly slug: string;
+  readonly engine: EngineName;
+  readonly contribution: number;
+  readonly evidence: Record<string, unknown>;
+}
+
+/** Runs all engines. An engine in which nothing speaks abstains; the behavioural one speaks for people as well. */
+export function runEngines(features: SessionFeatures, last: LastRequest): EngineResults {
+  const fired = firedDetections(evidenceOf(features, last));
+  const results: Record<EngineName, { score: number | null; fired: FiredDetection[] }> = {
+    heuristics: { score: null, fired: [] },
+    js_detection: { score: null, fired: [] },
+    behavioral: { score: null, fired: [] },
+  };
+  for (const each of fired) results[each.engine].fired.push({ id: each.id, contribution: contributionOf(each, fired) });
+  for (const name of engineNames) {
+    const engine = results[name];
+    engine.fired.sort(strongestFirst);
+    engine.score = engineScore(engine.fired);
+  }
+  if (results.behavioral.score === null) results.behavioral.score = humanScore(features.numbers);
+  return results;
+}
+
+/** The lowest score that any engine gives; the neutral one when all abstain. */
+export function combine(results: EngineResults): CombinedScore {
+  let score = scoreMax + 1;
+  const fired: FiredDetection[] = [];
+  for (const name of engineNames) {
+    const result = results[name];
+    if (result.score !== null && result.score < score) score = result.score;
+    for (const each of result.fired) fired.push(each);
+  }
+  fired.sort(strongestFirst);
+  return { score: score > scoreMax ? neutralScore : score, detectionIds: fired.map((each) => each.id) };
+}
+
+/** Every detection that fired with its contribution and the values it read, strongest first. */
+export function explain(features: SessionFeatures, last: LastRequest): ExplainedDetection[] {
+  const evidence = evidenceOf(features, last);
+  const fired = firedDetections(evidence);
+  return fired
+    .map((each) => ({
+      id: each.id,
+      slug: each.slug,
+      engine: each.engine,
+      contribution: contributionOf(each, fired),
+      evidence: Object.fromEntries(each.reads.map((name) => [wireName(name), evidence[name]])),
+    }))
+    .sort(strongestFirst);
+}
+
+/** The detections of a list (the catalogue by default) that fire on the evidence; a missing value skips a detection. */
+export function firedDetections(evidence: Evidence, list: readonly Detection[] = detections): Detection[] {
+  const fired: Detection[] = [];
+  for (const each of list) {
+    if (each.state === "retired" || !isObserved(evidence, each.reads)) continue;
+    if (each.when(evidence as Parameters<typeof each.when>[0])) fired.push(each);
+  }
+  return fired;
+}
+
+function isObserved(evidence: Evidence, reads: readonly EvidenceName[]): boolean {
+  for (let index = 0; index < reads.length; index++) {
+    if (evidence[reads[index]!] === undefined) return false;
+  }
+  return true;
+}
+
+function contributionOf(each: Detection, fired: readonly Detection[]): number {
+  if (each.state !== "scoring") return 0;
+  const weight = strengths[each.strength];
+  for (const other of fired) {
+    if (other === each || other.cause !== each.cause || other.engine !== each.engine || other.state !== "scoring")
+      continue;
+    const otherWeight = strengths[other.strength];
+    if (otherWeight > weight || (otherWeight === weight && other.id < each.id)) return weight * sameCauseShare;
+  }
+  return weight;
+}
+
+/** null when nothing that counts has fired. `fired` is sorted, so that rounding does not depend on the catalogue's order. */
+function engineScore(fired: readonly FiredDetection[]): number | null {
+  let weight = 0;
+  for (const each of fired) weight += each.contribution;
+  if (weight === 0) return null;
+  const humanShare = 1 / (1 + Math.exp(neutralLogOdds + weight));
+  return Math.min(scoreMax, Math.max(1, Math.round(100 * humanShare)));
+}
+
+/** Rises from the neutral score towards 99 as varied behaviour accumulates; null while there is none. */
+function humanScore(n: readonly number[]): number | null {
+  const seen =
+    n[F.steps]! / 150 +
+    n[F.clicks]! / 5 +
+    n[F.touches]! / 5 +
+    n[F.scrolls]! / 15 +
+    n[F.keys]! / 30 +
+    n[F.presenceEvents]! / 40;
+  if (seen < 0.05) return null;
+  return Math.round(neutralScore + (scoreMax - neutralScore) * (1 - Math.exp(-seen / 2)));
+}
+
+function strongestFirst(
+  one: { contribution: number; id: number },
+  other: { contribution: number; id: number },
+): number {
+  return other.contribution - one.contribution || one.id - other.id;
+}
+
+/** Evidence is shown on the wire in snake_case, like everything else there. */
+function wireName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

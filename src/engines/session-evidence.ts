@@ -1,0 +1,341 @@
+/**
+ * What detections may read: the features turned into facts, shares and deviations with a meaning. undefined stands for "not
+ * observed, or too little of it to say"; a detection that reads such a value is skipped. Conclusions live in detections/.
+ */
+import type { LastRequest } from "../contract/evidence.js";
+import { type BrowserFamily, type ClaimedSystem, claimedBrowser } from "./claimed-browser.js";
+import { F, type SessionFeatures, T } from "./session-features.js";
+
+/** One session's evidence. Shares are 0 to 1, times ms, lengths CSS pixels. */
+export interface SessionEvidence {
+  // identity
+  userAgent: string;
+  browserFamily: BrowserFamily;
+  browserVersion: number;
+  browserSystem: ClaimedSystem;
+  browserMobile: boolean;
+  /** An app's web view or a browser known to rewrite headers. */
+  browserEmbedded: boolean;
+  /** Batches without User-Agent. */
+  noUserAgent: number;
+  /** 2: the user agent names a tool that no person's browser is; 1: one that ordinary apps use as well. */
+  toolAgent: number;
+  crawlerClaim: number;
+  webdriver: boolean;
+  userAgentChanges: number;
+  networkChanges: number;
+  // headers: batches in which something is missing or odd
+  batches: number;
+  noAcceptLanguage: number;
+  anyAcceptLanguage: number;
+  noAccept: number;
+  libraryAccept: number;
+  noAcceptEncoding: number;
+  noBrotli: number;
+  noOrigin: number;
+  /** False when a batch came from a page without https (and not on loopback): browsers then leave headers out. */
+  secureContext: boolean;
+  /** True when every batch came from an https page. */
+  securePage: boolean;
+  noFetchMetadata: number;
+  partFetchMetadata: number;
+  navigationFetch: number;
+  noClientHints: number;
+  clientHintsForeign: number;
+  // rate
+  ipSessions: number;
+  shapeSessions: number;
+  sessionSeconds: number;
+  events: number;
+  eventsPerSecond: number;
+  // forged
+  futureEvents: number;
+  clockSpreadSeconds: number;
+  timeReversals: number;
+  badCoordinates: number;
+  outsideViewport: number;
+  badDurations: number;
+  honeypots: number;
+  instantFills: number;
+  untrustedShare: number;
+  untrusted: number;
+  // environment
+  uaDiffers: boolean;
+  brandsDiffer: boolean;
+  headlessBrand: boolean;
+  languagesDiffer: boolean;
+  languages: string;
+  languageCount: number;
+  acceptLanguage: string;
+  timezone: string;
+  tzOffset: number;
+  platform: string;
+  cpu: number;
+  memory: number;
+  touchPoints: number;
+  plugins: number;
+  mimeTypes: number;
+  screenW: number;
+  screenH: number;
+  availW: number;
+  availH: number;
+  innerW: number;
+  innerH: number;
+  outerW: number;
+  outerH: number;
+  dpr: number;
+  colorDepth: number;
+  webglRenderer: string;
+  chromeObject: boolean;
+  permissionsMismatch: boolean;
+  permission: string;
+  evalLength: number;
+  stackProbe: boolean;
+  rtt: number;
+  rafMean: number;
+  rafSd: number;
+  driverArtifacts: string;
+  nativeTampered: string;
+  iframeMismatch: string;
+  workerMismatch: string;
+  pageUserAgent: string;
+  // pointer
+  points: number;
+  steps: number;
+  /** Of steps of at least 4 px, the share that repeats the step before within a rounding. */
+  repeatedSteps: number;
+  longSteps: number;
+  meanTurn: number;
+  /** Mean and coefficient of variation of the intervals between points. */
+  gapMean: number;
+  gapVariation: number;
+  strokes: number;
+  straightMean: number;
+  straightSpread: number;
+  /** Correlation of the distance with the duration of strokes. */
+  distanceTimeCorrelation: number;
+  jumpShare: number;
+  fractionShare: number;
+  coalescedMean: number;
+  lagMean: number;
+  movementMismatch: number;
+  clicks: number;
+  shortHoldShare: number;
+  holds: number;
+  holdVariation: number;
+  unmovedClicks: number;
+  unmovedClickShare: number;
+  jumpedClickShare: number;
+  shingles: number;
+  replayedShare: number;
+  touches: number;
+  flatTouchShare: number;
+  // scroll
+  scrolls: number;
+  scrollGapMean: number;
+  scrollGapVariation: number;
+  scrollSameShare: number;
+  // keys
+  keys: number;
+  dwellMean: number;
+  dwellVariation: number;
+  shortDwellShare: number;
+  flightMean: number;
+  flightVariation: number;
+  shortFlightShare: number;
+}
+
+export type EvidenceName = keyof SessionEvidence;
+export type Evidence = { readonly [Name in EvidenceName]: SessionEvidence[Name] | undefined };
+
+/** Evidence of a session: pure, about two microseconds. */
+export function evidenceOf(features: SessionFeatures, last: LastRequest): Evidence {
+  const n = features.numbers;
+  const texts = features.texts;
+  const browser = claimedBrowser(last.userAgent);
+  const seconds = Math.max(0, n[F.lastSeenMs]! - n[F.firstSeenMs]!) / 1000;
+  const hasPath = n[F.steps]! >= stepsMin;
+  const hasStrokes = n[F.strokes]! >= strokesMin;
+  const hasClicks = n[F.clicks]! >= clicksMin;
+  const hasHolds = n[F.holds]! >= clicksMin;
+  const hasScrolls = n[F.scrollGaps]! >= scrollsMin;
+  const hasDwells = n[F.dwells]! >= keysMin;
+  const hasFlights = n[F.flights]! >= keysMin;
+  const gaps = n[F.gaps]!;
+  return {
+    userAgent: last.userAgent === "" ? undefined : last.userAgent,
+    browserFamily: last.userAgent === "" ? undefined : browser.family,
+    browserVersion: browser.version === 0 ? undefined : browser.version,
+    browserSystem: last.userAgent === "" ? undefined : browser.system,
+    browserMobile: last.userAgent === "" ? undefined : browser.isMobile,
+    browserEmbedded: last.userAgent === "" ? undefined : browser.isEmbedded,
+    noUserAgent: n[F.noUserAgent],
+    toolAgent: n[F.toolAgent],
+    crawlerClaim: n[F.crawlerClaim],
+    webdriver: flag(n[F.webdriver]!),
+    userAgentChanges: n[F.userAgentChanges],
+    networkChanges: n[F.networkChanges],
+    batches: n[F.batches],
+    noAcceptLanguage: n[F.noAcceptLanguage],
+    anyAcceptLanguage: n[F.anyAcceptLanguage],
+    noAccept: n[F.noAccept],
+    libraryAccept: n[F.libraryAccept],
+    noAcceptEncoding: n[F.noAcceptEncoding],
+    noBrotli: n[F.noBrotli],
+    noOrigin: n[F.noOrigin],
+    secureContext: n[F.plainOrigin] === 0,
+    securePage: n[F.otherOrigin] === 0,
+    noFetchMetadata: n[F.noFetchMetadata],
+    partFetchMetadata: n[F.partFetchMetadata],
+    navigationFetch: n[F.navigationFetch],
+    noClientHints: n[F.noClientHints],
+    clientHintsForeign: n[F.clientHintsForeign],
+    ipSessions: n[F.ipSessionsMax],
+    shapeSessions: n[F.shapeSessionsMax],
+    sessionSeconds: seconds,
+    events: n[F.events],
+    eventsPerSecond: seconds >= 5 ? n[F.events]! / seconds : undefined,
+    futureEvents: n[F.futureEvents],
+    clockSpreadSeconds: number(n[F.clockSkewMax]! - n[F.clockSkewMin]!),
+    timeReversals: n[F.timeReversals],
+    badCoordinates: n[F.badCoordinates],
+    outsideViewport: n[F.outsideViewport],
+    badDurations: n[F.badDurations],
+    honeypots: n[F.honeypots],
+    instantFills: n[F.instantFills],
+    untrustedShare: ratio(n[F.untrusted]!, n[F.untrusted]! + n[F.trusted]!, 1),
+    untrusted: n[F.untrusted],
+    uaDiffers: flag(n[F.uaDiffers]!),
+    brandsDiffer: flag(n[F.brandsDiffer]!),
+    headlessBrand: flag(n[F.headlessBrand]!),
+    languagesDiffer: flag(n[F.languagesDiffer]!),
+    languages: text(texts[T.languages]!),
+    languageCount: number(n[F.languageCount]!),
+    acceptLanguage: text(texts[T.acceptLanguage]!),
+    timezone: text(texts[T.timezone]!),
+    tzOffset: number(n[F.tzOffset]!),
+    platform: text(texts[T.platform]!),
+    cpu: number(n[F.cpu]!),
+    memory: number(n[F.memory]!),
+    touchPoints: number(n[F.touchPoints]!),
+    plugins: number(n[F.plugins]!),
+    mimeTypes: number(n[F.mimeTypes]!),
+    screenW: number(n[F.screenW]!),
+    screenH: number(n[F.screenH]!),
+    availW: number(n[F.availW]!),
+    availH: number(n[F.availH]!),
+    innerW: number(n[F.innerW]!),
+    innerH: number(n[F.innerH]!),
+    outerW: number(n[F.outerW]!),
+    outerH: number(n[F.outerH]!),
+    dpr: number(n[F.dpr]!),
+    colorDepth: number(n[F.colorDepth]!),
+    webglRenderer: text(texts[T.webglRenderer]!),
+    chromeObject: flag(n[F.chromeObject]!),
+    permissionsMismatch: flag(n[F.permissionsMismatch]!),
+    permission: text(texts[T.permission]!),
+    evalLength: number(n[F.evalLength]!),
+    stackProbe: flag(n[F.stackProbe]!),
+    rtt: number(n[F.rtt]!),
+    rafMean: number(n[F.rafMean]!),
+    rafSd: number(n[F.rafSd]!),
+    driverArtifacts: text(texts[T.driverArtifacts]!),
+    nativeTampered: text(texts[T.nativeTampered]!),
+    iframeMismatch: text(texts[T.iframeMismatch]!),
+    workerMismatch: text(texts[T.workerMismatch]!),
+    pageUserAgent: text(texts[T.pageUserAgent]!),
+    points: n[F.points],
+    steps: n[F.steps],
+    longSteps: n[F.stepsLong],
+    repeatedSteps: ratio(n[F.stepsLongSame]!, n[F.stepsLong]!, stepsMin),
+    meanTurn: ratio(n[F.turnSum]!, n[F.turns]!, stepsMin),
+    gapMean: ratio(n[F.gapSum]!, gaps, stepsMin),
+    gapVariation: hasPath ? variation(gaps, n[F.gapSum]!, n[F.gapSquares]!, stepsMin) : undefined,
+    strokes: n[F.strokes],
+    straightMean: ratio(n[F.straightSum]!, n[F.strokes]!, strokesMin),
+    straightSpread: hasStrokes ? deviation(n[F.strokes]!, n[F.straightSum]!, n[F.straightSquares]!) : undefined,
+    distanceTimeCorrelation: n[F.strokes]! >= correlationStrokesMin ? strokeCorrelation(n) : undefined,
+    jumpShare: ratio(n[F.jumps]!, n[F.steps]!, 4),
+    fractionShare:
+      n[F.fractionalN]! > 0
+        ? n[F.fractionalSum]! / n[F.fractionalN]!
+        : ratio(n[F.fractionPoints]!, n[F.points]!, stepsMin),
+    coalescedMean: ratio(n[F.coalescedSum]!, n[F.coalescedN]!, 1),
+    lagMean: ratio(n[F.lagSum]!, n[F.lagN]!, 1),
+    movementMismatch: ratio(n[F.mismatchSum]!, n[F.mismatchN]!, 1),
+    clicks: n[F.clicks],
+    holds: n[F.holds],
+    shortHoldShare: hasHolds ? n[F.holdsShort]! / n[F.holds]! : undefined,
+    holdVariation: variation(n[F.holds]!, n[F.holdSum]!, n[F.holdSquares]!, 8),
+    unmovedClicks: n[F.clicksUnmoved],
+    unmovedClickShare: hasClicks ? n[F.clicksUnmoved]! / n[F.clicks]! : undefined,
+    jumpedClickShare: hasClicks ? n[F.clicksJumped]! / n[F.clicks]! : undefined,
+    shingles: n[F.shingles],
+    replayedShare: ratio(n[F.shinglesReplayed]!, n[F.shingles]!, shinglesMin),
+    touches: n[F.touches],
+    flatTouchShare: ratio(n[F.touchFlat]!, n[F.touches]!, 3),
+    scrolls: n[F.scrolls],
+    scrollGapMean: ratio(n[F.scrollGapSum]!, n[F.scrollGaps]!, scrollsMin),
+    scrollGapVariation: hasScrolls
+      ? variation(n[F.scrollGaps]!, n[F.scrollGapSum]!, n[F.scrollGapSquares]!, 1)
+      : undefined,
+    scrollSameShare: ratio(n[F.scrollSame]!, n[F.scrolls]!, scrollsMin),
+    keys: n[F.keys],
+    dwellMean: ratio(n[F.dwellSum]!, n[F.dwells]!, keysMin),
+    dwellVariation: hasDwells ? variation(n[F.dwells]!, n[F.dwellSum]!, n[F.dwellSquares]!, keysMin) : undefined,
+    shortDwellShare: ratio(n[F.dwellsShort]!, n[F.dwells]!, keysMin),
+    flightMean: ratio(n[F.flightSum]!, n[F.flights]!, keysMin),
+    flightVariation: hasFlights ? spreadOf(n[F.flights]!, n[F.flightSum]!, n[F.flightSquares]!) : undefined,
+    shortFlightShare: ratio(n[F.flightsShort]!, n[F.flights]!, keysMin),
+  };
+}
+
+/** Least amounts from which shares and deviations mean something. */
+const stepsMin = 20;
+const strokesMin = 4;
+const correlationStrokesMin = 6;
+const clicksMin = 3;
+const scrollsMin = 8;
+const keysMin = 12;
+const shinglesMin = 4;
+
+function flag(value: number): boolean | undefined {
+  return Number.isNaN(value) ? undefined : value === 1;
+}
+
+function number(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
+}
+
+function text(value: string): string | undefined {
+  return value === "" ? undefined : value;
+}
+
+function ratio(sum: number, count: number, countMin: number): number | undefined {
+  return count >= countMin && count > 0 ? sum / count : undefined;
+}
+
+function deviation(count: number, sum: number, squares: number): number {
+  const mean = sum / count;
+  return Math.sqrt(Math.max(0, squares / count - mean * mean));
+}
+
+/** Coefficient of variation; undefined when too few or when the mean is not positive. */
+function variation(count: number, sum: number, squares: number, countMin: number): number | undefined {
+  return count >= countMin && sum > 0 ? deviation(count, sum, squares) / (sum / count) : undefined;
+}
+
+/** Standard deviation relative to a mean that may be near zero or negative: at least 1 ms stands for it. */
+function spreadOf(count: number, sum: number, squares: number): number {
+  return deviation(count, sum, squares) / Math.max(1, Math.abs(sum / count));
+}
+
+function strokeCorrelation(n: readonly number[]): number | undefined {
+  const count = n[F.strokes]!;
+  const meanDistance = n[F.strokeDistanceSum]! / count;
+  const meanTime = n[F.strokeTimeSum]! / count;
+  const distance = n[F.strokeDistanceSquares]! / count - meanDistance * meanDistance;
+  const time = n[F.strokeTimeSquares]! / count - meanTime * meanTime;
+  if (distance < 100 || time < 100) return undefined;
+  return (n[F.strokeProducts]! / count - meanDistance * meanTime) / Math.sqrt(distance * time);
+}

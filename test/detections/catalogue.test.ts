@@ -1,0 +1,52 @@
+/** Runs every entry of the catalogue: its two examples, its identity, its place in the public list. */
+import t from "tap";
+import { detections, publicCatalogue } from "../../src/detections/catalogue.js";
+import { firedDetections } from "../../src/engines/score.js";
+import { type Evidence, evidenceOf } from "../../src/engines/session-evidence.js";
+import { newFeatures } from "../../src/engines/session-features.js";
+
+const engineDigits = { heuristics: ["1", "4"], js_detection: ["2"], behavioral: ["3"] };
+const nothingSeen = evidenceOf(newFeatures(), { ip: "", userAgent: "", path: "", host: "" });
+const nothingAtAll = Object.fromEntries(Object.keys(nothingSeen).map((name) => [name, undefined])) as Evidence;
+
+for (const each of detections) {
+  t.test(
+    `${each.id} ${each.slug} fires on its example, is quiet on the other and skipped without evidence`,
+    async (t) => {
+      const run = (evidence: object) => firedDetections({ ...nothingAtAll, ...evidence }, [each]).length;
+      const expected = each.state === "retired" ? 0 : 1;
+      t.equal(run(each.fires), expected, "fires");
+      t.equal(run(each.staysQuiet), 0, "stays quiet");
+      t.same(Object.keys(each.fires).sort(), [...each.reads].sort(), "the example gives what is read");
+      t.same(Object.keys(each.staysQuiet).sort(), [...each.reads].sort(), "the quiet example gives what is read");
+      for (const name of each.reads) t.equal(run({ ...each.fires, [name]: undefined }), 0, `skipped without ${name}`);
+      t.ok(engineDigits[each.engine].includes(`${each.id}`[0]!), "the id's first digit is its engine's");
+      t.match(`${each.id}`, /^\d{6}$/);
+      t.match(each.slug, /^[a-z0-9]+(-[a-z0-9]+)*$/);
+      t.match(each.meaning, /^[A-Z].*\.$/, "the meaning is a sentence");
+      t.ok(each.source.length > 10, "the source is named");
+    },
+  );
+}
+
+t.test("ids and slugs are unique", async (t) => {
+  t.equal(new Set(detections.map((each) => each.id)).size, detections.length);
+  t.equal(new Set(detections.map((each) => each.slug)).size, detections.length);
+});
+
+t.test("a session of which nothing is known fires nothing", async (t) => {
+  t.same(
+    firedDetections(nothingSeen).map((each) => each.slug),
+    [],
+  );
+});
+
+t.test("the public catalogue lists every detection once, by id, without its predicate", async (t) => {
+  const rows = publicCatalogue();
+  t.equal(rows.length, detections.length);
+  t.same(
+    rows.map((each) => each.id),
+    detections.map((each) => each.id).sort((one, other) => one - other),
+  );
+  for (const row of rows) t.same(Object.keys(row), ["id", "slug", "engine", "severity", "state", "meaning"]);
+});

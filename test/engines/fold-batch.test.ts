@@ -1,0 +1,208 @@
+/** Folding: the same stream comes to the same features however it is cut, and odd times and places do no harm. */
+import fc from "fast-check";
+import t from "tap";
+import type { EventPayload, EventType, IngestEvent } from "../../src/contract/events.js";
+import { foldBatch } from "../../src/engines/fold-batch.js";
+import { shingleHashes } from "../../src/engines/path-shingles.js";
+import { runEngines } from "../../src/engines/score.js";
+import {
+  F,
+  newFeatures,
+  packedBytes,
+  packedBytesMax,
+  packFeatures,
+  type SessionFeatures,
+  unpackFeatures,
+} from "../../src/engines/session-features.js";
+import { alone, chromeEnvironment, chromeFacts, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";
+
+/** What depends on requests rather than on events. */
+const perRequest = [
+  F.shapeSessionsMax,
+  F.batches,
+  F.firstSeenMs,
+  F.lastSeenMs,
+  F.clockSkewMin,
+  F.clockSkewMax,
+  F.networkHash,
+];
+
+function ofEvents(features: SessionFeatures): number[] {
+  return features.numbers.map((each, index) => (perRequest.includes(index) ? 0 : each));
+}
+
+function singleMoves(points: number, seed: number): IngestEvent[] {
+  return wobblyPath(points, seed).map(([t, x, y]) => event("mouse", { t, x, y }, startMs + t));
+}
+
+t.test("one batch and many batches fold to the same features", async (t) => {
+  const moves = singleMoves(300, 7);
+  const events = [
+    event("env", chromeEnvironment),
+    ...moves.slice(0, 150),
+    event("click", { x: 500, y: 500, t: 2600, dwell: 90 }, startMs + 2600),
+    ...moves.slice(150),
+    ...[80, 95, 70].map((dwell, index) => event("key", { dwell, flight: 120, t: 6000 + index * 200 })),
+    ...[1, 2, 3].map((index) => event("scroll", { dy: 100, t: 7000 + index * 40 })),
+  ];
+  const whole = ofEvents(folded(events, { batchSize: 1000 }));
+  for (const batchSize of [1, 3, 10, 77]) {
+    t.same(ofEvents(folded(events, { batchSize })), whole, `batches of ${batchSize}`);
+  }
+});
+
+t.test("packing between batches changes nothing that scoring can see", async (t) => {
+  const events = singleMoves(400, 3);
+  const straight = folded(events, { batchSize: 10 });
+  let packed = newFeatures();
+  const bytes = Buffer.alloc(packedBytesMax);
+  for (let from = 0; from < events.length; from += 10) {
+    foldBatch(packed, events.slice(from, from + 10), { ...chromeFacts, nowMs: startMs + from }, alone);
+    packed = unpackFeatures(bytes, 0, packFeatures(packed, bytes, 0))!;
+  }
+  const expected = ofEvents(straight);
+  for (const [index, value] of ofEvents(packed).entries()) {
+    const tolerance = 1e-4 * Math.max(1, Math.abs(expected[index]!));
+    if (Math.abs(value - expected[index]!) > tolerance) t.fail(`field ${index}: ${value}, not ${expected[index]}`);
+  }
+  t.same(runEngines(packed, lastRequest), runEngines(straight, lastRequest));
+});
+
+t.test("single moves and rows of points fold to the same path", async (t) => {
+  const rows = wobblyPath(200, 5);
+  const asRows = [0, 50, 100, 150].map((from) => {
+    const part = rows.slice(from, from + 50);
+    const t0 = part[0]![0];
+    return event("mouse", { t: t0, points: part.map(([t, x, y]) => [t - t0, x, y]) });
+  });
+  const single = folded(rows.map(([t, x, y]) => event("mouse", { t, x, y })));
+  const grouped = folded(asRows);
+  for (const name of [
+    "points",
+    "steps",
+    "stepsLongSame",
+    "turnSum",
+    "gapSum",
+    "strokes",
+    "straightSum",
+    "ring",
+  ] as const) {
+    t.equal(grouped.numbers[F[name]], single.numbers[F[name]], name);
+  }
+});
+
+t.test("shingles of a path are the same however it is cut, and at any speed", async (t) => {
+  const rows = wobblyPath(200, 9);
+  const hashesOf = (batchSize: number, pace: number) => {
+    const features = newFeatures();
+    const events = rows.map(([t, x, y]) => event("mouse", { t: t * pace, x: x + 31, y: y - 12 }));
+    const hashes: number[] = [];
+    for (let from = 0; from < events.length; from += batchSize) {
+      const batch = events.slice(from, from + batchSize);
+      hashes.push(...shingleHashes(features, batch));
+      foldBatch(features, batch, chromeFacts, alone);
+    }
+    t.equal(features.numbers[F.shingles], hashes.length);
+    return hashes;
+  };
+  const whole = hashesOf(200, 1);
+  t.ok(whole.length > 20, `${whole.length} shingles`);
+  t.same(hashesOf(3, 1), whole);
+  t.same(hashesOf(11, 1.7), whole);
+});
+
+t.test("a typical session of 20 events packs into 450 bytes", async (t) => {
+  const rows = wobblyPath(120, 2);
+  const events = [
+    event("page", { path: "/", host: "shop.example", t: 300 }),
+    event("env", chromeEnvironment),
+    event("timing", { ttfb: 80, dcl: 500, load: 900, raf_mean: 16.7, raf_sd: 0.8 }),
+    ...[0, 1, 2, 3, 4, 5].map((index) =>
+      event("mouse", {
+        t: rows[index * 20]![0],
+        points: rows.slice(index * 20, index * 20 + 20).map(([at, x, y]) => [at - rows[index * 20]![0], x, y]),
+        coalesced: 2.1,
+        fractional: 0,
+        dispatch_lag: 1.2,
+        movement_mismatch: 0,
+        trusted: true,
+      }),
+    ),
+    ...[1, 2, 3, 4].map((index) => event("scroll", { dy: 100 + index, t: 4000 + 90 * index, trusted: true })),
+    ...[1, 2].map((index) => event("click", { x: 300, y: 200, t: 5000 * index, dwell: 80 + index, trusted: true })),
+    ...[1, 2, 3].map((index) =>
+      event("key", {
+        t: 6000 * index,
+        strokes: [
+          [0, 80],
+          [150, 77],
+          [290, 91],
+        ],
+      }),
+    ),
+    event("heartbeat", { active_ms: 4000 }),
+    event("visibility", { state: "hidden" }),
+  ];
+  t.equal(events.length, 20);
+  const bytes = packedBytes(folded(events));
+  t.ok(bytes <= 450, `${bytes} bytes`);
+});
+
+const anyTime = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer({ min: -5, max: 5000 }));
+const anyPlace = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer({ min: -50, max: 3000 }));
+const anyPayload = fc.record(
+  {
+    x: anyPlace,
+    y: anyPlace,
+    dx: anyPlace,
+    dy: anyPlace,
+    t: anyTime,
+    dt: anyTime,
+    dwell: anyTime,
+    flight: anyTime,
+    depth: fc.double({ min: 0, max: 1, noNaN: true }),
+    count: anyTime,
+    backspaces: anyTime,
+    pastes: anyTime,
+    fill_ms: anyTime,
+    cpu: anyTime,
+    inner_w: anyTime,
+    points: fc.array(fc.tuple(anyTime, anyPlace, anyPlace), { maxLength: 12 }),
+    strokes: fc.array(fc.tuple(anyTime, anyTime), { maxLength: 12 }),
+    languages: fc.oneof(fc.string(), fc.array(fc.oneof(fc.string(), fc.boolean(), fc.integer()))),
+    plugins: fc.oneof(fc.string(), fc.array(fc.string()), fc.integer(), fc.boolean()),
+    native_tampered: fc.oneof(fc.string(), fc.array(fc.string()), fc.integer(), fc.boolean()),
+    driver_artifacts: fc.oneof(fc.string(), fc.array(fc.string())),
+  },
+  { requiredKeys: [] },
+);
+const anyType = fc.constantFrom<EventType>(
+  "page",
+  "focus",
+  "mouse",
+  "click",
+  "touch",
+  "scroll",
+  "key",
+  "form",
+  "env",
+  "timing",
+);
+
+t.test("whatever valid events say, folding keeps every number finite and the record readable", async () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(anyType, anyPayload), { minLength: 1, maxLength: 30 }), (drafts) => {
+      const events = drafts.map(([type, payload]) => event(type, payload as EventPayload));
+      const features = newFeatures();
+      shingleHashes(features, events);
+      foldBatch(features, events, chromeFacts, alone);
+      const bytes = Buffer.alloc(packedBytesMax);
+      const read = unpackFeatures(bytes, 0, packFeatures(features, bytes, 0));
+      if (read === null) return false;
+      const { heuristics, js_detection, behavioral } = runEngines(read, lastRequest);
+      return [heuristics, js_detection, behavioral].every(
+        ({ score }) => score === null || (Number.isInteger(score) && score >= 1 && score <= 99),
+      );
+    }),
+  );
+});

@@ -1,0 +1,111 @@
+/** Scoring: abstention, strength, combination and their independence of order. */
+import t from "tap";
+import { detections } from "../../src/detections/catalogue.js";
+import { combine, explain, firedDetections, neutralScore, runEngines } from "../../src/engines/score.js";
+import { evidenceOf } from "../../src/engines/session-evidence.js";
+import { newFeatures } from "../../src/engines/session-features.js";
+import { alone, chromeEnvironment, chromeFacts, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";
+
+const nothing = {
+  heuristics: { score: null, fired: [] },
+  js_detection: { score: null, fired: [] },
+  behavioral: { score: null, fired: [] },
+};
+
+t.test("when every engine abstains the score is neutral and nothing is blamed", async (t) => {
+  t.same(combine(nothing), { score: neutralScore, detectionIds: [] });
+  t.same(runEngines(newFeatures(), lastRequest), nothing);
+});
+
+t.test("a reader who never moves is no bot", async (t) => {
+  const features = folded([
+    event("page", { path: "/" }),
+    event("env", chromeEnvironment),
+    event("heartbeat", { idle_ms: 9000 }),
+  ]);
+  const { score, detectionIds } = combine(runEngines(features, lastRequest));
+  t.ok(score >= 55 && score <= 70, `${score}`);
+  t.same(detectionIds, []);
+});
+
+t.test("the score rises towards 99 with behaviour", async (t) => {
+  let before = neutralScore;
+  for (const points of [50, 300, 1500]) {
+    const path = wobblyPath(points, 4).map(([at, x, y]) => event("mouse", { t: at, x, y }, startMs + at));
+    const { score } = combine(runEngines(folded(path), lastRequest));
+    t.ok(score > before, `${score} after ${points} points`);
+    before = score;
+  }
+  t.ok(before >= 90);
+});
+
+t.test("the lowest engine decides, and the strongest detection comes first", async (t) => {
+  const results = {
+    heuristics: { score: 48, fired: [{ id: 100210, contribution: 0.5 }] },
+    js_detection: {
+      score: 31,
+      fired: [
+        { id: 200401, contribution: 1.2 },
+        { id: 200301, contribution: 0 },
+      ],
+    },
+    behavioral: { score: 12, fired: [{ id: 300106, contribution: 2.4 }] },
+  };
+  t.same(combine(results), { score: 12, detectionIds: [300106, 200401, 100210, 200301] });
+});
+
+t.test("human behaviour does not hide proven automation", async (t) => {
+  const path = wobblyPath(1500, 4).map(([at, x, y]) => event("mouse", { t: at, x, y }));
+  const features = folded([event("env", { ...chromeEnvironment, webdriver: true }), ...path]);
+  const { score, detectionIds } = combine(runEngines(features, lastRequest));
+  t.ok(score <= 5, `${score}`);
+  t.equal(detectionIds[0], 100102);
+});
+
+t.test("the order of the catalogue does not change what fires or what it weighs", async (t) => {
+  const facts = {
+    ...chromeFacts,
+    secFetchSite: "",
+    secFetchMode: "",
+    secFetchDest: "",
+    secChUa: "",
+    acceptLanguage: "",
+  };
+  const features = folded([event("env", { ...chromeEnvironment, outer_w: 0, outer_h: 0, native_tampered: ["x"] })], {
+    facts,
+  });
+  const evidence = evidenceOf(features, lastRequest);
+  const forwards = firedDetections(evidence).map((each) => each.id);
+  const backwards = firedDetections(evidence, [...detections].reverse()).map((each) => each.id);
+  t.ok(forwards.length >= 4);
+  t.same(backwards.sort(), forwards.sort());
+});
+
+t.test(
+  "a plain HTTP client under a browser's name is confident automation, its missing headers taken together",
+  async (t) => {
+    const facts = {
+      ...chromeFacts,
+      secFetchSite: "",
+      secFetchMode: "",
+      secFetchDest: "",
+      secChUa: "",
+      acceptEncoding: "gzip, deflate",
+    };
+    const { score } = combine(runEngines(folded([event("page", { path: "/" })], { facts }), lastRequest));
+    t.ok(score <= 15, `${score}`);
+  },
+);
+
+t.test("an explanation names each detection with the values it read", async (t) => {
+  const features = folded([event("env", { ...chromeEnvironment, webdriver: true })]);
+  t.same(explain(features, lastRequest), [
+    { id: 100102, slug: "navigator-webdriver", engine: "heuristics", contribution: 4.3, evidence: { webdriver: true } },
+  ]);
+});
+
+t.test("counts that other sessions give are folded", async (t) => {
+  const path = wobblyPath(30, 4).map(([at, x, y]) => event("mouse", { t: at, x, y }));
+  const features = folded(path, { surroundings: { ...alone, sessionsWithShape: 9 } });
+  t.ok(combine(runEngines(features, lastRequest)).detectionIds.includes(100302));
+});
