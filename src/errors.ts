@@ -28,17 +28,19 @@ export const errors = {
 export type ErrorName = keyof typeof errors;
 
 /** Bad input as a value: which error, and a message that names the offending field and never echoes a secret. */
-export interface Refusal {
+export class Refusal {
   readonly error: ErrorName;
   readonly message: string;
+
+  constructor(error: ErrorName, message: string) {
+    this.error = error;
+    this.message = message;
+  }
 }
 
+/** A refusal; a class of its own, so that no client's data can pass for one. */
 export function refuse(error: ErrorName, message: string): Refusal {
-  return { error, message };
-}
-
-export function isRefusal(value: object): value is Refusal {
-  return "error" in value && "message" in value && typeof value.error === "string" && value.error in errors;
+  return new Refusal(error, message);
 }
 
 /** The wire form of a refusal: `{error, message, code?}`. */

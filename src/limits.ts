@@ -35,6 +35,21 @@ export const limits = {
   /** Characters kept of a header or context value that a session or a verdict remembers. */
   contextValueMax: 512,
 
+  /** Credentials memoised a thread; wrong guesses are memoised too, so a full memo starts anew. */
+  credentialMemoMax: 10_000,
+
+  /** How often counts of verdict answers are added to the store. */
+  trafficFlushMs: 1000,
+
+  /** Projects whose compiled rules a thread keeps. */
+  compiledProjectsMax: 10_000,
+
+  /** Batches of one scoring task and its bytes: bounds how long one write transaction holds the store. */
+  taskBatchesMax: 256,
+  taskBytesMax: 4 * KIB * KIB,
+  /** How many tasks a scoring thread is handed at once: one runs while the next is on its way. */
+  tasksInFlightPerThread: 2,
+
   ruleNameMax: 255,
   ruleSourceMax: 2000,
   ruleDepthMax: 32,

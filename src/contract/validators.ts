@@ -1,5 +1,6 @@
 /** Checks compiled by typia from the contract's types. The only file that calls typia. */
 import typia from "typia";
+import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody } from "./control.js";
 import type { IngestEvents } from "./events.js";
 
 /** Where and why a value does not fit its type: `path` as in `events[3].payload.x`, `expected` as a TypeScript type. */
@@ -20,3 +21,26 @@ export function ingestEventsMismatch(value: unknown): Mismatch | null {
   const first = report.errors[0]!;
   return { path: first.path.replace("$input", "events"), expected: first.expected };
 }
+
+/** The body, or the first reason why it is not one. Keys beside the known ones are ignored. */
+export type Checked<T> = { readonly value: T } | Mismatch;
+
+const validators = {
+  rotate: typia.createValidate<RotateBody>(),
+  settings: typia.createValidate<SettingsBody>(),
+  rule: typia.createValidate<RuleBody>(),
+  ruleChange: typia.createValidate<RuleChangeBody>(),
+  ruleTest: typia.createValidate<RuleTestBody>(),
+};
+
+function check<T>(report: typia.IValidation<T>): Checked<T> {
+  if (report.success) return { value: report.data };
+  const first = report.errors[0]!;
+  return { path: first.path.replace(/^\$input\.?/, ""), expected: first.expected };
+}
+
+export const checkRotate = (value: unknown): Checked<RotateBody> => check(validators.rotate(value));
+export const checkSettings = (value: unknown): Checked<SettingsBody> => check(validators.settings(value));
+export const checkRule = (value: unknown): Checked<RuleBody> => check(validators.rule(value));
+export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange(value));
+export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest(value));

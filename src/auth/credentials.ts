@@ -1,0 +1,96 @@
+/**
+ * Who is asking: resolves site keys, private keys and account tokens to what they stand for. Answers are memoised by the control
+ * plane's revision, so a rotated key or revoked token is refused from the next request on, in every thread and process.
+ */
+
+import type { Account, AccountToken, KeyKind, Membership, Project, User } from "../contract/entities.js";
+import { limits } from "../limits.js";
+import { readRevision, type Store } from "../store/store.js";
+import { hashSecret, privateKeyPrefix, siteKeyPrefix } from "./secrets.js";
+
+/** The project behind a site or private key, with its owner. */
+export interface KeyHolder {
+  readonly project: Project;
+  readonly account: Account;
+}
+
+/** Who holds an account token. `account`, `user`, `membership` are null where they no longer exist: the token is not bound then. */
+export interface TokenHolder {
+  readonly token: AccountToken;
+  readonly user: User | null;
+  readonly account: Account | null;
+  readonly membership: Membership | null;
+}
+
+const prefixes: Record<KeyKind, string> = { site: siteKeyPrefix, private: privateKeyPrefix };
+/** Longer than any secret minted here; what is longer is refused unhashed. */
+const secretCharactersMax = 128;
+
+export class Credentials {
+  readonly #store: Store;
+  #revision = -1;
+  readonly #keyHolders = new Map<string, KeyHolder | null>();
+  readonly #tokenHolders = new Map<string, TokenHolder | null>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** The holder of a valid key of this kind; null for one that is missing, malformed, rotated away or of the other kind. */
+  keyHolder(kind: KeyKind, key: string): KeyHolder | null {
+    if (!key.startsWith(prefixes[kind]) || key.length > secretCharactersMax) return null;
+    this.#refresh();
+    let holder = this.#keyHolders.get(key);
+    if (holder === undefined) {
+      holder = this.#readKeyHolder(kind, key);
+      remember(this.#keyHolders, key, holder);
+    }
+    return holder;
+  }
+
+  /** The holder of a valid account token; null for one that is missing, malformed or revoked. */
+  tokenHolder(secret: string): TokenHolder | null {
+    if (secret.length === 0 || secret.length > secretCharactersMax) return null;
+    this.#refresh();
+    let holder = this.#tokenHolders.get(secret);
+    if (holder === undefined) {
+      holder = this.#readTokenHolder(secret);
+      remember(this.#tokenHolders, secret, holder);
+    }
+    return holder;
+  }
+
+  #refresh(): void {
+    const revision = readRevision(this.#store);
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    this.#keyHolders.clear();
+    this.#tokenHolders.clear();
+  }
+
+  #readKeyHolder(kind: KeyKind, key: string): KeyHolder | null {
+    const owner = this.#store.keys.get(hashSecret(key));
+    if (owner === undefined || owner.kind !== kind) return null;
+    const project = this.#store.projects.get(owner.projectId);
+    const account = project && this.#store.accounts.get(project.accountId);
+    return project && account ? { project, account } : null;
+  }
+
+  #readTokenHolder(secret: string): TokenHolder | null {
+    const id = this.#store.tokenHashes.get(hashSecret(secret));
+    const token = id === undefined ? undefined : this.#store.tokens.get(id);
+    if (token === undefined) return null;
+    return {
+      token,
+      user: this.#store.users.get(token.userId) ?? null,
+      account: this.#store.accounts.get(token.accountId) ?? null,
+      membership: this.#store.memberships.get([token.accountId, token.userId]) ?? null,
+    };
+  }
+}
+
+/** Guesses must not fill the memory: a full memo starts anew. */
+function remember<V>(memo: Map<string, V>, key: string, value: V): void {
+  if (memo.size >= limits.credentialMemoMax) memo.clear();
+  memo.set(key, value);
+}

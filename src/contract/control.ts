@@ -1,0 +1,38 @@
+/** Request bodies of the control plane (`api.md` 4.2). Keys beside these are ignored, save where a handler says otherwise. */
+import type { tags } from "typia";
+import type { Action, LoggedInPolicy } from "./verdict.js";
+
+type Int32 = number & tags.Type<"int32">;
+
+export interface RotateBody {
+  type: "site" | "private";
+}
+
+/** Send only what changes. */
+export interface SettingsBody {
+  allow_verified?: boolean;
+  protect_static?: boolean;
+  logged_in_policy?: LoggedInPolicy;
+  likely_bot_threshold?: Int32 & tags.Minimum<1> & tags.Maximum<99>;
+}
+
+export interface RuleBody {
+  name: string & tags.MinLength<1> & tags.MaxLength<255>;
+  /** Source text of the rule, at most 2000 characters. */
+  expression: string;
+  action: Action;
+  /** Default true. */
+  is_active?: boolean;
+  /** Ascending order of evaluation; default 0. */
+  sort_order?: Int32;
+}
+
+export type RuleChangeBody = Partial<RuleBody>;
+
+/** A draft rule to replay on stored sessions. */
+export interface RuleTestBody {
+  expression: string;
+  action: Action;
+  /** How many of the latest sessions to replay; default and most 1000. */
+  limit?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<1000>;
+}

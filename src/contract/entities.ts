@@ -1,0 +1,91 @@
+/** The things an operator and a customer configure, as code and store know them. Times are ISO-8601 strings, as the API shows them. */
+import type { ProjectSettings } from "./session.js";
+import type { Action } from "./verdict.js";
+
+export type SubscriptionState = "active" | "inactive";
+export const roles = ["owner", "admin", "member", "viewer"] as const;
+export type Role = (typeof roles)[number];
+
+export interface Account {
+  id: number;
+  name: string;
+  slug: string;
+  isPersonal: boolean;
+  plan: string;
+  subscription: SubscriptionState;
+  createdAt: string;
+}
+
+export interface User {
+  id: number;
+  name: string;
+  email: string;
+  createdAt: string;
+}
+
+export interface Membership {
+  accountId: number;
+  userId: number;
+  role: Role;
+}
+
+/** An account API token. The secret itself is nowhere: `hash` is its SHA-256 in hex. */
+export interface AccountToken {
+  id: number;
+  accountId: number;
+  userId: number;
+  hash: string;
+  abilities: string[];
+  createdAt: string;
+}
+
+export interface Project extends ProjectSettings {
+  accountId: number;
+  name: string;
+  /** Public key; null until scoring is enabled. */
+  siteKey: string | null;
+  /** SHA-256 in hex of the private key; null until scoring is enabled. */
+  privateKeyHash: string | null;
+  createdAt: string;
+}
+
+export type KeyKind = "site" | "private";
+export interface KeyOwner {
+  projectId: number;
+  kind: KeyKind;
+}
+
+export interface Rule {
+  id: number;
+  projectId: number;
+  name: string;
+  expressionSource: string;
+  action: Action;
+  isActive: boolean;
+  sortOrder: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** An enforced block, kept for audit. */
+export interface Block {
+  id: number;
+  projectId: number;
+  sessionToken: string;
+  verdict: string;
+  score: number;
+  reason: string;
+  detectionIds: number[];
+  source: "rule";
+  ruleId: number;
+  path: string | null;
+  createdAt: string;
+}
+
+/** Counts of one project in one hour. */
+export interface Traffic {
+  events: number;
+  sessions: number;
+  verdicts: Record<string, number>;
+  actions: Record<string, number>;
+}

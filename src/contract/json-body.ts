@@ -1,0 +1,20 @@
+/** Request bodies as JSON objects. Pure; the first thing any body goes through. */
+import { isUtf8 } from "node:buffer";
+import { type Refusal, refuse } from "../errors.js";
+
+/** A body that is a JSON object and nothing more is known of it yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The body as a JSON object, or an `invalidPayload` refusal. */
+export function parseJsonObject(body: Buffer): JsonObject | Refusal {
+  if (!isUtf8(body)) return refuse("invalidPayload", "the body is not valid UTF-8");
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString("utf8"));
+  } catch {
+    return refuse("invalidPayload", "the body is not valid JSON");
+  }
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : refuse("invalidPayload", "the body must be a JSON object");
+}

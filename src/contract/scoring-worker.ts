@@ -1,0 +1,11 @@
+/** What a scoring thread is started with. */
+import type { Plans } from "./plans.js";
+
+/** What an acknowledged batch survives: a killed process (the kernel has it), or a power cut (the disk has it). */
+export type Durability = "process" | "power-loss";
+
+export interface ScoringWorkerData {
+  readonly dataDir: string;
+  readonly durability: Durability;
+  readonly plans: Plans;
+}

@@ -1,0 +1,44 @@
+/** A stored session as verdicts are made of it. */
+import type { EngineName, LastRequest } from "./evidence.js";
+import type { LoggedInPolicy } from "./verdict.js";
+import type { VerifiedBot } from "./verified-bots.js";
+
+/** What a verdict is made of. */
+export interface VerdictPart {
+  scored: boolean;
+  /** Proven false claim to be a crawler. */
+  spoofedCrawler: boolean;
+  /** 1 to 99 or null, by engine. */
+  engineScores: Record<EngineName, number | null>;
+  /** 0 (not computed) or 1 to 99. */
+  score: number;
+  /** Strongest first, at most 255. */
+  detectionIds: number[];
+  verifiedBot: VerifiedBot | null;
+  firstSeenMs: number;
+  lastSeenMs: number;
+  /** 0: never. */
+  loggedInAtMs: number;
+  eventCount: number;
+  last: LastRequest;
+}
+
+/** The settings of a project that decide a verdict. */
+export interface BotSettings {
+  /** Guard: verified bots are allowed before any rule. */
+  allowVerified: boolean;
+  /** Guard: when false, requests for static resources are skipped. */
+  protectStatic: boolean;
+  loggedInPolicy: LoggedInPolicy;
+}
+
+export interface ProjectSettings {
+  readonly id: number;
+  readonly botSettings: BotSettings;
+  /** The bot/human boundary T, 1 to 99. */
+  readonly likelyBotThreshold: number;
+  /** Raised by every change of the settings: part of the verdict cache's key. */
+  readonly settingsRevision: number;
+  /** Raised by every change of a rule: compiled rules are memoised by it. */
+  readonly rulesRevision: number;
+}

@@ -1,0 +1,147 @@
+/** Rules of a project: stored as source, compiled on save to be checked, compiled again once a revision to be evaluated. */
+import type { Project, Rule } from "../contract/entities.js";
+import type { ProjectSettings } from "../contract/session.js";
+import type { Action } from "../contract/verdict.js";
+import { Refusal, refuse } from "../errors.js";
+import { limits } from "../limits.js";
+import type { Expression } from "../rules/ast.js";
+import { compileRule } from "../rules/compile-rule.js";
+import { type EvaluatedRule, orderRules } from "../rules/evaluate.js";
+import { isRuleFault } from "../rules/fault.js";
+import { changeControlPlane, nextId, type Store } from "../store/store.js";
+
+export interface NewRule {
+  readonly name: string;
+  readonly expressionSource: string;
+  readonly action: Action;
+  readonly isActive: boolean;
+  readonly sortOrder: number;
+}
+
+/** A rule ready to be evaluated. */
+export interface ReadyRule extends EvaluatedRule {
+  readonly name: string;
+}
+
+/** Every project starts with these, inactive: enabling scoring never blocks anybody. */
+export const starterRules: readonly NewRule[] = [
+  {
+    name: "Block definite bots",
+    expressionSource: 'band == "definite"',
+    action: "block",
+    isActive: false,
+    sortOrder: 0,
+  },
+  {
+    name: "Challenge likely bots",
+    expressionSource: 'band == "likely_automated"',
+    action: "challenge",
+    isActive: false,
+    sortOrder: 1,
+  },
+];
+
+/** The compiled tree of a source, or an `invalidPayload` refusal that says where it is wrong. */
+export function compiledTree(source: string): Expression | Refusal {
+  const compiled = compileRule(source);
+  return isRuleFault(compiled) ? refuse("invalidPayload", `expression: ${compiled.message}`) : compiled.ast;
+}
+
+/** Stores a rule. Call inside a write transaction of the control plane. */
+export function putNewRule(store: Store, projectId: number, rule: NewRule, timestamp: string): Rule {
+  const created: Rule = { id: nextId(store, "rule"), projectId, ...rule, createdAt: timestamp, updatedAt: timestamp };
+  store.rules.putSync([projectId, created.id], created);
+  return created;
+}
+
+export class Rules {
+  readonly #store: Store;
+  readonly #now: () => number;
+  readonly #ready = new Map<number, { revision: number; rules: readonly ReadyRule[] }>();
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** All rules of a project in the order of evaluation. */
+  list(projectId: number): Rule[] {
+    const range = this.#store.rules.getRange({ start: [projectId, 0], end: [projectId + 1, 0] });
+    return [...range].map(({ value }) => value).sort((a, b) => a.sortOrder - b.sortOrder || a.id - b.id);
+  }
+
+  find(projectId: number, id: number): Rule | null {
+    return this.#store.rules.get([projectId, id]) ?? null;
+  }
+
+  async create(projectId: number, rule: NewRule): Promise<Rule | Refusal> {
+    const tree = compiledTree(rule.expressionSource);
+    if (tree instanceof Refusal) return tree;
+    return this.#change(projectId, () => {
+      const count = this.#store.rules.getKeysCount({ start: [projectId, 0], end: [projectId + 1, 0] });
+      if (count >= limits.rulesPerProjectMax) {
+        return refuse("invalidPayload", `a project has at most ${limits.rulesPerProjectMax} rules`);
+      }
+      return putNewRule(this.#store, projectId, rule, this.#timestamp());
+    });
+  }
+
+  /** The rule after the change; a refused change leaves it untouched. */
+  async change(projectId: number, id: number, change: Partial<NewRule>): Promise<Rule | Refusal> {
+    if (change.expressionSource !== undefined) {
+      const tree = compiledTree(change.expressionSource);
+      if (tree instanceof Refusal) return tree;
+    }
+    return this.#change(projectId, () => {
+      const rule = this.find(projectId, id);
+      if (rule === null) return missingRule;
+      const changed: Rule = { ...rule, ...change, updatedAt: this.#timestamp() };
+      this.#store.rules.putSync([projectId, id], changed);
+      return changed;
+    });
+  }
+
+  async remove(projectId: number, id: number): Promise<Rule | Refusal> {
+    return this.#change(projectId, () => {
+      const rule = this.find(projectId, id);
+      if (rule === null) return missingRule;
+      this.#store.rules.removeSync([projectId, id]);
+      return rule;
+    });
+  }
+
+  /** The active rules, compiled and in order; memoised by the project's rules revision. */
+  ready(project: Pick<ProjectSettings, "id" | "rulesRevision">): readonly ReadyRule[] {
+    const memo = this.#ready.get(project.id);
+    if (memo !== undefined && memo.revision === project.rulesRevision) return memo.rules;
+    const rules = orderRules(this.list(project.id).flatMap(readyRule));
+    if (this.#ready.size >= limits.compiledProjectsMax) this.#ready.clear();
+    this.#ready.set(project.id, { revision: project.rulesRevision, rules });
+    return rules;
+  }
+
+  #change(projectId: number, change: () => Rule | Refusal): Promise<Rule | Refusal> {
+    return changeControlPlane(this.#store, () => {
+      const result = change();
+      const project: Project | undefined = this.#store.projects.get(projectId);
+      if (project !== undefined && !(result instanceof Refusal)) {
+        this.#store.projects.putSync(projectId, { ...project, rulesRevision: project.rulesRevision + 1 });
+      }
+      return result;
+    });
+  }
+
+  #timestamp(): string {
+    return new Date(this.#now()).toISOString();
+  }
+}
+
+const missingRule = refuse("notFound", "the project has no such rule");
+
+/** None for a stored source that this build can't compile: it can't be evaluated, and a verdict must not fail for it. */
+function readyRule(rule: Rule): ReadyRule[] {
+  const compiled = compileRule(rule.expressionSource);
+  if (isRuleFault(compiled)) return [];
+  const { id, name, action, isActive, sortOrder } = rule;
+  return [{ id, name, action, isActive, sortOrder, matches: compiled.matches }];
+}

@@ -1,0 +1,120 @@
+/**
+ * All key layouts of the store, one row a table. Tables of the control plane hold msgpackr records under ordered keys (numbers,
+ * strings, arrays of them); the tables that ingest and verdict reads touch have binary keys and packed values. Nothing else in
+ * the project builds a key.
+ */
+import { limits } from "../limits.js";
+
+/**
+ * | table         | key                                             | value                                              |
+ * |---------------|-------------------------------------------------|----------------------------------------------------|
+ * | meta          | name                                            | schema version, id counters                        |
+ * | revision      | 0                                               | f64, raised by every change of the control plane   |
+ * | accounts      | account id                                      | Account                                            |
+ * | slugs         | slug                                            | account id                                         |
+ * | users         | user id                                         | User                                               |
+ * | emails        | e-mail, lower case                              | user id                                            |
+ * | memberships   | [account id, user id]                           | Membership                                         |
+ * | tokens        | token id                                        | AccountToken                                       |
+ * | token_hashes  | SHA-256, hex                                    | token id                                           |
+ * | projects      | project id                                      | Project                                            |
+ * | keys          | SHA-256, hex                                    | KeyOwner                                           |
+ * | rules         | [project id, rule id]                           | Rule                                               |
+ * | blocks        | [project id, block id]                          | Block                                              |
+ * | usage         | [account id, "YYYY-MM"]                         | events accepted                                    |
+ * | traffic       | [project id, hour since the epoch]              | Traffic                                            |
+ * | verified_bots | "catalogue"                                     | the imported catalogue, where there is one         |
+ * | sessions      | project u32, token 21 bytes                     | packed, `session-record.ts`                        |
+ * | repeats       | project u32, token 21 bytes, generation u8      | sorted 8-byte request-id hashes                    |
+ * | idempotency   | day u16, project u32, key hash 16 bytes         | created f64, token 21 bytes                        |
+ * | sightings     | hour u32, kind u8, project u32, hash 8 bytes    | packed, `sightings.ts`                             |
+ *
+ * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its second of creation,
+ * so that sessions lie in the order of their first contact: new ones share pages, old ones are a prefix.
+ */
+export const tableNames = {
+  meta: "meta",
+  revision: "revision",
+  accounts: "accounts",
+  slugs: "slugs",
+  users: "users",
+  emails: "emails",
+  memberships: "memberships",
+  tokens: "tokens",
+  tokenHashes: "token_hashes",
+  projects: "projects",
+  keys: "keys",
+  rules: "rules",
+  blocks: "blocks",
+  usage: "usage",
+  traffic: "traffic",
+  verifiedBots: "verified_bots",
+  sessions: "sessions",
+  repeats: "repeats",
+  idempotency: "idempotency",
+  sightings: "sightings",
+} as const;
+
+/** Bytes of a session token: second of creation u32, then 136 random bits. 28 characters of base64url, without padding. */
+export const tokenBytes = 21;
+export const sessionKeyBytes = 4 + tokenBytes;
+
+/** Key of a session's record. `token` holds `tokenBytes` bytes. */
+export function sessionKey(projectId: number, token: Uint8Array): Buffer {
+  const key = Buffer.allocUnsafe(sessionKeyBytes);
+  key.writeUInt32BE(projectId, 0);
+  key.set(token, 4);
+  return key;
+}
+
+/** Key of one generation (0 newer, 1 older) of the request ids a session has shown. */
+export function repeatsKey(session: Uint8Array, generation: 0 | 1): Buffer {
+  const key = Buffer.allocUnsafe(sessionKeyBytes + 1);
+  key.set(session, 0);
+  key[sessionKeyBytes] = generation;
+  return key;
+}
+
+const dayMs = limits.idempotencyKeptMs;
+
+/** Day bucket of an idempotency row: a row lives in its day and is looked for in that and the one after. */
+export function idempotencyDay(atMs: number): number {
+  return Math.floor(atMs / dayMs) & 0xffff;
+}
+
+/** Key of an `Idempotency-Key` of a project. `hash` holds 16 bytes. */
+export function idempotencyKey(day: number, projectId: number, hash: Uint8Array): Buffer {
+  const key = Buffer.allocUnsafe(6 + 16);
+  key.writeUInt16BE(day, 0);
+  key.writeUInt32BE(projectId, 2);
+  key.set(hash, 6);
+  return key;
+}
+
+/** First and last (exclusive) key of one project's sessions. */
+export function sessionRange(projectId: number): { start: Buffer; end: Buffer } {
+  const start = Buffer.alloc(sessionKeyBytes);
+  start.writeUInt32BE(projectId, 0);
+  const end = Buffer.alloc(sessionKeyBytes);
+  end.writeUInt32BE(projectId + 1, 0);
+  return { start, end };
+}
+
+/** Hour bucket of the traffic and sightings tables. */
+export function hourOf(atMs: number): number {
+  return Math.floor(atMs / 3_600_000);
+}
+
+/** Calendar month of the quota, UTC. */
+export function monthOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 7);
+}
+
+/** Key of a sighting; the caller writes the 8 bytes of hash at its end. */
+export function sightingKey(hour: number, kind: number, projectId: number): Buffer {
+  const key = Buffer.allocUnsafe(4 + 1 + 4 + 8);
+  key.writeUInt32BE(hour, 0);
+  key[4] = kind;
+  key.writeUInt32BE(projectId, 5);
+  return key;
+}
