@@ -1,0 +1,279 @@
+/**
+ * The ingest write path, run by a scoring worker: everything a group of batches changes, in one write transaction. Session state
+ * is read, folded, scored and written inside it, so any number of workers and processes may hold batches of one session.
+ */
+import { randomFillSync } from "node:crypto";
+import type { Credentials, KeyHolder } from "../auth/credentials.js";
+import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.js";
+import type { LastRequest, RequestFacts } from "../contract/evidence.js";
+import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
+import type { Plans } from "../contract/plans.js";
+import type { VerdictPart } from "../contract/session.js";
+import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../contract/session-token.js";
+import { foldBatch } from "../engines/fold-batch.js";
+import { combine, runEngines } from "../engines/score.js";
+import {
+  newFeatures,
+  packedBytesMax,
+  packFeatures,
+  type SessionFeatures,
+  unpackFeatures,
+} from "../engines/session-features.js";
+import { Refusal, refuse } from "../errors.js";
+import { limits } from "../limits.js";
+import { sessionKey } from "../store/keys.js";
+import { decodeSession, encodeSession } from "../store/session-record.js";
+import type { Store } from "../store/store.js";
+import { checkBatch, siteKeyOf } from "./decode-batch.js";
+import type { IngestRequest } from "./frame.js";
+import { findIdempotent, rememberIdempotent } from "./idempotency.js";
+import { Repeats } from "./repeats.js";
+import { batchShape, countSighting } from "./sightings.js";
+import { UsageTally } from "./usage-tally.js";
+
+export type IngestOutcome = IngestAnswer | Refusal;
+
+/** A session while a transaction works on it. */
+interface OpenSession {
+  readonly key: Buffer;
+  readonly token: Buffer;
+  readonly verdict: VerdictPart;
+  readonly features: SessionFeatures;
+  readonly repeats: Repeats;
+  readonly isNew: boolean;
+  changed: boolean;
+  score: boolean;
+}
+
+interface Transaction {
+  readonly sessions: Map<string, OpenSession>;
+  readonly usage: UsageTally;
+}
+
+export interface CommitOptions {
+  readonly store: Store;
+  readonly credentials: Credentials;
+  readonly plans: Plans;
+}
+
+/**
+ * Commits the batches and answers each, in order. Throws when the store can't be written; nothing of the group is kept then. A
+ * batch that breaks the scoring itself (a fault of ours) is answered `internal` and costs the others nothing.
+ */
+export function commitBatches(options: CommitOptions, requests: readonly IngestRequest[]): IngestOutcome[] {
+  const bodies = requests.map((request) => parseJsonObject(request.body));
+  try {
+    return commitGroup(options, requests, bodies);
+  } catch (error) {
+    if (!(error instanceof BatchFault) || requests.length === 1) {
+      if (error instanceof BatchFault) return [refuse("internal", "the batch could not be processed")];
+      throw error;
+    }
+    return requests.flatMap((request) => commitBatches(options, [request]));
+  }
+}
+
+/** Folding or scoring failed: the group's transaction is undone and its batches are committed one by one. */
+class BatchFault extends Error {
+  override readonly name = "BatchFault";
+}
+
+function commitGroup(
+  options: CommitOptions,
+  requests: readonly IngestRequest[],
+  bodies: readonly (JsonObject | Refusal)[],
+): IngestOutcome[] {
+  return options.store.root.transactionSync(() => {
+    const transaction: Transaction = { sessions: new Map(), usage: new UsageTally(options.store, options.plans) };
+    const outcomes = requests.map((request, index) => takeBatch(options, transaction, request, bodies[index]!));
+    for (const session of transaction.sessions.values()) if (session.changed) saveSession(options.store, session);
+    transaction.usage.save();
+    return outcomes;
+  });
+}
+
+function takeBatch(
+  options: CommitOptions,
+  transaction: Transaction,
+  request: IngestRequest,
+  body: JsonObject | Refusal,
+): IngestOutcome {
+  const key = request.siteKey || (body instanceof Refusal ? "" : siteKeyOf(body));
+  const holder = options.credentials.keyHolder("site", key);
+  if (holder === null) return refuse("unauthenticated", "a valid site key is required");
+  if (holder.account.subscription !== "active") {
+    return refuse("noActiveSubscription", "the account has no active subscription");
+  }
+  if (request.idempotencyKey.length > limits.idempotencyKeyMax) {
+    return refuse("invalidPayload", `Idempotency-Key must have 1 to ${limits.idempotencyKeyMax} characters`);
+  }
+  if (body instanceof Refusal) return body;
+  const batch = checkBatch(body);
+  return batch instanceof Refusal ? batch : recordBatch(options.store, transaction, request, batch, holder);
+}
+
+function recordBatch(
+  store: Store,
+  transaction: Transaction,
+  request: IngestRequest,
+  batch: IngestBatch,
+  { project, account }: KeyHolder,
+): IngestAnswer {
+  const { facts } = request;
+  const session =
+    findSession(store, transaction, project.id, batch.session_token) ??
+    findFirstContact(store, transaction, project.id, request) ??
+    mintSession(store, transaction, project.id, request);
+  const fresh: IngestEvent[] = batch.events.filter((event) => session.repeats.admit(event.request_id));
+  if (fresh.length > 0) {
+    session.changed = true;
+    const sightings = session.isNew && session.verdict.eventCount === 0;
+    const surroundings = {
+      sessionsFromIp: sightings ? countSighting(store, "address", project.id, facts.ip, facts.nowMs) : 0,
+      sessionsWithShape: sightings ? countShape(store, project.id, fresh, facts) : 0,
+      replayedShingles: 0,
+    };
+    try {
+      foldBatch(session.features, fresh, facts, surroundings);
+    } catch (cause) {
+      throw new BatchFault("folding failed", { cause });
+    }
+    session.verdict.eventCount += fresh.length;
+    session.verdict.lastSeenMs = Math.max(session.verdict.lastSeenMs, facts.nowMs);
+    session.verdict.last = lastRequest(session.verdict.last, fresh, facts);
+    session.score ||= request.score;
+  }
+  const overQuota = transaction.usage.count(
+    account,
+    project.id,
+    fresh.length,
+    session.isNew && fresh.length > 0,
+    facts,
+  );
+  const answer: IngestAnswer = {
+    session_token: encodeSessionToken(session.token),
+    accepted: fresh.length,
+    duplicates: batch.events.length - fresh.length,
+  };
+  if (overQuota) answer.over_quota = true;
+  return answer;
+}
+
+function countShape(store: Store, projectId: number, events: readonly IngestEvent[], facts: RequestFacts): number {
+  const shape = batchShape(events);
+  return shape === "" ? 0 : countSighting(store, "shape", projectId, shape, facts.nowMs);
+}
+
+/** The session a client's token names, if it is one of this project. */
+function findSession(
+  store: Store,
+  transaction: Transaction,
+  projectId: number,
+  token: string | null,
+): OpenSession | null {
+  const bytes = token === null ? null : decodeSessionToken(token);
+  return bytes === null ? null : openSession(store, transaction, projectId, bytes);
+}
+
+function openSession(store: Store, transaction: Transaction, projectId: number, token: Buffer): OpenSession | null {
+  const key = sessionKey(projectId, token);
+  const name = key.toString("latin1");
+  const open = transaction.sessions.get(name);
+  if (open !== undefined) return open;
+  const bytes = store.sessions.getBinaryFast(key) as Buffer | undefined;
+  const record = bytes === undefined ? null : decodeSession(bytes);
+  if (record === null) return null;
+  const session: OpenSession = {
+    key,
+    token,
+    verdict: record.verdict,
+    features: unpackFeatures(record.features, 0, record.features.length) ?? newFeatures(),
+    repeats: new Repeats(store, key, record.repeats, record.verdict.eventCount),
+    isNew: false,
+    changed: false,
+    score: false,
+  };
+  transaction.sessions.set(name, session);
+  return session;
+}
+
+/** The session first minted for this `Idempotency-Key`: the client never saw our answer and asks again. */
+function findFirstContact(
+  store: Store,
+  transaction: Transaction,
+  projectId: number,
+  request: IngestRequest,
+): OpenSession | null {
+  if (request.idempotencyKey === "") return null;
+  const token = findIdempotent(store, projectId, request.idempotencyKey, request.facts.nowMs);
+  return token === null ? null : openSession(store, transaction, projectId, token);
+}
+
+function mintSession(store: Store, transaction: Transaction, projectId: number, request: IngestRequest): OpenSession {
+  const { nowMs } = request.facts;
+  const token = mintSessionToken(nowMs, randomFillSync);
+  const key = sessionKey(projectId, token);
+  const session: OpenSession = {
+    key,
+    token,
+    verdict: {
+      scored: false,
+      spoofedCrawler: false,
+      engineScores: { heuristics: null, js_detection: null, behavioral: null },
+      score: 0,
+      detectionIds: [],
+      verifiedBot: null,
+      firstSeenMs: nowMs,
+      lastSeenMs: nowMs,
+      loggedInAtMs: 0,
+      eventCount: 0,
+      last: { ip: "", userAgent: "", path: "", host: "" },
+    },
+    features: newFeatures(),
+    repeats: new Repeats(store, key, Buffer.alloc(0), 0),
+    isNew: true,
+    changed: true,
+    score: false,
+  };
+  transaction.sessions.set(key.toString("latin1"), session);
+  if (request.idempotencyKey !== "") rememberIdempotent(store, projectId, request.idempotencyKey, token, nowMs);
+  return session;
+}
+
+/** Path and host come from the page's own events, address and user agent from the request. */
+function lastRequest(before: LastRequest, events: readonly IngestEvent[], facts: RequestFacts): LastRequest {
+  let { path, host } = before;
+  for (const { payload } of events) {
+    path = payload.path ?? path;
+    host = payload.host ?? host;
+  }
+  return { path, host, ip: facts.ip, userAgent: facts.userAgent };
+}
+
+function saveSession(store: Store, session: OpenSession): void {
+  let packed: Buffer;
+  try {
+    if (session.score) scoreSession(session);
+    packed = packScratch.subarray(0, packFeatures(session.features, packScratch, 0));
+  } catch (cause) {
+    throw new BatchFault("scoring failed", { cause });
+  }
+  const repeats = session.repeats.save();
+  store.sessions.putSync(session.key, encodeSession({ verdict: session.verdict, repeats, features: packed }));
+}
+
+/** Where features are packed before they are copied into the record; a worker packs one session at a time. */
+const packScratch = Buffer.allocUnsafe(packedBytesMax + 256);
+
+function scoreSession({ verdict, features }: OpenSession): void {
+  const results = runEngines(features, verdict.last);
+  const combined = combine(results);
+  verdict.engineScores = {
+    heuristics: results.heuristics.score,
+    js_detection: results.js_detection.score,
+    behavioral: results.behavioral.score,
+  };
+  verdict.score = combined.score;
+  verdict.detectionIds = combined.detectionIds;
+  verdict.scored = true;
+}

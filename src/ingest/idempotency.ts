@@ -1,0 +1,29 @@
+/** First contacts by `Idempotency-Key`: a retry of a batch whose answer was lost resolves to the session it minted. */
+import { createHash } from "node:crypto";
+import { limits } from "../limits.js";
+import { idempotencyDay, idempotencyKey, tokenBytes } from "../store/keys.js";
+import type { Store } from "../store/store.js";
+
+/** 16 bytes of SHA-256: clients choose these keys, so they must not be able to make two collide. */
+function hashKey(key: string): Buffer {
+  return createHash("sha256").update(key).digest().subarray(0, 16);
+}
+
+/** Token bytes of the session minted for this key in the last 24 hours, or null. */
+export function findIdempotent(store: Store, projectId: number, key: string, nowMs: number): Buffer | null {
+  const hash = hashKey(key);
+  const today = idempotencyDay(nowMs);
+  for (const day of [today, (today - 1) & 0xffff]) {
+    const bytes = store.idempotency.getBinary(idempotencyKey(day, projectId, hash));
+    if (bytes === undefined || bytes.length !== 8 + tokenBytes) continue;
+    if (nowMs - bytes.readDoubleLE(0) < limits.idempotencyKeptMs) return bytes.subarray(8);
+  }
+  return null;
+}
+
+export function rememberIdempotent(store: Store, projectId: number, key: string, token: Buffer, nowMs: number): void {
+  const bytes = Buffer.allocUnsafe(8 + tokenBytes);
+  bytes.writeDoubleLE(nowMs, 0);
+  bytes.set(token, 8);
+  store.idempotency.putSync(idempotencyKey(idempotencyDay(nowMs), projectId, hashKey(key)), bytes);
+}

@@ -1,0 +1,130 @@
+/**
+ * Hands batches from an HTTP thread to the scoring workers. Whatever arrives while the workers are busy is the next task: small
+ * tasks when idle (latency), large ones under load (throughput). Bounded: above one mark batches are recorded without being
+ * scored, above the next they are shed.
+ */
+import { limits } from "../limits.js";
+import type { IngestOutcome } from "./commit-batches.js";
+import { FrameWriter, type IngestRequest } from "./frame.js";
+
+/** Runs one task on a scoring worker: the frame is transferred, the outcomes come in the order of its batches. */
+export type RunTask = (frame: Uint8Array<ArrayBuffer>) => Promise<IngestOutcome[]>;
+
+export interface QueueOptions {
+  readonly run: RunTask;
+  /** Tasks at the workers at once. */
+  readonly tasksMax: number;
+  /** Bytes waiting or at the workers above which batches are not scored. */
+  readonly sampleAboveBytes: number;
+  /** Bytes waiting or at the workers above which batches are shed. */
+  readonly shedAboveBytes: number;
+}
+
+/** Called once for a batch, with its outcome or with what failed. */
+export type Settle = (outcome: IngestOutcome | Error) => void;
+
+export interface QueueCounts {
+  readonly waitingBatches: number;
+  readonly bytes: number;
+  readonly tasks: number;
+  readonly sampled: number;
+  readonly shed: number;
+}
+
+interface Task {
+  readonly frame: FrameWriter;
+  readonly settle: Settle[];
+  bodyBytes: number;
+}
+
+export class IngestQueue {
+  readonly #options: QueueOptions;
+  /** Waiting tasks; the last one still takes batches. */
+  #waiting: Task[] = [];
+  #tasks = 0;
+  #bytes = 0;
+  #sampled = 0;
+  #shed = 0;
+  #waitingBatches = 0;
+  #drained: (() => void) | null = null;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  get counts(): QueueCounts {
+    return {
+      waitingBatches: this.#waitingBatches,
+      bytes: this.#bytes,
+      tasks: this.#tasks,
+      sampled: this.#sampled,
+      shed: this.#shed,
+    };
+  }
+
+  /** Takes a batch and settles it later, or returns false: the batch is shed and nothing of it is kept. */
+  offer(request: Omit<IngestRequest, "score">, settle: Settle): boolean {
+    if (this.#bytes + request.body.length > this.#options.shedAboveBytes) {
+      this.#shed++;
+      return false;
+    }
+    const score = this.#bytes <= this.#options.sampleAboveBytes;
+    if (!score) this.#sampled++;
+    const task = this.#openTask(request.body.length);
+    task.frame.add({ ...request, score });
+    task.settle.push(settle);
+    task.bodyBytes += request.body.length;
+    this.#bytes += request.body.length;
+    this.#waitingBatches++;
+    this.#dispatch();
+    return true;
+  }
+
+  /** Resolves when nothing waits and nothing is at the workers. */
+  drain(): Promise<void> {
+    if (this.#tasks === 0 && this.#waiting.length === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#drained = resolve;
+    });
+  }
+
+  #openTask(bytes: number): Task {
+    const last = this.#waiting.at(-1);
+    if (
+      last !== undefined &&
+      last.settle.length < limits.taskBatchesMax &&
+      last.frame.byteLength + bytes <= limits.taskBytesMax
+    ) {
+      return last;
+    }
+    const task: Task = { frame: new FrameWriter(), settle: [], bodyBytes: 0 };
+    this.#waiting.push(task);
+    return task;
+  }
+
+  #dispatch(): void {
+    while (this.#tasks < this.#options.tasksMax) {
+      const task = this.#waiting.shift();
+      if (task === undefined) return;
+      this.#tasks++;
+      this.#waitingBatches -= task.settle.length;
+      void this.#run(task);
+    }
+  }
+
+  async #run(task: Task): Promise<void> {
+    let outcomes: readonly (IngestOutcome | Error)[];
+    try {
+      outcomes = await this.#options.run(task.frame.take());
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      outcomes = task.settle.map(() => failure);
+    }
+    this.#tasks--;
+    this.#bytes -= task.bodyBytes;
+    this.#dispatch();
+    for (const [index, settle] of task.settle.entries())
+      settle(outcomes[index] ?? new Error("no outcome for the batch"));
+    if (this.#tasks === 0 && this.#waiting.length === 0) this.#drained?.();
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Counts across sessions, in hourly buckets that expire whole: how many sessions an address opens, how many open with the very
+ * same batch. Bounded by what an hour can bring; read and raised inside the ingest transaction, once a session.
+ */
+import type { IngestEvent } from "../contract/events.js";
+import { hourOf, sightingKey } from "../store/keys.js";
+import type { Store } from "../store/store.js";
+import { writeHash64 } from "./hash.js";
+
+export type SightingKind = "address" | "shape";
+const kindNumbers: Record<SightingKind, number> = { address: 1, shape: 2 };
+
+/** Counts one more sighting of `text`; returns how many there were in this hour and the one before, this one included. */
+export function countSighting(
+  store: Store,
+  kind: SightingKind,
+  projectId: number,
+  text: string,
+  nowMs: number,
+): number {
+  const hour = hourOf(nowMs);
+  const key = sightingKey(hour, kindNumbers[kind], projectId);
+  writeHash64(text, key, key.length - 8);
+  const before = readCount(store, key);
+  const count = Buffer.allocUnsafe(4);
+  count.writeUInt32LE(Math.min(before + 1, 0xffffffff), 0);
+  store.sightings.putSync(key, count);
+  key.writeUInt32BE(hour - 1, 0);
+  return before + 1 + readCount(store, key);
+}
+
+function readCount(store: Store, key: Buffer): number {
+  const bytes = store.sightings.getBinaryFast(key) as Buffer | undefined;
+  return bytes === undefined ? 0 : bytes.readUInt32LE(0);
+}
+
+/**
+ * The shape of a batch: types, keys and geometry, without ids and wall-clock times. Two people never send the same pointer path;
+ * a script that posts a recorded batch sends nothing else. "" when the batch holds too little to be telling.
+ */
+export function batchShape(events: readonly IngestEvent[]): string {
+  let shape = "";
+  let geometry = 0;
+  for (const { type, payload } of events) {
+    if (payload.points !== undefined || payload.strokes !== undefined || payload.x !== undefined) {
+      geometry += payload.points?.length ?? payload.strokes?.length ?? 1;
+      const { t: _t, ...rest } = payload;
+      shape += `${type}:${JSON.stringify(rest)};`;
+    }
+  }
+  return geometry >= 8 ? shape : "";
+}

@@ -1,0 +1,79 @@
+/** Counts of one write transaction: events against the account's quota, events and sessions of a project's hour. */
+
+import type { Account, Traffic } from "../contract/entities.js";
+import type { RequestFacts } from "../contract/evidence.js";
+import type { Plans } from "../contract/plans.js";
+import { hourOf, monthOf } from "../store/keys.js";
+import type { Store } from "../store/store.js";
+
+interface UsageRow {
+  readonly accountId: number;
+  readonly month: string;
+  events: number;
+}
+
+interface TrafficRow {
+  readonly projectId: number;
+  readonly hour: number;
+  events: number;
+  sessions: number;
+}
+
+export class UsageTally {
+  readonly #store: Store;
+  readonly #plans: Plans;
+  readonly #usage = new Map<string, UsageRow>();
+  readonly #traffic = new Map<string, TrafficRow>();
+
+  constructor(store: Store, plans: Plans) {
+    this.#store = store;
+    this.#plans = plans;
+  }
+
+  /** Counts a batch; true when the account is above its monthly quota with it. */
+  count(account: Account, projectId: number, accepted: number, newSession: boolean, facts: RequestFacts): boolean {
+    const usage = this.#usageRow(account.id, monthOf(facts.nowMs));
+    usage.events += accepted;
+    const traffic = this.#trafficRow(projectId, hourOf(facts.nowMs));
+    traffic.events += accepted;
+    if (newSession) traffic.sessions++;
+    const quota = this.#plans[account.plan]?.eventsPerMonth ?? null;
+    return quota !== null && usage.events > quota;
+  }
+
+  /** Writes the counts. Call inside the transaction that counted. */
+  save(): void {
+    for (const row of this.#usage.values()) this.#store.usage.putSync([row.accountId, row.month], row.events);
+    for (const row of this.#traffic.values()) {
+      if (row.events === 0 && row.sessions === 0) continue;
+      const before = this.#store.traffic.get([row.projectId, row.hour]);
+      const after: Traffic = {
+        events: (before?.events ?? 0) + row.events,
+        sessions: (before?.sessions ?? 0) + row.sessions,
+        verdicts: before?.verdicts ?? {},
+        actions: before?.actions ?? {},
+      };
+      this.#store.traffic.putSync([row.projectId, row.hour], after);
+    }
+  }
+
+  #usageRow(accountId: number, month: string): UsageRow {
+    const name = `${accountId}/${month}`;
+    let row = this.#usage.get(name);
+    if (row === undefined) {
+      row = { accountId, month, events: this.#store.usage.get([accountId, month]) ?? 0 };
+      this.#usage.set(name, row);
+    }
+    return row;
+  }
+
+  #trafficRow(projectId: number, hour: number): TrafficRow {
+    const name = `${projectId}/${hour}`;
+    let row = this.#traffic.get(name);
+    if (row === undefined) {
+      row = { projectId, hour, events: 0, sessions: 0 };
+      this.#traffic.set(name, row);
+    }
+    return row;
+  }
+}
