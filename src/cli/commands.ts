@@ -1,0 +1,19 @@
+/** The command table: every command of `verdictd`, in the order of the help. */
+import type { AnyCommand } from "./command.js";
+import { accountCommands } from "./commands/account.js";
+import { initCommand } from "./commands/init.js";
+import { memberCommands } from "./commands/member.js";
+import { projectCommands } from "./commands/project.js";
+import { serveCommand } from "./commands/serve.js";
+import { tokenCommands } from "./commands/token.js";
+import { userCommands } from "./commands/user.js";
+
+export const commands: readonly AnyCommand[] = [
+  serveCommand,
+  initCommand,
+  ...accountCommands,
+  ...userCommands,
+  ...memberCommands,
+  ...projectCommands,
+  ...tokenCommands,
+];

@@ -1,0 +1,57 @@
+/** `verdictd account create` and `account set`. */
+import type { Account } from "../../contract/entities.js";
+import { defaultPlans } from "../../contract/plans.js";
+import { Accounts } from "../../control-plane/accounts.js";
+import type { StoreCommand } from "../command.js";
+import { expectDone, idOf, oneOf, textOf } from "../given.js";
+
+const plans = Object.keys(defaultPlans);
+const states = ["active", "inactive"] as const;
+
+function view({ id, name, slug, isPersonal, plan, subscription, createdAt }: Account): object {
+  return { id, name, slug, is_personal: isPersonal, plan, subscription, created_at: createdAt };
+}
+
+export const accountCommands: readonly StoreCommand[] = [
+  {
+    name: "account create",
+    help: "make an account",
+    flags: [
+      { name: "name", placeholder: "NAME", help: "account name", isRequired: true },
+      { name: "slug", placeholder: "SLUG", help: "URL-safe name, taken once", isRequired: true },
+      { name: "plan", placeholder: plans.join("|"), help: "plan (free)" },
+      { name: "personal", help: "a personal account" },
+      { name: "subscription", placeholder: "active|inactive", help: "subscription state (active)" },
+    ],
+    run: async (store, given) =>
+      view(
+        expectDone(
+          await new Accounts(store, Date.now).createAccount({
+            name: textOf(given, "name"),
+            slug: textOf(given, "slug"),
+            plan: oneOf(given, "plan", plans, "free"),
+            isPersonal: given["personal"] !== undefined,
+            subscription: oneOf(given, "subscription", states, "active"),
+          }),
+        ),
+      ),
+  },
+  {
+    name: "account set",
+    help: "change plan or subscription of an account",
+    positionals: [{ name: "ID", help: "account id" }],
+    flags: [
+      { name: "plan", placeholder: plans.join("|"), help: "new plan" },
+      { name: "subscription", placeholder: "active|inactive", help: "new subscription state" },
+    ],
+    run: async (store, given) =>
+      view(
+        expectDone(
+          await new Accounts(store, Date.now).changeAccount(idOf(given, "ID"), {
+            plan: given["plan"] === undefined ? undefined : oneOf(given, "plan", plans),
+            subscription: given["subscription"] === undefined ? undefined : oneOf(given, "subscription", states),
+          }),
+        ),
+      ),
+  },
+];

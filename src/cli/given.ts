@@ -1,0 +1,33 @@
+/** Reads the texts that a command was given; a bad value is a `UsageFailure` that names the flag. */
+import { Refusal } from "../errors.js";
+import type { Given } from "./command.js";
+import { CommandFailure, UsageFailure } from "./output.js";
+
+/** A value that commander made sure of, or the table's default. */
+export function textOf(given: Given, name: string): string {
+  const text = given[name];
+  if (text === undefined) throw new UsageFailure(`--${name} is required`);
+  return text;
+}
+
+/** A positive whole number. */
+export function idOf(given: Given, name: string): number {
+  const text = textOf(given, name);
+  if (!/^[1-9][0-9]{0,14}$/.test(text))
+    throw new UsageFailure(`${name}: expected a positive whole number, got "${text}"`);
+  return Number(text);
+}
+
+export function oneOf<T extends string>(given: Given, name: string, values: readonly T[], fallback?: T): T {
+  const text = given[name];
+  if (text === undefined && fallback !== undefined) return fallback;
+  const value = values.find((each) => each === text);
+  if (value === undefined) throw new UsageFailure(`--${name}: expected ${values.join(" or ")}, got "${text ?? ""}"`);
+  return value;
+}
+
+/** The value, or the refusal as a failed command. Bad values are wrong usage, the rest is refused. */
+export function expectDone<T>(value: T | Refusal): T {
+  if (!(value instanceof Refusal)) return value;
+  throw value.error === "invalidPayload" ? new UsageFailure(value.message) : new CommandFailure(value.message);
+}

@@ -1,0 +1,66 @@
+/** One request and its answer: what a handler may still use after the synchronous callback in which uWebSockets shows the request. */
+import type { HttpRequest, HttpResponse } from "uWebSockets.js";
+import { refuse } from "../errors.js";
+import { limits } from "../limits.js";
+import { readBody } from "./body.js";
+import { jsonType, type Reply, refusal, writeReply } from "./reply.js";
+
+export class Exchange {
+  readonly requestId: string;
+  readonly #res: HttpResponse;
+  #over = false;
+
+  constructor(res: HttpResponse, requestId: string) {
+    this.#res = res;
+    this.requestId = requestId;
+    res.onAborted(() => {
+      this.#over = true;
+    });
+  }
+
+  /** True when the client has gone or has its answer. */
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  /** Answers; does nothing when the client has gone. */
+  send(reply: Reply): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#res.cork(() => writeReply(this.#res, this.requestId, reply));
+  }
+
+  /** Answers 200 with JSON text: the shortest way, for the verdict read. */
+  sendJsonText(body: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#res.cork(() => {
+      this.#res.writeHeader("X-Request-Id", this.requestId);
+      this.#res.writeHeader("Content-Type", jsonType);
+      this.#res.end(body);
+    });
+  }
+
+  /** Reads the body; one over the bound is answered 422 with these headers. */
+  readBody(bytesMax: number, onBody: (body: Buffer) => void, headers: Reply["headers"] = []): void {
+    readBody(this.#res, bytesMax, {
+      onBody,
+      onOversize: () => {
+        this.send({ ...refusal(refuse("invalidPayload", `the body is over ${bytesMax} bytes`)), headers });
+      },
+    });
+  }
+
+  /** The peer's address as text; call in the synchronous callback. */
+  get socketAddress(): string {
+    return Buffer.from(this.#res.getRemoteAddressAsText()).toString("latin1");
+  }
+}
+
+/** The value of `Authorization: Bearer …`, or "". */
+export function bearer(req: HttpRequest): string {
+  const header = req.getHeader("authorization");
+  return header.length > 7 && header.length <= limits.contextValueMax && header.slice(0, 7).toLowerCase() === "bearer "
+    ? header.slice(7).trim()
+    : "";
+}

@@ -1,0 +1,91 @@
+/** The rules of a project: list, create, change (PATCH, and PUT as its alias), delete. */
+import type { RuleChangeBody } from "../../../contract/control.js";
+import type { Rule } from "../../../contract/entities.js";
+import { checkRule, checkRuleChange } from "../../../contract/validators.js";
+import { compiledTree, type NewRule, type Rules } from "../../../control-plane/rules.js";
+import { Refusal, refuse } from "../../../errors.js";
+import { json, type Reply, refusal } from "../../reply.js";
+import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { positiveInteger } from "../../server.js";
+import { listedRuleView, readBodyAs, ruleView } from "./wire.js";
+
+const listPath = "/v1/projects/:project/rules";
+const rulePath = "/v1/projects/:project/rules/:rule";
+
+export function ruleRoutes(rules: Rules): ProjectRoute[] {
+  const change = (call: ProjectCall): Promise<Reply> => changeRule(rules, call);
+  return [
+    {
+      method: "get",
+      path: listPath,
+      credential: "project",
+      handle: ({ project }) => json(200, rules.list(project.id).map(listedRuleView)),
+    },
+    {
+      method: "post",
+      path: listPath,
+      credential: "project",
+      changes: true,
+      readsBody: true,
+      handle: (call) => createRule(rules, call),
+    },
+    { method: "patch", path: rulePath, credential: "project", changes: true, readsBody: true, handle: change },
+    { method: "put", path: rulePath, credential: "project", changes: true, readsBody: true, handle: change },
+    {
+      method: "del",
+      path: rulePath,
+      credential: "project",
+      changes: true,
+      handle: (call) => removeRule(rules, call),
+    },
+  ];
+}
+
+async function createRule(rules: Rules, { project, body }: ProjectCall): Promise<Reply> {
+  const read = readBodyAs(body, checkRule);
+  if (read instanceof Refusal) return refusal(read);
+  const { name, expression, action, is_active, sort_order } = read.value;
+  const created = await rules.create(project.id, {
+    name,
+    expressionSource: expression,
+    action,
+    isActive: is_active ?? true,
+    sortOrder: sort_order ?? 0,
+  });
+  return created instanceof Refusal ? refusal(created) : shown(created, 201);
+}
+
+async function changeRule(rules: Rules, { project, params, body }: ProjectCall): Promise<Reply> {
+  const id = positiveInteger(params[1]);
+  if (id === null || rules.find(project.id, id) === null) return missing;
+  const read = readBodyAs(body, checkRuleChange, {});
+  if (read instanceof Refusal) return refusal(read);
+  const changed = await rules.change(project.id, id, changeOf(read.value));
+  return changed instanceof Refusal ? refusal(changed) : shown(changed, 200);
+}
+
+/** Only what was sent: an absent key must not overwrite. */
+function changeOf({ name, expression, action, is_active, sort_order }: RuleChangeBody): Partial<NewRule> {
+  return {
+    ...(name !== undefined && { name }),
+    ...(expression !== undefined && { expressionSource: expression }),
+    ...(action !== undefined && { action }),
+    ...(is_active !== undefined && { isActive: is_active }),
+    ...(sort_order !== undefined && { sortOrder: sort_order }),
+  };
+}
+
+async function removeRule(rules: Rules, { project, params }: ProjectCall): Promise<Reply> {
+  const id = positiveInteger(params[1]);
+  if (id === null) return missing;
+  const removed = await rules.remove(project.id, id);
+  return removed instanceof Refusal ? refusal(removed) : { status: 204 };
+}
+
+/** The full rule, with its tree derived from the stored source. */
+function shown(rule: Rule, status: number): Reply {
+  const tree = compiledTree(rule.expressionSource);
+  return tree instanceof Refusal ? refusal(tree) : json(status, ruleView(rule, tree));
+}
+
+const missing = refusal(refuse("notFound", "the project has no such rule"));

@@ -1,0 +1,61 @@
+/** The control plane's resources as the API shows them, and its bodies as handlers read them: the border to snake_case. */
+import type { Account, Membership, Project, Rule, User } from "../../../contract/entities.js";
+import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
+import type { Checked } from "../../../contract/validators.js";
+import { Refusal, refuse } from "../../../errors.js";
+import type { Expression } from "../../../rules/ast.js";
+
+/** The body as checked by `check`; `emptyAs` stands for a body of no bytes where the route takes one. */
+export function readBodyAs<T>(
+  body: Buffer,
+  check: (value: unknown) => Checked<T>,
+  emptyAs?: T,
+): { readonly value: T; readonly raw: JsonObject } | Refusal {
+  if (body.length === 0 && emptyAs !== undefined) return { value: emptyAs, raw: {} };
+  const raw = parseJsonObject(body);
+  if (raw instanceof Refusal) return raw;
+  const checked = check(raw);
+  return "value" in checked
+    ? { value: checked.value, raw }
+    : refuse("invalidPayload", `${checked.path === "" ? "the body" : checked.path} must be ${checked.expected}`);
+}
+
+export function accountView(account: Account, membership: Membership | null): object {
+  const { id, name, slug, isPersonal } = account;
+  return { id, name, slug, is_personal: isPersonal, role: membership?.role ?? null };
+}
+
+export function userView({ id, name, email, createdAt }: User): object {
+  return { id, name, email, created_at: createdAt };
+}
+
+/** The guards; the policy is shown by the settings routes only, as the contract has it. */
+export function guardsView({ botSettings }: Project): { allow_verified: boolean; protect_static: boolean } {
+  return { allow_verified: botSettings.allowVerified, protect_static: botSettings.protectStatic };
+}
+
+export function settingsView(project: Project): object {
+  return {
+    bot_settings: { ...guardsView(project), logged_in_policy: project.botSettings.loggedInPolicy },
+    likely_bot_threshold: project.likelyBotThreshold,
+  };
+}
+
+/** A rule as the list shows it: without the compiled tree. */
+export function listedRuleView(rule: Rule): object {
+  return {
+    id: rule.id,
+    project_id: rule.projectId,
+    name: rule.name,
+    expression_source: rule.expressionSource,
+    action: rule.action,
+    is_active: rule.isActive,
+    sort_order: rule.sortOrder,
+    created_at: rule.createdAt,
+    updated_at: rule.updatedAt,
+  };
+}
+
+export function ruleView(rule: Rule, expression: Expression): object {
+  return { ...listedRuleView(rule), expression };
+}

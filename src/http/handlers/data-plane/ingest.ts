@@ -1,0 +1,152 @@
+/** `POST /v1/events`: takes the batch off the socket and gives it to the queue; a scoring worker does the rest. */
+import type { HttpRequest } from "uWebSockets.js";
+import type { Credentials } from "../../../auth/credentials.js";
+import type { RequestFacts } from "../../../contract/evidence.js";
+import { refuse } from "../../../errors.js";
+import type { IngestOutcome } from "../../../ingest/commit-batches.js";
+import { boundedValue } from "../../../ingest/frame.js";
+import type { IngestQueue } from "../../../ingest/queue.js";
+import { limits } from "../../../limits.js";
+import type { Exchange } from "../../exchange.js";
+import { json, type Reply, refusal } from "../../reply.js";
+import type { PublicRoute, RawRoute } from "../../route.js";
+
+export interface IngestServices {
+  readonly queue: IngestQueue;
+  readonly credentials: Credentials;
+  /** The visitor's address in canonical text: the socket's, or the forwarded one behind a trusted proxy. */
+  readonly clientIp: (socketAddress: string, forwardedFor: string) => string;
+  readonly now: () => number;
+  readonly onFailure: (error: unknown, requestId: string) => void;
+}
+
+/** Any page may send signals, without cookies or credentials of the browser's. */
+const cors = [["Access-Control-Allow-Origin", "*"]] as const;
+const preflight = [
+  ...cors,
+  ["Access-Control-Allow-Methods", "POST"],
+  ["Access-Control-Allow-Headers", "Content-Type, Idempotency-Key, X-Service-Site-Key"],
+  ["Access-Control-Max-Age", "86400"],
+] as const;
+
+const factOfHeader: Readonly<Record<string, keyof RequestFacts>> = {
+  "user-agent": "userAgent",
+  "accept-language": "acceptLanguage",
+  accept: "accept",
+  "accept-encoding": "acceptEncoding",
+  origin: "origin",
+  referer: "referer",
+  "sec-ch-ua": "secChUa",
+  "sec-ch-ua-mobile": "secChUaMobile",
+  "sec-ch-ua-platform": "secChUaPlatform",
+  "sec-fetch-site": "secFetchSite",
+  "sec-fetch-mode": "secFetchMode",
+  "sec-fetch-dest": "secFetchDest",
+  "content-type": "contentType",
+};
+
+interface Headers {
+  siteKey: string;
+  /** null: not sent, which is not the same as sent empty. */
+  idempotencyKey: string | null;
+  forwardedFor: string;
+  facts: { -readonly [Name in keyof RequestFacts]: RequestFacts[Name] };
+}
+
+function readHeaders(req: HttpRequest, nowMs: number): Headers {
+  const headers: Headers = {
+    siteKey: "",
+    idempotencyKey: null,
+    forwardedFor: "",
+    facts: {
+      nowMs,
+      ip: "",
+      userAgent: "",
+      acceptLanguage: "",
+      accept: "",
+      acceptEncoding: "",
+      origin: "",
+      referer: "",
+      secChUa: "",
+      secChUaMobile: "",
+      secChUaPlatform: "",
+      secFetchSite: "",
+      secFetchMode: "",
+      secFetchDest: "",
+      contentType: "",
+    },
+  };
+  req.forEach((name, value) => {
+    const fact = factOfHeader[name];
+    if (fact !== undefined) (headers.facts as unknown as Record<string, string>)[fact] = boundedValue(value);
+    else if (name === "x-service-site-key") headers.siteKey = value;
+    else if (name === "idempotency-key") headers.idempotencyKey = value;
+    else if (name === "x-forwarded-for") headers.forwardedFor += headers.forwardedFor === "" ? value : `, ${value}`;
+  });
+  return headers;
+}
+
+export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] {
+  return [
+    {
+      method: "post",
+      path: "/v1/events",
+      credential: "site-key",
+      handleRaw: (exchange, req) => ingest(services, exchange, req),
+    },
+    {
+      method: "options",
+      path: "/v1/events",
+      credential: "none",
+      handle: () => ({ status: 204, headers: preflight }),
+    },
+  ];
+}
+
+function ingest(services: IngestServices, exchange: Exchange, req: HttpRequest): void {
+  const headers = readHeaders(req, services.now());
+  headers.facts.ip = services.clientIp(exchange.socketAddress, headers.forwardedFor);
+  const early = earlyRefusal(services, headers);
+  if (early !== null) {
+    exchange.send({ ...early, headers: cors });
+    return;
+  }
+  exchange.readBody(
+    limits.ingestBodyBytesMax,
+    (body) => {
+      const request = {
+        siteKey: headers.siteKey,
+        idempotencyKey: headers.idempotencyKey ?? "",
+        facts: headers.facts,
+        body,
+      };
+      const taken = services.queue.offer(request, (outcome) => {
+        if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
+        exchange.send({ ...reply(outcome), headers: cors });
+      });
+      if (!taken) exchange.send({ status: 204, headers: cors });
+    },
+    cors,
+  );
+}
+
+/** What can be told from the headers alone; the worker checks again, inside its transaction. */
+function earlyRefusal({ credentials }: IngestServices, { siteKey, idempotencyKey }: Headers): Reply | null {
+  if (siteKey !== "") {
+    const holder = credentials.keyHolder("site", siteKey);
+    if (holder === null) return refusal(refuse("unauthenticated", "a valid site key is required"));
+    if (holder.account.subscription !== "active") {
+      return refusal(refuse("noActiveSubscription", "the account has no active subscription"));
+    }
+    const length = idempotencyKey?.length ?? 1;
+    if (length < 1 || length > limits.idempotencyKeyMax) {
+      return refusal(refuse("invalidPayload", `Idempotency-Key must have 1 to ${limits.idempotencyKeyMax} characters`));
+    }
+  }
+  return null;
+}
+
+function reply(outcome: IngestOutcome | Error): Reply {
+  if (outcome instanceof Error) return refusal(refuse("unavailable", "the batch could not be stored; send it again"));
+  return "session_token" in outcome ? json(202, outcome) : refusal(outcome);
+}

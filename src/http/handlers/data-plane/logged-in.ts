@@ -1,0 +1,38 @@
+/** `POST /v1/sessions/{session_token}/logged-in`: the assertion that the session's visitor authenticated at the customer's. */
+import { wellFormedToken } from "../../../contract/session-token.js";
+import type { Sessions } from "../../../control-plane/sessions.js";
+import { refuse } from "../../../errors.js";
+import { json, refusal } from "../../reply.js";
+import type { KeyRoute } from "../../route.js";
+
+export interface LoggedInServices {
+  readonly sessions: Sessions;
+  readonly now: () => number;
+}
+
+export function loggedInRoute({ sessions, now }: LoggedInServices): KeyRoute {
+  return {
+    method: "post",
+    path: "/v1/sessions/:session_token/logged-in",
+    credential: "private-key",
+    readsBody: true,
+    handle: async ({ params, query, body, holder }) => {
+      const token = params[0] ?? "";
+      if (!wellFormedToken.test(token)) return refusal(refuse("invalidPayload", "the session token is malformed"));
+      if (!sessions.exists(holder.project.id, token)) return unknownSession;
+      if (query.size > 0) return refusal(refuse("invalidPayload", "no query string is accepted"));
+      if (!isEmptyBody(body)) return refusal(refuse("invalidPayload", "no body is accepted but an empty JSON object"));
+      const atMs = now();
+      if (!(await sessions.assertLoggedIn(holder.project.id, token, atMs))) return unknownSession;
+      return json(200, { logged_in: true, asserted_at: new Date(atMs).toISOString() });
+    },
+  };
+}
+
+const unknownSession = refusal(
+  refuse("unknownSession", "this project has no such session; it may not have sent its first report yet: try again"),
+);
+
+function isEmptyBody(body: Buffer): boolean {
+  return body.length === 0 || /^\s*\{\s*\}\s*$/.test(body.toString("latin1"));
+}

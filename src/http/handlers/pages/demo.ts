@@ -1,0 +1,51 @@
+/** `/demo` (with `--demo`): a page with the SDK that shows the visitor's own verdict, read server-side as a customer would. */
+import type { Project } from "../../../contract/entities.js";
+import type { VerdictReader } from "../../../verdict/verdict-reader.js";
+import { jsonType } from "../../reply.js";
+import type { PublicRoute } from "../../route.js";
+
+export interface DemoServices {
+  /** The project whose visitors the demo shows; null while there is none with scoring enabled. */
+  readonly demoProject: () => Project | null;
+  readonly verdicts: VerdictReader;
+  /** The page, with `__SITE_KEY__` where the site key goes. */
+  readonly html: string;
+}
+
+/** Only files of our own; nothing inline, nothing from elsewhere. */
+export const pagePolicy = [
+  "Content-Security-Policy",
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'",
+] as const;
+
+export function demoRoutes({ demoProject, verdicts, html }: DemoServices): PublicRoute[] {
+  return [
+    {
+      method: "get",
+      path: "/demo",
+      credential: "none",
+      handle: () => ({
+        status: 200,
+        contentType: "text/html; charset=utf-8",
+        headers: [pagePolicy, ["Cache-Control", "no-store"]],
+        body: html.replaceAll("__SITE_KEY__", demoProject()?.siteKey ?? ""),
+      }),
+    },
+    {
+      method: "get",
+      path: "/demo/verdict",
+      credential: "none",
+      handle: ({ query }) => {
+        const project = demoProject();
+        const token = query.get("session") ?? "";
+        return {
+          status: 200,
+          contentType: jsonType,
+          headers: [["Cache-Control", "no-store"]],
+          body: project === null ? "{}" : verdicts.read(project, token, { path: "/demo", method: "GET" }),
+        };
+      },
+    },
+  ];
+}

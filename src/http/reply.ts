@@ -1,0 +1,55 @@
+/** What handlers answer, and the one writer of it. */
+import type { HttpResponse } from "uWebSockets.js";
+import { type ErrorKind, errorBody, errors, type Refusal } from "../errors.js";
+
+export interface Reply {
+  readonly status: number;
+  /** JSON text unless `contentType` says otherwise; absent for an empty body. */
+  readonly body?: string | Uint8Array;
+  readonly contentType?: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+}
+
+const statusLines: Readonly<Record<number, string>> = {
+  200: "200 OK",
+  201: "201 Created",
+  202: "202 Accepted",
+  204: "204 No Content",
+  302: "302 Found",
+  304: "304 Not Modified",
+  401: "401 Unauthorized",
+  402: "402 Payment Required",
+  403: "403 Forbidden",
+  404: "404 Not Found",
+  405: "405 Method Not Allowed",
+  409: "409 Conflict",
+  422: "422 Unprocessable Entity",
+  500: "500 Internal Server Error",
+  503: "503 Service Unavailable",
+};
+
+export const jsonType = "application/json; charset=utf-8";
+
+export function json(status: number, value: unknown): Reply {
+  return { status, body: JSON.stringify(value) };
+}
+
+/** The answer to bad input: status and body from the error table. */
+export function refusal(refused: Pick<Refusal, "error" | "message">): Reply {
+  const kind: ErrorKind = errors[refused.error];
+  return json(kind.status, errorBody(refused));
+}
+
+/** Writes a reply. Call inside `cork`, once, and only while the client is still there. */
+export function writeReply(res: HttpResponse, requestId: string, reply: Reply): void {
+  res.writeStatus(statusLines[reply.status] ?? String(reply.status));
+  res.writeHeader("X-Request-Id", requestId);
+  if (reply.headers !== undefined) for (const [name, value] of reply.headers) res.writeHeader(name, value);
+  if (reply.body === undefined) {
+    if (reply.status === 204 || reply.status === 304) res.endWithoutBody();
+    else res.end();
+    return;
+  }
+  res.writeHeader("Content-Type", reply.contentType ?? jsonType);
+  res.end(reply.body);
+}

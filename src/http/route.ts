@@ -1,0 +1,72 @@
+/** The shape of the route table: a route is one row of method, path, credential and handler. */
+import type { HttpRequest } from "uWebSockets.js";
+import type { Ability } from "../auth/abilities.js";
+import type { KeyHolder, TokenHolder } from "../auth/credentials.js";
+import type { Project } from "../contract/entities.js";
+import type { Feature } from "../contract/plans.js";
+import type { Exchange } from "./exchange.js";
+import type { Reply } from "./reply.js";
+
+export type Method = "get" | "post" | "put" | "patch" | "del" | "options";
+
+/** What every handler gets. Header values, parameters and query were copied: they stay valid. */
+export interface Call {
+  /** Values of the path's `:names`, in order, percent-decoded where that is possible. */
+  readonly params: readonly string[];
+  readonly query: URLSearchParams;
+  /** The body; empty for rows that read none. */
+  readonly body: Buffer;
+}
+
+export interface TokenCall extends Call {
+  readonly holder: TokenHolder;
+}
+export interface ProjectCall extends TokenCall {
+  readonly project: Project;
+}
+export interface KeyCall extends Call {
+  readonly holder: KeyHolder;
+}
+
+type Handler<C extends Call> = (call: C) => Reply | Promise<Reply>;
+
+interface Row {
+  readonly method: Method;
+  /** uWebSockets pattern: `/v1/projects/:project/rules`. */
+  readonly path: string;
+  /** Whether the body is read; default false. */
+  readonly readsBody?: boolean;
+}
+
+/** No credential. */
+export interface PublicRoute extends Row {
+  readonly credential: "none";
+  readonly handle: Handler<Call>;
+}
+/** Account token. */
+export interface TokenRoute extends Row {
+  readonly credential: "token";
+  readonly ability?: Ability;
+  readonly feature?: Feature;
+  readonly needsSubscription?: boolean;
+  readonly handle: Handler<TokenCall>;
+}
+/** Account token, and the first parameter is a project of its account. */
+export interface ProjectRoute extends Row {
+  readonly credential: "project";
+  /** Whether it changes configuration: asks `projects:write` under `--strict-abilities`. */
+  readonly changes?: boolean;
+  readonly handle: Handler<ProjectCall>;
+}
+/** Private key, with an active subscription. */
+export interface KeyRoute extends Row {
+  readonly credential: "private-key";
+  readonly handle: Handler<KeyCall>;
+}
+/** The data plane's hot paths: the handler itself reads what it needs of the request, synchronously. */
+export interface RawRoute extends Row {
+  readonly credential: "site-key" | "private-key-raw";
+  readonly handleRaw: (exchange: Exchange, req: HttpRequest) => void;
+}
+
+export type Route = PublicRoute | TokenRoute | ProjectRoute | KeyRoute | RawRoute;

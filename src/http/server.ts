@@ -1,0 +1,219 @@
+/**
+ * The uWebSockets.js front: turns the route table into an application, checks credentials in the contract's order and runs the
+ * handlers. Handlers know nothing of sockets; this file knows nothing of what they do.
+ */
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from "uWebSockets.js";
+import { isAble } from "../auth/abilities.js";
+import type { Credentials, TokenHolder } from "../auth/credentials.js";
+import type { Project } from "../contract/entities.js";
+import type { Plans } from "../contract/plans.js";
+import { Refusal, refuse } from "../errors.js";
+import { limits } from "../limits.js";
+import { bearer, Exchange } from "./exchange.js";
+import { type Reply, refusal } from "./reply.js";
+import { requestIds } from "./request-id.js";
+import type { Call, Method, ProjectRoute, RawRoute, Route, TokenRoute } from "./route.js";
+
+export interface ServerOptions {
+  readonly routes: readonly Route[];
+  readonly credentials: Credentials;
+  readonly plans: Plans;
+  readonly findProject: (id: number) => Project | null;
+  readonly strictAbilities: boolean;
+  readonly onFailure: (error: unknown, requestId: string) => void;
+}
+
+export interface Listening {
+  readonly port: number;
+  /** Stops taking connections; those that are open go on. */
+  stop(): void;
+  /** Closes every connection. */
+  close(): void;
+}
+
+const methodNames: Readonly<Record<Method, string>> = {
+  get: "GET",
+  post: "POST",
+  put: "PUT",
+  patch: "PATCH",
+  del: "DELETE",
+  options: "OPTIONS",
+};
+
+export class HttpServer {
+  readonly #options: ServerOptions;
+  readonly #app: TemplatedApp = App();
+  readonly #nextRequestId = requestIds();
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    for (const route of options.routes) this.#register(route);
+    this.#registerFallbacks(options.routes);
+  }
+
+  /** Listens; rejects when the address can't be had. Several threads and processes may share one port. */
+  listen(host: string, port: number): Promise<Listening> {
+    return new Promise((resolve, reject) => {
+      this.#app.listen(host, port, (socket: us_listen_socket | false) => {
+        if (!socket) {
+          reject(new Error(`can't listen on ${host}:${port}: the address is in use or not ours`));
+          return;
+        }
+        resolve({
+          port: us_socket_local_port(socket),
+          stop: () => us_listen_socket_close(socket),
+          close: () => this.#app.close(),
+        });
+      });
+    });
+  }
+
+  #register(route: Route): void {
+    this.#app[route.method](route.path, (res, req) => {
+      const exchange = new Exchange(res, this.#nextRequestId());
+      if ("handleRaw" in route) this.#runRaw(route, exchange, req);
+      else this.#run(route, exchange, req);
+    });
+  }
+
+  /** Known path, other method: 405 with `Allow`. Anything else: 404. */
+  #registerFallbacks(routes: readonly Route[]): void {
+    for (const path of new Set(routes.map((route) => route.path))) {
+      const rows = routes.filter((route) => route.path === path);
+      const allow = rows.map((row) => methodNames[row.method]).join(", ");
+      this.#app.any(path, (res: HttpResponse) => {
+        new Exchange(res, this.#nextRequestId()).send({
+          ...refusal(refuse("methodNotAllowed", `this path takes ${allow}`)),
+          headers: [["Allow", allow]],
+        });
+      });
+    }
+    this.#app.any("/*", (res: HttpResponse) => {
+      new Exchange(res, this.#nextRequestId()).send(refusal(refuse("notFound", "there is nothing at this path")));
+    });
+  }
+
+  #runRaw(route: RawRoute, exchange: Exchange, req: HttpRequest): void {
+    try {
+      route.handleRaw(exchange, req);
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+  }
+
+  #run(route: Exclude<Route, RawRoute>, exchange: Exchange, req: HttpRequest): void {
+    const params = parametersOf(route.path, req);
+    const query = new URLSearchParams(req.getQuery() ?? "");
+    const answer = this.#admit(route, params, req);
+    if (answer instanceof Refusal) {
+      exchange.send(refusal(answer));
+      return;
+    }
+    const handle = (body: Buffer): void => {
+      void this.#answer(exchange, () => answer({ params, query, body }));
+    };
+    if (route.readsBody === true) exchange.readBody(limits.controlBodyBytesMax, handle);
+    else handle(Buffer.alloc(0));
+  }
+
+  async #answer(exchange: Exchange, handle: () => Reply | Promise<Reply>): Promise<void> {
+    try {
+      exchange.send(await handle());
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+  }
+
+  #fail(exchange: Exchange, error: unknown): void {
+    this.#options.onFailure(error, exchange.requestId);
+    exchange.send(refusal(refuse("internal", "the request failed; the log knows why, by its request id")));
+  }
+
+  /** The handler with what its credential stands for, or why it may not run. */
+  #admit(
+    route: Exclude<Route, RawRoute>,
+    params: readonly string[],
+    req: HttpRequest,
+  ): ((call: Call) => Reply | Promise<Reply>) | Refusal {
+    if (route.credential === "none") return route.handle;
+    if (route.credential === "private-key") {
+      const holder = this.#options.credentials.keyHolder("private", privateKeyOf(req));
+      if (holder === null) return refuse("unauthenticated", "a valid private key is required");
+      if (holder.account.subscription !== "active") return noSubscription;
+      return (call) => route.handle({ ...call, holder });
+    }
+    const holder = this.#options.credentials.tokenHolder(bearer(req));
+    if (holder === null) return refuse("unauthenticated", "a valid account token is required");
+    return route.credential === "token" ? this.#admitToken(route, holder) : this.#admitProject(route, holder, params);
+  }
+
+  #admitToken(route: TokenRoute, holder: TokenHolder): ((call: Call) => Reply | Promise<Reply>) | Refusal {
+    const { account } = holder;
+    if (route.needsSubscription === true && account?.subscription !== "active") return noSubscription;
+    const features = account === null ? [] : (this.#options.plans[account.plan]?.features ?? []);
+    if (route.feature !== undefined && !features.includes(route.feature)) {
+      return refuse("featureNotAvailable", `the plan has no feature ${route.feature}`);
+    }
+    const role = holder.membership?.role;
+    if (route.ability !== undefined && (role === undefined || !isAble(holder.token.abilities, role, route.ability))) {
+      return refuse("insufficientTokenAbility", `the token lacks the ability ${route.ability}`);
+    }
+    return (call) => route.handle({ ...call, holder });
+  }
+
+  #admitProject(
+    route: ProjectRoute,
+    holder: TokenHolder,
+    params: readonly string[],
+  ): ((call: Call) => Reply | Promise<Reply>) | Refusal {
+    const id = positiveInteger(params[0]);
+    if (id === null) return refuse("notFound", "a project id is a positive integer");
+    const project = this.#options.findProject(id);
+    const role = holder.membership?.role;
+    if (project === null || role === undefined || project.accountId !== holder.token.accountId) {
+      return refuse("forbidden", "the project does not belong to the token's account");
+    }
+    const { strictAbilities } = this.#options;
+    if (strictAbilities && route.changes === true && !isAble(holder.token.abilities, role, "projects:write")) {
+      return refuse("insufficientTokenAbility", "the token lacks the ability projects:write");
+    }
+    return (call) => route.handle({ ...call, holder, project });
+  }
+}
+
+const noSubscription = refuse("noActiveSubscription", "the account has no active subscription");
+
+/** The private key of a request: `Authorization: Bearer`, or else `X-Service-Private-Key`. */
+export function privateKeyOf(req: HttpRequest): string {
+  return bearer(req) || req.getHeader("x-service-private-key");
+}
+
+/** A path id: digits only, from 1; null for anything else. */
+export function positiveInteger(text: string | undefined): number | null {
+  if (text === undefined || !/^[0-9]{1,15}$/.test(text)) return null;
+  const number = Number(text);
+  return number > 0 ? number : null;
+}
+
+function parametersOf(path: string, req: HttpRequest): string[] {
+  const count = path.split("/:").length - 1;
+  const values: string[] = [];
+  for (let index = 0; index < count; index++) values.push(decoded(req.getParameter(index) ?? ""));
+  return values;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

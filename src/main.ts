@@ -1,0 +1,207 @@
+/**
+ * Composition root: the only file that builds everything. One HTTP thread is a store, the services on it, a pool of scoring
+ * workers and a listener; `--http-threads` runs as many of them on one port.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Logger, pino } from "pino";
+import { Piscina } from "piscina";
+import { Credentials } from "./auth/credentials.js";
+import { bytesOfMib, type ServeConfig } from "./config.js";
+import type { Project } from "./contract/entities.js";
+import { defaultPlans } from "./contract/plans.js";
+import type { ScoringWorkerData } from "./contract/scoring-worker.js";
+import { Accounts } from "./control-plane/accounts.js";
+import { Blocks } from "./control-plane/blocks.js";
+import { Projects } from "./control-plane/projects.js";
+import { Rules } from "./control-plane/rules.js";
+import { Sessions } from "./control-plane/sessions.js";
+import { TrafficCounter } from "./control-plane/traffic.js";
+import { detections } from "./detections/catalogue.js";
+import { accountRoutes } from "./http/handlers/control-plane/account.js";
+import { ruleRoutes } from "./http/handlers/control-plane/rules.js";
+import { scoringRoutes } from "./http/handlers/control-plane/scoring.js";
+import { ingestRoutes } from "./http/handlers/data-plane/ingest.js";
+import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
+import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
+import { demoRoutes } from "./http/handlers/pages/demo.js";
+import { healthRoutes, type Page, pageRoute } from "./http/handlers/pages/pages.js";
+import type { Route } from "./http/route.js";
+import { HttpServer } from "./http/server.js";
+import type { IngestOutcome } from "./ingest/commit-batches.js";
+import { IngestQueue } from "./ingest/queue.js";
+import { limits } from "./limits.js";
+import { openStore, type Store } from "./store/store.js";
+import { VerdictReader } from "./verdict/verdict-reader.js";
+import { canonicalAddress } from "./verified-bots/address.js";
+import { clientIp, parseTrustedProxies } from "./verified-bots/client-ip.js";
+
+export interface RunningServer {
+  readonly port: number;
+  readonly store: Store;
+  readonly accounts: Accounts;
+  readonly projects: Projects;
+  /** Refuses new connections, finishes what was accepted, closes the store. */
+  stop(): Promise<void>;
+}
+
+export function createLog(level: ServeConfig["logLevel"]): Logger {
+  return pino({ level });
+}
+
+/** Starts one HTTP thread with its scoring workers. Rejects when the store or the port can't be had; nothing is left open then. */
+export async function startServer(config: ServeConfig, log: Logger): Promise<RunningServer> {
+  const store = openStore(config.dataDir);
+  const pool = scoringPool(config);
+  const services = buildServices(config, log, store, pool);
+  const server = new HttpServer({
+    routes: services.routes,
+    credentials: services.credentials,
+    plans: defaultPlans,
+    findProject: (id) => services.projects.find(id),
+    strictAbilities: config.strictAbilities,
+    onFailure: services.onFailure,
+  });
+  const flushing = setInterval(() => void services.traffic.flush(), limits.trafficFlushMs);
+  const close = async (): Promise<void> => {
+    services.stopping = true;
+    await services.queue.drain();
+    clearInterval(flushing);
+    await services.traffic.flush();
+    await pool.close();
+    await store.close();
+  };
+  try {
+    const listening = await server.listen(config.host, config.port);
+    const stop = async (): Promise<void> => {
+      listening.stop();
+      await close();
+      listening.close();
+    };
+    return { port: listening.port, store, accounts: services.accounts, projects: services.projects, stop };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function scoringPool(config: ServeConfig): Piscina<Uint8Array, IngestOutcome[]> {
+  const workerData: ScoringWorkerData = {
+    dataDir: config.dataDir,
+    durability: config.durability,
+    plans: defaultPlans,
+  };
+  const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
+  return new Piscina({
+    filename: fileURLToPath(new URL("../workers/scoring.js", import.meta.url)),
+    name: "commitFrame",
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: limits.tasksInFlightPerThread,
+    atomics: "async",
+    workerData,
+  });
+}
+
+function buildServices(config: ServeConfig, log: Logger, store: Store, pool: Piscina<Uint8Array, IngestOutcome[]>) {
+  const now = Date.now;
+  const credentials = new Credentials(store);
+  const accounts = new Accounts(store, now);
+  const projects = new Projects(store, now);
+  const rules = new Rules(store, now);
+  const sessions = new Sessions(store);
+  const traffic = new TrafficCounter(store);
+  const blocks = new Blocks(store);
+  const queue = new IngestQueue({
+    run: (frame) => pool.run(frame, { transferList: [frame.buffer] }),
+    tasksMax: pool.threads.length * limits.tasksInFlightPerThread,
+    sampleAboveBytes: bytesOfMib(config.sampleAboveMb),
+    shedAboveBytes: bytesOfMib(config.queueMb),
+  });
+  const onFailure = (error: unknown, requestId: string): void => log.error({ err: error, requestId }, "request failed");
+  const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
+  const verdicts = new VerdictReader({
+    ttlMs: config.verdictTtl * 1000,
+    cacheBytesMax: bytesOfMib(config.verdictCacheMb),
+    sources: {
+      verdictPart: (projectId, token) => sessions.verdictPart(projectId, token),
+      loggedInAtMs: (projectId, token) => sessions.loggedInAtMs(projectId, token),
+      rulesOf: (project) => rules.ready(project),
+      verifiedBotAt: () => null,
+      meaningOf: (id) => meanings.get(id) ?? "",
+      onComputed: (project, token, context, { blocked, rule, verdict }) => {
+        if (!blocked || rule === null) return;
+        const block = {
+          projectId: project.id,
+          sessionToken: token,
+          verdict: verdict.verdict,
+          score: verdict.score,
+          reason: verdict.reason,
+          detectionIds: verdict.detection_ids,
+          source: "rule",
+          ruleId: rule.id,
+          path: context.path ?? null,
+          createdAt: new Date(now()).toISOString(),
+        } as const;
+        blocks.record(block).catch((err: unknown) => log.error({ err }, "a block could not be recorded"));
+      },
+      onAnswer: (project, verdict) => traffic.countVerdict(project.id, verdict.verdict, verdict.action, now()),
+      onFailure: (err) => log.error({ err }, "a verdict failed open"),
+      now,
+    },
+  });
+  const state = { stopping: false };
+  const trusted = parseTrustedProxies(config.trustedProxies.join(","));
+  if ("faults" in trusted) throw new Error(trusted.faults.join("; "));
+  const routes: Route[] = [
+    ...ingestRoutes({ queue, credentials, clientIp: (socket, xff) => clientIp(socket, xff, trusted), now, onFailure }),
+    verdictRoute({ credentials, verdicts, canonicalIp }),
+    loggedInRoute({ sessions, now }),
+    ...scoringRoutes(projects),
+    ...ruleRoutes(rules),
+    ...accountRoutes(),
+    ...healthRoutes({ isReady: () => !state.stopping }),
+    ...sdkPages().map(pageRoute),
+    ...(config.demo ? demoPages(store, verdicts) : []),
+  ];
+  return Object.assign(state, { credentials, accounts, projects, traffic, queue, routes, onFailure });
+}
+
+const asset = (name: string): Buffer => readFileSync(new URL(`../${name}`, import.meta.url));
+
+function sdkPages(): Page[] {
+  return [
+    {
+      path: "/sdk.js",
+      contentType: "text/javascript; charset=utf-8",
+      body: asset("sdk/sdk.js"),
+      // Any site may load it; an hour of caching bounds how long an old one lives on.
+      headers: [
+        ["Cache-Control", "public, max-age=3600"],
+        ["Access-Control-Allow-Origin", "*"],
+        ["Cross-Origin-Resource-Policy", "cross-origin"],
+      ],
+    },
+  ];
+}
+
+function demoPages(store: Store, verdicts: VerdictReader): Route[] {
+  const demoProject = (): Project | null => {
+    for (const { value } of store.projects.getRange({})) if (value.siteKey !== null) return value;
+    return null;
+  };
+  const page = (name: string, contentType: string): Page => ({
+    path: `/demo/${name}`,
+    contentType,
+    body: asset(`demo/${name}`),
+  });
+  return [
+    ...demoRoutes({ demoProject, verdicts, html: asset("demo/index.html").toString("utf8") }),
+    pageRoute(page("demo.js", "text/javascript; charset=utf-8")),
+    pageRoute(page("demo.css", "text/css; charset=utf-8")),
+  ];
+}
+
+function canonicalIp(text: string): string | undefined {
+  return canonicalAddress(text) || undefined;
+}

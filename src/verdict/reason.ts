@@ -1,0 +1,32 @@
+/** The verdict's reason: one plain-English sentence or two that say what was found and what decided the action. */
+import type { Band } from "../contract/verdict.js";
+
+const bandWords: Record<Exclude<Band, "not_computed">, string> = {
+  definite: "Definitely automated",
+  confident_automated: "Almost certainly automated",
+  likely_automated: "Likely automated",
+  likely_human: "Likely human",
+  verified: "Verified bot",
+};
+
+/** Detections named in a reason; the rest are counted. */
+const namedMax = 3;
+
+export const failOpenReason = "No verdict yet: the session is unknown or has not been scored.";
+
+/** What was found: the band, its score and the strongest detections by their meanings. */
+export function findingReason(band: Exclude<Band, "not_computed">, score: number, meanings: readonly string[]): string {
+  const head = score === 0 ? bandWords[band] : `${bandWords[band]} (score ${score})`;
+  if (meanings.length === 0) return band === "likely_human" ? `${head}: no evidence of automation.` : `${head}.`;
+  const named = meanings.slice(0, namedMax).map(asClause);
+  const more = meanings.length - namedMax;
+  return `${head}: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;
+}
+
+/** A sentence of the catalogue as a part of another: no capital but in names, no full stop. */
+function asClause(sentence: string): string {
+  const bare = sentence.replace(/\.$/, "");
+  return /^[A-Z][a-z]/.test(bare) && /^(?:The|A|An|No|It|Its|Many|Most|Every|Each|All|More|Some|At|In|On)\b/.test(bare)
+    ? bare.charAt(0).toLowerCase() + bare.slice(1)
+    : bare;
+}

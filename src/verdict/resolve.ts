@@ -1,0 +1,165 @@
+/**
+ * From a stored session to a verdict, in the contract's order: verified bot, static resource, rules, allow; then the logged-in
+ * policy. Pure: time, rules and the verified-bot look-up come as arguments.
+ */
+import type { ProjectSettings, VerdictPart } from "../contract/session.js";
+import type { Action, Band, LoggedInPolicy, RequestContext, Verdict } from "../contract/verdict.js";
+import type { VerifiedBot } from "../contract/verified-bots.js";
+import { limits } from "../limits.js";
+import { type EvaluatedRule, evaluateRules } from "../rules/evaluate.js";
+import { type RuleFacts, RuleInput } from "../rules/input.js";
+import { bandOf } from "./bands.js";
+import { failOpenReason, findingReason } from "./reason.js";
+import { isStaticResource } from "./static-resource.js";
+
+/** An active rule as resolution needs it. */
+export interface NamedRule extends EvaluatedRule {
+  readonly name: string;
+}
+
+export interface Resolution {
+  readonly verdict: Verdict;
+  /** The rule whose action was enforced, and the log rules that matched before it. */
+  readonly rule: NamedRule | null;
+  readonly logged: readonly NamedRule[];
+  /** True when the verdict's action is a block that a rule caused: it is recorded. */
+  readonly blocked: boolean;
+}
+
+export interface ResolveInput {
+  readonly part: VerdictPart;
+  readonly project: ProjectSettings;
+  /** In the order of evaluation, active ones only. */
+  readonly rules: readonly NamedRule[];
+  readonly context: RequestContext;
+  /** The verified bot at the address of the context, or the session's own. */
+  readonly verifiedBot: VerifiedBot | null;
+  /** Plain-English meaning of a detection, "" when unknown. */
+  readonly meaningOf: (detectionId: number) => string;
+  readonly nowMs: number;
+}
+
+/** The body for a session that is unknown, foreign, not yet scored or can't be read. A fresh object each time. */
+export function failOpenVerdict(): Verdict {
+  return { verdict: "not_computed", score: 0, action: "allow", detection_ids: [], reason: failOpenReason };
+}
+
+export function resolve(input: ResolveInput): Resolution {
+  const { part, project, context, verifiedBot } = input;
+  if (!part.scored && verifiedBot === null) return unresolved(failOpenVerdict());
+  const score = part.scored ? part.score : 0;
+  const band: Exclude<Band, "not_computed"> =
+    verifiedBot === null ? bandOf(part.engineScores, score, project.likelyBotThreshold) : "verified";
+  const verdict = (action: Action, because: string): Verdict => describe(input, band, score, action, because);
+
+  if (verifiedBot !== null && project.botSettings.allowVerified) {
+    return unresolved(verdict("allow", "Allowed: verified bots are let through."));
+  }
+  const path = context.path ?? part.last.path;
+  const isStatic = path === "" ? undefined : isStaticResource(path);
+  if (!project.botSettings.protectStatic && isStatic === true) {
+    return unresolved(verdict("allow", "Allowed: static resources are not protected."));
+  }
+  const facts = ruleFacts(input, band, score, path, isStatic);
+  const { action, terminating, logged } = evaluateRules(input.rules, new RuleInput(facts));
+  const softened = isShelterable(band) && isLoggedIn(part, input.nowMs);
+  const enforced = softened ? softenedAction(project.botSettings.loggedInPolicy, action) : action;
+  const rule = terminating ?? logged[0] ?? null;
+  const because = ruleReason(rule, action, enforced, project.botSettings.loggedInPolicy);
+  return { verdict: verdict(enforced, because), rule, logged, blocked: enforced === "block" && terminating !== null };
+}
+
+function unresolved(verdict: Verdict): Resolution {
+  return { verdict, rule: null, logged: [], blocked: false };
+}
+
+function describe(
+  { part, verifiedBot, meaningOf }: ResolveInput,
+  band: Exclude<Band, "not_computed">,
+  score: number,
+  action: Action,
+  because: string,
+): Verdict {
+  const isBotBand = band === "definite" || band === "confident_automated" || band === "likely_automated";
+  const isEnforced = action === "block" || action === "challenge" || action === "delay";
+  const ids = isBotBand || isEnforced ? part.detectionIds : [];
+  const meanings = verifiedBot === null ? ids.map(meaningOf).filter((meaning) => meaning !== "") : [verifiedBot.name];
+  const reason = findingReason(band, score, meanings);
+  const verdict: Verdict = {
+    verdict: band,
+    score,
+    action,
+    detection_ids: [...ids],
+    reason: because === "" ? reason : `${reason} ${because}`,
+  };
+  if (verifiedBot !== null) verdict.verified_bot_category = verifiedBot.category;
+  return verdict;
+}
+
+function ruleFacts(
+  { part, project, context, verifiedBot, nowMs }: ResolveInput,
+  band: Band,
+  score: number,
+  path: string,
+  isStatic: boolean | undefined,
+): RuleFacts {
+  return {
+    score,
+    band,
+    verifiedBot: verifiedBot !== null,
+    verifiedBotCategory: verifiedBot?.category,
+    path,
+    method: context.method,
+    host: context.host ?? part.last.host,
+    userAgent: context.userAgent ?? part.last.userAgent,
+    ip: context.ip ?? part.last.ip,
+    staticResource: isStatic,
+    detectionIds: part.detectionIds,
+    jsDetected: part.engineScores.js_detection !== null,
+    heuristicsScore: part.engineScores.heuristics,
+    behavioralScore: part.engineScores.behavioral,
+    eventCount: part.eventCount,
+    sessionAgeSeconds: Math.max(0, Math.floor((nowMs - part.firstSeenMs) / 1000)),
+    likelyBotThreshold: project.likelyBotThreshold,
+  };
+}
+
+/** No policy shelters proven automation. */
+function isShelterable(band: Band): boolean {
+  return band !== "definite" && band !== "confident_automated";
+}
+
+/** Whether the logged-in assertion still holds: 24 hours from the most recent call. */
+export function isLoggedIn(part: Pick<VerdictPart, "loggedInAtMs">, nowMs: number): boolean {
+  return part.loggedInAtMs > 0 && nowMs - part.loggedInAtMs < limits.loggedInMs;
+}
+
+/** The logged-in policy's table: what becomes of an action while the assertion holds. */
+export function softenedAction(policy: LoggedInPolicy, action: Action): Action {
+  switch (policy) {
+    case "observe":
+      return action;
+    case "never_block":
+      return action === "block" ? "challenge" : action;
+    case "never_challenge":
+      return action === "challenge" ? "allow" : action;
+    case "whitelist":
+      return "allow";
+  }
+}
+
+const actionWords: Record<Action, string> = {
+  allow: "Allowed",
+  challenge: "Challenged",
+  block: "Blocked",
+  log: "Logged",
+  delay: "Delayed",
+};
+
+function ruleReason(rule: NamedRule | null, action: Action, enforced: Action, policy: LoggedInPolicy): string {
+  if (rule === null) return "";
+  const decided = `${actionWords[action]} by rule "${rule.name}".`;
+  return action === enforced
+    ? decided
+    : `${decided} Softened to ${enforced}: the visitor is logged in and the policy is ${policy}.`;
+}
