@@ -32,7 +32,10 @@ export function compileGlob(pattern: string): (text: string) => boolean {
   return (text) => text.length >= needed && matchGlob(units, text);
 }
 
-/** From `from` on, the first place where a match of what follows a star could begin, or -1. Never inside a surrogate pair. */
+/**
+ * From `from` on, the first place where a match of what follows a star could begin, or -1. Inside a surrogate pair only `?` can begin, and
+ * it could as well have taken the whole pair, so no answer depends on it.
+ */
 function nextStart(wanted: number, text: string, from: number): number {
   if (wanted === question) return from < text.length ? from : -1;
   for (let at = from; at < text.length; at++) if (folded(text.charCodeAt(at)) === wanted) return at;
@@ -63,7 +66,7 @@ function matchGlob(pattern: Uint16Array, text: string): boolean {
     } else {
       // A mismatch with no text left can't be mended by a longer run.
       if (afterStar < 0 || (at === text.length && patternAt < pattern.length)) return false;
-      tried = nextStart(pattern[afterStar]!, text, tried + widthAt(text, tried));
+      tried = nextStart(pattern[afterStar]!, text, tried + 1);
     }
     if (tried < 0) return false;
     at = tried;

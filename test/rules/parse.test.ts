@@ -90,6 +90,11 @@ t.test("a set holds at most 256 members", async (t) => {
   edge(t, limits.ruleSetMax, (size) => `score in {${Array(size).fill("1").join(",")}}`, "at most 256 members");
 });
 
+t.test("minus zero is zero, in the tree as in its printed form", async (t) => {
+  const outcome = compileRule("score == -0");
+  t.ok(!isRuleFault(outcome) && outcome.ast.type === "cmp" && Object.is(outcome.ast.value, 0));
+});
+
 t.test("sources of 2000 characters made to be slow are answered", async (t) => {
   for (const piece of [
     "(",
