@@ -60,6 +60,11 @@ function isNetwork(value: string): boolean {
   return value.includes("/") ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value);
 }
 
+const list: Form<readonly string[]> = {
+  placeholder: "A,B,…",
+  parse: (value) => value.split(",").map((each) => each.trim()),
+};
+
 interface Option<T> extends Form<T> {
   readonly fallback: T;
   readonly help: string;
@@ -85,6 +90,7 @@ export const serveOptions = {
   "scoring-threads": option(integer(1, 256), Math.max(1, Math.floor(cores / 2)), "threads that score and store events"),
   "http-threads": option(integer(1, 256), Math.max(1, Math.floor(cores / 4)), "threads that answer requests"),
   "trusted-proxies": option(networks, [], "networks whose X-Forwarded-For is believed"),
+  "dns-servers": option(list, [], "DNS servers asked about crawlers, ADDRESS or ADDRESS:PORT; default: the system's"),
   durability: option(
     oneOf<Durability>("process", "power-loss"),
     "process",

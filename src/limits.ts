@@ -41,6 +41,9 @@ export const limits = {
   /** How often counts of verdict answers are added to the store. */
   trafficFlushMs: 1000,
 
+  /** Slots of a project's memory of pointer paths, against which replays are found. */
+  shingleSlotsMax: 1 << 18,
+
   /** Projects whose compiled rules a thread keeps. */
   compiledProjectsMax: 10_000,
 

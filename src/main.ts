@@ -17,6 +17,7 @@ import { Projects } from "./control-plane/projects.js";
 import { Rules } from "./control-plane/rules.js";
 import { Sessions } from "./control-plane/sessions.js";
 import { TrafficCounter } from "./control-plane/traffic.js";
+import { VerifiedBotCatalogues } from "./control-plane/verified-bot-catalogue.js";
 import { detections } from "./detections/catalogue.js";
 import { accountRoutes } from "./http/handlers/control-plane/account.js";
 import { ruleRoutes } from "./http/handlers/control-plane/rules.js";
@@ -30,11 +31,15 @@ import type { Route } from "./http/route.js";
 import { HttpServer } from "./http/server.js";
 import type { IngestOutcome } from "./ingest/commit-batches.js";
 import { IngestQueue } from "./ingest/queue.js";
+import { VisitorIdentities } from "./ingest/visitor-identities.js";
 import { limits } from "./limits.js";
 import { openStore, type Store } from "./store/store.js";
 import { VerdictReader } from "./verdict/verdict-reader.js";
 import { canonicalAddress } from "./verified-bots/address.js";
+import { createClaimMatcher, shippedClaimTokens } from "./verified-bots/claims.js";
 import { clientIp, parseTrustedProxies } from "./verified-bots/client-ip.js";
+import { createReverseDns, type ReverseDns } from "./verified-bots/reverse-dns.js";
+import { createVerifiedBots, type VerifiedBots } from "./verified-bots/verified-bots.js";
 
 export interface RunningServer {
   readonly port: number;
@@ -68,6 +73,7 @@ export async function startServer(config: ServeConfig, log: Logger): Promise<Run
     await services.queue.drain();
     clearInterval(flushing);
     await services.traffic.flush();
+    services.reverseDns.close();
     await pool.close();
     await store.close();
   };
@@ -127,7 +133,7 @@ function buildServices(config: ServeConfig, log: Logger, store: Store, pool: Pis
       verdictPart: (projectId, token) => sessions.verdictPart(projectId, token),
       loggedInAtMs: (projectId, token) => sessions.loggedInAtMs(projectId, token),
       rulesOf: (project) => rules.ready(project),
-      verifiedBotAt: () => null,
+      verifiedBotAt: (ip) => bots().lookup(ip) ?? null,
       meaningOf: (id) => meanings.get(id) ?? "",
       onComputed: (project, token, context, { blocked, rule, verdict }) => {
         if (!blocked || rule === null) return;
@@ -150,11 +156,25 @@ function buildServices(config: ServeConfig, log: Logger, store: Store, pool: Pis
       now,
     },
   });
+  const reverseDns = createReverseDns({
+    ...(config.dnsServers.length > 0 && { servers: config.dnsServers }),
+    now,
+  });
+  const bots = currentBots(new VerifiedBotCatalogues(store), reverseDns);
+  // Built now and not by the first request: it takes about a tenth of a second.
+  bots();
   const state = { stopping: false };
   const trusted = parseTrustedProxies(config.trustedProxies.join(","));
   if ("faults" in trusted) throw new Error(trusted.faults.join("; "));
   const routes: Route[] = [
-    ...ingestRoutes({ queue, credentials, clientIp: (socket, xff) => clientIp(socket, xff, trusted), now, onFailure }),
+    ...ingestRoutes({
+      queue,
+      credentials,
+      clientIp: (socket, xff) => clientIp(socket, xff, trusted),
+      identities: new VisitorIdentities(bots),
+      now,
+      onFailure,
+    }),
     verdictRoute({ credentials, verdicts, canonicalIp }),
     loggedInRoute({ sessions, now }),
     ...scoringRoutes(projects),
@@ -164,7 +184,19 @@ function buildServices(config: ServeConfig, log: Logger, store: Store, pool: Pis
     ...sdkPages().map(pageRoute),
     ...(config.demo ? demoPages(store, verdicts) : []),
   ];
-  return Object.assign(state, { credentials, accounts, projects, traffic, queue, routes, onFailure });
+  return Object.assign(state, { credentials, accounts, projects, traffic, queue, reverseDns, routes, onFailure });
+}
+
+/** The verified bots of the catalogue in force, built anew only when another is imported. */
+function currentBots(catalogues: VerifiedBotCatalogues, reverseDns: ReverseDns): () => VerifiedBots {
+  const claims = createClaimMatcher(shippedClaimTokens());
+  let built: { readonly from: object; readonly bots: VerifiedBots } | null = null;
+  return () => {
+    const catalogue = catalogues.read();
+    if (built?.from !== catalogue)
+      built = { from: catalogue, bots: createVerifiedBots({ catalogue, claims, reverseDns }) };
+    return built.bots;
+  };
 }
 
 const asset = (name: string): Buffer => readFileSync(new URL(`../${name}`, import.meta.url));

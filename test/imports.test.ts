@@ -48,11 +48,13 @@ const allowed: Record<string, readonly string[] | null> = {
     "errors",
     "config",
     "main",
+    "http-threads",
     "commander",
     "node:",
   ],
   config: ["contract", "limits", "errors", "ipaddr.js", "node:"],
   main: null,
+  "http-threads": ["main", "config", "pino", "node:"],
 };
 
 interface Import {

@@ -6,8 +6,6 @@ import type { VerifiedBot } from "./verified-bots.js";
 /** What a verdict is made of. */
 export interface VerdictPart {
   scored: boolean;
-  /** Proven false claim to be a crawler. */
-  spoofedCrawler: boolean;
   /** 1 to 99 or null, by engine. */
   engineScores: Record<EngineName, number | null>;
   /** 0 (not computed) or 1 to 99. */

@@ -10,7 +10,9 @@ import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
 import type { Plans } from "../contract/plans.js";
 import type { VerdictPart } from "../contract/session.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../contract/session-token.js";
+import { setCrawlerClaim } from "../engines/crawler-claim.js";
 import { foldBatch } from "../engines/fold-batch.js";
+import { shingleHashes } from "../engines/path-shingles.js";
 import { combine, runEngines } from "../engines/score.js";
 import {
   newFeatures,
@@ -28,6 +30,7 @@ import { checkBatch, siteKeyOf } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
 import { findIdempotent, rememberIdempotent } from "./idempotency.js";
 import { Repeats } from "./repeats.js";
+import { noteShingles } from "./replays.js";
 import { batchShape, countSighting } from "./sightings.js";
 import { UsageTally } from "./usage-tally.js";
 
@@ -107,6 +110,7 @@ function takeBatch(
   if (request.idempotencyKey.length > limits.idempotencyKeyMax) {
     return refuse("invalidPayload", `Idempotency-Key must have 1 to ${limits.idempotencyKeyMax} characters`);
   }
+  if (request.identifies !== "") return identify(options.store, transaction, request, holder);
   if (body instanceof Refusal) return body;
   const batch = checkBatch(body);
   return batch instanceof Refusal ? batch : recordBatch(options.store, transaction, request, batch, holder);
@@ -134,10 +138,13 @@ function recordBatch(
       replayedShingles: 0,
     };
     try {
+      const shingles = shingleHashes(session.features, fresh);
+      surroundings.replayedShingles = noteShingles(store, project.id, session.token.readUInt32LE(4), shingles);
       foldBatch(session.features, fresh, facts, surroundings);
     } catch (cause) {
       throw new BatchFault("folding failed", { cause });
     }
+    takeIdentity(session, request);
     session.verdict.eventCount += fresh.length;
     session.verdict.lastSeenMs = Math.max(session.verdict.lastSeenMs, facts.nowMs);
     session.verdict.last = lastRequest(session.verdict.last, fresh, facts);
@@ -157,6 +164,29 @@ function recordBatch(
   };
   if (overQuota) answer.over_quota = true;
   return answer;
+}
+
+/** News of who a session's visitor is, after DNS answered. */
+function identify(
+  store: Store,
+  transaction: Transaction,
+  request: IngestRequest,
+  { project }: KeyHolder,
+): IngestAnswer {
+  const session = findSession(store, transaction, project.id, request.identifies);
+  if (session !== null) {
+    takeIdentity(session, request);
+    session.changed = true;
+    session.score = session.verdict.scored;
+  }
+  return { session_token: request.identifies, accepted: 0, duplicates: 0 };
+}
+
+/** A proof by DNS outlives the batch that asked for it, as long as the address stays. */
+function takeIdentity({ verdict, features }: OpenSession, { identity, facts }: IngestRequest): void {
+  if (identity.verifiedBot !== null || verdict.last.ip !== facts.ip) verdict.verifiedBot = identity.verifiedBot;
+  const { crawlerClaim } = identity;
+  if (crawlerClaim !== "pending" && crawlerClaim !== "none") setCrawlerClaim(features, crawlerClaim);
 }
 
 function countShape(store: Store, projectId: number, events: readonly IngestEvent[], facts: RequestFacts): number {
@@ -218,7 +248,6 @@ function mintSession(store: Store, transaction: Transaction, projectId: number, 
     token,
     verdict: {
       scored: false,
-      spoofedCrawler: false,
       engineScores: { heuristics: null, js_detection: null, behavioral: null },
       score: 0,
       detectionIds: [],

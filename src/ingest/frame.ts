@@ -3,6 +3,8 @@
  * An entry is u32 bytes of facts, u32 bytes of body, the facts (texts joined by line feeds, which no header can hold), the body.
  */
 import type { RequestFacts } from "../contract/evidence.js";
+import { verifiedBotCategories } from "../contract/verdict.js";
+import { crawlerClaims, type VisitorIdentity } from "../contract/visitor.js";
 import { limits } from "../limits.js";
 
 /** One ingest request before its body is looked at. */
@@ -11,6 +13,10 @@ export interface IngestRequest {
   readonly siteKey: string;
   /** "" when absent. */
   readonly idempotencyKey: string;
+  /** Who the visitor is by address and DNS, as far as it was known when the batch came. */
+  readonly identity: VisitorIdentity;
+  /** The session that `identity` is news of, for a request without a body; "" for a batch. */
+  readonly identifies: string;
   /** False for a batch that is recorded but not scored, because the service is under load. */
   readonly score: boolean;
   readonly facts: RequestFacts;
@@ -51,7 +57,9 @@ export class FrameWriter {
   }
 
   add(request: IngestRequest): void {
-    let facts = `${request.siteKey}\n${request.idempotencyKey}\n${request.score ? 1 : 0}\n${request.facts.nowMs}`;
+    const { verifiedBot, crawlerClaim } = request.identity;
+    let facts = `${request.siteKey}\n${request.idempotencyKey}\n${request.score ? 1 : 0}\n${request.identifies}\n${crawlerClaim}`;
+    facts += `\n${verifiedBot?.category ?? ""}\n${verifiedBot?.name ?? ""}\n${request.facts.nowMs}`;
     for (const name of factNames) facts += `\n${request.facts[name]}`;
     const factBytes = Buffer.byteLength(facts);
     this.#reserve(8 + factBytes + request.body.length);
@@ -94,6 +102,8 @@ export function readFrame(frame: Uint8Array): IngestRequest[] {
       siteKey: texts[0]!,
       idempotencyKey: texts[1]!,
       score: texts[2] === "1",
+      identifies: texts[3]!,
+      identity: readIdentity(texts),
       facts: readFacts(texts),
       body: bytes.subarray(bodyAt, end),
     });
@@ -102,24 +112,32 @@ export function readFrame(frame: Uint8Array): IngestRequest[] {
   return requests;
 }
 
+function readIdentity(texts: string[]): VisitorIdentity {
+  const category = verifiedBotCategories.find((each) => each === texts[5]);
+  return {
+    verifiedBot: category === undefined ? null : { name: texts[6]!, category },
+    crawlerClaim: crawlerClaims.find((each) => each === texts[4]) ?? "none",
+  };
+}
+
 /** Spelled out rather than looped: the object keeps one shape, which the engines read on every batch. */
 function readFacts(texts: string[]): RequestFacts {
   return {
-    nowMs: Number(texts[3]),
-    ip: texts[4]!,
-    userAgent: texts[5]!,
-    acceptLanguage: texts[6]!,
-    accept: texts[7]!,
-    acceptEncoding: texts[8]!,
-    origin: texts[9]!,
-    referer: texts[10]!,
-    secChUa: texts[11]!,
-    secChUaMobile: texts[12]!,
-    secChUaPlatform: texts[13]!,
-    secFetchSite: texts[14]!,
-    secFetchMode: texts[15]!,
-    secFetchDest: texts[16]!,
-    contentType: texts[17]!,
+    nowMs: Number(texts[7]),
+    ip: texts[8]!,
+    userAgent: texts[9]!,
+    acceptLanguage: texts[10]!,
+    accept: texts[11]!,
+    acceptEncoding: texts[12]!,
+    origin: texts[13]!,
+    referer: texts[14]!,
+    secChUa: texts[15]!,
+    secChUaMobile: texts[16]!,
+    secChUaPlatform: texts[17]!,
+    secFetchSite: texts[18]!,
+    secFetchMode: texts[19]!,
+    secFetchDest: texts[20]!,
+    contentType: texts[21]!,
   };
 }
 

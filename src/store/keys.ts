@@ -28,6 +28,7 @@ import { limits } from "../limits.js";
  * | repeats       | project u32, token 21 bytes, generation u8      | sorted 8-byte request-id hashes                    |
  * | idempotency   | day u16, project u32, key hash 16 bytes         | created f64, token 21 bytes                        |
  * | sightings     | hour u32, kind u8, project u32, hash 8 bytes    | packed, `sightings.ts`                             |
+ * | shingles      | project u32, slot u32                           | hash u32, session u32                              |
  *
  * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its second of creation,
  * so that sessions lie in the order of their first contact: new ones share pages, old ones are a prefix.
@@ -53,6 +54,7 @@ export const tableNames = {
   repeats: "repeats",
   idempotency: "idempotency",
   sightings: "sightings",
+  shingles: "shingles",
 } as const;
 
 /** Bytes of a session token: second of creation u32, then 136 random bits. 28 characters of base64url, without padding. */
@@ -116,5 +118,13 @@ export function sightingKey(hour: number, kind: number, projectId: number): Buff
   key.writeUInt32BE(hour, 0);
   key[4] = kind;
   key.writeUInt32BE(projectId, 5);
+  return key;
+}
+
+/** Key of a slot of the project's replay memory. */
+export function shingleKey(projectId: number, slot: number): Buffer {
+  const key = Buffer.allocUnsafe(8);
+  key.writeUInt32BE(projectId, 0);
+  key.writeUInt32BE(slot, 4);
   return key;
 }

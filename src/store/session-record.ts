@@ -5,7 +5,7 @@
  * | at      | what                                                                   |
  * |---------|------------------------------------------------------------------------|
  * | 0       | u8 layout version                                                      |
- * | 1       | u8 flags: 1 scored, 2 spoofed crawler                                  |
+ * | 1       | u8 flags: 1 scored                                                     |
  * | 2, 3, 4 | u8 score of heuristics, JS detection, behavioural; 0: abstained        |
  * | 5       | u8 combined score; 0: not computed                                     |
  * | 6       | u8 verified-bot category, 1 + index; 0: none                           |
@@ -25,7 +25,6 @@ import { verifiedBotCategories } from "../contract/verdict.js";
 const layoutVersion = 1;
 const headBytes = 46;
 const scoredFlag = 1;
-const spoofedFlag = 2;
 
 export interface SessionRecord {
   verdict: VerdictPart;
@@ -66,7 +65,7 @@ export function encodeSession(record: SessionRecord): Buffer {
       record.features.length,
   );
   bytes[0] = layoutVersion;
-  bytes[1] = (verdict.scored ? scoredFlag : 0) | (verdict.spoofedCrawler ? spoofedFlag : 0);
+  bytes[1] = verdict.scored ? scoredFlag : 0;
   bytes[2] = verdict.engineScores.heuristics ?? 0;
   bytes[3] = verdict.engineScores.js_detection ?? 0;
   bytes[4] = verdict.engineScores.behavioral ?? 0;
@@ -110,10 +109,8 @@ export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
   const ip = text(bytes[42]!);
   const botName = text(bytes[43]!);
   const category = verifiedBotCategories[bytes[6]! - 1];
-  const flags = bytes[1]!;
   return {
-    scored: (flags & scoredFlag) !== 0,
-    spoofedCrawler: (flags & spoofedFlag) !== 0,
+    scored: (bytes[1]! & scoredFlag) !== 0,
     engineScores: {
       heuristics: bytes[2]! || null,
       js_detection: bytes[3]! || null,

@@ -43,6 +43,7 @@ export interface Store {
   readonly repeats: Database<Buffer, Buffer>;
   readonly idempotency: Database<Buffer, Buffer>;
   readonly sightings: Database<Buffer, Buffer>;
+  readonly shingles: Database<Buffer, Buffer>;
   close(): Promise<void>;
 }
 
@@ -90,6 +91,7 @@ export function openStore(dataDir: string): Store {
     repeats: packed(tableNames.repeats),
     idempotency: packed(tableNames.idempotency),
     sightings: packed(tableNames.sightings),
+    shingles: packed(tableNames.shingles),
     close: () => root.close(),
   };
   checkSchema(store);

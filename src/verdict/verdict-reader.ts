@@ -82,7 +82,7 @@ export class VerdictReader {
       project,
       rules: sources.rulesOf(project),
       context,
-      verifiedBot: (context.ip === undefined ? null : sources.verifiedBotAt(context.ip)) ?? part.verifiedBot,
+      verifiedBot: this.#verifiedBot(part, context),
       meaningOf: sources.meaningOf,
       nowMs,
     });
@@ -93,6 +93,11 @@ export class VerdictReader {
     sources.onAnswer(project, verdict, "computed");
     if (this.#ttlMs > 0) this.#remember(key, body, verdict, part, nowMs);
     return body;
+  }
+
+  /** By the address of the request that asks, where it is another than the session's. */
+  #verifiedBot(part: VerdictPart, { ip }: RequestContext): VerifiedBot | null {
+    return ip === undefined || ip === part.last.ip ? part.verifiedBot : this.#sources.verifiedBotAt(ip);
   }
 
   #failedOpen(project: ProjectSettings): string {

@@ -2,7 +2,8 @@
 import { environmentName, type GivenFlags, readServeConfig, serveOptions } from "../../config.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
-import { createLog, type RunningServer, startServer } from "../../main.js";
+import { startServers } from "../../http-threads.js";
+import { createLog, type RunningServer } from "../../main.js";
 import type { Flag, ProcessCommand } from "../command.js";
 import { UsageFailure } from "../output.js";
 
@@ -21,7 +22,7 @@ export const serveCommand: ProcessCommand = {
     if ("mistakes" in read) throw new UsageFailure(read.mistakes.join("\n"));
     const { config } = read;
     const log = createLog(config.logLevel);
-    const server = await startServer(config, log);
+    const server = await startServers(config, log);
     log.info({ host: config.host, port: server.port, dataDir: config.dataDir }, "listening");
     if (config.demo) await welcome(server, `http://${config.host}:${server.port}`);
     const stop = async (signal: NodeJS.Signals): Promise<void> => {

@@ -4,8 +4,9 @@ import type { Credentials } from "../../../auth/credentials.js";
 import type { RequestFacts } from "../../../contract/evidence.js";
 import { refuse } from "../../../errors.js";
 import type { IngestOutcome } from "../../../ingest/commit-batches.js";
-import { boundedValue } from "../../../ingest/frame.js";
+import { boundedValue, type IngestRequest } from "../../../ingest/frame.js";
 import type { IngestQueue } from "../../../ingest/queue.js";
+import type { VisitorIdentities } from "../../../ingest/visitor-identities.js";
 import { limits } from "../../../limits.js";
 import type { Exchange } from "../../exchange.js";
 import { json, type Reply, refusal } from "../../reply.js";
@@ -16,6 +17,7 @@ export interface IngestServices {
   readonly credentials: Credentials;
   /** The visitor's address in canonical text: the socket's, or the forwarded one behind a trusted proxy. */
   readonly clientIp: (socketAddress: string, forwardedFor: string) => string;
+  readonly identities: VisitorIdentities;
   readonly now: () => number;
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
@@ -118,16 +120,35 @@ function ingest(services: IngestServices, exchange: Exchange, req: HttpRequest):
         siteKey: headers.siteKey,
         idempotencyKey: headers.idempotencyKey ?? "",
         facts: headers.facts,
+        identity: services.identities.peek(headers.facts.ip, headers.facts.userAgent),
+        identifies: "",
         body,
       };
       const taken = services.queue.offer(request, (outcome) => {
         if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
         exchange.send({ ...reply(outcome), headers: cors });
+        if (request.identity.crawlerClaim === "pending") identifyLater(services, request, outcome);
       });
       if (!taken) exchange.send({ status: 204, headers: cors });
     },
     cors,
   );
+}
+
+/** Asks DNS for a claim that the address alone can't settle, and tells the session what came of it. */
+function identifyLater(
+  { identities, queue, now, onFailure }: IngestServices,
+  request: Omit<IngestRequest, "score">,
+  outcome: IngestOutcome | Error,
+): void {
+  if (outcome instanceof Error || !("session_token" in outcome)) return;
+  const { session_token: identifies } = outcome;
+  void identities.resolve(request.facts.ip, request.facts.userAgent).then((identity) => {
+    const facts = { ...request.facts, nowMs: now() };
+    queue.offer({ ...request, facts, identity, identifies, body: Buffer.from("{}") }, (settled) => {
+      if (settled instanceof Error) onFailure(settled, identifies);
+    });
+  });
 }
 
 /** What can be told from the headers alone; the worker checks again, inside its transaction. */

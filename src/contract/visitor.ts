@@ -1,0 +1,17 @@
+/** What is known of who a visitor is, beside what its events show: found by address and DNS, outside the engines. */
+import type { VerifiedBot } from "./verified-bots.js";
+
+/**
+ * A session's claim (in its user agent) to be a crawler. `pending` while DNS has not answered; `unverifiable` when nobody can
+ * check the claim.
+ */
+export const crawlerClaims = ["none", "pending", "verified", "spoofed", "unverifiable"] as const;
+export type CrawlerClaim = (typeof crawlerClaims)[number];
+
+export interface VisitorIdentity {
+  /** The verified bot at the visitor's address. */
+  readonly verifiedBot: VerifiedBot | null;
+  readonly crawlerClaim: CrawlerClaim;
+}
+
+export const unidentified: VisitorIdentity = { verifiedBot: null, crawlerClaim: "none" };
