@@ -1,0 +1,71 @@
+/**
+ * Adds up what the last tap run left in .tap/test-results/ and prints `N passed, N failed, N skipped` as its last line.
+ * Exits 1 when a test failed or was skipped, or none ran: a browser test that was skipped in CI has shown nothing.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const results = resolve(dirname(fileURLToPath(import.meta.url)), "../../.tap/test-results");
+
+/** What one file of results says. Passed and failed are its outermost tests; skipped ones count at any depth. */
+export interface Tally {
+  passed: number;
+  failed: number;
+  skipped: number;
+  /** The lines that speak of failures and skips. */
+  remarks: string[];
+}
+
+/** Counts the results of one TAP text. A file without a plan ended too early, which is a failure. */
+export function tallyOf(tap: string): Tally {
+  const tally: Tally = { passed: 0, failed: 0, skipped: 0, remarks: [] };
+  let planned = false;
+  for (const line of tap.split("\n")) {
+    const plan = /^1\.\.(\d+)(.*)/.exec(line);
+    const point = /^( *)(not )?ok\b(?:[^#\\]|\\.)*(# (?:skip|todo)\b.*)?/i.exec(line);
+    if (plan) {
+      planned = true;
+      if (plan[1] === "0") tally.skipped++;
+      if (plan[1] === "0") tally.remarks.push(line);
+    } else if (point?.[3] !== undefined) {
+      tally.skipped++;
+      tally.remarks.push(line.trim());
+    } else if (point?.[1] === "") {
+      if (point[2] === undefined) tally.passed++;
+      else tally.failed++;
+      if (point[2] !== undefined) tally.remarks.push(line);
+    } else if (/^Bail out!/.test(line)) {
+      tally.failed++;
+      tally.remarks.push(line);
+    }
+  }
+  if (!planned) {
+    tally.failed++;
+    tally.remarks.push("no plan: the file ended too early");
+  }
+  return tally;
+}
+
+function resultFiles(): string[] {
+  try {
+    return readdirSync(results, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".tap"))
+      .map((name) => join(results, name));
+  } catch {
+    return [];
+  }
+}
+
+function main(): void {
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const file of resultFiles()) {
+    const tally = tallyOf(readFileSync(file, "utf8"));
+    for (const key of ["passed", "failed", "skipped"] as const) total[key] += tally[key];
+    for (const remark of tally.remarks) console.log(`${relative(results, file)}: ${remark}`);
+  }
+  console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+  if (total.passed === 0 || total.failed > 0 || total.skipped > 0) process.exitCode = 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main();

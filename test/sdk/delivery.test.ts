@@ -1,0 +1,220 @@
+/** How batches travel, seen on the wire from a real Chromium: first report, batches, retries, leaving, tabs. */
+import t from "tap";
+import { launch, noChromium } from "../support/chromium.js";
+import { gate, openSite, pageWith } from "./site.js";
+
+if (noChromium !== undefined) {
+  t.plan(0, noChromium);
+  process.exit(0);
+}
+
+const browser = await launch(t);
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+/** Makes a page record something at once. */
+const click = "document.body.click()";
+
+t.test("the first report follows the load event and holds page, env and timing", async (t) => {
+  const site = await openSite(t);
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  const first = await site.post(() => true);
+  t.equal(first.batch.session_token, null, "first contact has no token");
+  t.equal(first.headers["x-service-site-key"], "pk_test");
+  t.match(first.headers["idempotency-key"], uuid);
+  t.match(first.headers["content-type"], /^application\/json/);
+  t.strictSame(
+    ["page", "env", "timing"].filter((type) => !first.batch.events.some((event) => event.type === type)),
+    [],
+  );
+  const timing = await site.event("timing");
+  t.ok(timing.payload.load! > 0, "the load event was over when it was sent");
+  t.equal(new Set(first.batch.events.map((event) => event.request_id)).size, first.batch.events.length);
+  await page.close();
+});
+
+t.test("the answered token is offered to the page and used in the next batch", async (t) => {
+  const site = await openSite(t);
+  site.answer = () => ({ status: 202, token: "sess_first" });
+  const page = await browser.newPage();
+  await page.addInitScript(
+    "document.addEventListener('verdictd', (event) => { window.announced = event.detail.token; });",
+  );
+  await page.goto(site.origin);
+  await site.post(() => true);
+  t.equal(await page.evaluate("verdictd.ready"), "sess_first");
+  t.equal(await page.evaluate("verdictd.token()"), "sess_first");
+  t.equal(await page.evaluate("announced"), "sess_first");
+  await page.evaluate(click);
+  await site.event("click");
+  const second = await site.post((post) => post.batch.session_token !== null);
+  t.equal(second.batch.session_token, "sess_first");
+  t.not(second.headers["idempotency-key"], site.posts[0]!.headers["idempotency-key"], "a batch has a key of its own");
+  await page.close();
+});
+
+t.test("a full batch is cut by size, before its time", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/slow", pageWith('data-interval="600000"'));
+  const page = await browser.newPage();
+  await page.goto(`${site.origin}/slow`);
+  await site.post(() => true);
+  await page.evaluate("verdictd.ready");
+  await page.evaluate(`for (let n = 0; n < 120; n++) ${click}`);
+  const clicks = () => site.posts.flatMap((post) => post.batch.events.filter((event) => event.type === "click")).length;
+  await site.post(() => clicks() >= 100);
+  t.ok(site.posts.every((post) => post.batch.events.length <= 60));
+  await page.close();
+});
+
+t.test("a 500 is retried with the same key and the same body", async (t) => {
+  const site = await openSite(t);
+  site.answer = (_post, index) => ({ status: index < 2 ? 500 : 202 });
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await site.post(() => site.posts.length >= 3);
+  const [first, second, third] = site.posts;
+  for (const retry of [second!, third!]) {
+    t.equal(retry.headers["idempotency-key"], first!.headers["idempotency-key"]);
+    t.equal(retry.text, first!.text);
+  }
+  await page.evaluate(click);
+  const next = await site.post((post) => post.batch.session_token === "sess_1");
+  t.not(next.headers["idempotency-key"], first!.headers["idempotency-key"]);
+  await page.close();
+});
+
+t.test("a connection that breaks before the answer is retried as the same request", async (t) => {
+  const site = await openSite(t);
+  site.answer = (_post, index) => ({ status: index === 0 ? "drop" : 202 });
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await site.post(() => site.posts.length >= 2);
+  t.equal(site.posts[1]!.headers["idempotency-key"], site.posts[0]!.headers["idempotency-key"]);
+  t.equal(site.posts[1]!.text, site.posts[0]!.text);
+  await page.close();
+});
+
+t.test("what happens offline is sent when the network is back", async (t) => {
+  const site = await openSite(t);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(site.origin);
+  await site.post(() => true);
+  await page.evaluate("verdictd.ready");
+  await context.setOffline(true);
+  const before = site.posts.length;
+  const failed = page.waitForEvent("requestfailed");
+  await page.evaluate(click);
+  await failed;
+  t.equal(site.posts.length, before, "nothing arrives while offline");
+  await context.setOffline(false);
+  await site.event("click");
+  await context.close();
+});
+
+t.test("a server that stays away costs a bounded queue, and the first report survives", async (t) => {
+  const site = await openSite(t);
+  let healthy = false;
+  site.answer = () => ({ status: healthy ? 202 : 503 });
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await site.post(() => true);
+  t.equal(await page.evaluate("verdictd.ready"), null, "ready does not wait for a server that fails");
+  await page.evaluate(`for (let n = 0; n < 3000; n++) ${click}`);
+  healthy = true;
+  await page.evaluate("dispatchEvent(new Event('online'))");
+  await page.evaluate("document.body.dispatchEvent(new MouseEvent('click', { button: 7, bubbles: true }))");
+  await site.event("click", (event) => event.payload.button === 7);
+  const keys = new Set(site.posts.map((post) => post.headers["idempotency-key"]));
+  t.ok(keys.size <= 14, `${keys.size} batches for 3000 clicks`);
+  t.ok(site.posts.some((post) => post.batch.events.some((event) => event.type === "env")));
+  await page.close();
+});
+
+t.test("refusals are final: three in a row and the SDK is silent", async (t) => {
+  const site = await openSite(t);
+  site.answer = () => ({ status: 401 });
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  for (const count of [1, 2, 3]) {
+    await site.post(() => site.posts.length >= count);
+    await page.evaluate("verdictd.ready");
+    await page.evaluate(click);
+  }
+  t.equal(new Set(site.posts.map((post) => post.headers["idempotency-key"])).size, 3, "none was repeated");
+  // The same page's next visit to the server is proof that nothing else was queued before it.
+  site.pages.set("/next", "<p>next</p>");
+  await page.goto(`${site.origin}/next`);
+  t.equal(site.posts.length, 3);
+  await page.close();
+});
+
+t.test("leaving the page sends the rest as a beacon that needs no preflight", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/slow", pageWith('data-interval="600000"'));
+  site.pages.set("/next", "<p>next</p>");
+  const page = await browser.newPage();
+  await page.goto(`${site.origin}/slow`);
+  await site.post(() => true);
+  await page.evaluate("verdictd.ready");
+  await page.evaluate(click);
+  await page.goto(`${site.origin}/next`);
+  const last = await site.post((post) => post.batch.events.some((event) => event.type === "click"));
+  t.match(last.headers["content-type"], /^text\/plain/);
+  t.equal(last.batch.site_key, "pk_test");
+  t.equal(last.batch.session_token, "sess_1");
+  await page.close();
+});
+
+t.test("a first contact cut short by leaving is repeated by the next page with the same key", async (t) => {
+  const site = await openSite(t);
+  const never = gate();
+  t.teardown(never.open);
+  site.answer = (_post, index) => (index === 0 ? { status: 202, until: never.opened } : { status: 202 });
+  site.pages.set("/next", pageWith('data-interval="250"'));
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  const first = await site.post(() => true);
+  await page.goto(`${site.origin}/next`);
+  await site.post(() => site.posts.length >= 2);
+  t.equal(site.posts[1]!.headers["idempotency-key"], first.headers["idempotency-key"]);
+  t.equal(site.posts[1]!.text, first.text);
+  await page.close();
+});
+
+t.test("two tabs that race for the first contact end up in one session", async (t) => {
+  const site = await openSite(t);
+  const tabs = [gate(), gate()];
+  site.answer = (post, index) =>
+    post.batch.session_token === null
+      ? { status: 202, token: `sess_tab${index}`, until: tabs[index]!.opened }
+      : { status: 202 };
+  const context = await browser.newContext();
+  const [one, two] = [await context.newPage(), await context.newPage()];
+  await one.goto(site.origin);
+  await site.post(() => true);
+  await two.goto(site.origin);
+  await site.post(() => site.posts.length >= 2);
+  tabs[0]!.open();
+  t.equal(await one.evaluate("verdictd.ready"), "sess_tab0");
+  tabs[1]!.open();
+  t.equal(await two.evaluate("verdictd.ready"), "sess_tab0", "the cookie written meanwhile wins");
+  t.equal((await context.cookies())[0]!.value, "sess_tab0");
+  await two.evaluate(click);
+  await site.post((post) => post.batch.session_token === "sess_tab0" && post.text.includes('"click"'));
+  t.notOk(site.posts.some((post) => post.batch.session_token === "sess_tab1"));
+  await context.close();
+});
+
+t.test("a new token replaces one that the server no longer knows", async (t) => {
+  const site = await openSite(t);
+  site.answer = () => ({ status: 202, token: "sess_new" });
+  const context = await browser.newContext();
+  await context.addCookies([{ name: "service_session", value: "sess_old", url: site.origin }]);
+  const page = await context.newPage();
+  await page.goto(site.origin);
+  t.equal((await site.post(() => true)).batch.session_token, "sess_old");
+  t.equal(await page.evaluate("verdictd.ready"), "sess_new");
+  t.equal((await context.cookies())[0]!.value, "sess_new");
+  await context.close();
+});

@@ -1,0 +1,145 @@
+/**
+ * A site with the SDK on it, for the browser tests: pages, the built SDK, and an endpoint that records what arrives and
+ * answers like the contract, or fails as a test asks. It stands in for the wire only; it knows nothing of scoring.
+ */
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Test } from "tap";
+import type { EventType, IngestBatch, IngestEvent } from "../../src/contract/events.js";
+import { areIngestEvents, ingestEventsMismatch } from "../../src/contract/validators.js";
+
+const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** One `POST /v1/events`, as it arrived. */
+export interface Post {
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly batch: IngestBatch;
+}
+
+/** How the endpoint answers one post: a status (202 answers `token`), `drop` closes the connection; `until` delays it. */
+export interface Answer {
+  status: number | "drop";
+  token?: string;
+  until?: Promise<void>;
+}
+
+/** A running site. */
+export interface Site {
+  readonly origin: string;
+  readonly port: number;
+  readonly posts: Post[];
+  /** Preflights seen. */
+  readonly preflights: string[];
+  /** Pages by path; a missing one is 404. */
+  readonly pages: Map<string, string>;
+  /** The policy sent with every page. */
+  policy: string | null;
+  /** Decides on the answer to the nth post, from 0. */
+  answer: (post: Post, index: number) => Answer;
+  /** The first post, past or future, that fits. */
+  post(fits: (post: Post) => boolean): Promise<Post>;
+  /** The first event of a type, past or future, that fits. */
+  event(type: EventType, fits?: (event: IngestEvent) => boolean): Promise<IngestEvent>;
+}
+
+/** A page with the SDK; `attributes` go to its script tag. */
+export function pageWith(attributes = "", body = "<p>A page.</p>", src = "/sdk.js"): string {
+  return `<!doctype html><title>Test</title><script async src="${src}" data-site-key="pk_test" ${attributes}></script>${body}`;
+}
+
+/** Starts a site. Every batch is held against the contract's validator; a batch that does not fit fails the test. */
+export async function openSite(t: Test): Promise<Site> {
+  const waiting: { fits: (post: Post) => boolean; found: (post: Post) => void }[] = [];
+  const site: Site = {
+    origin: "",
+    port: 0,
+    posts: [],
+    preflights: [],
+    pages: new Map([["/", pageWith('data-interval="250"')]]),
+    policy: null,
+    answer: () => ({ status: 202 }),
+    post(fits) {
+      const past = site.posts.find(fits);
+      return past ? Promise.resolve(past) : new Promise((found) => waiting.push({ fits, found }));
+    },
+    async event(type, fits = () => true) {
+      const among = (post: Post) => post.batch.events.find((event) => event.type === type && fits(event));
+      return among(await site.post((post) => among(post) !== undefined))!;
+    },
+  };
+  const files: Record<string, string> = { "/sdk.js": "sdk/sdk.js", "/browser.js": "sdk/browser.js" };
+
+  async function receive(headers: IncomingHttpHeaders, text: string, response: ServerResponse): Promise<void> {
+    const post = { headers, text, batch: JSON.parse(text) as IngestBatch };
+    const { events } = post.batch;
+    if (!areIngestEvents(events)) t.fail(`a batch does not fit: ${JSON.stringify(ingestEventsMismatch(events))}`);
+    if (events.length > 100) t.fail("a batch holds more than 100 events");
+    const answer = site.answer(post, site.posts.length);
+    site.posts.push(post);
+    for (const each of waiting) if (each.fits(post)) each.found(post);
+    await answer.until;
+    if (answer.status === "drop") {
+      response.destroy();
+      return;
+    }
+    response.writeHead(answer.status, { "Access-Control-Allow-Origin": "*", "Content-Type": "application/json" });
+    const token = answer.token ?? post.batch.session_token ?? "sess_1";
+    response.end(
+      answer.status === 202
+        ? JSON.stringify({ session_token: token, accepted: events.length, duplicates: 0 })
+        : undefined,
+    );
+  }
+
+  const server = createServer((request, response) => {
+    const path = request.url ?? "/";
+    const page = site.pages.get(path);
+    if (request.method === "OPTIONS") {
+      site.preflights.push(path);
+      response.writeHead(204, {
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Allow-Headers": "content-type, idempotency-key, x-service-site-key",
+        "Access-Control-Allow-Methods": "POST",
+      });
+      response.end();
+    } else if (request.method === "POST" && path === "/v1/events") {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        receive(request.headers, Buffer.concat(chunks).toString(), response).catch((error) => t.fail(error));
+      });
+    } else if (page !== undefined) {
+      response.writeHead(200, {
+        "Content-Type": "text/html; charset=utf-8",
+        ...(site.policy ? { "Content-Security-Policy": site.policy } : {}),
+      });
+      response.end(page);
+    } else if (files[path] !== undefined) {
+      response.writeHead(200, { "Content-Type": "text/javascript" });
+      response.end(readFileSync(join(dist, files[path])));
+    } else {
+      response.writeHead(404);
+      response.end();
+    }
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(site, { port, origin: `http://127.0.0.1:${port}` });
+}
+
+/** A promise and the function that resolves it. */
+export function gate(): { opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolved) => {
+    open = resolved;
+  });
+  return { opened, open };
+}
