@@ -2,11 +2,12 @@
  * Adds up what the last tap run left in .tap/test-results/ and prints `N passed, N failed, N skipped` as its last line.
  * Exits 1 when a test failed or was skipped, or none ran: a browser test that was skipped in CI has shown nothing.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const results = resolve(dirname(fileURLToPath(import.meta.url)), "../../.tap/test-results");
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const results = join(root, ".tap/test-results");
 
 /** What one file of results says. Passed and failed are its outermost tests; skipped ones count at any depth. */
 export interface Tally {
@@ -47,10 +48,11 @@ export function tallyOf(tap: string): Tally {
   return tally;
 }
 
+/** Results of tests that still exist: tap leaves those of deleted ones lying about. */
 function resultFiles(): string[] {
   try {
     return readdirSync(results, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".tap"))
+      .filter((name) => name.endsWith(".tap") && existsSync(join(root, name.slice(0, -4))))
       .map((name) => join(results, name));
   } catch {
     return [];

@@ -91,6 +91,7 @@ export function openTransport(
         },
         body,
         credentials: "omit",
+        referrerPolicy: "strict-origin",
         keepalive: body.length < keepaliveBytesMax,
         signal: abort.signal,
       });

@@ -122,7 +122,7 @@ export async function openSite(t: Test): Promise<Site> {
       response.writeHead(200, { "Content-Type": "text/javascript" });
       response.end(readFileSync(join(dist, files[path])));
     } else {
-      response.writeHead(404);
+      response.writeHead(path === "/favicon.ico" ? 204 : 404);
       response.end();
     }
   });

@@ -1,0 +1,231 @@
+/** What the collectors see in a real Chromium, driven as people and scripts drive it, and what they must never send. */
+import t from "tap";
+import { launch, noChromium } from "../support/chromium.js";
+import { openSite, pageWith } from "./site.js";
+
+if (noChromium !== undefined) {
+  t.plan(0, noChromium);
+  process.exit(0);
+}
+
+const browser = await launch(t);
+const quick = 'data-interval="250"';
+
+t.test("pointer moves keep fractions, and say how they were delivered", async (t) => {
+  const site = await openSite(t);
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await page.mouse.move(100.5, 100.25);
+  await page.mouse.move(400, 333.3, { steps: 12 });
+  const { payload } = await site.event("mouse", (event) => event.payload.points!.length > 5);
+  t.ok(payload.points!.length <= 256);
+  t.equal(payload.points![0]![0], 0, "time counts from the first row");
+  t.ok(payload.points!.every((row, index, rows) => index === 0 || row[0] >= rows[index - 1]![0]));
+  t.ok(payload.points!.some((row) => row[1] % 1 !== 0 || row[2] % 1 !== 0));
+  t.ok(payload.fractional! > 0 && payload.fractional! <= 1);
+  t.equal(payload.trusted, true);
+  t.equal(payload.pointer_type, "mouse");
+  t.equal(payload.movement_mismatch, 0);
+  t.ok(payload.coalesced! >= 1);
+  await page.close();
+});
+
+t.test("moves dispatched by a script are told apart", async (t) => {
+  const site = await openSite(t);
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await page.evaluate(`for (let n = 0; n < 10; n++) document.body.dispatchEvent(
+    new MouseEvent("mousemove", { bubbles: true, clientX: n * 20, clientY: 5, screenX: n * 20, screenY: 5 }))`);
+  const { payload } = await site.event("mouse", (event) => event.payload.trusted === false);
+  t.equal(payload.count, 10);
+  t.equal(payload.movement_mismatch, 1);
+  await page.close();
+});
+
+t.test("a long path is cut into rows of at most 256, and skipped beyond an allowance", async (t) => {
+  const site = await openSite(t);
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await site.event("env");
+  await page.evaluate(`for (let n = 0; n < 20000; n++) document.body.dispatchEvent(
+    new MouseEvent("mousemove", { bubbles: true, clientX: n % 500, clientY: 5 })); document.body.click()`);
+  await site.event("click");
+  const rows = site.posts.flatMap((post) => post.batch.events).map((event) => event.payload.points?.length ?? 0);
+  t.equal(Math.max(...rows), 256);
+  const sum = rows.reduce((total, each) => total + each, 0);
+  t.ok(sum <= 3400, `${sum} rows of 20000 moves`);
+  await page.close();
+});
+
+t.test("clicks tell hand from script: dwell, trust, where on the target", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/", pageWith(quick, "<button id=b style='width:200px;height:100px'>b</button>"));
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await page.click("#b", { delay: 60, position: { x: 150, y: 50 } });
+  const held = await site.event("click");
+  t.ok(held.payload.dwell! > 20, `held ${held.payload.dwell} ms`);
+  t.match(held.payload, { button: 0, trusted: true, target_tag: "button", pointer_type: "mouse" });
+  t.ok(Math.abs(held.payload.off_center! - 0.5) < 0.05);
+  await page.evaluate("document.getElementById('b').click()");
+  const scripted = await site.event("click", (event) => event.payload.trusted === false);
+  t.equal(scripted.payload.pointer_type, "none");
+  t.equal(scripted.payload.dwell, undefined, "nothing was held");
+  await page.close();
+});
+
+t.test("typing leaves as a rhythm; no key, no value, no password ever does", async (t) => {
+  const site = await openSite(t);
+  const form = `<form id=f action="javascript:void 0"><input name=user><input name=pass type=password>
+    <textarea name=note></textarea><button>go</button></form>`;
+  site.pages.set("/", pageWith(quick, form));
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await site.event("env");
+  await page.evaluate("document.getElementById('f').addEventListener('submit', (e) => e.preventDefault())");
+  await page.type("input[name=user]", "xyzzySecretName", { delay: 15 });
+  await page.keyboard.press("Backspace");
+  const typed = await site.event("key", (event) => (event.payload.strokes?.length ?? 0) > 3);
+  t.ok(typed.payload.strokes!.every((row) => row.length === 2 && row[1] >= 0));
+  t.equal(typed.payload.trusted, true);
+  await site.event("key", (event) => (event.payload.backspaces ?? 0) > 0);
+  const presses = () =>
+    site.posts
+      .flatMap((post) => post.batch.events)
+      .filter((event) => event.type === "key")
+      .reduce((total, event) => total + event.payload.count!, 0);
+  const before = presses();
+  await page.type("input[name=pass]", "plughPassword", { delay: 5 });
+  await page.fill("textarea", "frotzNote");
+  await page.click("button");
+  const submitted = await site.event("form", (event) => event.payload.submit === true);
+  t.equal(submitted.payload.field_count, 3);
+  t.ok(submitted.payload.fill_ms! > 0);
+  t.equal(presses(), before, "password fields are not followed");
+  const wire = site.posts.map((post) => post.text).join("\n");
+  t.notMatch(wire, /xyzzy|plugh|frotz|SecretName|Password|Note/i);
+  t.notMatch(wire, /"(Key[A-Z]|Backspace|Shift)/);
+  await page.close();
+});
+
+t.test("a filled trap field is told, an empty one too, and a form without one says nothing", async (t) => {
+  const site = await openSite(t);
+  const trap = "<input name=url2 data-verdictd-honeypot style='position:absolute;left:-9999px'>";
+  const usual = "<input name=hp_mail style='opacity:0' tabindex=-1>";
+  const form = (id: string, more: string) =>
+    `<form id=${id} onsubmit="return false"><input name=name>${more}<button id=${id}b>go</button></form>`;
+  site.pages.set("/", pageWith(quick, form("named", trap) + form("usual", usual) + form("plain", "")));
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  const submit = async (id: string, script: string) => {
+    const already = site.posts.length;
+    await page.evaluate(script);
+    await page.click(`#${id}b`);
+    const post = await site.post(
+      (each) => site.posts.indexOf(each) >= already && each.batch.events.some((event) => event.type === "form"),
+    );
+    return post.batch.events.find((event) => event.type === "form")!.payload.honeypot;
+  };
+  t.equal(await submit("named", ""), false);
+  t.equal(await submit("named", "document.querySelector('[name=url2]').value = 'http://spam.test'"), true);
+  t.equal(await submit("usual", "document.querySelector('[name=hp_mail]').value = 'a@b.test'"), true);
+  t.equal(await submit("plain", ""), undefined);
+  await page.close();
+});
+
+t.test("scrolling names its cause: a wheel, or nothing but a script", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/", pageWith(quick, "<div style='height:5000px'>long</div>"));
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await page.evaluate("scrollTo(0, 600)");
+  const scripted = await site.event("scroll");
+  t.equal(scripted.payload.scroll_input, "none");
+  t.equal(scripted.payload.direction, "down");
+  t.ok(scripted.payload.depth! > 0 && scripted.payload.depth! < 1);
+  await page.mouse.move(50, 50);
+  await page.mouse.wheel(0, -300);
+  const wheeled = await site.event("scroll", (event) => event.payload.scroll_input === "wheel");
+  t.equal(wheeled.payload.direction, "up");
+  await page.close();
+});
+
+t.test("touches leave as one gesture with a path", async (t) => {
+  const site = await openSite(t);
+  const context = await browser.newContext({ hasTouch: true });
+  const page = await context.newPage();
+  await page.goto(site.origin);
+  await page.touchscreen.tap(120, 90);
+  const { payload } = await site.event("touch");
+  t.match(payload, { x: 120, y: 90, pointer_type: "touch", trusted: true, count: 1 });
+  t.ok(payload.points!.length >= 1);
+  await context.close();
+});
+
+t.test("hiding the page is told at once, and coming back too", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/", pageWith('data-interval="600000"'));
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await page.evaluate("verdictd.ready");
+  const become = (state: string) => `
+    Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "${state}" });
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => ${state === "hidden"} });
+    document.dispatchEvent(new Event("visibilitychange"));`;
+  await page.evaluate(become("hidden"));
+  const hidden = await site.event("visibility", (event) => event.payload.state === "hidden");
+  t.ok(hidden.payload.visible_ms! > 0);
+  await page.evaluate(become("visible") + become("hidden"));
+  await site.event("visibility", (event) => event.payload.state === "visible");
+  await page.close();
+});
+
+t.test("automation that does not hide is named", async (t) => {
+  const site = await openSite(t);
+  const page = await browser.newPage();
+  await page.addInitScript("window.cdc_adoQpoasnfa76pfcZLmcfl_Array = Array; document.__selenium_unwrapped = 1;");
+  await page.goto(site.origin);
+  const { payload } = await site.event("env");
+  t.equal(payload.webdriver, true);
+  t.equal(payload.stack_probe, true, "playwright's protocol session reads the trap");
+  t.same(payload.driver_artifacts, ["cdc_adoQpoasnfa76pfcZLmcfl_Array", "__selenium_unwrapped"]);
+  t.match(payload.user_agent, /HeadlessChrome/);
+  await page.close();
+});
+
+t.test("disguised properties are named, in the page and against a fresh frame", async (t) => {
+  const site = await openSite(t);
+  const disguise = `
+    Object.defineProperty(Navigator.prototype, "languages", { get: () => ["xx"] });
+    const real = Object.getOwnPropertyDescriptor(Navigator.prototype, "platform").get;
+    Object.defineProperty(Navigator.prototype, "platform", { get: new Proxy(real, { apply: () => "Win32" }) });
+    Object.defineProperty(navigator, "hardwareConcurrency", { get: () => 64 });`;
+  site.pages.set("/", `<script>${disguise}</script>${pageWith(quick)}`);
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  const { payload } = await site.event("env");
+  t.same([...(payload.native_tampered as string[])].sort(), [
+    "navigator.hardwareConcurrency",
+    "navigator.languages",
+    "navigator.platform",
+  ]);
+  t.same([...(payload.iframe_mismatch as string[])].sort(), ["cpu", "languages", "platform"]);
+  t.same([...(payload.worker_mismatch as string[])].sort(), ["cpu", "languages", "platform"]);
+  await page.close();
+});
+
+t.test("an undisguised browser has nothing to be named", async (t) => {
+  const site = await openSite(t);
+  const honest = await launch(t, { hideAutomation: true });
+  const page = await honest.newPage();
+  await page.goto(site.origin);
+  const { payload } = await site.event("env");
+  t.equal(payload.webdriver, false);
+  t.same(payload.driver_artifacts, []);
+  t.same(payload.native_tampered, []);
+  t.same(payload.iframe_mismatch, []);
+  t.same(payload.worker_mismatch, []);
+  t.equal(payload.permissions_mismatch, false);
+  t.equal(payload.eval_length, 33);
+  t.equal(payload.chrome_object, true);
+});

@@ -1,0 +1,262 @@
+/** The SDK as a guest on somebody's page: cookies, policies, other origins, navigation, and never breaking anything. */
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import t from "tap";
+import { launch, noChromium } from "../support/chromium.js";
+import { openSite, pageWith } from "./site.js";
+
+if (noChromium !== undefined) {
+  t.plan(0, noChromium);
+  process.exit(0);
+}
+
+const browser = await launch(t, { args: ["--host-resolver-rules=MAP *.test 127.0.0.1"] });
+const bundle = readFileSync(join(resolve(dirname(fileURLToPath(import.meta.url)), "../.."), "sdk/sdk.js"), "utf8");
+
+/** Everything that a visitor's console would complain about. */
+function complaintsOf(page: Page): string[] {
+  const found: string[] = [];
+  page.on("pageerror", (error) => found.push(String(error)));
+  page.on("console", (message) => {
+    if (/error|warning/.test(message.type())) found.push(message.text());
+  });
+  return found;
+}
+
+t.test("the cookie is first-party, lax, for the whole site, and not secure on plain http", async (t) => {
+  const site = await openSite(t);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(site.origin);
+  await page.evaluate("verdictd.ready");
+  const cookies = await context.cookies();
+  t.equal(cookies.length, 1);
+  t.match(cookies[0], {
+    name: "service_session",
+    value: "sess_1",
+    domain: "127.0.0.1",
+    path: "/",
+    sameSite: "Lax",
+    secure: false,
+    httpOnly: false,
+  });
+  t.ok(cookies[0]!.expires > 0, "it has an age");
+  await context.close();
+});
+
+t.test("on https the cookie is secure; name, domain, path and SameSite are the site's choice", async (t) => {
+  const context = await browser.newContext();
+  const choice = [
+    'data-cookie-name="visitor"',
+    'data-cookie-domain="shop.test"',
+    'data-cookie-path="/app"',
+    'data-cookie-same-site="Strict"',
+    'data-cookie-max-age="3600"',
+  ].join(" ");
+  const pages: Record<string, string> = { "/app/": choice, "/": "" };
+  await context.route("https://www.shop.test/**", (route) => {
+    const path = new URL(route.request().url()).pathname;
+    if (path === "/v1/events") {
+      return route.fulfill({ status: 202, json: { session_token: "sess_1", accepted: 1, duplicates: 0 } });
+    }
+    if (path === "/sdk.js") return route.fulfill({ contentType: "text/javascript", body: bundle });
+    return route.fulfill({ contentType: "text/html", body: pageWith(pages[path] ?? "") });
+  });
+  const page = await context.newPage();
+  for (const path of ["/app/", "/"]) {
+    await page.goto(`https://www.shop.test${path}`);
+    t.equal(await page.evaluate("verdictd.ready"), "sess_1");
+  }
+  const cookies = await context.cookies(["https://www.shop.test/app/"]);
+  t.match(
+    cookies.find((each) => each.name === "visitor"),
+    { domain: ".shop.test", path: "/app", sameSite: "Strict", secure: true },
+  );
+  t.match(
+    cookies.find((each) => each.name === "service_session"),
+    { domain: "www.shop.test", path: "/", sameSite: "Lax", secure: true },
+  );
+  await context.close();
+});
+
+t.test("with cookies off none is written, and the page still gets the token", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/", pageWith('data-cookie="off"'));
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(site.origin);
+  t.equal(await page.evaluate("verdictd.ready"), "sess_1");
+  t.equal(await page.evaluate("verdictd.token()"), "sess_1");
+  t.same(await context.cookies(), []);
+  await context.close();
+});
+
+t.test("a strict content-security policy is kept, with the worker check and all", async (t) => {
+  const site = await openSite(t);
+  site.policy = "default-src 'none'; script-src 'self'; connect-src 'self'";
+  const page = await browser.newPage();
+  const complaints = complaintsOf(page);
+  await page.addInitScript(
+    "window.violations = []; document.addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective));",
+  );
+  await page.goto(site.origin);
+  const env = await site.event("env");
+  t.same(env.payload.worker_mismatch, [], "the worker was asked");
+  t.same(env.payload.iframe_mismatch, [], "the frame was asked");
+  await page.evaluate("verdictd.ready");
+  t.same(await page.evaluate("violations"), []);
+  t.same(complaints, []);
+  t.equal(await page.evaluate("document.querySelectorAll('iframe').length"), 0, "the frame is gone");
+  await page.close();
+});
+
+t.test("a nonce policy without 'self' is kept as well", async (t) => {
+  const site = await openSite(t);
+  site.policy = "default-src 'none'; script-src 'nonce-abc'; connect-src 'self'";
+  site.pages.set("/", pageWith('nonce="abc"'));
+  const page = await browser.newPage();
+  const complaints = complaintsOf(page);
+  await page.goto(site.origin);
+  const env = await site.event("env");
+  t.equal(env.payload.worker_mismatch, undefined, "no worker where it would be a violation");
+  await page.evaluate("verdictd.ready");
+  t.same(complaints, []);
+  await page.close();
+});
+
+t.test("script and endpoint may be of another origin; the cookie stays the page's", async (t) => {
+  const site = await openSite(t);
+  const service = await openSite(t);
+  site.pages.set("/", pageWith("", "<p>x</p>", `http://api.test:${service.port}/sdk.js`));
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const complaints = complaintsOf(page);
+  await page.goto(`http://www.shop.test:${site.port}/`);
+  t.equal(await page.evaluate("verdictd.ready"), "sess_1");
+  t.equal(site.posts.length, 0);
+  t.equal(service.posts.length, 1);
+  t.ok(service.preflights.length > 0);
+  t.equal(service.posts[0]!.headers.cookie, undefined, "no credentials travel");
+  t.same(
+    (await context.cookies()).map((each) => each.domain),
+    ["www.shop.test"],
+  );
+  t.same(complaints, []);
+  await context.close();
+});
+
+t.test("a navigation without a load is a page event of its own", async (t) => {
+  const site = await openSite(t);
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  t.equal((await site.event("page")).payload.nav_type, "navigate");
+  await page.evaluate("history.pushState({}, '', '/products/7?secret=1#part')");
+  const spa = await site.event("page", (event) => event.payload.nav_type === "spa");
+  t.equal(spa.payload.path, "/products/7");
+  t.notMatch(JSON.stringify(site.posts), /secret/, "query and fragment stay");
+  await page.close();
+});
+
+t.test("the page works when the script is missing, twice there, or without a key", async (t) => {
+  const site = await openSite(t);
+  const body = "<script>document.title = 'works'</script>";
+  const tag = '<script async src="/sdk.js" data-site-key="pk_other"></script>';
+  site.pages.set("/missing", pageWith("", body, "/gone.js"));
+  site.pages.set("/keyless", `<script src="/sdk.js"></script>${body}`);
+  site.pages.set("/twice", pageWith("", `${body}${tag}<b id="verdictd"></b>`));
+  const page = await browser.newPage();
+  const errors: unknown[] = [];
+  page.on("pageerror", (error) => errors.push(error));
+  for (const path of ["/missing", "/keyless", "/twice"]) {
+    await page.goto(site.origin + path);
+    t.equal(await page.title(), "works", path);
+  }
+  await page.waitForFunction("typeof verdictd.token === 'function'");
+  await page.evaluate("verdictd.ready");
+  t.same(errors, []);
+  t.equal(site.posts.length, 1, "one SDK reports, once");
+  await page.close();
+});
+
+t.test("a hostile or broken page gets no error from the SDK", async (t) => {
+  const site = await openSite(t);
+  const sabotage = `
+    Object.defineProperty(document, "cookie", { get() { throw new Error("no"); }, set() { throw new Error("no"); } });
+    Object.defineProperty(window, "sessionStorage", { get() { throw new Error("no"); } });
+    navigator.sendBeacon = undefined;
+    delete window.getComputedStyle;
+    window.requestAnimationFrame = () => 0;
+    HTMLCanvasElement.prototype.getContext = () => { throw new Error("no"); };
+    console.groupEnd = null;
+    PointerEvent.prototype.getCoalescedEvents = () => { throw new Error("no"); };
+    Object.prototype.polluted = () => {};
+  `;
+  site.pages.set("/", `<script>${sabotage}</script>${pageWith('data-interval="250"')}`);
+  const page = await browser.newPage();
+  const errors: unknown[] = [];
+  page.on("pageerror", (error) => errors.push(error));
+  await page.goto(site.origin);
+  await site.event("env");
+  t.equal(await page.evaluate("verdictd.ready"), "sess_1");
+  await page.mouse.move(10, 10, { steps: 3 });
+  await page.mouse.click(10, 10);
+  await site.event("click");
+  await page.evaluate("dispatchEvent(new Event('pagehide'))");
+  t.same(errors, []);
+  await page.close();
+});
+
+t.test("in a sandboxed frame without cookies or storage it reports and stays quiet", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/frame", pageWith());
+  site.pages.set("/", '<iframe sandbox="allow-scripts" src="/frame"></iframe>');
+  const page = await browser.newPage();
+  const errors: unknown[] = [];
+  page.on("pageerror", (error) => errors.push(error));
+  await page.goto(site.origin);
+  await site.event("env");
+  t.equal(await page.frames()[1]!.evaluate("verdictd.ready"), "sess_1");
+  t.same(errors, []);
+  await page.close();
+});
+
+t.test("the npm entry starts on request, in the page, and is inert on a server", async (t) => {
+  const site = await openSite(t);
+  const start = `import { init } from "/browser.js"; window.sdk = init({ siteKey: "pk_npm", interval: 250 });`;
+  site.pages.set("/", `<script type="module">${start}</script>`);
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  t.equal(await page.evaluate("sdk.ready"), "sess_1");
+  t.equal(site.posts[0]!.headers["x-service-site-key"], "pk_npm");
+  await page.close();
+
+  const { init } = (await import("verdictd/browser" as string)) as {
+    init: (options: { siteKey: string }) => { ready: Promise<string | null>; token(): string | null; stop(): void };
+  };
+  const inert = init({ siteKey: "pk_x" });
+  inert.stop();
+  t.equal(await inert.ready, null);
+  t.equal(inert.token(), null);
+});
+
+t.test("stop ends it", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/next", "<p>next</p>");
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await page.evaluate("verdictd.ready");
+  await page.evaluate("verdictd.stop(); document.body.click()");
+  await page.goto(`${site.origin}/next`);
+  t.equal(site.posts.length, 1);
+  await page.close();
+});
+
+t.test("the bundle is within 8 KB gzipped and evaluates, writes and draws nothing", async (t) => {
+  const bytes = gzipSync(bundle, { level: 9 }).length;
+  t.ok(bytes <= 8192, `${bytes} bytes`);
+  t.notMatch(bundle, /\beval\(|new Function|innerHTML|document\.write|toDataURL|getImageData|AudioContext/);
+  t.notMatch(bundle, /https?:\/\//, "no address of anybody else");
+});
