@@ -81,7 +81,10 @@ export function startAgent(settings: Settings): Verdictd {
     report().catch(stop);
   };
   // After the page's own load handlers, so that `loadEventEnd` is known and nothing of the page has to wait.
-  const loaded = () => page.later(begin, 0);
+  const loaded = () => {
+    if ((document as { prerendering?: boolean }).prerendering) page.listen(document, "prerenderingchange", loaded);
+    else page.later(begin, 0);
+  };
 
   page.listen(window, Object.keys(inputKinds).join(" "), (event) => {
     scene.input = { at: performance.now(), kind: inputKinds[event.type as keyof typeof inputKinds] };
@@ -89,7 +92,7 @@ export function startAgent(settings: Settings): Verdictd {
   for (const collect of collectors) attempt(() => collect(scene));
   if (document.readyState === "complete") loaded();
   else page.listen(window, "load", loaded);
-  page.later(begin, loadMostMs);
+  page.later(loaded, loadMostMs);
 
   // Hiding may be the last that is seen of a page, so everything goes out; the answer is still read if it isn't.
   page.listen(document, "visibilitychange", () => {

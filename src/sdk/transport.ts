@@ -11,8 +11,10 @@ import type { TokenStore } from "./token.js";
 /** A batch under way. Its body is fixed by the first attempt, so that every attempt is the same request. */
 interface Batch {
   key: string;
-  events?: IngestEvent[];
+  events: IngestEvent[];
   body?: string;
+  /** The token that the body says. */
+  token?: string | null;
 }
 
 /** The sending end. */
@@ -49,21 +51,26 @@ export function openTransport(
 ): Transport {
   let queue: Batch[] = [];
   let opened = false;
+  let stopped = false;
   let inFlight = false;
   let failures = 0;
   let refusals = 0;
   let attemptAt = 0;
 
-  const bodyOf = (batch: Batch) =>
-    (batch.body ??= JSON.stringify({
-      session_token: tokens.read(),
-      site_key: settings.siteKey,
-      events: batch.events,
-    }));
+  const bodyOf = (batch: Batch) => {
+    if (!batch.body) {
+      batch.token = tokens.read();
+      batch.body = JSON.stringify({
+        session_token: batch.token,
+        site_key: settings.siteKey,
+        events: batch.events,
+      });
+    }
+    return batch.body;
+  };
 
   const stop = () => {
-    opened = false;
-    refusals = refusalsMax;
+    stopped = true;
     queue = [];
   };
 
@@ -78,7 +85,6 @@ export function openTransport(
 
   async function post(batch: Batch): Promise<void> {
     const body = bodyOf(batch);
-    const sent = tokens.read();
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), answerMostMs);
     try {
@@ -96,11 +102,10 @@ export function openTransport(
         signal: abort.signal,
       });
       const status = response.status;
-      const known = tokens.read();
       if (status === 202) {
         const answer = (await response.json()) as Partial<IngestAnswer>;
-        if (typeof answer.session_token === "string") tokens.write(answer.session_token, sent);
-      } else if (status >= 500 || status === 408 || status === 429 || (status === 204 && !known)) {
+        if (typeof answer.session_token === "string") tokens.write(answer.session_token, batch.token ?? null);
+      } else if (status >= 500 || status === 408 || status === 429 || (status === 204 && !batch.token)) {
         // A shed first contact has no token yet: it counts as not sent.
         return failed();
       }
@@ -118,7 +123,7 @@ export function openTransport(
 
   function pump(): void {
     const batch = queue[0];
-    if (!opened || inFlight || !batch || Date.now() < attemptAt - 20) return;
+    if (!opened || stopped || inFlight || !batch || Date.now() < attemptAt - 20) return;
     inFlight = true;
     post(batch).then(() => {
       inFlight = false;
@@ -133,7 +138,7 @@ export function openTransport(
 
   return {
     send(events) {
-      if (refusals >= refusalsMax) return;
+      if (stopped) return;
       add({ key: batchId(), events });
       pump();
     },
@@ -153,7 +158,7 @@ export function openTransport(
       pump();
     },
     leave(events) {
-      if (refusals >= refusalsMax) return;
+      if (stopped) return;
       if (events.length) add({ key: batchId(), events });
       // A request in flight outlives the page, if the browser keeps it alive.
       const unsent = inFlight && tokens.read() && "keepalive" in Request.prototype ? queue.slice(1) : queue;

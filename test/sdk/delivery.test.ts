@@ -206,6 +206,55 @@ t.test("two tabs that race for the first contact end up in one session", async (
   await context.close();
 });
 
+t.test("a retried first contact adopts the session that another tab has opened meanwhile", async (t) => {
+  const site = await openSite(t);
+  const retry = gate();
+  site.answer = (_post, index) => {
+    if (index === 0) return { status: 500, until: retry.opened };
+    return { status: 202, token: index === 1 ? "sess_two" : "sess_one" };
+  };
+  const context = await browser.newContext();
+  const [one, two] = [await context.newPage(), await context.newPage()];
+  await one.goto(site.origin);
+  await site.post(() => true);
+  await two.goto(site.origin);
+  t.equal(await two.evaluate("verdictd.ready"), "sess_two");
+  retry.open();
+  await site.post((post) => site.posts.indexOf(post) > 1 && post.text === site.posts[0]!.text);
+  await one.evaluate(click);
+  const next = await site.event("click").then(() => site.post((post) => post.text.includes('"click"')));
+  t.equal(next.batch.session_token, "sess_two");
+  t.equal((await context.cookies())[0]!.value, "sess_two");
+  await context.close();
+});
+
+t.test("stopped before the first report, nothing is ever sent", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/", pageWith("onload='verdictd.stop()'"));
+  site.pages.set("/next", pageWith());
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  t.equal(await page.evaluate("verdictd.ready"), null);
+  await page.goto(`${site.origin}/next`);
+  await site.post(() => true);
+  t.equal(site.posts.length, 1);
+  t.equal(site.posts[0]!.batch.events.filter((event) => event.type === "page").length, 1, "only the next page's");
+  await page.close();
+});
+
+t.test("a shed first contact is repeated until there is a token", async (t) => {
+  const site = await openSite(t);
+  site.answer = (_post, index) => ({ status: index === 0 ? 204 : 202 });
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await site.post(() => site.posts.length >= 2);
+  t.equal(site.posts[1]!.text, site.posts[0]!.text);
+  await page.evaluate(click);
+  const next = await site.event("click").then(() => site.post((post) => post.text.includes('"click"')));
+  t.equal(next.batch.session_token, "sess_1");
+  await page.close();
+});
+
 t.test("a new token replaces one that the server no longer knows", async (t) => {
   const site = await openSite(t);
   site.answer = () => ({ status: 202, token: "sess_new" });

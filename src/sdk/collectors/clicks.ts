@@ -25,7 +25,7 @@ export const collectClicks: Collector = (scene) => {
       t: round(event.timeStamp, 1),
       x: round(event.clientX, 2),
       y: round(event.clientY, 2),
-      dwell: downAt === null ? undefined : round(event.timeStamp - downAt, 1),
+      dwell: downAt === null || !pointed ? undefined : round(event.timeStamp - downAt, 1),
       button: event.button,
       trusted: event.isTrusted,
       target_tag: target?.tagName?.toLowerCase().slice(0, 32),
