@@ -18,6 +18,9 @@ const target = (...path: string[]) => join(root, "dist", ...path);
 /** Bytes of the script tag's bundle, gzipped at level 9. BotD alone is 6.6 KB. */
 const sdkGzipBytesMax = 8 * 1024;
 
+/** Names of the SDK's own interfaces, shortened in its bundles. None is a name of the DOM that it uses, of the wire or of its options. */
+const internalNames = /^(listen|later|release|record|wake|onDrain|flush|isBusy|nudge|leave|cookieAttributes)$/;
+
 const common: BuildOptions = {
   bundle: true,
   minify: true,
@@ -38,8 +41,20 @@ async function compile(project: string): Promise<void> {
 
 async function bundle(): Promise<void> {
   await Promise.all([
-    build({ ...common, entryPoints: [source("sdk/script.ts")], outfile: target("sdk/sdk.js"), format: "iife" }),
-    build({ ...common, entryPoints: [source("sdk/browser.ts")], outfile: target("sdk/browser.js"), format: "esm" }),
+    build({
+      ...common,
+      entryPoints: [source("sdk/script.ts")],
+      outfile: target("sdk/sdk.js"),
+      format: "iife",
+      mangleProps: internalNames,
+    }),
+    build({
+      ...common,
+      entryPoints: [source("sdk/browser.ts")],
+      outfile: target("sdk/browser.js"),
+      format: "esm",
+      mangleProps: internalNames,
+    }),
     build({ ...common, entryPoints: [source("demo/demo.ts")], outfile: target("demo/demo.js"), format: "iife" }),
   ]);
   await mkdir(target("demo"), { recursive: true });

@@ -1,6 +1,6 @@
 /** What the collectors see in a real Chromium, driven as people and scripts drive it, and what they must never send. */
 import t from "tap";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, launchAlone, noChromium } from "../support/chromium.js";
 import { openSite, pageWith } from "./site.js";
 
 if (noChromium !== undefined) {
@@ -228,4 +228,15 @@ t.test("an undisguised browser has nothing to be named", async (t) => {
   t.equal(payload.permissions_mismatch, false);
   t.equal(payload.eval_length, 33);
   t.equal(payload.chrome_object, true);
+});
+
+t.test("a browser that nobody drives does not trip the debugger trap", async (t) => {
+  const site = await openSite(t);
+  launchAlone(t, site.origin);
+  const { payload } = await site.event("env");
+  t.equal(payload.stack_probe, false);
+  t.equal(payload.webdriver, false);
+  t.same(payload.driver_artifacts, []);
+  t.same(payload.native_tampered, []);
+  t.same(payload.worker_mismatch, []);
 });

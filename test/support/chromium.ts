@@ -1,4 +1,5 @@
 /** Starts the machine's Chromium for tests that need a real browser. Tests without one are skipped, which CI counts as failed. */
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 import type { Test } from "tap";
@@ -10,6 +11,16 @@ export const noChromium: string | undefined = existsSync(executablePath)
   ? undefined
   : `no chromium: ${executablePath} is missing`;
 
+const commonArgs = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
 /** How the browser presents itself. */
 export interface LaunchOptions {
   /** Leaves out what Chromium says of its own accord about being automated: `navigator.webdriver` is false then. */
@@ -18,18 +29,31 @@ export interface LaunchOptions {
   args?: string[];
 }
 
+/**
+ * A headless Chromium that nobody drives: no debugger client is attached, as in a visitor's browser. Opens `url` and is
+ * killed at the end of the test.
+ */
+export function launchAlone(t: Test, url: string): void {
+  const child = spawn(executablePath, [
+    "--headless=new",
+    ...commonArgs,
+    `--user-data-dir=${t.testdir()}`,
+    "--disable-blink-features=AutomationControlled",
+    url,
+  ]);
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  t.teardown(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+}
+
 /** A headless Chromium of its own for this test, closed at its end. */
 export async function launch(t: Test, options: LaunchOptions = {}): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
     args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
+      ...commonArgs,
       ...(options.hideAutomation ? ["--disable-blink-features=AutomationControlled"] : []),
       ...(options.args ?? []),
     ],
