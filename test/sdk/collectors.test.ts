@@ -108,6 +108,22 @@ t.test("typing leaves as a rhythm; no key, no value, no password ever does", asy
   await page.close();
 });
 
+t.test("fields that a script fills in are not explained by keys", async (t) => {
+  const site = await openSite(t);
+  site.pages.set(
+    "/",
+    pageWith(quick, '<form onsubmit="return false"><input name=a><input name=b><button>go</button></form>'),
+  );
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await page.fill("[name=a]", "one");
+  await page.fill("[name=b]", "two");
+  await page.click("button");
+  const { payload } = await site.event("form");
+  t.match(payload, { field_count: 2, count: 2, unkeyed: 2, autofill: false, submit: true, trusted: true });
+  await page.close();
+});
+
 t.test("a filled trap field is told, an empty one too, and a form without one says nothing", async (t) => {
   const site = await openSite(t);
   const trap = "<input name=url2 data-verdictd-honeypot style='position:absolute;left:-9999px'>";

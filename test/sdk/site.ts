@@ -71,7 +71,12 @@ export async function openSite(t: Test): Promise<Site> {
       return among(await site.post((post) => among(post) !== undefined))!;
     },
   };
-  const files: Record<string, string> = { "/sdk.js": "sdk/sdk.js", "/browser.js": "sdk/browser.js" };
+  const files: Record<string, string> = {
+    "/sdk.js": "sdk/sdk.js",
+    "/browser.js": "sdk/browser.js",
+    "/demo/demo.js": "demo/demo.js",
+    "/demo/demo.css": "demo/demo.css",
+  };
 
   async function receive(headers: IncomingHttpHeaders, text: string, response: ServerResponse): Promise<void> {
     const post = { headers, text, batch: JSON.parse(text) as IngestBatch };
@@ -119,7 +124,7 @@ export async function openSite(t: Test): Promise<Site> {
       });
       response.end(page);
     } else if (files[path] !== undefined) {
-      response.writeHead(200, { "Content-Type": "text/javascript" });
+      response.writeHead(200, { "Content-Type": path.endsWith(".css") ? "text/css" : "text/javascript" });
       response.end(readFileSync(join(dist, files[path])));
     } else {
       response.writeHead(path === "/favicon.ico" ? 204 : 404);

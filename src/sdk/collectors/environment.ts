@@ -84,6 +84,8 @@ export async function collectEnvironment(workerUrl: string | null, ms: number): 
     rtt: () => nav.connection?.rtt,
   };
   const payload: Record<string, unknown> = { ...attempt(graphics) };
+  // Opening a graphics context is the longest step: the page gets a turn before the rest.
+  await new Promise((resolve) => setTimeout(resolve));
   for (const [key, fact] of Object.entries(facts)) payload[key] = attempt(fact as () => unknown);
   return payload;
 }
