@@ -102,6 +102,9 @@ export const serveOptions = {
     16,
     "MiB waiting above which batches are recorded without being scored",
   ),
+  "session-days": option(integer(1, 3650), 30, "days a session is kept after its last batch"),
+  "block-days": option(integer(1, 3650), 90, "days a recorded block is kept"),
+  "stats-days": option(integer(1, 3650), 400, "days hourly counts are kept"),
   "strict-abilities": option(flag, false, "ask projects:write of tokens for every change of configuration"),
   "log-level": option(oneOf("trace", "debug", "info", "warn", "error", "silent"), "info", "least level that is logged"),
 } as const satisfies Record<string, Option<unknown>>;

@@ -38,6 +38,11 @@ export const limits = {
   /** Credentials memoised a thread; wrong guesses are memoised too, so a full memo starts anew. */
   credentialMemoMax: 10_000,
 
+  /** Rows that one transaction of the sweep removes: it holds the store for a few milliseconds. */
+  sweepRowsMax: 500,
+  /** How often what has outlived its retention is removed. */
+  sweepEveryMs: 10 * MINUTE_MS,
+
   /** How often counts of verdict answers are added to the store. */
   trafficFlushMs: 1000,
 

@@ -54,7 +54,7 @@ const allowed: Record<string, readonly string[] | null> = {
   ],
   config: ["contract", "limits", "errors", "ipaddr.js", "node:"],
   main: null,
-  "http-threads": ["main", "config", "pino", "node:"],
+  "http-threads": ["main", "config", "limits", "store", "pino", "node:"],
 };
 
 interface Import {

@@ -1,0 +1,143 @@
+/**
+ * Removes what has outlived its retention, a few hundred rows a transaction, while the server runs. Costs the same at ten thousand
+ * and ten million sessions: rows lie in the order of their time, so a sweep looks at what is old and stops.
+ */
+import { limits } from "../limits.js";
+import { hourOf, idempotencyDay, repeatsKey, sessionKeyBytes, sessionRange } from "./keys.js";
+import type { Store } from "./store.js";
+
+export interface Retention {
+  /** ms after its last batch that a session is kept. */
+  readonly sessionMs: number;
+  /** ms that a recorded block is kept. */
+  readonly blockMs: number;
+  /** ms that hourly counts are kept. */
+  readonly trafficMs: number;
+}
+
+export interface Swept {
+  readonly sessions: number;
+  readonly blocks: number;
+  readonly idempotencyKeys: number;
+  readonly sightings: number;
+  readonly traffic: number;
+}
+
+/** One pass over everything that can be old. `isStopping` ends it early between two transactions. */
+export async function sweep(
+  store: Store,
+  retention: Retention,
+  nowMs: number,
+  isStopping: () => boolean = () => false,
+): Promise<Swept> {
+  const swept = { sessions: 0, blocks: 0, idempotencyKeys: 0, sightings: 0, traffic: 0 };
+  swept.idempotencyKeys = await removeBelow(store, "idempotency", idempotencyFloor(nowMs), isStopping);
+  swept.sightings = await removeBelow(store, "sightings", sightingFloor(nowMs), isStopping);
+  for (const projectId of store.projects.getKeys({})) {
+    swept.sessions += await sweepSessions(store, projectId, nowMs - retention.sessionMs, isStopping);
+    swept.blocks += await sweepBlocks(store, projectId, nowMs - retention.blockMs, isStopping);
+    swept.traffic += await sweepTraffic(store, projectId, hourOf(nowMs - retention.trafficMs), isStopping);
+  }
+  return swept;
+}
+
+/** Keys of the days before yesterday: no look-up asks for them. */
+function idempotencyFloor(nowMs: number): Buffer {
+  const floor = Buffer.alloc(2);
+  floor.writeUInt16BE(idempotencyDay(nowMs - limits.idempotencyKeptMs), 0);
+  return floor;
+}
+
+function sightingFloor(nowMs: number): Buffer {
+  const floor = Buffer.alloc(4);
+  floor.writeUInt32BE(hourOf(nowMs) - 1, 0);
+  return floor;
+}
+
+async function removeBelow(
+  store: Store,
+  table: "idempotency" | "sightings",
+  end: Buffer,
+  isStopping: () => boolean,
+): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const keys = [...store[table].getKeys({ end, limit: limits.sweepRowsMax })];
+    if (keys.length === 0 || isStopping()) return removed;
+    await store.root.transaction(() => {
+      for (const key of keys) store[table].removeSync(key);
+    });
+    removed += keys.length;
+  }
+}
+
+/** Where the last-seen time stands in a session's record, see `session-record.ts`. */
+const lastSeenAt = 16;
+
+async function sweepSessions(
+  store: Store,
+  projectId: number,
+  cutoffMs: number,
+  isStopping: () => boolean,
+): Promise<number> {
+  const { start, end } = sessionRange(projectId);
+  const youngest = Buffer.from(start);
+  youngest.writeUInt32BE(Math.max(0, Math.floor(cutoffMs / 1000)), 4);
+  let from = start;
+  let removed = 0;
+  for (;;) {
+    // Only sessions first seen before the cutoff can have been last seen before it.
+    const rows = [...store.sessions.getRange({ start: from, end: youngest, limit: limits.sweepRowsMax })];
+    if (rows.length === 0 || isStopping() || Buffer.compare(from, end) >= 0) return removed;
+    const expired = rows.filter(({ value }) => value.length < 24 || value.readDoubleLE(lastSeenAt) < cutoffMs);
+    await store.root.transaction(() => {
+      for (const { key } of expired) removed += removeExpired(store, key, cutoffMs);
+    });
+    from = Buffer.concat([rows.at(-1)!.key, Buffer.alloc(1)]);
+  }
+}
+
+/** Looks again inside the transaction: the visitor may have come back meanwhile. */
+function removeExpired(store: Store, key: Buffer, cutoffMs: number): number {
+  const bytes = store.sessions.getBinary(key);
+  if (bytes === undefined || (bytes.length >= 24 && bytes.readDoubleLE(lastSeenAt) >= cutoffMs)) return 0;
+  removeSession(store, key);
+  return 1;
+}
+
+/** Removes a session's record and its repeats. Call inside a write transaction, with the session's key. */
+export function removeSession(store: Store, key: Buffer): void {
+  const session = key.subarray(0, sessionKeyBytes);
+  store.sessions.removeSync(session);
+  store.repeats.removeSync(repeatsKey(session, 0));
+  store.repeats.removeSync(repeatsKey(session, 1));
+}
+
+async function sweepBlocks(
+  store: Store,
+  projectId: number,
+  cutoffMs: number,
+  isStopping: () => boolean,
+): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const rows = [
+      ...store.blocks.getRange({ start: [projectId, 0], end: [projectId + 1, 0], limit: limits.sweepRowsMax }),
+    ];
+    const expired = rows.filter(({ value }) => Date.parse(value.createdAt) < cutoffMs);
+    if (expired.length === 0 || isStopping()) return removed;
+    await store.root.transaction(() => {
+      for (const { key } of expired) store.blocks.removeSync(key);
+    });
+    removed += expired.length;
+  }
+}
+
+async function sweepTraffic(store: Store, projectId: number, hour: number, isStopping: () => boolean): Promise<number> {
+  const keys = [...store.traffic.getKeys({ start: [projectId, 0], end: [projectId, Math.max(0, hour)] })];
+  if (keys.length === 0 || isStopping()) return 0;
+  await store.root.transaction(() => {
+    for (const key of keys) store.traffic.removeSync(key);
+  });
+  return keys.length;
+}

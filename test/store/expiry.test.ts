@@ -1,0 +1,98 @@
+/** The sweep removes what is old, keeps what is not, and a session that came back. */
+import t, { type Test } from "tap";
+import type { VerdictPart } from "../../src/contract/session.js";
+import { mintSessionToken } from "../../src/contract/session-token.js";
+import { sweep } from "../../src/store/expiry.js";
+import { hourOf, idempotencyDay, idempotencyKey, repeatsKey, sessionKey, sightingKey } from "../../src/store/keys.js";
+import { encodeSession } from "../../src/store/session-record.js";
+import { openStore, type Store } from "../../src/store/store.js";
+
+const dayMs = 86_400_000;
+const nowMs = Date.UTC(2026, 10, 21, 12);
+const retention = { sessionMs: 30 * dayMs, blockMs: 90 * dayMs, trafficMs: 400 * dayMs };
+let counter = 0;
+
+function part(firstSeenMs: number, lastSeenMs: number): VerdictPart {
+  return {
+    scored: false,
+    engineScores: { heuristics: null, js_detection: null, behavioral: null },
+    score: 0,
+    detectionIds: [],
+    verifiedBot: null,
+    firstSeenMs,
+    lastSeenMs,
+    loggedInAtMs: 0,
+    eventCount: 1,
+    last: { ip: "", userAgent: "", path: "", host: "" },
+  };
+}
+
+function putSession(store: Store, projectId: number, firstDaysAgo: number, lastDaysAgo: number): Buffer {
+  const firstSeenMs = nowMs - firstDaysAgo * dayMs;
+  const token = mintSessionToken(firstSeenMs, (into) => into.fill(++counter % 256).fill(counter >> 8, 0, 1));
+  const key = sessionKey(projectId, token);
+  const record = {
+    verdict: part(firstSeenMs, nowMs - lastDaysAgo * dayMs),
+    repeats: Buffer.alloc(0),
+    features: Buffer.alloc(0),
+  };
+  store.sessions.putSync(key, encodeSession(record));
+  store.repeats.putSync(repeatsKey(key, 0), Buffer.alloc(8));
+  return key;
+}
+
+function openTestStore(t: Test): Store {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  store.projects.putSync(1, { id: 1 } as never);
+  store.projects.putSync(2, { id: 2 } as never);
+  return store;
+}
+
+t.test("sessions go when their last batch is older than the retention, whatever their age", async (t) => {
+  const store = openTestStore(t);
+  const gone = [putSession(store, 1, 40, 31), putSession(store, 2, 31, 31)];
+  const kept = [putSession(store, 1, 40, 1), putSession(store, 1, 29, 29), putSession(store, 2, 300, 0)];
+  t.match(await sweep(store, retention, nowMs), { sessions: 2 });
+  for (const key of gone) {
+    t.notOk(store.sessions.doesExist(key));
+    t.notOk(store.repeats.doesExist(repeatsKey(key, 0)));
+  }
+  for (const key of kept) t.ok(store.sessions.doesExist(key));
+});
+
+t.test("more rows than one transaction takes all go, and those kept among them stay", async (t) => {
+  const store = openTestStore(t);
+  for (let index = 0; index < 1300; index++) putSession(store, 1, 40, index % 13 === 0 ? 2 : 35);
+  t.match(await sweep(store, retention, nowMs), { sessions: 1200 });
+  t.equal(store.sessions.getKeysCount({}), 100);
+});
+
+t.test("idempotency keys stay for 24 hours and go after two days", async (t) => {
+  const store = openTestStore(t);
+  const hash = Buffer.alloc(16);
+  for (const daysAgo of [0, 1, 2, 3]) {
+    store.idempotency.putSync(idempotencyKey(idempotencyDay(nowMs - daysAgo * dayMs), 1, hash), Buffer.alloc(29));
+  }
+  t.match(await sweep(store, retention, nowMs), { idempotencyKeys: 2 });
+});
+
+t.test("sightings of this hour and the one before stay", async (t) => {
+  const store = openTestStore(t);
+  for (const hoursAgo of [0, 1, 2, 30])
+    store.sightings.putSync(sightingKey(hourOf(nowMs) - hoursAgo, 1, 1).fill(0, 9), Buffer.alloc(4));
+  t.match(await sweep(store, retention, nowMs), { sightings: 2 });
+});
+
+t.test("old blocks and counts go, by project", async (t) => {
+  const store = openTestStore(t);
+  for (const [id, daysAgo] of [100, 95, 10].entries()) {
+    store.blocks.putSync([2, id + 1], {
+      id: id + 1,
+      createdAt: new Date(nowMs - daysAgo * dayMs).toISOString(),
+    } as never);
+    store.traffic.putSync([1, hourOf(nowMs - 5 * daysAgo * dayMs)], { events: 1 } as never);
+  }
+  t.match(await sweep(store, retention, nowMs), { blocks: 2, traffic: 2 });
+  t.equal(store.blocks.getKeysCount({}), 1);
+});
