@@ -1,6 +1,7 @@
 /** The catalogue: every detection there is, and what the public may know of each. Order has no meaning. */
 import type { EngineName } from "../contract/evidence.js";
-import { behavioralDetections } from "./behavioral-detections.js";
+import { keyDetections } from "./behavioral-keys.js";
+import { pointerDetections } from "./behavioral-pointer.js";
 import { crawlerDetections } from "./crawler-detections.js";
 import { type Detection, type DetectionState, type Severity, severityOf } from "./detection.js";
 import { headerDetections } from "./heuristics-headers.js";
@@ -13,7 +14,8 @@ export const detections: readonly Detection[] = [
   ...headerDetections,
   ...trafficDetections,
   ...environmentDetections,
-  ...behavioralDetections,
+  ...pointerDetections,
+  ...keyDetections,
   ...crawlerDetections,
 ];
 

@@ -52,7 +52,7 @@ export interface Detection<Name extends EvidenceName = EvidenceName> {
   /** Plain English, for the operator: what was seen. */
   readonly meaning: string;
   readonly strength: Strength;
-  /** Detections with the same cause see one fact twice: the strongest counts in full, the others a quarter. */
+  /** Detections with the same cause see one fact twice: only the strongest counts. */
   readonly cause: string;
   /** Evidence it needs. When one is not observed, the detection is skipped. */
   readonly reads: readonly Name[];

@@ -8,7 +8,7 @@ import type { RequestFacts, Surroundings } from "../contract/evidence.js";
 import { receivedMs } from "./event-time.js";
 import { foldEnvironment, foldTiming } from "./fold-environment.js";
 import { foldForm, foldKeys, foldScroll } from "./fold-keyboard.js";
-import { foldPointer } from "./fold-pointer.js";
+import { foldPointerEvents } from "./fold-pointer.js";
 import { foldRequest } from "./fold-request.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
@@ -25,15 +25,15 @@ export function foldBatch(
   facts: RequestFacts,
   surroundings: Surroundings,
 ): void {
-  let pathPoints = 0;
-  for (const event of events) pathPoints += foldEvent(features, event, facts);
+  for (const event of events) foldEvent(features, event, facts);
+  const pathPoints = foldPointerEvents(features.numbers, events);
   features.numbers[F.events]! += events.length;
   foldClocks(features.numbers, events, facts.nowMs);
   foldRequest(features, facts, surroundings, pathPoints);
 }
 
-/** Returns the number of path points of the event. */
-function foldEvent(features: SessionFeatures, event: IngestEvent, facts: RequestFacts): number {
+/** Folds what does not depend on the pointer's path. */
+function foldEvent(features: SessionFeatures, event: IngestEvent, facts: RequestFacts): void {
   const n = features.numbers;
   const { payload } = event;
   foldTrust(n, payload);
@@ -41,28 +41,28 @@ function foldEvent(features: SessionFeatures, event: IngestEvent, facts: Request
     case "mouse":
     case "click":
     case "touch":
-      return foldPointer(n, event);
+      return;
     case "scroll":
       foldScroll(n, event);
-      return 0;
+      return;
     case "key":
       foldKeys(n, event);
-      return 0;
+      return;
     case "form":
       foldForm(n, payload);
-      return 0;
+      return;
     case "env":
       foldEnvironment(features, payload, facts);
-      return 0;
+      return;
     case "timing":
       foldTiming(n, payload);
-      return 0;
+      return;
     case "page":
       n[F.pages]! += 1;
-      return 0;
+      return;
     default:
       n[F.presenceEvents]! += 1;
-      return 0;
+      return;
   }
 }
 

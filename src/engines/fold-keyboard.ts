@@ -1,7 +1,7 @@
 /** Folds typing rhythm, scrolling and forms into the features. Timings only: what was typed never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
 import { eventTimeMs } from "./event-time.js";
-import { halve } from "./fold-pointer.js";
+import { halve } from "./fold-steps.js";
 import { F } from "./session-features.js";
 
 /** Longer pauses are thought, not rhythm, ms. */
@@ -73,7 +73,8 @@ function foldFlight(n: number[], flight: number): void {
 
 /** Folds a `scroll` event. */
 export function foldScroll(n: number[], event: IngestEvent): void {
-  const { dy, dx, depth } = event.payload;
+  const { dy, dx, depth, scroll_input: input } = event.payload;
+  if (input === "none") n[F.scrollsUncaused]! += 1;
   n[F.scrolls]! += 1;
   const t = eventTimeMs(event, n[F.scrollT]!);
   const gap = t - n[F.scrollT]!;
@@ -101,6 +102,8 @@ export function foldForm(n: number[], payload: EventPayload): void {
   }
   n[F.pastes]! += Math.max(0, payload.pastes ?? 0);
   n[F.backspaces]! += Math.max(0, payload.backspaces ?? 0);
+  n[F.formChanges]! += Math.max(0, payload.count ?? 0);
+  n[F.unkeyed]! += Math.max(0, payload.unkeyed ?? 0);
 }
 
 /** Three fields can't be filled by hand in this time, ms. */

@@ -7,8 +7,8 @@ import { F, ringSize, type SessionFeatures } from "./session-features.js";
 
 /** Steps of one shingle: the seven that the features carry from batch to batch, and a new one. */
 const shingleSteps = ringSize + 1;
-/** One hash in this many is kept: always the same ones, so that recording and replay sample alike. */
-const sampledMask = 3;
+/** Every second hash is kept: always the same ones, so that recording and replay sample alike. */
+const sampledMask = 1;
 /** Hashes returned for one batch at most. */
 export const shinglesPerBatchMax = 64;
 
@@ -35,10 +35,19 @@ class ShingleWindow {
 
   constructor(n: readonly number[]) {
     this.isPlaced = n[F.points]! > 0;
-    this.x = Math.round(n[F.pathX]!);
-    this.y = Math.round(n[F.pathY]!);
-    const count = n[F.ring]!;
-    for (let index = Math.max(0, count - ringSize); index < count; index++) this.push(n[F.ring0 + (index % ringSize)]!);
+    this.x = n[F.ringX]!;
+    this.y = n[F.ringY]!;
+    const held = Math.min(ringSize, n[F.ring]!);
+    for (let index = ringSize - held; index < ringSize; index++) this.push(n[F.ring0 + index]!);
+  }
+
+  /** Leaves the last seven steps and the last point in the features, for the next batch. */
+  carry(n: number[]): void {
+    const held = Math.min(ringSize, this.held);
+    n[F.ring] = held;
+    for (let back = 1; back <= held; back++) n[F.ring0 + ringSize - back] = this.ring[(this.held - back) & 7]!;
+    n[F.ringX] = this.x;
+    n[F.ringY] = this.y;
   }
 
   visit(x: number, y: number): void {
@@ -77,20 +86,22 @@ class ShingleWindow {
 }
 
 const distinctStepsMin = 5;
-const reachMin = 24;
+const reachMin = 16;
 
 /**
- * Sampled shingle hashes (32 bit, at most 64) of the batch about to be folded into `features`, and notes their number there.
+ * Sampled shingle hashes (32 bit, at most 64) of the batch about to be folded into `features`, and notes there their number and
+ * where the path stands.
  * Call it once a batch, with the repeats dropped, before `foldBatch`: a path that began in the batch before goes on. Cost:
  * about 20 ns a point.
  */
 export function shingleHashes(features: SessionFeatures, events: readonly IngestEvent[]): number[] {
   const window = new ShingleWindow(features.numbers);
   for (const { type, payload } of events) {
-    if (type !== "mouse" && type !== "touch" && type !== "click") continue;
+    if (type !== "mouse" && type !== "touch") continue;
     if (payload.points !== undefined) for (const row of payload.points) window.visit(row[1], row[2]);
     else if (payload.x !== undefined && payload.y !== undefined) window.visit(payload.x, payload.y);
   }
+  window.carry(features.numbers);
   features.numbers[F.shingles]! += window.hashes.length;
   return window.hashes;
 }

@@ -19,8 +19,6 @@ export const neutralScore = 60;
 const scoreMax = 99;
 /** Log-odds of automation at the neutral score. */
 const neutralLogOdds = Math.log((100 - neutralScore) / neutralScore);
-/** What a detection adds when a stronger one saw the same cause. */
-const sameCauseShare = 0.25;
 
 /** The result of combining the engines: what the verdict shows. */
 export interface CombinedScore {
@@ -102,6 +100,7 @@ function isObserved(evidence: Evidence, reads: readonly EvidenceName[]): boolean
   return true;
 }
 
+/** The weight of a detection; nothing when a stronger one saw the same cause, or one as strong with a lower id. */
 function contributionOf(each: Detection, fired: readonly Detection[]): number {
   if (each.state !== "scoring") return 0;
   const weight = strengths[each.strength];
@@ -109,7 +108,7 @@ function contributionOf(each: Detection, fired: readonly Detection[]): number {
     if (other === each || other.cause !== each.cause || other.engine !== each.engine || other.state !== "scoring")
       continue;
     const otherWeight = strengths[other.strength];
-    if (otherWeight > weight || (otherWeight === weight && other.id < each.id)) return weight * sameCauseShare;
+    if (otherWeight > weight || (otherWeight === weight && other.id < each.id)) return 0;
   }
   return weight;
 }

@@ -57,6 +57,8 @@ export interface SessionEvidence {
   badDurations: number;
   honeypots: number;
   instantFills: number;
+  unkeyedShare: number;
+  submits: number;
   untrustedShare: number;
   untrusted: number;
   // environment
@@ -102,19 +104,30 @@ export interface SessionEvidence {
   // pointer
   points: number;
   steps: number;
-  /** Of steps of at least 4 px, the share that repeats the step before within a rounding. */
+  /** Pairs of consecutive steps of at least 8 px, and the share of them that are equal within a rounding. */
+  stepPairs: number;
   repeatedSteps: number;
-  longSteps: number;
+  /** Difference between the steps of such pairs, relative to their length. */
+  bend: number;
+  /** Share of three such steps in a row that lie on a smooth curve, evenly spaced. */
+  smoothShare: number;
+  /** How the length of steps follows their duration: 1 as a hand's does, 0 not at all (exponent of the power law). */
+  paceExponent: number;
+  paces: number;
+  /** Share of strokes that stop dead at full speed. */
+  abruptShare: number;
   meanTurn: number;
+  /** Share of moves that are faster than any hand. */
+  rushShare: number;
   /** Mean and coefficient of variation of the intervals between points. */
   gapMean: number;
   gapVariation: number;
   strokes: number;
   straightMean: number;
   straightSpread: number;
+  spurts: number;
   /** Correlation of the distance with the duration of strokes. */
   distanceTimeCorrelation: number;
-  jumpShare: number;
   fractionShare: number;
   coalescedMean: number;
   lagMean: number;
@@ -123,7 +136,8 @@ export interface SessionEvidence {
   shortHoldShare: number;
   holds: number;
   holdVariation: number;
-  unmovedClicks: number;
+  centeredShare: number;
+  clicksByKey: number;
   unmovedClickShare: number;
   jumpedClickShare: number;
   shingles: number;
@@ -135,6 +149,7 @@ export interface SessionEvidence {
   scrollGapMean: number;
   scrollGapVariation: number;
   scrollSameShare: number;
+  uncausedScrollShare: number;
   // keys
   keys: number;
   dwellMean: number;
@@ -156,7 +171,6 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   const seconds = Math.max(0, n[F.lastSeenMs]! - n[F.firstSeenMs]!) / 1000;
   const hasPath = n[F.steps]! >= stepsMin;
   const hasStrokes = n[F.strokes]! >= strokesMin;
-  const hasClicks = n[F.clicks]! >= clicksMin;
   const hasHolds = n[F.holds]! >= clicksMin;
   const hasScrolls = n[F.scrollGaps]! >= scrollsMin;
   const hasDwells = n[F.dwells]! >= keysMin;
@@ -203,6 +217,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     badDurations: n[F.badDurations],
     honeypots: n[F.honeypots],
     instantFills: n[F.instantFills],
+    unkeyedShare: ratio(n[F.unkeyed]!, n[F.formChanges]!, 3),
+    submits: n[F.submits],
     untrustedShare: ratio(n[F.untrusted]!, n[F.untrusted]! + n[F.trusted]!, 1),
     untrusted: n[F.untrusted],
     uaDiffers: flag(n[F.uaDiffers]!),
@@ -246,8 +262,15 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     pageUserAgent: text(texts[T.pageUserAgent]!),
     points: n[F.points],
     steps: n[F.steps],
-    longSteps: n[F.stepsLong],
-    repeatedSteps: ratio(n[F.stepsLongSame]!, n[F.stepsLong]!, stepsMin),
+    stepPairs: n[F.pairs],
+    repeatedSteps: ratio(n[F.pairsSame]!, n[F.pairs]!, stepsMin),
+    bend: n[F.pairs]! >= stepsMin ? n[F.pairBend]! / n[F.pairLength]! : undefined,
+    smoothShare: ratio(n[F.triplesSmooth]!, n[F.triples]!, stepsMin),
+    paceExponent: n[F.paces]! >= stepsMin ? n[F.paceProducts]! / n[F.paceSquares]! : undefined,
+    paces: n[F.paces],
+    abruptShare: ratio(n[F.spurtsAbrupt]!, n[F.spurts]!, strokesMin),
+    spurts: n[F.spurts],
+    rushShare: ratio(n[F.rushes]!, n[F.points]!, stepsMin),
     meanTurn: ratio(n[F.turnSum]!, n[F.turns]!, stepsMin),
     gapMean: ratio(n[F.gapSum]!, gaps, stepsMin),
     gapVariation: hasPath ? variation(gaps, n[F.gapSum]!, n[F.gapSquares]!, stepsMin) : undefined,
@@ -255,7 +278,6 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     straightMean: ratio(n[F.straightSum]!, n[F.strokes]!, strokesMin),
     straightSpread: hasStrokes ? deviation(n[F.strokes]!, n[F.straightSum]!, n[F.straightSquares]!) : undefined,
     distanceTimeCorrelation: n[F.strokes]! >= correlationStrokesMin ? strokeCorrelation(n) : undefined,
-    jumpShare: ratio(n[F.jumps]!, n[F.steps]!, 4),
     fractionShare:
       n[F.fractionalN]! > 0
         ? n[F.fractionalSum]! / n[F.fractionalN]!
@@ -267,9 +289,10 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     holds: n[F.holds],
     shortHoldShare: hasHolds ? n[F.holdsShort]! / n[F.holds]! : undefined,
     holdVariation: variation(n[F.holds]!, n[F.holdSum]!, n[F.holdSquares]!, 8),
-    unmovedClicks: n[F.clicksUnmoved],
-    unmovedClickShare: hasClicks ? n[F.clicksUnmoved]! / n[F.clicks]! : undefined,
-    jumpedClickShare: hasClicks ? n[F.clicksJumped]! / n[F.clicks]! : undefined,
+    unmovedClickShare: ratio(n[F.clicksUnmoved]!, n[F.clicksPlaced]!, clicksMin),
+    jumpedClickShare: ratio(n[F.clicksJumped]!, n[F.clicksPlaced]!, clicksMin),
+    centeredShare: ratio(n[F.clicksCentered]!, n[F.clicksMeasured]!, clicksMin),
+    clicksByKey: n[F.clicksByKey],
     shingles: n[F.shingles],
     replayedShare: ratio(n[F.shinglesReplayed]!, n[F.shingles]!, shinglesMin),
     touches: n[F.touches],
@@ -280,6 +303,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
       ? variation(n[F.scrollGaps]!, n[F.scrollGapSum]!, n[F.scrollGapSquares]!, 1)
       : undefined,
     scrollSameShare: ratio(n[F.scrollSame]!, n[F.scrolls]!, scrollsMin),
+    uncausedScrollShare: ratio(n[F.scrollsUncaused]!, n[F.scrolls]!, 4),
     keys: n[F.keys],
     dwellMean: ratio(n[F.dwellSum]!, n[F.dwells]!, keysMin),
     dwellVariation: hasDwells ? variation(n[F.dwells]!, n[F.dwellSum]!, n[F.dwellSquares]!, keysMin) : undefined,

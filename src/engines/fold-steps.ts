@@ -1,0 +1,170 @@
+/**
+ * Folds the steps of a path into sums: how alike neighbouring steps are, how they turn, whether their length follows their
+ * duration, and how strokes (steps without a pause) run and end. What the sums mean is said in session-evidence.ts.
+ */
+import { F } from "./session-features.js";
+
+/** A pause that ends a stroke, ms. */
+const strokePauseMs = 250;
+/** A stroke needs this much to say anything about its straightness. */
+const strokeStepsMin = 5;
+const strokeChordMin = 30;
+/** A stroke needs this much to say anything about its end. */
+const spurtStepsMin = 6;
+const spurtStepMin = 4;
+const abruptShare = 0.6;
+/** Steps shorter than this are mostly rounding, px. */
+const longStepMin = 8;
+const turnStepMin = 3;
+const paceStepMin = 4;
+/** Durations must differ by this much, as a logarithm, before lengths can follow them. */
+const paceContrastMin = 0.25;
+/** A move as long as this across a pause is a jump, px. */
+const jumpMin = 120;
+/** Sums are halved when these counts are reached: they keep their ratios, stay exact, and recent behaviour counts more. */
+const stepsMax = 16384;
+const strokesMax = 1024;
+
+/** Adds a move of the pointer from the last point to (x, y), `gap` ms after it. */
+export function foldStep(n: number[], gap: number, x: number, y: number): void {
+  if (gap >= 1 && gap <= 100) {
+    n[F.gaps]! += 1;
+    n[F.gapSum]! += gap;
+    n[F.gapSquares]! += gap * gap;
+  }
+  const dx = x - n[F.pathX]!;
+  const dy = y - n[F.pathY]!;
+  const length = Math.sqrt(dx * dx + dy * dy);
+  if (gap >= strokePauseMs) {
+    endStroke(n);
+    placeStroke(n, x, y);
+    if (length >= jumpMin) n[F.jumps]! += 1;
+    return;
+  }
+  if (length === 0) return;
+  n[F.steps]! += 1;
+  n[F.strokeSteps]! += 1;
+  n[F.strokeLength]! += length;
+  n[F.strokeMs]! += gap;
+  compareSteps(n, gap, dx, dy, length);
+  n[F.priorX] = n[F.stepX]!;
+  n[F.priorY] = n[F.stepY]!;
+  n[F.stepX] = dx;
+  n[F.stepY] = dy;
+  n[F.stepMs] = gap;
+  if (n[F.steps]! > stepsMax) halve(n, stepSums);
+}
+
+function compareSteps(n: number[], gap: number, dx: number, dy: number, length: number): void {
+  const beforeX = n[F.stepX]!;
+  const beforeY = n[F.stepY]!;
+  const before = Math.sqrt(beforeX * beforeX + beforeY * beforeY);
+  if (before >= turnStepMin && length >= turnStepMin) {
+    n[F.turns]! += 1;
+    n[F.turnSum]! += Math.abs(Math.atan2(beforeX * dy - beforeY * dx, beforeX * dx + beforeY * dy));
+  }
+  if (before >= paceStepMin && length >= paceStepMin) comparePace(n, gap, length / before);
+  if (before < longStepMin || length < longStepMin) return;
+  const bendX = dx - beforeX;
+  const bendY = dy - beforeY;
+  n[F.pairs]! += 1;
+  if (Math.abs(bendX) <= 1 && Math.abs(bendY) <= 1) n[F.pairsSame]! += 1;
+  n[F.pairBend]! += Math.sqrt(bendX * bendX + bendY * bendY);
+  n[F.pairLength]! += length;
+  const priorX = n[F.priorX]!;
+  const priorY = n[F.priorY]!;
+  if (priorX * priorX + priorY * priorY < longStepMin * longStepMin) return;
+  const jerkX = bendX - beforeX + priorX;
+  const jerkY = bendY - beforeY + priorY;
+  const allowed = 0.1 * length + 1.5;
+  n[F.triples]! += 1;
+  if (jerkX * jerkX + jerkY * jerkY < allowed * allowed) n[F.triplesSmooth]! += 1;
+}
+
+/** A hand goes further in a longer interval; a program that walks through a list of points does not. */
+function comparePace(n: number[], gap: number, lengthRatio: number): void {
+  const beforeMs = n[F.stepMs]!;
+  if (gap <= 0 || beforeMs <= 0) return;
+  const contrast = Math.log(gap / beforeMs);
+  if (Math.abs(contrast) <= paceContrastMin) return;
+  n[F.paces]! += 1;
+  n[F.paceProducts]! += Math.log(lengthRatio) * contrast;
+  n[F.paceSquares]! += contrast * contrast;
+}
+
+/** Begins a stroke at (x, y). */
+export function placeStroke(n: number[], x: number, y: number): void {
+  n[F.strokeX] = x;
+  n[F.strokeY] = y;
+  n[F.strokeSteps] = 0;
+  n[F.strokeLength] = 0;
+  n[F.strokeMs] = 0;
+  n[F.stepX] = 0;
+  n[F.stepY] = 0;
+  n[F.stepMs] = 0;
+  n[F.priorX] = 0;
+  n[F.priorY] = 0;
+}
+
+/** Takes the stroke under way, which ends at the last point, into the sums of strokes if it is long enough. */
+export function endStroke(n: number[]): void {
+  const steps = n[F.strokeSteps]!;
+  if (steps < strokeStepsMin) return;
+  const meanStep = n[F.strokeLength]! / steps;
+  if (steps >= spurtStepsMin && meanStep > spurtStepMin) {
+    n[F.spurts]! += 1;
+    const last = Math.sqrt(n[F.stepX]! * n[F.stepX]! + n[F.stepY]! * n[F.stepY]!);
+    if (last > abruptShare * meanStep) n[F.spurtsAbrupt]! += 1;
+  }
+  const chordX = n[F.pathX]! - n[F.strokeX]!;
+  const chordY = n[F.pathY]! - n[F.strokeY]!;
+  const chord = Math.sqrt(chordX * chordX + chordY * chordY);
+  if (chord < strokeChordMin) return;
+  const straightness = Math.min(1, chord / n[F.strokeLength]!);
+  const ms = n[F.strokeMs]!;
+  n[F.strokes]! += 1;
+  n[F.straightSum]! += straightness;
+  n[F.straightSquares]! += straightness * straightness;
+  n[F.strokeDistanceSum]! += chord;
+  n[F.strokeDistanceSquares]! += chord * chord;
+  n[F.strokeTimeSum]! += ms;
+  n[F.strokeTimeSquares]! += ms * ms;
+  n[F.strokeProducts]! += chord * ms;
+  if (n[F.strokes]! > strokesMax) halve(n, strokeSums);
+}
+
+const stepSums = [
+  F.steps,
+  F.pairs,
+  F.pairsSame,
+  F.pairBend,
+  F.pairLength,
+  F.triples,
+  F.triplesSmooth,
+  F.turns,
+  F.turnSum,
+  F.paces,
+  F.paceProducts,
+  F.paceSquares,
+  F.gaps,
+  F.gapSum,
+  F.gapSquares,
+];
+
+const strokeSums = [
+  F.strokes,
+  F.straightSum,
+  F.straightSquares,
+  F.strokeDistanceSum,
+  F.strokeDistanceSquares,
+  F.strokeTimeSum,
+  F.strokeTimeSquares,
+  F.strokeProducts,
+  F.spurts,
+  F.spurtsAbrupt,
+];
+
+/** Halves sums and their counts together, so that means and deviations stay what they are. */
+export function halve(n: number[], positions: readonly number[]): void {
+  for (const position of positions) n[position] = n[position]! / 2;
+}
