@@ -7,13 +7,15 @@ import { type Detection, type DetectionState, type Severity, severityOf } from "
 import { headerDetections } from "./heuristics-headers.js";
 import { identityDetections } from "./heuristics-identity.js";
 import { trafficDetections } from "./heuristics-traffic.js";
-import { environmentDetections } from "./js-detections.js";
+import { consistencyDetections } from "./js-consistency.js";
+import { driverDetections } from "./js-drivers.js";
 
 export const detections: readonly Detection[] = [
   ...identityDetections,
   ...headerDetections,
   ...trafficDetections,
-  ...environmentDetections,
+  ...driverDetections,
+  ...consistencyDetections,
   ...pointerDetections,
   ...keyDetections,
   ...crawlerDetections,

@@ -260,4 +260,18 @@ export const headerDetections = [
       browserVersion: 140,
     },
   }),
+  detection({
+    id: 100215,
+    slug: "no-origin-no-metadata",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "A current browser is claimed, yet neither Origin nor Sec-Fetch headers came with its POST.",
+    strength: "notable",
+    cause: "library_transport",
+    reads: ["noOrigin", "noFetchMetadata", "browserFamily", "browserVersion"],
+    when: (e) => e.noOrigin > 0 && e.noFetchMetadata > 0 && e.browserVersion >= fetchMetadataSince[e.browserFamily],
+    source: "what takes both away breaks cross-origin requests, so that people's proxies leave Origin alone",
+    fires: { noOrigin: 1, noFetchMetadata: 1, browserFamily: "safari", browserVersion: 18 },
+    staysQuiet: { noOrigin: 0, noFetchMetadata: 1, browserFamily: "safari", browserVersion: 18 },
+  }),
 ];

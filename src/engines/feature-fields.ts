@@ -79,8 +79,6 @@ export const countFields = [
   row("badCoordinates", "u16", "1", "points far outside of any screen"),
   row("outsideViewport", "u16", "1", "points outside of the reported window"),
   row("badDurations", "u16", "1", "negative or impossible durations"),
-  row("payloadHash", "u32", "hash", "payload of the last click, key, form or scroll event with a position"),
-  row("payloadRepeats", "u16", "1", "positional events identical with the one ahead of them"),
   // pointer path
   row("points", "u32", "1", "points of pointer paths"),
   row("rawT", "f64", "ms", "time of the last point, kept or not"),

@@ -62,6 +62,8 @@ export interface SessionEvidence {
   untrustedShare: number;
   untrusted: number;
   // environment
+  uaMobile: boolean;
+  /** User agent of the page against that of its requests. */
   uaDiffers: boolean;
   brandsDiffer: boolean;
   headlessBrand: boolean;
@@ -221,6 +223,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     submits: n[F.submits],
     untrustedShare: ratio(n[F.untrusted]!, n[F.untrusted]! + n[F.trusted]!, 1),
     untrusted: n[F.untrusted],
+    uaMobile: flag(n[F.uaMobile]!),
     uaDiffers: flag(n[F.uaDiffers]!),
     brandsDiffer: flag(n[F.brandsDiffer]!),
     headlessBrand: flag(n[F.headlessBrand]!),
