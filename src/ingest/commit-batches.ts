@@ -22,13 +22,12 @@ import {
   unpackFeatures,
 } from "../engines/session-features.js";
 import { Refusal, refuse } from "../errors.js";
-import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import { checkBatch, siteKeyOf } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
-import { findIdempotent, rememberIdempotent } from "./idempotency.js";
+import { badIdempotencyKey, findIdempotent, isIdempotencyKey, rememberIdempotent } from "./idempotency.js";
 import { Repeats } from "./repeats.js";
 import { noteShingles } from "./replays.js";
 import { batchShape, countSighting } from "./sightings.js";
@@ -107,9 +106,7 @@ function takeBatch(
   if (holder.account.subscription !== "active") {
     return refuse("noActiveSubscription", "the account has no active subscription");
   }
-  if (request.idempotencyKey.length > limits.idempotencyKeyMax) {
-    return refuse("invalidPayload", `Idempotency-Key must have 1 to ${limits.idempotencyKeyMax} characters`);
-  }
+  if (!isIdempotencyKey(request.idempotencyKey)) return badIdempotencyKey;
   if (request.identifies !== "") return identify(options.store, transaction, request, holder);
   if (body instanceof Refusal) return body;
   const batch = checkBatch(body);
@@ -129,12 +126,12 @@ function recordBatch(
     findFirstContact(store, transaction, project.id, request) ??
     mintSession(store, transaction, project.id, request);
   const fresh: IngestEvent[] = batch.events.filter((event) => session.repeats.admit(event.request_id));
+  const isFirst = session.isNew && session.verdict.eventCount === 0;
   if (fresh.length > 0) {
     session.changed = true;
-    const sightings = session.isNew && session.verdict.eventCount === 0;
     const surroundings = {
-      sessionsFromIp: sightings ? countSighting(store, "address", project.id, facts.ip, facts.nowMs) : 0,
-      sessionsWithShape: sightings ? countShape(store, project.id, fresh, facts) : 0,
+      sessionsFromIp: isFirst ? countSighting(store, "address", project.id, facts.ip, facts.nowMs) : 0,
+      sessionsWithShape: isFirst ? countShape(store, project.id, fresh, facts) : 0,
       replayedShingles: 0,
     };
     try {
@@ -150,13 +147,7 @@ function recordBatch(
     session.verdict.last = lastRequest(session.verdict.last, fresh, facts);
     session.score ||= request.score;
   }
-  const overQuota = transaction.usage.count(
-    account,
-    project.id,
-    fresh.length,
-    session.isNew && fresh.length > 0,
-    facts,
-  );
+  const overQuota = transaction.usage.count(account, project.id, fresh.length, isFirst, facts);
   const answer: IngestAnswer = {
     session_token: encodeSessionToken(session.token),
     accepted: fresh.length,
@@ -234,7 +225,7 @@ function findFirstContact(
   projectId: number,
   request: IngestRequest,
 ): OpenSession | null {
-  if (request.idempotencyKey === "") return null;
+  if (request.idempotencyKey === null) return null;
   const token = findIdempotent(store, projectId, request.idempotencyKey, request.facts.nowMs);
   return token === null ? null : openSession(store, transaction, projectId, token);
 }
@@ -265,7 +256,7 @@ function mintSession(store: Store, transaction: Transaction, projectId: number, 
     score: false,
   };
   transaction.sessions.set(key.toString("latin1"), session);
-  if (request.idempotencyKey !== "") rememberIdempotent(store, projectId, request.idempotencyKey, token, nowMs);
+  if (request.idempotencyKey !== null) rememberIdempotent(store, projectId, request.idempotencyKey, token, nowMs);
   return session;
 }
 

@@ -48,8 +48,19 @@ function shortened(path: string): string {
   return path.length > 120 ? `${path.slice(0, 120)}…` : path;
 }
 
-/** Time of an event as the client says, ms since the epoch; NaN for a date that can't be (month 13). Not yet clamped. */
+/** Whether the month of a date `YYYY-MM-DD…` has that day: `Date.parse` takes 30 February for 2 March. */
+function isDayOfItsMonth(text: string): boolean {
+  const day = Number(text.slice(8, 10));
+  if (day <= 28) return true;
+  const month = Number(text.slice(5, 7));
+  if (month !== 2) return day <= (month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31);
+  const year = Number(text.slice(0, 4));
+  return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}
+
+/** Time of an event as the client says, ms since the epoch; NaN for a date that can't be (month 13, 30 February). Not yet clamped. */
 export function receivedAtMs(text: string): number {
+  if (!isDayOfItsMonth(text)) return Number.NaN;
   if (text.endsWith("Z")) {
     const usual = Date.parse(text);
     if (!Number.isNaN(usual)) return usual;

@@ -11,8 +11,8 @@ import { limits } from "../limits.js";
 export interface IngestRequest {
   /** From the header; "" when the body must name it. */
   readonly siteKey: string;
-  /** "" when absent. */
-  readonly idempotencyKey: string;
+  /** null when absent, which is not the same as sent empty. */
+  readonly idempotencyKey: string | null;
   /** Who the visitor is by address and DNS, as far as it was known when the batch came. */
   readonly identity: VisitorIdentity;
   /** The session that `identity` is news of, for a request without a body; "" for a batch. */
@@ -57,8 +57,9 @@ export class FrameWriter {
   }
 
   add(request: IngestRequest): void {
+    const key = request.idempotencyKey === null ? "" : `=${request.idempotencyKey}`;
     const { verifiedBot, crawlerClaim } = request.identity;
-    let facts = `${request.siteKey}\n${request.idempotencyKey}\n${request.score ? 1 : 0}\n${request.identifies}\n${crawlerClaim}`;
+    let facts = `${request.siteKey}\n${key}\n${request.score ? 1 : 0}\n${request.identifies}\n${crawlerClaim}`;
     facts += `\n${verifiedBot?.category ?? ""}\n${verifiedBot?.name ?? ""}\n${request.facts.nowMs}`;
     for (const name of factNames) facts += `\n${request.facts[name]}`;
     const factBytes = Buffer.byteLength(facts);
@@ -100,7 +101,7 @@ export function readFrame(frame: Uint8Array): IngestRequest[] {
     const texts = bytes.toString("utf8", at + 8, bodyAt).split("\n");
     requests.push({
       siteKey: texts[0]!,
-      idempotencyKey: texts[1]!,
+      idempotencyKey: texts[1] === "" ? null : texts[1]!.slice(1),
       score: texts[2] === "1",
       identifies: texts[3]!,
       identity: readIdentity(texts),

@@ -1,8 +1,19 @@
 /** First contacts by `Idempotency-Key`: a retry of a batch whose answer was lost resolves to the session it minted. */
 import { createHash } from "node:crypto";
+import { refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { idempotencyDay, idempotencyKey, tokenBytes } from "../store/keys.js";
 import type { Store } from "../store/store.js";
+
+export const badIdempotencyKey = refuse(
+  "invalidPayload",
+  `Idempotency-Key must have 1 to ${limits.idempotencyKeyMax} characters`,
+);
+
+/** Whether the header may be as it is; null: it was not sent. */
+export function isIdempotencyKey(key: string | null): boolean {
+  return key === null || (key.length > 0 && key.length <= limits.idempotencyKeyMax);
+}
 
 /** 16 bytes of SHA-256: clients choose these keys, so they must not be able to make two collide. */
 function hashKey(key: string): Buffer {

@@ -5,6 +5,7 @@ import type { RequestFacts } from "../../../contract/evidence.js";
 import { refuse } from "../../../errors.js";
 import type { IngestOutcome } from "../../../ingest/commit-batches.js";
 import { boundedValue, type IngestRequest } from "../../../ingest/frame.js";
+import { badIdempotencyKey, isIdempotencyKey } from "../../../ingest/idempotency.js";
 import type { IngestQueue } from "../../../ingest/queue.js";
 import type { VisitorIdentities } from "../../../ingest/visitor-identities.js";
 import { limits } from "../../../limits.js";
@@ -118,7 +119,7 @@ function ingest(services: IngestServices, exchange: Exchange, req: HttpRequest):
     (body) => {
       const request = {
         siteKey: headers.siteKey,
-        idempotencyKey: headers.idempotencyKey ?? "",
+        idempotencyKey: headers.idempotencyKey,
         facts: headers.facts,
         identity: services.identities.peek(headers.facts.ip, headers.facts.userAgent),
         identifies: "",
@@ -159,10 +160,7 @@ function earlyRefusal({ credentials }: IngestServices, { siteKey, idempotencyKey
     if (holder.account.subscription !== "active") {
       return refusal(refuse("noActiveSubscription", "the account has no active subscription"));
     }
-    const length = idempotencyKey?.length ?? 1;
-    if (length < 1 || length > limits.idempotencyKeyMax) {
-      return refusal(refuse("invalidPayload", `Idempotency-Key must have 1 to ${limits.idempotencyKeyMax} characters`));
-    }
+    if (!isIdempotencyKey(idempotencyKey)) return refusal(badIdempotencyKey);
   }
   return null;
 }

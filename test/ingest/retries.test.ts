@@ -1,0 +1,189 @@
+/** Retries and crashes: whatever is sent again, or whenever the process dies, one session and exact counts remain. */
+import t, { type Test } from "tap";
+import { Sessions } from "../../src/control-plane/sessions.js";
+import { hourOf } from "../../src/store/keys.js";
+import { openStore, type Store } from "../../src/store/store.js";
+import { batch, event, events } from "../support/batches.js";
+import { type Answer, firstTenant, startServer, type Tenant, type TestServer } from "../support/server.js";
+
+function openBeside(t: Test, server: TestServer): Store {
+  const store = openStore(server.dataDir);
+  t.teardown(() => store.close());
+  return store;
+}
+
+function sender(server: TestServer, tenant: Tenant) {
+  return (body: unknown, idempotencyKey?: string): Promise<Answer> =>
+    server.ask("POST", "/v1/events", {
+      headers: {
+        "x-service-site-key": tenant.siteKey,
+        ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+      },
+      body,
+    });
+}
+
+/** Sessions and events that the project's hours have counted. */
+function counted(store: Store, projectId: number): { sessions: number; events: number } {
+  const hour = hourOf(Date.now());
+  const sum = { sessions: 0, events: 0 };
+  for (const { value } of store.traffic.getRange({ start: [projectId, hour - 1], end: [projectId, hour + 1] })) {
+    sum.sessions += value.sessions;
+    sum.events += value.events;
+  }
+  return sum;
+}
+
+t.test("retries", async (t) => {
+  const server = await startServer(t, ["--scoring-threads", "2"]);
+  const tenant = await firstTenant(server);
+  const store = openBeside(t, server);
+  const send = sender(server, tenant);
+  const sessions = new Sessions(store);
+  const eventCount = (token: string) => sessions.verdictPart(tenant.projectId, token)?.eventCount;
+
+  await t.test("20 parallel retries of one first-contact batch give one session and exact counts", async (t) => {
+    const before = store.sessions.getCount();
+    const countedBefore = counted(store, tenant.projectId);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(batch("parallel", 5), "parallel-key")));
+    t.equal(new Set(answers.map(({ json }) => json.session_token)).size, 1);
+    t.same(answers.map(({ json }) => json.accepted).sort(), [...Array(19).fill(0), 5]);
+    t.same(
+      answers.map(({ json }) => json.accepted + json.duplicates),
+      Array(20).fill(5),
+    );
+    t.equal(store.sessions.getCount(), before + 1);
+    t.equal(eventCount(answers[0]!.json.session_token), 5);
+    const after = counted(store, tenant.projectId);
+    t.same([after.sessions - countedBefore.sessions, after.events - countedBefore.events], [1, 5]);
+  });
+
+  await t.test(
+    "parallel first contacts under one key with different events make one session, counted once",
+    async (t) => {
+      const before = counted(store, tenant.projectId);
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => send(batch(`differ${index}-0`, 1), "differ-key")),
+      );
+      const [token] = new Set(answers.map(({ json }) => json.session_token));
+      t.equal(new Set(answers.map(({ json }) => json.session_token)).size, 1);
+      t.equal(eventCount(token), 20);
+      const after = counted(store, tenant.projectId);
+      t.same([after.sessions - before.sessions, after.events - before.events], [1, 20]);
+    },
+  );
+
+  await t.test("a retry whose first 202 was lost resolves to the same session and counts nothing twice", async (t) => {
+    const first = await send(batch("lost0000", 4), "lost-key");
+    const again = await send(batch("lost0000", 4), "lost-key");
+    t.same(again.json, { session_token: first.json.session_token, accepted: 0, duplicates: 4 });
+  });
+
+  await t.test("the same key with a token that is not recoverable resolves to the session first minted", async (t) => {
+    const stale = `sess_${"B".repeat(28)}`;
+    const first = await send(batch("stale000", 2, stale), "stale-key");
+    t.not(first.json.session_token, stale);
+    const again = await send(batch("stale000", 2, stale), "stale-key");
+    t.same(again.json, { session_token: first.json.session_token, accepted: 0, duplicates: 2 });
+  });
+
+  await t.test("without an Idempotency-Key every first contact is a session of its own", async (t) => {
+    const [one, other] = await Promise.all([send(batch("nokey000")), send(batch("nokey000"))]);
+    t.not(one.json.session_token, other.json.session_token);
+  });
+
+  await t.test("a session's own token outweighs the key", async (t) => {
+    const one = await send(batch("owntok00"), "own-key");
+    const other = await send(batch("owntok01"));
+    const again = await send(batch("owntok02", 1, other.json.session_token), "own-key");
+    t.equal(again.json.session_token, other.json.session_token);
+    t.not(again.json.session_token, one.json.session_token);
+  });
+
+  await t.test("20 parallel retries of a later batch count it once", async (t) => {
+    const { json } = await send(batch("later000"));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(batch("later001", 7, json.session_token))));
+    t.equal(
+      answers.reduce((sum, answer) => sum + answer.json.accepted, 0),
+      7,
+    );
+    t.equal(eventCount(json.session_token), 8);
+  });
+
+  await t.test("parallel batches of one session lose no event", async (t) => {
+    const { json } = await send(batch("noloss00"));
+    await Promise.all(Array.from({ length: 40 }, (_, index) => send(batch(`noloss1${index}`, 5, json.session_token))));
+    t.equal(eventCount(json.session_token), 201);
+  });
+
+  await t.test("a batch is recognised after thousands of events", async (t) => {
+    const { json } = await send(batch("many0000", 100));
+    const token: string = json.session_token;
+    for (let index = 1; index <= 20; index++) await send(batch(`many00${index}`, 100, token));
+    const first = await send(batch("many0000", 100, token));
+    t.same([first.json.accepted, first.json.duplicates], [0, 100], "2000 events later");
+    for (let index = 21; index <= 45; index++) await send(batch(`many00${index}`, 100, token));
+    for (const index of [26, 35, 45]) {
+      const again = await send(batch(`many00${index}`, 100, token));
+      t.same([again.json.accepted, again.json.duplicates], [0, 100], `batch ${index} of 45`);
+    }
+    t.equal(eventCount(token), 4600);
+  });
+
+  await t.test("a refused batch leaves nothing behind: no session, no event, no key", async (t) => {
+    const { json } = await send(batch("whole000", 3));
+    const before = [store.sessions.getCount(), store.idempotency.getCount(), counted(store, tenant.projectId)];
+    const bad = { ...event("whole001-bad"), type: "no such type" };
+    t.equal((await send({ session_token: null, events: [...events("whole001", 9), bad] }, "whole-key")).status, 422);
+    t.equal((await send({ session_token: json.session_token, events: [...events("whole002", 9), bad] })).status, 422);
+    t.same([store.sessions.getCount(), store.idempotency.getCount(), counted(store, tenant.projectId)], before);
+    t.equal(eventCount(json.session_token), 3);
+    const good = await send(batch("whole001", 9), "whole-key");
+    t.same([good.json.accepted, good.json.duplicates], [9, 0], "the same ids and key are as good as new");
+  });
+});
+
+t.test("killed after its 202s, the server has every session, and retries count nothing twice", async (t) => {
+  const dataDir = t.testdir();
+  const first = await startServer(t, [], dataDir);
+  const tenant = await firstTenant(first);
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, index) => sender(first, tenant)(batch(`kill${index}-00`, 3), `kill-${index}`)),
+  );
+  await first.end("SIGKILL");
+
+  const second = await startServer(t, [], dataDir);
+  const send = sender(second, tenant);
+  for (const [index, { json }] of answers.entries()) {
+    const again = await send(batch(`kill${index}-00`, 3), `kill-${index}`);
+    t.same(again.json, { session_token: json.session_token, accepted: 0, duplicates: 3 });
+  }
+  const store = openBeside(t, second);
+  t.same(counted(store, tenant.projectId), { sessions: 30, events: 90 });
+  const verdict = await second.ask("GET", `/v1/sessions/${answers[0]!.json.session_token}/verdict`, {
+    token: tenant.privateKey,
+  });
+  t.not(verdict.json.verdict, "not_computed");
+});
+
+t.test("stopped while batches are on their way, the server keeps each one it acknowledged", async (t) => {
+  const dataDir = t.testdir();
+  const first = await startServer(t, ["--durability", "power-loss"], dataDir);
+  const tenant = await firstTenant(first);
+  const send = sender(first, tenant);
+  const asked = Array.from({ length: 200 }, (_, index) =>
+    send(batch(`race${index}-00`), `race-${index}`).catch(() => null),
+  );
+  await Promise.race(asked);
+  await first.end("SIGKILL");
+  const acknowledged = (await Promise.all(asked)).flatMap((answer) =>
+    answer?.status === 202 ? [answer.json.session_token] : [],
+  );
+  t.ok(acknowledged.length > 0);
+
+  const second = await startServer(t, [], dataDir);
+  const store = openBeside(t, second);
+  const sessions = new Sessions(store);
+  const missing = acknowledged.filter((token) => !sessions.exists(tenant.projectId, token));
+  t.same(missing, []);
+});
