@@ -8,10 +8,13 @@ import { jsonType, type Reply, refusal, writeReply } from "./reply.js";
 export class Exchange {
   readonly requestId: string;
   readonly #res: HttpResponse;
+  readonly #toHead: boolean;
   #over = false;
 
-  constructor(res: HttpResponse, requestId: string) {
+  /** `toHead`: the request is a HEAD, so no body may follow the headers of its answer. */
+  constructor(res: HttpResponse, requestId: string, toHead = false) {
     this.#res = res;
+    this.#toHead = toHead;
     this.requestId = requestId;
     res.onAborted(() => {
       this.#over = true;
@@ -27,7 +30,8 @@ export class Exchange {
   send(reply: Reply): void {
     if (this.#over) return;
     this.#over = true;
-    this.#res.cork(() => writeReply(this.#res, this.requestId, reply));
+    const written = this.#toHead ? withoutBody(reply) : reply;
+    this.#res.cork(() => writeReply(this.#res, this.requestId, written));
   }
 
   /** Answers 200 with JSON text: the shortest way, for the verdict read. */
@@ -55,6 +59,10 @@ export class Exchange {
   get socketAddress(): string {
     return Buffer.from(this.#res.getRemoteAddressAsText()).toString("latin1");
   }
+}
+
+function withoutBody({ status, headers }: Reply): Reply {
+  return headers === undefined ? { status } : { status, headers };
 }
 
 /** The value of `Authorization: Bearer …`, or "". */

@@ -89,16 +89,20 @@ export class HttpServer {
     for (const path of new Set(routes.map((route) => route.path))) {
       const rows = routes.filter((route) => route.path === path);
       const allow = rows.map((row) => methodNames[row.method]).join(", ");
-      this.#app.any(path, (res: HttpResponse) => {
-        new Exchange(res, this.#nextRequestId()).send({
+      this.#app.any(path, (res: HttpResponse, req: HttpRequest) => {
+        this.#fallbackExchange(res, req).send({
           ...refusal(refuse("methodNotAllowed", `this path takes ${allow}`)),
           headers: [["Allow", allow]],
         });
       });
     }
-    this.#app.any("/*", (res: HttpResponse) => {
-      new Exchange(res, this.#nextRequestId()).send(refusal(refuse("notFound", "there is nothing at this path")));
+    this.#app.any("/*", (res: HttpResponse, req: HttpRequest) => {
+      this.#fallbackExchange(res, req).send(refusal(refuse("notFound", "there is nothing at this path")));
     });
+  }
+
+  #fallbackExchange(res: HttpResponse, req: HttpRequest): Exchange {
+    return new Exchange(res, this.#nextRequestId(), req.getMethod() === "head");
   }
 
   #runRaw(route: RawRoute, exchange: Exchange, req: HttpRequest): void {
@@ -196,10 +200,10 @@ export function privateKeyOf(req: HttpRequest): string {
   return bearer(req) || req.getHeader("x-service-private-key");
 }
 
-/** A path id: digits only, from 1; null for anything else. */
+/** A path id: digits only, from 1; null for anything else. One too large to be exact is an id that nothing has. */
 export function positiveInteger(text: string | undefined): number | null {
-  if (text === undefined || !/^[0-9]{1,15}$/.test(text)) return null;
-  const number = Number(text);
+  if (text === undefined || !/^[0-9]+$/.test(text)) return null;
+  const number = Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   return number > 0 ? number : null;
 }
 
