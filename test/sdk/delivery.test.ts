@@ -209,9 +209,9 @@ t.test("two tabs that race for the first contact end up in one session", async (
 t.test("a retried first contact adopts the session that another tab has opened meanwhile", async (t) => {
   const site = await openSite(t);
   const retry = gate();
-  site.answer = (_post, index) => {
+  site.answer = (post, index) => {
     if (index === 0) return { status: 500, until: retry.opened };
-    return { status: 202, token: index === 1 ? "sess_two" : "sess_one" };
+    return { status: 202, token: index === 1 ? "sess_two" : (post.batch.session_token ?? "sess_one") };
   };
   const context = await browser.newContext();
   const [one, two] = [await context.newPage(), await context.newPage()];

@@ -1,0 +1,48 @@
+/** The main job, end to end: a real browser on /demo, the SDK, ingest, a scoring worker, the store, the verdict on the page. */
+import t from "tap";
+import { launch, noChromium } from "../support/chromium.js";
+import { askUntil, startServer } from "../support/server.js";
+
+if (noChromium !== undefined) {
+  t.plan(0, noChromium);
+  process.exit(0);
+}
+
+t.test("headless automation on /demo ends in a bot band, with reasons that name it", async (t) => {
+  const server = await startServer(t, ["--demo"]);
+  const page = await (await launch(t)).newPage();
+  const batches: { headers: Record<string, string>; body: { session_token: string | null } }[] = [];
+  page.on("request", (request) => {
+    if (!request.url().endsWith("/v1/events")) return;
+    batches.push({ headers: request.headers(), body: JSON.parse(request.postData() ?? "{}") });
+  });
+  const answered = page.waitForResponse((response) => response.url().endsWith("/v1/events"));
+  await page.goto(`http://127.0.0.1:${server.port}/demo`);
+  t.equal((await answered).status(), 202, "the batch is accepted");
+  t.equal(batches[0]!.body.session_token, null, "first contact brings no token");
+  t.match(batches[0]!.headers["idempotency-key"], /^[0-9a-f-]{36}$/, "and an idempotency key");
+
+  const cookies = await page.context().cookies();
+  const token = cookies.find((cookie) => cookie.name === "service_session")?.value ?? "";
+  t.match(token, /^sess_/, "the token is kept in the cookie");
+  const verdict = await server.ask("GET", `/demo/verdict?session=${token}`);
+  t.equal(verdict.json.verdict, "definite");
+  t.match(verdict.json.reason, /navigator\.webdriver|user agent/i, "the reason names what gave it away");
+  t.equal(verdict.json.action, "allow", "and nobody is blocked: no rule is active");
+  await page.getByText(verdict.json.reason as string).waitFor();
+  t.pass("the page shows that verdict");
+
+  const [, first] = /"event_count":\s*(\d+)/.exec(JSON.stringify(await server.command("session", "show", token))) ?? [];
+  await page.mouse.move(200, 200, { steps: 30 });
+  await page.goto("about:blank");
+  const after = await askUntil(
+    async () => {
+      const shown = await server.command("session", "show", token);
+      return { status: 200, headers: new Headers(), text: "", json: shown };
+    },
+    ({ json }) => json.event_count > Number(first),
+  );
+  t.ok(after.json.event_count > Number(first), "what was moved before leaving arrived by beacon");
+  const last = batches.at(-1)!;
+  t.equal(last.body.session_token, token, "with the same token");
+});
