@@ -282,9 +282,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     straightSpread: hasStrokes ? deviation(n[F.strokes]!, n[F.straightSum]!, n[F.straightSquares]!) : undefined,
     distanceTimeCorrelation: n[F.strokes]! >= correlationStrokesMin ? strokeCorrelation(n) : undefined,
     fractionShare:
-      n[F.fractionalN]! > 0
-        ? n[F.fractionalSum]! / n[F.fractionalN]!
-        : ratio(n[F.fractionPoints]!, n[F.points]!, stepsMin),
+      n[F.fractionalN]! > 0 ? n[F.fractionalSum]! / n[F.fractionalN]! : ratio(n[F.fractionPoints]!, n[F.points]!, 5),
     coalescedMean: ratio(n[F.coalescedSum]!, n[F.coalescedN]!, 1),
     lagMean: ratio(n[F.lagSum]!, n[F.lagN]!, 1),
     movementMismatch: ratio(n[F.mismatchSum]!, n[F.mismatchN]!, 1),
@@ -321,7 +319,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
 const stepsMin = 20;
 const strokesMin = 4;
 const correlationStrokesMin = 6;
-const clicksMin = 3;
+const clicksMin = 2;
 const scrollsMin = 8;
 const keysMin = 12;
 const shinglesMin = 4;
