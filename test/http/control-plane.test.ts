@@ -1,15 +1,9 @@
 /** The control plane over HTTP, endpoint by endpoint: scoring, keys, settings, rules, account, user. */
 import t from "tap";
 import { batch } from "../support/batches.js";
-import { type Answer, firstTenant, startServer, type Tenant, type TestServer } from "../support/server.js";
+import { type Answer, firstTenant, newProject, startServer } from "../support/server.js";
 
 const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
-
-/** A project whose scoring is not enabled, in the tenant's account. */
-async function newProject(server: TestServer, tenant: Tenant): Promise<string> {
-  const { id } = await server.command("project", "create", "--account", String(tenant.accountId), "--name", "Another");
-  return `/v1/projects/${id}`;
-}
 
 function invalid(t: import("tap").Test, answer: Answer, message: string): void {
   t.same([answer.status, answer.json?.code], [422, "INVALID_PAYLOAD"], message);
@@ -22,7 +16,7 @@ t.test("scoring", async (t) => {
     server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
 
   await t.test("enabling mints both keys once, and answers guards and threshold", async (t) => {
-    const project = await newProject(server, tenant);
+    const project = `/v1/projects/${await newProject(server, tenant.accountId)}`;
     const first = await ask("POST", `${project}/scoring`);
     t.equal(first.status, 200);
     t.same(Object.keys(first.json).sort(), ["bot_settings", "likely_bot_threshold", "private_key", "site_key"]);
@@ -39,14 +33,14 @@ t.test("scoring", async (t) => {
   });
 
   await t.test("enabling in parallel mints one pair", async (t) => {
-    const project = await newProject(server, tenant);
+    const project = `/v1/projects/${await newProject(server, tenant.accountId)}`;
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask("POST", `${project}/scoring`)));
     t.equal(new Set(answers.map(({ json }) => json.site_key)).size, 1);
     t.equal(answers.filter(({ json }) => json.private_key !== null).length, 1);
   });
 
   await t.test("enabling again shows the settings as they are", async (t) => {
-    const project = await newProject(server, tenant);
+    const project = `/v1/projects/${await newProject(server, tenant.accountId)}`;
     await ask("POST", `${project}/scoring`);
     await ask("PUT", `${project}/scoring/settings`, {
       protect_static: false,
@@ -59,7 +53,7 @@ t.test("scoring", async (t) => {
   });
 
   await t.test("keys of two projects differ and are scoped to their own", async (t) => {
-    const project = await newProject(server, tenant);
+    const project = `/v1/projects/${await newProject(server, tenant.accountId)}`;
     const other = (await ask("POST", `${project}/scoring`)).json;
     t.not(other.site_key, tenant.siteKey);
     const { json } = await server.ask("POST", "/v1/events", {
@@ -72,7 +66,7 @@ t.test("scoring", async (t) => {
   });
 
   await t.test("rotating answers the new key, and the old one is refused from the next request on", async (t) => {
-    const project = await newProject(server, tenant);
+    const project = `/v1/projects/${await newProject(server, tenant.accountId)}`;
     const keys = (await ask("POST", `${project}/scoring`)).json;
     const ingest = (key: string) =>
       server.ask("POST", "/v1/events", { headers: { "x-service-site-key": key }, body: batch("rotate00") });
@@ -124,7 +118,7 @@ t.test("scoring", async (t) => {
   });
 
   await t.test("rotating is 422 without a known type, and 409 without code while scoring is not enabled", async (t) => {
-    const project = await newProject(server, tenant);
+    const project = `/v1/projects/${await newProject(server, tenant.accountId)}`;
     const bodies = [
       {},
       { type: null },
@@ -146,7 +140,7 @@ t.test("scoring", async (t) => {
   await t.test(
     "settings may be read and changed before scoring is enabled, and {} or no body changes nothing",
     async (t) => {
-      const project = await newProject(server, tenant);
+      const project = `/v1/projects/${await newProject(server, tenant.accountId)}`;
       const defaults = {
         bot_settings: { allow_verified: true, protect_static: true, logged_in_policy: "observe" },
         likely_bot_threshold: 30,
@@ -161,7 +155,7 @@ t.test("scoring", async (t) => {
   );
 
   await t.test("each setting changes alone, and the answer is the state after the update", async (t) => {
-    const project = await newProject(server, tenant);
+    const project = `/v1/projects/${await newProject(server, tenant.accountId)}`;
     const state = {
       bot_settings: { allow_verified: true, protect_static: true, logged_in_policy: "observe" },
       likely_bot_threshold: 30,
@@ -183,7 +177,7 @@ t.test("scoring", async (t) => {
   });
 
   await t.test("a bad setting is 422 and changes nothing, the good ones beside it included", async (t) => {
-    const project = await newProject(server, tenant);
+    const project = `/v1/projects/${await newProject(server, tenant.accountId)}`;
     const bad: Record<string, readonly unknown[]> = {
       allow_verified: [null, 1, "true", [], {}],
       protect_static: [null, 0, "false"],
@@ -417,7 +411,7 @@ t.test("rules", async (t) => {
   });
 
   await t.test("a project holds at most 1000 rules", async (t) => {
-    const path = await newProject(server, tenant);
+    const path = `/v1/projects/${await newProject(server, tenant.accountId)}`;
     let made = 2;
     let last: Answer | undefined;
     while (made < 1001) {

@@ -1,7 +1,6 @@
 /** `POST /v1/events` over real sockets, scoring threads and LMDB: the answer, its credentials, keys in the body, the quota. */
 import t from "tap";
 import { monthOf } from "../../src/store/keys.js";
-import { openStore } from "../../src/store/store.js";
 import { batch, browserHeaders, event, events } from "../support/batches.js";
 import { anotherTenant, firstTenant, startServer } from "../support/server.js";
 
@@ -9,8 +8,7 @@ t.test("ingest", async (t) => {
   const server = await startServer(t);
   const tenant = await firstTenant(server);
   const free = await anotherTenant(server, "free", { plan: "free" });
-  const store = openStore(server.dataDir);
-  t.teardown(() => store.close());
+  const { store } = server;
   const key = { "x-service-site-key": tenant.siteKey, ...browserHeaders };
   const send = (body: unknown, headers: Record<string, string> = key) =>
     server.ask("POST", "/v1/events", { headers, body });
@@ -171,9 +169,9 @@ t.test("ingest", async (t) => {
     },
   );
 
-  await t.test("a thousand requests in a burst are never answered 429 and carry no Retry-After", async (t) => {
+  await t.test("hundreds of requests in a burst are never answered 429 and carry no Retry-After", async (t) => {
     const statuses = new Set<number>();
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 4; round++) {
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, index) => send(batch(`burst${round}-${index}-0`))),
       );

@@ -1,16 +1,10 @@
 /** Retries and crashes: whatever is sent again, or whenever the process dies, one session and exact counts remain. */
-import t, { type Test } from "tap";
+import t from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { hourOf } from "../../src/store/keys.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import type { Store } from "../../src/store/store.js";
 import { batch, event, events } from "../support/batches.js";
 import { type Answer, firstTenant, startServer, type Tenant, type TestServer } from "../support/server.js";
-
-function openBeside(t: Test, server: TestServer): Store {
-  const store = openStore(server.dataDir);
-  t.teardown(() => store.close());
-  return store;
-}
 
 function sender(server: TestServer, tenant: Tenant) {
   return (body: unknown, idempotencyKey?: string): Promise<Answer> =>
@@ -37,7 +31,7 @@ function counted(store: Store, projectId: number): { sessions: number; events: n
 t.test("retries", async (t) => {
   const server = await startServer(t, ["--scoring-threads", "2"]);
   const tenant = await firstTenant(server);
-  const store = openBeside(t, server);
+  const { store } = server;
   const send = sender(server, tenant);
   const sessions = new Sessions(store);
   const eventCount = (token: string) => sessions.verdictPart(tenant.projectId, token)?.eventCount;
@@ -158,7 +152,7 @@ t.test("killed after its 202s, the server has every session, and retries count n
     const again = await send(batch(`kill${index}-00`, 3), `kill-${index}`);
     t.same(again.json, { session_token: json.session_token, accepted: 0, duplicates: 3 });
   }
-  const store = openBeside(t, second);
+  const store = second.store;
   t.same(counted(store, tenant.projectId), { sessions: 30, events: 90 });
   const verdict = await second.ask("GET", `/v1/sessions/${answers[0]!.json.session_token}/verdict`, {
     token: tenant.privateKey,
@@ -182,7 +176,7 @@ t.test("stopped while batches are on their way, the server keeps each one it ack
   t.ok(acknowledged.length > 0);
 
   const second = await startServer(t, [], dataDir);
-  const store = openBeside(t, second);
+  const store = second.store;
   const sessions = new Sessions(store);
   const missing = acknowledged.filter((token) => !sessions.exists(tenant.projectId, token));
   t.same(missing, []);

@@ -7,6 +7,11 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
+import type { Role } from "../../src/contract/entities.js";
+import { Accounts } from "../../src/control-plane/accounts.js";
+import { Projects } from "../../src/control-plane/projects.js";
+import { Refusal } from "../../src/errors.js";
+import { openStore, type Store } from "../../src/store/store.js";
 
 const program = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
 
@@ -31,6 +36,8 @@ export interface Ask {
 export interface TestServer {
   readonly port: number;
   readonly dataDir: string;
+  /** The server's store, opened beside it as the command line does. */
+  readonly store: Store;
   ask(method: string, path: string, ask?: Ask): Promise<Answer>;
   /** Runs a command of the command line on the same store; what it prints with `--json`. */
   // biome-ignore lint/suspicious/noExplicitAny: every command prints its own form
@@ -64,9 +71,12 @@ export async function startServer(t: Test, flags: readonly string[] = [], dataDi
   };
   t.teardown(() => end("SIGKILL"));
   const port = await portOf(child);
+  const store = openStore(dataDir);
+  t.teardown(() => store.close());
   return {
     port,
     dataDir,
+    store,
     end,
     ask: (method, path, ask = {}) => askOver(`http://127.0.0.1:${port}${path}`, method, ask),
     command: (...words) => runCommand([...words, "--json", "--data-dir", dataDir]),
@@ -135,24 +145,42 @@ export async function firstTenant(server: TestServer): Promise<Tenant> {
 
 export interface TenantOptions {
   readonly plan?: string;
-  readonly role?: string;
-  readonly abilities?: string;
+  readonly role?: Role;
+  readonly abilities?: readonly string[];
 }
 
-/** One more account, made by the commands for it, with scoring enabled over HTTP. `slug` names account and user. */
+/** One more account, made on the store beside the server, with scoring enabled over HTTP. `slug` names account and user. */
 export async function anotherTenant(server: TestServer, slug: string, options: TenantOptions = {}): Promise<Tenant> {
-  const { plan = "pro", role = "owner", abilities = "*" } = options;
-  const [account, user] = await Promise.all([
-    server.command("account", "create", "--name", slug, "--slug", slug, "--plan", plan),
-    server.command("user", "create", "--name", slug, "--email", `${slug}@example.com`),
-  ]);
-  const ids = ["--account", String(account.id), "--user", String(user.id)];
-  const [, project] = await Promise.all([
-    server.command("member", "set", ...ids, "--role", role),
-    server.command("project", "create", "--account", String(account.id), "--name", slug),
-  ]);
-  const token = await server.command("token", "create", ...ids, "--abilities", abilities);
-  return enabled(server, account.id, user.id, project.id, token.account_token);
+  const { plan = "pro", role = "owner", abilities = ["*"] } = options;
+  const accounts = new Accounts(server.store, Date.now);
+  const account = done(
+    await accounts.createAccount({ name: slug, slug, plan, isPersonal: false, subscription: "active" }),
+  );
+  const user = done(await accounts.createUser(slug, `${slug}@example.com`));
+  done(await accounts.setMember(account.id, user.id, role));
+  const projectId = await newProject(server, account.id);
+  const token = await newToken(server, account.id, user.id, abilities);
+  return enabled(server, account.id, user.id, projectId, token);
+}
+
+/** The id of one more project of the account, its scoring not enabled. */
+export async function newProject(server: TestServer, accountId: number): Promise<number> {
+  return done(await new Projects(server.store, Date.now).create(accountId, "Another")).id;
+}
+
+/** The secret of one more account token. */
+export async function newToken(
+  server: TestServer,
+  accountId: number,
+  userId: number,
+  abilities: readonly string[],
+): Promise<string> {
+  return done(await new Accounts(server.store, Date.now).createToken({ accountId, userId, abilities })).secret;
+}
+
+function done<T>(value: T | Refusal): T {
+  if (value instanceof Refusal) throw new Error(value.message);
+  return value;
 }
 
 async function enabled(
