@@ -71,6 +71,14 @@ export const limits = {
   pageDefault: 50,
   /** Stored sessions that one `rules/test` replays at most: bounds its time to a few milliseconds a call. */
   ruleTestSessionsMax: 1000,
+  /** Sessions replayed before other requests get their turn: about a millisecond. */
+  ruleTestChunk: 100,
+  /** Tokens of matched sessions that `rules/test` shows. */
+  ruleTestSampleMax: 10,
+  /** Buckets of one `stats` answer: a month of hours, two years of days; 200 KiB. */
+  statsBucketsMax: 750,
+  /** Hours of `stats` read before other requests get their turn: about a millisecond. */
+  statsHoursChunk: 240,
 
   /** Characters of an account's, user's or project's name; the same as a rule's. */
   nameMax: 255,

@@ -16,12 +16,20 @@ import { Blocks } from "./control-plane/blocks.js";
 import { Projects } from "./control-plane/projects.js";
 import { Rules } from "./control-plane/rules.js";
 import { Sessions } from "./control-plane/sessions.js";
+import { Stats } from "./control-plane/stats.js";
 import { TrafficCounter } from "./control-plane/traffic.js";
 import { VerifiedBotCatalogues } from "./control-plane/verified-bot-catalogue.js";
 import { detections } from "./detections/catalogue.js";
 import { accountRoutes } from "./http/handlers/control-plane/account.js";
+import { blockRoute } from "./http/handlers/control-plane/blocks.js";
+import { detectionsRoute } from "./http/handlers/control-plane/detections.js";
+import { openApiRoute } from "./http/handlers/control-plane/openapi.js";
+import { ruleTestRoute } from "./http/handlers/control-plane/rule-test.js";
 import { ruleRoutes } from "./http/handlers/control-plane/rules.js";
 import { scoringRoutes } from "./http/handlers/control-plane/scoring.js";
+import { sessionRoutes } from "./http/handlers/control-plane/sessions.js";
+import { statsRoute } from "./http/handlers/control-plane/stats.js";
+import { verifiedBotsRoute } from "./http/handlers/control-plane/verified-bots.js";
 import { ingestRoutes } from "./http/handlers/data-plane/ingest.js";
 import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
 import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
@@ -160,7 +168,8 @@ function buildServices(config: ServeConfig, log: Logger, store: Store, pool: Pis
     ...(config.dnsServers.length > 0 && { servers: config.dnsServers }),
     now,
   });
-  const bots = currentBots(new VerifiedBotCatalogues(store), reverseDns);
+  const catalogues = new VerifiedBotCatalogues(store);
+  const bots = currentBots(catalogues, reverseDns);
   // Built now and not by the first request: it takes about a tenth of a second.
   bots();
   const state = { stopping: false };
@@ -180,10 +189,17 @@ function buildServices(config: ServeConfig, log: Logger, store: Store, pool: Pis
     ...scoringRoutes(projects),
     ...ruleRoutes(rules),
     ...accountRoutes(),
+    ...sessionRoutes({ sessions, now }),
+    blockRoute(blocks),
+    statsRoute({ stats: new Stats(store), flush: () => traffic.flush(), now }),
+    ruleTestRoute({ sessions, now }),
+    verifiedBotsRoute(catalogues),
+    detectionsRoute(),
     ...healthRoutes({ isReady: () => !state.stopping }),
     ...sdkPages().map(pageRoute),
     ...(config.demo ? demoPages(store, verdicts) : []),
   ];
+  routes.push(openApiRoute([...routes]));
   return Object.assign(state, { credentials, accounts, projects, traffic, queue, reverseDns, routes, onFailure });
 }
 

@@ -21,7 +21,7 @@ const allowed: Record<string, readonly string[] | null> = {
   verdict: ["contract", "limits", "errors", "rules"],
   store: ["contract", "limits", "errors", "lmdb", "msgpackr", "node:"],
   auth: ["contract", "limits", "errors", "store", "node:"],
-  "control-plane": ["contract", "limits", "errors", "store", "auth", "rules", "verified-bots", "engines"],
+  "control-plane": ["contract", "limits", "errors", "store", "auth", "rules", "verdict", "verified-bots", "engines"],
   ingest: ["contract", "engines", "store", "auth", "limits", "errors", "piscina", "node:"],
   http: [
     "contract",

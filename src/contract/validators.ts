@@ -1,5 +1,6 @@
 /** Checks compiled by typia from the contract's types. The only file that calls typia. */
 import typia from "typia";
+import type { ApiTypes } from "./api-answers.js";
 import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody } from "./control.js";
 import type { IngestEvents } from "./events.js";
 
@@ -44,3 +45,6 @@ export const checkSettings = (value: unknown): Checked<SettingsBody> => check(va
 export const checkRule = (value: unknown): Checked<RuleBody> => check(validators.rule(value));
 export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange(value));
 export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest(value));
+
+/** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */
+export const apiSchemas = typia.json.schemas<[ApiTypes], "3.1">();

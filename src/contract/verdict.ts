@@ -1,4 +1,5 @@
 /** Bands, actions and the verdict as the backend reads it (`api.md` 2.5 and 3.1). */
+import type { tags } from "typia";
 
 export const bands = [
   "not_computed",
@@ -23,10 +24,10 @@ export type VerifiedBotCategory = (typeof verifiedBotCategories)[number];
 export interface Verdict {
   verdict: Band;
   /** 0 (not computed) or 1 to 99; lower is more bot-confident. */
-  score: number;
+  score: number & tags.Type<"uint32"> & tags.Maximum<99>;
   action: Action;
   /** Stable ids explaining the score; empty for clean humans. */
-  detection_ids: number[];
+  detection_ids: (number & tags.Type<"uint32">)[];
   /** Plain-English summary. */
   reason: string;
   verified_bot_category?: VerifiedBotCategory;

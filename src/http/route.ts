@@ -4,6 +4,7 @@ import type { Ability } from "../auth/abilities.js";
 import type { KeyHolder, TokenHolder } from "../auth/credentials.js";
 import type { Project } from "../contract/entities.js";
 import type { Feature } from "../contract/plans.js";
+import type { RouteDoc } from "../contract/route-doc.js";
 import type { Exchange } from "./exchange.js";
 import type { Reply } from "./reply.js";
 
@@ -36,6 +37,8 @@ interface Row {
   readonly path: string;
   /** Whether the body is read; default false. */
   readonly readsBody?: boolean;
+  /** What the OpenAPI document says of the route: a row without it does not compile. */
+  readonly doc: RouteDoc;
 }
 
 /** No credential. */

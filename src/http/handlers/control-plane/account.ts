@@ -10,6 +10,14 @@ export function accountRoutes(): TokenRoute[] {
       method: "get",
       path: "/v1/account",
       credential: "token",
+      doc: {
+        id: "getAccount",
+        tag: "control plane",
+        summary: "The account of the token",
+        description: "Reachable without an active subscription.",
+        answers: { 200: "AccountAnswer" },
+        refusals: ["forbidden"],
+      },
       handle: ({ holder: { account, membership } }) =>
         account === null || membership === null
           ? refusal(refuse("forbidden", "the token is not bound to an accessible account"))
@@ -19,6 +27,12 @@ export function accountRoutes(): TokenRoute[] {
       method: "get",
       path: "/user",
       credential: "token",
+      doc: {
+        id: "getUser",
+        tag: "control plane",
+        summary: "The holder of the token",
+        answers: { 200: "UserAnswer" },
+      },
       handle: ({ holder: { user } }) =>
         user === null
           ? refusal(refuse("unauthenticated", "a valid account token is required"))

@@ -19,6 +19,12 @@ export function ruleRoutes(rules: Rules): ProjectRoute[] {
       method: "get",
       path: listPath,
       credential: "project",
+      doc: {
+        id: "listRules",
+        tag: "control plane",
+        summary: "The rules of a project in the order of evaluation",
+        answers: { 200: "RulesAnswer" },
+      },
       handle: ({ project }) => json(200, rules.list(project.id).map(listedRuleView)),
     },
     {
@@ -27,19 +33,57 @@ export function ruleRoutes(rules: Rules): ProjectRoute[] {
       credential: "project",
       changes: true,
       readsBody: true,
+      doc: {
+        id: "createRule",
+        tag: "control plane",
+        summary: "Create a rule",
+        description: "The expression is compiled and checked before anything is stored.",
+        body: "RuleBody",
+        answers: { 201: "RuleAnswer" },
+      },
       handle: (call) => createRule(rules, call),
     },
-    { method: "patch", path: rulePath, credential: "project", changes: true, readsBody: true, handle: change },
-    { method: "put", path: rulePath, credential: "project", changes: true, readsBody: true, handle: change },
+    {
+      method: "patch",
+      path: rulePath,
+      credential: "project",
+      changes: true,
+      readsBody: true,
+      doc: { ...changeDoc, id: "changeRule", summary: "Change a rule" },
+      handle: change,
+    },
+    {
+      method: "put",
+      path: rulePath,
+      credential: "project",
+      changes: true,
+      readsBody: true,
+      doc: { ...changeDoc, id: "putRule", summary: "Change a rule (an alias of PATCH)" },
+      handle: change,
+    },
     {
       method: "del",
       path: rulePath,
       credential: "project",
       changes: true,
+      doc: {
+        id: "deleteRule",
+        tag: "control plane",
+        summary: "Delete a rule",
+        answers: { 204: "empty" },
+      },
       handle: (call) => removeRule(rules, call),
     },
   ];
 }
+
+const changeDoc = {
+  tag: "control plane",
+  description: "Send only what changes. A refused change leaves the stored rule untouched.",
+  body: "RuleChangeBody",
+  bodyOptional: true,
+  answers: { 200: "RuleAnswer" },
+} as const;
 
 async function createRule(rules: Rules, { project, body }: ProjectCall): Promise<Reply> {
   const read = readBodyAs(body, checkRule);

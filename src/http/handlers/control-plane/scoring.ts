@@ -1,4 +1,5 @@
 /** Scoring of a project: enable, read, rotate keys, change settings. */
+import type { RotatedKeyAnswer, ScoringAnswer, ScoringEnabledAnswer } from "../../../contract/api-answers.js";
 import { checkRotate, checkSettings } from "../../../contract/validators.js";
 import type { Projects, SettingsChange } from "../../../control-plane/projects.js";
 import { Refusal, refuse } from "../../../errors.js";
@@ -17,14 +18,31 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
       path: "/v1/projects/:project/scoring",
       credential: "project",
       changes: true,
+      doc: {
+        id: "enableScoring",
+        tag: "control plane",
+        summary: "Enable scoring",
+        description: "Mints both keys the first time; afterwards answers the site key there is.",
+        answers: { 200: "ScoringEnabledAnswer" },
+      },
       handle: ({ project }) => enable(projects, project.id),
     },
     {
       method: "get",
       path: "/v1/projects/:project/scoring",
       credential: "project",
+      doc: {
+        id: "getScoring",
+        tag: "control plane",
+        summary: "The scoring configuration",
+        answers: { 200: "ScoringAnswer" },
+      },
       handle: ({ project }) =>
-        json(200, { enabled: project.siteKey !== null, site_key: project.siteKey, ...settingsView(project) }),
+        json(200, {
+          enabled: project.siteKey !== null,
+          site_key: project.siteKey,
+          ...settingsView(project),
+        } satisfies ScoringAnswer),
     },
     {
       method: "post",
@@ -32,6 +50,15 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
       credential: "project",
       changes: true,
       readsBody: true,
+      doc: {
+        id: "rotateKey",
+        tag: "control plane",
+        summary: "Rotate a key",
+        description: "The old key is refused from the next request on.",
+        body: "RotateBody",
+        answers: { 200: "RotatedKeyAnswer" },
+        refusals: ["conflict"],
+      },
       handle: (call) => rotate(projects, call),
     },
     {
@@ -40,6 +67,16 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
       credential: "project",
       changes: true,
       readsBody: true,
+      doc: {
+        id: "changeSettings",
+        tag: "control plane",
+        summary: "Change the settings",
+        description:
+          "Send only what changes. The removed `block_definite` and `challenge_likely` are refused: enforcement is decided by rules.",
+        body: "SettingsBody",
+        bodyOptional: true,
+        answers: { 200: "SettingsAnswer" },
+      },
       handle: (call) => changeSettings(projects, call),
     },
   ];
@@ -53,14 +90,14 @@ async function enable(projects: Projects, id: number): Promise<Reply> {
     private_key: enabled.privateKey,
     bot_settings: guardsView(enabled.project),
     likely_bot_threshold: enabled.project.likelyBotThreshold,
-  });
+  } satisfies ScoringEnabledAnswer);
 }
 
 async function rotate(projects: Projects, { project, body }: ProjectCall): Promise<Reply> {
   const read = readBodyAs(body, checkRotate);
   if (read instanceof Refusal) return refusal(read);
   const key = await projects.rotateKey(project.id, read.value.type);
-  return key instanceof Refusal ? refusal(key) : json(200, { type: read.value.type, key });
+  return key instanceof Refusal ? refusal(key) : json(200, { type: read.value.type, key } satisfies RotatedKeyAnswer);
 }
 
 async function changeSettings(projects: Projects, { project, body }: ProjectCall): Promise<Reply> {

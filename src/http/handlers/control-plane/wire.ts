@@ -1,4 +1,12 @@
 /** The control plane's resources as the API shows them, and its bodies as handlers read them: the border to snake_case. */
+import type {
+  AccountAnswer,
+  GuardSettings,
+  ListedRuleAnswer,
+  RuleAnswer,
+  SettingsAnswer,
+  UserAnswer,
+} from "../../../contract/api-answers.js";
 import type { Account, Membership, Project, Rule, User } from "../../../contract/entities.js";
 import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
 import type { Checked } from "../../../contract/validators.js";
@@ -20,21 +28,21 @@ export function readBodyAs<T>(
     : refuse("invalidPayload", `${checked.path === "" ? "the body" : checked.path} must be ${checked.expected}`);
 }
 
-export function accountView(account: Account, membership: Membership | null): object {
+export function accountView(account: Account, membership: Membership | null): AccountAnswer {
   const { id, name, slug, isPersonal } = account;
   return { id, name, slug, is_personal: isPersonal, role: membership?.role ?? null };
 }
 
-export function userView({ id, name, email, createdAt }: User): object {
+export function userView({ id, name, email, createdAt }: User): UserAnswer {
   return { id, name, email, created_at: createdAt };
 }
 
 /** The guards; the policy is shown by the settings routes only, as the contract has it. */
-export function guardsView({ botSettings }: Project): { allow_verified: boolean; protect_static: boolean } {
+export function guardsView({ botSettings }: Project): GuardSettings {
   return { allow_verified: botSettings.allowVerified, protect_static: botSettings.protectStatic };
 }
 
-export function settingsView(project: Project): object {
+export function settingsView(project: Project): SettingsAnswer {
   return {
     bot_settings: { ...guardsView(project), logged_in_policy: project.botSettings.loggedInPolicy },
     likely_bot_threshold: project.likelyBotThreshold,
@@ -42,7 +50,7 @@ export function settingsView(project: Project): object {
 }
 
 /** A rule as the list shows it: without the compiled tree. */
-export function listedRuleView(rule: Rule): object {
+export function listedRuleView(rule: Rule): ListedRuleAnswer {
   return {
     id: rule.id,
     project_id: rule.projectId,
@@ -56,6 +64,6 @@ export function listedRuleView(rule: Rule): object {
   };
 }
 
-export function ruleView(rule: Rule, expression: Expression): object {
+export function ruleView(rule: Rule, expression: Expression): RuleAnswer {
   return { ...listedRuleView(rule), expression };
 }

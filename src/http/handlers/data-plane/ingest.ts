@@ -95,12 +95,37 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
       method: "post",
       path: "/v1/events",
       credential: "site-key",
+      doc: {
+        id: "ingestEvents",
+        tag: "data plane",
+        summary: "Take a batch of events",
+        description:
+          "The site key comes in the header or as `site_key` of the body. A malformed batch is refused whole. Under load a batch " +
+          "may be shed: 202 with `accepted` 0 and the caller's own token, or 204. Never 429.",
+        parameters: [
+          {
+            in: "header",
+            name: "Idempotency-Key",
+            description: "Names the batch: a retry of a first contact resolves to the same session. Kept for 24 hours.",
+            schema: { type: "string", minLength: 1, maxLength: limits.idempotencyKeyMax },
+          },
+        ],
+        body: "IngestBatch",
+        bodyTypes: ["application/json", "text/plain"],
+        answers: { 202: "IngestAnswer", 204: "empty" },
+      },
       handleRaw: (exchange, req) => ingest(services, exchange, req),
     },
     {
       method: "options",
       path: "/v1/events",
       credential: "none",
+      doc: {
+        id: "preflightIngest",
+        tag: "data plane",
+        summary: "CORS preflight of the ingest",
+        answers: { 204: "empty" },
+      },
       handle: () => ({ status: 204, headers: preflight }),
     },
   ];

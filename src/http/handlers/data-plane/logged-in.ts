@@ -1,4 +1,5 @@
 /** `POST /v1/sessions/{session_token}/logged-in`: the assertion that the session's visitor authenticated at the customer's. */
+import type { LoggedInAnswer } from "../../../contract/api-answers.js";
 import { wellFormedToken } from "../../../contract/session-token.js";
 import type { Sessions } from "../../../control-plane/sessions.js";
 import { refuse } from "../../../errors.js";
@@ -16,6 +17,14 @@ export function loggedInRoute({ sessions, now }: LoggedInServices): KeyRoute {
     path: "/v1/sessions/:session_token/logged-in",
     credential: "private-key",
     readsBody: true,
+    doc: {
+      id: "assertLoggedIn",
+      tag: "data plane",
+      summary: "Assert that the session's visitor logged in",
+      description: "Server-side only, on every login. Takes no query and no body but an empty JSON object.",
+      answers: { 200: "LoggedInAnswer" },
+      refusals: ["unknownSession", "invalidPayload"],
+    },
     handle: async ({ params, query, body, holder }) => {
       const token = params[0] ?? "";
       if (!wellFormedToken.test(token)) return refusal(refuse("invalidPayload", "the session token is malformed"));
@@ -24,7 +33,7 @@ export function loggedInRoute({ sessions, now }: LoggedInServices): KeyRoute {
       if (!isEmptyBody(body)) return refusal(refuse("invalidPayload", "no body is accepted but an empty JSON object"));
       const atMs = now();
       if (!(await sessions.assertLoggedIn(holder.project.id, token, atMs))) return unknownSession;
-      return json(200, { logged_in: true, asserted_at: new Date(atMs).toISOString() });
+      return json(200, { logged_in: true, asserted_at: new Date(atMs).toISOString() } satisfies LoggedInAnswer);
     },
   };
 }

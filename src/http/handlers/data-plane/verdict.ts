@@ -1,6 +1,7 @@
 /** `GET /v1/sessions/{session_token}/verdict`: the hottest read. No hop to another thread, nothing asynchronous. */
 import type { HttpRequest } from "uWebSockets.js";
 import type { Credentials } from "../../../auth/credentials.js";
+import type { ParameterDoc } from "../../../contract/route-doc.js";
 import type { RequestContext } from "../../../contract/verdict.js";
 import { refuse } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
@@ -22,9 +23,30 @@ export function verdictRoute(services: VerdictServices): RawRoute {
     method: "get",
     path: "/v1/sessions/:session_token/verdict",
     credential: "private-key-raw",
+    doc: {
+      id: "readVerdict",
+      tag: "data plane",
+      summary: "The verdict of a session",
+      description:
+        "Fails open: an unknown, foreign or not yet scored session answers `not_computed` with action `allow`, never 404. The " +
+        "request context comes as headers or query parameters; the header wins, a bad value counts as missing.",
+      parameters: contextParameters,
+      answers: { 200: "Verdict" },
+    },
     handleRaw: (exchange, req) => readVerdict(services, exchange, req),
   };
 }
+
+const contextParameters: readonly ParameterDoc[] = [
+  ["path", "X-Service-Request-Path", "Path of the visitor's request"],
+  ["method", "X-Service-Request-Method", "Method of the visitor's request"],
+  ["host", "X-Service-Request-Host", "Host of the visitor's request"],
+  ["ip", "X-Service-Client-IP", "Address of the visitor"],
+  ["user_agent", "X-Service-Client-UA", "User agent of the visitor"],
+].flatMap(([query, header, description]): ParameterDoc[] => [
+  { in: "query", name: query!, description: description!, schema: { type: "string" } },
+  { in: "header", name: header!, description: `${description!}; wins over \`${query!}\``, schema: { type: "string" } },
+]);
 
 function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpRequest): void {
   const holder = services.credentials.keyHolder("private", privateKeyOf(req));

@@ -25,6 +25,12 @@ export function demoRoutes({ demoProject, verdicts, html }: DemoServices): Publi
       method: "get",
       path: "/demo",
       credential: "none",
+      doc: {
+        id: "getDemo",
+        tag: "service",
+        summary: "The demo page (with `--demo`)",
+        answers: { 200: { contentType: "text/html" } },
+      },
       handle: () => ({
         status: 200,
         contentType: "text/html; charset=utf-8",
@@ -36,6 +42,13 @@ export function demoRoutes({ demoProject, verdicts, html }: DemoServices): Publi
       method: "get",
       path: "/demo/verdict",
       credential: "none",
+      doc: {
+        id: "getDemoVerdict",
+        tag: "service",
+        summary: "The demo visitor's own verdict; an empty object while no project is enabled",
+        parameters: [{ in: "query", name: "session", description: "Session token", schema: { type: "string" } }],
+        answers: { 200: "DemoVerdictAnswer" },
+      },
       handle: ({ query }) => {
         const project = demoProject();
         const token = query.get("session") ?? "";

@@ -1,5 +1,6 @@
 /** What verdictd serves beside the API: the SDK, health, and files that were read once at start. */
 import { createHash } from "node:crypto";
+import type { ApiTypeName, HealthAnswer } from "../../../contract/api-answers.js";
 import { json, type Reply } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
 
@@ -9,12 +10,27 @@ export interface Page {
   readonly contentType: string;
   readonly body: Uint8Array | string;
   readonly headers?: Reply["headers"];
+  /** For the OpenAPI document; default: that it is a file. */
+  readonly summary?: string;
+  /** For the OpenAPI document: the JSON it holds; default: a file of its media type. */
+  readonly answer?: ApiTypeName;
 }
 
-export function pageRoute({ path, contentType, body, headers = [] }: Page): PublicRoute {
+export function pageRoute({ path, contentType, body, headers = [], summary, answer }: Page): PublicRoute {
   const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   const all = [...headers, ["ETag", tag], ["X-Content-Type-Options", "nosniff"]] as const;
-  return { method: "get", path, credential: "none", handle: () => ({ status: 200, body, contentType, headers: all }) };
+  return {
+    method: "get",
+    path,
+    credential: "none",
+    doc: {
+      id: `getFile${path.replace(/[^A-Za-z0-9]+([A-Za-z0-9]?)/g, (_, letter: string) => letter.toUpperCase())}`,
+      tag: "service",
+      summary: summary ?? `The file ${path}`,
+      answers: { 200: answer ?? { contentType: contentType.replace(/;.*/, "") } },
+    },
+    handle: () => ({ status: 200, body, contentType, headers: all }),
+  };
 }
 
 export interface Health {
@@ -24,12 +40,28 @@ export interface Health {
 
 export function healthRoutes({ isReady }: Health): PublicRoute[] {
   return [
-    { method: "get", path: "/healthz", credential: "none", handle: () => json(200, { status: "ok" }) },
+    {
+      method: "get",
+      path: "/healthz",
+      credential: "none",
+      doc: { id: "getHealth", tag: "service", summary: "Whether the process lives", answers: { 200: "HealthAnswer" } },
+      handle: () => health(200, "ok"),
+    },
     {
       method: "get",
       path: "/readyz",
       credential: "none",
-      handle: () => (isReady() ? json(200, { status: "ready" }) : json(503, { status: "not ready" })),
+      doc: {
+        id: "getReadiness",
+        tag: "service",
+        summary: "Whether requests should be sent here",
+        answers: { 200: "HealthAnswer", 503: "HealthAnswer" },
+      },
+      handle: () => (isReady() ? health(200, "ready") : health(503, "not ready")),
     },
   ];
+}
+
+function health(status: number, state: HealthAnswer["status"]): Reply {
+  return json(status, { status: state } satisfies HealthAnswer);
 }

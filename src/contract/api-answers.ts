@@ -1,0 +1,317 @@
+/**
+ * Every answer of the API as the wire has it. Handlers build these types, the OpenAPI document is generated from them
+ * (`validators.ts`), so that what is promised, what is checked and what is sent can't drift apart.
+ */
+import type { tags } from "typia";
+import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody } from "./control.js";
+import type { Role } from "./entities.js";
+import type { IngestAnswer, IngestBatch } from "./events.js";
+import type { EngineName } from "./evidence.js";
+import type { Action, Band, LoggedInPolicy, Verdict } from "./verdict.js";
+import type { VerifiedBotEntry } from "./verified-bots.js";
+
+type IsoTime = string & tags.Format<"date-time">;
+type Id = number & tags.Type<"uint32"> & tags.Minimum<1>;
+type Count = number & tags.Type<"uint64">;
+type Integer = number & tags.Type<"int32">;
+/** 0 (not computed) or 1 to 99; lower is more bot-confident. */
+type Score = number & tags.Type<"uint32"> & tags.Maximum<99>;
+type EngineScore = number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<99>;
+type Threshold = number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<99>;
+type DetectionId = number & tags.Type<"uint32">;
+type SessionToken = string & tags.Pattern<"^sess_[A-Za-z0-9_-]{1,128}$">;
+
+/** Body of every error. `code` is stable, and absent where the contract has none. */
+export interface ErrorAnswer {
+  /** Short title. */
+  error: string;
+  /** Names the offending field; never echoes a secret. */
+  message: string;
+  code?: string;
+}
+
+/** Account of the token (`GET /v1/account`). */
+export interface AccountAnswer {
+  id: Id;
+  name: string;
+  slug: string;
+  is_personal: boolean;
+  /** The caller's role in the account. */
+  role: Role | null;
+}
+
+/** Holder of the token (`GET /user`). */
+export interface UserAnswer {
+  id: Id;
+  name: string;
+  email: string;
+  created_at: IsoTime;
+}
+
+export interface GuardSettings {
+  /** Verified bots get `allow` before rules. */
+  allow_verified: boolean;
+  /** When false, static-resource requests are skipped. */
+  protect_static: boolean;
+}
+
+export interface BotSettingsAnswer extends GuardSettings {
+  logged_in_policy: LoggedInPolicy;
+}
+
+export interface ScoringEnabledAnswer {
+  site_key: string;
+  /** Told on the first enabling only: only its hash is stored. */
+  private_key: string | null;
+  bot_settings: GuardSettings;
+  likely_bot_threshold: Threshold;
+}
+
+export interface ScoringAnswer {
+  enabled: boolean;
+  /** null until scoring is enabled. */
+  site_key: string | null;
+  bot_settings: BotSettingsAnswer;
+  likely_bot_threshold: Threshold;
+}
+
+export interface SettingsAnswer {
+  bot_settings: BotSettingsAnswer;
+  likely_bot_threshold: Threshold;
+}
+
+/** The new key: for a private one the only chance to capture it. */
+export interface RotatedKeyAnswer {
+  type: "site" | "private";
+  key: string;
+}
+
+type RuleLiteral = string | number | boolean;
+
+export interface RuleComparison {
+  type: "cmp";
+  op: string;
+  field: string;
+  /** A list for `in`, one literal otherwise. */
+  value: RuleLiteral | readonly RuleLiteral[];
+}
+export interface RuleChain {
+  type: "and" | "or";
+  nodes: readonly RuleExpression[];
+}
+export interface RuleNegation {
+  type: "not";
+  node: RuleExpression;
+}
+/** A rule's compiled tree: derived from its source, never set directly. */
+export type RuleExpression = RuleComparison | RuleChain | RuleNegation;
+
+/** A rule as the list shows it: without the compiled tree. */
+export interface ListedRuleAnswer {
+  id: Id;
+  project_id: Id;
+  name: string;
+  expression_source: string;
+  action: Action;
+  is_active: boolean;
+  sort_order: Integer;
+  created_at: IsoTime;
+  updated_at: IsoTime;
+}
+
+export interface RuleAnswer extends ListedRuleAnswer {
+  expression: RuleExpression;
+}
+
+export interface LoggedInAnswer {
+  logged_in: true;
+  /** Start of the 24-hour window. */
+  asserted_at: IsoTime;
+}
+
+export interface LogMeta {
+  /** Give it as `cursor` to read on; null on the last page. Opaque. */
+  next_cursor: string | null;
+}
+
+/** A session in the log: band and score as a verdict read would give them now, without a request context. */
+export interface SessionRow {
+  session_token: SessionToken;
+  verdict: Band;
+  score: Score;
+  /** Empty for clean humans, as on the verdict. */
+  detection_ids: DetectionId[];
+  event_count: Count;
+  first_seen_at: IsoTime;
+  last_seen_at: IsoTime;
+}
+
+export interface SessionsAnswer {
+  /** By first contact, the latest first. */
+  data: SessionRow[];
+  meta: LogMeta;
+}
+
+/** 1 to 99 by engine; null where it abstained. */
+export interface EngineScores {
+  heuristics: EngineScore | null;
+  js_detection: EngineScore | null;
+  behavioral: EngineScore | null;
+}
+
+/** A detection that fired on the session. */
+export interface FiredDetectionAnswer {
+  id: DetectionId;
+  slug: string;
+  engine: EngineName;
+  /** Log-odds of automation it added to its engine; 0 for experimental ones. */
+  contribution: number;
+  /** The values it read, by name. */
+  evidence: { [name: string]: string | number | boolean | null };
+}
+
+export interface SessionAnswer extends SessionRow {
+  engines: EngineScores;
+  /** Strongest first. */
+  detections: FiredDetectionAnswer[];
+  /** Of the last batch; null where nothing is known. */
+  path: string | null;
+  ip: string | null;
+  user_agent: string | null;
+  /** The most recent logged-in assertion; null: never. */
+  logged_in_at: IsoTime | null;
+}
+
+/** A recorded block. */
+export interface BlockRow {
+  id: Id;
+  session_token: SessionToken;
+  verdict: Band;
+  score: Score;
+  reason: string;
+  detection_ids: DetectionId[];
+  source: "rule";
+  rule_id: Id;
+  path: string | null;
+  created_at: IsoTime;
+}
+
+export interface BlocksAnswer {
+  /** The latest first. */
+  data: BlockRow[];
+  meta: LogMeta;
+}
+
+export interface BandCounts {
+  not_computed: Count;
+  definite: Count;
+  confident_automated: Count;
+  likely_automated: Count;
+  likely_human: Count;
+  verified: Count;
+}
+
+export interface ActionCounts {
+  allow: Count;
+  challenge: Count;
+  block: Count;
+  log: Count;
+  delay: Count;
+}
+
+/** Counts of one hour or day (UTC). */
+export interface StatsRow {
+  /** Start of the bucket. */
+  at: IsoTime;
+  /** Events accepted. */
+  events: Count;
+  /** Sessions first seen. */
+  sessions: Count;
+  /** Verdict answers by band. */
+  verdicts: BandCounts;
+  /** Verdict answers by action. */
+  actions: ActionCounts;
+}
+
+export interface StatsAnswer {
+  /** In order of time; buckets without traffic are there, with zeros. */
+  data: StatsRow[];
+}
+
+/** What a draft rule, alone, would have done to stored sessions. */
+export interface RuleTestAnswer {
+  /** Sessions replayed: the latest ones. */
+  evaluated: Count;
+  /** Sessions the rule matched. */
+  matched: Count;
+  /** The matched ones by the action their verdicts would have. */
+  by_action: ActionCounts;
+  /** The matched ones by band. */
+  by_band: BandCounts;
+  /** Tokens of matched sessions, the latest first. */
+  sample: SessionToken[] & tags.MaxItems<10>;
+}
+
+/** A row of the public catalogue of detections. */
+export interface DetectionAnswer {
+  id: DetectionId;
+  slug: string;
+  engine: EngineName;
+  severity: "info" | "low" | "medium" | "high" | "critical";
+  /** Experimental ones fire and are listed, but never move the score. */
+  state: "experimental" | "scoring" | "retired";
+  meaning: string;
+}
+
+export interface CountMeta {
+  count: Count;
+}
+
+export interface DetectionsAnswer {
+  data: DetectionAnswer[];
+  meta: CountMeta;
+}
+
+export interface VerifiedBotsAnswer {
+  data: VerifiedBotEntry[];
+  meta: CountMeta;
+}
+
+export interface HealthAnswer {
+  status: "ok" | "ready" | "not ready";
+}
+
+/** The demo's own verdict; empty while no project has scoring enabled. */
+export type DemoVerdictAnswer = Partial<Verdict>;
+
+/** Request bodies and answers by the names under which routes and the OpenAPI document know them. */
+export interface ApiTypes {
+  IngestBatch: IngestBatch;
+  RotateBody: RotateBody;
+  SettingsBody: SettingsBody;
+  RuleBody: RuleBody;
+  RuleChangeBody: RuleChangeBody;
+  RuleTestBody: RuleTestBody;
+  ErrorAnswer: ErrorAnswer;
+  IngestAnswer: IngestAnswer;
+  Verdict: Verdict;
+  LoggedInAnswer: LoggedInAnswer;
+  AccountAnswer: AccountAnswer;
+  UserAnswer: UserAnswer;
+  ScoringEnabledAnswer: ScoringEnabledAnswer;
+  ScoringAnswer: ScoringAnswer;
+  RotatedKeyAnswer: RotatedKeyAnswer;
+  SettingsAnswer: SettingsAnswer;
+  RulesAnswer: ListedRuleAnswer[];
+  RuleAnswer: RuleAnswer;
+  SessionsAnswer: SessionsAnswer;
+  SessionAnswer: SessionAnswer;
+  BlocksAnswer: BlocksAnswer;
+  StatsAnswer: StatsAnswer;
+  RuleTestAnswer: RuleTestAnswer;
+  DetectionsAnswer: DetectionsAnswer;
+  VerifiedBotsAnswer: VerifiedBotsAnswer;
+  HealthAnswer: HealthAnswer;
+  DemoVerdictAnswer: DemoVerdictAnswer;
+}
+export type ApiTypeName = keyof ApiTypes;

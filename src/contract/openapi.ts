@@ -1,0 +1,182 @@
+/**
+ * The OpenAPI 3.1 document, made of the route table: schemas come from the types that validate requests, the rest from each
+ * route's `doc`. Pure; knows no handler.
+ */
+import { type ErrorKind, type ErrorName, errors } from "../errors.js";
+import { componentSchemas, schemaOf } from "./openapi-schemas.js";
+import { type AnswerDoc, type JsonSchema, type ParameterDoc, type RouteDoc, routeTags } from "./route-doc.js";
+
+/** A row of the route table as the document needs it. */
+export interface DocumentedRoute {
+  readonly method: "get" | "post" | "put" | "patch" | "del" | "options";
+  /** With `:names`. */
+  readonly path: string;
+  readonly credential: "none" | "token" | "project" | "private-key" | "private-key-raw" | "site-key";
+  /** Of project routes: whether `--strict-abilities` asks an ability for it. */
+  readonly changes?: boolean;
+  readonly needsSubscription?: boolean;
+  readonly feature?: string;
+  readonly ability?: string;
+  readonly doc: RouteDoc;
+}
+
+/** The document's version is the API's (`/v1`), not the program's. */
+const apiVersion = "1";
+
+/** The whole document as a JSON value. Throws when a route names a type that has no schema. */
+export function openApiDocument(routes: readonly DocumentedRoute[]): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:([a-z_]+)/g, "{$1}");
+    paths[path] ??= {};
+    paths[path][route.method === "del" ? "delete" : route.method] = operation(route);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "verdictd",
+      version: apiVersion,
+      description: "Scores visitor sessions for bot-likelihood from interaction signals and says what to do with each.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/" }],
+    tags: routeTags.map((name) => ({ name })),
+    paths,
+    components: { schemas: componentSchemas(), securitySchemes, headers: { RequestId: requestIdHeader } },
+  };
+}
+
+const securitySchemes = {
+  accountToken: { type: "http", scheme: "bearer", description: "Account API token." },
+  siteKey: { type: "apiKey", in: "header", name: "X-Service-Site-Key", description: "Public site key, `pk_…`." },
+  privateKey: { type: "http", scheme: "bearer", description: "Private key, `sk_…`: server-side only." },
+  privateKeyHeader: { type: "apiKey", in: "header", name: "X-Service-Private-Key", description: "The same key." },
+} as const;
+
+type SecurityScheme = keyof typeof securitySchemes;
+
+/** Alternatives by credential; `{}` where the key may stand in the body instead. */
+const security: Readonly<Record<DocumentedRoute["credential"], readonly { readonly [S in SecurityScheme]?: [] }[]>> = {
+  none: [],
+  token: [{ accountToken: [] }],
+  project: [{ accountToken: [] }],
+  "private-key": [{ privateKey: [] }, { privateKeyHeader: [] }],
+  "private-key-raw": [{ privateKey: [] }, { privateKeyHeader: [] }],
+  "site-key": [{ siteKey: [] }, {}],
+};
+
+const requestIdHeader = { description: "Names this request in the server's log.", schema: { type: "string" } };
+
+const pathParameters: Readonly<Record<string, JsonSchema>> = {
+  project: { type: "integer", minimum: 1 },
+  rule: { type: "integer", minimum: 1 },
+  session_token: { type: "string", pattern: "^sess_[A-Za-z0-9_-]{1,128}$" },
+};
+
+function operation(route: DocumentedRoute): JsonSchema {
+  const { doc } = route;
+  const description = [doc.description, powersOf(route)].filter((text) => text !== undefined).join("\n\n");
+  const parameters = [...pathParametersOf(route.path), ...(doc.parameters ?? []).map(parameter)];
+  return {
+    operationId: doc.id,
+    tags: [doc.tag],
+    summary: doc.summary,
+    ...(description !== "" && { description }),
+    security: security[route.credential],
+    ...(parameters.length > 0 && { parameters }),
+    ...(doc.body !== undefined && { requestBody: requestBody(doc) }),
+    responses: { ...successes(doc), ...failures(route) },
+  };
+}
+
+/** What a token needs beside being valid. */
+function powersOf({ feature, ability, changes }: DocumentedRoute): string | undefined {
+  const needs: string[] = [];
+  if (feature !== undefined) needs.push(`Needs a plan with the feature \`${feature}\`.`);
+  if (ability !== undefined) needs.push(`Needs a token with the ability \`${ability}\`.`);
+  if (changes === true) needs.push("Under `--strict-abilities` it needs a token with the ability `projects:write`.");
+  return needs.length === 0 ? undefined : needs.join(" ");
+}
+
+function pathParametersOf(path: string): JsonSchema[] {
+  return [...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
+    in: "path",
+    name,
+    required: true,
+    schema: pathParameters[name!] ?? { type: "string" },
+  }));
+}
+
+function parameter({ in: place, name, description, schema }: ParameterDoc): JsonSchema {
+  return { in: place, name, required: false, description, schema };
+}
+
+function requestBody({ body, bodyOptional, bodyTypes = ["application/json"] }: RouteDoc): JsonSchema {
+  const schema = schemaOf(body!);
+  const content = Object.fromEntries(bodyTypes.map((type) => [type, { schema }]));
+  return { required: bodyOptional !== true, content };
+}
+
+const headers = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
+
+function successes({ answers }: RouteDoc): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, answer]) => [
+      status,
+      { description: successWords[status] ?? "Done", headers, ...content(answer) },
+    ]),
+  );
+}
+
+const successWords: Readonly<Record<string, string>> = {
+  "201": "Created",
+  "202": "Taken and stored",
+  "204": "Done; no body",
+  "503": "Not ready",
+};
+
+function content(answer: AnswerDoc): { content?: JsonSchema } {
+  if (answer === "empty") return {};
+  if (typeof answer === "object") return { content: { [answer.contentType]: { schema: { type: "string" } } } };
+  return { content: { "application/json": { schema: schemaOf(answer) } } };
+}
+
+/** Refusals that credential, path and body bring with them, and those of the route itself, one answer a status. */
+function failures(route: DocumentedRoute): Record<string, JsonSchema> {
+  const names = new Set<ErrorName>([...impliedRefusals(route), ...(route.doc.refusals ?? [])]);
+  const byStatus = new Map<number, ErrorKind[]>();
+  for (const name of names) {
+    const kind: ErrorKind = errors[name];
+    byStatus.set(kind.status, [...(byStatus.get(kind.status) ?? []), kind]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, kinds]) => [
+      status,
+      {
+        description: kinds.map((kind) => (kind.code === undefined ? kind.title : `\`${kind.code}\``)).join(", "),
+        headers,
+        content: { "application/json": { schema: errorSchema(kinds) } },
+      },
+    ]),
+  );
+}
+
+function impliedRefusals(route: DocumentedRoute): ErrorName[] {
+  const implied: ErrorName[] = route.doc.body === undefined ? [] : ["invalidPayload"];
+  if (route.credential === "none") return implied;
+  implied.push("unauthenticated", "internal");
+  if (route.credential === "project") implied.push("forbidden", "notFound");
+  else if (route.credential !== "token" || route.needsSubscription === true) implied.push("noActiveSubscription");
+  if (route.feature !== undefined) implied.push("featureNotAvailable");
+  if (route.ability !== undefined || route.changes === true) implied.push("insufficientTokenAbility");
+  return implied;
+}
+
+/** The error body with just the codes that may come with this status. */
+function errorSchema(kinds: readonly ErrorKind[]): JsonSchema {
+  const $ref = schemaOf("ErrorAnswer")["$ref"];
+  const codes = kinds.flatMap(({ code }) => (code === undefined ? [] : [code]));
+  if (codes.length === 0) return { $ref, not: { required: ["code"] } };
+  const schema = { $ref, properties: { code: { enum: codes } } };
+  return codes.length === kinds.length ? { ...schema, required: ["code"] } : schema;
+}

@@ -1,0 +1,78 @@
+/**
+ * Replays a draft rule on stored sessions through the code that resolves verdicts, as if it were the project's only rule. Reads
+ * only; nothing of the draft or its outcome is kept.
+ */
+import type { Project } from "../contract/entities.js";
+import { type Action, actions, type Band, bands } from "../contract/verdict.js";
+import { Refusal, refuse } from "../errors.js";
+import { limits } from "../limits.js";
+import { compileRule } from "../rules/compile-rule.js";
+import { isRuleFault } from "../rules/fault.js";
+import { type NamedRule, resolve } from "../verdict/resolve.js";
+import type { Sessions } from "./sessions.js";
+
+export interface DraftRule {
+  readonly expressionSource: string;
+  readonly action: Action;
+}
+
+/** Counts of matched sessions: by the action the verdict would have, after guards and logged-in policy, and by band. */
+export interface RuleReplay {
+  readonly evaluated: number;
+  readonly matched: number;
+  readonly byAction: Record<Action, number>;
+  readonly byBand: Record<Band, number>;
+  /** Tokens of the latest matched sessions. */
+  readonly sample: readonly string[];
+}
+
+/** A count of 0 for each name. */
+export function zeros<Name extends string>(names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+}
+
+/**
+ * The outcome over the latest `sessionsMax` sessions, or an `invalidPayload` refusal that says where the source is wrong. Other
+ * requests get their turn after every `limits.ruleTestChunk` sessions.
+ */
+export async function replayRule(
+  sessions: Sessions,
+  project: Project,
+  draft: DraftRule,
+  sessionsMax: number,
+  nowMs: number,
+): Promise<RuleReplay | Refusal> {
+  const compiled = compileRule(draft.expressionSource);
+  if (isRuleFault(compiled)) return refuse("invalidPayload", `expression: ${compiled.message}`);
+  const rule: NamedRule = {
+    id: 0,
+    name: "draft",
+    action: draft.action,
+    isActive: true,
+    sortOrder: 0,
+    matches: compiled.matches,
+  };
+  const byAction = zeros(actions);
+  const byBand = zeros(bands);
+  const sample: string[] = [];
+  let evaluated = 0;
+  let matched = 0;
+  let cursor: string | null = null;
+  do {
+    const page = sessions.page(project.id, Math.min(limits.ruleTestChunk, sessionsMax - evaluated), cursor);
+    if (page instanceof Refusal) return page;
+    for (const { token, part } of page.rows) {
+      evaluated++;
+      const { verifiedBot } = part;
+      const outcome = resolve({ part, project, rules: [rule], context: {}, verifiedBot, meaningOf: () => "", nowMs });
+      if (outcome.rule === null) continue;
+      matched++;
+      byAction[outcome.verdict.action]++;
+      byBand[outcome.verdict.verdict]++;
+      if (sample.length < limits.ruleTestSampleMax) sample.push(token);
+    }
+    cursor = page.nextCursor;
+    if (cursor !== null) await new Promise((turn) => setImmediate(turn));
+  } while (cursor !== null && evaluated < sessionsMax);
+  return { evaluated, matched, byAction, byBand, sample };
+}

@@ -1,0 +1,71 @@
+/** Counts of a project over time, made of the hours that ingest and verdict reads counted. Reads only. */
+import type { Traffic } from "../contract/entities.js";
+import { type Action, actions, type Band, bands } from "../contract/verdict.js";
+import { limits } from "../limits.js";
+import { hourOf } from "../store/keys.js";
+import type { Store } from "../store/store.js";
+import { zeros } from "./rule-replay.js";
+
+export type BucketSize = "hour" | "day";
+
+/** Hours of a bucket. */
+export const bucketHours: Readonly<Record<BucketSize, number>> = { hour: 1, day: 24 };
+
+export interface StatsBucket {
+  readonly startMs: number;
+  events: number;
+  sessions: number;
+  readonly verdicts: Record<Band, number>;
+  readonly actions: Record<Action, number>;
+}
+
+const hourMs = 3_600_000;
+
+/** How many buckets hold the time from `fromMs` until `toMs` (exclusive), both cut to whole buckets of UTC. */
+export function bucketCount(fromMs: number, toMs: number, size: BucketSize): number {
+  const hours = bucketHours[size];
+  return Math.ceil(toMs / (hours * hourMs)) - Math.floor(hourOf(fromMs) / hours);
+}
+
+export class Stats {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /**
+   * Every bucket from the one that holds `fromMs` on, in order, without gaps. Other requests get their turn after every
+   * `limits.statsHoursChunk` hours.
+   */
+  async read(projectId: number, fromMs: number, toMs: number, size: BucketSize): Promise<StatsBucket[]> {
+    const hours = bucketHours[size];
+    const first = Math.floor(hourOf(fromMs) / hours);
+    const buckets = Array.from(
+      { length: bucketCount(fromMs, toMs, size) },
+      (_, index): StatsBucket => ({
+        startMs: (first + index) * hours * hourMs,
+        events: 0,
+        sessions: 0,
+        verdicts: zeros(bands),
+        actions: zeros(actions),
+      }),
+    );
+    const beyond = (first + buckets.length) * hours;
+    for (let hour = first * hours; hour < beyond; hour += limits.statsHoursChunk) {
+      if (hour > first * hours) await new Promise((turn) => setImmediate(turn));
+      const end = Math.min(beyond, hour + limits.statsHoursChunk);
+      for (const { key, value } of this.#store.traffic.getRange({ start: [projectId, hour], end: [projectId, end] })) {
+        add(buckets[Math.floor(key[1] / hours) - first]!, value);
+      }
+    }
+    return buckets;
+  }
+}
+
+function add(bucket: StatsBucket, traffic: Traffic): void {
+  bucket.events += traffic.events;
+  bucket.sessions += traffic.sessions;
+  for (const band of bands) bucket.verdicts[band] += traffic.verdicts[band] ?? 0;
+  for (const action of actions) bucket.actions[action] += traffic.actions[action] ?? 0;
+}

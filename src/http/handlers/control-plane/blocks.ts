@@ -1,0 +1,50 @@
+/** The log of recorded blocks: what was enforced, by which rule, and why. */
+import type { BlockRow, BlocksAnswer } from "../../../contract/api-answers.js";
+import type { Block } from "../../../contract/entities.js";
+import type { Band } from "../../../contract/verdict.js";
+import type { Blocks } from "../../../control-plane/blocks.js";
+import { Refusal } from "../../../errors.js";
+import { json, refusal } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
+import { logParameters, readLogQuery } from "./log-query.js";
+
+export function blockRoute(blocks: Blocks): ProjectRoute {
+  return {
+    method: "get",
+    path: "/v1/projects/:project/blocks",
+    credential: "project",
+    doc: {
+      id: "listBlocks",
+      tag: "logs",
+      summary: "The recorded blocks of a project, the latest first",
+      description:
+        "One for every computed verdict that a rule made a block; none for cached answers or softened actions.",
+      parameters: logParameters,
+      answers: { 200: "BlocksAnswer" },
+      refusals: ["invalidPayload"],
+    },
+    handle: ({ project, query }) => {
+      const asked = readLogQuery(query);
+      if (asked instanceof Refusal) return refusal(asked);
+      const page = blocks.page(project.id, asked.limit, asked.cursor);
+      if (page instanceof Refusal) return refusal(page);
+      const answer: BlocksAnswer = { data: page.rows.map(blockRow), meta: { next_cursor: page.nextCursor } };
+      return json(200, answer);
+    },
+  };
+}
+
+function blockRow(block: Block): BlockRow {
+  return {
+    id: block.id,
+    session_token: block.sessionToken,
+    verdict: block.verdict as Band,
+    score: block.score,
+    reason: block.reason,
+    detection_ids: block.detectionIds,
+    source: block.source,
+    rule_id: block.ruleId,
+    path: block.path,
+    created_at: block.createdAt,
+  };
+}

@@ -1,0 +1,26 @@
+/** `GET /v1/detections`: the public catalogue of what verdictd detects. Made once: it changes with the program only. */
+import type { DetectionsAnswer } from "../../../contract/api-answers.js";
+import { publicCatalogue } from "../../../detections/catalogue.js";
+import { jsonType } from "../../reply.js";
+import type { PublicRoute } from "../../route.js";
+import { pageRoute } from "../pages/pages.js";
+
+export function detectionsRoute(): PublicRoute {
+  const data = publicCatalogue();
+  const answer: DetectionsAnswer = { data, meta: { count: data.length } };
+  const route = pageRoute({
+    path: "/v1/detections",
+    contentType: jsonType,
+    body: JSON.stringify(answer),
+    headers: [["Cache-Control", "public, max-age=3600"]],
+  });
+  return {
+    ...route,
+    doc: {
+      id: "listDetections",
+      tag: "control plane",
+      summary: "The catalogue of detections",
+      answers: { 200: "DetectionsAnswer" },
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** What a log is asked for: `limit` and `cursor`. The same for every log, read and documented here. */
+import type { ParameterDoc } from "../../../contract/route-doc.js";
+import { type Refusal, refuse } from "../../../errors.js";
+import { limits } from "../../../limits.js";
+
+export interface LogQuery {
+  readonly limit: number;
+  /** null: from the start. Whether it is one, the log itself knows. */
+  readonly cursor: string | null;
+}
+
+export const logParameters: readonly ParameterDoc[] = [
+  {
+    in: "query",
+    name: "limit",
+    description: "Rows of the page",
+    schema: { type: "integer", minimum: limits.pageMin, maximum: limits.pageMax, default: limits.pageDefault },
+  },
+  { in: "query", name: "cursor", description: "`next_cursor` of the page before", schema: { type: "string" } },
+];
+
+/** The query of a log, or an `invalidPayload` refusal. */
+export function readLogQuery(query: URLSearchParams): LogQuery | Refusal {
+  const given = query.get("limit");
+  const limit = given === null ? limits.pageDefault : /^[0-9]{1,4}$/.test(given) ? Number(given) : 0;
+  if (limit < limits.pageMin || limit > limits.pageMax) {
+    return refuse("invalidPayload", `limit must be a whole number from ${limits.pageMin} to ${limits.pageMax}`);
+  }
+  return { limit, cursor: query.get("cursor") };
+}

@@ -1,0 +1,94 @@
+/** The log of sessions and one session in detail: band and score as a verdict read would give them now. */
+import type { SessionAnswer, SessionRow, SessionsAnswer } from "../../../contract/api-answers.js";
+import type { Project } from "../../../contract/entities.js";
+import type { SessionDetail, Sessions, StoredSession } from "../../../control-plane/sessions.js";
+import { Refusal, refuse } from "../../../errors.js";
+import { resolve } from "../../../verdict/resolve.js";
+import { json, type Reply, refusal } from "../../reply.js";
+import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { logParameters, readLogQuery } from "./log-query.js";
+
+export interface SessionServices {
+  readonly sessions: Sessions;
+  readonly now: () => number;
+}
+
+export function sessionRoutes({ sessions, now }: SessionServices): ProjectRoute[] {
+  return [
+    {
+      method: "get",
+      path: "/v1/projects/:project/sessions",
+      credential: "project",
+      doc: {
+        id: "listSessions",
+        tag: "logs",
+        summary: "The sessions of a project, the latest first",
+        description: "In the order of first contact. The band follows the threshold of now; no rule is asked.",
+        parameters: logParameters,
+        answers: { 200: "SessionsAnswer" },
+        refusals: ["invalidPayload"],
+      },
+      handle: (call) => listSessions(sessions, call, now()),
+    },
+    {
+      method: "get",
+      path: "/v1/projects/:project/sessions/:session_token",
+      credential: "project",
+      doc: {
+        id: "getSession",
+        tag: "logs",
+        summary: "One session with the engines' scores and every detection that fired",
+        answers: { 200: "SessionAnswer" },
+      },
+      handle: ({ project, params }) => {
+        const found = sessions.detail(project.id, params[1] ?? "");
+        return found === null ? missing : json(200, sessionView(project, found, now()));
+      },
+    },
+  ];
+}
+
+const missing = refusal(refuse("notFound", "the project has no such session"));
+
+function listSessions(sessions: Sessions, { project, query }: ProjectCall, nowMs: number): Reply {
+  const asked = readLogQuery(query);
+  if (asked instanceof Refusal) return refusal(asked);
+  const page = sessions.page(project.id, asked.limit, asked.cursor);
+  if (page instanceof Refusal) return refusal(page);
+  const data = page.rows.map((row) => sessionRow(project, row, nowMs));
+  return json(200, { data, meta: { next_cursor: page.nextCursor } } satisfies SessionsAnswer);
+}
+
+/** Resolved as a verdict without rules and without a request context: guards and rules decide actions, not bands. */
+function sessionRow(project: Project, { token, part }: StoredSession, nowMs: number): SessionRow {
+  const { verifiedBot } = part;
+  const { verdict } = resolve({ part, project, rules: [], context: {}, verifiedBot, meaningOf: () => "", nowMs });
+  return {
+    session_token: token,
+    verdict: verdict.verdict,
+    score: verdict.score,
+    detection_ids: verdict.detection_ids,
+    event_count: part.eventCount,
+    first_seen_at: new Date(part.firstSeenMs).toISOString(),
+    last_seen_at: new Date(part.lastSeenMs).toISOString(),
+  };
+}
+
+function sessionView(project: Project, session: SessionDetail, nowMs: number): SessionAnswer {
+  const { part, detections } = session;
+  return {
+    ...sessionRow(project, session, nowMs),
+    engines: part.engineScores,
+    detections: detections.map(({ id, slug, engine, contribution, evidence }) => ({
+      id,
+      slug,
+      engine,
+      contribution,
+      evidence: evidence as SessionAnswer["detections"][number]["evidence"],
+    })),
+    path: part.last.path || null,
+    ip: part.last.ip || null,
+    user_agent: part.last.userAgent || null,
+    logged_in_at: part.loggedInAtMs === 0 ? null : new Date(part.loggedInAtMs).toISOString(),
+  };
+}
