@@ -6,29 +6,21 @@ import { limits } from "../limits.js";
 import { shingleKey } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 
-/** One hash in this many is kept, always the same ones: a replayed minute still meets several, and few pages are written. */
-const sampledEach = 8;
-
-/**
- * Notes the shingles of a batch; returns how many of them another session has shown, scaled to all of them. `session` names the
- * session in 32 bits.
- */
+/** Notes the shingles of a batch; returns how many of them another session has shown. `session` names the session in 32 bits. */
 export function noteShingles(store: Store, projectId: number, session: number, hashes: readonly number[]): number {
   let matches = 0;
   const value = Buffer.allocUnsafe(8);
   value.writeUInt32LE(session, 4);
   for (const hash of hashes) {
-    if ((hash >>> 8) % sampledEach !== 0) continue;
     const key = shingleKey(projectId, hash % limits.shingleSlotsMax);
     const held = store.shingles.getBinaryFast(key) as Buffer | undefined;
     if (held !== undefined && held.readUInt32LE(0) === hash) {
-      if (held.readUInt32LE(4) === session) continue;
-      matches++;
       // The first session that showed it keeps it: a replay must not pass for the original.
+      if (held.readUInt32LE(4) !== session) matches++;
       continue;
     }
     value.writeUInt32LE(hash, 0);
     store.shingles.putSync(key, value);
   }
-  return Math.min(hashes.length, matches * sampledEach);
+  return matches;
 }
