@@ -221,6 +221,7 @@ function sdkPages(): Page[] {
   return [
     {
       path: "/sdk.js",
+      summary: "The browser SDK",
       contentType: "text/javascript; charset=utf-8",
       body: asset("sdk/sdk.js"),
       // Any site may load it; an hour of caching bounds how long an old one lives on.

@@ -1,19 +1,14 @@
 /** Stored sessions as the data plane and the logs see them: the verdict part by token, and the logged-in assertion. */
 import type { VerdictPart } from "../contract/session.js";
-import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
+import { decodeSessionToken } from "../contract/session-token.js";
 import { type ExplainedDetection, explain } from "../engines/score.js";
 import { unpackFeatures } from "../engines/session-features.js";
-import { type Refusal, refuse } from "../errors.js";
-import { sessionKey, sessionRange, tokenBytes } from "../store/keys.js";
+import type { Refusal } from "../errors.js";
+import { sessionKey } from "../store/keys.js";
 import { decodeSession, decodeVerdictPart, loggedInAtMs, withLoggedInAt } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
-import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
-
-/** A session of the log. */
-export interface StoredSession {
-  readonly token: string;
-  readonly part: VerdictPart;
-}
+import type { LogPage } from "./cursor.js";
+import { type StoredSession, sessionPage } from "./session-log.js";
 
 /** A session with the detections behind its score, strongest first. */
 export interface SessionDetail extends StoredSession {
@@ -43,30 +38,9 @@ export class Sessions {
     return bytes === null ? 0 : loggedInAtMs(bytes);
   }
 
-  /**
-   * The project's sessions by first contact, the latest first, from the cursor on; about 5 us a row. `invalidPayload` for a cursor
-   * that is none.
-   */
+  /** The project's sessions by first contact, the latest first, from the cursor on (`session-log.ts`). */
   page(projectId: number, limit: number, cursor: string | null): LogPage<StoredSession> | Refusal {
-    const position = cursor === null ? null : decodeCursor("s", cursor, tokenBytes);
-    if (cursor !== null && position === null) return refuse("invalidPayload", "cursor is not one of this log");
-    const { start: first, end: beyond } = sessionRange(projectId);
-    const start = position === null ? beyond : sessionKey(projectId, position);
-    const rows: StoredSession[] = [];
-    let lastKey: Buffer | null = null;
-    for (const { key, value } of this.#store.sessions.getRange({
-      start,
-      end: first,
-      reverse: true,
-      exclusiveStart: true,
-    })) {
-      if (rows.length === limit) return { rows, nextCursor: encodeCursor("s", lastKey!.subarray(-tokenBytes)) };
-      const part = decodeVerdictPart(value);
-      if (part === null) continue;
-      lastKey = Buffer.from(key);
-      rows.push({ token: encodeSessionToken(lastKey.subarray(-tokenBytes)), part });
-    }
-    return { rows, nextCursor: null };
+    return sessionPage(this.#store, projectId, limit, cursor);
   }
 
   /** One session with what fired on it; null for a token that is malformed, unknown or another project's. */

@@ -151,6 +151,11 @@ export function decodeSession(bytes: Buffer): SessionRecord | null {
   };
 }
 
+/** When the session was first seen, ms; null when the record is not of this layout. Reads eight bytes. */
+export function firstSeenMs(bytes: Buffer): number | null {
+  return bytes.length < headBytes || bytes[0] !== layoutVersion ? null : bytes.readDoubleLE(8);
+}
+
 /** When the session's visitor was last asserted to be logged in, ms; 0: never. Reads eight bytes. */
 export function loggedInAtMs(bytes: Buffer): number {
   return bytes.length < headBytes ? 0 : bytes.readDoubleLE(24);

@@ -1,7 +1,8 @@
 /** The log of sessions and one session in detail: band and score as a verdict read would give them now. */
 import type { SessionAnswer, SessionRow, SessionsAnswer } from "../../../contract/api-answers.js";
 import type { Project } from "../../../contract/entities.js";
-import type { SessionDetail, Sessions, StoredSession } from "../../../control-plane/sessions.js";
+import type { StoredSession } from "../../../control-plane/session-log.js";
+import type { SessionDetail, Sessions } from "../../../control-plane/sessions.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { resolve } from "../../../verdict/resolve.js";
 import { json, type Reply, refusal } from "../../reply.js";

@@ -1,6 +1,6 @@
 /** What verdictd serves beside the API: the SDK, health, and files that were read once at start. */
 import { createHash } from "node:crypto";
-import type { ApiTypeName, HealthAnswer } from "../../../contract/api-answers.js";
+import type { HealthAnswer } from "../../../contract/api-answers.js";
 import { json, type Reply } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
 
@@ -12,11 +12,9 @@ export interface Page {
   readonly headers?: Reply["headers"];
   /** For the OpenAPI document; default: that it is a file. */
   readonly summary?: string;
-  /** For the OpenAPI document: the JSON it holds; default: a file of its media type. */
-  readonly answer?: ApiTypeName;
 }
 
-export function pageRoute({ path, contentType, body, headers = [], summary, answer }: Page): PublicRoute {
+export function pageRoute({ path, contentType, body, headers = [], summary }: Page): PublicRoute {
   const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   const all = [...headers, ["ETag", tag], ["X-Content-Type-Options", "nosniff"]] as const;
   return {
@@ -27,7 +25,7 @@ export function pageRoute({ path, contentType, body, headers = [], summary, answ
       id: `getFile${path.replace(/[^A-Za-z0-9]+([A-Za-z0-9]?)/g, (_, letter: string) => letter.toUpperCase())}`,
       tag: "service",
       summary: summary ?? `The file ${path}`,
-      answers: { 200: answer ?? { contentType: contentType.replace(/;.*/, "") } },
+      answers: { 200: { contentType: contentType.replace(/;.*/, "") } },
     },
     handle: () => ({ status: 200, body, contentType, headers: all }),
   };
