@@ -3,8 +3,13 @@
  * unknown agents are "other": nothing may be expected of those.
  */
 
-export type BrowserFamily = "chromium" | "firefox" | "safari" | "other";
-export type ClaimedSystem = "windows" | "mac" | "linux" | "android" | "ios" | "chromeos" | "other";
+/** Append only: the features hold positions. */
+export const browserFamilies = ["chromium", "firefox", "safari", "other"] as const;
+export type BrowserFamily = (typeof browserFamilies)[number];
+
+/** Append only: the features hold positions. */
+export const claimedSystems = ["windows", "mac", "linux", "android", "ios", "chromeos", "other"] as const;
+export type ClaimedSystem = (typeof claimedSystems)[number];
 
 export interface ClaimedBrowser {
   readonly family: BrowserFamily;

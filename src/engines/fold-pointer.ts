@@ -35,9 +35,12 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[]): 
       clicks.push(event);
       if (payload.points === undefined) continue;
     } else if (type !== "mouse" && type !== "touch") continue;
-    if (type === "touch") foldTouch(n, payload);
     foldMeasures(n, payload);
-    count += foldPath(n, event, clicks);
+    // A finger leaves the screen at full speed and glides along smooth arcs: what is told from a mouse's path is not from its.
+    if (type === "touch" || payload.pointer_type === "touch") {
+      foldTouch(n, payload);
+      count += payload.points?.length ?? 0;
+    } else count += foldPath(n, event, clicks);
   }
   foldClicksUntil(n, clicks, Number.POSITIVE_INFINITY);
   return count;

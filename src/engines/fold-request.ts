@@ -1,6 +1,7 @@
 /** Folds the facts of one ingest request (headers, address, counts kept by the store) into the features. */
 import type { RequestFacts, Surroundings } from "../contract/evidence.js";
 import { automationUserAgents } from "../detections/automation-user-agents.js";
+import { browserFamilies, claimedBrowser, claimedSystems } from "./claimed-browser.js";
 import { hashText } from "./hash.js";
 import { F, type SessionFeatures, setText, T } from "./session-features.js";
 
@@ -31,11 +32,22 @@ const shapePointsMin = 12;
 function foldIdentity(n: number[], facts: RequestFacts): void {
   const agent = hashText(facts.userAgent);
   if (n[F.userAgentHash] !== 0 && n[F.userAgentHash] !== agent) n[F.userAgentChanges]! += 1;
-  if (n[F.userAgentHash] !== agent) n[F.toolAgent] = Math.max(n[F.toolAgent]!, toolStrength(facts.userAgent));
+  if (n[F.userAgentHash] !== agent) foldAgent(n, facts.userAgent);
   n[F.userAgentHash] = agent;
   const network = hashText(networkOf(facts.ip));
   if (n[F.networkHash] !== 0 && n[F.networkHash] !== network) n[F.networkChanges]! += 1;
   n[F.networkHash] = network;
+}
+
+/** What a new user agent claims: parsed once an agent, not once a batch. */
+function foldAgent(n: number[], userAgent: string): void {
+  n[F.toolAgent] = Math.max(n[F.toolAgent]!, toolStrength(userAgent));
+  const browser = claimedBrowser(userAgent);
+  n[F.browserFamily] = userAgent === "" ? 0 : 1 + browserFamilies.indexOf(browser.family);
+  n[F.browserSystem] = 1 + claimedSystems.indexOf(browser.system);
+  n[F.browserVersion] = browser.version;
+  n[F.browserMobile] = browser.isMobile ? 1 : 0;
+  n[F.browserEmbedded] = browser.isEmbedded ? 1 : 0;
 }
 
 /** Looked up once a user agent, not once a batch: the list is long. */

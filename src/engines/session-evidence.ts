@@ -3,7 +3,7 @@
  * observed, or too little of it to say"; a detection that reads such a value is skipped. Conclusions live in detections/.
  */
 import type { LastRequest } from "../contract/evidence.js";
-import { type BrowserFamily, type ClaimedSystem, claimedBrowser } from "./claimed-browser.js";
+import { type BrowserFamily, browserFamilies, type ClaimedSystem, claimedSystems } from "./claimed-browser.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
 /** One session's evidence. Shares are 0 to 1, times ms, lengths CSS pixels. */
@@ -169,7 +169,7 @@ export type Evidence = { readonly [Name in EvidenceName]: SessionEvidence[Name] 
 export function evidenceOf(features: SessionFeatures, last: LastRequest): Evidence {
   const n = features.numbers;
   const texts = features.texts;
-  const browser = claimedBrowser(last.userAgent);
+  const isClaimed = n[F.browserFamily] !== 0;
   const seconds = Math.max(0, n[F.lastSeenMs]! - n[F.firstSeenMs]!) / 1000;
   const hasPath = n[F.steps]! >= stepsMin;
   const hasStrokes = n[F.strokes]! >= strokesMin;
@@ -180,11 +180,11 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   const gaps = n[F.gaps]!;
   return {
     userAgent: last.userAgent === "" ? undefined : last.userAgent,
-    browserFamily: last.userAgent === "" ? undefined : browser.family,
-    browserVersion: browser.version === 0 ? undefined : browser.version,
-    browserSystem: last.userAgent === "" ? undefined : browser.system,
-    browserMobile: last.userAgent === "" ? undefined : browser.isMobile,
-    browserEmbedded: last.userAgent === "" ? undefined : browser.isEmbedded,
+    browserFamily: browserFamilies[n[F.browserFamily]! - 1],
+    browserVersion: n[F.browserVersion] === 0 ? undefined : n[F.browserVersion],
+    browserSystem: isClaimed ? claimedSystems[n[F.browserSystem]! - 1] : undefined,
+    browserMobile: isClaimed ? n[F.browserMobile] === 1 : undefined,
+    browserEmbedded: isClaimed ? n[F.browserEmbedded] === 1 : undefined,
     noUserAgent: n[F.noUserAgent],
     toolAgent: n[F.toolAgent],
     crawlerClaim: n[F.crawlerClaim],
