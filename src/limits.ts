@@ -92,6 +92,8 @@ export const limits = {
   verifiedBotPrefixMinV6: 16,
   /** Characters of a hostname, so of a suffix too (RFC 1035). */
   hostnameMax: 253,
+  /** Faults that an integrity check lists; beyond them it only counts. A wrecked store has as many as rows. */
+  integrityFaultsMax: 1000,
   /** Ranges in `--trusted-proxies`: a large CDN lists about 50. */
   trustedProxiesMax: 1000,
   /** Names of one PTR answer that are looked at: a crawler has one, more is somebody wasting our time. */

@@ -1,7 +1,7 @@
 /** The shape of the command table: a command is one row; parsing, help and exit codes derive from it. */
 import type { Store } from "../store/store.js";
 
-/** Values of flags and arguments as texts; a flag without a value is "true". */
+/** Values of flags and arguments as texts; a flag without a value is "true". `data-dir` is always there for a `StoreCommand`. */
 export type Given = Readonly<Record<string, string | undefined>>;
 
 export interface Flag {
@@ -22,10 +22,14 @@ export interface Command {
 }
 
 /** A command that works on the store, beside a running server if there is one. Returns what `--json` prints. */
-export interface StoreCommand extends Command {
-  readonly run: (store: Store, given: Given) => Promise<object>;
+export interface StoreCommand<R extends object = object> extends Command {
+  /** Whether it makes a store where there is none; the others refuse, so that a mistyped folder is noticed. */
+  readonly createsStore?: boolean;
+  run(store: Store, given: Given): Promise<R>;
   /** Lines for people; default: a line a key. */
-  readonly show?: (result: object) => string;
+  show?(result: R): string;
+  /** Why a result that was printed is a failure all the same (exit code 1), or null. */
+  failure?(result: R): string | null;
 }
 
 /** `serve` and the like: runs until it is told to stop. */

@@ -5,8 +5,11 @@ import { initCommand } from "./commands/init.js";
 import { memberCommands } from "./commands/member.js";
 import { projectCommands } from "./commands/project.js";
 import { serveCommand } from "./commands/serve.js";
+import { sessionCommands } from "./commands/session.js";
+import { storeCommands } from "./commands/store.js";
 import { tokenCommands } from "./commands/token.js";
 import { userCommands } from "./commands/user.js";
+import { verifiedBotCommands } from "./commands/verified-bots.js";
 
 export const commands: readonly AnyCommand[] = [
   serveCommand,
@@ -16,4 +19,7 @@ export const commands: readonly AnyCommand[] = [
   ...memberCommands,
   ...projectCommands,
   ...tokenCommands,
+  ...verifiedBotCommands,
+  ...sessionCommands,
+  ...storeCommands,
 ];

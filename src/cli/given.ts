@@ -3,7 +3,7 @@ import { Refusal } from "../errors.js";
 import type { Given } from "./command.js";
 import { CommandFailure, UsageFailure } from "./output.js";
 
-/** A value that commander made sure of, or the table's default. */
+/** A value that the parser made sure of: a required flag or an argument. */
 export function textOf(given: Given, name: string): string {
   const text = given[name];
   if (text === undefined) throw new UsageFailure(`--${name} is required`);
@@ -13,17 +13,26 @@ export function textOf(given: Given, name: string): string {
 /** A positive whole number. */
 export function idOf(given: Given, name: string): number {
   const text = textOf(given, name);
-  if (!/^[1-9][0-9]{0,14}$/.test(text))
-    throw new UsageFailure(`${name}: expected a positive whole number, got "${text}"`);
+  if (!/^[1-9][0-9]{0,14}$/.test(text)) {
+    throw new UsageFailure(`${labelOf(name)}: expected a positive whole number, got "${text}"`);
+  }
   return Number(text);
 }
 
+/** One of `values`; without a value the fallback, where there is one. */
 export function oneOf<T extends string>(given: Given, name: string, values: readonly T[], fallback?: T): T {
   const text = given[name];
   if (text === undefined && fallback !== undefined) return fallback;
   const value = values.find((each) => each === text);
-  if (value === undefined) throw new UsageFailure(`--${name}: expected ${values.join(" or ")}, got "${text ?? ""}"`);
+  if (value === undefined) {
+    throw new UsageFailure(`${labelOf(name)}: expected ${values.join(" or ")}, got "${text ?? ""}"`);
+  }
   return value;
+}
+
+/** Arguments are named in capitals, flags in small letters. */
+function labelOf(name: string): string {
+  return name === name.toUpperCase() ? name : `--${name}`;
 }
 
 /** The value, or the refusal as a failed command. Bad values are wrong usage, the rest is refused. */

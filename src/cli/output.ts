@@ -13,13 +13,30 @@ export class UsageFailure extends Error {
   override readonly name = "UsageFailure";
 }
 
-/** Prints `value` as JSON, or as `key: value` lines. */
-export function print(value: object, asJson: boolean): void {
-  if (asJson) {
-    console.log(JSON.stringify(value));
-    return;
+/** `text` on one line: what libraries say may have several. */
+export function oneLine(text: string): string {
+  return text.trim().replace(/\s*\n\s*/g, " ");
+}
+
+/** A `key: value` line a key; objects as JSON. */
+export function keyLines(value: object): string {
+  return Object.entries(value)
+    .map(([key, each]) => `${key}: ${typeof each === "object" ? JSON.stringify(each) : each}`)
+    .join("\n");
+}
+
+/** Rows below each other, columns padded to the widest cell. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
   }
-  for (const [key, each] of Object.entries(value)) {
-    console.log(`${key}: ${typeof each === "object" ? JSON.stringify(each) : each}`);
-  }
+  return rows
+    .map((row) =>
+      row
+        .map((cell, index) => cell.padEnd(widths[index]!))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
 }

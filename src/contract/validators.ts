@@ -2,6 +2,7 @@
 import typia from "typia";
 import type { ApiTypes } from "./api-answers.js";
 import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody } from "./control.js";
+import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
 
 /** Where and why a value does not fit its type: `path` as in `events[3].payload.x`, `expected` as a TypeScript type. */
@@ -48,3 +49,25 @@ export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(va
 
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */
 export const apiSchemas = typia.json.schemas<[ApiTypes], "3.1">();
+
+const recordValidators = {
+  account: typia.createValidate<Account>(),
+  user: typia.createValidate<User>(),
+  membership: typia.createValidate<Membership>(),
+  token: typia.createValidate<AccountToken>(),
+  project: typia.createValidate<Project>(),
+  keyOwner: typia.createValidate<KeyOwner>(),
+  rule: typia.createValidate<Rule>(),
+  block: typia.createValidate<Block>(),
+  traffic: typia.createValidate<Traffic>(),
+};
+
+export type StoredRecord = keyof typeof recordValidators;
+
+/** Where and why a record of the store is none of its kind; null when it is one. For the integrity check. */
+export function storedRecordMismatch(kind: StoredRecord, value: unknown): Mismatch | null {
+  const report: typia.IValidation<unknown> = recordValidators[kind](value);
+  if (report.success) return null;
+  const first = report.errors[0]!;
+  return { path: first.path.replace(/^\$input\.?/, ""), expected: first.expected };
+}

@@ -1,10 +1,25 @@
-/** The catalogue of verified bots in force: the imported one where there is one, else the one that verdictd ships. */
+/**
+ * The verified-bot catalogue in force: the imported one, or else the one that comes with verdictd. A change raises the control
+ * plane's revision, by which a running server notices it.
+ */
 import type { VerifiedBotCatalogue } from "../contract/verified-bots.js";
 import { changeControlPlane, readRevision, type Store } from "../store/store.js";
-import { shippedCatalogue } from "../verified-bots/catalogue.js";
+import {
+  type CatalogueFault,
+  isCatalogueFault,
+  mergeCatalogues,
+  shippedCatalogue,
+} from "../verified-bots/catalogue.js";
 
 const catalogueKey = "catalogue";
-const countKey = "imports";
+/** Counts imports, so that a reader knows without unpacking the catalogue whether it is another one. */
+const importsKey = "imports";
+
+/** What an import changed. */
+export interface CatalogueChange {
+  readonly before: VerifiedBotCatalogue;
+  readonly after: VerifiedBotCatalogue;
+}
 
 export class VerifiedBotCatalogues {
   readonly #store: Store;
@@ -16,26 +31,48 @@ export class VerifiedBotCatalogues {
     this.#store = store;
   }
 
+  /** Whether a catalogue was imported. */
+  get isImported(): boolean {
+    return this.#store.verifiedBots.doesExist(catalogueKey);
+  }
+
   /** The catalogue in force; the same object until another is imported, in whichever process. */
   read(): VerifiedBotCatalogue {
     const revision = readRevision(this.#store);
     if (this.#current !== null && revision === this.#revision) return this.#current;
+    const imports = this.#readImports();
+    if (this.#current === null || imports !== this.#imports) this.#current = this.#readStored();
     this.#revision = revision;
-    const imports = (this.#store.verifiedBots.get(countKey) as number | undefined) ?? 0;
-    if (this.#current === null || imports !== this.#imports) {
-      this.#imports = imports;
-      const stored = this.#store.verifiedBots.get(catalogueKey) as VerifiedBotCatalogue | undefined;
-      this.#current = stored ?? shippedCatalogue();
-    }
+    this.#imports = imports;
     return this.#current;
   }
 
-  /** Puts a checked catalogue in force, in every thread and process. */
-  async replace(catalogue: VerifiedBotCatalogue): Promise<void> {
-    await changeControlPlane(this.#store, () => {
-      const imports = (this.#store.verifiedBots.get(countKey) as number | undefined) ?? 0;
-      this.#store.verifiedBots.putSync(catalogueKey, catalogue);
-      this.#store.verifiedBots.putSync(countKey, imports + 1);
+  /** Puts a checked catalogue in the place of the one in force. */
+  replace(catalogue: VerifiedBotCatalogue): Promise<CatalogueChange> {
+    return changeControlPlane(this.#store, () => this.#put(this.#readStored(), catalogue));
+  }
+
+  /** Adds a checked catalogue's entries to those in force, under its version; a fault when they are too many together. */
+  merge(added: VerifiedBotCatalogue): Promise<CatalogueChange | CatalogueFault> {
+    return changeControlPlane(this.#store, () => {
+      const before = this.#readStored();
+      const merged = mergeCatalogues(before, added);
+      return isCatalogueFault(merged) ? merged : this.#put(before, merged);
     });
+  }
+
+  #put(before: VerifiedBotCatalogue, after: VerifiedBotCatalogue): CatalogueChange {
+    this.#store.verifiedBots.putSync(catalogueKey, after);
+    this.#store.verifiedBots.putSync(importsKey, this.#readImports() + 1);
+    return { before, after };
+  }
+
+  #readImports(): number {
+    return (this.#store.verifiedBots.get(importsKey) as number | undefined) ?? 0;
+  }
+
+  /** Only checked catalogues are stored. */
+  #readStored(): VerifiedBotCatalogue {
+    return (this.#store.verifiedBots.get(catalogueKey) as VerifiedBotCatalogue | undefined) ?? shippedCatalogue();
   }
 }

@@ -4,6 +4,7 @@ import { defaultPlans } from "../../contract/plans.js";
 import { Accounts } from "../../control-plane/accounts.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf, oneOf, textOf } from "../given.js";
+import { UsageFailure } from "../output.js";
 
 const plans = Object.keys(defaultPlans);
 const states = ["active", "inactive"] as const;
@@ -16,6 +17,7 @@ export const accountCommands: readonly StoreCommand[] = [
   {
     name: "account create",
     help: "make an account",
+    createsStore: true,
     flags: [
       { name: "name", placeholder: "NAME", help: "account name", isRequired: true },
       { name: "slug", placeholder: "SLUG", help: "URL-safe name, taken once", isRequired: true },
@@ -44,14 +46,16 @@ export const accountCommands: readonly StoreCommand[] = [
       { name: "plan", placeholder: plans.join("|"), help: "new plan" },
       { name: "subscription", placeholder: "active|inactive", help: "new subscription state" },
     ],
-    run: async (store, given) =>
-      view(
-        expectDone(
-          await new Accounts(store, Date.now).changeAccount(idOf(given, "ID"), {
-            plan: given["plan"] === undefined ? undefined : oneOf(given, "plan", plans),
-            subscription: given["subscription"] === undefined ? undefined : oneOf(given, "subscription", states),
-          }),
-        ),
-      ),
+    run: async (store, given) => {
+      const change = {
+        plan: given["plan"] === undefined ? undefined : oneOf(given, "plan", plans),
+        subscription: given["subscription"] === undefined ? undefined : oneOf(given, "subscription", states),
+      };
+      const id = idOf(given, "ID");
+      if (change.plan === undefined && change.subscription === undefined) {
+        throw new UsageFailure("nothing to change: give --plan or --subscription");
+      }
+      return view(expectDone(await new Accounts(store, Date.now).changeAccount(id, change)));
+    },
   },
 ];

@@ -8,6 +8,7 @@ import { expectDone } from "../given.js";
 export const initCommand: StoreCommand = {
   name: "init",
   help: "make the first account, owner, project and token; refuses a store that has accounts",
+  createsStore: true,
   run: async (store) => {
     const accounts = new Accounts(store, Date.now);
     const made = expectDone(await createFirstAccount(accounts, new Projects(store, Date.now)));

@@ -1,11 +1,12 @@
 /** `verdictd serve`: runs the server until SIGTERM or SIGINT. */
-import { environmentName, type GivenFlags, readServeConfig, serveOptions } from "../../config.js";
+import { environmentName, type GivenFlags, readServeConfig, type ServeConfig, serveOptions } from "../../config.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
 import { startServers } from "../../http-threads.js";
 import { createLog, type RunningServer } from "../../main.js";
-import type { Flag, ProcessCommand } from "../command.js";
-import { UsageFailure } from "../output.js";
+import type { Flag, Given, ProcessCommand } from "../command.js";
+import { withFiles } from "../environment.js";
+import { exitCodes, UsageFailure } from "../output.js";
 
 const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
   name,
@@ -18,21 +19,42 @@ export const serveCommand: ProcessCommand = {
   help: "run the server",
   flags,
   runProcess: async (given) => {
-    const read = readServeConfig(given as GivenFlags, process.env);
-    if ("mistakes" in read) throw new UsageFailure(read.mistakes.join("\n"));
-    const { config } = read;
+    const config = readConfig(given);
     const log = createLog(config.logLevel);
     const server = await startServers(config, log);
+    stopOnSignal(server, log);
     log.info({ host: config.host, port: server.port, dataDir: config.dataDir }, "listening");
     if (config.demo) await welcome(server, `http://${config.host}:${server.port}`);
-    const stop = async (signal: NodeJS.Signals): Promise<void> => {
-      log.info({ signal }, "stopping");
-      await server.stop();
-      log.info("stopped");
-    };
-    process.once("SIGTERM", stop).once("SIGINT", stop);
   },
 };
+
+/** The configuration, or a `UsageFailure` that lists every mistake of flags, variables and files. */
+function readConfig(given: Given): ServeConfig {
+  const variables = Object.keys(serveOptions).map(environmentName);
+  const { environment, mistakes } = withFiles(process.env, variables);
+  const read = readServeConfig(given as GivenFlags, environment);
+  const all = "mistakes" in read ? [...mistakes, ...read.mistakes] : mistakes;
+  if ("mistakes" in read || all.length > 0) throw new UsageFailure(all.join("\n"));
+  return read.config;
+}
+
+/** The first SIGTERM or SIGINT stops gracefully, a second one of either exits at once. */
+function stopOnSignal(server: RunningServer, log: ReturnType<typeof createLog>): void {
+  let isStopping = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (isStopping) process.exit(exitCodes.failed);
+    isStopping = true;
+    log.info({ signal }, "stopping");
+    server.stop().then(
+      () => log.info("stopped"),
+      (err: unknown) => {
+        log.error({ err }, "could not stop in order");
+        process.exit(exitCodes.failed);
+      },
+    );
+  };
+  process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
+}
 
 /** On an empty store: a first account with scoring enabled, its credentials printed this once. */
 async function welcome(server: RunningServer, address: string): Promise<void> {

@@ -7,6 +7,7 @@ export const userCommands: readonly StoreCommand[] = [
   {
     name: "user create",
     help: "make a user",
+    createsStore: true,
     flags: [
       { name: "name", placeholder: "NAME", help: "name of the person", isRequired: true },
       { name: "email", placeholder: "EMAIL", help: "e-mail address, taken once", isRequired: true },

@@ -1,0 +1,84 @@
+/** `verdictd session show` and `session delete`: what is stored about one visitor, for those who are asked for it or to forget it. */
+import { wellFormedToken } from "../../contract/session-token.js";
+import { eraseSession } from "../../control-plane/sessions-erase.js";
+import { readStoredSession, type StoredSession } from "../../control-plane/stored-session.js";
+import type { Given, StoreCommand } from "../command.js";
+import { textOf } from "../given.js";
+import { CommandFailure, UsageFailure } from "../output.js";
+
+const positionals = [{ name: "TOKEN", help: "session token, sess_…" }] as const;
+
+function tokenOf(given: Given): string {
+  const token = textOf(given, "TOKEN");
+  if (!wellFormedToken.test(token)) throw new UsageFailure("TOKEN: expected a session token, sess_…");
+  return token;
+}
+
+function view(token: string, session: StoredSession): object {
+  const { verdict } = session;
+  return {
+    session_token: token,
+    project_id: session.projectId,
+    scored: verdict.scored,
+    score: verdict.score,
+    engines: verdict.engineScores,
+    detection_ids: verdict.detectionIds,
+    spoofed_crawler: verdict.spoofedCrawler,
+    verified_bot: verdict.verifiedBot,
+    event_count: verdict.eventCount,
+    first_seen_at: timestamp(verdict.firstSeenMs),
+    last_seen_at: timestamp(verdict.lastSeenMs),
+    logged_in_at: verdict.loggedInAtMs === 0 ? null : timestamp(verdict.loggedInAtMs),
+    path: verdict.last.path,
+    host: verdict.last.host,
+    ip: verdict.last.ip,
+    user_agent: verdict.last.userAgent,
+    request_ids: session.requestIds,
+    idempotency_keys: session.idempotencyKeys,
+    record_bytes: session.recordBytes,
+    features: session.features,
+    blocks: session.blocks.map((block) => ({
+      id: block.id,
+      verdict: block.verdict,
+      score: block.score,
+      reason: block.reason,
+      detection_ids: block.detectionIds,
+      source: block.source,
+      rule_id: block.ruleId,
+      path: block.path,
+      created_at: block.createdAt,
+    })),
+  };
+}
+
+function timestamp(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+const unknownSession = "no project has a session of this token";
+
+export const sessionCommands: readonly StoreCommand[] = [
+  {
+    name: "session show",
+    help: "show everything that is stored about a session",
+    positionals,
+    run: async (store, given) => {
+      const token = tokenOf(given);
+      const session = readStoredSession(store, token);
+      if (session === null) throw new CommandFailure(unknownSession);
+      return view(token, session);
+    },
+  },
+  {
+    name: "session delete",
+    help: "erase a session, its blocks and every row that names it",
+    positionals,
+    run: async (store, given) => {
+      const token = tokenOf(given);
+      const erased = await eraseSession(store, token);
+      if (erased === null) throw new CommandFailure(unknownSession);
+      const { projectId, ...rows } = erased;
+      return { session_token: token, project_id: projectId, erased: rows };
+    },
+  },
+];

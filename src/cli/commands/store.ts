@@ -1,0 +1,61 @@
+/** `verdictd backup`, `check` and `stats`: the store as a whole. */
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { checkStore } from "../../control-plane/store-check.js";
+import { storeStatistics } from "../../control-plane/store-statistics.js";
+import { backupStore, storeFile } from "../../store/backup.js";
+import type { IntegrityFault } from "../../store/integrity.js";
+import type { StoreCommand } from "../command.js";
+import { textOf } from "../given.js";
+import { columns } from "../output.js";
+
+const backup: StoreCommand = {
+  name: "backup",
+  help: "copy the store while it is in use; the copy is a --data-dir of its own",
+  positionals: [{ name: "DIR", help: "folder of the copy: empty, or made" }],
+  run: async (store, given) => {
+    const directory = resolve(textOf(given, "DIR"));
+    const { bytes } = await backupStore(store, directory);
+    return { directory, bytes };
+  },
+};
+
+interface CheckReport {
+  readonly ok: boolean;
+  readonly rows: Readonly<Record<string, number>>;
+  readonly fault_count: number;
+  readonly faults: readonly IntegrityFault[];
+}
+
+const check: StoreCommand<CheckReport> = {
+  name: "check",
+  help: "read every row of the store and report what is wrong with it",
+  run: async (store) => {
+    const { rows, faultCount, faults } = checkStore(store);
+    return { ok: faultCount === 0, rows, fault_count: faultCount, faults };
+  },
+  show: ({ rows, fault_count, faults }) =>
+    [
+      columns(Object.entries(rows).map(([table, count]) => [table, String(count)])),
+      `\n${fault_count} faults`,
+      ...faults.map(({ table, key, fault }) => `${table} ${key}: ${fault}`),
+    ].join("\n"),
+  failure: ({ fault_count }) => (fault_count === 0 ? null : `the store has ${fault_count} faults`),
+};
+
+const stats: StoreCommand = {
+  name: "stats",
+  help: "counts and sizes",
+  run: async (store, given) => {
+    const { schemaVersion, eventsThisMonth, month, ...counts } = storeStatistics(store, Date.now());
+    return {
+      ...counts,
+      month,
+      events_this_month: eventsThisMonth,
+      store_bytes: statSync(storeFile(textOf(given, "data-dir"))).size,
+      schema_version: schemaVersion,
+    };
+  },
+};
+
+export const storeCommands: readonly StoreCommand[] = [backup, check, stats];

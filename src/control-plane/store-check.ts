@@ -1,0 +1,24 @@
+/** The integrity check of a store with what rules, engines and verified bots know of the values they keep in it. */
+import { hashSecret } from "../auth/secrets.js";
+import { unpackFeatures } from "../engines/session-features.js";
+import { compileRule } from "../rules/compile-rule.js";
+import { isRuleFault } from "../rules/fault.js";
+import { checkIntegrity, type IntegrityReport } from "../store/integrity.js";
+import type { Store } from "../store/store.js";
+import { checkCatalogue, isCatalogueFault } from "../verified-bots/catalogue.js";
+
+/** Walks every row; see `checkIntegrity`. */
+export function checkStore(store: Store): IntegrityReport {
+  return checkIntegrity(store, {
+    hashSecret,
+    ruleSource: (source) => {
+      const compiled = compileRule(source);
+      return isRuleFault(compiled) ? `its expression does not compile: ${compiled.message}` : null;
+    },
+    features: (packed) => (unpackFeatures(packed, 0, packed.length) === null ? "its features can't be unpacked" : null),
+    verifiedBots: (catalogue) => {
+      const checked = checkCatalogue(catalogue);
+      return isCatalogueFault(checked) ? checked.message : null;
+    },
+  });
+}

@@ -1,0 +1,121 @@
+/**
+ * What holds of a row of each table: its record is of its kind and its references lead somewhere and back. Called by the walk in
+ * `integrity.ts`; a table without an entry here is only read through.
+ */
+import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
+import type { TableName, Walk } from "./integrity.js";
+import { sessionKeyBytes, tokenBytes } from "./keys.js";
+import { decodeSession } from "./session-record.js";
+import { schemaVersion } from "./store.js";
+
+/** What is wrong with a row, or null. May throw on a value that is nothing like what it should be. */
+type RowCheck = (walk: Walk, value: never, key: never) => string | null;
+
+/** A record of this kind, then what `more` says. */
+function record<V, K>(kind: StoredRecord, more: (walk: Walk, value: V, key: K) => string | null): RowCheck {
+  return (walk, value, key) => {
+    const mismatch = storedRecordMismatch(kind, value);
+    return mismatch === null ? more(walk, value, key) : `${mismatch.path || "record"} should be ${mismatch.expected}`;
+  };
+}
+
+const leadsTo = (table: TableName, id: unknown): string => `leads to ${table} ${String(id)}, which leads elsewhere`;
+
+/** What holds of a row of each table. A table that has no entry is only read through. */
+export const rowChecks: Partial<Record<TableName, RowCheck>> = {
+  meta: (_, value: unknown, key: string) => {
+    if (key === "schemaVersion" && value !== schemaVersion) return `is ${String(value)}, not ${schemaVersion}`;
+    return Number.isSafeInteger(value) ? null : "is not a whole number";
+  },
+  revision: (_, value: Buffer) => (value.length === 8 && value.readDoubleLE(0) >= 0 ? null : "is not a revision"),
+  accounts: record("account", (walk, { id, slug }: { id: number; slug: string }, key: number) => {
+    if (id !== key) return `holds account ${id}`;
+    return walk.get("slugs", slug) === id ? null : `slug "${slug}" does not lead back`;
+  }),
+  slugs: (walk, id: number, slug: string) =>
+    walk.field("accounts", id, "slug") === slug ? null : leadsTo("accounts", id),
+  users: record("user", (walk, { id, email }: { id: number; email: string }, key: number) => {
+    if (id !== key) return `holds user ${id}`;
+    return walk.get("emails", email.toLowerCase()) === id ? null : "its e-mail does not lead back";
+  }),
+  emails: (walk, id: number, email: string) =>
+    String(walk.field("users", id, "email")).toLowerCase() === email ? null : leadsTo("users", id),
+  memberships: record("membership", (walk, row: { accountId: number; userId: number }, key: [number, number]) => {
+    if (row.accountId !== key[0] || row.userId !== key[1]) return `holds [${row.accountId},${row.userId}]`;
+    return walk.missing("accounts", row.accountId) ?? walk.missing("users", row.userId);
+  }),
+  tokens: record("token", (walk, row: { id: number; accountId: number; userId: number; hash: string }, key: number) => {
+    if (row.id !== key) return `holds token ${row.id}`;
+    if (walk.get("tokenHashes", row.hash) !== row.id) return "its hash does not lead back";
+    return walk.missing("accounts", row.accountId) ?? walk.missing("users", row.userId);
+  }),
+  tokenHashes: (walk, id: number, hash: string) =>
+    walk.field("tokens", id, "hash") === hash ? null : leadsTo("tokens", id),
+  projects: record("project", (walk, row: ProjectRow, key: number) => {
+    if (row.id !== key) return `holds project ${row.id}`;
+    if ((row.siteKey === null) !== (row.privateKeyHash === null)) return "has one key of the two";
+    for (const hash of [siteKeyHash(walk, row), row.privateKeyHash]) {
+      if (hash !== null && walk.field("keys", hash, "projectId") !== key) return "a key of it does not lead back";
+    }
+    return walk.missing("accounts", row.accountId);
+  }),
+  keys: record("keyOwner", (walk, row: { projectId: number; kind: string }, hash: string) => {
+    const project = walk.get("projects", row.projectId) as ProjectRow | undefined;
+    if (project === undefined) return walk.missing("projects", row.projectId);
+    const current = row.kind === "site" ? siteKeyHash(walk, project) : project.privateKeyHash;
+    return current === hash ? null : `is not the ${row.kind} key of project ${row.projectId}`;
+  }),
+  rules: record("rule", (walk, row: RuleRow, key: [number, number]) => {
+    if (row.projectId !== key[0] || row.id !== key[1]) return `holds rule ${row.id} of project ${row.projectId}`;
+    return walk.missing("projects", row.projectId) ?? walk.checks.ruleSource(row.expressionSource);
+  }),
+  blocks: record("block", (walk, row: { projectId: number; id: number }, key: [number, number]) => {
+    if (row.projectId !== key[0] || row.id !== key[1]) return `holds block ${row.id} of project ${row.projectId}`;
+    return walk.missing("projects", row.projectId);
+  }),
+  usage: (walk, events: number, [accountId, month]: [number, string]) => {
+    if (!Number.isSafeInteger(events) || events < 0) return "is not a count";
+    walk.usage.set(`${accountId}/${month}`, events);
+    return walk.missing("accounts", accountId);
+  },
+  traffic: record("traffic", (walk, row: { events: number }, [projectId, hour]: [number, number]) => {
+    if (!Number.isSafeInteger(row.events) || row.events < 0) return "events is not a count";
+    walk.countTraffic(projectId, hour, row.events);
+    return walk.missing("projects", projectId);
+  }),
+  verifiedBots: (walk, value: unknown) => walk.checks.verifiedBots(value),
+  sessions: (walk, value: Buffer, key: Buffer) => {
+    if (key.length !== sessionKeyBytes) return "key has another length";
+    const session = decodeSession(value);
+    if (session === null) return "record can't be decoded";
+    const projectId = key.readUInt32BE(0);
+    walk.countSession(projectId, session.verdict.firstSeenMs, session.verdict.eventCount);
+    return walk.missing("projects", projectId) ?? walk.checks.features(session.features);
+  },
+  repeats: (walk, value: Buffer, key: Buffer) => {
+    if (key.length !== sessionKeyBytes + 1 || value.length % 8 !== 0) return "is no list of hashes";
+    return walk.get("sessions", Buffer.from(key.subarray(0, sessionKeyBytes))) === undefined ? "has no session" : null;
+  },
+  idempotency: (walk, value: Buffer, key: Buffer) => {
+    if (key.length !== 6 + 16 || value.length !== 8 + tokenBytes) return "has another length";
+    return walk.missing("projects", key.readUInt32BE(2));
+  },
+  sightings: (_, value: Buffer, key: Buffer) => (key.length === 17 && value.length >= 4 ? null : "has another length"),
+};
+
+interface ProjectRow {
+  id: number;
+  accountId: number;
+  siteKey: string | null;
+  privateKeyHash: string | null;
+}
+
+interface RuleRow {
+  id: number;
+  projectId: number;
+  expressionSource: string;
+}
+
+function siteKeyHash(walk: Walk, project: ProjectRow): string | null {
+  return project.siteKey === null ? null : walk.checks.hashSecret(project.siteKey);
+}

@@ -1,0 +1,160 @@
+/**
+ * Walks every row of every table and says what is wrong: rows that can't be decoded, references that lead nowhere, counters
+ * that can't be. Reads one snapshot, so changes made meanwhile by a server are no faults. It repairs nothing.
+ */
+import type { Transaction } from "lmdb";
+import { limits } from "../limits.js";
+import { rowChecks } from "./integrity-rows.js";
+import { monthOf, tableNames } from "./keys.js";
+import type { Store } from "./store.js";
+
+/** One thing that is wrong. */
+export interface IntegrityFault {
+  readonly table: string;
+  /** The row's key as text: numbers and strings as they are, binary keys in hex. */
+  readonly key: string;
+  readonly fault: string;
+}
+
+export interface IntegrityReport {
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>;
+  readonly faultCount: number;
+  /** The first `limits.integrityFaultsMax` of them. */
+  readonly faults: readonly IntegrityFault[];
+}
+
+/** What other modules know of stored values; each says what is wrong, or null. */
+export interface IntegrityChecks {
+  /** Under what the tables of tokens and keys hold a secret. */
+  readonly hashSecret: (secret: string) => string;
+  readonly ruleSource: (source: string) => string | null;
+  readonly features: (packed: Buffer) => string | null;
+  readonly verifiedBots: (catalogue: unknown) => string | null;
+}
+
+export type TableName = Exclude<keyof Store, "root" | "close">;
+type Key = string | number | (string | number)[] | Buffer;
+
+/** A table as the walk needs it: any key, any value. */
+interface AnyTable {
+  getKeys(options: object): Iterable<Key>;
+  get(key: Key, options: { transaction: Transaction }): unknown;
+}
+
+/** Checks the store. Holds one snapshot and the thread for its time: about 10 µs a session. */
+export function checkIntegrity(store: Store, checks: IntegrityChecks): IntegrityReport {
+  const transaction = store.root.useReadTransaction();
+  try {
+    const walk = new Walk(store, transaction, checks);
+    for (const table of Object.keys(tableNames) as TableName[]) walk.table(table);
+    walk.counters();
+    return walk.report();
+  } finally {
+    transaction.done();
+  }
+}
+
+interface TrafficSum {
+  fromHour: number;
+  events: number;
+}
+
+/** One walk over a store: reads its snapshot, gathers faults and the sums that counters are held against. */
+export class Walk {
+  readonly checks: IntegrityChecks;
+  /** Events by "account/month". */
+  readonly usage = new Map<string, number>();
+  readonly #store: Store;
+  readonly #transaction: Transaction;
+  readonly #rows: Record<string, number> = {};
+  readonly #faults: IntegrityFault[] = [];
+  #faultCount = 0;
+  readonly #traffic = new Map<number, TrafficSum>();
+  readonly #trafficOfMonth = new Map<string, number>();
+  /** Events of a project's sessions that began in the hours that traffic is kept of. */
+  readonly #sessionEvents = new Map<number, number>();
+
+  constructor(store: Store, transaction: Transaction, checks: IntegrityChecks) {
+    this.#store = store;
+    this.#transaction = transaction;
+    this.checks = checks;
+  }
+
+  /** Reads every row of a table through its check. */
+  table(table: TableName): void {
+    const check = rowChecks[table] as ((walk: Walk, value: unknown, key: unknown) => string | null) | undefined;
+    let rows = 0;
+    for (const key of this.#anyTable(table).getKeys({ transaction: this.#transaction })) {
+      rows++;
+      try {
+        const fault = check?.(this, this.get(table, key), key) ?? null;
+        if (fault !== null) this.#fault(table, key, fault);
+      } catch (error) {
+        this.#fault(table, key, `can't be read: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    this.#rows[tableNames[table]] = rows;
+  }
+
+  get(table: TableName, key: Key): unknown {
+    return this.#anyTable(table).get(key, { transaction: this.#transaction });
+  }
+
+  /** A field of the record at `key`; undefined when there is none. */
+  field(table: TableName, key: Key, name: string): unknown {
+    const value = this.get(table, key);
+    return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+  }
+
+  missing(table: TableName, id: number): string | null {
+    return this.get(table, id) === undefined ? `names ${table} ${id}, which is missing` : null;
+  }
+
+  countTraffic(projectId: number, hour: number, events: number): void {
+    const sum = this.#traffic.get(projectId) ?? { fromHour: hour, events: 0 };
+    this.#traffic.set(projectId, { fromHour: Math.min(sum.fromHour, hour), events: sum.events + events });
+    const month = `${String(this.field("projects", projectId, "accountId"))}/${monthOf(hour * 3_600_000)}`;
+    this.#trafficOfMonth.set(month, (this.#trafficOfMonth.get(month) ?? 0) + events);
+  }
+
+  /** Call after the traffic table: only sessions that began in its hours can be held against it. */
+  countSession(projectId: number, firstSeenMs: number, events: number): void {
+    const from = this.#traffic.get(projectId)?.fromHour ?? Number.POSITIVE_INFINITY;
+    const isCounted = firstSeenMs >= from * 3_600_000;
+    if (isCounted) this.#sessionEvents.set(projectId, (this.#sessionEvents.get(projectId) ?? 0) + events);
+  }
+
+  /** Every event of a session was counted in an hour, every event of an hour in its month; rows expire, so less may be left. */
+  counters(): void {
+    for (const [projectId, events] of this.#sessionEvents) {
+      const counted = this.#traffic.get(projectId)?.events ?? 0;
+      if (events > counted)
+        this.#fault("traffic", projectId, `sessions hold ${events} events, ${counted} were counted`);
+    }
+    for (const [month, events] of this.#trafficOfMonth) {
+      const counted = this.usage.get(month);
+      if (counted !== undefined && events > counted) {
+        this.#fault("usage", month, `projects counted ${events} events, the account only ${counted}`);
+      }
+    }
+  }
+
+  report(): IntegrityReport {
+    return { rows: this.#rows, faultCount: this.#faultCount, faults: this.#faults };
+  }
+
+  #anyTable(table: TableName): AnyTable {
+    return this.#store[table] as unknown as AnyTable;
+  }
+
+  #fault(table: TableName, key: Key, fault: string): void {
+    this.#faultCount++;
+    if (this.#faults.length >= limits.integrityFaultsMax) return;
+    this.#faults.push({ table: tableNames[table], key: keyText(key), fault });
+  }
+}
+
+function keyText(key: Key): string {
+  return Buffer.isBuffer(key) ? key.toString("hex") : Array.isArray(key) ? key.join("/") : String(key);
+}
