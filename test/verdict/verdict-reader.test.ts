@@ -1,0 +1,169 @@
+/** The verdict reader with sources and a clock of the test's own: caching, what is served at once, failing open, what is recorded. */
+import t from "tap";
+import type { VerdictPart } from "../../src/contract/session.js";
+import type { RequestContext } from "../../src/contract/verdict.js";
+import { limits } from "../../src/limits.js";
+import type { NamedRule, Resolution } from "../../src/verdict/resolve.js";
+import { VerdictCache } from "../../src/verdict/verdict-cache.js";
+import { VerdictReader, type VerdictSources } from "../../src/verdict/verdict-reader.js";
+import { nowMs, project, rule, session } from "./material.js";
+
+const token = "sess_a";
+
+/** A reader over state that the test changes as it goes. */
+function reading(ttlMs = 60_000) {
+  const state = {
+    nowMs,
+    part: session(3) as VerdictPart | null,
+    rules: [] as readonly NamedRule[],
+    computed: [] as Resolution[],
+    answers: [] as string[],
+    failures: [] as unknown[],
+  };
+  const sources: VerdictSources = {
+    verdictPart: () => state.part,
+    loggedInAtMs: () => state.part?.loggedInAtMs ?? 0,
+    rulesOf: () => state.rules,
+    verifiedBotAt: () => null,
+    meaningOf: () => "",
+    onComputed: (_project, _token, _context, resolution) => state.computed.push(resolution),
+    onAnswer: (_project, _verdict, source) => state.answers.push(source),
+    onFailure: (error) => state.failures.push(error),
+    now: () => state.nowMs,
+  };
+  const reader = (changed: Partial<VerdictSources> = {}) =>
+    new VerdictReader({ sources: { ...sources, ...changed }, ttlMs, cacheBytesMax: 1 << 20 });
+  return { state, reader };
+}
+
+t.test("a verdict is served from the cache until its TTL ends, then computed anew", async (t) => {
+  const { state, reader } = reading();
+  const verdicts = reader();
+  const first = verdicts.read(project(), token, {});
+  state.rules = [rule(1, "score < 99", "block")];
+  state.part = session(20);
+  state.nowMs += 59_999;
+  t.equal(verdicts.read(project(), token, {}), first, "a rule change waits for the TTL");
+  state.nowMs += 1;
+  t.match(JSON.parse(verdicts.read(project(), token, {})), { score: 20, action: "block" });
+  t.same(state.answers, ["computed", "cached", "computed"]);
+});
+
+t.test("a TTL of 0 turns the cache off", async (t) => {
+  const { state, reader } = reading(0);
+  const verdicts = reader();
+  verdicts.read(project(), token, {});
+  state.rules = [rule(1, "score < 99", "delay")];
+  t.equal(JSON.parse(verdicts.read(project(), token, {})).action, "delay");
+  t.same(state.answers, ["computed", "computed"]);
+});
+
+t.test("project, settings, session and each value of the context are told apart", async (t) => {
+  const { state, reader } = reading();
+  const verdicts = reader();
+  const contexts: RequestContext[] = [
+    {},
+    { path: "/a" },
+    { path: "/b" },
+    { method: "GET" },
+    { method: "POST" },
+    { host: "a" },
+    { host: "b" },
+    { ip: "192.0.2.1" },
+    { ip: "192.0.2.2" },
+    { userAgent: "a" },
+    { userAgent: "b" },
+    { path: "/a", host: "b" },
+    { path: "/a", userAgent: "b" },
+  ];
+  const reads = (): void => {
+    for (const context of contexts) verdicts.read(project(), token, context);
+    verdicts.read(project(), "sess_b", {});
+    verdicts.read(project({}, { id: 2 }), token, {});
+    verdicts.read(project({}, { settingsRevision: 2 }), token, {});
+  };
+  reads();
+  t.same(new Set(state.answers), new Set(["computed"]));
+  reads();
+  t.equal(state.answers.filter((each) => each === "cached").length, contexts.length + 3);
+});
+
+t.test("a settings change takes effect at once", async (t) => {
+  const { state, reader } = reading();
+  state.part = session(25);
+  const verdicts = reader();
+  t.equal(JSON.parse(verdicts.read(project(), token, {})).verdict, "likely_automated");
+  const changed = project({}, { likelyBotThreshold: 10, settingsRevision: 2 });
+  t.equal(JSON.parse(verdicts.read(changed, token, {})).verdict, "likely_human");
+});
+
+t.test("a logged-in assertion takes effect at once, and its end does not wait for the TTL", async (t) => {
+  const { state, reader } = reading(3_600_000);
+  const whitelist = project({ loggedInPolicy: "whitelist" });
+  state.part = session(20);
+  state.rules = [rule(1, "score < 99", "block")];
+  const verdicts = reader();
+  const action = () => JSON.parse(verdicts.read(whitelist, token, {})).action;
+  t.equal(action(), "block");
+  state.part = session(20, { loggedInAtMs: state.nowMs });
+  t.equal(action(), "allow");
+  t.equal(action(), "allow");
+  state.nowMs += limits.loggedInMs - 1;
+  t.equal(action(), "allow");
+  state.nowMs += 1;
+  t.equal(action(), "block");
+});
+
+t.test("not_computed is never cached", async (t) => {
+  const { state, reader } = reading();
+  const verdicts = reader();
+  state.part = null;
+  t.equal(JSON.parse(verdicts.read(project(), token, {})).verdict, "not_computed");
+  state.part = session(0, { scored: false, score: 0 });
+  t.equal(JSON.parse(verdicts.read(project(), token, {})).verdict, "not_computed");
+  state.part = session(3);
+  t.equal(JSON.parse(verdicts.read(project(), token, {})).verdict, "definite");
+  t.same(state.answers, ["fail_open", "fail_open", "computed"]);
+});
+
+t.test("whatever source fails, the answer is the fail-open body, and the failure is told", async (t) => {
+  const fail = (): never => {
+    throw new Error("the disk is on fire");
+  };
+  for (const name of ["verdictPart", "rulesOf", "verifiedBotAt", "meaningOf", "onComputed", "loggedInAtMs"] as const) {
+    const { state, reader } = reading();
+    const verdicts = reader({ [name]: fail });
+    const policy = project({ loggedInPolicy: "whitelist" });
+    for (let round = 0; round < 2; round++) verdicts.read(policy, token, { ip: "192.0.2.1" });
+    const body = JSON.parse(verdicts.read(policy, token, { ip: "192.0.2.1" }));
+    t.match(body, { verdict: "not_computed", score: 0, action: "allow", detection_ids: [] }, name);
+    t.ok(state.failures.length > 0, `${name} is told`);
+  }
+});
+
+t.test("a block is told once for a computed verdict, not for a cached one", async (t) => {
+  const { state, reader } = reading();
+  state.rules = [rule(7, "score < 5", "block")];
+  const verdicts = reader();
+  for (let round = 0; round < 5; round++) verdicts.read(project(), token, {});
+  t.same(
+    state.computed.map(({ blocked, rule: cause }) => [blocked, cause?.id]),
+    [[true, 7]],
+  );
+  state.nowMs += 60_000;
+  verdicts.read(project(), token, {});
+  t.equal(state.computed.length, 2);
+});
+
+t.test("the cache is bounded in bytes: old entries go, late ones stay", async (t) => {
+  const cache = new VerdictCache(100_000);
+  const entry = { body: "x".repeat(300), expiresAtMs: nowMs + 1 };
+  for (let index = 0; index < 10_000; index++) cache.set(`key ${index}`, entry);
+  const kept = Array.from({ length: 10_000 }, (_, index) => cache.get(`key ${index}`, nowMs)).filter(
+    (each) => each !== null,
+  );
+  t.ok(kept.length <= 100_000 / 500, `${kept.length} entries are kept`);
+  t.not(cache.get("key 9999", nowMs), null);
+  t.equal(cache.get("key 0", nowMs), null);
+  t.equal(cache.get("key 9999", nowMs + 1), null, "and none beyond its time");
+});
