@@ -26,7 +26,7 @@ export function batch(prefix: string, count = 1, sessionToken: string | null = n
 export function automatedBatch(prefix: string): object {
   return {
     session_token: null,
-    events: [event(`${prefix}-00000000`, { path: "/", webdriver: true }), event(`${prefix}-00000001`)],
+    events: [{ ...event(`${prefix}-00000000`, { webdriver: true }), type: "env" }, event(`${prefix}-00000001`)],
   };
 }
 
