@@ -1,6 +1,7 @@
 /** Clicks in the fold: they find their place in the path by time, and say how the pointer came to them. */
 import t from "tap";
-import { type CrawlerClaim, setCrawlerClaim } from "../../src/engines/crawler-claim.js";
+import type { CrawlerClaim } from "../../src/contract/visitor.js";
+import { setCrawlerClaim } from "../../src/engines/crawler-claim.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { F, type newFeatures } from "../../src/engines/session-features.js";
 import { chromeEnvironment, event, folded, lastRequest, wobblyPath } from "./sessions.js";

@@ -11,7 +11,6 @@ export const nowMs = Date.UTC(2026, 10, 21, 12);
 export function session(score: number, change: Partial<VerdictPart> = {}): VerdictPart {
   return {
     scored: true,
-    spoofedCrawler: false,
     engineScores: { heuristics: score, js_detection: null, behavioral: null },
     score,
     detectionIds: score < 60 ? [100101, 100201] : [],

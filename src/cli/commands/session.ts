@@ -23,7 +23,6 @@ function view(token: string, session: StoredSession): object {
     score: verdict.score,
     engines: verdict.engineScores,
     detection_ids: verdict.detectionIds,
-    spoofed_crawler: verdict.spoofedCrawler,
     verified_bot: verdict.verifiedBot,
     event_count: verdict.eventCount,
     first_seen_at: timestamp(verdict.firstSeenMs),
