@@ -2,8 +2,8 @@
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { hasStore } from "../store/backup.js";
 import { openStore } from "../store/store.js";
+import { hasStore, storeFileFault } from "../store/store-file.js";
 import type { AnyCommand, Given, StoreCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { CommandFailure, exitCodes, keyLines, oneLine, UsageFailure } from "./output.js";
@@ -20,6 +20,8 @@ async function run(command: AnyCommand, given: Given): Promise<void> {
 }
 
 async function runOnStore(command: StoreCommand, given: Given, dataDir: string): Promise<void> {
+  const fault = storeFileFault(dataDir);
+  if (fault !== null) throw new CommandFailure(fault);
   const store = openStore(dataDir);
   try {
     const result = await command.run(store, given);

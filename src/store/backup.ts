@@ -1,23 +1,10 @@
 /**
- * Where a store lies on the disk, and a hot copy of it: LMDB copies one snapshot while servers and commands go on reading and
- * writing. A copy that was cut short is never found under the store's name.
+ * A hot copy of the store: LMDB copies one snapshot while servers and commands go on reading and writing. A copy that was cut
+ * short is never found under the store's name.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { openStore, type Store, StoreError } from "./store.js";
-
-/** Name of the store's file in its folder, as `openStore` opens it; LMDB keeps `-lock` beside it. */
-const storeFileName = "verdictd.mdb";
-
-/** Path of the file that holds all tables. */
-export function storeFile(dataDir: string): string {
-  return join(dataDir, storeFileName);
-}
-
-/** Whether there is a store in this folder. */
-export function hasStore(dataDir: string): boolean {
-  return statSync(storeFile(dataDir), { throwIfNoEntry: false })?.isFile() ?? false;
-}
+import { storeFile } from "./store-file.js";
 
 export interface BackupResult {
   /** Bytes of the copy; free pages are left out. */

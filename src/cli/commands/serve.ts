@@ -4,9 +4,10 @@ import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
 import { startServers } from "../../http-threads.js";
 import { createLog, type RunningServer } from "../../main.js";
+import { storeFileFault } from "../../store/store-file.js";
 import type { Flag, Given, ProcessCommand } from "../command.js";
 import { withFiles } from "../environment.js";
-import { exitCodes, UsageFailure } from "../output.js";
+import { CommandFailure, exitCodes, UsageFailure } from "../output.js";
 
 const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
   name,
@@ -20,6 +21,8 @@ export const serveCommand: ProcessCommand = {
   flags,
   runProcess: async (given) => {
     const config = readConfig(given);
+    const fault = storeFileFault(config.dataDir);
+    if (fault !== null) throw new CommandFailure(fault);
     const log = createLog(config.logLevel);
     const server = await startServers(config, log);
     stopOnSignal(server, log);
