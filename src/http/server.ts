@@ -160,13 +160,16 @@ export class HttpServer {
   }
 
   #admitToken(route: TokenRoute, holder: TokenHolder): ((call: Call) => Reply | Promise<Reply>) | Refusal {
-    const { account } = holder;
+    const { account, membership } = holder;
+    if (route.ability !== undefined && (account === null || membership === null)) {
+      return refuse("forbidden", "the token is not bound to an accessible account");
+    }
     if (route.needsSubscription === true && account?.subscription !== "active") return noSubscription;
     const features = account === null ? [] : (this.#options.plans[account.plan]?.features ?? []);
     if (route.feature !== undefined && !features.includes(route.feature)) {
       return refuse("featureNotAvailable", `the plan has no feature ${route.feature}`);
     }
-    const role = holder.membership?.role;
+    const role = membership?.role;
     if (route.ability !== undefined && (role === undefined || !isAble(holder.token.abilities, role, route.ability))) {
       return refuse("insufficientTokenAbility", `the token lacks the ability ${route.ability}`);
     }
