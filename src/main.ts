@@ -54,6 +54,8 @@ export interface RunningServer {
   readonly store: Store;
   readonly accounts: Accounts;
   readonly projects: Projects;
+  /** The whole route table. */
+  readonly routes: readonly Route[];
   /** Refuses new connections, finishes what was accepted, closes the store. */
   stop(): Promise<void>;
 }
@@ -92,7 +94,8 @@ export async function startServer(config: ServeConfig, log: Logger): Promise<Run
       await close();
       listening.close();
     };
-    return { port: listening.port, store, accounts: services.accounts, projects: services.projects, stop };
+    const { accounts, projects, routes } = services;
+    return { port: listening.port, store, accounts, projects, routes, stop };
   } catch (error) {
     await close();
     throw error;

@@ -29,8 +29,8 @@ export function schemaOf(name: ApiTypeName): JsonSchema {
 }
 
 /**
- * Three spellings of typia's that tools understand less well: a choice of constants is an enumeration, a tuple's end is `items:
- * false` in JSON Schema 2020-12, and TypeScript's `readonly` is not OpenAPI's `readOnly`.
+ * Three spellings of typia's that tools understand less well: a choice of constants is an enumeration, a tuple of just so many
+ * items needs `minItems` and `items: false` in JSON Schema 2020-12, and TypeScript's `readonly` is not OpenAPI's `readOnly`.
  */
 function tidied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidied);
@@ -38,7 +38,10 @@ function tidied(value: unknown): unknown {
   const { oneOf, additionalItems, readOnly: _, ...rest } = value as Record<string, unknown>;
   const tidy: Record<string, unknown> = {};
   for (const [key, each] of Object.entries(rest)) tidy[key] = tidied(each);
-  if (additionalItems !== undefined) tidy["items"] = additionalItems;
+  if (Array.isArray(rest["prefixItems"])) {
+    tidy["items"] = additionalItems ?? false;
+    tidy["minItems"] = rest["prefixItems"].length;
+  }
   if (Array.isArray(oneOf)) Object.assign(tidy, choice(oneOf));
   return tidy;
 }

@@ -161,9 +161,8 @@ export class HttpServer {
 
   #admitToken(route: TokenRoute, holder: TokenHolder): ((call: Call) => Reply | Promise<Reply>) | Refusal {
     const { account, membership } = holder;
-    if (route.ability !== undefined && (account === null || membership === null)) {
-      return refuse("forbidden", "the token is not bound to an accessible account");
-    }
+    const asksPowers = route.needsSubscription === true || route.feature !== undefined || route.ability !== undefined;
+    if (asksPowers && (account === null || membership === null)) return notBound;
     if (route.needsSubscription === true && account?.subscription !== "active") return noSubscription;
     const features = account === null ? [] : (this.#options.plans[account.plan]?.features ?? []);
     if (route.feature !== undefined && !features.includes(route.feature)) {
@@ -196,6 +195,7 @@ export class HttpServer {
   }
 }
 
+const notBound = refuse("forbidden", "the token is not bound to an accessible account");
 const noSubscription = refuse("noActiveSubscription", "the account has no active subscription");
 
 /** The private key of a request: `Authorization: Bearer`, or else `X-Service-Private-Key`. */

@@ -1,0 +1,228 @@
+/**
+ * Real answers of every endpoint against the document: each operation is asked until every status it lists was seen, and each
+ * answer must fit the schema that the document gives for it.
+ */
+import t, { type Test } from "tap";
+import {
+  type Answer,
+  type Ask,
+  good,
+  type Service,
+  startService,
+  type Tenant,
+  toolHeaders,
+} from "../http-additive/service.js";
+import { batch, browserHeaders } from "../support/batches.js";
+import { mistakesOf, type Schema } from "./json-schema.js";
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema: Schema }>> }>>;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, "method" | "path">>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** Statuses that a healthy and idle server can't be made to answer. */
+const unreachable = (status: string, operation: string): boolean =>
+  status === "500" || operation === "get /readyz 503" || operation === "post /v1/events 204";
+
+class Checker {
+  readonly #document: Document;
+  readonly #service: Service;
+  readonly #t: Test;
+  readonly seen = new Set<string>();
+
+  constructor(t: Test, service: Service, document: Document) {
+    this.#t = t;
+    this.#service = service;
+    this.#document = document;
+  }
+
+  get expected(): string[] {
+    return Object.entries(this.#document.paths)
+      .flatMap(([path, methods]) =>
+        Object.entries(methods).flatMap(([method, { responses }]) =>
+          Object.keys(responses).map((status) => ({ status, name: `${method} ${path} ${status}` })),
+        ),
+      )
+      .filter(({ status, name }) => !unreachable(status, name))
+      .map(({ name }) => name)
+      .sort();
+  }
+
+  /** Asks, and holds the answer against the operation of that template. */
+  async ask(status: number, method: string, template: string, path: string, ask: Ask = {}): Promise<Answer> {
+    const answer = await this.#service.ask(method.toUpperCase(), path, ask);
+    const name = `${method} ${template} ${answer.status}`;
+    this.#t.equal(answer.status, status, `${method} ${path} answers ${status}`);
+    this.#t.ok(answer.headers.get("x-request-id"), `${name} carries X-Request-Id`);
+    const response = this.#document.paths[template]?.[method]?.responses[String(answer.status)];
+    if (response === undefined) {
+      this.#t.fail(`${name} is not in the document`);
+      return answer;
+    }
+    this.seen.add(name);
+    const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
+    if (content === undefined) this.#t.equal(answer.json, undefined, `${name} has no body`);
+    else {
+      this.#t.equal(answer.headers.get("content-type")?.split(";")[0], type, `${name} comes as ${type}`);
+      const { schemas: components } = this.#document.components;
+      const mistakes =
+        type === "application/json" && template !== "/openapi.json"
+          ? mistakesOf(answer.json, content.schema, { components, closed: true })
+          : [];
+      this.#t.same(mistakes, [], `${name} fits its schema`);
+    }
+    return answer;
+  }
+}
+
+const P = "/v1/projects/{project}";
+const draft = { name: "r", expression: 'band == "definite" AND NOT path starts_with "/x"', action: "block" };
+
+t.test("every endpoint answers what the document says, in every status it lists", async (t) => {
+  const service = await startService(t, { "strict-abilities": "true", "verdict-ttl": "0", demo: "true" });
+  const document: Document = (await service.ask("GET", "/openapi.json")).json;
+  const checker = new Checker(t, service, document);
+  const one = await service.tenant("one");
+  const foreign = await service.tenant("two");
+  const viewer = await service.tenant("viewer", { role: "viewer" });
+  const unable = await service.tenant("unable", { abilities: ["content:read"] });
+  const poor = await service.tenant("poor", { plan: "pro" });
+  const lapsed = await service.tenant("lapsed");
+  good(await service.server.accounts.changeAccount(lapsed.account.id, { subscription: "inactive" }));
+  const left = await service.tenant("left");
+  good(await service.server.accounts.removeMember(left.account.id, left.user.id));
+
+  const { ask } = { ask: checker.ask.bind(checker) };
+  await askDataPlane(ask, one, lapsed);
+  await askPowers(ask, { one, poor, unable, lapsed, left });
+  await askProject(ask, service, one);
+  await askEveryProjectRoute(ask, document, one, foreign, viewer);
+  for (const path of ["/healthz", "/readyz", "/sdk.js", "/openapi.json", "/demo", "/demo/demo.js", "/demo/demo.css"]) {
+    await ask(200, "get", path, path);
+  }
+  await ask(200, "get", "/demo/verdict", "/demo/verdict?session=sess_nobody");
+  await ask(200, "get", "/v1/detections", "/v1/detections");
+
+  t.same([...checker.seen].sort(), checker.expected, "every status of every operation was seen");
+});
+
+type AskOperation = Checker["ask"];
+
+async function askDataPlane(ask: AskOperation, one: Tenant, lapsed: Tenant): Promise<void> {
+  const ingest = "/v1/events";
+  const site = (key: string) => ({ headers: { ...browserHeaders, "x-service-site-key": key } });
+  const first = await ask(202, "post", ingest, ingest, {
+    headers: { ...site(one.siteKey).headers, ...toolHeaders },
+    body: batch("openapi1"),
+  });
+  await ask(202, "post", ingest, ingest, { ...site(one.siteKey), body: batch("openapi2", 3) });
+  await ask(401, "post", ingest, ingest, { ...site("pk_wrong"), body: batch("openapi3") });
+  await ask(402, "post", ingest, ingest, { ...site(lapsed.siteKey), body: batch("openapi4") });
+  await ask(422, "post", ingest, ingest, { ...site(one.siteKey), body: { session_token: null, events: [] } });
+  await ask(204, "options", ingest, ingest);
+
+  const token: string = first.json.session_token;
+  const verdict = "/v1/sessions/{session_token}/verdict";
+  const verdictOf = (session: string) => `/v1/sessions/${session}/verdict?path=/a`;
+  await ask(200, "get", verdict, verdictOf(token), { as: one.privateKey });
+  await ask(200, "get", verdict, verdictOf("nobody"), { as: one.privateKey });
+  await ask(401, "get", verdict, verdictOf(token), { as: one.siteKey });
+  await ask(402, "get", verdict, verdictOf(token), { as: lapsed.privateKey });
+
+  const loggedIn = "/v1/sessions/{session_token}/logged-in";
+  const loggedInOf = (session: string) => `/v1/sessions/${session}/logged-in`;
+  await ask(200, "post", loggedIn, loggedInOf(token), { as: one.privateKey });
+  await ask(401, "post", loggedIn, loggedInOf(token));
+  await ask(402, "post", loggedIn, loggedInOf(token), { as: lapsed.privateKey });
+  await ask(404, "post", loggedIn, loggedInOf("sess_nobody"), { as: one.privateKey });
+  await ask(422, "post", loggedIn, loggedInOf("nobody"), { as: one.privateKey });
+}
+
+async function askPowers(
+  ask: AskOperation,
+  { one, poor, unable, lapsed, left }: Readonly<Record<"one" | "poor" | "unable" | "lapsed" | "left", Tenant>>,
+): Promise<void> {
+  await ask(200, "get", "/v1/account", "/v1/account", { as: one.token });
+  await ask(401, "get", "/v1/account", "/v1/account", { as: "wrong" });
+  await ask(403, "get", "/v1/account", "/v1/account", { as: left.token });
+  await ask(200, "get", "/user", "/user", { as: one.token });
+  await ask(401, "get", "/user", "/user");
+  const bots = "/v1/verified-bots/export";
+  await ask(200, "get", bots, bots, { as: one.token });
+  await ask(401, "get", bots, bots);
+  await ask(402, "get", bots, bots, { as: lapsed.token });
+  for (const { token } of [poor, unable, left]) await ask(403, "get", bots, bots, { as: token });
+}
+
+/** The successes of a project's routes and the refusals that belong to one route only. */
+async function askProject(ask: AskOperation, service: Service, one: Tenant): Promise<void> {
+  const at = (path: string) => `/v1/projects/${one.project.id}${path}`;
+  const asked = (status: number, method: string, path: string, template = path, body?: unknown) =>
+    ask(status, method, P + template, at(path), { as: one.token, ...(body !== undefined && { body }) });
+  await asked(200, "get", "/scoring");
+  await asked(200, "post", "/scoring");
+  await asked(200, "put", "/scoring/settings", "/scoring/settings", { likely_bot_threshold: 40 });
+  await asked(422, "put", "/scoring/settings", "/scoring/settings", { likely_bot_threshold: 0 });
+
+  await asked(422, "post", "/rules", "/rules", { ...draft, expression: "score <" });
+  const { id } = (await asked(201, "post", "/rules", "/rules", draft)).json;
+  await asked(200, "get", "/rules");
+  for (const method of ["patch", "put"]) {
+    await asked(200, method, `/rules/${id}`, "/rules/{rule}", { expression: "score in {1, 2} OR NOT verified_bot" });
+    await asked(422, method, `/rules/${id}`, "/rules/{rule}", { action: "explode" });
+  }
+  await asked(200, "post", "/rules/test", "/rules/test", { expression: "score < 30", action: "block" });
+  await asked(422, "post", "/rules/test", "/rules/test", { expression: "score <", action: "block" });
+  await asked(200, "patch", `/rules/${id}`, "/rules/{rule}", { expression: "score < 30" });
+  const sessions: { session_token: string }[] = (await asked(200, "get", "/sessions")).json.data;
+  for (const { session_token: token } of sessions) {
+    await asked(200, "get", `/sessions/${token}`, "/sessions/{session_token}");
+    await service.ask("GET", `/v1/sessions/${token}/verdict`, { as: one.privateKey });
+  }
+  await asked(404, "get", "/sessions/sess_nobody", "/sessions/{session_token}");
+  // Blocks are stored behind the verdict's back: an empty transaction queues behind them.
+  await service.server.store.root.transaction(() => {});
+  const blocks = (await asked(200, "get", "/blocks")).json.data;
+  if (sessions.length === 0 || blocks.length === 0)
+    throw new Error(`the logs hold nothing to check: ${JSON.stringify([sessions, blocks])}`);
+  await asked(200, "get", "/stats");
+  for (const log of ["/sessions", "/blocks"]) await asked(422, "get", `${log}?limit=0`, log);
+  await asked(422, "get", "/stats?bucket=week", "/stats");
+  await asked(204, "delete", `/rules/${id}`, "/rules/{rule}");
+
+  await asked(422, "post", "/scoring/rotate", "/scoring/rotate", { type: "both" });
+  await asked(200, "post", "/scoring/rotate", "/scoring/rotate", { type: "site" });
+  const disabled = good(await service.server.projects.create(one.account.id, "not enabled"));
+  const rotate = `/v1/projects/${disabled.id}/scoring/rotate`;
+  await ask(409, "post", `${P}/scoring/rotate`, rotate, { as: one.token, body: { type: "site" } });
+  await ask(200, "get", `${P}/scoring`, `/v1/projects/${disabled.id}/scoring`, { as: one.token });
+}
+
+/** The refusals that every route of a project has. */
+async function askEveryProjectRoute(
+  ask: AskOperation,
+  document: Document,
+  one: Tenant,
+  foreign: Tenant,
+  viewer: Tenant,
+): Promise<void> {
+  for (const [template, methods] of Object.entries(document.paths)) {
+    if (!template.startsWith(P)) continue;
+    const of = (project: string | number) =>
+      template.replace("{project}", String(project)).replace("{rule}", "1").replace("{session_token}", "sess_a");
+    for (const [method, { responses }] of Object.entries(methods)) {
+      await ask(401, method, template, of(one.project.id));
+      await ask(403, method, template, of(foreign.project.id), { as: one.token });
+      await ask(404, method, template, of("x"), { as: one.token });
+      const { schema } = Object.values(responses["403"]!.content!)[0]!;
+      const asksAbility = JSON.stringify(schema).includes("INSUFFICIENT_TOKEN_ABILITY");
+      if (asksAbility) await ask(403, method, template, of(viewer.project.id), { as: viewer.token });
+    }
+  }
+}
