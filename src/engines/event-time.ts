@@ -12,14 +12,18 @@ export function eventTimeMs(event: IngestEvent, beforeMs: number): number {
   return receivedMs(event.received_at);
 }
 
-/** ms since the epoch of an ISO-8601 time; 0 when the date does not exist, such as a 31st of April. */
+/** ms since the epoch of an ISO-8601 time; 0 when the date does not exist, such as a 31st of February. */
 export function receivedMs(receivedAt: string): number {
-  const ms = Date.parse(receivedAt);
-  if (Number.isNaN(ms)) return 0;
-  return hasZone(receivedAt) ? ms : Date.parse(`${receivedAt}Z`);
+  // The usual form, as Date.toISOString writes it, needs no second look.
+  if (receivedAt.length === 24 && receivedAt.charCodeAt(23) === 0x5a) return Date.parse(receivedAt) || 0;
+  const plain = receivedAt.toUpperCase().replace(",", ".").replace(" ", "T");
+  const zone = /(Z|[+-]\d{2}(:?\d{2})?)$/.exec(plain.slice(10))?.[0] ?? "";
+  const local = plain.slice(0, plain.length - zone.length);
+  return Date.parse(`${local}${zoneOf(zone)}`) || 0;
 }
 
-function hasZone(receivedAt: string): boolean {
-  const last = receivedAt.charCodeAt(receivedAt.length - 1);
-  return last === 0x5a || last === 0x7a || /[+-]\d{2}(:?\d{2})?$/.test(receivedAt.slice(10));
+/** The zone in the one form that every parser takes: `+02`, `+0200` and none become `+02:00`, `+02:00` and `Z`. */
+function zoneOf(zone: string): string {
+  if (zone === "" || zone === "Z") return "Z";
+  return zone.length === 3 ? `${zone}:00` : zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone;
 }

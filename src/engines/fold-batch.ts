@@ -75,8 +75,9 @@ function foldTrust(n: number[], payload: EventPayload): void {
 /** The last event of a batch is stamped just before it is sent, so its distance from the server's clock should not move. */
 function foldClocks(n: number[], events: readonly IngestEvent[], nowMs: number): void {
   const last = events[events.length - 1];
-  if (last === undefined) return;
-  const skew = receivedMs(last.received_at) - nowMs;
+  const lastMs = last === undefined ? 0 : receivedMs(last.received_at);
+  if (lastMs === 0) return;
+  const skew = lastMs - nowMs;
   if (skew > futureMs) n[F.futureEvents]! += 1;
   const seconds = skew / 1000;
   if (!(n[F.clockSkewMin]! <= seconds)) n[F.clockSkewMin] = seconds;

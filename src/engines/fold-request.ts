@@ -19,7 +19,8 @@ export function foldRequest(
   foldIdentity(n, facts);
   foldHeaders(n, facts);
   setText(features, T.acceptLanguage, facts.acceptLanguage);
-  n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, surroundings.sessionsFromIp);
+  // A private address is a gateway in front of the service, not a visitor: everybody comes from it.
+  if (!isPrivate(facts.ip)) n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, surroundings.sessionsFromIp);
   if (pathPoints >= shapePointsMin) {
     n[F.shapeSessionsMax] = Math.max(n[F.shapeSessionsMax]!, surroundings.sessionsWithShape);
   }
@@ -71,6 +72,16 @@ function networkOf(ip: string): string {
   const first = ip.indexOf(separator);
   const second = first < 0 ? -1 : ip.indexOf(separator, first + 1);
   return second < 0 ? ip : ip.slice(0, second);
+}
+
+function isPrivate(ip: string): boolean {
+  if (ip.includes(":")) return ip === "::1" || /^f[cd]|^fe80:/i.test(ip);
+  return ip.startsWith("127.") || ip.startsWith("10.") || ip.startsWith("192.168.") || isPrivate172(ip);
+}
+
+function isPrivate172(ip: string): boolean {
+  const second = ip.startsWith("172.") ? Number.parseInt(ip.slice(4), 10) : 0;
+  return second >= 16 && second <= 31;
 }
 
 function foldHeaders(n: number[], facts: RequestFacts): void {

@@ -266,12 +266,12 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     points: n[F.points],
     steps: n[F.steps],
     stepPairs: n[F.pairs],
-    repeatedSteps: ratio(n[F.pairsSame]!, n[F.pairs]!, stepsMin),
+    repeatedSteps: ratio(n[F.pairsSame]!, n[F.pairs]!, pairsMin),
     bend: n[F.pairs]! >= stepsMin ? n[F.pairBend]! / n[F.pairLength]! : undefined,
     smoothShare: ratio(n[F.triplesSmooth]!, n[F.triples]!, stepsMin),
     paceExponent: n[F.paces]! >= stepsMin ? n[F.paceProducts]! / n[F.paceSquares]! : undefined,
     paces: n[F.paces],
-    abruptShare: ratio(n[F.spurtsAbrupt]!, n[F.spurts]!, strokesMin),
+    abruptShare: ratio(n[F.spurtsAbrupt]!, n[F.spurts]!, spurtsMin),
     spurts: n[F.spurts],
     rushShare: ratio(n[F.rushes]!, n[F.points]!, stepsMin),
     meanTurn: ratio(n[F.turnSum]!, n[F.turns]!, stepsMin),
@@ -317,6 +317,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
 
 /** Least amounts from which shares and deviations mean something. */
 const stepsMin = 20;
+const pairsMin = 8;
+const spurtsMin = 2;
 const strokesMin = 4;
 const correlationStrokesMin = 6;
 const clicksMin = 2;
