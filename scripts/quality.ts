@@ -8,7 +8,13 @@ import type { RequestFacts } from "../src/contract/evidence.js";
 import { foldBatch } from "../src/engines/fold-batch.js";
 import { shingleHashes } from "../src/engines/path-shingles.js";
 import { combine, runEngines } from "../src/engines/score.js";
-import { newFeatures, packedBytesMax, packFeatures, unpackFeatures } from "../src/engines/session-features.js";
+import {
+  newFeatures,
+  packedBytesMax,
+  packFeatures,
+  type SessionFeatures,
+  unpackFeatures,
+} from "../src/engines/session-features.js";
 import { chromeEnvironment, chromeFacts } from "../test/engines/sessions.js";
 import { batchesOf, dataFolder, readTraces, type Trace, type TraceForm } from "./trace-sessions.js";
 
@@ -43,9 +49,8 @@ export interface Outcome {
 
 const record = Buffer.alloc(packedBytesMax);
 
-/** Scores one trace as a session, its features packed and unpacked between batches as in the store. */
-export function scoreTrace(trace: Trace, form: TraceForm, index: ShingleIndex): Outcome {
-  const last = { ip: chromeFacts.ip, userAgent: chromeFacts.userAgent, path: "/", host: "shop.example" };
+/** Folds one trace as a session, its features packed and unpacked between batches as in the store. */
+export function foldTrace(trace: Trace, form: TraceForm, index: ShingleIndex): SessionFeatures {
   let features = newFeatures();
   const opening: Parameters<typeof batchesOf>[2] = [
     ["page", { path: "/", host: "shop.example" }],
@@ -57,7 +62,13 @@ export function scoreTrace(trace: Trace, form: TraceForm, index: ShingleIndex): 
     foldBatch(features, batch, facts, { sessionsFromIp: 1, sessionsWithShape: 1, replayedShingles });
     features = unpackFeatures(record, 0, packFeatures(features, record, 0))!;
   }
-  const { score, detectionIds } = combine(runEngines(features, last));
+  return features;
+}
+
+/** Scores one trace as a session at its end. */
+export function scoreTrace(trace: Trace, form: TraceForm, index: ShingleIndex): Outcome {
+  const last = { ip: chromeFacts.ip, userAgent: chromeFacts.userAgent, path: "/", host: "shop.example" };
+  const { score, detectionIds } = combine(runEngines(foldTrace(trace, form, index), last));
   return { trace, score, detectionIds };
 }
 

@@ -157,7 +157,7 @@ export const countFields = [
   // clicks
   row("clicks", "u32", "1", "clicks of a pointer other than a finger"),
   row("holds", "u32", "1", "clicks with a known hold"),
-  row("holdsShort", "u32", "1", "held under 15 ms"),
+  row("holdsShort", "u32", "1", "held under 8 ms"),
   row("holdSum", "f32", "ms", "sum of holds"),
   row("holdSquares", "f32", "ms²", "squares"),
   row("clicksPlaced", "u32", "1", "clicks with a place, from the second on"),

@@ -3,8 +3,8 @@ import type { IngestEvent } from "../contract/events.js";
 import { endStroke, placeStroke } from "./fold-steps.js";
 import { F } from "./session-features.js";
 
-/** A finger on a button takes longer than this to let go, ms. Some touchpads report taps as shorter. */
-const holdShortMs = 15;
+/** A finger on a button takes far longer than this to let go, ms; taps on some touchpads do not. */
+const holdShortMs = 8;
 /** Longer holds are drags, ms. */
 const holdMaxMs = 5000;
 /** Clicks this far apart are at different places, px. */
