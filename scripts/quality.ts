@@ -129,7 +129,7 @@ function main(): void {
   const files = split === "all" ? ["train", "dev", "keys_nc_train", "keys_nc_dev"] : [split, `keys_nc_${split}`];
   const originals = ["train", "dev"]
     .flatMap((file) => readTraces(folder, file))
-    .filter((each) => each.label === "human");
+    .filter((each) => each.label === "human" && !storedTwice.includes(each.id));
   const traces = files.flatMap((file) => readTraces(folder, file)).filter((each) => !storedTwice.includes(each.id));
   const people = traces.filter((each) => each.label === "human");
   const programs = traces.filter((each) => each.label === "bot");
