@@ -1,4 +1,4 @@
-/** Small non-cryptographic hashes for "is it the same as before"; never for secrets. */
+/** A small non-cryptographic hash for "is it the same as before"; never for secrets. */
 
 /** FNV-1a of a text, 1 to 2^32 - 1 (0 stands for "nothing seen"). */
 export function hashText(value: string): number {
@@ -7,11 +7,4 @@ export function hashText(value: string): number {
     hash = Math.imul(hash ^ value.charCodeAt(index), 0x01000193);
   }
   return hash >>> 0 || 1;
-}
-
-/** Mixes a 32-bit integer into a hash. */
-export function mixHash(hash: number, value: number): number {
-  let mixed = Math.imul(hash ^ value, 0x9e3779b1);
-  mixed ^= mixed >>> 15;
-  return Math.imul(mixed, 0x85ebca77) >>> 0;
 }
