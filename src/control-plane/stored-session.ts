@@ -21,7 +21,7 @@ export interface StoredSession {
   readonly verdict: VerdictPart;
   /** Request ids remembered against repeats, in the record and in rows of their own. */
   readonly requestIds: number;
-  /** What was observed, by name; null for features of another layout. */
+  /** What was observed, by name; null when the features can't be unpacked. */
   readonly features: Readonly<Record<string, number | string>> | null;
   readonly blocks: readonly Block[];
   /** First contacts whose `Idempotency-Key` still resolves to this session. */

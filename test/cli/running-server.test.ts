@@ -1,0 +1,98 @@
+/** The command line beside a running server on the same folder: the server notices every change at once, and stops in order. */
+import { once } from "node:events";
+import { join } from "node:path";
+import t from "tap";
+import { call, ingest, json, serve } from "./program.js";
+
+interface Keys {
+  site_key: string;
+  private_key: string;
+}
+
+interface First {
+  account_id: number;
+  user_id: number;
+  project_id: number;
+  account_token: string;
+}
+
+t.test("a running server notices what commands change", async (t) => {
+  const dir = join(t.testdir(), "store");
+  const first = await json<First>(dir, "init");
+  const serving = await serve(t, dir, "--verdict-ttl", "0");
+  const scoring = `/v1/projects/${first.project_id}/scoring`;
+  const { body: keys } = await call<Keys>(serving, "POST", scoring, first.account_token);
+
+  await t.test("accounts, users, members, projects and tokens", async (t) => {
+    const [account, user] = await Promise.all([
+      json(dir, "account", "create", "--name", "Acme", "--slug", "acme", "--plan", "pro", "--personal"),
+      json(dir, "user", "create", "--name", "Ann", "--email", "Ann@example.com"),
+    ]);
+    t.match(account, { id: 2, name: "Acme", slug: "acme", is_personal: true, plan: "pro", subscription: "active" });
+    t.same(Object.keys(account), ["id", "name", "slug", "is_personal", "plan", "subscription", "created_at"]);
+    t.match(user, { id: 2, name: "Ann", email: "Ann@example.com" });
+    t.same(Object.keys(user), ["id", "name", "email", "created_at"]);
+    const whom = ["--account", "2", "--user", "2"];
+    const [member, project] = await Promise.all([
+      json(dir, "member", "set", ...whom, "--role", "admin"),
+      json(dir, "project", "create", "--account", "2", "--name", "Shop"),
+    ]);
+    t.same(member, { account_id: 2, user_id: 2, role: "admin" });
+    t.match(project, { id: 2, account_id: 2, name: "Shop" });
+    t.same(Object.keys(project), ["id", "account_id", "name", "created_at"]);
+    const token = await json<{ id: number; account_token: string }>(dir, "token", "create", ...whom);
+    t.same(Object.keys(token), ["id", "account_token"]);
+    const asked = () => call(serving, "GET", "/v1/account", token.account_token);
+    t.match(await asked(), { status: 200, body: { id: 2, role: "admin" } });
+    await json(dir, "member", "set", ...whom, "--role", "viewer");
+    t.match(await asked(), { status: 200, body: { role: "viewer" } });
+    t.same(await json(dir, "member", "remove", ...whom), { account_id: 2, user_id: 2, role: "viewer" });
+    t.equal((await asked()).status, 403, "a member no more");
+    t.same(await json(dir, "token", "revoke", String(token.id)), { id: token.id, revoked: true });
+    t.equal((await asked()).status, 401, "a revoked token");
+  });
+
+  await t.test("a subscription", async (t) => {
+    const token = await ingest(serving, keys.site_key, 1);
+    const asked = () => call(serving, "GET", `/v1/sessions/${token}/verdict`, keys.private_key);
+    t.equal((await asked()).status, 200);
+    t.match(await json(dir, "account", "set", "1", "--subscription", "inactive"), { id: 1, subscription: "inactive" });
+    t.equal((await asked()).status, 402);
+    await t.rejects(ingest(serving, keys.site_key, 1), /402/);
+    await json(dir, "account", "set", "1", "--subscription", "active");
+    t.equal((await asked()).status, 200);
+  });
+
+  await t.test("a rotated key", async (t) => {
+    const rotated = await call<{ key: string }>(serving, "POST", `${scoring}/rotate`, first.account_token, {
+      type: "site",
+    });
+    await t.rejects(ingest(serving, keys.site_key, 1), /401/);
+    keys.site_key = rotated.body.key;
+    t.ok(await ingest(serving, keys.site_key, 1));
+    t.match(await json(dir, "check"), { ok: true }, "the old key left nothing behind");
+  });
+});
+
+t.test("SIGTERM stops the server in order; its batches are stored", async (t) => {
+  const dir = join(t.testdir(), "store");
+  const first = await json<First>(dir, "init");
+  const serving = await serve(t, dir);
+  const scoring = `/v1/projects/${first.project_id}/scoring`;
+  const { body: keys } = await call<Keys>(serving, "POST", scoring, first.account_token);
+  const token = await ingest(serving, keys.site_key, 2);
+  const stopped = serving.line("stopped");
+  serving.child.kill("SIGTERM");
+  await stopped;
+  const [code] = await once(serving.child, "exit");
+  t.equal(code, 0);
+  t.match(await json(dir, "session", "show", token), { event_count: 2 });
+});
+
+t.test("a second signal ends the server at once", async (t) => {
+  const serving = await serve(t, join(t.testdir(), "store"));
+  serving.child.kill("SIGTERM");
+  serving.child.kill("SIGINT");
+  const [code] = await once(serving.child, "exit");
+  t.equal(code, 1);
+});

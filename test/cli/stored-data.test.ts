@@ -1,0 +1,147 @@
+/** What commands tell and erase of the data a running server stores: session show and delete, stats, check, backup. */
+import { join } from "node:path";
+import t from "tap";
+import { decodeSessionToken } from "../../src/contract/session-token.js";
+import { tableNames } from "../../src/store/keys.js";
+import { openStore, type Store } from "../../src/store/store.js";
+import { call, ingest, json, serve, verdictd } from "./program.js";
+
+interface Keys {
+  site_key: string;
+  private_key: string;
+}
+
+interface First {
+  account_id: number;
+  user_id: number;
+  project_id: number;
+  account_token: string;
+}
+
+t.test("commands see what a running server stores", async (t) => {
+  const dir = join(t.testdir(), "store");
+  const first = await json<First>(dir, "init");
+  const serving = await serve(t, dir, "--verdict-ttl", "0");
+  const scoring = `/v1/projects/${first.project_id}/scoring`;
+  const { body: keys } = await call<Keys>(serving, "POST", scoring, first.account_token);
+
+  await t.test("a session is shown whole and erased whole", async (t) => {
+    const rule = { name: "all", expression: "score < 99", action: "block" };
+    const rules = `/v1/projects/${first.project_id}/rules`;
+    const { body: made } = await call(serving, "POST", rules, first.account_token, rule);
+    const other = await ingest(serving, keys.site_key, 3);
+    let token: string | null = null;
+    // More request ids than a record holds: they spill into rows of their own.
+    for (let batch = 0; batch < 3; batch++) token = await ingest(serving, keys.site_key, 100, token);
+    const erased = token!;
+    const read = (session: string) => call(serving, "GET", `/v1/sessions/${session}/verdict`, keys.private_key);
+    t.match(await read(erased), { body: { action: "block" } });
+    await call(serving, "POST", `/v1/sessions/${erased}/logged-in`, keys.private_key);
+    const shown = await json<Record<string, unknown> & { features: Record<string, unknown>; blocks: object[] }>(
+      dir,
+      "session",
+      "show",
+      erased,
+    );
+    t.same(Object.keys(shown), sessionKeys);
+    t.match(shown, {
+      session_token: erased,
+      project_id: first.project_id,
+      scored: true,
+      engines: { heuristics: Number, behavioral: Number },
+      event_count: 300,
+      request_ids: 300,
+      idempotency_keys: 1,
+      ip: "127.0.0.1",
+      features: { batches: 3, events: 300, presenceEvents: 300 },
+    });
+    t.ok(Date.parse(String(shown["logged_in_at"])) > 0);
+    t.match(shown.blocks, [{ id: 1, source: "rule", rule_id: made["id"] }]);
+
+    const open = openStore(dir);
+    t.teardown(() => open.close());
+    t.ok(traces(open, erased).length >= 4, "record, repeats, block and idempotency row name the session");
+    t.same(await json(dir, "session", "delete", erased), {
+      session_token: erased,
+      project_id: first.project_id,
+      erased: { sessions: 1, repeats: 1, blocks: 1, idempotency: 1 },
+    });
+    t.same(traces(open, erased), [], "no row names it any more");
+    t.match(await read(erased), { status: 200, body: { verdict: "not_computed", action: "allow" } });
+    t.equal((await verdictd(["session", "show", erased, "--data-dir", dir])).code, 1);
+    t.match(await json(dir, "session", "show", other), { event_count: 3 }, "another session is untouched");
+    t.not(await ingest(serving, keys.site_key, 1, erased), erased, "its client is a new visitor");
+  });
+
+  await t.test("stats, check and a backup while it serves", async (t) => {
+    const copy = join(t.testdir(), "copy");
+    const [stats, check, backup] = await Promise.all([
+      json(dir, "stats"),
+      json<{ ok: boolean; rows: Record<string, number> }>(dir, "check"),
+      json(dir, "backup", copy),
+    ]);
+    t.same(Object.keys(stats), statsKeys);
+    t.match(stats, { accounts: 1, users: 1, tokens: 1, projects: 1, rules: 3, sessions: 2, events_this_month: 304 });
+    t.match(check, { ok: true, fault_count: 0, faults: [] });
+    t.same(Object.keys(check), ["ok", "rows", "fault_count", "faults"]);
+    t.same(Object.keys(check.rows), Object.values(tableNames));
+    t.same(Object.keys(backup), ["directory", "bytes"]);
+    const copied = await json<{ rows: Record<string, number> }>(copy, "check");
+    t.same(copied.rows, check.rows, "the copy has every row");
+    const again = await serve(t, copy);
+    t.equal((await call(again, "GET", "/v1/account", first.account_token)).status, 200, "the copy can be served");
+  });
+});
+
+const sessionKeys = [
+  "session_token",
+  "project_id",
+  "scored",
+  "score",
+  "engines",
+  "detection_ids",
+  "spoofed_crawler",
+  "verified_bot",
+  "event_count",
+  "first_seen_at",
+  "last_seen_at",
+  "logged_in_at",
+  "path",
+  "host",
+  "ip",
+  "user_agent",
+  "request_ids",
+  "idempotency_keys",
+  "record_bytes",
+  "features",
+  "blocks",
+];
+
+const statsKeys = [
+  "accounts",
+  "users",
+  "tokens",
+  "projects",
+  "rules",
+  "sessions",
+  "blocks",
+  "month",
+  "events_this_month",
+  "store_bytes",
+  "schema_version",
+];
+
+/** Names of the tables whose rows hold the token, as text or as bytes, in key or value; once a row. */
+function traces(store: Store, token: string): string[] {
+  const bytes = decodeSessionToken(token)!;
+  const text = Buffer.from(token);
+  const found: string[] = [];
+  for (const table of Object.values(tableNames)) {
+    const raw = store.root.openDB<Buffer, Buffer>({ name: table, encoding: "binary", keyEncoding: "binary" });
+    for (const { key, value } of raw.getRange({})) {
+      const row = Buffer.concat([key, value]);
+      if (row.includes(bytes) || row.includes(text)) found.push(table);
+    }
+  }
+  return found;
+}
