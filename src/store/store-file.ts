@@ -2,7 +2,7 @@
  * The store as a file, looked at before LMDB maps it: LMDB ends the process on a file that is none of its own or was cut short,
  * so that has to be said here. Only reads.
  */
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** Path of the file that holds all tables, as `openStore` opens it; LMDB keeps `-lock` beside it. */
@@ -30,7 +30,7 @@ const dataVersion = 2;
 const noPage = 0xffff_ffff_ffff_ffffn;
 
 /**
- * Why the file can't be opened, or null; also null when there is none. What it can see: another kind of file, and one too short to
+ * Why the file can't be opened, or null; also null when there is none, or an empty one. What it can see: another kind of file, and one too short to
  * hold the root of any committed state. A file that lacks only later pages passes.
  */
 export function storeFileFault(dataDir: string): string | null {
@@ -38,10 +38,12 @@ export function storeFileFault(dataDir: string): string | null {
   const path = storeFile(dataDir);
   const file = openSync(path, "r");
   try {
+    const { size } = fstatSync(file);
+    // LMDB fills an empty file: a store that is being made, by another process perhaps.
+    if (size === 0) return null;
     const first = readMeta(file, 0);
     if (first === null) return `${path} is no store of verdictd, or a damaged one: restore a backup`;
     const metas = [first, readMeta(file, first.readUInt32LE(meta.pageBytes))];
-    const { size } = statSync(path);
     const committed = metas.filter((each) => each !== null && each.readBigUInt64LE(meta.transaction) > 0n);
     const isCut = committed.length > 0 && !committed.some((each) => each !== null && holdsRoots(each, size));
     return isCut ? `${path} was cut short: restore a backup` : null;

@@ -1,4 +1,5 @@
 /** The integrity check finds what was damaged on purpose, each fault in its table, and nothing in a sound store. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { Accounts } from "../../src/control-plane/accounts.js";
@@ -10,7 +11,7 @@ import { backupStore } from "../../src/store/backup.js";
 import { hourOf, monthOf, repeatsKey, sessionKey } from "../../src/store/keys.js";
 import { encodeSession } from "../../src/store/session-record.js";
 import { openStore, type Store } from "../../src/store/store.js";
-import { storeFileFault } from "../../src/store/store-file.js";
+import { storeFile, storeFileFault } from "../../src/store/store-file.js";
 
 const nowMs = Date.UTC(2026, 10, 21, 12);
 const token = Buffer.alloc(21, 7);
@@ -151,4 +152,22 @@ t.test("a backup holds what was stored when it began, and no half-made one is le
   t.ok(copy.sessions.doesExist(key));
   t.equal(checkStore(copy).faultCount, 0);
   await t.rejects(backupStore(store, target), { name: "StoreError" }, "a folder that is not empty");
+});
+
+t.test("a file that LMDB would die of is refused, and a folder without one is not", async (t) => {
+  const store = await soundStore(t);
+  const dir = t.testdir({
+    none: {},
+    foreign: { "verdictd.mdb": "no store".repeat(9000) },
+    short: {},
+    empty: { "verdictd.mdb": "" },
+  });
+  await backupStore(store, join(dir, "whole"));
+  const bytes = readFileSync(storeFile(join(dir, "whole")));
+  writeFileSync(storeFile(join(dir, "short")), bytes.subarray(0, 8192));
+  t.equal(storeFileFault(join(dir, "whole")), null);
+  t.equal(storeFileFault(join(dir, "none")), null);
+  t.match(storeFileFault(join(dir, "foreign")), /no store of verdictd/);
+  t.equal(storeFileFault(join(dir, "empty")), null, "an empty file is a store to be made");
+  t.match(storeFileFault(join(dir, "short")), /cut short/);
 });
