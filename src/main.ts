@@ -41,7 +41,7 @@ import type { IngestOutcome } from "./ingest/commit-batches.js";
 import { IngestQueue } from "./ingest/queue.js";
 import { VisitorIdentities } from "./ingest/visitor-identities.js";
 import { limits } from "./limits.js";
-import { openStore, type Store } from "./store/store.js";
+import { freshReads, openStore, type Store } from "./store/store.js";
 import { VerdictReader } from "./verdict/verdict-reader.js";
 import { canonicalAddress } from "./verified-bots/address.js";
 import { createClaimMatcher, shippedClaimTokens } from "./verified-bots/claims.js";
@@ -75,6 +75,7 @@ export async function startServer(config: ServeConfig, log: Logger): Promise<Run
     plans: defaultPlans,
     findProject: (id) => services.projects.find(id),
     strictAbilities: config.strictAbilities,
+    onTurn: freshReads(store),
     onFailure: services.onFailure,
   });
   const flushing = setInterval(() => void services.traffic.flush(), limits.trafficFlushMs);

@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly plans: Plans;
   readonly findProject: (id: number) => Project | null;
   readonly strictAbilities: boolean;
+  /** Called before a request is looked at, and again before its body is. */
+  readonly onTurn: () => void;
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
 
@@ -78,6 +80,7 @@ export class HttpServer {
 
   #register(route: Route): void {
     this.#app[route.method](route.path, (res, req) => {
+      this.#options.onTurn();
       const exchange = new Exchange(res, this.#nextRequestId());
       if ("handleRaw" in route) this.#runRaw(route, exchange, req);
       else this.#run(route, exchange, req);
@@ -122,6 +125,7 @@ export class HttpServer {
       return;
     }
     const handle = (body: Buffer): void => {
+      this.#options.onTurn();
       void this.#answer(exchange, () => answer({ params, query, body }));
     };
     if (route.readsBody === true) exchange.readBody(limits.controlBodyBytesMax, handle);

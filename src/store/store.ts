@@ -3,7 +3,6 @@
  * tables is in `keys.ts`. A commit in any thread or process is visible to all at once.
  */
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import type {
   Account,
@@ -17,6 +16,7 @@ import type {
   User,
 } from "../contract/entities.js";
 import { tableNames } from "./keys.js";
+import { storeFile } from "./store-file.js";
 
 /** Version of the tables and records this build reads and writes. Raised with an upgrade step in `upgrades`. */
 export const schemaVersion = 1;
@@ -56,7 +56,7 @@ export class StoreError extends Error {
 export function openStore(dataDir: string): Store {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const root = open<unknown, string>({
-    path: join(dataDir, "verdictd.mdb"),
+    path: storeFile(dataDir),
     maxDbs: 32,
     maxReaders: 1024,
     overlappingSync: true,
@@ -143,4 +143,22 @@ export function nextId(store: Store, kind: string): number {
   const id = (store.meta.get(`next:${kind}`) ?? 0) + 1;
   store.meta.putSync(`next:${kind}`, id);
   return id;
+}
+
+/**
+ * Lets reads of this thread see every commit made before the present turn of the event loop. LMDB's reads share a snapshot for a
+ * millisecond or more; a key revoked by another process must be refused from the very next request on. Cheap to call often: only
+ * the first call of a turn does anything.
+ */
+export function freshReads(store: Store): () => void {
+  let isFresh = false;
+  const age = (): void => {
+    isFresh = false;
+  };
+  return () => {
+    if (isFresh) return;
+    isFresh = true;
+    store.root.resetReadTxn();
+    setImmediate(age);
+  };
 }

@@ -21,7 +21,6 @@ function session(events: number, features = packed()): Buffer {
   return encodeSession({
     verdict: {
       scored: true,
-      spoofedCrawler: false,
       engineScores: { heuristics: null, js_detection: null, behavioral: 60 },
       score: 60,
       detectionIds: [],
