@@ -1,5 +1,6 @@
 /** The verdict reader with sources and a clock of the test's own: caching, what is served at once, failing open, what is recorded. */
 import t from "tap";
+import { serveOptions } from "../../src/config.js";
 import type { VerdictPart } from "../../src/contract/session.js";
 import type { RequestContext } from "../../src/contract/verdict.js";
 import { limits } from "../../src/limits.js";
@@ -166,4 +167,8 @@ t.test("the cache is bounded in bytes: old entries go, late ones stay", async (t
   t.not(cache.get("key 9999", nowMs), null);
   t.equal(cache.get("key 0", nowMs), null);
   t.equal(cache.get("key 9999", nowMs + 1), null, "and none beyond its time");
+});
+
+t.test("the TTL is 60 seconds unless said otherwise", async (t) => {
+  t.equal(serveOptions["verdict-ttl"].fallback, 60);
 });
