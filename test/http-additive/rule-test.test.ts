@@ -1,0 +1,164 @@
+/** `rules/test`: a draft replayed on stored sessions says what it would do as the project's only rule, and changes nothing. */
+import t from "tap";
+import { VerifiedBotCatalogues } from "../../src/control-plane/verified-bot-catalogue.js";
+import { batch } from "../support/batches.js";
+import { type Service, startService, type Tenant, toolHeaders } from "./service.js";
+
+const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, count) => total + count, 0);
+
+function test(service: Service, { project, token: as }: Tenant, body: object | string) {
+  return service.ask("POST", `/v1/projects/${project.id}/rules/test`, { as, body });
+}
+
+/** Five bots, four people, the last person logged in; tokens in order of first contact. */
+async function sessions(service: Service, tenant: Tenant): Promise<string[]> {
+  const tokens: string[] = [];
+  for (let index = 0; index < 9; index++) {
+    const headers = index < 5 ? toolHeaders : {};
+    tokens.push(await service.ingest(tenant, batch(`replay${index}`, 1 + index), headers));
+  }
+  await service.ask("POST", `/v1/sessions/${tokens[8]}/logged-in`, { as: tenant.privateKey });
+  return tokens;
+}
+
+const drafts = [
+  { expression: "score < 30", action: "block" },
+  { expression: 'band == "likely_human"', action: "block" },
+  { expression: 'band == "likely_human"', action: "challenge" },
+  { expression: "event_count > 3 AND NOT verified_bot", action: "delay" },
+  { expression: 'user_agent contains "python"', action: "log" },
+  { expression: 'path == "/"', action: "allow" },
+  { expression: 'ip in {"127.0.0.0/8"}', action: "block" },
+  { expression: 'method == "GET"', action: "block" },
+];
+
+for (const policy of ["observe", "never_block", "whitelist"]) {
+  t.test(`a draft's counts are those of the verdicts it gives as the only active rule (${policy})`, async (t) => {
+    const service = await startService(t, { "verdict-ttl": "0" });
+    const one = await service.tenant("one");
+    const tokens = await sessions(service, one);
+    const at = `/v1/projects/${one.project.id}`;
+    await service.ask("PUT", `${at}/scoring/settings`, { as: one.token, body: { logged_in_policy: policy } });
+    for (const draft of drafts) {
+      const { status, json: told } = await test(service, one, draft);
+      t.equal(status, 200);
+      const { json: rule } = await service.ask("POST", `${at}/rules`, { as: one.token, body: { name: "r", ...draft } });
+      const byAction: Record<string, number> = { allow: 0, challenge: 0, block: 0, log: 0, delay: 0 };
+      const byBand: Record<string, number> = {};
+      const matched: string[] = [];
+      for (const token of tokens) {
+        const { json: verdict } = await service.ask("GET", `/v1/sessions/${token}/verdict`, { as: one.privateKey });
+        if (!verdict.reason.includes('by rule "r"')) continue;
+        matched.unshift(token);
+        byAction[verdict.action] = (byAction[verdict.action] ?? 0) + 1;
+        byBand[verdict.verdict] = (byBand[verdict.verdict] ?? 0) + 1;
+      }
+      await service.ask("DELETE", `${at}/rules/${rule.id}`, { as: one.token });
+      const name = `${draft.expression} ${draft.action}`;
+      t.equal(told.evaluated, tokens.length, name);
+      t.equal(told.matched, matched.length, name);
+      t.same(told.by_action, byAction, name);
+      t.match(told.by_band, byBand, name);
+      t.equal(sum(told.by_band), matched.length, name);
+      t.same(told.sample, matched, name);
+    }
+  });
+}
+
+t.test("the latest sessions come first, at most `limit`, and ten tokens at most are shown", async (t) => {
+  const service = await startService(t);
+  const one = await service.tenant("one");
+  const tokens: string[] = [];
+  for (let index = 0; index < 12; index++) tokens.push(await service.ingest(one, batch(`many${index}`)));
+  const draft = { expression: "score > 0", action: "log" };
+  t.match((await test(service, one, { ...draft, limit: 3 })).json, {
+    evaluated: 3,
+    matched: 3,
+    sample: tokens.toReversed().slice(0, 3),
+  });
+  const all = (await test(service, one, draft)).json;
+  t.match(all, { evaluated: 12, matched: 12 });
+  t.same(all.sample, tokens.toReversed().slice(0, 10));
+});
+
+t.test("more sessions than one turn of the event loop takes are replayed, each once", async (t) => {
+  const service = await startService(t, { "scoring-threads": "1" });
+  const one = await service.tenant("one");
+  await Promise.all(Array.from({ length: 230 }, (_, index) => service.ingest(one, batch(`crowd${index}`))));
+  const { json } = await test(service, one, { expression: "event_count == 1", action: "log" });
+  t.match(json, { evaluated: 230, matched: 230 });
+  t.equal(new Set(json.sample).size, 10);
+  t.equal(
+    (await test(service, one, { expression: "event_count == 1", action: "log", limit: 201 })).json.evaluated,
+    201,
+  );
+});
+
+t.test("a project without sessions matches nothing", async (t) => {
+  const service = await startService(t);
+  const one = await service.tenant("one");
+  const empty = (await test(service, one, { expression: "score < 99", action: "block" })).json;
+  t.match(empty, { evaluated: 0, matched: 0, sample: [] });
+  t.equal(sum(empty.by_action) + sum(empty.by_band), 0);
+});
+
+t.test("guards come before the draft: a verified bot is asked about only when they let it be", async (t) => {
+  const service = await startService(t, { "trusted-proxies": "127.0.0.0/8" });
+  const entry = { name: "Us", category: "monitoring", match_method: "ip_cidr", match_value: "192.0.2.0/24" } as const;
+  await new VerifiedBotCatalogues(service.server.store).replace({ version: "1", entries: [entry] });
+  const one = await service.tenant("one");
+  await service.ingest(one, batch("verified"), { "x-forwarded-for": "192.0.2.7" });
+  const at = `/v1/projects/${one.project.id}`;
+  const row = (await service.ask("GET", `${at}/sessions`, { as: one.token })).json.data[0];
+  t.equal(row.verdict, "verified");
+  const draft = { expression: "verified_bot", action: "block" };
+  t.match((await test(service, one, draft)).json, { evaluated: 1, matched: 0 });
+  await service.ask("PUT", `${at}/scoring/settings`, { as: one.token, body: { allow_verified: false } });
+  t.match((await test(service, one, draft)).json, { evaluated: 1, matched: 1, by_band: { verified: 1 } });
+});
+
+t.test("a bad draft is refused with the place of its fault, and nothing is stored", async (t) => {
+  const service = await startService(t, { "verdict-ttl": "0" });
+  const one = await service.tenant("one");
+  await sessions(service, one);
+  const at = `/v1/projects/${one.project.id}`;
+  const state = async () => [
+    (await service.ask("GET", `${at}/rules`, { as: one.token })).json,
+    (await service.ask("GET", `${at}/blocks`, { as: one.token })).json,
+    (await service.ask("GET", `${at}/sessions`, { as: one.token })).json,
+    service.server.projects.find(one.project.id),
+  ];
+  const before = await state();
+  t.match(await test(service, one, { expression: "score <", action: "block" }), {
+    status: 422,
+    json: { code: "INVALID_PAYLOAD", message: /line 1, column 8/ },
+  });
+  const bad: (object | string)[] = [
+    "",
+    "{",
+    "[]",
+    {},
+    { expression: "score < 5" },
+    { action: "block" },
+    { expression: 5, action: "block" },
+    { expression: "score < 5", action: "explode" },
+    { expression: "nobody == 5", action: "block" },
+    { expression: `path == "${"a".repeat(2000)}"`, action: "block" },
+    ...[0, 1001, 1.5, "5", null].map((limit) => ({ expression: "score < 5", action: "block", limit })),
+  ];
+  for (const body of bad) t.equal((await test(service, one, body)).status, 422, JSON.stringify(body).slice(0, 80));
+  await test(service, one, { expression: "score < 99", action: "block" });
+  await service.server.store.root.transaction(() => {});
+  t.same(await state(), before, "no rule, block or setting came of it");
+});
+
+t.test("the path of rule tests is no rule", async (t) => {
+  const service = await startService(t);
+  const one = await service.tenant("one");
+  const at = `/v1/projects/${one.project.id}/rules/test`;
+  const as = one.token;
+  for (const method of ["PATCH", "PUT", "DELETE"]) t.equal((await service.ask(method, at, { as })).status, 404, method);
+  const refused = await service.ask("GET", at, { as });
+  t.equal(refused.status, 405);
+  t.equal(refused.headers.get("allow"), "POST");
+});
