@@ -69,7 +69,7 @@ export const limits = {
   pageMin: 1,
   pageMax: 100,
   pageDefault: 50,
-  /** Stored sessions that one `rules/test` replays at most: bounds its time to a few milliseconds a call. */
+  /** Stored sessions that one `rules/test` replays at most: 10 to 25 ms of CPU a call, 5 of it in one piece. */
   ruleTestSessionsMax: 1000,
   /** Sessions replayed before other requests get their turn: about a millisecond. */
   ruleTestChunk: 100,
@@ -77,7 +77,7 @@ export const limits = {
   ruleTestSampleMax: 10,
   /** Buckets of one `stats` answer: a month of hours, two years of days; 200 KiB. */
   statsBucketsMax: 750,
-  /** Hours of `stats` read before other requests get their turn: about a millisecond. */
+  /** Hours of `stats` read before other requests get their turn: one to two milliseconds. */
   statsHoursChunk: 240,
 
   /** Characters of an account's, user's or project's name; the same as a rule's. */

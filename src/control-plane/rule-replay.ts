@@ -4,7 +4,7 @@
  */
 import type { Project } from "../contract/entities.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
-import { Refusal, refuse } from "../errors.js";
+import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
@@ -32,8 +32,7 @@ export function zeros<Name extends string>(names: readonly Name[]): Record<Name,
 }
 
 /**
- * The outcome over the latest `sessionsMax` sessions, or an `invalidPayload` refusal that says where the source is wrong. Other
- * requests get their turn after every `limits.ruleTestChunk` sessions.
+ * The outcome over the latest `sessionsMax` sessions, or an `invalidPayload` refusal that says where the source is wrong.
  */
 export async function replayRule(
   sessions: Sessions,
@@ -57,22 +56,15 @@ export async function replayRule(
   const sample: string[] = [];
   let evaluated = 0;
   let matched = 0;
-  let cursor: string | null = null;
-  do {
-    const page = sessions.page(project.id, Math.min(limits.ruleTestChunk, sessionsMax - evaluated), cursor);
-    if (page instanceof Refusal) return page;
-    for (const { token, part } of page.rows) {
-      evaluated++;
-      const { verifiedBot } = part;
-      const outcome = resolve({ part, project, rules: [rule], context: {}, verifiedBot, meaningOf: () => "", nowMs });
-      if (outcome.rule === null) continue;
-      matched++;
-      byAction[outcome.verdict.action]++;
-      byBand[outcome.verdict.verdict]++;
-      if (sample.length < limits.ruleTestSampleMax) sample.push(token);
-    }
-    cursor = page.nextCursor;
-    if (cursor !== null) await new Promise((turn) => setImmediate(turn));
-  } while (cursor !== null && evaluated < sessionsMax);
+  await sessions.visitLatest(project.id, sessionsMax, ({ token, part }) => {
+    evaluated++;
+    const { verifiedBot } = part;
+    const outcome = resolve({ part, project, rules: [rule], context: {}, verifiedBot, meaningOf: () => "", nowMs });
+    if (outcome.rule === null) return;
+    matched++;
+    byAction[outcome.verdict.action]++;
+    byBand[outcome.verdict.verdict]++;
+    if (sample.length < limits.ruleTestSampleMax) sample.push(token);
+  });
   return { evaluated, matched, byAction, byBand, sample };
 }

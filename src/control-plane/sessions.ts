@@ -4,11 +4,12 @@ import { decodeSessionToken } from "../contract/session-token.js";
 import { type ExplainedDetection, explain } from "../engines/score.js";
 import { unpackFeatures } from "../engines/session-features.js";
 import type { Refusal } from "../errors.js";
+import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
 import { decodeSession, decodeVerdictPart, loggedInAtMs, withLoggedInAt } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import type { LogPage } from "./cursor.js";
-import { type StoredSession, sessionPage } from "./session-log.js";
+import { latestSessions, type StoredSession, sessionAt, sessionPage } from "./session-log.js";
 
 /** A session with the detections behind its score, strongest first. */
 export interface SessionDetail extends StoredSession {
@@ -41,6 +42,18 @@ export class Sessions {
   /** The project's sessions by first contact, the latest first, from the cursor on (`session-log.ts`). */
   page(projectId: number, limit: number, cursor: string | null): LogPage<StoredSession> | Refusal {
     return sessionPage(this.#store, projectId, limit, cursor);
+  }
+
+  /**
+   * The project's latest sessions one after another, as `visit` is told of them, at most `count`. Other requests get their turn
+   * after every `limits.ruleTestChunk` of them.
+   */
+  async visitLatest(projectId: number, count: number, visit: (session: StoredSession) => void): Promise<void> {
+    for (const [index, position] of latestSessions(this.#store, projectId, count, null).entries()) {
+      if (index > 0 && index % limits.ruleTestChunk === 0) await new Promise((turn) => setImmediate(turn));
+      const session = sessionAt(this.#store, projectId, position);
+      if (session !== null) visit(session);
+    }
   }
 
   /** One session with what fired on it; null for a token that is malformed, unknown or another project's. */
