@@ -1,0 +1,107 @@
+/** The list of what the live measurement runs: every tool in every mode, behaving in every manner that its goal asks for. */
+import { type BehaviorName, behaviors } from "./behaviors.js";
+import { missingProgram } from "./chromium.js";
+import type { GoalName, LiveCase, Surroundings } from "./measurement.js";
+import { pause } from "./pause.js";
+import { chromedriverTool } from "./tools/chromedriver.js";
+import { type DrivenTool, packageTools } from "./tools/driven-tools.js";
+import { httpClientCases } from "./tools/http-clients.js";
+import { visitInRealWindow } from "./tools/real-window.js";
+import {
+  missingTraces,
+  type PersonRecording,
+  personSources,
+  readPersonRecordings,
+  readTyping,
+  type Stroke,
+} from "./traces.js";
+
+/** Longest visit, browser start and end not counted. */
+const visitMsMax = 15_000;
+/** Batches are at most a second late. */
+const lastBatchMs = 1300;
+
+const behaviorsOf: Record<"plain" | "hardened", readonly (readonly [GoalName, BehaviorName])[]> = {
+  plain: [
+    ["unmodified", "documented calls"],
+    ["unmodified", "straight steps"],
+  ],
+  hardened: [
+    ["hardened", "straight steps"],
+    ["hardened", "script clicks"],
+    ["humanized", "ghost-cursor"],
+    ["humanized", "Bezier paths"],
+  ],
+};
+
+async function visitDriven(tool: DrivenTool, behavior: BehaviorName, around: Surroundings): Promise<void> {
+  const { visit, random, display } = around;
+  const opened = await tool.open(display);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the visit took more than ${visitMsMax} ms`)), visitMsMax);
+  });
+  const act = async () => {
+    await opened.page.open(visit.url);
+    await visit.until(({ token }) => token !== null, "the first report", 8000);
+    await behaviors[behavior](opened.page, random);
+    await pause(lastBatchMs);
+  };
+  try {
+    await Promise.race([act(), late]);
+  } finally {
+    clearTimeout(timer);
+    await opened.close();
+  }
+}
+
+function drivenCases(tool: DrivenTool): LiveCase[] {
+  return [false, true].flatMap((hasWindow) =>
+    behaviorsOf[tool.isHardened ? "hardened" : "plain"].map(
+      ([goal, behavior]): LiveCase => ({
+        goal,
+        tool: `${tool.name}, ${hasWindow ? "in a window" : "headless"}`,
+        behavior,
+        needsDisplay: hasWindow,
+        missing: () => tool.missing() ?? (hasWindow ? missingProgram("Xvfb") : null),
+        carryOut: (around) => visitDriven(tool, behavior, around),
+      }),
+    ),
+  );
+}
+
+interface Recordings {
+  readonly persons: ReadonlyMap<string, readonly PersonRecording[]>;
+  readonly typing: readonly Stroke[][];
+}
+
+function personCases(): LiveCase[] {
+  let read: Recordings | null = null;
+  const recordings = () => {
+    read ??= { persons: readPersonRecordings(), typing: readTyping() };
+    return read;
+  };
+  return personSources.map((source) => ({
+    goal: "person",
+    tool: "Chromium in a window, operating system's input",
+    behavior: `a person of ${source}`,
+    needsDisplay: true,
+    missing: () => missingProgram("chromium", "Xvfb", "xdotool") ?? missingTraces(),
+    carryOut: (around) => {
+      const { persons, typing } = recordings();
+      const person = persons.get(source)?.[around.run];
+      // A recording is played once: the second time it would be a replay, and be found.
+      if (person === undefined) throw new Error(`${source} has no recording for run ${around.run + 1}`);
+      const offset = personSources.indexOf(source) * 50;
+      return visitInRealWindow(around, person, typing[(offset + around.run) % typing.length]!);
+    },
+  }));
+}
+
+/** Every case, in the order of the goals. */
+export function liveCases(): LiveCase[] {
+  const driven = [...packageTools, chromedriverTool].flatMap(drivenCases);
+  const all = [...driven, ...httpClientCases, ...personCases()];
+  const order: readonly GoalName[] = ["unmodified", "hardened", "humanized", "person"];
+  return order.flatMap((goal) => all.filter((each) => each.goal === goal));
+}

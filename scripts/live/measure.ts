@@ -1,0 +1,54 @@
+/** Carries out cases: opens a visit, lets the tool make it, reads the session's verdict as a customer's backend would. */
+import type { Display } from "./display.js";
+import type { LiveCase, Outcome } from "./measurement.js";
+import { seededRandom } from "./randomness.js";
+import type { LiveService } from "./service.js";
+import type { LiveSite, SiteVisit } from "./site.js";
+
+/** What the visits of a measurement share. */
+export interface Ground {
+  readonly service: LiveService;
+  readonly site: LiveSite;
+  /** Null when there is none, or none is needed. */
+  readonly display: Display | null;
+  readonly seed: number;
+  /** Called after each visit, with all that the site saw of it. */
+  readonly onVisit?: (of: LiveCase, visit: SiteVisit, outcome: Outcome) => void;
+}
+
+let addresses = 0;
+
+/** An address of its own for each visitor (198.18.0.0/15, for benchmarks): they are different visitors, not one busy network. */
+function nextAddress(): string {
+  const n = addresses++ % 130_000;
+  return `198.${18 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`;
+}
+
+/** A stable number of a case, so that adding cases leaves the randomness of the others alone. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return value >>> 0;
+}
+
+/** One visit of a case. A visit that fails is an outcome of its own, never a verdict. */
+export async function measureVisit(of: LiveCase, run: number, ground: Ground): Promise<Outcome> {
+  const visit = ground.site.open(nextAddress());
+  const outcome = await carryOut(of, run, visit, ground).catch(
+    (error: unknown): Outcome => ({ failure: error instanceof Error ? error.message : String(error) }),
+  );
+  ground.onVisit?.(of, visit, outcome);
+  return outcome;
+}
+
+async function carryOut(of: LiveCase, run: number, visit: SiteVisit, ground: Ground): Promise<Outcome> {
+  const random = seededRandom(hash(`${ground.seed} ${of.tool} ${of.behavior} ${run}`));
+  const display = of.needsDisplay ? ground.display : null;
+  await of.carryOut({ visit, random, run, display });
+  if (visit.token === null) throw new Error("no session was opened");
+  const [verdict, detections] = await Promise.all([
+    ground.service.verdict(visit.token),
+    ground.service.detections(visit.token),
+  ]);
+  return { verdict, detections };
+}

@@ -1,0 +1,102 @@
+/**
+ * The live half of the quality report: real tools in real browsers visit a page with the SDK, and the verdicts on their sessions are
+ * read through the public API. `node dist/scripts/quality-live.js [--runs N] [--only TEXT] [--seed N] [--captures DIR] [--json FILE]`
+ * Exits 1 when a goal was missed, 2 on a wrong flag. Talks to loopback only; everything that it starts, it ends.
+ */
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { liveCases } from "./live/cases.js";
+import { missingProgram } from "./live/chromium.js";
+import { openDisplay } from "./live/display.js";
+import { type Ground, measureVisit } from "./live/measure.js";
+import type { LiveCase, Outcome } from "./live/measurement.js";
+import { judge, type Row, renderReport } from "./live/report.js";
+import { startService } from "./live/service.js";
+import { type SiteVisit, startSite } from "./live/site.js";
+
+const defaultRuns = 5;
+
+interface Flags {
+  readonly runs: number;
+  readonly seed: number;
+  /** Cases whose tool, behaviour or goal contain this, in any case of letters. */
+  readonly only: string;
+  readonly captures: string | null;
+  readonly json: string | null;
+}
+
+function readFlags(): Flags {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: "string", default: String(defaultRuns) },
+      seed: { type: "string", default: "1" },
+      only: { type: "string", default: "" },
+      captures: { type: "string" },
+      json: { type: "string" },
+    },
+  });
+  const runs = Number(values.runs);
+  const seed = Number(values.seed);
+  if (!Number.isInteger(runs) || runs < 1 || runs > 1000) throw new Error("--runs wants a whole number from 1 to 1000");
+  if (!Number.isInteger(seed)) throw new Error("--seed wants a whole number");
+  return { runs, seed, only: values.only.toLowerCase(), captures: values.captures ?? null, json: values.json ?? null };
+}
+
+/** Appends everything that the site saw of a visit to one file a tool, as JSON lines. */
+function capture(folder: string, of: LiveCase, visit: SiteVisit, outcome: Outcome): void {
+  mkdirSync(folder, { recursive: true });
+  const name = of.tool.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  for (const each of visit.batches) {
+    const line = { tool: of.tool, behavior: of.behavior, session: visit.token, outcome, ...each };
+    appendFileSync(join(folder, `${name}.jsonl`), `${JSON.stringify(line)}\n`);
+  }
+}
+
+async function measureRow(of: LiveCase, runs: number, ground: Ground): Promise<Row> {
+  const missing = of.missing();
+  const outcomes: Outcome[] = [];
+  for (let run = 0; missing === null && run < runs; run++) outcomes.push(await measureVisit(of, run, ground));
+  const row = { case: of, missing, outcomes };
+  const bands = outcomes.map((each) =>
+    "verdict" in each ? `${each.verdict.verdict} ${each.verdict.score}` : "failed",
+  );
+  console.error(`${judge(row)}: ${of.tool}, ${of.behavior}: ${missing ?? bands.join(", ")}`);
+  return row;
+}
+
+async function main(): Promise<void> {
+  const flags = readFlags();
+  const cases = liveCases().filter((each) =>
+    `${each.goal} ${each.tool} ${each.behavior}`.toLowerCase().includes(flags.only),
+  );
+  if (cases.length === 0) throw new Error(`no case matches "${flags.only}"`);
+  const service = await startService();
+  const site = await startSite(service);
+  const wantsDisplay = missingProgram("Xvfb") === null && cases.some((each) => each.needsDisplay);
+  const display = wantsDisplay ? await openDisplay() : null;
+  const rows: Row[] = [];
+  try {
+    const { captures } = flags;
+    const ground: Ground = {
+      service,
+      site,
+      display,
+      seed: flags.seed,
+      ...(captures !== null && { onVisit: (of, visit, outcome) => capture(captures, of, visit, outcome) }),
+    };
+    for (const each of cases) rows.push(await measureRow(each, flags.runs, ground));
+  } finally {
+    await display?.close();
+    await site.close();
+    await service.stop();
+  }
+  console.log(`# Live browsers, ${flags.runs} runs a row, seed ${flags.seed}\n\n${renderReport(rows)}`);
+  if (flags.json !== null) writeFileSync(flags.json, `${JSON.stringify(rows, null, 1)}\n`);
+  if (rows.some((row) => judge(row) === "missed")) process.exitCode = 1;
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(2);
+});
