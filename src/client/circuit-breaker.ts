@@ -1,0 +1,64 @@
+/**
+ * Stops asking a verdictd that does not answer, so that a dead one costs the site's visitors nothing. Stands before every call of
+ * the client; knows nothing of HTTP. One probe at a time finds out whether verdictd is back.
+ */
+
+export interface BreakerOptions {
+  /** Failures in a row after which it opens; default 5. */
+  readonly failuresMax?: number;
+  /** How long it stays open at first, ms; doubled by every failed probe. Default 1000. */
+  readonly openMs?: number;
+  /** The longest it stays open, ms; default 30 000. */
+  readonly openMsMax?: number;
+}
+
+/** Leave to call. A probe is the one call that an open breaker lets through after its time. */
+export type Pass = "normal" | "probe";
+
+export class CircuitBreaker {
+  readonly #failuresMax: number;
+  readonly #firstOpenMs: number;
+  readonly #openMsMax: number;
+  #failures = 0;
+  #openMs: number;
+  /** 0: closed. */
+  #openUntilMs = 0;
+
+  constructor({ failuresMax = 5, openMs = 1000, openMsMax = 30_000 }: BreakerOptions = {}) {
+    this.#failuresMax = failuresMax;
+    this.#firstOpenMs = openMs;
+    this.#openMsMax = openMsMax;
+    this.#openMs = openMs;
+  }
+
+  /**
+   * Leave to call, or null while open. Leaving for a probe puts the end of the open time off at once: other calls stay out while
+   * it is under way, and a probe whose runtime was stopped under it does not hold the breaker open for ever.
+   */
+  admit(nowMs: number): Pass | null {
+    if (this.#openUntilMs === 0) return "normal";
+    if (nowMs < this.#openUntilMs) return null;
+    this.#openUntilMs = nowMs + this.#openMs;
+    return "probe";
+  }
+
+  succeed(): void {
+    this.#failures = 0;
+    this.#openMs = this.#firstOpenMs;
+    this.#openUntilMs = 0;
+  }
+
+  /** Counts a failed call; true when this one opened the breaker. Late failures of calls begun before it opened change nothing. */
+  fail(pass: Pass, nowMs: number): boolean {
+    if (pass === "probe") {
+      this.#openMs = Math.min(2 * this.#openMs, this.#openMsMax);
+      this.#openUntilMs = nowMs + this.#openMs;
+      return false;
+    }
+    if (this.#openUntilMs !== 0) return false;
+    this.#failures++;
+    if (this.#failures < this.#failuresMax) return false;
+    this.#openUntilMs = nowMs + this.#openMs;
+    return true;
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * `verdictd/client`: reads verdicts and reports logins from the customer's backend. Needs only `fetch`, `AbortSignal.timeout` and
+ * `URL`, so it runs on Node 20 and on edge runtimes. Its calls never throw and never reject: without an answer in time the
+ * visitor is allowed, and the verdict says why in `failed`.
+ */
+import { wellFormedToken } from "../contract/session-token.js";
+import type { RequestContext } from "../contract/verdict.js";
+import { type BreakerOptions, CircuitBreaker } from "./circuit-breaker.js";
+import { contextQuery } from "./context-query.js";
+import { type CheckedVerdict, decodeVerdict, type FailureReason, failOpen, type Mode } from "./verdict-answer.js";
+
+export type { Action, Band, RequestContext, Verdict } from "../contract/verdict.js";
+export type { BreakerOptions } from "./circuit-breaker.js";
+export type { CheckedVerdict, FailureReason, Mode } from "./verdict-answer.js";
+
+/** What went wrong, for `onError`. Holds no secret. */
+export interface ClientFailure {
+  /** `challenge_unhandled`: a middleware let a visitor through whom a rule wanted challenged, because nobody said how. */
+  readonly reason: FailureReason | "unknown_session" | "challenge_unhandled";
+  readonly message: string;
+  /** verdictd's status, where it answered. */
+  readonly status?: number;
+  readonly requestId?: string;
+  readonly cause?: unknown;
+}
+
+export interface ClientOptions {
+  /** verdictd's address: `http://127.0.0.1:8080`; a path prefix is kept. */
+  readonly baseUrl: string;
+  /** The project's private key (`sk_…`): server-side only. */
+  readonly privateKey: string;
+  /** How long a visitor waits for a verdict at most, 1 to 10 000 ms; default 150. */
+  readonly timeoutMs?: number;
+  /** How long one report of a login may take, 1 to 60 000 ms; default 1000. */
+  readonly loggedInTimeoutMs?: number;
+  /** Pauses before the second, third, … report of a login, ms; default 500 and 1500. */
+  readonly loggedInRetryMs?: readonly number[];
+  /** Default `enforce`. */
+  readonly mode?: Mode;
+  /**
+   * Told of every failure. While the circuit breaker is open nothing is asked, so nothing is told: a dead verdictd does not flood
+   * the log. Default: `console.warn`, each reason at most once a minute. What it throws is ignored.
+   */
+  readonly onError?: (failure: ClientFailure) => void;
+  /** After 5 failures in a row verdictd is left alone for 1 s, then asked once; twice as long each time, at most 30 s. */
+  readonly breaker?: BreakerOptions;
+  /** Default: the runtime's. */
+  readonly fetch?: typeof fetch;
+  /** The breaker's clock, ms; default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** What came of reporting a login. */
+export type LoggedIn =
+  | { readonly ok: true; readonly assertedAt: string }
+  /** `no_session`: the visitor carries no session token; `unknown_session`: verdictd does not know it (yet). */
+  | { readonly ok: false; readonly reason: FailureReason | "no_session" | "unknown_session" };
+
+export interface VerdictClient {
+  readonly mode: Mode;
+  /** The verdict of a session. Without a well-formed token nothing is asked: such a visitor is allowed. Never rejects. */
+  verdict(sessionToken: string | null | undefined, context?: RequestContext): Promise<CheckedVerdict>;
+  /**
+   * Asserts that the session's visitor has just logged in. A login can arrive before the session's first report, so it is tried
+   * again after a pause. Never rejects: a login handler need not wait for it.
+   */
+  loggedIn(sessionToken: string | null | undefined): Promise<LoggedIn>;
+  /** Tells `onError`; for the middlewares. Never throws. */
+  report(failure: ClientFailure): void;
+}
+
+const warnEveryMs = 60_000;
+
+/** A client of one project. Throws a `TypeError` on a bad option, so that a mistake shows when the program starts. */
+export function createClient(options: ClientOptions): VerdictClient {
+  return new FetchClient(options);
+}
+
+class FetchClient implements VerdictClient {
+  readonly mode: Mode;
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #timeoutMs: number;
+  readonly #loggedInTimeoutMs: number;
+  readonly #loggedInRetryMs: readonly number[];
+  readonly #onError: (failure: ClientFailure) => void;
+  readonly #fetch: typeof fetch;
+  readonly #breaker: CircuitBreaker;
+  readonly #now: () => number;
+
+  constructor(options: ClientOptions) {
+    this.mode = options.mode ?? "enforce";
+    this.#base = checkedBase(options.baseUrl);
+    this.#headers = { Authorization: `Bearer ${checkedKey(options.privateKey)}`, Accept: "application/json" };
+    this.#timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? 150, 10_000);
+    this.#loggedInTimeoutMs = checkedMs("loggedInTimeoutMs", options.loggedInTimeoutMs ?? 1000, 60_000);
+    this.#loggedInRetryMs = options.loggedInRetryMs ?? [500, 1500];
+    this.#onError = options.onError ?? warner();
+    // Looked up at each call, so that a runtime's instrumentation of fetch applies; some refuse to be called as a method.
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    this.#breaker = new CircuitBreaker(options.breaker);
+    this.#now = options.now ?? Date.now;
+  }
+
+  async verdict(sessionToken: string | null | undefined, context: RequestContext = {}): Promise<CheckedVerdict> {
+    if (!isToken(sessionToken)) return failOpen(null);
+    const path = `/v1/sessions/${sessionToken}/verdict${contextQuery(context)}`;
+    return this.#call<CheckedVerdict>(path, "GET", this.#timeoutMs, {
+      answered: ({ status, text, requestId }) => {
+        if (status !== 200) return null;
+        return decodeVerdict(text, this.mode, requestId);
+      },
+      failed: failOpen,
+    });
+  }
+
+  async loggedIn(sessionToken: string | null | undefined): Promise<LoggedIn> {
+    if (!isToken(sessionToken)) return { ok: false, reason: "no_session" };
+    let result = await this.#assertLoggedIn(sessionToken);
+    for (const pauseMs of this.#loggedInRetryMs) {
+      if (result.ok || !isWorthRetrying(result.reason)) break;
+      await pause(pauseMs);
+      result = await this.#assertLoggedIn(sessionToken);
+    }
+    if (!result.ok && result.reason === "unknown_session") {
+      this.report({
+        reason: "unknown_session",
+        message: "verdictd does not know the session that logged in",
+        status: 404,
+      });
+    }
+    return result;
+  }
+
+  report(failure: ClientFailure): void {
+    try {
+      this.#onError(failure);
+    } catch {
+      // A broken logger must not break the site.
+    }
+  }
+
+  #assertLoggedIn(sessionToken: string): Promise<LoggedIn> {
+    return this.#call<LoggedIn>(`/v1/sessions/${sessionToken}/logged-in`, "POST", this.#loggedInTimeoutMs, {
+      answered: ({ status, text }) => {
+        if (status === 404 && text.includes('"UNKNOWN_SESSION"')) return { ok: false, reason: "unknown_session" };
+        const assertedAt = status === 200 ? /"asserted_at":"([^"]+)"/.exec(text)?.[1] : undefined;
+        return assertedAt === undefined ? null : { ok: true, assertedAt };
+      },
+      failed: (reason) => ({ ok: false, reason }),
+    });
+  }
+
+  /** One request through the breaker. `answered` gives null for an answer that is of no use. */
+  async #call<T>(path: string, method: "GET" | "POST", timeoutMs: number, reading: Reading<T>): Promise<T> {
+    const pass = this.#breaker.admit(this.#now());
+    if (pass === null) return reading.failed("circuit_open");
+    const answer = await this.#send(path, method, timeoutMs);
+    const value = "text" in answer ? reading.answered(answer) : null;
+    if (value !== null) {
+      this.#breaker.succeed();
+      return value;
+    }
+    const failure: ClientFailure = "text" in answer ? failureOf(answer) : answer;
+    this.report(failure);
+    if (this.#breaker.fail(pass, this.#now())) {
+      this.report({ reason: "circuit_open", message: "verdictd is left alone for a while; visitors are allowed" });
+    }
+    return reading.failed(failure.reason as FailureReason);
+  }
+
+  /** Status and body, read to the end so that the connection can be used again; or why there are none. */
+  async #send(path: string, method: "GET" | "POST", timeoutMs: number): Promise<Answer | ClientFailure> {
+    try {
+      const response = await this.#fetch(this.#base + path, {
+        method,
+        headers: this.#headers,
+        // The key must not travel to wherever an answer points.
+        redirect: "manual",
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = await response.text();
+      return { status: response.status, text, requestId: response.headers.get("x-request-id") };
+    } catch (cause) {
+      const timedOut = isNamed(cause, "TimeoutError");
+      return timedOut
+        ? { reason: "timeout", message: `verdictd gave no answer within ${timeoutMs} ms`, cause }
+        : { reason: "network", message: "verdictd could not be reached", cause };
+    }
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly requestId: string | null;
+}
+
+interface Reading<T> {
+  readonly answered: (answer: Answer) => T | null;
+  readonly failed: (reason: FailureReason) => T;
+}
+
+function failureOf({ status, requestId }: Answer): ClientFailure {
+  const known: Readonly<Record<number, readonly [FailureReason, string]>> = {
+    200: ["malformed", "verdictd's answer is not what the API promises: is the address right?"],
+    401: ["unauthenticated", "verdictd does not accept the private key"],
+    402: ["no_subscription", "the account has no active subscription"],
+  };
+  const [reason, message] = known[status] ?? ["bad_status", `verdictd answered with status ${status}`];
+  return { reason, message, status, ...(requestId !== null && { requestId }) };
+}
+
+/** A wrong key or an unpaid account is no better half a second later; an open breaker stays open longer than that. */
+function isWorthRetrying(reason: string): boolean {
+  return reason === "unknown_session" || reason === "timeout" || reason === "network" || reason === "bad_status";
+}
+
+function isToken(token: string | null | undefined): token is string {
+  return typeof token === "string" && wellFormedToken.test(token);
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return typeof error === "object" && error !== null && (error as { name?: unknown }).name === name;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** `console.warn`, each reason at most once a minute. */
+function warner(): (failure: ClientFailure) => void {
+  const warnedAtMs = new Map<string, number>();
+  return ({ reason, message }) => {
+    const nowMs = Date.now();
+    if (nowMs - (warnedAtMs.get(reason) ?? Number.NEGATIVE_INFINITY) < warnEveryMs) return;
+    warnedAtMs.set(reason, nowMs);
+    console.warn(`verdictd: ${message} (${reason})`);
+  };
+}
+
+function checkedBase(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new TypeError("baseUrl: expected an address such as http://127.0.0.1:8080");
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw new TypeError("baseUrl: expected http or https");
+  if (url.username !== "" || url.search !== "" || url.hash !== "") {
+    throw new TypeError("baseUrl: expected no credentials, query or fragment");
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+/** The key is never echoed. */
+function checkedKey(key: string): string {
+  if (typeof key !== "string" || !/^sk_[\w-]{1,125}$/.test(key)) {
+    throw new TypeError("privateKey: expected the project's private key (sk_…)");
+  }
+  return key;
+}
+
+function checkedMs(name: string, value: number, max: number): number {
+  if (!(Number.isFinite(value) && value >= 1 && value <= max)) throw new TypeError(`${name}: expected 1 to ${max} ms`);
+  return value;
+}

@@ -1,0 +1,80 @@
+/**
+ * Verdicts as the customer's backend gets them: checked, with what to do and why there is none. The border where the wire form
+ * enters the client; makes no requests.
+ */
+import type { Action, Verdict } from "../contract/verdict.js";
+
+/** Why there is no verdict. `circuit_open`: verdictd failed so often of late that it was not asked. */
+export type FailureReason =
+  | "timeout"
+  | "network"
+  | "unauthenticated"
+  | "no_subscription"
+  | "bad_status"
+  | "malformed"
+  | "circuit_open"
+  | "hook_threw";
+
+/** Whether verdicts are acted upon. `monitor`: they are read and attached, and `action` always says `allow`. */
+export type Mode = "enforce" | "monitor";
+
+/** A verdict and what became of the reading. */
+export interface CheckedVerdict extends Readonly<Verdict> {
+  /** What to do: verdictd's action, or `allow` in monitor mode and after a failure. */
+  readonly action: Action;
+  /** What verdictd said, in monitor mode too. */
+  readonly resolvedAction: Action;
+  /** verdictd's `X-Request-Id`: the verdict's id for support. Null when it was not asked or did not answer. */
+  readonly requestId: string | null;
+  /** Null for a verdict that verdictd gave, and for a visitor without a session, for whom it isn't asked. */
+  readonly failed: FailureReason | null;
+}
+
+/** Exhaustive by its type: an action added to the contract has to be added here. */
+const knownActions: Readonly<Record<Action, true>> = {
+  allow: true,
+  challenge: true,
+  block: true,
+  log: true,
+  delay: true,
+};
+
+/** The verdict that stands in for one that can't be had: not computed, allowed. */
+export function failOpen(failed: FailureReason | null, requestId: string | null = null): CheckedVerdict {
+  return {
+    verdict: "not_computed",
+    score: 0,
+    action: "allow",
+    resolvedAction: "allow",
+    detection_ids: [],
+    reason: failed === null ? "No verdict: the visitor has no session yet." : `No verdict: ${failed}.`,
+    requestId,
+    failed,
+  };
+}
+
+/**
+ * The body of a verdict read, or null when it is none. Strict in what is acted upon (the action); a band that a newer verdictd
+ * has added passes as it is.
+ */
+export function decodeVerdict(text: string, mode: Mode, requestId: string | null): CheckedVerdict | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof value !== "object" || value === null) return null;
+  const { verdict, score, action, detection_ids, reason } = value as Partial<Verdict>;
+  if (typeof verdict !== "string" || typeof reason !== "string") return null;
+  if (typeof score !== "number" || !(score >= 0 && score <= 99)) return null;
+  if (typeof action !== "string" || !Object.hasOwn(knownActions, action)) return null;
+  if (!Array.isArray(detection_ids) || !detection_ids.every((id) => typeof id === "number")) return null;
+  return {
+    ...(value as Verdict),
+    action: mode === "monitor" ? "allow" : action,
+    resolvedAction: action,
+    requestId,
+    failed: null,
+  };
+}

@@ -1,0 +1,202 @@
+/** Holds that the client never throws, says why there is no verdict, and leaves a dead verdictd alone. Servers here are real ones. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { type ClientFailure, type ClientOptions, createClient } from "../../src/client/client.js";
+
+const privateKey = "sk_test";
+const good = { verdict: "definite", score: 3, action: "block", detection_ids: [100101], reason: "Bot." };
+const json = (value: unknown, status = 200): RequestListener => {
+  return (_request, response) => response.writeHead(status, { "X-Request-Id": "id-1" }).end(JSON.stringify(value));
+};
+
+interface Site {
+  readonly baseUrl: string;
+  readonly requests: IncomingMessage[];
+  connections: number;
+  answer: RequestListener;
+}
+
+async function site(t: Test, answer: RequestListener): Promise<Site> {
+  const started: Site = { baseUrl: "", requests: [], connections: 0, answer };
+  const server = createServer((request, response) => {
+    started.requests.push(request);
+    started.answer(request, response);
+  });
+  server.on("connection", () => started.connections++);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return Object.assign(started, { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+}
+
+function clientOf(baseUrl: string, more: Partial<ClientOptions> = {}) {
+  const failures: ClientFailure[] = [];
+  const client = createClient({ baseUrl, privateKey, onError: (failure) => failures.push(failure), ...more });
+  return { client, failures };
+}
+
+t.test("a verdict is read with the key and the whole context, and keeps its id", async (t) => {
+  const { baseUrl, requests } = await site(t, json(good));
+  const { client, failures } = clientOf(`${baseUrl}/prefix/`);
+  const context = { path: "/a b&c", method: "GET", host: "h:1", ip: "::1", userAgent: "é\uD800 (X)" };
+  t.match(await client.verdict("sess_x", context), {
+    ...good,
+    resolvedAction: "block",
+    requestId: "id-1",
+    failed: null,
+  });
+  const url = new URL(requests[0]!.url ?? "", baseUrl);
+  t.equal(url.pathname, "/prefix/v1/sessions/sess_x/verdict");
+  t.same(Object.fromEntries(url.searchParams), {
+    path: "/a b&c",
+    method: "GET",
+    host: "h:1",
+    ip: "::1",
+    user_agent: "é\uFFFD (X)",
+  });
+  t.equal(requests[0]!.headers.authorization, `Bearer ${privateKey}`);
+  t.same(failures, []);
+});
+
+t.test("every failure is an allowing verdict that names its reason", async (t) => {
+  const dead = await site(t, json(good));
+  const cases: readonly (readonly [reason: string, answer: RequestListener])[] = [
+    ["unauthenticated", json({ code: "UNAUTHENTICATED" }, 401)],
+    ["no_subscription", json({}, 402)],
+    ["bad_status", json({}, 404)],
+    ["bad_status", json({}, 500)],
+    ["bad_status", json({}, 503)],
+    ["bad_status", (_request, response) => response.writeHead(302, { Location: `${dead.baseUrl}/steal` }).end()],
+    ["malformed", (_request, response) => response.end("<html>")],
+    ["malformed", (_request, response) => response.end("")],
+    ["malformed", json(null)],
+    ["malformed", json([])],
+    ["malformed", json({ ...good, action: "explode" })],
+    ["malformed", json({ ...good, action: "toString" })],
+    ["malformed", json({ ...good, score: "3" })],
+    ["malformed", json({ ...good, detection_ids: "none" })],
+    ["timeout", () => undefined],
+    ["timeout", (_request, response) => response.writeHead(200).write('{"verdict":')],
+    ["network", (request) => request.socket.destroy()],
+    ["network", (request) => request.socket.end("not HTTP at all\r\n\r\n")],
+    [
+      "network",
+      (request, response) =>
+        response.writeHead(200, { "Content-Length": "99" }).write("{", () => request.socket.destroy()),
+    ],
+  ];
+  for (const [reason, answer] of cases) {
+    const { baseUrl } = await site(t, answer);
+    const { client, failures } = clientOf(baseUrl, { timeoutMs: reason === "timeout" ? 50 : 5000 });
+    const verdict = await client.verdict("sess_x");
+    t.match(verdict, { verdict: "not_computed", score: 0, action: "allow", detection_ids: [], failed: reason });
+    t.equal(failures.length, 1, "told once");
+    t.match(failures[0], { reason });
+    t.notMatch(JSON.stringify(failures[0]), privateKey);
+  }
+  t.same(dead.requests, [], "the key follows no redirect");
+});
+
+t.test("a port that nobody listens on is a network failure", async (t) => {
+  const { client } = clientOf("http://127.0.0.1:1");
+  t.match(await client.verdict("sess_x"), { action: "allow", failed: "network" });
+});
+
+t.test("a hook that throws harms nothing", async (t) => {
+  const { client } = clientOf("http://127.0.0.1:1", {
+    onError: () => {
+      throw new Error("the logger is broken");
+    },
+  });
+  t.match(await client.verdict("sess_x"), { action: "allow", failed: "network" });
+});
+
+t.test("without a well-formed token nothing is asked and nothing has failed", async (t) => {
+  const { baseUrl, requests } = await site(t, json(good));
+  const { client, failures } = clientOf(baseUrl);
+  for (const token of [null, undefined, "", "x", "sess_", "sess_/../..", `sess_${"a".repeat(129)}`]) {
+    t.match(await client.verdict(token), { verdict: "not_computed", action: "allow", failed: null });
+    t.match(await client.loggedIn(token), { ok: false, reason: "no_session" });
+  }
+  t.same([requests.length, failures.length], [0, 0]);
+});
+
+t.test("in monitor mode the action is allow, and what verdictd said is kept beside it", async (t) => {
+  const { baseUrl } = await site(t, json(good));
+  const { client } = clientOf(baseUrl, { mode: "monitor" });
+  t.match(await client.verdict("sess_x"), { verdict: "definite", action: "allow", resolvedAction: "block" });
+});
+
+t.test("after five failures in a row verdictd is left alone, then probed, then used again", async (t) => {
+  let nowMs = 1000;
+  const server = await site(t, json({}, 500));
+  const { client, failures } = clientOf(server.baseUrl, { now: () => nowMs });
+  for (let count = 1; count <= 9; count++) await client.verdict("sess_x");
+  t.equal(server.requests.length, 5);
+  t.equal((await client.verdict("sess_x")).failed, "circuit_open");
+  t.match(await client.loggedIn("sess_x"), { ok: false, reason: "circuit_open" });
+  t.same(
+    failures.map(({ reason }) => reason),
+    [...Array(5).fill("bad_status"), "circuit_open"],
+    "the opening is told once, the requests meanwhile are not",
+  );
+  server.answer = json(good);
+  nowMs += 1000;
+  t.equal((await client.verdict("sess_x")).action, "block", "the probe's own visitor gets the verdict");
+  t.equal((await client.verdict("sess_x")).action, "block");
+  t.equal(server.requests.length, 7);
+});
+
+t.test("reads one after the other share connections, failed ones too", async (t) => {
+  let count = 0;
+  const server = await site(t, (request, response) => json(count++ % 2 === 0 ? good : {}, 200)(request, response));
+  const { client } = clientOf(server.baseUrl, { timeoutMs: 5000 });
+  for (let reads = 0; reads < 20; reads++) await client.verdict("sess_x");
+  t.equal(server.requests.length, 20);
+  t.ok(server.connections <= 2, `${server.connections} connections`);
+});
+
+t.test("a login is reported again while the session is unknown", async (t) => {
+  let count = 0;
+  const unknown = json({ code: "UNKNOWN_SESSION" }, 404);
+  const known = json({ logged_in: true, asserted_at: "2026-11-21T00:00:00.000Z" });
+  const server = await site(t, (request, response) => (count++ < 2 ? unknown : known)(request, response));
+  const { client, failures } = clientOf(server.baseUrl, { loggedInRetryMs: [0, 0] });
+  t.same(await client.loggedIn("sess_x"), { ok: true, assertedAt: "2026-11-21T00:00:00.000Z" });
+  t.same(
+    server.requests.map(({ method, url }) => `${method} ${url}`),
+    Array(3).fill("POST /v1/sessions/sess_x/logged-in"),
+  );
+  server.answer = unknown;
+  t.same(await client.loggedIn("sess_x"), { ok: false, reason: "unknown_session" });
+  t.match(failures, [{ reason: "unknown_session" }]);
+  server.answer = json({}, 401);
+  t.same(await client.loggedIn("sess_x"), { ok: false, reason: "unauthenticated" });
+  t.equal(server.requests.length, 7, "a wrong key is not tried again");
+});
+
+t.test("a mistake in the options shows at once, and the key is not echoed", async (t) => {
+  const bad: readonly Partial<ClientOptions>[] = [
+    { baseUrl: "nonsense" },
+    { baseUrl: "ftp://x" },
+    { baseUrl: "http://user:pass@x" },
+    { baseUrl: "http://x/?a=b" },
+    { privateKey: "" },
+    { privateKey: "pk_public" },
+    { privateKey: "sk_line\nfeed" },
+    { timeoutMs: 0 },
+    { timeoutMs: Number.NaN },
+    { timeoutMs: 60_000 },
+  ];
+  for (const options of bad) {
+    t.throws(() => createClient({ baseUrl: "http://127.0.0.1", privateKey, ...options }), TypeError);
+  }
+  t.throws(() => createClient({ baseUrl: "http://127.0.0.1", privateKey: "secret" }), {
+    message: /^(?!.*secret)/,
+  });
+});
