@@ -43,6 +43,9 @@ export const limits = {
   /** How often what has outlived its retention is removed. */
   sweepEveryMs: 10 * MINUTE_MS,
 
+  /** How often forward-auth logs that it lets visitors in unseen: every request of a site with a wrong key is one. */
+  forwardAuthWarnMs: MINUTE_MS,
+
   /** How often counts of verdict answers are added to the store. */
   trafficFlushMs: 1000,
 

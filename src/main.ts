@@ -30,6 +30,7 @@ import { scoringRoutes } from "./http/handlers/control-plane/scoring.js";
 import { sessionRoutes } from "./http/handlers/control-plane/sessions.js";
 import { statsRoute } from "./http/handlers/control-plane/stats.js";
 import { verifiedBotsRoute } from "./http/handlers/control-plane/verified-bots.js";
+import { forwardAuthRoute } from "./http/handlers/data-plane/forward-auth.js";
 import { ingestRoutes } from "./http/handlers/data-plane/ingest.js";
 import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
 import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
@@ -190,6 +191,13 @@ function buildServices(config: ServeConfig, log: Logger, store: Store, pool: Pis
     }),
     verdictRoute({ credentials, verdicts, canonicalIp }),
     loggedInRoute({ sessions, now }),
+    forwardAuthRoute({
+      credentials,
+      verdicts,
+      clientIp: (lastHop, xff) => clientIp(lastHop, xff, trusted),
+      now,
+      onLetIn: (reason, err, requestId) => log.warn({ reason, err, requestId }, "forward-auth lets visitors in unseen"),
+    }),
     ...scoringRoutes(projects),
     ...ruleRoutes(rules),
     ...accountRoutes(),

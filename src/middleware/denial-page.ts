@@ -1,0 +1,129 @@
+/**
+ * What a visitor gets who is not let through: a page for browsers, JSON for everything else, both with the verdict's id for
+ * support and nothing that would help a bot (no score, no detections). Used by the middlewares and by forward-auth.
+ */
+
+export type DenialKind = "block" | "challenge";
+
+/** What a page may know. */
+export interface Denial {
+  readonly kind: DenialKind;
+  /** "" when there is none. */
+  readonly verdictId: string;
+}
+
+/** Words of the built-in page; escaped, so any text will do. */
+export interface DenialTexts {
+  readonly title?: string;
+  readonly message?: string;
+  /** How to reach support: "Write to help@example.com and name the reference." */
+  readonly contact?: string;
+}
+
+export interface DenialPages {
+  readonly block?: DenialTexts;
+  readonly challenge?: DenialTexts;
+  /** A page of one's own: HTML, and escaping is its author's business. When it throws, the built-in page is sent. */
+  readonly render?: (denial: Denial) => string;
+  /** Replaces the built-in policy, which allows nothing but the built-in style. */
+  readonly contentSecurityPolicy?: string;
+}
+
+export interface DenialResponse {
+  readonly status: 403;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const defaults: Readonly<Record<DenialKind, Required<DenialTexts>>> = {
+  block: {
+    title: "Access denied",
+    message: "This request looks automated, so it was not let through.",
+    contact: "If you think this is a mistake, contact the site's support and give them the reference below.",
+  },
+  challenge: {
+    title: "Please confirm that you are a person",
+    message: "This request may be automated, and this page could not confirm otherwise.",
+    contact: "Reload the page to try again. If that does not help, give the site's support the reference below.",
+  },
+};
+
+/** Of the built-in page; the policy names its hash, so a changed style needs `styleHash` changed too (a test says so). */
+export const denialStyle =
+  "body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem}code{user-select:all}";
+const styleHash = "sha256-Hw2Kid0Y0Msm3EIItaiyVf+1DTMkRTCpbbNy96Nce0k=";
+
+const contentSecurityPolicy = `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+const codes: Readonly<Record<DenialKind, string>> = { block: "REQUEST_BLOCKED", challenge: "CHALLENGE_REQUIRED" };
+
+/** The answer for a visitor who sent this `Accept`. Always 403, never cached. Never throws. */
+export function denialResponse(denial: Denial, accept: string, pages: DenialPages = {}): DenialResponse {
+  const isPage = accept.includes("text/html");
+  const texts = textsOf(denial.kind, pages[denial.kind] ?? {});
+  const headers: Record<string, string> = {
+    "Content-Type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": pages.contentSecurityPolicy ?? contentSecurityPolicy,
+  };
+  const verdictId = safeId(denial.verdictId);
+  if (verdictId !== "") headers["X-Verdict-Id"] = verdictId;
+  const shown: Denial = { kind: denial.kind, verdictId };
+  return { status: 403, headers, body: isPage ? page(shown, texts, pages.render) : json(shown, texts) };
+}
+
+function textsOf(kind: DenialKind, { title, message, contact }: DenialTexts): Required<DenialTexts> {
+  const own = defaults[kind];
+  return { title: title ?? own.title, message: message ?? own.message, contact: contact ?? own.contact };
+}
+
+/** verdictd's ids are hexadecimal and dashes; anything else did not come from it, and a header must not carry it. */
+function safeId(id: string): string {
+  return /^[\w-]{1,128}$/.test(id) ? id : "";
+}
+
+function json({ kind, verdictId }: Denial, { title, message }: Required<DenialTexts>): string {
+  return JSON.stringify({
+    error: title,
+    message,
+    code: codes[kind],
+    ...(verdictId !== "" && { verdict_id: verdictId }),
+  });
+}
+
+function page(denial: Denial, texts: Required<DenialTexts>, render: DenialPages["render"]): string {
+  try {
+    if (render !== undefined) return String(render(denial));
+  } catch {
+    // The built-in page will do.
+  }
+  const reference = denial.verdictId === "" ? "" : `<p>Reference: <code>${escapeHtml(denial.verdictId)}</code></p>\n`;
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(texts.title)}</title>
+<style>${denialStyle}</style>
+<main>
+<h1>${escapeHtml(texts.title)}</h1>
+<p>${escapeHtml(texts.message)}</p>
+<p>${escapeHtml(texts.contact)}</p>
+${reference}</main>
+</html>
+`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character]!);
+}

@@ -1,0 +1,104 @@
+/**
+ * `verdictd/express`: the middleware for Express 4 and 5. `app.use(verdictd({ client: { baseUrl, privateKey } }))` before the routes
+ * it protects; the verdict is on `req.verdictd`. Typed by shape, so it needs neither Express nor its types.
+ */
+import { Guard, type GuardOptions, type SeenRequest, type Visit } from "./guard.js";
+
+export type { DenialPages, DenialTexts } from "./denial-page.js";
+export type { Visit } from "./guard.js";
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Set by verdictd's middleware. */
+      verdictd?: Visit;
+    }
+  }
+}
+
+/** What is used of an Express request. */
+export interface ExpressRequest {
+  readonly originalUrl: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** As Express's `trust proxy` setting has it. */
+  readonly ip?: string | undefined;
+  verdictd?: Visit;
+}
+
+/** What is used of an Express response. */
+export interface ExpressResponse {
+  readonly headersSent: boolean;
+  status(code: number): unknown;
+  set(headers: Record<string, string>): unknown;
+  send(body: string): unknown;
+}
+
+/**
+ * An Express handler: it answers, or calls `next()` to let the visitor in; its verdict is on `req.verdictd`. When it throws or
+ * rejects before it has answered, the visitor is let in.
+ */
+export type ExpressChallenge<Req, Res> = (req: Req, res: Res, next: (error?: unknown) => void) => unknown;
+
+export interface ExpressOptions<Req, Res> extends GuardOptions<ExpressChallenge<Req, Res>> {
+  /** The visitor's address; default `req.ip`, which is right once Express's `trust proxy` is. */
+  readonly clientIp?: (req: Req) => string | undefined;
+  /** Requests to leave alone. */
+  readonly skip?: (req: Req) => boolean;
+}
+
+/** The middleware. Throws a `TypeError` on a bad option; never passes an error of its own to `next`. */
+export function verdictd<Req extends ExpressRequest, Res extends ExpressResponse>(
+  options: ExpressOptions<Req, Res>,
+): (req: Req, res: Res, next: (error?: unknown) => void) => Promise<void> {
+  const guard = new Guard(options);
+  return async (req, res, next) => {
+    if (guard.skips(() => options.skip?.(req))) return next();
+    const visit = await guard.visit(() => see(req, options));
+    req.verdictd = visit;
+    const step = await guard.step(visit, String(req.headers["accept"] ?? ""));
+    if (step.step === "respond") {
+      res.status(step.response.status);
+      res.set({ ...step.response.headers });
+      res.send(step.response.body);
+    } else if (step.step === "challenge" && guard.challenge !== null) {
+      await challenge(guard, guard.challenge, req, res, next);
+    } else next();
+  };
+}
+
+function see<Req extends ExpressRequest, Res>(req: Req, options: ExpressOptions<Req, Res>): SeenRequest {
+  const { headers } = req;
+  return {
+    target: req.originalUrl,
+    method: req.method,
+    host: textOf(headers["host"]),
+    ip: options.clientIp === undefined ? req.ip : options.clientIp(req),
+    header: (name) => textOf(headers[name]),
+  };
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+async function challenge<Req, Res extends ExpressResponse>(
+  guard: Guard<ExpressChallenge<Req, Res>>,
+  hook: ExpressChallenge<Req, Res>,
+  req: Req,
+  res: Res,
+  next: (error?: unknown) => void,
+): Promise<void> {
+  let passedOn = false;
+  const once = (error?: unknown): void => {
+    if (passedOn) return;
+    passedOn = true;
+    next(error);
+  };
+  try {
+    await hook(req, res, once);
+  } catch (cause) {
+    guard.reportHook("the challenge threw", cause);
+    if (!res.headersSent) once();
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * `verdictd/fastify`: the plugin for Fastify 4 and 5. `await app.register(verdictd, { client: { baseUrl, privateKey } })`; the verdict
+ * is on `request.verdictd` from the `onRequest` hook on, before a body is read. Imports Fastify's types only.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Guard, type GuardOptions, type SeenRequest, type Visit } from "./guard.js";
+
+export type { DenialPages, DenialTexts } from "./denial-page.js";
+export type { Visit } from "./guard.js";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set by verdictd's plugin; null for a request that was skipped. */
+    verdictd: Visit | null;
+  }
+}
+
+/** Answers through `reply`, or does not and lets the visitor in. When it throws or rejects, the visitor is let in. */
+export type FastifyChallenge = (request: FastifyRequest, reply: FastifyReply, visit: Visit) => unknown;
+
+export interface FastifyOptions extends GuardOptions<FastifyChallenge> {
+  /** The visitor's address; default `request.ip`, which is right once Fastify's `trustProxy` is. */
+  readonly clientIp?: (request: FastifyRequest) => string | undefined;
+  /** Requests to leave alone. */
+  readonly skip?: (request: FastifyRequest) => boolean;
+}
+
+/** The plugin; for the whole application it is registered on, not only for plugins below it. */
+export const verdictd: (app: FastifyInstance, options: FastifyOptions) => Promise<void> = Object.assign(register, {
+  // Fastify's own mark for a plugin that is not encapsulated.
+  [Symbol.for("skip-override")]: true,
+});
+
+async function register(app: FastifyInstance, options: FastifyOptions): Promise<void> {
+  const guard = new Guard(options);
+  app.decorateRequest("verdictd", null);
+  app.addHook("onRequest", async (request, reply) => {
+    if (guard.skips(() => options.skip?.(request))) return undefined;
+    const visit = await guard.visit(() => see(request, options));
+    request.verdictd = visit;
+    const step = await guard.step(visit, request.headers.accept ?? "");
+    if (step.step === "respond") {
+      const { status, headers, body } = step.response;
+      return reply.code(status).headers(headers).send(body);
+    }
+    if (step.step === "challenge") await challenge(guard, request, reply, visit);
+    return reply.sent ? reply : undefined;
+  });
+}
+
+function see(request: FastifyRequest, options: FastifyOptions): SeenRequest {
+  const { headers } = request;
+  return {
+    target: request.originalUrl,
+    method: request.method,
+    host: headers.host,
+    ip: options.clientIp === undefined ? request.ip : options.clientIp(request),
+    header: (name) => {
+      const value = headers[name];
+      return Array.isArray(value) ? value[0] : value;
+    },
+  };
+}
+
+async function challenge(
+  guard: Guard<FastifyChallenge>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  visit: Visit,
+): Promise<void> {
+  try {
+    await guard.challenge?.(request, reply, visit);
+  } catch (cause) {
+    guard.reportHook("the challenge threw", cause);
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * What every middleware has to do, checked against the real framework and a real verdictd. A framework's test says how an application
+ * with the middleware is started; the application answers 200 with its `Seen` on every path, and POST /login reports the login.
+ */
+import type { Test } from "tap";
+import { type ClientFailure, createClient, type LoggedIn, type VerdictClient } from "../../src/client/client.js";
+import type { DenialPages } from "../../src/middleware/denial-page.js";
+import type { Visit } from "../../src/middleware/guard.js";
+import { startVerdictd, type VerdictdProcess } from "./verdictd-process.js";
+
+/** What the application got to see. */
+export interface Seen {
+  readonly path: string;
+  readonly visit: Pick<Visit, "verdict" | "sessionToken" | "context"> | null;
+}
+
+export interface AppOptions {
+  readonly client: VerdictClient;
+  /** `own`: a hook that answers 418 with the text "prove it"; `passes`: one that lets in; `throws`: one that throws. */
+  readonly challenge?: "allow" | "page" | "own" | "passes" | "throws";
+  readonly skipStatic?: boolean;
+  readonly delayMs?: number;
+  readonly pages?: DenialPages;
+  /** `throws`: hooks for the address and for skipping that throw. */
+  readonly hooks?: "throws";
+  readonly onVerdict?: (visit: Visit) => void;
+}
+
+/** Starts the application on a port of loopback; gives its address. Stops it with the test. */
+export type StartApp = (t: Test, options: AppOptions) => Promise<string>;
+
+/** A visit as an application answers it. */
+export function seenOf(path: string, visit: Visit | null | undefined): Seen {
+  if (!visit) return { path, visit: null };
+  const { verdict, sessionToken, context } = visit;
+  return { path, visit: { verdict, sessionToken, context } };
+}
+
+interface Rig {
+  readonly verdictd: VerdictdProcess;
+  readonly failures: ClientFailure[];
+  readonly client: (mode?: "monitor" | "enforce") => VerdictClient;
+}
+
+export async function checkMiddleware(t: Test, start: StartApp): Promise<void> {
+  const verdictd = await startVerdictd(t);
+  const failures: ClientFailure[] = [];
+  const client: Rig["client"] = (mode = "enforce") =>
+    createClient({
+      baseUrl: verdictd.baseUrl,
+      privateKey: verdictd.privateKey,
+      // Two shared cores: what is tested here is not the time limit.
+      timeoutMs: 5000,
+      mode,
+      onError: (failure) => failures.push(failure),
+    });
+  const rig = { verdictd, failures, client };
+  await t.test("attaches", (t) => checkAttaching(t, start, rig));
+  await t.test("acts", (t) => checkActing(t, start, rig));
+  await t.test("challenges", (t) => checkChallenging(t, start, rig));
+  await t.test("never breaks the page", (t) => checkSafety(t, start, rig));
+}
+
+async function checkAttaching(t: Test, start: StartApp, { verdictd, client }: Rig): Promise<void> {
+  const { sessionToken } = verdictd;
+  const asked: Visit[] = [];
+  const app = await start(t, { client: client(), skipStatic: true, onVerdict: (visit) => asked.push(visit) });
+  const cookie = { Cookie: `a=b; service_session=${sessionToken}` };
+
+  const plain = await seen(app, "/ok?secret=1", { ...cookie, "User-Agent": "agent/1" });
+  t.match(plain.visit, {
+    sessionToken,
+    verdict: { verdict: /human|automated|definite/, action: "allow", failed: null, requestId: /./ },
+    context: { path: "/ok", method: "GET", host: new URL(app).host, ip: /127\.0\.0\.1$/, userAgent: "agent/1" },
+  });
+  t.match((await seen(app, "/ok", { "X-Service-Session": sessionToken })).visit, { sessionToken }, "by header");
+  t.match((await seen(app, "/ok", {})).visit, { sessionToken: null, verdict: { action: "allow", failed: null } });
+  t.match((await seen(app, "/ok", { Cookie: "service_session=sess_unknown" })).visit, {
+    verdict: { verdict: "not_computed", action: "allow", failed: null, requestId: /./ },
+  });
+  const askedBefore = asked.length;
+  t.match((await seen(app, "/block/logo.png", cookie)).visit, {
+    verdict: { verdict: "not_computed", requestId: null },
+  });
+  t.equal(asked.length, askedBefore, "a static resource is not asked about");
+
+  const login = await fetch(`${app}/login`, { method: "POST", headers: cookie });
+  t.match((await login.json()) as LoggedIn, { ok: true, assertedAt: /^\d{4}-/ });
+}
+
+async function checkActing(t: Test, start: StartApp, { verdictd, client }: Rig): Promise<void> {
+  const session = { Cookie: `service_session=${verdictd.sessionToken}` };
+  const app = await start(t, { client: client(), delayMs: 300, pages: { block: { contact: "<Call> us" } } });
+
+  const page = await fetch(`${app}/block`, { headers: { ...session, Accept: "text/html,*/*" } });
+  const html = await page.text();
+  t.equal(page.status, 403);
+  t.match(page.headers.get("content-type"), /^text\/html/);
+  t.match(page.headers.get("content-security-policy"), /default-src 'none'/);
+  t.equal(page.headers.get("cache-control"), "no-store");
+  const id = page.headers.get("x-verdict-id") ?? "";
+  t.match(id, /^[\w-]{8,}$/);
+  t.ok(html.includes(`<code>${id}</code>`), "the page shows the verdict's id");
+  t.ok(html.includes("&lt;Call&gt; us"), "the customer's words are escaped");
+  t.notOk(html.includes(verdictd.privateKey) || html.includes(verdictd.sessionToken));
+
+  const api = await fetch(`${app}/block`, { headers: { ...session, Accept: "application/json" } });
+  t.equal(api.status, 403);
+  t.same(await api.json(), {
+    error: "Access denied",
+    message: "This request looks automated, so it was not let through.",
+    code: "REQUEST_BLOCKED",
+    verdict_id: api.headers.get("x-verdict-id"),
+  });
+  t.equal((await fetch(`${app}/bl%6Fck`, { headers: session })).status, 403, "an encoded path is no way around");
+  t.equal((await fetch(`${app}/block`)).status, 200, "no session, no block");
+
+  const order: string[] = [];
+  await Promise.all([
+    seen(app, "/delay", session).then(({ visit }) => order.push(visit?.verdict.action ?? "")),
+    seen(app, "/ok", session).then(({ visit }) => order.push(visit?.verdict.action ?? "")),
+  ]);
+  t.same(order, ["allow", "delay"], "the delayed visitor is overtaken, and let in");
+
+  const monitoring = await start(t, { client: client("monitor"), challenge: "page" });
+  for (const action of ["block", "challenge", "delay"]) {
+    const { visit } = await seen(monitoring, `/${action}`, session);
+    t.match(visit?.verdict, { action: "allow", resolvedAction: action }, `monitor mode attaches ${action} and lets in`);
+  }
+}
+
+async function checkChallenging(t: Test, start: StartApp, { verdictd, client, failures }: Rig): Promise<void> {
+  const session = { Cookie: `service_session=${verdictd.sessionToken}` };
+  const challenged = async (challenge?: AppOptions["challenge"]): Promise<Response> => {
+    const app = await start(t, { client: client(), ...(challenge !== undefined && { challenge }) });
+    await fetch(`${app}/challenge`, { headers: session });
+    return fetch(`${app}/challenge`, { headers: session });
+  };
+  const reasons = (): string[] => failures.splice(0).map(({ reason }) => reason);
+  reasons();
+
+  t.equal((await challenged()).status, 200, "without a hook visitors are let in");
+  t.same(reasons(), ["challenge_unhandled"], "and that is told once");
+  const page = await challenged("page");
+  t.equal(page.status, 403);
+  t.match(await page.json(), { code: "CHALLENGE_REQUIRED", verdict_id: page.headers.get("x-verdict-id") });
+  const own = await challenged("own");
+  t.same([own.status, await own.text()], [418, "prove it"]);
+  t.equal((await challenged("passes")).status, 200);
+  t.same(reasons(), []);
+  t.equal((await challenged("throws")).status, 200, "a hook that throws lets in");
+  t.same(reasons(), ["hook_threw", "hook_threw"]);
+}
+
+async function checkSafety(t: Test, start: StartApp, { verdictd, client, failures }: Rig): Promise<void> {
+  const session = { Cookie: `service_session=${verdictd.sessionToken}` };
+  failures.length = 0;
+  const throwing = await start(t, { client: client(), hooks: "throws" });
+  t.equal((await fetch(`${throwing}/block`, { headers: session })).status, 200);
+  t.match(failures, [{ reason: "hook_threw" }]);
+
+  const wrongKey = createClient({ baseUrl: verdictd.baseUrl, privateKey: "sk_wrong", onError: () => undefined });
+  const app = await start(t, { client: wrongKey });
+  t.match((await seen(app, "/block", session)).visit, { verdict: { action: "allow", failed: "unauthenticated" } });
+
+  const enforcing = await start(t, {
+    client: createClient({
+      baseUrl: verdictd.baseUrl,
+      privateKey: verdictd.privateKey,
+      timeoutMs: 400,
+      // Closed again at once, so that every phase is asked about.
+      breaker: { openMs: 20, openMsMax: 20 },
+      onError: () => undefined,
+    }),
+  });
+  const { answered, failures: errors, byPhase } = await trafficThroughOutage(enforcing, session, verdictd);
+  t.same(errors, [], `no visitor of ${answered} got an error`);
+  t.match(byPhase, { before: { 403: Number }, killed: { 200: Number }, after: { 403: Number } });
+}
+
+export async function seen(app: string, path: string, headers: Record<string, string>): Promise<Seen> {
+  const response = await fetch(app + path, { headers });
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Seen;
+}
+
+export interface Outage {
+  readonly answered: number;
+  /** Visitors of /ok who got anything but 200, and of /block anything but 200 or 403. */
+  readonly failures: readonly string[];
+  /** Statuses of /block by what verdictd was doing when the answer came. */
+  readonly byPhase: Readonly<Record<string, Readonly<Record<number, number>>>>;
+}
+
+/**
+ * Keeps eight visitors asking the site while verdictd is killed, started again, frozen and thawed. Every phase lasts until it has
+ * seen its share of answers begun in it.
+ */
+export async function trafficThroughOutage(
+  site: string,
+  headers: Record<string, string>,
+  verdictd: VerdictdProcess,
+  isBack: (status: number) => boolean = () => true,
+): Promise<Outage> {
+  const failures: string[] = [];
+  const byPhase: Record<string, Record<number, number>> = {};
+  const waiting: { phase: string; left: number; done: () => void }[] = [];
+  let phase = "before";
+  let answered = 0;
+  let stopped = false;
+  const visit = async (path: "/ok" | "/block"): Promise<void> => {
+    const began = phase;
+    let status = 0;
+    try {
+      const response = await fetch(site + path, { headers });
+      await response.arrayBuffer();
+      status = response.status;
+    } catch (error) {
+      failures.push(`${began} ${path}: ${String(error)}`);
+    }
+    answered++;
+    if (status !== 200 && !(path === "/block" && status === 403)) failures.push(`${began} ${path}: ${status}`);
+    if (path !== "/block" || began !== phase) return;
+    byPhase[phase] ??= {};
+    byPhase[phase]![status] = (byPhase[phase]![status] ?? 0) + 1;
+    for (const each of waiting) {
+      if (each.phase === phase && (phase !== "after" || isBack(status)) && --each.left === 0) each.done();
+    }
+  };
+  const visitor = async (): Promise<void> => {
+    while (!stopped) {
+      await visit("/ok");
+      await visit("/block");
+    }
+  };
+  const lasts = (name: string, answers: number): Promise<void> => {
+    phase = name;
+    return new Promise((done) => waiting.push({ phase: name, left: answers, done }));
+  };
+  const visitors = Array.from({ length: 8 }, visitor);
+  try {
+    await lasts("before", 40);
+    phase = "killing";
+    await verdictd.kill();
+    await lasts("killed", 80);
+    phase = "starting";
+    await verdictd.restart();
+    await lasts("after", 40);
+    phase = "freezing";
+    verdictd.freeze();
+    await lasts("frozen", 16);
+    phase = "thawing";
+    verdictd.thaw();
+  } finally {
+    stopped = true;
+  }
+  await Promise.all(visitors);
+  return { answered, failures, byPhase };
+}

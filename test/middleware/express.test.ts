@@ -1,0 +1,48 @@
+/** Holds the Express middleware to what every middleware has to do, with the real Express. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import t from "tap";
+import { verdictd } from "../../src/middleware/express.js";
+import { type AppOptions, checkMiddleware, type StartApp, seenOf } from "./claims.js";
+
+const start: StartApp = async (t, { challenge, hooks, ...options }) => {
+  const app = express();
+  app.use(
+    verdictd<express.Request, express.Response>({
+      ...options,
+      ...challengeOption(challenge),
+      ...(hooks === "throws" && {
+        clientIp: () => {
+          throw new Error("no address");
+        },
+      }),
+    }),
+  );
+  app.post("/login", async (req, res) => {
+    res.json(await req.verdictd?.loggedIn());
+  });
+  app.use((req, res) => {
+    res.json(seenOf(req.path, req.verdictd));
+  });
+  const server = createServer(app).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+function challengeOption(challenge: AppOptions["challenge"]) {
+  if (challenge === undefined || challenge === "allow" || challenge === "page") return challenge ? { challenge } : {};
+  const hooks = {
+    own: (_req: express.Request, res: express.Response) => res.status(418).send("prove it"),
+    passes: (_req: express.Request, _res: express.Response, next: () => void) => next(),
+    throws: () => Promise.reject(new Error("the challenge is broken")),
+  };
+  return { challenge: hooks[challenge] };
+}
+
+t.test("express", (t) => checkMiddleware(t, start));
