@@ -4,15 +4,14 @@ import { Credentials } from "../src/auth/credentials.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
 import { commitBatches, type IngestOutcome } from "../src/ingest/commit-batches.js";
 import { readFrame } from "../src/ingest/frame.js";
+import { GroupWriter } from "../src/store/group-writer.js";
 import { openStore } from "../src/store/store.js";
 
 const { dataDir, durability, plans } = workerData as ScoringWorkerData;
 const store = openStore(dataDir);
-const options = { store, credentials: new Credentials(store), plans };
+const options = { store, writer: new GroupWriter(store, durability), credentials: new Credentials(store), plans };
 
 /** Outcomes in the order of the frame's batches, once they are committed (and on the disk, where that is asked for). */
-export async function commitFrame(frame: Uint8Array): Promise<IngestOutcome[]> {
-  const outcomes = commitBatches(options, readFrame(frame));
-  if (durability === "power-loss") await store.root.flushed;
-  return outcomes;
+export function commitFrame(frame: Uint8Array): IngestOutcome[] {
+  return commitBatches(options, readFrame(frame));
 }

@@ -18,6 +18,8 @@ export type EventType =
   | "env"
   | "timing";
 
+/** A pattern that shows in the schema and is checked elsewhere. */
+type Documented<Pattern extends string> = tags.JsonSchemaPlugin<{ pattern: Pattern }>;
 type Text = string & tags.MaxLength<512>;
 type Scalar = boolean | number | Text;
 /** A fact about the environment: browsers and SDK versions disagree on its form, so any scalar or list of scalars will do. */
@@ -164,13 +166,16 @@ export interface EventPayload {
   raf_sd?: number;
 }
 
-/** ISO-8601 date and time, zone optional (UTC then). */
+/**
+ * ISO-8601 date and time, zone optional (UTC then). The pattern is for readers and generated documents; `checkBatch` holds it,
+ * because typia would compile it anew for every event.
+ */
 export type Timestamp = string &
-  tags.Pattern<"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)?$">;
+  Documented<"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)?$">;
 
 export interface IngestEvent {
   /** Per-event id, unique within its session; a repeat counts once. */
-  request_id: string & tags.Pattern<"^[A-Za-z0-9_-]{8,64}$">;
+  request_id: string & Documented<"^[A-Za-z0-9_-]{8,64}$">;
   type: EventType;
   received_at: Timestamp;
   payload: EventPayload;

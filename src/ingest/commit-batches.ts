@@ -22,6 +22,7 @@ import {
   unpackFeatures,
 } from "../engines/session-features.js";
 import { Refusal, refuse } from "../errors.js";
+import type { GroupWriter } from "../store/group-writer.js";
 import { sessionKey } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
@@ -54,6 +55,7 @@ interface Transaction {
 
 export interface CommitOptions {
   readonly store: Store;
+  readonly writer: GroupWriter;
   readonly credentials: Credentials;
   readonly plans: Plans;
 }
@@ -85,7 +87,7 @@ function commitGroup(
   requests: readonly IngestRequest[],
   bodies: readonly (JsonObject | Refusal)[],
 ): IngestOutcome[] {
-  return options.store.root.transactionSync(() => {
+  return options.writer.write(() => {
     const transaction: Transaction = { sessions: new Map(), usage: new UsageTally(options.store, options.plans) };
     const outcomes = requests.map((request, index) => takeBatch(options, transaction, request, bodies[index]!));
     for (const session of transaction.sessions.values()) if (session.changed) saveSession(options.store, session);

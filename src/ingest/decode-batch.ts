@@ -39,8 +39,21 @@ function checkEvents(events: unknown): IngestEvents | Refusal {
           : `${shortened(mismatch.path)} must be ${mismatch.expected}`,
     );
   }
-  const index = events.findIndex((event) => Number.isNaN(receivedAtMs(event.received_at)));
-  return index === -1 ? events : refuse("invalidPayload", `events[${index}].received_at must be a valid ISO-8601 time`);
+  for (const [index, { request_id, received_at }] of events.entries()) {
+    if (!isRequestId(request_id)) {
+      return refuse("invalidPayload", `events[${index}].request_id must be 8 to 64 letters, digits, _ or -`);
+    }
+    if (Number.isNaN(receivedAtMs(received_at))) {
+      return refuse("invalidPayload", `events[${index}].received_at must be a valid ISO-8601 time`);
+    }
+  }
+  return events;
+}
+
+const requestIdForm = /^[A-Za-z0-9_-]{8,64}$/;
+
+function isRequestId(text: string): boolean {
+  return requestIdForm.test(text);
 }
 
 /** Keys are the client's: a message repeats no more of them than it takes to find the fault. */
@@ -58,17 +71,17 @@ function isDayOfItsMonth(text: string): boolean {
   return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
+/** As `Date.toISOString` and the SDK write it. */
+const usualForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+/** Every other form: a comma before the fraction, a zone without colon or minutes, no seconds, no zone at all. */
+const anyForm = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?(?:[Zz]|([+-]\d\d)(?::?(\d\d))?)?$/;
+
 /** Time of an event as the client says, ms since the epoch; NaN for a date that can't be (month 13, 30 February). Not yet clamped. */
 export function receivedAtMs(text: string): number {
-  if (!isDayOfItsMonth(text)) return Number.NaN;
-  if (text.endsWith("Z")) {
-    const usual = Date.parse(text);
-    if (!Number.isNaN(usual)) return usual;
-  }
-  // ISO-8601 forms that Date.parse does not know or takes for local time: a comma before the fraction, a zone without colon or
-  // minutes, no zone at all.
-  const iso = /^(\S{10})[Tt ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,3})\d*)?(?:([Zz])|([+-]\d\d)(?::?(\d\d))?)?$/.exec(text);
-  if (iso === null) return Number.NaN;
-  const zone = iso[5] === undefined ? "Z" : `${iso[5]}:${iso[6] ?? "00"}`;
-  return Date.parse(`${iso[1]}T${iso[2]}${iso[3] === undefined ? "" : `.${iso[3]}`}${zone}`);
+  if (usualForm.test(text)) return isDayOfItsMonth(text) ? Date.parse(text) : Number.NaN;
+  const iso = anyForm.exec(text);
+  if (iso === null || !isDayOfItsMonth(text)) return Number.NaN;
+  const [, date, time, fraction, hours, minutes] = iso;
+  const zone = hours === undefined ? "Z" : `${hours}:${minutes ?? "00"}`;
+  return Date.parse(`${date}T${time}${fraction === undefined ? "" : `.${fraction.slice(0, 3)}`}${zone}`);
 }

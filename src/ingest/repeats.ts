@@ -9,15 +9,17 @@ import type { Store } from "../store/store.js";
 import { writeHash64 } from "./hash.js";
 
 const hashBytes = 8;
+/** Hashes held in memory before they spill even in the middle of a transaction: bounds how long one search takes. */
+const heldMax = 4 * limits.repeatsInlineMax;
 
 export class Repeats {
   readonly #store: Store;
   readonly #session: Buffer;
-  /** Hashes in order of arrival; the first `#inlineEnd` bytes count. */
-  #inline: Buffer;
-  #inlineEnd: number;
+  /** Hashes in order of arrival, two words each; the first `#words` count. */
+  #held: Int32Array<ArrayBuffer>;
+  #words: number;
   /** Whether rows may exist: a session below the inline bound never had any. */
-  readonly #spilled: boolean;
+  #spilled: boolean;
   #newer: Buffer | null = null;
   #older: Buffer | null = null;
 
@@ -25,47 +27,59 @@ export class Repeats {
   constructor(store: Store, session: Buffer, inline: Buffer, eventCount: number) {
     this.#store = store;
     this.#session = session;
-    this.#inline = Buffer.allocUnsafe(inline.length + hashBytes * 16);
-    this.#inline.set(inline, 0);
-    this.#inlineEnd = inline.length;
+    this.#words = inline.length / 4;
+    this.#held = new Int32Array(this.#words + 32);
+    Buffer.from(this.#held.buffer).set(inline, 0);
     this.#spilled = eventCount * hashBytes > inline.length;
   }
 
-  /** True the first time an id is shown; from then on it is a repeat. */
+  /** True the first time an id is shown; from then on it is a repeat. Call inside the write transaction. */
   admit(requestId: string): boolean {
-    if (this.#inlineEnd + hashBytes > this.#inline.length) {
-      const larger = Buffer.allocUnsafe(2 * this.#inline.length);
-      larger.set(this.#inline.subarray(0, this.#inlineEnd));
-      this.#inline = larger;
-    }
-    const at = this.#inlineEnd;
-    writeHash64(requestId, this.#inline, at);
-    const high = this.#inline.readUInt32BE(at);
-    const low = this.#inline.readUInt32BE(at + 4);
-    for (let each = 0; each < at; each += hashBytes) {
-      if (this.#inline.readUInt32BE(each) === high && this.#inline.readUInt32BE(each + 4) === low) return false;
-    }
+    if (this.#words === this.#held.length) this.#makeRoom();
+    const held = this.#held;
+    const at = this.#words;
+    writeHash64(requestId, held, at);
+    const high = held[at]!;
+    const low = held[at + 1]!;
+    for (let each = 0; each < at; each += 2) if (held[each] === high && held[each + 1] === low) return false;
     if (this.#spilled) {
       this.#newer ??= this.#generation(0);
       this.#older ??= this.#generation(1);
-      if (contains(this.#newer, high, low) || contains(this.#older, high, low)) return false;
+      if (contains(this.#newer, high >>> 0, low >>> 0) || contains(this.#older, high >>> 0, low >>> 0)) return false;
     }
-    this.#inlineEnd += hashBytes;
+    this.#words += 2;
     return true;
   }
 
   /** What the session record keeps; spills first when that would be too much. Call inside the write transaction. */
   save(): Buffer {
-    if (this.#inlineEnd <= limits.repeatsInlineMax * hashBytes) return this.#inline.subarray(0, this.#inlineEnd);
-    const newer = this.#newer ?? this.#generation(0);
-    const spill = sorted(this.#inline.subarray(0, this.#inlineEnd));
-    if (newer.length + spill.length > limits.repeatsGenerationMax * hashBytes) {
-      this.#store.repeats.putSync(repeatsKey(this.#session, 1), newer);
-      this.#store.repeats.putSync(repeatsKey(this.#session, 0), spill);
-    } else {
-      this.#store.repeats.putSync(repeatsKey(this.#session, 0), merged(newer, spill));
+    if (this.#words > 2 * limits.repeatsInlineMax) this.#spill();
+    return Buffer.from(this.#held.buffer, 0, 4 * this.#words);
+  }
+
+  #makeRoom(): void {
+    if (this.#words >= 2 * heldMax) {
+      this.#spill();
+      return;
     }
-    return Buffer.alloc(0);
+    const larger = new Int32Array(2 * this.#held.length);
+    larger.set(this.#held);
+    this.#held = larger;
+  }
+
+  #spill(): void {
+    const newer = this.#newer ?? this.#generation(0);
+    const spill = sorted(this.#held.subarray(0, this.#words));
+    if (newer.length + spill.length > limits.repeatsGenerationMax * hashBytes) {
+      this.#older = newer;
+      this.#newer = spill;
+      this.#store.repeats.putSync(repeatsKey(this.#session, 1), newer);
+    } else {
+      this.#newer = merged(newer, spill);
+    }
+    this.#store.repeats.putSync(repeatsKey(this.#session, 0), this.#newer);
+    this.#spilled = true;
+    this.#words = 0;
   }
 
   #generation(generation: 0 | 1): Buffer {
@@ -87,15 +101,26 @@ function contains(sortedHashes: Buffer, high: number, low: number): boolean {
   return false;
 }
 
-function sorted(hashes: Buffer): Buffer {
-  const values = new BigUint64Array(hashes.length / hashBytes);
-  for (let index = 0; index < values.length; index++) values[index] = hashes.readBigUInt64BE(index * hashBytes);
-  values.sort();
-  const bytes = Buffer.allocUnsafe(hashes.length);
+/** Hashes as bytes in ascending order, big-endian. */
+function sorted(words: Int32Array): Buffer {
+  const values = new BigUint64Array(words.length / 2);
+  for (let index = 0; index < values.length; index++) {
+    values[index] = (BigInt(words[2 * index]! >>> 0) << 32n) | BigInt(words[2 * index + 1]! >>> 0);
+  }
+  return bytesOf(values.sort());
+}
+
+function bytesOf(values: BigUint64Array): Buffer {
+  const bytes = Buffer.allocUnsafe(values.length * hashBytes);
   for (let index = 0; index < values.length; index++) bytes.writeBigUInt64BE(values[index]!, index * hashBytes);
   return bytes;
 }
 
 function merged(one: Buffer, other: Buffer): Buffer {
-  return sorted(Buffer.concat([one, other]));
+  const values = new BigUint64Array((one.length + other.length) / hashBytes);
+  let at = 0;
+  for (const bytes of [one, other]) {
+    for (let offset = 0; offset < bytes.length; offset += hashBytes) values[at++] = bytes.readBigUInt64BE(offset);
+  }
+  return bytesOf(values.sort());
 }

@@ -20,7 +20,10 @@ export function countSighting(
 ): number {
   const hour = hourOf(nowMs);
   const key = sightingKey(hour, kindNumbers[kind], projectId);
-  writeHash64(text, key, key.length - 8);
+  const hash = new Int32Array(2);
+  writeHash64(text, hash, 0);
+  key.writeInt32BE(hash[0]!, key.length - 8);
+  key.writeInt32BE(hash[1]!, key.length - 4);
   const before = readCount(store, key);
   const count = Buffer.allocUnsafe(4);
   count.writeUInt32LE(Math.min(before + 1, 0xffffffff), 0);

@@ -19,11 +19,15 @@ interface TrafficRow {
   sessions: number;
 }
 
+const hourMs = 3_600_000;
+
 export class UsageTally {
   readonly #store: Store;
   readonly #plans: Plans;
   readonly #usage = new Map<string, UsageRow>();
   readonly #traffic = new Map<string, TrafficRow>();
+  #lastUsage: { readonly hour: number; readonly row: UsageRow } | null = null;
+  #lastTraffic: TrafficRow | null = null;
 
   constructor(store: Store, plans: Plans) {
     this.#store = store;
@@ -32,9 +36,10 @@ export class UsageTally {
 
   /** Counts a batch; true when the account is above its monthly quota with it. */
   count(account: Account, projectId: number, accepted: number, newSession: boolean, facts: RequestFacts): boolean {
-    const usage = this.#usageRow(account.id, monthOf(facts.nowMs));
+    const hour = hourOf(facts.nowMs);
+    const usage = this.#usageRow(account.id, hour);
     usage.events += accepted;
-    const traffic = this.#trafficRow(projectId, hourOf(facts.nowMs));
+    const traffic = this.#trafficRow(projectId, hour);
     traffic.events += accepted;
     if (newSession) traffic.sessions++;
     const quota = this.#plans[account.plan]?.eventsPerMonth ?? null;
@@ -57,23 +62,30 @@ export class UsageTally {
     }
   }
 
-  #usageRow(accountId: number, month: string): UsageRow {
+  #usageRow(accountId: number, hour: number): UsageRow {
+    // A month is whole hours: the hour is cheaper to tell apart, and rows of one month are few.
+    const known = this.#lastUsage;
+    if (known !== null && known.row.accountId === accountId && known.hour === hour) return known.row;
+    const month = monthOf(hour * hourMs);
     const name = `${accountId}/${month}`;
     let row = this.#usage.get(name);
     if (row === undefined) {
       row = { accountId, month, events: this.#store.usage.get([accountId, month]) ?? 0 };
       this.#usage.set(name, row);
     }
+    this.#lastUsage = { hour, row };
     return row;
   }
 
   #trafficRow(projectId: number, hour: number): TrafficRow {
+    if (this.#lastTraffic?.projectId === projectId && this.#lastTraffic.hour === hour) return this.#lastTraffic;
     const name = `${projectId}/${hour}`;
     let row = this.#traffic.get(name);
     if (row === undefined) {
       row = { projectId, hour, events: 0, sessions: 0 };
       this.#traffic.set(name, row);
     }
+    this.#lastTraffic = row;
     return row;
   }
 }

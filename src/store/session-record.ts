@@ -17,7 +17,7 @@
  * | 36      | u16 bytes of path, host, user agent; u8 of address and bot name        |
  * | 44      | u16 number of request ids r                                            |
  * | 46      | n × u32 detection ids, then the five texts                             |
- * | …       | r × 8 bytes of request-id hashes, then the features                    |
+ * | …       | r × 8 bytes of request-id hashes (as `repeats.ts` holds them), then the features |
  */
 import type { VerdictPart } from "../contract/session.js";
 import { verifiedBotCategories } from "../contract/verdict.js";
@@ -34,36 +34,28 @@ export interface SessionRecord {
   features: Buffer;
 }
 
-/** `text` as UTF-8 of at most `bytesMax` bytes, never cutting a character in two. */
-function boundedUtf8(text: string, bytesMax: number): Buffer {
-  const bytes = Buffer.from(text, "utf8");
-  if (bytes.length <= bytesMax) return bytes;
-  let end = bytesMax;
-  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
-  return bytes.subarray(0, end);
+const textBytesMax = 2048;
+const shortTextBytesMax = 255;
+
+/** Bytes that `encodeSession` writes at most for a record with this much of repeats and features. */
+function bytesMaxOf({ repeats, features }: SessionRecord): number {
+  return headBytes + 4 * 255 + 3 * textBytesMax + 2 * shortTextBytesMax + repeats.length + features.length;
 }
 
-const textBytesMax = 2048;
+/** Writes `text` as UTF-8 of at most `bytesMax` bytes, never cutting a character in two; returns how many bytes. */
+function writeText(target: Buffer, at: number, text: string, bytesMax: number): number {
+  return text === "" ? 0 : target.write(text, at, bytesMax, "utf8");
+}
 
+/** Where records are written before LMDB copies them; grows to the largest. */
+let scratch = Buffer.allocUnsafeSlow(16 * 1024);
+
+/** The record's bytes: a view of memory that the next call writes over, so store or copy them at once. */
 export function encodeSession(record: SessionRecord): Buffer {
-  const { verdict } = record;
-  const path = boundedUtf8(verdict.last.path, textBytesMax);
-  const host = boundedUtf8(verdict.last.host, textBytesMax);
-  const userAgent = boundedUtf8(verdict.last.userAgent, textBytesMax);
-  const ip = boundedUtf8(verdict.last.ip, 255);
-  const botName = boundedUtf8(verdict.verifiedBot?.name ?? "", 255);
-  const ids = verdict.detectionIds.slice(0, 255);
-  const bytes = Buffer.allocUnsafe(
-    headBytes +
-      4 * ids.length +
-      path.length +
-      host.length +
-      userAgent.length +
-      ip.length +
-      botName.length +
-      record.repeats.length +
-      record.features.length,
-  );
+  const { verdict, repeats, features } = record;
+  if (bytesMaxOf(record) > scratch.length) scratch = Buffer.allocUnsafeSlow(2 * bytesMaxOf(record));
+  const bytes = scratch;
+  const idCount = Math.min(verdict.detectionIds.length, 255);
   bytes[0] = layoutVersion;
   bytes[1] = verdict.scored ? scoredFlag : 0;
   bytes[2] = verdict.engineScores.heuristics ?? 0;
@@ -71,24 +63,33 @@ export function encodeSession(record: SessionRecord): Buffer {
   bytes[4] = verdict.engineScores.behavioral ?? 0;
   bytes[5] = verdict.score;
   bytes[6] = verdict.verifiedBot === null ? 0 : 1 + verifiedBotCategories.indexOf(verdict.verifiedBot.category);
-  bytes[7] = ids.length;
+  bytes[7] = idCount;
   bytes.writeDoubleLE(verdict.firstSeenMs, 8);
   bytes.writeDoubleLE(verdict.lastSeenMs, 16);
   bytes.writeDoubleLE(verdict.loggedInAtMs, 24);
   bytes.writeUInt32LE(verdict.eventCount >>> 0, 32);
-  bytes.writeUInt16LE(path.length, 36);
-  bytes.writeUInt16LE(host.length, 38);
-  bytes.writeUInt16LE(userAgent.length, 40);
-  bytes[42] = ip.length;
-  bytes[43] = botName.length;
-  bytes.writeUInt16LE(record.repeats.length >>> 3, 44);
+  bytes.writeUInt16LE(repeats.length >>> 3, 44);
   let at = headBytes;
-  for (const id of ids) at = bytes.writeUInt32LE(id, at);
-  for (const part of [path, host, userAgent, ip, botName, record.repeats, record.features]) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  for (let index = 0; index < idCount; index++) at = bytes.writeUInt32LE(verdict.detectionIds[index]!, at);
+  const { path, host, userAgent, ip } = verdict.last;
+  const longText = (text: string, lengthAt: number): void => {
+    const length = writeText(bytes, at, text, textBytesMax);
+    bytes.writeUInt16LE(length, lengthAt);
+    at += length;
+  };
+  const shortText = (text: string, lengthAt: number): void => {
+    const length = writeText(bytes, at, text, shortTextBytesMax);
+    bytes[lengthAt] = length;
+    at += length;
+  };
+  longText(path, 36);
+  longText(host, 38);
+  longText(userAgent, 40);
+  shortText(ip, 42);
+  shortText(verdict.verifiedBot?.name ?? "", 43);
+  bytes.set(repeats, at);
+  bytes.set(features, at + repeats.length);
+  return bytes.subarray(0, at + repeats.length + features.length);
 }
 
 /** The verdict part alone, read from the head of a record. Null when the record is not of this layout. */
@@ -128,7 +129,7 @@ export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
 }
 
 /**
- * The whole record; `repeats` and `features` are copies. Null when it is not of this layout or cut short. `bytes` may be LMDB's
+ * The whole record; `repeats` and `features` are views of `bytes`. Null when it is not of this layout or cut short. `bytes` may be LMDB's
  * reused read buffer, which is longer than its `length` says: every slice of it names its end.
  */
 export function decodeSession(bytes: Buffer): SessionRecord | null {
@@ -146,8 +147,8 @@ export function decodeSession(bytes: Buffer): SessionRecord | null {
   if (featuresAt > bytes.length) return null;
   return {
     verdict,
-    repeats: Buffer.from(bytes.subarray(repeatsAt, featuresAt)),
-    features: Buffer.from(bytes.subarray(featuresAt, bytes.length)),
+    repeats: bytes.subarray(repeatsAt, featuresAt),
+    features: bytes.subarray(featuresAt, bytes.length),
   };
 }
 

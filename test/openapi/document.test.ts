@@ -1,14 +1,17 @@
 /** The OpenAPI document: the route table and nothing else, whole in itself, and of one mind with the checks of requests. */
+
 import t, { type Test } from "tap";
+import type { JsonObject } from "../../src/contract/json-body.js";
 import { schemaOf } from "../../src/contract/openapi-schemas.js";
 import {
-  areIngestEvents,
   checkRotate,
   checkRule,
   checkRuleChange,
   checkRuleTest,
   checkSettings,
 } from "../../src/contract/validators.js";
+import { Refusal } from "../../src/errors.js";
+import { checkBatch } from "../../src/ingest/decode-batch.js";
 import { startService } from "../http-additive/service.js";
 import { event } from "../support/batches.js";
 import { mistakesOf, type Schema } from "./json-schema.js";
@@ -142,7 +145,7 @@ const bodies: readonly [
   ],
   [
     "IngestBatch",
-    (value) => areIngestEvents((value as { events: unknown }).events),
+    (value) => !(checkBatch(value as JsonObject) instanceof Refusal),
     [
       [event("abcdefgh")],
       [],

@@ -1,0 +1,50 @@
+/**
+ * The write transactions of scoring workers. What a commit waits for is what an acknowledged batch survives: with `power-loss` the
+ * disk; with `process` only the kernel, and the disk follows in the background, one flush after the other.
+ */
+import type { Durability } from "../contract/scoring-worker.js";
+import type { Store } from "./store.js";
+
+/**
+ * Flags of lmdb's `transactionSync`: abortable, committed on return, not waiting for the flush. With `overlappingSync` LMDB keeps the
+ * last flushed state apart until a newer one is flushed, so a power cut at worst loses the last moments and corrupts nothing.
+ */
+const committedNotFlushed = 1 | 2 | 0x10000;
+
+/** What lmdb-js has and its types leave out: a flush on a thread of its own. */
+interface Flushing {
+  readonly env: { readonly sync: ((done: (error: Error | null) => void) => void) | null };
+}
+
+export class GroupWriter {
+  readonly #store: Store;
+  readonly #durability: Durability;
+  #isFlushing = false;
+  #isUnflushed = false;
+
+  constructor(store: Store, durability: Durability) {
+    this.#store = store;
+    this.#durability = durability;
+  }
+
+  /** Runs `work` in one write transaction and returns its result once it is committed; undone when `work` throws. */
+  write<T>(work: () => T): T {
+    if (this.#durability === "power-loss") return this.#store.root.transactionSync(work);
+    const result = this.#store.root.transactionSync(work, committedNotFlushed as number);
+    this.#isUnflushed = true;
+    this.#flush();
+    return result;
+  }
+
+  #flush(): void {
+    const { env } = this.#store.root as unknown as Flushing;
+    // A closed store has no `sync` any more; closing flushed what was left.
+    if (this.#isFlushing || !this.#isUnflushed || env.sync === null) return;
+    this.#isFlushing = true;
+    this.#isUnflushed = false;
+    env.sync(() => {
+      this.#isFlushing = false;
+      this.#flush();
+    });
+  }
+}
