@@ -31,6 +31,8 @@ export interface VerdictdProcess {
   readonly sessionToken: string;
   /** Log lines so far. */
   readonly log: readonly string[];
+  /** Resolves once a line with this text is logged. */
+  logged(text: string): Promise<void>;
   /** A new session with a first report. */
   mintSession(): Promise<string>;
   /** Kills it at once, as a crash would. */
@@ -49,7 +51,7 @@ export async function startVerdictd(t: Test): Promise<VerdictdProcess> {
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, [program, "init", "--data-dir", dataDir, "--json"]);
   const made = JSON.parse(stdout) as { account_token: string; project_id: number };
-  const log: string[] = [];
+  const log = new Log();
   // A port of its own and not 0: Linux lets a listener come back to a port it named, not to one that the kernel chose.
   const port = await freePort();
   let child = await serve(dataDir, port, log);
@@ -71,7 +73,8 @@ export async function startVerdictd(t: Test): Promise<VerdictdProcess> {
     baseUrl,
     privateKey: String(keys["private_key"]),
     sessionToken: await mintSession(),
-    log,
+    log: log.lines,
+    logged: (text) => log.has(text),
     mintSession,
     kill: () => end(child, "SIGKILL"),
     freeze: () => child.kill("SIGSTOP"),
@@ -95,17 +98,35 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-async function serve(dataDir: string, port: number, log: string[]): Promise<ChildProcess> {
+async function serve(dataDir: string, port: number, log: Log): Promise<ChildProcess> {
   const args = ["serve", "--data-dir", dataDir, "--port", String(port), "--admin-port", "0", "--verdict-ttl", "0"];
   const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const line of createInterface({ input: child.stdout })) {
-    log.push(line);
-    if ((JSON.parse(line) as { port?: number }).port === undefined) continue;
-    child.stdout.on("data", (bytes: Buffer) => log.push(bytes.toString("utf8")));
-    child.stdout.resume();
-    return child;
+  const lines = createInterface({ input: child.stdout });
+  await new Promise<void>((listening, failed) => {
+    lines.on("line", (line) => {
+      log.add(line);
+      if ((JSON.parse(line) as { port?: number }).port !== undefined) listening();
+    });
+    lines.once("close", () => failed(new Error("verdictd ended before it listened")));
+  });
+  return child;
+}
+
+/** Log lines, and who waits for one. */
+class Log {
+  readonly lines: string[] = [];
+  #waiting: { readonly text: string; readonly done: () => void }[] = [];
+
+  add(line: string): void {
+    this.lines.push(line);
+    for (const { text, done } of this.#waiting) if (line.includes(text)) done();
+    this.#waiting = this.#waiting.filter(({ text }) => !line.includes(text));
   }
-  throw new Error(`verdictd ended before it listened:\n${log.join("\n")}`);
+
+  async has(text: string): Promise<void> {
+    if (this.lines.some((line) => line.includes(text))) return;
+    await new Promise<void>((done) => this.#waiting.push({ text, done }));
+  }
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
