@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import t from "tap";
 import { verdictd } from "../../src/middleware/express.js";
-import { type AppOptions, checkMiddleware, type StartApp, seenOf } from "./claims.js";
+import { type AppOptions, checkMiddleware, checkOutage, type StartApp, seenOf } from "./claims.js";
 
 const start: StartApp = async (t, { challenge, hooks, ...options }) => {
   const app = express();
@@ -46,3 +46,4 @@ function challengeOption(challenge: AppOptions["challenge"]) {
 }
 
 t.test("express", (t) => checkMiddleware(t, start));
+t.test("express while verdictd is down", (t) => checkOutage(t, start));

@@ -2,7 +2,7 @@
 import { fastify } from "fastify";
 import t from "tap";
 import { type FastifyChallenge, verdictd } from "../../src/middleware/fastify.js";
-import { type AppOptions, checkMiddleware, type StartApp, seenOf } from "./claims.js";
+import { type AppOptions, checkMiddleware, checkOutage, type StartApp, seenOf } from "./claims.js";
 
 const start: StartApp = async (t, { challenge, hooks, ...options }) => {
   const app = fastify();
@@ -37,3 +37,4 @@ function challengeOption(challenge: AppOptions["challenge"]): { challenge?: "all
 }
 
 t.test("fastify", (t) => checkMiddleware(t, start));
+t.test("fastify while verdictd is down", (t) => checkOutage(t, start));

@@ -6,7 +6,7 @@ import { getConnInfo } from "@hono/node-server/conninfo";
 import { type Context, Hono } from "hono";
 import t, { type Test } from "tap";
 import { createGuard, type FetchChallenge, type HonoVariables, honoVerdictd } from "../../src/middleware/fetch.js";
-import { type AppOptions, checkMiddleware, type StartApp, seenOf } from "./claims.js";
+import { type AppOptions, checkMiddleware, checkOutage, type StartApp, seenOf } from "./claims.js";
 
 type App = { Variables: HonoVariables; Bindings: HttpBindings };
 
@@ -65,4 +65,5 @@ const startBare: StartApp = async (t, { challenge, hooks, ...options }) => {
 };
 
 t.test("hono", (t) => checkMiddleware(t, startHono));
+t.test("hono while verdictd is down", (t) => checkOutage(t, startHono));
 t.test("a bare fetch handler", (t) => checkMiddleware(t, startBare));

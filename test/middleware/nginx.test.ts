@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { checkProxy, missing, recipe, runProxy, type StartProxy } from "./proxy.js";
+import { checkProxy, missing, patience, recipe, runProxy, type StartProxy } from "./proxy.js";
 
 const start: StartProxy = async (t, { verdictd, privateKey, application, sitePort, folder }) => {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((each) => `${each}_temp_path ${folder};`);
@@ -11,6 +11,7 @@ const start: StartProxy = async (t, { verdictd, privateKey, application, sitePor
     ["server 127.0.0.1:3000;", `server ${application};`],
     ["listen 8000;", `listen 127.0.0.1:${sitePort};`],
     ["sk_REPLACE_ME", privateKey],
+    ...patience,
     ["worker_processes auto;", process.getuid?.() === 0 ? "worker_processes 1; user root;" : "worker_processes 1;"],
     ["http {\n", `http {\n  access_log off;\n  ${temporary.join("\n  ")}\n`],
   ]);

@@ -29,6 +29,12 @@ export interface Addresses {
 /** Starts the proxy from its recipe; gives when it listens. Ends it with the test. */
 export type StartProxy = (t: Test, addresses: Addresses) => Promise<void>;
 
+/** For machines that are busy with other tests: an answer that comes too late for the recipe is let in, as it should be. */
+export const patience: readonly (readonly [from: string, to: string])[] = [
+  ["150ms", "600ms"],
+  ["100ms", "600ms"],
+];
+
 /** A recipe's text with its addresses, port and key replaced; each must be in it. */
 export function recipe(name: string, replacements: readonly (readonly [from: string, to: string])[]): string {
   let text = readFileSync(join(recipes, name), "utf8");
@@ -120,12 +126,7 @@ export async function checkProxy(t: Test, start: StartProxy): Promise<void> {
     t.equal((await fetch(`${open}/block`, { headers: sessionOf(verdictd) })).status, 200);
   });
   await t.test("no visitor gets an error while verdictd is killed, started and frozen", async (t) => {
-    const { answered, failures, byPhase } = await trafficThroughOutage(
-      site,
-      sessionOf(verdictd),
-      verdictd,
-      (status) => status === 403,
-    );
+    const { answered, failures, byPhase } = await trafficThroughOutage(site, sessionOf(verdictd), verdictd);
     t.same(failures, [], `no visitor of ${answered} got an error`);
     t.match(byPhase, {
       before: { 403: Number },
