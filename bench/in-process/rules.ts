@@ -2,15 +2,15 @@
  * Time of a project's rules inside one process: 100 rules compiled, then asked for many visitors. Answers are checked before the clock
  * starts. Not part of the server benches: no HTTP, no store, so its figures are the rules' share of a verdict and nothing else.
  */
-import { compileRule } from "../src/rules/compile-rule.js";
-import { type EvaluatedRule, evaluateRules, orderRules } from "../src/rules/evaluate.js";
-import { isRuleFault } from "../src/rules/fault.js";
-import { RuleInput } from "../src/rules/input.js";
+import { compileRule } from "../../src/rules/compile-rule.js";
+import { type EvaluatedRule, evaluateRules, orderRules } from "../../src/rules/evaluate.js";
+import { isRuleFault } from "../../src/rules/fault.js";
+import { RuleInput } from "../../src/rules/input.js";
+import { type TimedRow, timed } from "./timed.js";
 
 const rulesMax = 100;
 const visitors = 256;
-const rounds = 400;
-const repeats = 7;
+const rounds = 150;
 
 /** Rules by kind; `%` is the rule's number. None matches a visitor below, so that all 100 are asked. */
 const mixes: Readonly<Record<string, readonly string[]>> = {
@@ -63,30 +63,24 @@ function visitor(number: number): RuleInput {
   });
 }
 
-/** Microseconds for one verdict's worth of rules, a new input each: the median of the repeats. */
-function measure(rules: readonly EvaluatedRule[]): number {
-  const times: number[] = [];
-  for (let repeat = 0; repeat < repeats; repeat++) {
-    const startNs = process.hrtime.bigint();
-    for (let round = 0; round < rounds; round++) {
-      for (let number = 0; number < visitors; number++) {
-        if (evaluateRules(rules, visitor(number)).terminating !== null) throw new Error("a rule matched");
-      }
+/** One verdict's worth of rules, a new input each. */
+function measure(what: string, rules: readonly EvaluatedRule[]): TimedRow {
+  const [, micros] = timed(what, rounds, () => {
+    for (let number = 0; number < visitors; number++) {
+      if (evaluateRules(rules, visitor(number)).terminating !== null) throw new Error("a rule matched");
     }
-    times.push(Number(process.hrtime.bigint() - startNs) / 1000 / rounds / visitors);
-  }
-  return times.sort((a, b) => a - b)[repeats >> 1]!;
+  });
+  return [what, micros / visitors];
 }
 
-const none = measure([]);
-console.log(`no rules (the input alone): ${none.toFixed(2)} µs`);
-for (const [name, templates] of Object.entries(mixes)) {
-  console.log(`${rulesMax} rules, ${name}: ${measure(rulesOf(templates)).toFixed(2)} µs`);
+export function rulesBench(): TimedRow[] {
+  const paths = Array.from({ length: 130 }, (_, index) => `"/page${index}"`).join(",");
+  const longest = `path in {${paths}}`;
+  return [
+    measure("no rules (the input alone)", []),
+    ...Object.entries(mixes).map(([name, templates]) => measure(`${rulesMax} rules, ${name}`, rulesOf(templates))),
+    timed(`compile a rule of ${longest.length} characters`, rounds, () => {
+      if (isRuleFault(compileRule(longest))) throw new Error("refused");
+    }),
+  ];
 }
-const longest = `path in {${Array.from({ length: 190 }, (_, index) => `"/page${index}"`).join(",")}}`.slice(0, 1900);
-const source = `${longest.slice(0, longest.lastIndexOf(","))}}`;
-const startNs = process.hrtime.bigint();
-for (let round = 0; round < rounds; round++) if (isRuleFault(compileRule(source))) throw new Error("refused");
-console.log(
-  `compile a rule of ${source.length} characters: ${(Number(process.hrtime.bigint() - startNs) / 1000 / rounds).toFixed(1)} µs`,
-);

@@ -1,0 +1,138 @@
+/** The test bed: a store with a project, rules and keys, the servers on it, and files of session tokens for the generator. */
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { encodeSessionToken } from "../src/contract/session-token.js";
+import type { TokensSpec } from "./load/traffic.js";
+import type { BenchOptions } from "./options.js";
+import { redisServer, runCommand, startPeer, startVerdictd, type Target } from "./servers/servers.js";
+
+export interface Keys {
+  readonly siteKey: string;
+  readonly privateKey: string;
+}
+
+/** Rules of many kinds that match no visitor of the bench: every one of them is asked. `%` is the rule's number. */
+const ruleSources = [
+  "score < 1 AND event_count > %",
+  'path == "/admin/%"',
+  'path starts_with "/wp-%"',
+  'user_agent contains "scraper-%"',
+  'host in {"a%.example", "b%.example"}',
+  'path wildcard "*/wp-*%.php"',
+  'ip in {"10.%.0.0/16", "2001:db8:%::/48"}',
+  'band == "definite" AND path starts_with "/login/%"',
+  "detection_ids contains 10019%",
+  "session_age < 0 OR event_count > 90000%",
+];
+
+/** Ten active rules, as the figures are stated for. */
+const usualRules = 10;
+const tokenBytes = 34;
+
+export class Bed {
+  readonly folder = mkdtempSync(join(tmpdir(), "verdictd-bench-"));
+  readonly keys: Keys;
+  readonly verdictd: Target;
+  readonly #account: { readonly token: string; readonly projectId: number } | null;
+  #peer: Target | null = null;
+
+  private constructor(verdictd: Target, keys: Keys, account: { token: string; projectId: number } | null) {
+    this.verdictd = verdictd;
+    this.keys = keys;
+    this.#account = account;
+  }
+
+  static async open({ remote }: BenchOptions): Promise<Bed> {
+    if (remote !== null) {
+      return new Bed({ name: "verdictd", url: remote.url, pids: [], stop: async () => {} }, remote, null);
+    }
+    const dataDir = mkdtempSync(join(tmpdir(), "verdictd-bench-store-"));
+    const made = runCommand(dataDir, "init") as { account_token: string; project_id: number };
+    const verdictd = await startVerdictd(dataDir, []);
+    const account = { token: made.account_token, projectId: made.project_id };
+    const enabled = (await control(
+      verdictd.url,
+      account.token,
+      "POST",
+      `/v1/projects/${account.projectId}/scoring`,
+    )) as {
+      site_key: string;
+      private_key: string;
+    };
+    const stop = async (): Promise<void> => {
+      await verdictd.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    };
+    const keys = { siteKey: enabled.site_key, privateKey: enabled.private_key };
+    const bed = new Bed({ ...verdictd, stop }, keys, account);
+    bed.dataDir = dataDir;
+    await bed.addRules(0, usualRules);
+    return bed;
+  }
+
+  /** The store's folder; "" for a remote deployment. */
+  dataDir = "";
+
+  /** Adds rules numbered `from` to `to` (exclusive) to the project; returns how to take them away again. Null for a remote one. */
+  async addRules(from: number, to: number): Promise<(() => Promise<void>) | null> {
+    if (this.#account === null) return null;
+    const { token, projectId } = this.#account;
+    const ids: number[] = [];
+    for (let number = from; number < to; number++) {
+      const expression = ruleSources[number % ruleSources.length]!.replaceAll("%", String(number % 256));
+      const rule = { name: `bench ${number}`, expression, action: "challenge", is_active: true, sort_order: number };
+      const created = await control(this.verdictd.url, token, "POST", `/v1/projects/${projectId}/rules`, rule);
+      ids.push((created as { id: number }).id);
+    }
+    return async () => {
+      for (const id of ids) await control(this.verdictd.url, token, "DELETE", `/v1/projects/${projectId}/rules/${id}`);
+    };
+  }
+
+  /** The peer on this machine, started when first asked for; null where there is no Redis or the bench is remote. */
+  async peer(): Promise<Target | null> {
+    const redis = redisServer();
+    if (redis === null || this.#account === null) return null;
+    this.#peer ??= await startPeer(redis, this.keys);
+    return this.#peer;
+  }
+
+  file(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** Tokens that no store knows. */
+  unknownTokens(count: number): TokensSpec {
+    const file = this.file("unknown");
+    const lines = Array.from({ length: count }, () =>
+      encodeSessionToken(Buffer.from(Array.from({ length: 21 }, () => Math.floor(Math.random() * 256)))),
+    );
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    return { file, from: 0, count };
+  }
+
+  /** The tokens in a file, all or the first `most`. */
+  tokens(name: string, most = Number.POSITIVE_INFINITY): TokensSpec {
+    appendFileSync(this.file(name), "");
+    const held = Math.floor(readFileSync(this.file(name)).length / tokenBytes);
+    return { file: this.file(name), from: 0, count: Math.min(held, most) };
+  }
+
+  async close(): Promise<void> {
+    await this.#peer?.stop();
+    await this.verdictd.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function control(url: string, token: string, method: string, path: string, body?: unknown): Promise<unknown> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+  return text === "" ? null : JSON.parse(text);
+}

@@ -1,0 +1,39 @@
+/** What a load generator is told and what it reports. Both travel between processes as JSON. */
+import type { TrafficSpec } from "./traffic.js";
+
+export interface LoadJob {
+  readonly url: string;
+  readonly traffic: TrafficSpec;
+  /** `raw`: a lean socket client of the bench's own; `autocannon`: the well-known tool, for latencies. */
+  readonly tool: "raw" | "autocannon";
+  readonly connections: number;
+  /** Requests of a connection in flight at once (closed loop). */
+  readonly pipelining: number;
+  readonly warmUpMs: number;
+  readonly durationMs: number;
+  /**
+   * Requests a second, sent when they are due whether or not earlier ones are answered, each timed from when it was due: a stalled
+   * server is seen stalled. 0: as fast as answers come. `raw` only.
+   */
+  readonly rate: number;
+  /** The statuses that are no errors. */
+  readonly statuses: readonly number[];
+  /** What every 64th answer must hold, head or body; "" for anything. `raw` only. */
+  readonly contains: string;
+  /** Where the answers' session tokens are appended: a file's path. */
+  readonly tokensTo?: string;
+  /** Stop after so many answers, however long it takes; 0: by time. */
+  readonly requestsMax?: number;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  readonly errors: number;
+  /** Why, for the first of the errors; "" without one. */
+  readonly firstError: string;
+  readonly seconds: number;
+  /** Milliseconds at the percentiles of `curve`. */
+  readonly latencyMs: readonly number[];
+  /** The generator's own CPU time, seconds. */
+  readonly generatorCpuSeconds: number;
+}

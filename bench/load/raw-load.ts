@@ -1,0 +1,153 @@
+/** Runs a load job on bare sockets: closed loop (as fast as answers come) or open loop (at a fixed rate). */
+import { appendFileSync } from "node:fs";
+import { LoadConnection, type OnAnswer } from "./connection.js";
+import type { LoadJob, LoadResult } from "./job.js";
+import { curve, Latencies } from "./latencies.js";
+import { createTraffic, type NextRequest } from "./traffic.js";
+
+interface Lane {
+  readonly connection: LoadConnection;
+  readonly next: NextRequest;
+  /** When the requests in flight were sent, or were due; oldest first. */
+  readonly since: number[];
+}
+
+/** One answer in this many is looked at wholly; the status of all. */
+const checkedEach = 64;
+
+export async function runRawLoad(job: LoadJob): Promise<LoadResult> {
+  const run = new RawRun(job);
+  return run.result();
+}
+
+class RawRun {
+  readonly #job: LoadJob;
+  readonly #latencies = new Latencies();
+  readonly #lanes: Lane[] = [];
+  readonly #tokens: string[] = [];
+  #measuring = false;
+  #stopped = false;
+  #answers = 0;
+  #requests = 0;
+  #errors = 0;
+  #firstError = "";
+  #finish: () => void = () => {};
+
+  constructor(job: LoadJob) {
+    this.#job = job;
+  }
+
+  async result(): Promise<LoadResult> {
+    const job = this.#job;
+    await this.#connect();
+    const pace = job.rate > 0 ? this.#openLoop() : this.#closedLoop();
+    if (job.warmUpMs > 0) await sleep(job.warmUpMs);
+    this.#measuring = true;
+    const start = performance.now();
+    const cpu = process.cpuUsage();
+    if (job.requestsMax === undefined) await sleep(job.durationMs);
+    else await new Promise<void>((resolve) => (this.#finish = resolve));
+    this.#measuring = false;
+    const seconds = (performance.now() - start) / 1000;
+    const { user, system } = process.cpuUsage(cpu);
+    this.#stopped = true;
+    pace();
+    // What is still on its way at the end of an open loop counts: it is late, not absent.
+    if (job.rate > 0) this.#countUnanswered();
+    for (const lane of this.#lanes) lane.connection.close();
+    if (job.tokensTo !== undefined) appendFileSync(job.tokensTo, this.#tokens.join(""));
+    return {
+      requests: this.#requests,
+      errors: this.#errors,
+      firstError: this.#firstError,
+      seconds,
+      latencyMs: this.#latencies.at(curve),
+      generatorCpuSeconds: (user + system) / 1e6,
+    };
+  }
+
+  async #connect(): Promise<void> {
+    const { hostname, port, host } = new URL(this.#job.url);
+    const traffic = createTraffic(this.#job.traffic, host);
+    for (let index = 0; index < this.#job.connections; index++) {
+      const since: number[] = [];
+      let lane: Lane | null = null;
+      const onAnswer: OnAnswer = (...answer) => this.#answered(lane!, ...answer);
+      const connection = await LoadConnection.open(hostname, Number(port || 80), onAnswer, (error) => {
+        if (!this.#stopped) this.#failed(error.message);
+      });
+      lane = { connection, next: traffic.connection(), since };
+      this.#lanes.push(lane);
+    }
+  }
+
+  #answered(lane: Lane, status: number, bytes: Buffer, start: number, end: number): void {
+    const since = lane.since.shift()!;
+    if (this.#stopped) return;
+    if (!this.#job.statuses.includes(status)) this.#failed(`status ${status}: ${bytes.toString("latin1", start, end)}`);
+    else if (this.#answers++ % checkedEach === 0 && !bytes.subarray(start, end).includes(this.#job.contains)) {
+      this.#failed(`unexpected answer: ${bytes.toString("latin1", start, end)}`);
+    }
+    if (this.#measuring) {
+      this.#latencies.add(performance.now() - since);
+      this.#requests++;
+    }
+    if (this.#job.tokensTo !== undefined) {
+      const at = bytes.indexOf("sess_", start);
+      if (at !== -1 && at < end) this.#tokens.push(`${bytes.toString("latin1", at, at + 33)}\n`);
+    }
+    if (this.#requests === this.#job.requestsMax) this.#finish();
+    if (this.#job.rate === 0 && lane.since.length === 0) this.#burst(lane);
+  }
+
+  #failed(why: string): void {
+    if (this.#errors++ === 0) this.#firstError = why.slice(0, 400);
+  }
+
+  #burst(lane: Lane): void {
+    const now = performance.now();
+    const { pipelining } = this.#job;
+    if (pipelining === 1) lane.connection.send(lane.next());
+    else {
+      const requests: Buffer[] = [];
+      for (let index = 0; index < pipelining; index++) requests.push(Buffer.from(lane.next()));
+      lane.connection.send(Buffer.concat(requests));
+    }
+    for (let index = 0; index < pipelining; index++) lane.since.push(now);
+  }
+
+  #closedLoop(): () => void {
+    for (const lane of this.#lanes) this.#burst(lane);
+    return () => {};
+  }
+
+  /** Every millisecond sends what has fallen due, over the lanes in turn; a lane's requests queue up at the server. */
+  #openLoop(): () => void {
+    const start = performance.now();
+    const everyMs = 1000 / this.#job.rate;
+    let sent = 0;
+    const timer = setInterval(() => {
+      const now = performance.now();
+      for (let dueAt = start + sent * everyMs; dueAt <= now; dueAt = start + ++sent * everyMs) {
+        const lane = this.#lanes[sent % this.#lanes.length]!;
+        lane.since.push(dueAt);
+        lane.connection.send(lane.since.length === 1 ? lane.next() : Buffer.from(lane.next()));
+      }
+    }, 1);
+    return () => clearInterval(timer);
+  }
+
+  #countUnanswered(): void {
+    const now = performance.now();
+    for (const { since } of this.#lanes) {
+      for (const each of since) {
+        this.#latencies.add(now - each);
+        this.#requests++;
+      }
+    }
+  }
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,71 @@
+/** Flags of `npm run bench`. */
+import { parseArgs } from "node:util";
+
+export interface BenchOptions {
+  /** Run only scenarios and in-process benches whose names start with this; "" for all. */
+  readonly only: string;
+  readonly full: boolean;
+  /** Interleaved runs of each server in a scenario. */
+  readonly pairs: number;
+  readonly durationMs: number;
+  /** Sessions the fill-up stores before the rest is measured. */
+  readonly sessions: number;
+  readonly connections: number;
+  readonly pipelining: number;
+  /** A running deployment to measure instead of a server of our own, or null. */
+  readonly remote: { readonly url: string; readonly siteKey: string; readonly privateKey: string } | null;
+  readonly outDir: string;
+}
+
+export const usage = `npm run bench -- [options]
+  --only NAME         only scenarios and in-process benches whose names start with NAME
+  --full              the long one: 7 pairs of 4 s, filled up to 1 million sessions
+  --sessions N        fill up to N sessions (10000000 takes an hour and 15 GB); default 200000
+  --pairs N           interleaved runs of each server; default 5
+  --seconds S         length of a run; default 1.5
+  --connections N     keep-alive connections of the generator; default 64
+  --pipelining N      requests of a connection in flight; default 1
+  --url URL           a running deployment, with --site-key KEY and --private-key KEY
+  --out DIR           where results go; default bench/results`;
+
+/** Throws a readable error for what can't be. */
+export function readOptions(words: readonly string[]): BenchOptions {
+  const text = { type: "string" } as const;
+  const { values } = parseArgs({
+    args: [...words],
+    options: {
+      only: text,
+      full: { type: "boolean" },
+      sessions: text,
+      pairs: text,
+      seconds: text,
+      connections: text,
+      pipelining: text,
+      url: text,
+      "site-key": text,
+      "private-key": text,
+      out: text,
+    },
+  });
+  const full = values.full === true;
+  const number = (name: "sessions" | "pairs" | "seconds" | "connections" | "pipelining", fallback: number): number => {
+    const value = values[name] === undefined ? fallback : Number(values[name]);
+    if (!(value > 0)) throw new Error(`--${name}: expected a positive number, got "${values[name]}"`);
+    return value;
+  };
+  const { url, "site-key": siteKey, "private-key": privateKey } = values;
+  if (url !== undefined && (siteKey === undefined || privateKey === undefined)) {
+    throw new Error("--url needs --site-key and --private-key");
+  }
+  return {
+    only: values.only ?? "",
+    full,
+    pairs: number("pairs", full ? 7 : 5),
+    durationMs: number("seconds", full ? 4 : 1.5) * 1000,
+    sessions: number("sessions", full ? 1_000_000 : 200_000),
+    connections: number("connections", 64),
+    pipelining: number("pipelining", 1),
+    remote: url === undefined ? null : { url: url.replace(/\/$/, ""), siteKey: siteKey!, privateKey: privateKey! },
+    outDir: values.out ?? "bench/results",
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * Ingest and verdict reads together at fixed rates: each request is timed from when it was due, so a stalled server is seen stalled
+ * (no coordinated omission). At half the capacity, at twice of it, and from a visitor's batch to a verdict that knows of it.
+ */
+import { batchText, UniqueIds } from "../load/batches.js";
+import type { LoadJob, LoadResult } from "../load/job.js";
+import { curve, Latencies } from "../load/latencies.js";
+import { type Measured, median } from "../measure.js";
+import type { BenchContext, Figure, Scenario } from "./scenario.js";
+
+const verdictsPerSecond = 2000;
+const probes = 100;
+
+export const fixedRateScenarios: readonly Scenario[] = [
+  {
+    name: "mixed-half-capacity",
+    title: "ingest at half its capacity and 2,000 verdicts a second",
+    run: async (context) => {
+      const rate = (await capacity(context)) / 2;
+      const [ingest, verdict, toScoreMs] = await together(context, rate, true);
+      const measured = [atRate("verdictd, verdict", verdict), atRate("verdictd, ingest", ingest)];
+      const figures = [
+        below("verdict p99", p99(verdict), 5),
+        below("ingest p99", p99(ingest), 25),
+        below("event to score p99", toScoreMs, 100),
+        plain("ingest rate asked for", rate, "/s"),
+      ];
+      return { measured, goals: {}, figures, fill: [] };
+    },
+  },
+  {
+    name: "mixed-twice-capacity",
+    title: "ingest at twice its capacity and 2,000 verdicts a second",
+    run: async (context) => {
+      const rate = (await capacity(context)) * 2;
+      const [ingest, verdict] = await together(context, rate, false);
+      const measured = [atRate("verdictd, verdict", verdict), atRate("verdictd, ingest", ingest)];
+      const figures = [
+        below("verdict p99", p99(verdict), 50),
+        plain("ingest p99 (accepted or shed)", p99(ingest), "ms"),
+        plain("ingest rate asked for", rate, "/s"),
+      ];
+      return { measured, goals: {}, figures, fill: [] };
+    },
+  },
+];
+
+/** Batches a second that ingest takes at most: measured before, or now. */
+async function capacity(context: BenchContext): Promise<number> {
+  const known = context.results.find(({ name }) => name === "ingest-known")?.measured[0];
+  if (known !== undefined) return known.rate;
+  const rates: number[] = [];
+  for (let run = 0; run < 3; run++) {
+    const [{ requests, seconds }] = await context.generator.run({ ...ingestJob(context), durationMs: 1500 });
+    rates.push(requests / seconds);
+  }
+  return median(rates);
+}
+
+function ingestJob({ bed, options }: BenchContext): LoadJob {
+  const { siteKey } = bed.keys;
+  return {
+    url: bed.verdictd.url,
+    traffic: { kind: "ingest", siteKey, tokens: bed.tokens("sessions", 20_000), sizes: [10] },
+    tool: "raw",
+    connections: options.connections,
+    pipelining: 1,
+    warmUpMs: 300,
+    durationMs: 4 * options.durationMs,
+    rate: 0,
+    // 204: shed, as it may be under overload.
+    statuses: [202, 204],
+    contains: "",
+  };
+}
+
+function verdictJob(context: BenchContext): LoadJob {
+  const { bed } = context;
+  const tokens = bed.tokens("sessions");
+  return {
+    ...ingestJob(context),
+    traffic: { kind: "verdict", privateKey: bed.keys.privateKey, tokens },
+    connections: 16,
+    rate: verdictsPerSecond,
+    statuses: [200],
+    contains: '"verdict":"',
+  };
+}
+
+async function together(
+  context: BenchContext,
+  rate: number,
+  probe: boolean,
+): Promise<[LoadResult, LoadResult, number]> {
+  const running = context.generator.run({ ...ingestJob(context), rate }, verdictJob(context));
+  const toScoreMs = probe ? await eventToScore(context) : 0;
+  const [ingest, verdict] = await running;
+  return [ingest, verdict, toScoreMs];
+}
+
+/** 99th percentile of the time from a first batch sent to the first verdict that is computed; read again until it is. */
+async function eventToScore({ bed }: BenchContext): Promise<number> {
+  const ids = new UniqueIds();
+  const latencies = new Latencies();
+  for (let probe = 0; probe < probes; probe++) {
+    const body = batchText(10, probe, true).replaceAll(/"request_id":"0+"/g, () => `"request_id":"${ids.next()}"`);
+    const start = performance.now();
+    const sent = await fetch(`${bed.verdictd.url}/v1/events`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-service-site-key": bed.keys.siteKey },
+      body,
+    });
+    const { session_token } = (await sent.json()) as { session_token: string };
+    for (let verdict = "not_computed"; verdict === "not_computed"; ) {
+      const read = await fetch(`${bed.verdictd.url}/v1/sessions/${session_token}/verdict`, {
+        headers: { authorization: `Bearer ${bed.keys.privateKey}` },
+      });
+      verdict = ((await read.json()) as { verdict: string }).verdict;
+      if (performance.now() - start > 10_000) throw new Error("a session was not scored within 10 s");
+    }
+    latencies.add(performance.now() - start);
+  }
+  return latencies.at([99])[0]!;
+}
+
+function p99(result: LoadResult): number {
+  return result.latencyMs[curve.indexOf(99)]!;
+}
+
+function atRate(target: string, result: LoadResult): Measured {
+  return {
+    target,
+    runs: 1,
+    rate: result.requests / result.seconds,
+    errors: result.errors,
+    firstError: result.firstError,
+    latencyMs: result.latencyMs,
+    cpuMicros: null,
+    serverCores: null,
+    generatorMicros: (result.generatorCpuSeconds * 1e6) / result.requests,
+    rateRatio: null,
+    cpuRatio: null,
+  };
+}
+
+function below(what: string, value: number, goal: number): Figure {
+  return { what, value, unit: "ms", goal: { what, value: goal, bound: "most" } };
+}
+
+function plain(what: string, value: number, unit: string): Figure {
+  return { what, value, unit };
+}

@@ -1,0 +1,207 @@
+/** The scenarios that race verdictd against the bare server (and some against the peer) at full speed: a row each. */
+
+import { batchText, UniqueIds } from "../load/batches.js";
+import type { LoadJob } from "../load/job.js";
+import type { TokensSpec, TrafficSpec } from "../load/traffic.js";
+import { measurePairs } from "../measure.js";
+import type { BareAnswers } from "../servers/bare.js";
+import { startBare, startVerdictd, type Target } from "../servers/servers.js";
+import type { BenchContext, Scenario, ScenarioResult } from "./scenario.js";
+
+interface Race {
+  readonly name: string;
+  readonly title: string;
+  readonly goals?: ScenarioResult["goals"];
+  readonly traffic: (context: BenchContext, target: Target) => TrafficSpec;
+  readonly contains: string;
+  readonly withPeer?: boolean;
+  readonly tool?: LoadJob["tool"];
+  /** Another server on the same store, with these flags. */
+  readonly flags?: readonly string[];
+  /** Changes the project first; returns how to change it back. */
+  readonly prepare?: (context: BenchContext) => Promise<(() => Promise<void>) | null>;
+}
+
+/** Sessions that ingest goes on with, and that cached verdicts are of. */
+const activeSessions = 20_000;
+const cachedSessions = 1000;
+
+function stored(context: BenchContext, target: Target, most?: number): TokensSpec {
+  return context.bed.tokens(target.name === "Fastify + Redis" ? "peer-sessions" : "sessions", most);
+}
+
+const verdicts =
+  (most?: number) =>
+  (context: BenchContext, target: Target): TrafficSpec => ({
+    kind: "verdict",
+    privateKey: context.bed.keys.privateKey,
+    tokens: stored(context, target, most),
+  });
+
+const batches =
+  (sizes: readonly number[], tokens: boolean, sends = 1) =>
+  (context: BenchContext, target: Target): TrafficSpec => ({
+    kind: "ingest",
+    siteKey: context.bed.keys.siteKey,
+    tokens: tokens ? stored(context, target, activeSessions) : null,
+    sizes,
+    sends,
+  });
+
+const races: readonly Race[] = [
+  {
+    name: "verdict-cached",
+    title: "verdict, cached",
+    goals: { rateRatio: 0.8, cpuRatio: 1.35, peerRatio: 3 },
+    traffic: verdicts(cachedSessions),
+    contains: '"verdict":"',
+    withPeer: true,
+  },
+  {
+    name: "verdict-uncached",
+    title: "verdict, uncached, all stored sessions in turn, 10 active rules",
+    goals: { rateRatio: 0.6, cpuRatio: 1.7 },
+    traffic: verdicts(),
+    contains: '"verdict":"',
+    // A second is less than a round through the sessions takes: every read misses and pays for its place in the cache.
+    flags: ["--verdict-ttl", "1"],
+  },
+  {
+    name: "verdict-rules-heavy",
+    title: "verdict, uncached, 100 active rules",
+    traffic: verdicts(),
+    contains: '"verdict":"',
+    flags: ["--verdict-ttl", "0"],
+    prepare: ({ bed }) => bed.addRules(10, 100),
+  },
+  {
+    name: "verdict-not-computed",
+    title: "verdict of sessions nobody knows",
+    traffic: ({ bed }) => ({ kind: "verdict", privateKey: bed.keys.privateKey, tokens: bed.unknownTokens(1000) }),
+    contains: '"not_computed"',
+  },
+  {
+    name: "verdict-autocannon",
+    title: "verdict, cached, by autocannon (latency)",
+    traffic: verdicts(cachedSessions),
+    contains: '"verdict":"',
+    tool: "autocannon",
+    withPeer: true,
+  },
+  {
+    name: "ingest-known",
+    title: "ingest, 10 events, known sessions",
+    goals: { rateRatio: 0.25, cpuRatio: 5, peerRatio: 4 },
+    traffic: batches([10], true),
+    contains: '"accepted":10,"duplicates":0',
+    withPeer: true,
+  },
+  {
+    name: "ingest-first-contacts",
+    title: "ingest, 10 events, first contacts",
+    traffic: batches([10], false),
+    contains: '"accepted":10,"duplicates":0',
+  },
+  {
+    name: "ingest-retries",
+    title: "ingest, 10 events, every batch sent twice",
+    traffic: batches([10], true, 2),
+    contains: '"session_token":"sess_',
+  },
+  {
+    name: "ingest-mixed-sizes",
+    title: "ingest, batches of 1, 3, 10, 30 and 100 events",
+    traffic: batches([1, 3, 10, 3, 1, 30, 10, 3, 1, 100], true),
+    contains: '"session_token":"sess_',
+  },
+  {
+    name: "ingest-autocannon",
+    title: "ingest, 10 events, known sessions, by autocannon (latency)",
+    traffic: batches([10], true),
+    contains: '"accepted":10,"duplicates":0',
+    tool: "autocannon",
+    withPeer: true,
+  },
+];
+
+export const raceScenarios: readonly Scenario[] = races.map((race) => ({
+  name: race.name,
+  title: race.title,
+  run: (context) => run(race, context),
+}));
+
+async function run(race: Race, context: BenchContext): Promise<Omit<ScenarioResult, "name" | "title">> {
+  const { bed, generator, options } = context;
+  const undo = (await race.prepare?.(context)) ?? null;
+  const isOwn = race.flags !== undefined && bed.dataDir !== "";
+  const verdictd = isOwn ? await startVerdictd(bed.dataDir, race.flags) : bed.verdictd;
+  const bare = await startBare(await sampledAnswers(race, context, verdictd));
+  const peer = race.withPeer === true ? await seededPeer(context) : null;
+  try {
+    const targets = peer === null ? [verdictd, bare] : [verdictd, bare, peer];
+    const jobFor = (target: Target): LoadJob => jobOf(race, context, target);
+    for (const target of targets) {
+      const [checked] = await generator.run({ ...jobFor(target), tool: "raw", warmUpMs: 0, requestsMax: 256 });
+      if (checked.errors > 0) throw new Error(`${race.name}: ${target.name} answers wrongly: ${checked.firstError}`);
+    }
+    const measured = await measurePairs(generator, targets, jobFor, options.pairs);
+    return { measured, goals: race.goals ?? {}, figures: [], fill: [] };
+  } finally {
+    await bare.stop();
+    if (isOwn) await verdictd.stop();
+    await undo?.();
+  }
+}
+
+function jobOf(race: Race, context: BenchContext, target: Target): LoadJob {
+  const traffic = race.traffic(context, target);
+  const { options } = context;
+  return {
+    url: target.url,
+    traffic,
+    tool: race.tool ?? "raw",
+    connections: race.tool === "autocannon" ? 16 : options.connections,
+    pipelining: options.pipelining,
+    warmUpMs: 400,
+    durationMs: options.durationMs,
+    rate: 0,
+    statuses: [traffic.kind === "verdict" ? 200 : 202],
+    contains: race.contains,
+  };
+}
+
+/** What the bare server shall answer: bytes that verdictd answered to the same kind of request. */
+async function sampledAnswers(race: Race, context: BenchContext, verdictd: Target): Promise<BareAnswers> {
+  const { bed } = context;
+  const ingest = await fetch(`${verdictd.url}/v1/events`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-service-site-key": bed.keys.siteKey },
+    body: batchText(10, 1, true).replaceAll(/"request_id":"0+"/g, () => `"request_id":"${sampleIds.next()}"`),
+  });
+  const answer = await ingest.text();
+  const { session_token } = JSON.parse(answer) as { session_token: string };
+  const token = race.contains.includes("not_computed") ? "sess_unknown" : session_token;
+  const verdict = await fetch(`${verdictd.url}/v1/sessions/${token}/verdict`, {
+    headers: { authorization: `Bearer ${bed.keys.privateKey}` },
+  });
+  if (ingest.status !== 202 || verdict.status !== 200)
+    throw new Error(`verdictd answered ${ingest.status}, ${verdict.status}`);
+  return { ingest: answer, verdict: await verdict.text() };
+}
+
+const sampleIds = new UniqueIds();
+
+/** The peer with as many sessions as are asked of it. */
+async function seededPeer(context: BenchContext): Promise<Target | null> {
+  const { bed, generator } = context;
+  const peer = await bed.peer();
+  if (peer === null || bed.tokens("peer-sessions").count > 0) return peer;
+  const traffic: TrafficSpec = { kind: "ingest", siteKey: bed.keys.siteKey, tokens: null, sizes: [3] };
+  await generator.run({
+    ...jobOf({ ...races[0]!, traffic: () => traffic, contains: "" }, context, peer),
+    warmUpMs: 0,
+    requestsMax: 2000,
+    tokensTo: bed.file("peer-sessions"),
+  });
+  return peer;
+}
