@@ -37,6 +37,8 @@ async function runScenarios(options: BenchOptions): Promise<ScenarioResult[]> {
       const result: ScenarioResult = { name, title, ...(await run(context)) };
       context.results.push(result);
       if (result.measured.length > 0) console.error(loadTable([result]));
+      for (const { target, firstError } of result.measured)
+        if (firstError !== "") console.error(`${target}: ${firstError}`);
     }
     return context.results;
   } finally {

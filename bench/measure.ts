@@ -37,7 +37,7 @@ export function median(values: readonly number[]): number {
 /** The job without its address: the same traffic goes to each server. */
 export type JobFor = (target: Target) => LoadJob;
 
-/** CPU counts from before warm-up, over all requests of that time: the generator's rate is taken as the same in both parts. */
+/** Warms up, then measures: CPU and requests of the very same time. */
 export async function runOnce(generator: Generator, target: Target, job: LoadJob): Promise<Sample> {
   await generator.run({ ...job, durationMs: job.warmUpMs, warmUpMs: 0 });
   const before = cpuOf(target);
@@ -63,6 +63,9 @@ export function sampleOf(result: LoadResult, cpuBefore: number | null, cpuAfter:
   };
 }
 
+/** A first run of each target that is not counted: compilers and caches come to rest. */
+const settleMs = 1500;
+
 /** Measures the targets in turn, `pairs` times. The ratios are to the target named `bare`. */
 export async function measurePairs(
   generator: Generator,
@@ -71,6 +74,7 @@ export async function measurePairs(
   pairs: number,
 ): Promise<Measured[]> {
   const samples = new Map<string, Sample[]>(targets.map(({ name }) => [name, []]));
+  for (const target of targets) await generator.run({ ...jobFor(target), durationMs: settleMs, warmUpMs: 0 });
   for (let pair = 0; pair < pairs; pair++) {
     // The order turns round each time: what one run leaves behind (dirty pages, heat) must not always hit the same one.
     for (const target of pair % 2 === 0 ? targets : [...targets].reverse()) {

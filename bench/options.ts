@@ -24,7 +24,7 @@ export const usage = `npm run bench -- [options]
   --pairs N           interleaved runs of each server; default 5
   --seconds S         length of a run; default 1.5
   --connections N     keep-alive connections of the generator; default 64
-  --pipelining N      requests of a connection in flight; default 1
+  --pipelining N      verdict reads of a connection in flight; default 1
   --url URL           a running deployment, with --site-key KEY and --private-key KEY
   --out DIR           where results go; default bench/results`;
 

@@ -25,6 +25,10 @@ class RawRun {
   readonly #latencies = new Latencies();
   readonly #lanes: Lane[] = [];
   readonly #tokens: string[] = [];
+  /** Open loop: lanes without a request, and when requests were due that wait for one, from `#waitingAt` on. */
+  readonly #idle: Lane[] = [];
+  readonly #waiting: number[] = [];
+  #waitingAt = 0;
   #measuring = false;
   #stopped = false;
   #answers = 0;
@@ -52,7 +56,7 @@ class RawRun {
     const { user, system } = process.cpuUsage(cpu);
     this.#stopped = true;
     pace();
-    // What is still on its way at the end of an open loop counts: it is late, not absent.
+    // What is still to be answered at the end of an open loop counts among the latencies: it is late, not absent.
     if (job.rate > 0) this.#countUnanswered();
     for (const lane of this.#lanes) lane.connection.close();
     if (job.tokensTo !== undefined) appendFileSync(job.tokensTo, this.#tokens.join(""));
@@ -97,7 +101,8 @@ class RawRun {
       if (at !== -1 && at < end) this.#tokens.push(`${bytes.toString("latin1", at, at + 33)}\n`);
     }
     if (this.#requests === this.#job.requestsMax) this.#finish();
-    if (this.#job.rate === 0 && lane.since.length === 0) this.#burst(lane);
+    if (this.#job.rate > 0) this.#sendWaiting(lane);
+    else if (lane.since.length === 0) this.#burst(lane);
   }
 
   #failed(why: string): void {
@@ -121,29 +126,44 @@ class RawRun {
     return () => {};
   }
 
-  /** Every millisecond sends what has fallen due, over the lanes in turn; a lane's requests queue up at the server. */
+  /**
+   * Every millisecond sends what has fallen due, each request on a connection that is free: uWebSockets.js closes connections that
+   * pipeline behind an answer still to come. While none is free it waits here, its clock running.
+   */
   #openLoop(): () => void {
     const start = performance.now();
     const everyMs = 1000 / this.#job.rate;
-    let sent = 0;
+    let due = 0;
+    this.#idle.push(...this.#lanes);
     const timer = setInterval(() => {
       const now = performance.now();
-      for (let dueAt = start + sent * everyMs; dueAt <= now; dueAt = start + ++sent * everyMs) {
-        const lane = this.#lanes[sent % this.#lanes.length]!;
-        lane.since.push(dueAt);
-        lane.connection.send(lane.since.length === 1 ? lane.next() : Buffer.from(lane.next()));
+      for (let dueAt = start + due * everyMs; dueAt <= now; dueAt = start + ++due * everyMs) {
+        const lane = this.#idle.pop();
+        if (lane === undefined) this.#waiting.push(dueAt);
+        else this.#sendDue(lane, dueAt);
       }
     }, 1);
     return () => clearInterval(timer);
   }
 
+  #sendDue(lane: Lane, dueAt: number): void {
+    lane.since.push(dueAt);
+    lane.connection.send(lane.next());
+  }
+
+  /** A lane of the open loop is free again. */
+  #sendWaiting(lane: Lane): void {
+    if (this.#waitingAt === this.#waiting.length) {
+      this.#waiting.length = 0;
+      this.#waitingAt = 0;
+      this.#idle.push(lane);
+    } else this.#sendDue(lane, this.#waiting[this.#waitingAt++]!);
+  }
+
   #countUnanswered(): void {
     const now = performance.now();
-    for (const { since } of this.#lanes) {
-      for (const each of since) {
-        this.#latencies.add(now - each);
-        this.#requests++;
-      }
+    for (const since of [...this.#lanes.map((lane) => lane.since), this.#waiting.slice(this.#waitingAt)]) {
+      for (const each of since) this.#latencies.add(now - each);
     }
   }
 }

@@ -10,6 +10,8 @@ import type { BenchContext, Figure, Scenario } from "./scenario.js";
 
 const verdictsPerSecond = 2000;
 const probes = 100;
+/** Connections at a fixed rate, as a multiple of those at full speed: waiting for a free one must not hold requests back. */
+const openLoopLanes = 4;
 
 export const fixedRateScenarios: readonly Scenario[] = [
   {
@@ -92,7 +94,8 @@ async function together(
   rate: number,
   probe: boolean,
 ): Promise<[LoadResult, LoadResult, number]> {
-  const running = context.generator.run({ ...ingestJob(context), rate }, verdictJob(context));
+  const connections = openLoopLanes * context.options.connections;
+  const running = context.generator.run({ ...ingestJob(context), connections, rate }, verdictJob(context));
   const toScoreMs = probe ? await eventToScore(context) : 0;
   const [ingest, verdict] = await running;
   return [ingest, verdict, toScoreMs];

@@ -161,7 +161,8 @@ function jobOf(race: Race, context: BenchContext, target: Target): LoadJob {
     traffic,
     tool: race.tool ?? "raw",
     connections: race.tool === "autocannon" ? 16 : options.connections,
-    pipelining: options.pipelining,
+    // uWebSockets.js closes connections that pipeline behind an answer still to come, as those of ingest are.
+    pipelining: traffic.kind === "verdict" ? options.pipelining : 1,
     warmUpMs: 400,
     durationMs: options.durationMs,
     rate: 0,
