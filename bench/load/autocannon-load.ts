@@ -39,6 +39,7 @@ async function once(job: LoadJob, durationMs: number): Promise<LoadResult> {
   const { user, system } = process.cpuUsage(cpu);
   return {
     requests,
+    shed: 0,
     errors,
     firstError,
     seconds: (performance.now() - start) / 1000,

@@ -28,6 +28,8 @@ export interface LoadJob {
 
 export interface LoadResult {
   readonly requests: number;
+  /** Answers with status 204: batches shed under load. */
+  readonly shed: number;
   readonly errors: number;
   /** Why, for the first of the errors; "" without one. */
   readonly firstError: string;

@@ -33,6 +33,7 @@ class RawRun {
   #stopped = false;
   #answers = 0;
   #requests = 0;
+  #shed = 0;
   #errors = 0;
   #firstError = "";
   #finish: () => void = () => {};
@@ -62,6 +63,7 @@ class RawRun {
     if (job.tokensTo !== undefined) appendFileSync(job.tokensTo, this.#tokens.join(""));
     return {
       requests: this.#requests,
+      shed: this.#shed,
       errors: this.#errors,
       firstError: this.#firstError,
       seconds,
@@ -95,6 +97,7 @@ class RawRun {
     if (this.#measuring) {
       this.#latencies.add(performance.now() - since);
       this.#requests++;
+      if (status === 204) this.#shed++;
     }
     if (this.#job.tokensTo !== undefined) {
       const at = bytes.indexOf("sess_", start);
