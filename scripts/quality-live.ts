@@ -1,6 +1,6 @@
 /**
  * The live half of the quality report: real tools in real browsers visit a page with the SDK, and the verdicts on their sessions are
- * read through the public API. `node dist/scripts/quality-live.js [--runs N] [--only TEXT] [--seed N] [--captures DIR] [--json FILE]`
+ * read through the public API. `node dist/scripts/quality-live.js [--runs N] [--only TEXT,…] [--seed N] [--captures DIR] [--json FILE]`
  * Exits 1 when a goal was missed, 2 on a wrong flag. Talks to loopback only; everything that it starts, it ends.
  */
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
@@ -20,8 +20,8 @@ const defaultRuns = 5;
 interface Flags {
   readonly runs: number;
   readonly seed: number;
-  /** Cases whose tool, behaviour or goal contain this, in any case of letters. */
-  readonly only: string;
+  /** Cases whose goal, tool and behaviour contain one of these, in any case of letters. */
+  readonly only: readonly string[];
   readonly captures: string | null;
   readonly json: string | null;
 }
@@ -40,7 +40,13 @@ function readFlags(): Flags {
   const seed = Number(values.seed);
   if (!Number.isInteger(runs) || runs < 1 || runs > 1000) throw new Error("--runs wants a whole number from 1 to 1000");
   if (!Number.isInteger(seed)) throw new Error("--seed wants a whole number");
-  return { runs, seed, only: values.only.toLowerCase(), captures: values.captures ?? null, json: values.json ?? null };
+  return {
+    runs,
+    seed,
+    only: values.only.toLowerCase().split(","),
+    captures: values.captures ?? null,
+    json: values.json ?? null,
+  };
 }
 
 /** Appends everything that the site saw of a visit to one file a tool, as JSON lines. */
@@ -67,10 +73,11 @@ async function measureRow(of: LiveCase, runs: number, ground: Ground): Promise<R
 
 async function main(): Promise<void> {
   const flags = readFlags();
-  const cases = liveCases().filter((each) =>
-    `${each.goal} ${each.tool} ${each.behavior}`.toLowerCase().includes(flags.only),
-  );
-  if (cases.length === 0) throw new Error(`no case matches "${flags.only}"`);
+  const cases = liveCases().filter(({ goal, tool, behavior }) => {
+    const name = `${goal} ${tool} ${behavior}`.toLowerCase();
+    return flags.only.some((part) => name.includes(part));
+  });
+  if (cases.length === 0) throw new Error("no case matches --only");
   const service = await startService();
   const site = await startSite(service);
   const wantsDisplay = missingProgram("Xvfb") === null && cases.some((each) => each.needsDisplay);
@@ -95,6 +102,9 @@ async function main(): Promise<void> {
   if (flags.json !== null) writeFileSync(flags.json, `${JSON.stringify(rows, null, 1)}\n`);
   if (rows.some((row) => judge(row) === "missed")) process.exitCode = 1;
 }
+
+// Leaving by `exit` ends what was started, which a signal's own way out would not.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);

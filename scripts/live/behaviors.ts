@@ -1,5 +1,5 @@
 /**
- * How a driven visitor behaves: every one looks around, clicks four buttons, fills two fields, scrolls and sends, in the manner
+ * How a driven visitor behaves: every one looks around, clicks some buttons, fills two fields, scrolls and sends, in the manner
  * that its name says. A tool times a behaviour is a row of the measurement.
  */
 import { createRequire } from "node:module";
@@ -17,9 +17,12 @@ const messages = ["Is the small one in stock?", "Do you ship to Portugal?", "Wha
 const pick = (random: Random, from: readonly string[]) => from[integerBetween(random, 0, from.length - 1)]!;
 
 /** Buttons of this visit in the order in which they are clicked, the form's not among them. */
-function someButtons(random: Random): string[] {
+function someButtons(random: Random, count = 4): string[] {
   const order = buttonIds.slice(0, 4).map((id) => ({ id, at: random() }));
-  return order.sort((one, other) => one.at - other.at).map((each) => `#${each.id}`);
+  return order
+    .sort((one, other) => one.at - other.at)
+    .map((each) => `#${each.id}`)
+    .slice(0, count);
 }
 
 /** As the tools' first pages of documentation do it: click elements, type into fields. */
@@ -99,11 +102,11 @@ async function careful(page: DrivenPage, random: Random, moveTo: (target: Box) =
     await page.up();
     await pause(between(random, 100, 400));
   };
-  for (const button of someButtons(random)) await go(button);
+  for (const button of someButtons(random, 3)) await go(button);
   await go("#name");
-  await typeWithPauses(page, pick(random, names), random);
+  await typeWithPauses(page, pick(random, names).slice(0, 9), random);
   await go("#message");
-  await typeWithPauses(page, pick(random, messages).slice(0, 14), random);
+  await typeWithPauses(page, pick(random, messages).slice(0, 9), random);
   await go("#send");
   await scrollInSteps(page, random);
 }
@@ -138,21 +141,20 @@ async function bezierPaths(page: DrivenPage, random: Random): Promise<void> {
         s ** 3 * to[axis] +
         (step < steps ? roughlyNormal(random) * 0.6 : 0);
       await page.move(along("x"), along("y"));
-      await pause(between(random, 6, 20));
+      await pause(between(random, 2, 14));
     }
     at = to;
   });
 }
 
-interface GhostPoint {
+interface Point {
   readonly x: number;
   readonly y: number;
-  readonly timestamp?: number;
 }
 
 /** The part of ghost-cursor that is used; the package names types of a package that is not installed. */
 interface GhostCursorPackage {
-  path(from: { x: number; y: number }, to: Box, options: { useTimestamps: boolean }): GhostPoint[];
+  path(from: Point, to: Point): Point[];
   createCursor(page: unknown): {
     click(selector: string, options?: { hesitate?: number; waitForClick?: number; moveDelay?: number }): Promise<void>;
   };
@@ -160,7 +162,7 @@ interface GhostCursorPackage {
 
 const loadGhostCursor = () => createRequire(import.meta.url)("ghost-cursor") as GhostCursorPackage;
 
-/** ghost-cursor: with Puppeteer its cursor, with Playwright its paths at the times it gives them. */
+/** ghost-cursor: with Puppeteer its cursor, with Playwright its paths, point by point. */
 async function ghostCursor(page: DrivenPage, random: Random): Promise<void> {
   const ghost = loadGhostCursor();
   if (typeof (page.raw as { createCDPSession?: unknown }).createCDPSession === "function") {
@@ -171,7 +173,7 @@ async function ghostCursor(page: DrivenPage, random: Random): Promise<void> {
         waitForClick: between(random, 50, 130),
         moveDelay: between(random, 50, 300),
       });
-    for (const button of someButtons(random)) await click(button);
+    for (const button of someButtons(random, 3)) await click(button);
     await click("#name");
     await typeWithPauses(page, pick(random, names), random);
     await click("#send");
@@ -180,14 +182,9 @@ async function ghostCursor(page: DrivenPage, random: Random): Promise<void> {
   }
   let at = { x: between(random, 200, 700), y: between(random, 100, 400) };
   await careful(page, random, async (box) => {
-    const points = ghost.path(at, box, { useTimestamps: true });
-    let before = points[0]?.timestamp ?? 0;
-    for (const point of points) {
-      await pause(Math.min(60, (point.timestamp ?? before) - before));
-      before = point.timestamp ?? before;
-      await page.move(point.x, point.y);
-      at = point;
-    }
+    const to = pointIn(box, random);
+    for (const point of ghost.path(at, to)) await page.move(point.x, point.y);
+    at = to;
   });
 }
 

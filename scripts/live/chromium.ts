@@ -1,8 +1,5 @@
 /** How this machine's browsers are started for a live measurement: paths, and the switches that the surroundings ask for. */
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 /** Programs by name; each path can be set in the environment. */
 export const programs = {
@@ -38,10 +35,4 @@ export const quietArgs = [
 /** Chromium's user agent of a window with a person before it: what headless Chromium says, less the word for it. */
 export function ordinaryUserAgent(majorVersion: string): string {
   return `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${majorVersion}.0.0.0 Safari/537.36`;
-}
-
-/** A fresh folder for a browser's profile, and how to erase it. */
-export async function freshProfile(): Promise<{ path: string; erase: () => Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), "verdictd-live-profile-"));
-  return { path, erase: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
 }

@@ -5,6 +5,9 @@
 import type { EventPayload, EventType, IngestEvent, PointRow, StrokeRow } from "../../src/contract/events.js";
 import { between, integerBetween, type Random } from "./randomness.js";
 
+/** How a made-up path goes: to random neighbours, or along a smooth curve with a little noise. */
+export type MadeUpPath = "wandering" | "smooth";
+
 /** What the client claims to be. */
 export interface ClaimedBrowser {
   readonly userAgent: string;
@@ -67,10 +70,33 @@ function wander(random: Random): PointRow[] {
   });
 }
 
+function curve(random: Random): PointRow[] {
+  const from = { x: integerBetween(random, 60, 500), y: integerBetween(random, 60, 300) };
+  const to = { x: integerBetween(random, 500, 1200), y: integerBetween(random, 300, 800) };
+  const bend = between(random, -120, 120);
+  let t = 0;
+  return Array.from({ length: 30 }, (_, index): PointRow => {
+    const share = index / 29;
+    const eased = share * share * (3 - 2 * share);
+    t += integerBetween(random, 12, 22);
+    return [
+      t,
+      Math.round(from.x + (to.x - from.x) * eased + between(random, -1.5, 1.5)),
+      Math.round(from.y + (to.y - from.y) * eased + bend * Math.sin(Math.PI * eased) + between(random, -1.5, 1.5)),
+    ];
+  });
+}
+
 /** Three batches of a visit: the page, then moves and clicks, then typing and scrolling. `claimed` adds an environment report. */
-export function madeUpBatches(random: Random, claimed: ClaimedBrowser | null): IngestEvent[][] {
+export function madeUpBatches(
+  random: Random,
+  host: string,
+  path: MadeUpPath,
+  claimed: ClaimedBrowser | null,
+): IngestEvent[][] {
+  const points = path === "smooth" ? curve : wander;
   const moves = (t: number) =>
-    event(random, "mouse", { t, points: wander(random), count: 30, pointer_type: "mouse", trusted: true });
+    event(random, "mouse", { t, points: points(random), count: 30, pointer_type: "mouse", trusted: true });
   const click = (t: number) =>
     event(random, "click", {
       t,
@@ -89,7 +115,7 @@ export function madeUpBatches(random: Random, claimed: ClaimedBrowser | null): I
   });
   return [
     [
-      event(random, "page", { path: "/lamps", host: "shop.example", state: "visible", nav_type: "navigate", t: 120 }),
+      event(random, "page", { path: "/lamps", host, state: "visible", nav_type: "navigate", t: 120 }),
       ...(claimed === null ? [] : [event(random, "env", copiedEnvironment(claimed))]),
       event(random, "timing", { ttfb: between(random, 20, 90), dcl: 310, load: 480, raf_mean: 16.67, raf_sd: 0.4 }),
     ],

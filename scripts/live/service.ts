@@ -2,12 +2,11 @@
  * A real verdictd of its own for a live measurement: started from the command line on an empty store, asked through the public
  * API only, stopped and erased at the end.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Verdict } from "../../src/contract/verdict.js";
 import { awaitOutput, endChild, startChild } from "./child-process.js";
+import { scratchFolder } from "./scratch-folder.js";
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const startMsMax = 30_000;
@@ -33,7 +32,7 @@ export interface LiveService {
 
 /** Starts verdictd on free ports. Batches from loopback may name their visitor's address in X-Forwarded-For. */
 export async function startService(): Promise<LiveService> {
-  const dataDir = await mkdtemp(join(tmpdir(), "verdictd-live-"));
+  const data = await scratchFolder();
   const child = startChild(process.execPath, [
     join(dist, "src/cli/main.js"),
     "serve",
@@ -42,11 +41,11 @@ export async function startService(): Promise<LiveService> {
     "--admin-port=0",
     "--verdict-ttl=0",
     "--trusted-proxies=127.0.0.1/32",
-    `--data-dir=${dataDir}`,
+    `--data-dir=${data.path}`,
   ]);
   const stop = async () => {
     await endChild(child);
-    await rm(dataDir, { recursive: true, force: true });
+    await data.erase();
   };
   try {
     const printed = await awaitOutput(

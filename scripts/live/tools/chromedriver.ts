@@ -3,9 +3,10 @@
  * 250 ms, their typing is one "element send keys"). The bindings themselves would add nothing that a page can see.
  */
 import { awaitOutput, endChild, startChild } from "../child-process.js";
-import { freshProfile, missingProgram, programs, quietArgs } from "../chromium.js";
+import { missingProgram, programs, quietArgs } from "../chromium.js";
 import type { Display } from "../display.js";
 import type { Box, DrivenPage } from "../driven-page.js";
+import { scratchFolder } from "../scratch-folder.js";
 import type { DrivenTool, OpenedTool } from "./driven-tools.js";
 
 /** The key of an element reference in WebDriver's JSON. */
@@ -62,7 +63,7 @@ function webDriverPage(command: Command, session: string): DrivenPage {
 
 async function openChromedriver(display: Display | null): Promise<OpenedTool> {
   const env = display === null ? process.env : { ...process.env, DISPLAY: display.name };
-  const profile = await freshProfile();
+  const profile = await scratchFolder();
   const child = startChild(programs.chromedriver, ["--port=0"], { env });
   const end = async () => {
     await endChild(child);

@@ -5,9 +5,10 @@
 import { createRequire } from "node:module";
 import type { BrowserType, Page as PlaywrightPage } from "playwright-core";
 import type { Browser, LaunchOptions, Page as PuppeteerPage } from "puppeteer-core";
-import { freshProfile, missingProgram, ordinaryUserAgent, programs, quietArgs } from "../chromium.js";
+import { missingProgram, ordinaryUserAgent, programs, quietArgs } from "../chromium.js";
 import type { Display } from "../display.js";
 import { type DrivenPage, playwrightPage, puppeteerPage } from "../driven-page.js";
+import { scratchFolder } from "../scratch-folder.js";
 
 /** An opened tool. */
 export interface OpenedTool {
@@ -76,7 +77,7 @@ async function openPlaywright(display: Display | null, hardened: boolean): Promi
 /** Patchright, as its documentation asks: a persistent context, no viewport of its own, no user agent of its own. */
 async function openPatchright(display: Display | null): Promise<OpenedTool> {
   const { chromium } = require("patchright-core") as PlaywrightPackage;
-  const profile = await freshProfile();
+  const profile = await scratchFolder();
   const options = {
     executablePath: programs.chromium,
     headless: display === null,

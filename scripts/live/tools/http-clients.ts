@@ -6,7 +6,7 @@ import { request } from "node:http";
 import type { IngestEvent } from "../../../src/contract/events.js";
 import { awaitOutput, startChild } from "../child-process.js";
 import { missingProgram, ordinaryUserAgent, programs } from "../chromium.js";
-import { madeUpBatches } from "../made-up-events.js";
+import { type MadeUpPath, madeUpBatches } from "../made-up-events.js";
 import type { LiveCase, Surroundings } from "../measurement.js";
 import { pause } from "../pause.js";
 import type { SiteVisit } from "../site.js";
@@ -86,9 +86,14 @@ function headersOf(visit: SiteVisit, body: string, key: string, copied: boolean)
   return { ...chromiumHeaders(visit.url), ...needed, "Content-Length": String(Buffer.byteLength(body)) };
 }
 
-async function postVisit(post: Post, copied: boolean, { visit, random, run }: Surroundings): Promise<void> {
+async function postVisit(
+  post: Post,
+  path: MadeUpPath,
+  copied: boolean,
+  { visit, random, run }: Surroundings,
+): Promise<void> {
   const claimed = copied ? { userAgent: ordinaryUserAgent(claimedVersion), majorVersion: claimedVersion } : null;
-  const batches: IngestEvent[][] = madeUpBatches(random, claimed);
+  const batches: IngestEvent[][] = madeUpBatches(random, new URL(visit.url).host, path, claimed);
   for (const [index, events] of batches.entries()) {
     const body = JSON.stringify({ session_token: visit.token, events });
     await post(visit.eventsUrl, headersOf(visit, body, `made-up-${run}-${index}-${random()}`, copied), body);
@@ -96,14 +101,20 @@ async function postVisit(post: Post, copied: boolean, { visit, random, run }: Su
   }
 }
 
-function client(tool: string, post: Post, copied: boolean, missing: () => string | null): LiveCase {
+function client(
+  tool: string,
+  post: Post,
+  copied: boolean,
+  missing: () => string | null,
+  path: MadeUpPath = "wandering",
+): LiveCase {
   return {
     goal: "unmodified",
     tool,
-    behavior: copied ? "made-up events, a browser's headers" : "made-up events",
+    behavior: `made-up events${path === "smooth" ? " on smooth paths" : ""}${copied ? ", a browser's headers" : ""}`,
     needsDisplay: false,
     missing,
-    carryOut: (surroundings) => postVisit(post, copied, surroundings),
+    carryOut: (surroundings) => postVisit(post, path, copied, surroundings),
   };
 }
 
@@ -114,5 +125,6 @@ export const httpClientCases: readonly LiveCase[] = [
   client("Python urllib", pythonPost, false, () => missingProgram("python3")),
   client("curl", curlPost, true, () => missingProgram("curl")),
   client("Node http", nodePost, true, () => null),
+  client("Node http", nodePost, true, () => null, "smooth"),
   client("Python urllib", pythonPost, true, () => missingProgram("python3")),
 ];

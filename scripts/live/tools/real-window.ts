@@ -4,11 +4,12 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { endChild, startChild } from "../child-process.js";
-import { freshProfile, programs, quietArgs } from "../chromium.js";
+import { programs, quietArgs } from "../chromium.js";
 import { type Display, screenSize } from "../display.js";
 import type { Surroundings } from "../measurement.js";
 import { pause } from "../pause.js";
 import { between, integerBetween, type Random } from "../randomness.js";
+import { scratchFolder } from "../scratch-folder.js";
 import type { PagePlace } from "../site.js";
 import type { Movement, PersonRecording, Stroke } from "../traces.js";
 
@@ -101,7 +102,7 @@ export async function visitInRealWindow(
   typing: readonly Stroke[],
 ): Promise<void> {
   if (display === null) throw new Error("a real window needs a display");
-  const profile = await freshProfile();
+  const profile = await scratchFolder();
   const browser = startChild(
     programs.chromium,
     [
