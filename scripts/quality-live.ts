@@ -62,7 +62,8 @@ function capture(folder: string, of: LiveCase, visit: SiteVisit, outcome: Outcom
 async function measureRow(of: LiveCase, runs: number, ground: Ground): Promise<Row> {
   const missing = of.missing();
   const outcomes: Outcome[] = [];
-  for (let run = 0; missing === null && run < runs; run++) outcomes.push(await measureVisit(of, run, ground));
+  const runsHere = missing === null ? Math.min(runs, of.runsMax?.() ?? runs) : 0;
+  for (let run = 0; run < runsHere; run++) outcomes.push(await measureVisit(of, run, ground));
   const row = { case: of, missing, outcomes };
   const bands = outcomes.map((each) =>
     "verdict" in each ? `${each.verdict.verdict} ${each.verdict.score}` : "failed",

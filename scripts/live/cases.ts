@@ -87,10 +87,11 @@ function personCases(): LiveCase[] {
     behavior: `a person of ${source}`,
     needsDisplay: true,
     missing: () => missingProgram("chromium", "Xvfb", "xdotool") ?? missingTraces(),
+    // A recording is played once: the second time it would be a replay, and be found.
+    runsMax: () => recordings().persons.get(source)?.length ?? 0,
     carryOut: (around) => {
       const { persons, typing } = recordings();
       const person = persons.get(source)?.[around.run];
-      // A recording is played once: the second time it would be a replay, and be found.
       if (person === undefined) throw new Error(`${source} has no recording for run ${around.run + 1}`);
       const offset = personSources.indexOf(source) * 50;
       return visitInRealWindow(around, person, typing[(offset + around.run) % typing.length]!);

@@ -43,6 +43,8 @@ export interface LiveCase {
   readonly needsDisplay: boolean;
   /** Why it can't run here; null when it can. */
   readonly missing: () => string | null;
+  /** Most visits that can be made; absent: any number. */
+  readonly runsMax?: () => number;
   /** Makes the visit and closes everything it opened. */
   readonly carryOut: (surroundings: Surroundings) => Promise<void>;
 }

@@ -37,7 +37,7 @@ export interface MovementStep {
   readonly y: number;
 }
 
-/** A movement to a target and the click there, as recorded. */
+/** A movement to a target and the click there, as recorded; the moves alone where the recording shows no click. */
 export type Movement = readonly MovementStep[];
 
 /** Some seconds of one person: movements in the order in which they were recorded. */
@@ -73,8 +73,7 @@ function movementBefore(events: readonly TraceEvent[], down: number, from: numbe
   while (first > from && pressedAt - events[first - 1]![0] <= durationMsMax) {
     const before = events[first - 1]!;
     if (before[1] === "m" || before[1] === "d" || before[1] === "u") {
-      const [dx, dy] = [before[2] - x, before[3] - y];
-      if (dx < -reach.left || dx > reach.right || dy < -reach.up || dy > reach.down) break;
+      if (!isInReach(before[2] - x, before[3] - y)) break;
     }
     first--;
   }
@@ -92,6 +91,26 @@ function movementBefore(events: readonly TraceEvent[], down: number, from: numbe
   return moves < movesMin || steps.at(-1)!.atMs > 2 * durationMsMax ? null : steps;
 }
 
+function isInReach(dx: number, dy: number): boolean {
+  return dx >= -reach.left && dx <= reach.right && dy >= -reach.up && dy <= reach.down;
+}
+
+/** The first seconds of moves of a recording in which nobody presses a button in reach; null when they are too few or too wide. */
+function movesAlone(events: readonly TraceEvent[]): Movement | null {
+  const moves = events.filter((event) => event[1] === "m");
+  const startedAt = moves[0]?.[0] ?? 0;
+  const own = moves.filter((event) => event[0] - startedAt <= durationMsMax);
+  const last = own.at(-1);
+  if (last === undefined || own.length < movesMin) return null;
+  if (!own.every(([, , x, y]) => isInReach(x - last[2], y - last[3]))) return null;
+  return own.map(([t, , x, y]) => ({
+    atMs: t - startedAt,
+    kind: "m",
+    x: Math.round(x - last[2]),
+    y: Math.round(y - last[3]),
+  }));
+}
+
 /** The movements of a recording, none overlapping another, as many as fit a visit. */
 function movementsOf(events: readonly TraceEvent[]): Movement[] {
   const found: Movement[] = [];
@@ -106,7 +125,8 @@ function movementsOf(events: readonly TraceEvent[]): Movement[] {
     found.push(movement);
     from = index + 1;
   }
-  return found;
+  const alone = found.length === 0 ? movesAlone(events) : null;
+  return alone === null ? found : [alone];
 }
 
 /** Recordings of people by source, as many different people as there are first. */
