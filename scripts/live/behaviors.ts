@@ -93,7 +93,12 @@ async function scrollInSteps(page: DrivenPage, random: Random): Promise<void> {
 }
 
 /** Goes to things by `moveTo`, clicks off their middle with a hold, types with pauses, scrolls in steps. */
-async function careful(page: DrivenPage, random: Random, moveTo: (target: Box) => Promise<void>): Promise<void> {
+async function careful(
+  page: DrivenPage,
+  random: Random,
+  moveTo: (target: Box) => Promise<void>,
+  buttons = 3,
+): Promise<void> {
   const go = async (selector: string) => {
     await moveTo(await page.box(selector));
     await pause(between(random, 40, 200));
@@ -102,7 +107,7 @@ async function careful(page: DrivenPage, random: Random, moveTo: (target: Box) =
     await page.up();
     await pause(between(random, 100, 400));
   };
-  for (const button of someButtons(random, 3)) await go(button);
+  for (const button of someButtons(random, buttons)) await go(button);
   await go("#name");
   await typeWithPauses(page, pick(random, names).slice(0, 9), random);
   await go("#message");
@@ -181,11 +186,13 @@ async function ghostCursor(page: DrivenPage, random: Random): Promise<void> {
     return;
   }
   let at = { x: between(random, 200, 700), y: between(random, 100, 400) };
-  await careful(page, random, async (box) => {
+  const follow = async (box: Box) => {
     const to = pointIn(box, random);
     for (const point of ghost.path(at, to)) await page.move(point.x, point.y);
     at = to;
-  });
+  };
+  // Its paths have many points, and each move waits for a frame: one button less keeps the visit short.
+  await careful(page, random, follow, 2);
 }
 
 /** Every behaviour by the name that the table shows. */

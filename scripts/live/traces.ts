@@ -59,7 +59,7 @@ function readTraces(name: string): Trace[] {
 
 /** Longest movement, and all of a visit. */
 const durationMsMax = 3500;
-const visitDurationMsMax = 7000;
+const visitDurationMsMax = 5500;
 const movesMin = 20;
 /** How far a movement may stray from its press, so that it stays inside the page. */
 const reach = { left: 260, right: 900, up: 180, down: 420 };
@@ -161,16 +161,20 @@ export interface Stroke {
   readonly dwellMs: number;
 }
 
-/** Typing rhythms of people, one a person, 20 strokes each. For measuring only, as their licence asks. */
+const strokesOfVisit = 20;
+const typingMsMax = 5000;
+
+/** Typing rhythms of people, one a person, 20 strokes in at most five seconds each. For measuring only, as their licence asks. */
 export function readTyping(): readonly Stroke[][] {
   const byUser = new Map<string, Stroke[]>();
   for (const trace of readTraces("keys_nc_dev.jsonl.gz")) {
     if (byUser.has(trace.user)) continue;
     const strokes = trace.events
       .filter(([, kind, dwell, flight]) => kind === "k" && dwell > 0 && dwell < 400 && Math.abs(flight) < 900)
-      .slice(0, 20)
+      .slice(0, strokesOfVisit)
       .map(([, , dwellMs, flightMs]) => ({ dwellMs, flightMs }));
-    if (strokes.length === 20) byUser.set(trace.user, strokes);
+    const ms = strokes.reduce((sum, each) => sum + each.dwellMs + each.flightMs, 0);
+    if (strokes.length === strokesOfVisit && ms <= typingMsMax) byUser.set(trace.user, strokes);
   }
   return [...byUser.values()];
 }

@@ -25,6 +25,10 @@ t.teardown(() => site.close());
 const display = missingProgram("Xvfb") === null ? await openDisplay() : null;
 t.teardown(() => display?.close());
 
+// Each visit waits far more than it works.
+t.jobs = 3;
+const atOnce = { buffered: true };
+
 const botBands = ["definite", "confident_automated", "likely_automated"];
 
 function caseOf(goal: GoalName, tool: RegExp, behavior: RegExp): LiveCase {
@@ -40,7 +44,7 @@ async function verdictOn(of: LiveCase): Promise<Verdict> {
   return outcome.verdict;
 }
 
-t.test("unmodified Playwright on the demo page is proven a bot, and the verdict says why", async (t) => {
+t.test("unmodified Playwright on the demo page is proven a bot, and the verdict says why", atOnce, async (t) => {
   const browser = await launch(t);
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -57,15 +61,19 @@ t.test("unmodified Playwright on the demo page is proven a bot, and the verdict 
   t.match(verdict.reason, /\w{4}/, "a reason is given");
 });
 
-t.test("hidden automation that moves in straight steps is in a bot band", async (t) => {
+t.test("hidden automation that moves in straight steps is in a bot band", atOnce, async (t) => {
   const verdict = await verdictOn(caseOf("hardened", /^Playwright, automation hidden, headless/, /straight/));
   t.ok(botBands.includes(verdict.verdict), `${verdict.verdict}: ${verdict.reason}`);
   t.ok(verdict.detection_ids.length > 0, "detections are named");
 });
 
 const person = caseOf("person", /Chromium in a window/, /barkworth/);
-t.test("a person's recorded input in a real window is likely human", { skip: person.missing() ?? false }, async (t) => {
-  const verdict = await verdictOn(person);
-  t.equal(verdict.verdict, "likely_human", verdict.reason);
-  t.same(verdict.detection_ids, []);
-});
+t.test(
+  "a person's recorded input in a real window is likely human",
+  { ...atOnce, skip: person.missing() ?? false },
+  async (t) => {
+    const verdict = await verdictOn(person);
+    t.equal(verdict.verdict, "likely_human", verdict.reason);
+    t.same(verdict.detection_ids, []);
+  },
+);
