@@ -70,7 +70,7 @@ async function checkBudget(): Promise<void> {
 }
 
 try {
-  await Promise.all([compile(source("sdk")), compile(source("demo")), bundle()]);
+  await Promise.all([compile(source("sdk")), compile(source("demo")), compile(source("middleware")), bundle()]);
   await checkBudget();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -3,6 +3,7 @@
  * plane's revision, by which a running server notices it.
  */
 import type { VerifiedBotCatalogue } from "../contract/verified-bots.js";
+import { verifiedBotKeys } from "../store/keys.js";
 import { changeControlPlane, readRevision, type Store } from "../store/store.js";
 import {
   type CatalogueFault,
@@ -11,9 +12,7 @@ import {
   shippedCatalogue,
 } from "../verified-bots/catalogue.js";
 
-const catalogueKey = "catalogue";
-/** Counts imports, so that a reader knows without unpacking the catalogue whether it is another one. */
-const importsKey = "imports";
+const { catalogue: catalogueKey, imports: importsKey } = verifiedBotKeys;
 
 /** What an import changed. */
 export interface CatalogueChange {

@@ -4,7 +4,7 @@
  */
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import type { TableName, Walk } from "./integrity.js";
-import { sessionKeyBytes, tokenBytes } from "./keys.js";
+import { sessionKeyBytes, tokenBytes, verifiedBotKeys } from "./keys.js";
 import { decodeSession } from "./session-record.js";
 import { schemaVersion } from "./store.js";
 
@@ -83,7 +83,12 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
     walk.countTraffic(projectId, hour, row.events);
     return walk.missing("projects", projectId);
   }),
-  verifiedBots: (walk, value: unknown) => walk.checks.verifiedBots(value),
+  verifiedBots: (walk, value: unknown, key: string) =>
+    key === verifiedBotKeys.imports
+      ? Number.isInteger(value)
+        ? null
+        : "is no count"
+      : walk.checks.verifiedBots(value),
   sessions: (walk, value: Buffer, key: Buffer) => {
     if (key.length !== sessionKeyBytes) return "key has another length";
     const session = decodeSession(value);

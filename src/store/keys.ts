@@ -23,7 +23,7 @@ import { limits } from "../limits.js";
  * | blocks        | [project id, block id]                          | Block                                              |
  * | usage         | [account id, "YYYY-MM"]                         | events accepted                                    |
  * | traffic       | [project id, hour since the epoch]              | Traffic                                            |
- * | verified_bots | "catalogue"                                     | the imported catalogue, where there is one         |
+ * | verified_bots | "catalogue", "imports"                          | the imported catalogue; how many imports           |
  * | sessions      | project u32, token 21 bytes                     | packed, `session-record.ts`                        |
  * | repeats       | project u32, token 21 bytes, generation u8      | sorted 8-byte request-id hashes                    |
  * | idempotency   | day u16, project u32, key hash 16 bytes         | created f64, token 21 bytes                        |
@@ -56,6 +56,9 @@ export const tableNames = {
   sightings: "sightings",
   shingles: "shingles",
 } as const;
+
+/** Keys of the table `verified_bots`: the imported catalogue, and how many imports there were, by which readers know it changed. */
+export const verifiedBotKeys = { catalogue: "catalogue", imports: "imports" } as const;
 
 /** Bytes of a session token: second of creation u32, then 136 random bits. 28 characters of base64url, without padding. */
 export const tokenBytes = 21;

@@ -100,7 +100,6 @@ const sessionKeys = [
   "score",
   "engines",
   "detection_ids",
-  "spoofed_crawler",
   "verified_bot",
   "event_count",
   "first_seen_at",
