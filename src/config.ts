@@ -1,9 +1,10 @@
 /**
- * Configuration of `verdictd serve`: one row an option, from which flags, environment twins (`VERDICTD_…`), defaults, help and
- * checks derive. Every mistake is reported at once; nothing starts on a bad value.
+ * Configuration of `verdictd serve`: one row an option, from which flags, environment twins (`VERDICTD_…`), keys of the file,
+ * defaults, help and checks derive. Every mistake is reported at once; nothing starts on a bad value.
  */
 import { availableParallelism } from "node:os";
 import ipaddr from "ipaddr.js";
+import { readConfigFile, readValueFile } from "./config-file.js";
 import type { Durability } from "./contract/scoring-worker.js";
 
 /** How a value is written and read. `parse` returns the value, or what was expected of it. */
@@ -68,10 +69,16 @@ const list: Form<readonly string[]> = {
 interface Option<T> extends Form<T> {
   readonly fallback: T;
   readonly help: string;
+  /** A value that is never printed. */
+  readonly isSecret?: boolean;
 }
 
 function option<T>(form: Form<T>, fallback: T, help: string): Option<T> {
   return { ...form, fallback, help };
+}
+
+function secretOption(form: Form<string>, help: string): Option<string> {
+  return { ...form, fallback: "", help, isSecret: true };
 }
 
 const cores = availableParallelism();
@@ -79,11 +86,20 @@ const MIB = 1024 * 1024;
 
 /** Every option of `serve`, by flag. Adding one is adding a row. */
 export const serveOptions = {
+  config: option(text, "", "JSON file of options by flag name; flags and environment win over it"),
   "data-dir": option(text, "./data", "folder of the store"),
   host: option(text, "127.0.0.1", "address to listen on"),
   port: option(integer(0, 65535), 8080, "port to listen on; 0 picks a free one"),
   "admin-host": option(text, "127.0.0.1", "address of metrics and other operator pages"),
   "admin-port": option(integer(0, 65535), 9464, "port of the admin address; 0 picks a free one"),
+  "admin-token": secretOption(text, "bearer token asked of /metrics on the admin address; default: none"),
+  "tls-cert": option(text, "", "PEM file of the certificate and its chain: serve HTTPS; read again on SIGHUP"),
+  "tls-key": option(text, "", "PEM file of the certificate's key"),
+  "drain-seconds": option(
+    integer(0, 3600),
+    0,
+    "seconds from SIGTERM on that /readyz answers 503 and requests are still taken, so that load balancers turn away first",
+  ),
   demo: option(flag, false, "serve /demo; on an empty store make a first account and print its credentials"),
   "verdict-ttl": option(integer(0, 86_400), 60, "seconds a verdict is cached; 0 turns the cache off"),
   "verdict-cache-mb": option(integer(1, 1 << 20), 64, "MiB of the verdict cache, per HTTP thread"),
@@ -127,24 +143,103 @@ export function environmentName(name: string): string {
 /** Texts by flag name, as they were written; absent: not written. */
 export type GivenFlags = { readonly [F in ServeFlag]?: string | undefined };
 
-/** A configuration, or all that is wrong with it: one line a mistake, naming flag or variable. */
-export type ConfigResult = { readonly config: ServeConfig } | { readonly mistakes: readonly string[] };
+/** Where an option's value comes from; the first that has it wins. */
+export type ValueSource = "flag" | "environment" | "file" | "default";
 
-/** Flags win over the environment, the environment over defaults. */
+/** One option as it is in force, for `verdictd config`. */
+export interface EffectiveOption {
+  readonly name: ServeFlag;
+  /** As it would be written; a secret is not shown. */
+  readonly value: string;
+  readonly source: ValueSource;
+  /** The flag, variable or file that holds it; "" for a default. */
+  readonly from: string;
+}
+
+/** A configuration, or all that is wrong with it: one line a mistake, naming flag, variable or key of the file. */
+export type ConfigResult =
+  | { readonly config: ServeConfig; readonly effective: readonly EffectiveOption[] }
+  | { readonly mistakes: readonly string[] };
+
+interface Written {
+  readonly text: string;
+  readonly source: ValueSource;
+  readonly from: string;
+}
+
+/** Flags win over the environment, the environment over the file of `--config`, the file over defaults. */
 export function readServeConfig(flags: GivenFlags, environment: NodeJS.ProcessEnv): ConfigResult {
   const mistakes: string[] = [];
+  const inEnvironment = readEnvironment(environment, mistakes);
+  const path = flags.config ?? inEnvironment.get("config")?.text;
+  const inFile = path === undefined ? new Map<string, string>() : readConfigFile(path, serveOptions, mistakes);
   const config: Record<string, unknown> = {};
-  for (const name of Object.keys(serveOptions) as ServeFlag[]) {
+  const effective: EffectiveOption[] = [];
+  for (const name of serveFlags) {
     const row: Option<unknown> = serveOptions[name];
-    const variable = environmentName(name);
-    const given = flags[name] ?? environment[variable];
-    const value = given === undefined ? row.fallback : row.parse(given);
+    const written = writtenValue(name, flags, inEnvironment, inFile, path);
+    const value = written === null ? row.fallback : row.parse(written.text);
     if (value instanceof Expected) {
-      const where = flags[name] === undefined ? variable : `--${name}`;
-      mistakes.push(`${where}: expected ${value.what}, got "${given}"`);
-    } else config[camelCase(name)] = value;
+      const got = row.isSecret === true ? "something else" : `"${written?.text}"`;
+      mistakes.push(`${written?.from}: expected ${value.what}, got ${got}`);
+      continue;
+    }
+    config[camelCase(name)] = value;
+    const { source, from } = written ?? { source: "default", from: "" };
+    effective.push({ name, value: shownValue(row, value), source, from });
   }
-  return mistakes.length > 0 ? { mistakes } : { config: config as unknown as ServeConfig };
+  if (mistakes.length === 0) mistakes.push(...contradictions(config as unknown as ServeConfig));
+  return mistakes.length > 0 ? { mistakes } : { config: config as unknown as ServeConfig, effective };
+}
+
+const serveFlags = Object.keys(serveOptions) as ServeFlag[];
+
+function writtenValue(
+  name: ServeFlag,
+  flags: GivenFlags,
+  inEnvironment: ReadonlyMap<string, Written>,
+  inFile: ReadonlyMap<string, string>,
+  path: string | undefined,
+): Written | null {
+  const flag = flags[name];
+  if (flag !== undefined) return { text: flag, source: "flag", from: `--${name}` };
+  const variable = inEnvironment.get(name);
+  if (variable !== undefined) return variable;
+  const text = inFile.get(name);
+  return text === undefined ? null : { text, source: "file", from: `${path}: ${name}` };
+}
+
+/** The variables of all options; `VERDICTD_X_FILE` names a file that holds the value of `VERDICTD_X`. */
+function readEnvironment(environment: NodeJS.ProcessEnv, mistakes: string[]): Map<string, Written> {
+  const found = new Map<string, Written>();
+  for (const name of serveFlags) {
+    const variable = environmentName(name);
+    const plain = environment[variable];
+    const path = environment[`${variable}_FILE`];
+    if (plain !== undefined) found.set(name, { text: plain, source: "environment", from: variable });
+    if (path === undefined) continue;
+    const held = readValueFile(path);
+    if (typeof held !== "string") mistakes.push(`${variable}_FILE: ${held.fault}`);
+    else if (plain !== undefined) mistakes.push(`${variable}_FILE: ${variable} is set as well; give one of them`);
+    else found.set(name, { text: held, source: "environment", from: `${variable}_FILE` });
+  }
+  return found;
+}
+
+function shownValue({ isSecret }: Option<unknown>, value: unknown): string {
+  if (isSecret === true) return value === "" ? "" : "(hidden)";
+  return Array.isArray(value) ? value.join(",") : String(value);
+}
+
+/** Values that are right by themselves and wrong together. */
+function contradictions({ tlsCert, tlsKey, host, port, adminHost, adminPort }: ServeConfig): string[] {
+  const mistakes: string[] = [];
+  if (tlsCert !== "" && tlsKey === "") mistakes.push("--tls-cert: --tls-key is missing; give both or none");
+  if (tlsKey !== "" && tlsCert === "") mistakes.push("--tls-key: --tls-cert is missing; give both or none");
+  if (port !== 0 && port === adminPort && host === adminHost) {
+    mistakes.push(`--admin-port: ${port} is the port of --port as well`);
+  }
+  return mistakes;
 }
 
 export const bytesOfMib = (mib: number): number => mib * MIB;

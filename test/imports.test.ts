@@ -55,9 +55,13 @@ const allowed: Record<string, readonly string[] | null> = {
     "commander",
     "node:",
   ],
-  config: ["contract", "limits", "errors", "ipaddr.js", "node:"],
+  config: ["contract", "limits", "errors", "config-file", "ipaddr.js", "node:"],
+  "config-file": ["node:"],
+  log: ["limits", "pino", "node:"],
+  metrics: ["contract", "limits", "detections", "prom-client", "node:"],
   main: null,
-  "http-threads": ["main", "config", "limits", "store", "pino", "node:"],
+  operations: ["main", "config", "http", "limits", "log", "metrics", "store", "node:"],
+  "http-threads": ["main", "operations", "config", "limits", "log", "metrics", "store", "node:"],
 };
 
 interface Import {

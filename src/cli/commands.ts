@@ -1,6 +1,7 @@
 /** The command table: every command of `verdictd`, in the order of the help. */
 import type { AnyCommand } from "./command.js";
 import { accountCommands } from "./commands/account.js";
+import { configCommand } from "./commands/config.js";
 import { initCommand } from "./commands/init.js";
 import { memberCommands } from "./commands/member.js";
 import { projectCommands } from "./commands/project.js";
@@ -13,6 +14,7 @@ import { verifiedBotCommands } from "./commands/verified-bots.js";
 
 export const commands: readonly AnyCommand[] = [
   serveCommand,
+  configCommand,
   initCommand,
   ...accountCommands,
   ...userCommands,

@@ -6,7 +6,6 @@ import { startServers } from "../../http-threads.js";
 import { createLog, type RunningServer } from "../../main.js";
 import { storeFileFault } from "../../store/store-file.js";
 import type { Flag, Given, ProcessCommand } from "../command.js";
-import { withFiles } from "../environment.js";
 import { CommandFailure, exitCodes, UsageFailure } from "../output.js";
 
 const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
@@ -27,17 +26,15 @@ export const serveCommand: ProcessCommand = {
     const server = await startServers(config, log);
     stopOnSignal(server, log);
     log.info({ host: config.host, port: server.port, dataDir: config.dataDir }, "listening");
-    if (config.demo) await welcome(server, `http://${config.host}:${server.port}`);
+    if (config.demo)
+      await welcome(server, `${config.tlsCert === "" ? "http" : "https"}://${config.host}:${server.port}`);
   },
 };
 
 /** The configuration, or a `UsageFailure` that lists every mistake of flags, variables and files. */
 function readConfig(given: Given): ServeConfig {
-  const variables = Object.keys(serveOptions).map(environmentName);
-  const { environment, mistakes } = withFiles(process.env, variables);
-  const read = readServeConfig(given as GivenFlags, environment);
-  const all = "mistakes" in read ? [...mistakes, ...read.mistakes] : mistakes;
-  if ("mistakes" in read || all.length > 0) throw new UsageFailure(all.join("\n"));
+  const read = readServeConfig(given as GivenFlags, process.env);
+  if ("mistakes" in read) throw new UsageFailure(read.mistakes.join("\n"));
   return read.config;
 }
 

@@ -1,0 +1,133 @@
+/** Configuration from flags, environment and file together, as `verdictd config` shows it and `serve` refuses it. */
+import t from "tap";
+import { camelCase, environmentName, readServeConfig, serveOptions } from "../../src/config.js";
+import { run } from "./process.js";
+
+/** Nothing of the surroundings. */
+const bare = Object.fromEntries(
+  Object.keys(process.env)
+    .filter((name) => name.startsWith("VERDICTD_"))
+    .map((name) => [name, undefined]),
+);
+
+t.test("config shows each value with its source; flags win over environment, environment over file", async (t) => {
+  const folder = t.testdir({
+    "config.json": JSON.stringify({
+      port: 1001,
+      "verdict-ttl": 1,
+      "session-days": 7,
+      "trusted-proxies": ["10.0.0.0/8", "192.168.0.0/16"],
+      "dns-servers": [],
+      demo: true,
+      "admin-token": "very secret",
+    }),
+    ttl: "3\n",
+  });
+  const env = {
+    ...bare,
+    VERDICTD_CONFIG: `${folder}/config.json`,
+    VERDICTD_PORT: "1002",
+    VERDICTD_VERDICT_TTL_FILE: `${folder}/ttl`,
+  };
+  const { code, out, err } = await run(["config", "--json", "--port", "1003"], env);
+  t.same({ code, err }, { code: 0, err: "" });
+  const rows = JSON.parse(out);
+  t.same(rows.port, { value: "1003", source: "flag", from: "--port" });
+  t.same(rows["verdict-ttl"], { value: "3", source: "environment", from: "VERDICTD_VERDICT_TTL_FILE" });
+  t.same(rows["session-days"], { value: "7", source: "file", from: `${folder}/config.json: session-days` });
+  t.same(rows["trusted-proxies"].value, "10.0.0.0/8,192.168.0.0/16");
+  t.same(rows["dns-servers"], { value: "", source: "default", from: "" }, "an empty list is none");
+  t.same(rows.demo, { value: "true", source: "file", from: `${folder}/config.json: demo` });
+  t.same(rows.host, { value: "127.0.0.1", source: "default", from: "" });
+  t.match(rows["admin-token"], { value: "(hidden)", source: "file" });
+  t.same(Object.keys(rows), Object.keys(serveOptions), "every option is there");
+  t.notOk(out.includes("very secret"));
+  const table = (await run(["config", "--port", "1003"], env)).out;
+  t.match(table, /^port +1003 +flag \(--port\)$/m);
+  t.match(table, /^host +127\.0\.0\.1 +default$/m);
+  t.notOk(table.includes("very secret"));
+});
+
+t.test("all mistakes of flags, environment and file are told at once", async (t) => {
+  const folder = t.testdir({
+    "config.json": JSON.stringify({
+      port: "eighty",
+      verdict_ttl: 5,
+      colour: "red",
+      "trusted-proxies": [1],
+      demo: { yes: true },
+      config: "other.json",
+    }),
+  });
+  const file = `${folder}/config.json`;
+  const env = {
+    ...bare,
+    VERDICTD_DURABILITY: "none",
+    VERDICTD_ADMIN_TOKEN_FILE: `${folder}/missing`,
+    VERDICTD_QUEUE_MB: "1",
+    VERDICTD_QUEUE_MB_FILE: file,
+  };
+  for (const command of ["config", "serve"]) {
+    const { code, out, err } = await run([command, "--config", file, "--http-threads", "0"], env);
+    t.same({ code, out }, { code: 2, out: "" }, command);
+    const lines = err.trim().split("\n").sort();
+    t.same(
+      lines,
+      [
+        '--http-threads: expected a whole number from 1 to 256, got "0"',
+        `VERDICTD_ADMIN_TOKEN_FILE: can't read "${folder}/missing" (ENOENT)`,
+        'VERDICTD_DURABILITY: expected process or power-loss, got "none"',
+        "VERDICTD_QUEUE_MB_FILE: VERDICTD_QUEUE_MB is set as well; give one of them",
+        `${file}: colour: no such option`,
+        `${file}: config: no such option`,
+        `${file}: demo: expected a text, a number, true, false or a list of texts`,
+        `${file}: port: expected a whole number from 0 to 65535, got "eighty"`,
+        `${file}: trusted-proxies: expected a text, a number, true, false or a list of texts`,
+        `${file}: verdict_ttl: no such option, did you mean "verdict-ttl"?`,
+      ].sort(),
+      command,
+    );
+  }
+});
+
+t.test("a file that is none is one mistake", async (t) => {
+  const folder = t.testdir({ list: "[]", text: "port: 80", empty: "" });
+  const mistakesOf = (path: string) => {
+    const read = readServeConfig({ config: path }, {});
+    return "mistakes" in read ? read.mistakes : [];
+  };
+  for (const name of ["list", "text", "empty"]) {
+    t.same(mistakesOf(`${folder}/${name}`), [`${folder}/${name}: expected a JSON object of options by flag name`]);
+  }
+  t.same(mistakesOf(`${folder}/nowhere`), [`--config: can't read "${folder}/nowhere" (ENOENT)`]);
+});
+
+t.test("values that contradict each other are refused", async (t) => {
+  const mistakesOf = (flags: Record<string, string>) => {
+    const read = readServeConfig(flags, {});
+    return "mistakes" in read ? read.mistakes : [];
+  };
+  t.match(mistakesOf({ "tls-cert": "a.pem" }), [/^--tls-cert: --tls-key is missing/]);
+  t.match(mistakesOf({ "tls-key": "a.pem" }), [/^--tls-key: --tls-cert is missing/]);
+  t.match(mistakesOf({ port: "9464" }), [/^--admin-port: 9464 is the port/]);
+  t.same(mistakesOf({ port: "0", "admin-port": "0" }), []);
+});
+
+t.test("a secret is not told in a mistake", async (t) => {
+  const read = readServeConfig({}, { VERDICTD_ADMIN_TOKEN: "" });
+  t.same(read, { mistakes: ["VERDICTD_ADMIN_TOKEN: expected some text, got something else"] });
+});
+
+t.test("every option can be given by flag, variable and file alike", async (t) => {
+  const defaults = readServeConfig({}, {});
+  if (!("config" in defaults)) throw new Error("the defaults are wrong");
+  for (const { name, value } of defaults.effective) {
+    if (value === "" || name === "config") continue;
+    const byFlag = readServeConfig({ [name]: value }, {});
+    const byVariable = readServeConfig({}, { [environmentName(name)]: value });
+    for (const read of [byFlag, byVariable]) {
+      if (!("config" in read)) t.fail(`${name}: ${read.mistakes}`);
+      else t.same(read.config[camelCase(name)], defaults.config[camelCase(name)], name);
+    }
+  }
+});
