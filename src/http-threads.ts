@@ -1,38 +1,113 @@
 /** Runs `--http-threads` servers on one port: the first in this thread, the others in threads of their own. */
 import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { Logger } from "pino";
 import type { ServeConfig } from "./config.js";
 import { limits } from "./limits.js";
+import type { Logger } from "./log.js";
 import { type RunningServer, startServer } from "./main.js";
+import type { ThreadBuffers } from "./metrics/exposition.js";
+import { startOperations } from "./operations.js";
 import { type Retention, sweep } from "./store/expiry.js";
 
 const dayMs = 86_400_000;
 
-/** Starts all of them, or none: rejects when one fails. `stop` stops all. */
-export async function startServers(config: ServeConfig, log: Logger): Promise<RunningServer> {
+/** What a further HTTP thread is started with. */
+export interface HttpThreadData {
+  readonly config: ServeConfig;
+  /** Its name in the log. */
+  readonly name: string;
+}
+
+export type HttpThreadOrder = "drain" | "renew-certificate" | "stop";
+
+/** What a further HTTP thread says: once that it listens, and after each order to renew what came of it (null: done). */
+export type HttpThreadReport = { readonly listening: ThreadBuffers } | { readonly renewed: string | null };
+
+interface HttpThread {
+  readonly worker: Worker;
+  readonly buffers: ThreadBuffers;
+}
+
+/** Starts all of them and the admin address, or nothing: rejects when one fails. `stop` stops all. */
+export async function startServers(given: ServeConfig, log: Logger): Promise<RunningServer> {
+  const config = { ...given, port: await sharedPort(given) };
   const first = await startServer(config, log);
-  const threads: Worker[] = [];
+  const threads: HttpThread[] = [];
   const stopSweeping = sweepRegularly(config, log, first);
-  const stop = async (): Promise<void> => {
+  let closeOperations = async (): Promise<void> => {};
+  const stopAll = async (): Promise<void> => {
     await stopSweeping();
     await Promise.all([first.stop(), ...threads.map(stopThread)]);
+    await closeOperations();
+  };
+  const drain = (): void => {
+    first.drain();
+    for (const { worker } of threads) worker.postMessage("drain" satisfies HttpThreadOrder);
   };
   try {
     for (let count = 1; count < config.httpThreads; count++) {
-      const thread = new Worker(fileURLToPath(new URL("../workers/http.js", import.meta.url)), {
-        workerData: { ...config, port: first.port } satisfies ServeConfig,
-      });
-      threads.push(thread);
-      await once(thread, "message");
-      thread.on("error", (err) => log.fatal({ err }, "an HTTP thread failed"));
+      threads.push(await startThread({ config: { ...config, port: first.port }, name: `http-${count}` }, log));
     }
+    const operations = await startOperations({
+      config,
+      log,
+      first,
+      buffers: () => [first.buffers, ...threads.map(({ buffers }) => buffers)],
+      renewCertificate: async () => {
+        await Promise.all([first.renewCertificate(), ...threads.map(renewThread)]);
+      },
+    });
+    closeOperations = () => operations.close();
   } catch (error) {
-    await stop();
+    await stopAll();
     throw error;
   }
-  return { ...first, stop };
+  const stop = async (): Promise<void> => {
+    drain();
+    await delay(config.drainSeconds * 1000);
+    await stopAll();
+  };
+  return { ...first, drain, stop };
+}
+
+/**
+ * The port to listen on. Of a port that the system picks, uWebSockets lets no other listener share: where several will, a free
+ * one is picked beforehand.
+ */
+async function sharedPort({ host, port, httpThreads, tlsCert }: ServeConfig): Promise<number> {
+  if (port !== 0 || (httpThreads === 1 && tlsCert === "")) return port;
+  const probe = createServer().listen(0, host);
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+async function startThread(workerData: HttpThreadData, log: Logger): Promise<HttpThread> {
+  const worker = new Worker(fileURLToPath(new URL("../workers/http.js", import.meta.url)), { workerData });
+  const [report] = (await once(worker, "message")) as [HttpThreadReport];
+  worker.on("error", (err) => log.fatal({ err }, "an HTTP thread failed"));
+  if (!("listening" in report)) throw new Error("an HTTP thread did not start");
+  return { worker, buffers: report.listening };
+}
+
+async function renewThread({ worker }: HttpThread): Promise<void> {
+  const reported = once(worker, "message") as Promise<[HttpThreadReport]>;
+  worker.postMessage("renew-certificate" satisfies HttpThreadOrder);
+  const [report] = await reported;
+  if (!("renewed" in report) || report.renewed !== null) {
+    throw new Error(`an HTTP thread keeps the old certificate: ${"renewed" in report ? report.renewed : ""}`);
+  }
+}
+
+async function stopThread({ worker }: HttpThread): Promise<void> {
+  const ended = once(worker, "exit");
+  worker.postMessage("stop" satisfies HttpThreadOrder);
+  await ended;
 }
 
 /** Removes what has outlived its retention, now and then; returns what ends it. */
@@ -59,10 +134,4 @@ function sweepRegularly(config: ServeConfig, log: Logger, { store }: RunningServ
     clearInterval(timer);
     return running;
   };
-}
-
-async function stopThread(thread: Worker): Promise<void> {
-  const ended = once(thread, "exit");
-  thread.postMessage("stop");
-  await ended;
 }

@@ -47,6 +47,14 @@ export const limits = {
 
   /** How often forward-auth logs that it lets visitors in unseen: every request of a site with a wrong key is one. */
   forwardAuthWarnMs: MINUTE_MS,
+  /** Characters of an error's message or stack in the log: a line stays below what a pipe takes at once. */
+  logTextMax: 1500,
+  /** How often a thread shows the state that metrics read (event loop, DNS). */
+  stateShownEveryMs: 500,
+  /** How long scoring threads may take to start; measured as 0.3 s on an idle machine. */
+  workersUpMs: 60_000,
+  /** How often an admin address that is taken is tried again: the process before this one may still hold it. */
+  adminRetryMs: 1000,
 
   /** How often counts of verdict answers are added to the store. */
   trafficFlushMs: 1000,

@@ -3,8 +3,8 @@
  * workers and a listener; `--http-threads` runs as many of them on one port.
  */
 import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Logger, pino } from "pino";
 import { Piscina } from "piscina";
 import { Credentials } from "./auth/credentials.js";
 import { bytesOfMib, type ServeConfig } from "./config.js";
@@ -20,6 +20,9 @@ import { Stats } from "./control-plane/stats.js";
 import { TrafficCounter } from "./control-plane/traffic.js";
 import { VerifiedBotCatalogues } from "./control-plane/verified-bot-catalogue.js";
 import { detections } from "./detections/catalogue.js";
+import { AccessLog } from "./http/access-log.js";
+import { isReady, type Readiness } from "./http/admin.js";
+import { type CertificateFiles, readCertificate } from "./http/certificate.js";
 import { accountRoutes } from "./http/handlers/control-plane/account.js";
 import { blockRoute } from "./http/handlers/control-plane/blocks.js";
 import { detectionsRoute } from "./http/handlers/control-plane/detections.js";
@@ -37,11 +40,15 @@ import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
 import { demoRoutes } from "./http/handlers/pages/demo.js";
 import { healthRoutes, type Page, pageRoute } from "./http/handlers/pages/pages.js";
 import type { Route } from "./http/route.js";
-import { HttpServer } from "./http/server.js";
+import { HttpServer, meteredRows } from "./http/server.js";
 import type { IngestOutcome } from "./ingest/commit-batches.js";
 import { IngestQueue } from "./ingest/queue.js";
 import { VisitorIdentities } from "./ingest/visitor-identities.js";
 import { limits } from "./limits.js";
+import { type Logger, networkOf } from "./log.js";
+import type { ThreadBuffers } from "./metrics/exposition.js";
+import type { RouteLabel } from "./metrics/route-meters.js";
+import { ThreadMeters } from "./metrics/thread-meters.js";
 import { freshReads, openStore, type Store } from "./store/store.js";
 import { VerdictReader } from "./verdict/verdict-reader.js";
 import { canonicalAddress } from "./verified-bots/address.js";
@@ -57,19 +64,34 @@ export interface RunningServer {
   readonly projects: Projects;
   /** The whole route table. */
   readonly routes: readonly Route[];
+  /** What this thread and its scoring threads count. */
+  readonly buffers: ThreadBuffers;
+  readonly routeLabels: readonly RouteLabel[];
+  readiness(): Readiness;
+  /** From now on the server says that it is not ready, and goes on serving. */
+  drain(): void;
+  /** New connections get the certificate as its files are now. Rejects and changes nothing when they can't be used. */
+  renewCertificate(): Promise<void>;
   /** Refuses new connections, finishes what was accepted, closes the store. */
   stop(): Promise<void>;
 }
 
-export function createLog(level: ServeConfig["logLevel"]): Logger {
-  return pino({ level });
-}
+export { createLog } from "./log.js";
 
 /** Starts one HTTP thread with its scoring workers. Rejects when the store or the port can't be had; nothing is left open then. */
 export async function startServer(config: ServeConfig, log: Logger): Promise<RunningServer> {
+  const certificate = certificateOf(config);
   const store = openStore(config.dataDir);
-  const pool = scoringPool(config);
-  const services = buildServices(config, log, store, pool);
+  const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
+  const meters = new ThreadMeters(threads);
+  const pool = scoringPool(config, threads, meters.scoring);
+  const services = buildServices(config, log, store, pool, meters);
+  const routeMeters = meters.meterRoutes(meteredRows(services.routes));
+  const readiness = (): Readiness => ({
+    store: canRead(store),
+    workers: pool.threads.length >= threads && meters.scoringThreadsUp >= threads,
+    draining: services.stopping,
+  });
   const server = new HttpServer({
     routes: services.routes,
     credentials: services.credentials,
@@ -78,39 +100,95 @@ export async function startServer(config: ServeConfig, log: Logger): Promise<Run
     strictAbilities: config.strictAbilities,
     onTurn: freshReads(store),
     onFailure: services.onFailure,
+    meterOf: (method, path) => routeMeters.of(method, path),
+    accessLog: log.isLevelEnabled("debug") ? new AccessLog((entry) => log.debug(entry, "request"), networkOf) : null,
+    certificate,
   });
   const flushing = setInterval(() => void services.traffic.flush(), limits.trafficFlushMs);
   const close = async (): Promise<void> => {
     services.stopping = true;
     await services.queue.drain();
     clearInterval(flushing);
+    meters.stop();
     await services.traffic.flush();
     services.reverseDns.close();
     await pool.close();
     await store.close();
   };
   try {
+    await scoringThreadsUp(pool, threads, meters);
+    pool.on("error", (err) => log.error({ err }, "a scoring thread failed"));
+    const state = () => ({ isReady: isReady(readiness()), dns: services.reverseDns.stats() });
+    meters.show(state, limits.stateShownEveryMs);
     const listening = await server.listen(config.host, config.port);
     const stop = async (): Promise<void> => {
       listening.stop();
       await close();
       listening.close();
     };
-    const { accounts, projects, routes } = services;
-    return { port: listening.port, store, accounts, projects, routes, stop };
+    return {
+      port: listening.port,
+      store,
+      accounts: services.accounts,
+      projects: services.projects,
+      routes: services.routes,
+      buffers: meters.buffers,
+      routeLabels: meters.routeLabels,
+      readiness,
+      drain: () => {
+        services.stopping = true;
+      },
+      renewCertificate: listening.renewCertificate,
+      stop,
+    };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function scoringPool(config: ServeConfig): Piscina<Uint8Array, IngestOutcome[]> {
+/** Resolves when all scoring threads have opened the store: a server that listens can also score. */
+async function scoringThreadsUp(pool: Piscina, threads: number, meters: ThreadMeters): Promise<void> {
+  let failure: unknown = null;
+  const onError = (error: unknown): void => {
+    failure = error;
+  };
+  pool.on("error", onError);
+  const untilMs = Date.now() + limits.workersUpMs;
+  while (meters.scoringThreadsUp < threads && failure === null && Date.now() < untilMs) await delay(10);
+  pool.off("error", onError);
+  if (failure !== null) throw new Error("a scoring thread could not start", { cause: failure });
+  if (meters.scoringThreadsUp < threads) throw new Error("the scoring threads did not start in time");
+}
+
+/** The certificate's files, looked at; null without TLS. Throws when they can't be used. */
+function certificateOf({ tlsCert, tlsKey }: ServeConfig): CertificateFiles | null {
+  if (tlsCert === "") return null;
+  const files = { certificate: tlsCert, key: tlsKey };
+  const read = readCertificate(files);
+  if ("fault" in read) throw new Error(read.fault);
+  return files;
+}
+
+function canRead(store: Store): boolean {
+  try {
+    return store.meta.get("schemaVersion") !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function scoringPool(
+  config: ServeConfig,
+  threads: number,
+  meters: SharedArrayBuffer,
+): Piscina<Uint8Array, IngestOutcome[]> {
   const workerData: ScoringWorkerData = {
     dataDir: config.dataDir,
     durability: config.durability,
     plans: defaultPlans,
+    meters,
   };
-  const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   return new Piscina({
     filename: fileURLToPath(new URL("../workers/scoring.js", import.meta.url)),
     name: "commitFrame",
@@ -122,7 +200,13 @@ function scoringPool(config: ServeConfig): Piscina<Uint8Array, IngestOutcome[]> 
   });
 }
 
-function buildServices(config: ServeConfig, log: Logger, store: Store, pool: Piscina<Uint8Array, IngestOutcome[]>) {
+function buildServices(
+  config: ServeConfig,
+  log: Logger,
+  store: Store,
+  pool: Piscina<Uint8Array, IngestOutcome[]>,
+  { services: meters }: ThreadMeters,
+) {
   const now = Date.now;
   const credentials = new Credentials(store);
   const accounts = new Accounts(store, now);
@@ -136,6 +220,7 @@ function buildServices(config: ServeConfig, log: Logger, store: Store, pool: Pis
     tasksMax: pool.threads.length * limits.tasksInFlightPerThread,
     sampleAboveBytes: bytesOfMib(config.sampleAboveMb),
     shedAboveBytes: bytesOfMib(config.queueMb),
+    meter: meters,
   });
   const onFailure = (error: unknown, requestId: string): void => log.error({ err: error, requestId }, "request failed");
   const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
@@ -162,10 +247,22 @@ function buildServices(config: ServeConfig, log: Logger, store: Store, pool: Pis
           path: context.path ?? null,
           createdAt: new Date(now()).toISOString(),
         } as const;
-        blocks.record(block).catch((err: unknown) => log.error({ err }, "a block could not be recorded"));
+        blocks.record(block).then(
+          () => meters.add("blocksRecorded"),
+          (err: unknown) => {
+            meters.add("blocksFailed");
+            log.error({ err }, "a block could not be recorded");
+          },
+        );
       },
-      onAnswer: (project, verdict) => traffic.countVerdict(project.id, verdict.verdict, verdict.action, now()),
-      onFailure: (err) => log.error({ err }, "a verdict failed open"),
+      onAnswer: (project, verdict, source) => {
+        traffic.countVerdict(project.id, verdict.verdict, verdict.action, now());
+        meters.countVerdict(verdict.verdict, verdict.action, source);
+      },
+      onFailure: (err) => {
+        meters.add("verdictFailures");
+        log.error({ err }, "a verdict failed open");
+      },
       now,
     },
   });

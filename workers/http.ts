@@ -1,12 +1,23 @@
 /** Entry of the further HTTP threads (`--http-threads`): the same server as the first, on the same port. No logic of its own. */
 import { parentPort, workerData } from "node:worker_threads";
-import type { ServeConfig } from "../src/config.js";
+import type { HttpThreadData, HttpThreadOrder, HttpThreadReport } from "../src/http-threads.js";
 import { createLog, startServer } from "../src/main.js";
 
-const config = workerData as ServeConfig;
-const server = await startServer(config, createLog(config.logLevel));
-parentPort!.once("message", async () => {
-  await server.stop();
-  parentPort!.close();
+const { config, name } = workerData as HttpThreadData;
+const port = parentPort!;
+const report = (message: HttpThreadReport): void => port.postMessage(message);
+const server = await startServer(config, createLog(config.logLevel, name));
+port.on("message", async (order: HttpThreadOrder) => {
+  if (order === "drain") server.drain();
+  else if (order === "renew-certificate") {
+    const fault = await server.renewCertificate().then(
+      () => null,
+      (error: unknown) => String(error),
+    );
+    report({ renewed: fault });
+  } else {
+    await server.stop();
+    port.close();
+  }
 });
-parentPort!.postMessage("listening");
+report({ listening: server.buffers });

@@ -4,14 +4,25 @@ import { Credentials } from "../src/auth/credentials.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
 import { commitBatches, type IngestOutcome } from "../src/ingest/commit-batches.js";
 import { readFrame } from "../src/ingest/frame.js";
+import { ScoringMeters } from "../src/metrics/scoring-meters.js";
 import { GroupWriter } from "../src/store/group-writer.js";
 import { openStore } from "../src/store/store.js";
 
-const { dataDir, durability, plans } = workerData as ScoringWorkerData;
+const { dataDir, durability, plans, meters: buffer } = workerData as ScoringWorkerData;
 const store = openStore(dataDir);
-const options = { store, writer: new GroupWriter(store, durability), credentials: new Credentials(store), plans };
+const meters = new ScoringMeters(buffer);
+const options = {
+  store,
+  writer: new GroupWriter(store, durability),
+  credentials: new Credentials(store),
+  plans,
+  onFired: (detectionId: number) => meters.countDetection(detectionId),
+};
 
 /** Outcomes in the order of the frame's batches, once they are committed (and on the disk, where that is asked for). */
 export function commitFrame(frame: Uint8Array): IngestOutcome[] {
-  return commitBatches(options, readFrame(frame));
+  const startedMs = meters.now();
+  const outcomes = commitBatches(options, readFrame(frame));
+  meters.countTask(outcomes.length, meters.now() - startedMs);
+  return outcomes;
 }

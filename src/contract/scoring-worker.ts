@@ -8,4 +8,6 @@ export interface ScoringWorkerData {
   readonly dataDir: string;
   readonly durability: Durability;
   readonly plans: Plans;
+  /** Where the threads of this pool count, see `metrics/scoring-meters.ts`. */
+  readonly meters: SharedArrayBuffer;
 }

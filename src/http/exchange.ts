@@ -5,19 +5,35 @@ import { limits } from "../limits.js";
 import { readBody } from "./body.js";
 import { jsonType, type Reply, refusal, writeReply } from "./reply.js";
 
+/** Told of every request twice; must not throw. What `started` returns is handed to `finished`. */
+export interface RequestMeter {
+  started(): number;
+  /** `status` is `clientGone` when there was nobody left to answer. */
+  finished(status: number, started: number): void;
+}
+
+/** The status of a request whose client went before its answer. */
+export const clientGone = 0;
+
 export class Exchange {
   readonly requestId: string;
   readonly #res: HttpResponse;
+  readonly #meter: RequestMeter;
+  readonly #started: number;
   readonly #toHead: boolean;
   #over = false;
 
   /** `toHead`: the request is a HEAD, so no body may follow the headers of its answer. */
-  constructor(res: HttpResponse, requestId: string, toHead = false) {
+  constructor(res: HttpResponse, requestId: string, meter: RequestMeter, toHead = false) {
     this.#res = res;
+    this.#meter = meter;
+    this.#started = meter.started();
     this.#toHead = toHead;
     this.requestId = requestId;
     res.onAborted(() => {
+      if (this.#over) return;
       this.#over = true;
+      meter.finished(clientGone, this.#started);
     });
   }
 
@@ -32,6 +48,7 @@ export class Exchange {
     this.#over = true;
     const written = this.#toHead ? withoutBody(reply) : reply;
     this.#res.cork(() => writeReply(this.#res, this.requestId, written));
+    this.#meter.finished(reply.status, this.#started);
   }
 
   /** Answers 200 with JSON text: the shortest way, for the verdict read. */
@@ -43,6 +60,7 @@ export class Exchange {
       this.#res.writeHeader("Content-Type", jsonType);
       this.#res.end(body);
     });
+    this.#meter.finished(200, this.#started);
   }
 
   /** Reads the body; one over the bound is answered 422 with these headers. */

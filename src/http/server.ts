@@ -8,6 +8,7 @@ import {
   App,
   type HttpRequest,
   type HttpResponse,
+  SSLApp,
   type TemplatedApp,
   type us_listen_socket,
   us_listen_socket_close,
@@ -19,7 +20,9 @@ import type { Project } from "../contract/entities.js";
 import type { Plans } from "../contract/plans.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import { bearer, Exchange } from "./exchange.js";
+import type { AccessLog } from "./access-log.js";
+import type { CertificateFiles } from "./certificate.js";
+import { bearer, Exchange, type RequestMeter } from "./exchange.js";
 import { type Reply, refusal } from "./reply.js";
 import { requestIds } from "./request-id.js";
 import type { Call, Method, ProjectRoute, RawRoute, Route, TokenRoute } from "./route.js";
@@ -33,10 +36,21 @@ export interface ServerOptions {
   /** Called before a request is looked at, and again before its body is. */
   readonly onTurn: () => void;
   readonly onFailure: (error: unknown, requestId: string) => void;
+  /** What counts the requests of a row; `other` stands for the methods that a path does not take, `/*` for unknown paths. */
+  readonly meterOf: (method: string, path: string) => RequestMeter;
+  /** Null: requests are not logged. */
+  readonly accessLog: AccessLog | null;
+  /** Null: plain HTTP. */
+  readonly certificate: CertificateFiles | null;
 }
 
 export interface Listening {
   readonly port: number;
+  /**
+   * Takes new connections with the certificate files as they are now; open connections go on with the old one. Rejects, and
+   * changes nothing, when the files can't be used.
+   */
+  renewCertificate(): Promise<void>;
   /** Stops taking connections; those that are open go on. */
   stop(): void;
   /** Closes every connection. */
@@ -52,62 +66,109 @@ const methodNames: Readonly<Record<Method, string>> = {
   options: "OPTIONS",
 };
 
+/** The method label of requests that a path does not take. */
+export const otherMethod = "other";
+/** The path of requests to unknown paths. */
+export const anyPath = "/*";
+
+/** Every method and path that a server with these routes asks a meter for. */
+export function meteredRows(routes: readonly Route[]): { readonly method: string; readonly route: string }[] {
+  const paths = [...new Set(routes.map((route) => route.path)), anyPath];
+  return [
+    ...routes.map(({ method, path }) => ({ method: methodNames[method], route: path })),
+    ...paths.map((route) => ({ method: otherMethod, route })),
+  ];
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 export class HttpServer {
   readonly #options: ServerOptions;
-  readonly #app: TemplatedApp = App();
   readonly #nextRequestId = requestIds();
+  /** The one that takes connections last; the others serve what they have. */
+  readonly #apps: TemplatedApp[] = [];
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    for (const route of options.routes) this.#register(route);
-    this.#registerFallbacks(options.routes);
   }
 
-  /** Listens; rejects when the address can't be had. Several threads and processes may share one port. */
-  listen(host: string, port: number): Promise<Listening> {
+  /** Listens; rejects when the address can't be had. Several threads and processes may share one port other than 0. */
+  async listen(host: string, port: number): Promise<Listening> {
+    let socket = await this.#listenAnew(host, port);
+    const bound = us_socket_local_port(socket);
+    return {
+      port: bound,
+      renewCertificate: async () => {
+        const next = await this.#listenAnew(host, bound);
+        // What waits at the old listener would be reset: one turn of the event loop takes it in, and closing comes right after.
+        await turn();
+        await turn();
+        us_listen_socket_close(socket);
+        socket = next;
+      },
+      stop: () => us_listen_socket_close(socket),
+      close: () => {
+        for (const app of this.#apps) app.close();
+      },
+    };
+  }
+
+  /** An application of its own with all routes: uWebSockets reads a certificate only when one is made. */
+  #listenAnew(host: string, port: number): Promise<us_listen_socket> {
+    const { certificate, routes } = this.#options;
+    const app =
+      certificate === null
+        ? App()
+        : SSLApp({ cert_file_name: certificate.certificate, key_file_name: certificate.key });
+    for (const route of routes) this.#register(app, route);
+    this.#registerFallbacks(app, routes);
     return new Promise((resolve, reject) => {
-      this.#app.listen(host, port, (socket: us_listen_socket | false) => {
+      app.listen(host, port, (socket: us_listen_socket | false) => {
         if (!socket) {
           reject(new Error(`can't listen on ${host}:${port}: the address is in use or not ours`));
           return;
         }
-        resolve({
-          port: us_socket_local_port(socket),
-          stop: () => us_listen_socket_close(socket),
-          close: () => this.#app.close(),
-        });
+        this.#apps.push(app);
+        resolve(socket);
       });
     });
   }
 
-  #register(route: Route): void {
-    this.#app[route.method](route.path, (res, req) => {
+  #register(app: TemplatedApp, route: Route): void {
+    const meter = this.#options.meterOf(methodNames[route.method], route.path);
+    app[route.method](route.path, (res, req) => {
       this.#options.onTurn();
-      const exchange = new Exchange(res, this.#nextRequestId());
+      const exchange = this.#exchange(res, meter, methodNames[route.method], route.path);
       if ("handleRaw" in route) this.#runRaw(route, exchange, req);
       else this.#run(route, exchange, req);
     });
   }
 
+  #exchange(res: HttpResponse, meter: RequestMeter, method: string, path: string, toHead = false): Exchange {
+    const { accessLog } = this.#options;
+    const requestId = this.#nextRequestId();
+    const metered = accessLog === null ? meter : accessLog.around(meter, { requestId, method, route: path, res });
+    return new Exchange(res, requestId, metered, toHead);
+  }
+
   /** Known path, other method: 405 with `Allow`. Anything else: 404. */
-  #registerFallbacks(routes: readonly Route[]): void {
+  #registerFallbacks(app: TemplatedApp, routes: readonly Route[]): void {
     for (const path of new Set(routes.map((route) => route.path))) {
       const rows = routes.filter((route) => route.path === path);
       const allow = rows.map((row) => methodNames[row.method]).join(", ");
-      this.#app.any(path, (res: HttpResponse, req: HttpRequest) => {
-        this.#fallbackExchange(res, req).send({
+      const meter = this.#options.meterOf(otherMethod, path);
+      app.any(path, (res: HttpResponse, req: HttpRequest) => {
+        this.#exchange(res, meter, otherMethod, path, req.getMethod() === "head").send({
           ...refusal(refuse("methodNotAllowed", `this path takes ${allow}`)),
           headers: [["Allow", allow]],
         });
       });
     }
-    this.#app.any("/*", (res: HttpResponse, req: HttpRequest) => {
-      this.#fallbackExchange(res, req).send(refusal(refuse("notFound", "there is nothing at this path")));
+    const meter = this.#options.meterOf(otherMethod, anyPath);
+    app.any(anyPath, (res: HttpResponse, req: HttpRequest) => {
+      const exchange = this.#exchange(res, meter, otherMethod, anyPath, req.getMethod() === "head");
+      exchange.send(refusal(refuse("notFound", "there is nothing at this path")));
     });
-  }
-
-  #fallbackExchange(res: HttpResponse, req: HttpRequest): Exchange {
-    return new Exchange(res, this.#nextRequestId(), req.getMethod() === "head");
   }
 
   #runRaw(route: RawRoute, exchange: Exchange, req: HttpRequest): void {

@@ -58,6 +58,8 @@ export interface CommitOptions {
   readonly writer: GroupWriter;
   readonly credentials: Credentials;
   readonly plans: Plans;
+  /** Told of each detection that newly fired on a session, after the commit. */
+  readonly onFired: (detectionId: number) => void;
 }
 
 /**
@@ -87,13 +89,17 @@ function commitGroup(
   requests: readonly IngestRequest[],
   bodies: readonly (JsonObject | Refusal)[],
 ): IngestOutcome[] {
-  return options.writer.write(() => {
+  const fired: number[] = [];
+  const committed = options.writer.write(() => {
     const transaction: Transaction = { sessions: new Map(), usage: new UsageTally(options.store, options.plans) };
     const outcomes = requests.map((request, index) => takeBatch(options, transaction, request, bodies[index]!));
-    for (const session of transaction.sessions.values()) if (session.changed) saveSession(options.store, session);
+    for (const session of transaction.sessions.values())
+      if (session.changed) saveSession(options.store, session, fired);
     transaction.usage.save();
     return outcomes;
   });
+  for (const detectionId of fired) options.onFired(detectionId);
+  return committed;
 }
 
 function takeBatch(
@@ -272,10 +278,10 @@ function lastRequest(before: LastRequest, events: readonly IngestEvent[], facts:
   return { path, host, ip: facts.ip, userAgent: facts.userAgent };
 }
 
-function saveSession(store: Store, session: OpenSession): void {
+function saveSession(store: Store, session: OpenSession, fired: number[]): void {
   let packed: Buffer;
   try {
-    if (session.score) scoreSession(session);
+    if (session.score) scoreSession(session, fired);
     packed = packScratch.subarray(0, packFeatures(session.features, packScratch, 0));
   } catch (cause) {
     throw new BatchFault("scoring failed", { cause });
@@ -287,7 +293,8 @@ function saveSession(store: Store, session: OpenSession): void {
 /** Where features are packed before they are copied into the record; a worker packs one session at a time. */
 const packScratch = Buffer.allocUnsafe(packedBytesMax + 256);
 
-function scoreSession({ verdict, features }: OpenSession): void {
+/** `fired` takes the detections that are new to the session. */
+function scoreSession({ verdict, features }: OpenSession, fired: number[]): void {
   const results = runEngines(features, verdict.last);
   const combined = combine(results);
   verdict.engineScores = {
@@ -295,6 +302,7 @@ function scoreSession({ verdict, features }: OpenSession): void {
     js_detection: results.js_detection.score,
     behavioral: results.behavioral.score,
   };
+  for (const id of combined.detectionIds) if (!verdict.detectionIds.includes(id)) fired.push(id);
   verdict.score = combined.score;
   verdict.detectionIds = combined.detectionIds;
   verdict.scored = true;

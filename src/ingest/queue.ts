@@ -3,6 +3,7 @@
  * tasks when idle (latency), large ones under load (throughput). Bounded: above one mark batches are recorded without being
  * scored, above the next they are shed.
  */
+import { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
 import type { IngestOutcome } from "./commit-batches.js";
 import { FrameWriter, type IngestRequest } from "./frame.js";
@@ -18,6 +19,18 @@ export interface QueueOptions {
   readonly sampleAboveBytes: number;
   /** Bytes waiting or at the workers above which batches are shed. */
   readonly shedAboveBytes: number;
+  readonly meter: QueueMeter;
+}
+
+/** What counts batches; must not throw. */
+export interface QueueMeter {
+  /** Now, ms, on any monotonic clock. */
+  now(): number;
+  /** From a batch's arrival to its commit. */
+  observeLag(ms: number): void;
+  countBatch(counts: { readonly accepted: number; readonly duplicates: number }): void;
+  add(name: "batchesSampled" | "batchesShed" | "batchesFailed"): void;
+  set(name: "queueBatches" | "queueBytes" | "queueTasks", value: number): void;
 }
 
 /** Called once for a batch, with its outcome or with what failed. */
@@ -34,6 +47,8 @@ export interface QueueCounts {
 interface Task {
   readonly frame: FrameWriter;
   readonly settle: Settle[];
+  /** When each batch arrived, ms. */
+  readonly arrivedMs: number[];
   bodyBytes: number;
 }
 
@@ -66,17 +81,23 @@ export class IngestQueue {
   offer(request: Omit<IngestRequest, "score">, settle: Settle): boolean {
     if (this.#bytes + request.body.length > this.#options.shedAboveBytes) {
       this.#shed++;
+      this.#options.meter.add("batchesShed");
       return false;
     }
     const score = this.#bytes <= this.#options.sampleAboveBytes;
-    if (!score) this.#sampled++;
+    if (!score) {
+      this.#sampled++;
+      this.#options.meter.add("batchesSampled");
+    }
     const task = this.#openTask(request.body.length);
     task.frame.add({ ...request, score });
     task.settle.push(settle);
+    task.arrivedMs.push(this.#options.meter.now());
     task.bodyBytes += request.body.length;
     this.#bytes += request.body.length;
     this.#waitingBatches++;
     this.#dispatch();
+    this.#showDepth();
     return true;
   }
 
@@ -97,7 +118,7 @@ export class IngestQueue {
     ) {
       return last;
     }
-    const task: Task = { frame: new FrameWriter(), settle: [], bodyBytes: 0 };
+    const task: Task = { frame: new FrameWriter(), settle: [], arrivedMs: [], bodyBytes: 0 };
     this.#waiting.push(task);
     return task;
   }
@@ -123,8 +144,31 @@ export class IngestQueue {
     this.#tasks--;
     this.#bytes -= task.bodyBytes;
     this.#dispatch();
-    for (const [index, settle] of task.settle.entries())
-      settle(outcomes[index] ?? new Error("no outcome for the batch"));
+    this.#showDepth();
+    const nowMs = this.#options.meter.now();
+    for (const [index, settle] of task.settle.entries()) {
+      const outcome = outcomes[index] ?? new Error("no outcome for the batch");
+      this.#count(outcome, nowMs - task.arrivedMs[index]!);
+      settle(outcome);
+    }
     if (this.#tasks === 0 && this.#waiting.length === 0) this.#drained?.();
+  }
+
+  #showDepth(): void {
+    const { meter } = this.#options;
+    meter.set("queueBatches", this.#waitingBatches);
+    meter.set("queueBytes", this.#bytes);
+    meter.set("queueTasks", this.#tasks);
+  }
+
+  /** Refused batches are counted with the request they came by; an entry without events is no batch. */
+  #count(outcome: IngestOutcome | Error, lagMs: number): void {
+    const { meter } = this.#options;
+    if (outcome instanceof Error || (outcome instanceof Refusal && outcome.error === "internal")) {
+      meter.add("batchesFailed");
+    } else if (!(outcome instanceof Refusal) && outcome.accepted + outcome.duplicates > 0) {
+      meter.countBatch(outcome);
+      meter.observeLag(lagMs);
+    }
   }
 }

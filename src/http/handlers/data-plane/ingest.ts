@@ -153,7 +153,7 @@ function ingest(services: IngestServices, exchange: Exchange, req: HttpRequest):
       const taken = services.queue.offer(request, (outcome) => {
         if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
         exchange.send({ ...reply(outcome), headers: cors });
-        if (request.identity.crawlerClaim === "pending") identifyLater(services, request, outcome);
+        if (request.identity.crawlerClaim === "pending") identifyLater(services, request, outcome, exchange.requestId);
       });
       if (!taken) exchange.send({ status: 204, headers: cors });
     },
@@ -166,13 +166,14 @@ function identifyLater(
   { identities, queue, now, onFailure }: IngestServices,
   request: Omit<IngestRequest, "score">,
   outcome: IngestOutcome | Error,
+  requestId: string,
 ): void {
   if (outcome instanceof Error || !("session_token" in outcome)) return;
   const { session_token: identifies } = outcome;
   void identities.resolve(request.facts.ip, request.facts.userAgent).then((identity) => {
     const facts = { ...request.facts, nowMs: now() };
     queue.offer({ ...request, facts, identity, identifies, body: Buffer.from("{}") }, (settled) => {
-      if (settled instanceof Error) onFailure(settled, identifies);
+      if (settled instanceof Error) onFailure(settled, requestId);
     });
   });
 }

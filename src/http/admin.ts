@@ -1,0 +1,150 @@
+/**
+ * The admin address: metrics and health for operators and their tools, apart from the address that clients reach. A few requests
+ * a minute, so Node's own server; nothing of the API is served here.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What must be true for requests to be sent here. */
+export interface Readiness {
+  /** The store can be read. */
+  readonly store: boolean;
+  /** All scoring threads are up. */
+  readonly workers: boolean;
+  /** The server is stopping. */
+  readonly draining: boolean;
+}
+
+export const isReady = ({ store, workers, draining }: Readiness): boolean => store && workers && !draining;
+
+export interface AdminOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Asked of `/metrics` as a bearer token; "" asks for none. */
+  readonly token: string;
+  readonly metrics: () => Promise<string>;
+  readonly metricsType: string;
+  readonly readiness: () => Readiness;
+  readonly onFailure: (error: unknown) => void;
+  /** The address is taken, as in a rolling restart: told once, it is tried again every so many ms. */
+  readonly onTaken: () => void;
+  readonly onListening: (port: number) => void;
+  readonly retryMs: number;
+}
+
+export interface AdminServer {
+  close(): Promise<void>;
+}
+
+/** Resolves once it listens or the address turned out to be taken; rejects when it can't be had at all. */
+export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
+  const server = createServer((request, response) => {
+    answer(options, request, response).catch((error: unknown) => {
+      options.onFailure(error);
+      if (!response.headersSent) reply(response, request, 500, "text/plain; charset=utf-8", "failed\n");
+      else response.destroy();
+    });
+  });
+  const retry = new AbortController();
+  if (!(await listens(server, options))) {
+    options.onTaken();
+    tryAgain(server, options, retry.signal);
+  }
+  return {
+    close: async () => {
+      retry.abort();
+      if (!server.listening) return;
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** False when somebody else has the address. */
+function listens(server: Server, { host, port, onListening }: AdminOptions): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException): void => {
+      if (error.code === "EADDRINUSE") resolve(false);
+      else reject(new Error(`can't listen on the admin address ${host}:${port}: ${error.message}`, { cause: error }));
+    };
+    server.once("error", onError);
+    server.listen(port, host, () => {
+      server.off("error", onError);
+      onListening((server.address() as AddressInfo).port);
+      resolve(true);
+    });
+  });
+}
+
+function tryAgain(server: Server, options: AdminOptions, stopped: AbortSignal): void {
+  const timer = setTimeout(async () => {
+    try {
+      if (!(await listens(server, options)) && !stopped.aborted) tryAgain(server, options, stopped);
+    } catch (error) {
+      options.onFailure(error);
+    }
+  }, options.retryMs);
+  stopped.addEventListener("abort", () => clearTimeout(timer), { once: true });
+}
+
+const jsonType = "application/json; charset=utf-8";
+
+async function answer(options: AdminOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = (request.url ?? "").split("?", 1)[0];
+  if (path !== "/metrics" && path !== "/healthz" && path !== "/readyz") {
+    reply(
+      response,
+      request,
+      404,
+      jsonType,
+      JSON.stringify({ error: "Not found", message: "see /metrics, /healthz, /readyz" }),
+    );
+  } else if (request.method !== "GET" && request.method !== "HEAD") {
+    response.setHeader("Allow", "GET, HEAD");
+    reply(
+      response,
+      request,
+      405,
+      jsonType,
+      JSON.stringify({ error: "Method not allowed", message: "this path takes GET" }),
+    );
+  } else if (path === "/healthz") {
+    reply(response, request, 200, jsonType, JSON.stringify({ status: "ok" }));
+  } else if (path === "/readyz") {
+    const checks = options.readiness();
+    const ready = isReady(checks);
+    const body = { status: ready ? "ready" : "not ready", ...checks };
+    reply(response, request, ready ? 200 : 503, jsonType, JSON.stringify(body));
+  } else if (!isAllowed(options.token, request)) {
+    response.setHeader("WWW-Authenticate", "Bearer");
+    reply(
+      response,
+      request,
+      401,
+      jsonType,
+      JSON.stringify({ error: "Unauthenticated", message: "the admin token is required" }),
+    );
+  } else {
+    reply(response, request, 200, options.metricsType, await options.metrics());
+  }
+}
+
+/** Compares hashes, so that neither length nor prefix shows in the time it takes. */
+function isAllowed(token: string, request: IncomingMessage): boolean {
+  if (token === "") return true;
+  const given = /^bearer\s+(.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
+  const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(hash(given), hash(token));
+}
+
+function reply(response: ServerResponse, request: IncomingMessage, status: number, type: string, body: string): void {
+  response.writeHead(status, {
+    "Content-Type": type,
+    "Content-Length": Buffer.byteLength(body),
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+  });
+  response.end(request.method === "HEAD" ? undefined : body);
+}

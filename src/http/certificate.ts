@@ -1,0 +1,54 @@
+/** Looks at certificate and key files before a server uses them, so that a bad pair is refused with the reason. */
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+
+/** Paths of PEM files. */
+export interface CertificateFiles {
+  /** The certificate, and the chain after it. */
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** What is known of a usable certificate. */
+export interface CertificateFacts {
+  readonly subject: string;
+  /** ms since the epoch. */
+  readonly validFromMs: number;
+  readonly validToMs: number;
+}
+
+/** The facts of a certificate that matches its key, or why the pair can't be used: one line, without anything of the key. */
+export function readCertificate(files: CertificateFiles): CertificateFacts | { readonly fault: string } {
+  const cert = read(files.certificate);
+  if (typeof cert !== "string") return cert;
+  const key = read(files.key);
+  if (typeof key !== "string") return key;
+  try {
+    createSecureContext({ cert, key });
+    const { subject, validFrom, validTo } = new X509Certificate(cert);
+    return {
+      subject: subject.replaceAll("\n", ", "),
+      validFromMs: Date.parse(validFrom),
+      validToMs: Date.parse(validTo),
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { fault: `${files.certificate} and ${files.key} are no certificate and its key (${reason})` };
+  }
+}
+
+function read(path: string): string | { readonly fault: string } {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    return { fault: `can't read ${path} (${(error as NodeJS.ErrnoException).code ?? "unknown"})` };
+  }
+}
+
+/** Why a certificate should not replace one that works, or null. */
+export function reasonToKeepOld({ validFromMs, validToMs }: CertificateFacts, nowMs: number): string | null {
+  if (nowMs > validToMs) return `the new certificate expired on ${new Date(validToMs).toISOString()}`;
+  if (nowMs < validFromMs) return `the new certificate is not valid before ${new Date(validFromMs).toISOString()}`;
+  return null;
+}

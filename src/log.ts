@@ -1,0 +1,78 @@
+/**
+ * The log: pino, one JSON line an event, on stdout. What it writes is safe to keep: credentials and session tokens are cut from
+ * errors wherever they come from, addresses shortened to their network.
+ */
+import { isIPv4, isIPv6 } from "node:net";
+import { type Logger, pino, stdTimeFunctions } from "pino";
+import { limits } from "./limits.js";
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
+
+export type { Logger } from "pino";
+
+/** A log of this level. `thread` names the thread on every line. */
+export function createLog(level: LogLevel, thread = "http-0"): Logger {
+  return pino({
+    level,
+    base: { pid: process.pid, thread },
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: safeError, error: safeError },
+  });
+}
+
+/** Site keys, private keys, account tokens and session tokens, see `auth/secrets.ts` and `contract/session-token.ts`. */
+const credential = /\b(pk|sk|vat|sess)_[A-Za-z0-9_-]{4,}/g;
+const bearerValue = /\b(bearer)\s+[^\s"',;]+/gi;
+/** Whatever might be an address; the built-in parsers decide. */
+const addressLike = /(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)(?![\w])/g;
+
+/** `text` without credentials, addresses shortened. */
+export function scrubbed(text: string): string {
+  return text
+    .replace(bearerValue, "$1 [secret]")
+    .replace(credential, "$1_[secret]")
+    .replace(addressLike, (found) => networkOf(found) || found);
+}
+
+/**
+ * The network of an address, for logs: /24 of IPv4, /48 of IPv6 (loopback stays as it is). "" for what is no address.
+ */
+export function networkOf(address: string): string {
+  if (isIPv4(address)) {
+    return address.startsWith("127.") ? address : `${address.slice(0, address.lastIndexOf("."))}.0/24`;
+  }
+  if (!isIPv6(address)) return "";
+  const mapped = /^(?:0{0,4}:){2,5}ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return networkOf(mapped);
+  const [head = "", tail] = address.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail !== undefined) {
+    if (groups.length === 0 && /^(0*1?)$/.test(tail)) return address;
+    while (groups.length < 3) groups.push("0");
+  }
+  const network = groups.slice(0, 3).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${network.join(":")}::/48`;
+}
+
+interface SafeError {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: SafeError;
+}
+
+/** An error as it is logged: scrubbed, and short enough that a line of one thread is not torn by another's. */
+function safeError(error: unknown, depth = 0): SafeError {
+  if (!(error instanceof Error))
+    return { type: typeof error, message: scrubbed(String(error)).slice(0, limits.logTextMax) };
+  const code = (error as NodeJS.ErrnoException).code;
+  return {
+    type: error.name,
+    message: scrubbed(error.message).slice(0, limits.logTextMax),
+    ...(code !== undefined && { code: String(code) }),
+    ...(error.stack !== undefined && { stack: scrubbed(error.stack).slice(0, limits.logTextMax) }),
+    ...(error.cause !== undefined && depth < 2 && { cause: safeError(error.cause, depth + 1) }),
+  };
+}

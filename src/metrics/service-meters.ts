@@ -1,0 +1,113 @@
+/** What the services of one HTTP thread count (ingest, verdicts, blocks) and the state they show (queue, DNS, event loop). */
+import { performance } from "node:perf_hooks";
+import { type Action, actions, type Band, bands } from "../contract/verdict.js";
+import { histogramCells, newCells, observe } from "./cells.js";
+
+/** From a batch's arrival at the queue to its commit. */
+export const lagBoundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const;
+
+export const verdictSources = ["computed", "cached", "fail_open"] as const;
+export type VerdictSourceLabel = (typeof verdictSources)[number];
+
+/** Counters and gauges by name; the order is the layout. */
+const names = [
+  "eventsAccepted",
+  "eventsDuplicate",
+  "batchesAccepted",
+  "batchesDuplicate",
+  "batchesSampled",
+  "batchesShed",
+  "batchesFailed",
+  "blocksRecorded",
+  "blocksFailed",
+  "verdictFailures",
+  "queueBatches",
+  "queueBytes",
+  "queueTasks",
+  "ready",
+  "loopDelayP50Ms",
+  "loopDelayP99Ms",
+  "loopDelayMaxMs",
+  "dnsCached",
+  "dnsActive",
+  "dnsWaiting",
+  "dnsLookups",
+  "dnsFailures",
+  "dnsDropped",
+] as const;
+export type ServiceCell = (typeof names)[number];
+
+const indexOf = Object.fromEntries(names.map((name, index) => [name, index])) as Record<ServiceCell, number>;
+
+const indices = <T extends string>(list: readonly T[], step: number): Record<T, number> =>
+  Object.fromEntries(list.map((name, index) => [name, index * step])) as Record<T, number>;
+const bandStep = indices(bands, actions.length * verdictSources.length);
+const actionStep = indices(actions, verdictSources.length);
+const sourceStep = indices(verdictSources, 1);
+
+const verdictsAt = names.length;
+const lagAt = verdictsAt + bands.length * actions.length * verdictSources.length;
+export const serviceCells = lagAt + histogramCells({ boundsMs: lagBoundsMs });
+
+/** What became of a batch that was at the workers. */
+export interface BatchCounts {
+  readonly accepted: number;
+  readonly duplicates: number;
+}
+
+export class ServiceMeters {
+  readonly buffer = newCells(serviceCells);
+  readonly #cells = new Float64Array(this.buffer);
+
+  add(name: ServiceCell, count = 1): void {
+    this.#cells[indexOf[name]]! += count;
+  }
+
+  set(name: ServiceCell, value: number): void {
+    this.#cells[indexOf[name]] = value;
+  }
+
+  countVerdict(band: Band, action: Action, source: VerdictSourceLabel): void {
+    this.#cells[verdictsAt + bandStep[band] + actionStep[action] + sourceStep[source]]!++;
+  }
+
+  /** A committed batch. One without any event of its own counts as nothing. */
+  countBatch({ accepted, duplicates }: BatchCounts): void {
+    const cells = this.#cells;
+    cells[indexOf.eventsAccepted]! += accepted;
+    cells[indexOf.eventsDuplicate]! += duplicates;
+    if (accepted > 0) cells[indexOf.batchesAccepted]!++;
+    else if (duplicates > 0) cells[indexOf.batchesDuplicate]!++;
+  }
+
+  /** Now, ms, on the clock of `observeLag`. */
+  now(): number {
+    return performance.now();
+  }
+
+  observeLag(ms: number): void {
+    observe(this.#cells, lagAt, lagBoundsMs, ms);
+  }
+}
+
+/** Reads one thread's cells, or the sum of all threads'. */
+export class ServiceReading {
+  readonly #cells: Float64Array;
+
+  constructor(cells: Float64Array) {
+    this.#cells = cells;
+  }
+
+  get(name: ServiceCell): number {
+    return this.#cells[indexOf[name]]!;
+  }
+
+  verdicts(band: Band, action: Action, source: VerdictSourceLabel): number {
+    return this.#cells[verdictsAt + bandStep[band] + actionStep[action] + sourceStep[source]]!;
+  }
+
+  /** The cells of the lag histogram. */
+  lag(): Float64Array {
+    return this.#cells.subarray(lagAt, serviceCells);
+  }
+}

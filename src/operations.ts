@@ -1,0 +1,171 @@
+/** What operators and their tools get of a running server: the admin address with metrics and health, and certificates on SIGHUP. */
+import { readFileSync, statfsSync } from "node:fs";
+import type { ServeConfig } from "./config.js";
+import { bytesOfMib } from "./config.js";
+import { isReady, type Readiness, startAdmin } from "./http/admin.js";
+import { type CertificateFacts, readCertificate, reasonToKeepOld } from "./http/certificate.js";
+import { limits } from "./limits.js";
+import type { Logger } from "./log.js";
+import type { RunningServer } from "./main.js";
+import { createExposition, type ProcessState, type ThreadBuffers } from "./metrics/exposition.js";
+import { ServiceReading } from "./metrics/service-meters.js";
+import type { Store } from "./store/store.js";
+
+export interface OperationsOptions {
+  readonly config: ServeConfig;
+  readonly log: Logger;
+  readonly first: RunningServer;
+  /** Of all HTTP threads, the first thread's first. */
+  readonly buffers: () => readonly ThreadBuffers[];
+  /** Renews the certificate of all HTTP threads; rejects when one kept the old one. */
+  readonly renewCertificate: () => Promise<void>;
+}
+
+export interface Operations {
+  close(): Promise<void>;
+}
+
+/** Rejects when the admin address can't be had for another reason than that it is taken, or the certificate can't be used. */
+export async function startOperations(options: OperationsOptions): Promise<Operations> {
+  const { config, log, buffers } = options;
+  const certificate = new Certificate(options);
+  const readiness = (): Readiness => readinessOf(options);
+  const exposition = createExposition({
+    version: version(),
+    routes: options.first.routeLabels,
+    threads: buffers,
+    state: stateReader(options, certificate),
+  });
+  const admin = await startAdmin({
+    host: config.adminHost,
+    port: config.adminPort,
+    token: config.adminToken,
+    metrics: exposition.text,
+    metricsType: exposition.contentType,
+    readiness,
+    onFailure: (err) => log.error({ err }, "the admin address failed"),
+    onTaken: () =>
+      log.warn(
+        { host: config.adminHost, port: config.adminPort },
+        "the admin address is taken; it is tried again until it is free",
+      ),
+    onListening: (port) => log.info({ host: config.adminHost, port }, "admin listening"),
+    retryMs: limits.adminRetryMs,
+  });
+  const onHangUp = (): void => certificate.renewLater();
+  process.on("SIGHUP", onHangUp);
+  return {
+    close: async () => {
+      process.off("SIGHUP", onHangUp);
+      await admin.close();
+    },
+  };
+}
+
+/** The first thread as it is now; the others as they showed themselves last. */
+function readinessOf({ first, buffers }: OperationsOptions): Readiness {
+  const own = first.readiness();
+  const others = buffers().slice(1);
+  const areReady = others.every(({ services }) => new ServiceReading(new Float64Array(services)).get("ready") === 1);
+  return { ...own, workers: own.workers && (areReady || own.draining) };
+}
+
+/** The state of the process at a scrape; once the store is closed, as it was last. */
+function stateReader(options: OperationsOptions, certificate: Certificate): () => ProcessState {
+  const { config, first } = options;
+  let stored = { storeBytes: 0, diskFreeBytes: 0, sessionsStored: 0, blocksStored: 0 };
+  return () => {
+    const readiness = readinessOf(options);
+    if (readiness.store) stored = storedState(first.store, config.dataDir);
+    return {
+      ...stored,
+      isReady: isReady(readiness),
+      shedAboveBytes: bytesOfMib(config.queueMb),
+      certificateExpiresAt: certificate.expiresAt,
+      certificateReloads: certificate.reloads,
+    };
+  };
+}
+
+/** What LMDB's `getStats` says, of which its types say nothing. */
+interface TableStats {
+  readonly entryCount: number;
+  readonly pageSize: number;
+  readonly lastPageNumber: number;
+}
+
+function storedState(store: Store, dataDir: string) {
+  const sessions = store.sessions.getStats() as TableStats;
+  const blocks = store.blocks.getStats() as TableStats;
+  const disk = statfsSync(dataDir);
+  return {
+    storeBytes: (sessions.lastPageNumber + 1) * sessions.pageSize,
+    diskFreeBytes: disk.bavail * disk.bsize,
+    sessionsStored: sessions.entryCount,
+    blocksStored: blocks.entryCount,
+  };
+}
+
+/** The version of the package this runs from. */
+function version(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** The certificate in use. A bad new one is refused and logged; the old one stays. */
+class Certificate {
+  readonly #options: OperationsOptions;
+  #facts: CertificateFacts | null = null;
+  #done = 0;
+  #refused = 0;
+  #renewing = Promise.resolve();
+
+  constructor(options: OperationsOptions) {
+    this.#options = options;
+    const read = this.#read();
+    if (read === null) return;
+    if ("fault" in read) throw new Error(read.fault);
+    this.#facts = read;
+    const reason = reasonToKeepOld(read, Date.now());
+    if (reason !== null) options.log.warn({ reason }, "the certificate is used all the same");
+  }
+
+  /** Seconds since the epoch; null without TLS. */
+  get expiresAt(): number | null {
+    return this.#facts === null ? null : this.#facts.validToMs / 1000;
+  }
+
+  get reloads(): { readonly done: number; readonly refused: number } {
+    return { done: this.#done, refused: this.#refused };
+  }
+
+  /** One after another, if the signal comes more than once. */
+  renewLater(): void {
+    this.#renewing = this.#renewing.then(() => this.#renew());
+  }
+
+  #read(): ReturnType<typeof readCertificate> | null {
+    const { tlsCert, tlsKey } = this.#options.config;
+    return tlsCert === "" ? null : readCertificate({ certificate: tlsCert, key: tlsKey });
+  }
+
+  async #renew(): Promise<void> {
+    const { log, renewCertificate } = this.#options;
+    const read = this.#read();
+    if (read === null) {
+      log.info("nothing to read again: TLS is off");
+      return;
+    }
+    try {
+      const reason = "fault" in read ? read.fault : reasonToKeepOld(read, Date.now());
+      if (reason !== null || "fault" in read) throw new Error(reason ?? "");
+      await renewCertificate();
+      this.#facts = read;
+      this.#done++;
+      log.info({ subject: read.subject, validTo: new Date(read.validToMs).toISOString() }, "certificate renewed");
+    } catch (err) {
+      this.#refused++;
+      log.error({ err }, "the new certificate is not used, the old one stays");
+    }
+  }
+}

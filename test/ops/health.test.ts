@@ -1,0 +1,67 @@
+/** Health, readiness and the admin address over the life of the real process: start, drain, stop, rolling restart. */
+
+import { once } from "node:events";
+import { createServer } from "node:net";
+import t from "tap";
+import { operate, run } from "./process.js";
+
+t.test("a server that listens is alive and ready", async (t) => {
+  const server = await operate(t, ["--http-threads", "2", "--scoring-threads", "2"]);
+  const ready = await server.admin("/readyz");
+  t.same(await ready.json(), { status: "ready", store: true, workers: true, draining: false });
+  t.equal(ready.status, 200);
+  t.same(await (await server.admin("/healthz")).json(), { status: "ok" });
+  for (const path of ["/healthz", "/readyz"]) {
+    t.equal((await fetch(`http://127.0.0.1:${server.port}${path}`)).status, 200, `${path} for clients`);
+  }
+  t.equal((await server.admin("/healthz", { method: "HEAD" })).status, 200);
+
+  server.signal("SIGHUP");
+  await server.logged("nothing to read again: TLS is off");
+  t.equal((await server.admin("/readyz")).status, 200, "SIGHUP without TLS changes nothing");
+});
+
+t.test("while it drains it is alive, not ready, and still answers", async (t) => {
+  const server = await operate(t, ["--drain-seconds", "3600", "--http-threads", "2"]);
+  server.signal("SIGTERM");
+  await server.logged("stopping");
+  const ready = await server.admin("/readyz");
+  t.equal(ready.status, 503);
+  t.same(await ready.json(), { status: "not ready", store: true, workers: true, draining: true });
+  t.equal((await server.admin("/healthz")).status, 200);
+  t.equal((await server.metricsOnce(({ sum }) => sum("verdictd_ready") === 0)).sum("verdictd_ready"), 0);
+  t.equal((await fetch(`http://127.0.0.1:${server.port}/v1/account`)).status, 401, "requests are still taken");
+  t.equal((await fetch(`http://127.0.0.1:${server.port}/readyz`)).status, 503, "clients' side says so too");
+});
+
+t.test("a process that finds the admin address taken takes it over when it is free", async (t) => {
+  const folder = t.testdir({ one: {}, two: {} });
+  const first = await operate(t, [], { dataDir: `${folder}/one` });
+  const flags = ["--admin-port", String(first.adminPort)];
+  const second = await operate(t, flags, { dataDir: `${folder}/two` });
+  await second.logged("the admin address is taken; it is tried again until it is free");
+  t.equal((await fetch(`http://127.0.0.1:${second.port}/readyz`)).status, 200, "it serves meanwhile");
+  first.signal("SIGTERM");
+  t.equal(await first.gone(), 0);
+  await second.logged("admin listening");
+  t.equal(second.adminPort, first.adminPort);
+  t.equal((await second.admin("/readyz")).status, 200);
+  second.signal("SIGTERM");
+  t.equal(await second.gone(), 0);
+});
+
+t.test("it ends while it still waits for the admin address", async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.teardown(() => other.close());
+  const { port } = other.address() as { port: number };
+  const server = await operate(t, ["--admin-port", String(port)]);
+  server.signal("SIGTERM");
+  t.equal(await server.gone(), 0);
+});
+
+t.test("an admin address that is not ours stops the start", async (t) => {
+  const { code, err } = await run(["serve", "--port", "0", "--admin-host", "192.0.2.1", "--data-dir", t.testdir()]);
+  t.equal(code, 1);
+  t.match(err, /can't listen on the admin address 192\.0\.2\.1:9464/);
+});
