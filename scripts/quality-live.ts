@@ -1,6 +1,6 @@
 /**
  * The live half of the quality report: real tools in real browsers visit a page with the SDK, and the verdicts on their sessions are
- * read through the public API. `node dist/scripts/quality-live.js [--runs N] [--only TEXT,…] [--seed N] [--captures DIR] [--json FILE]`
+ * read through the public API. `node dist/scripts/quality-live.js [--runs N] [--only TEXT,…] [--seed N] [--jobs N] [--captures DIR] [--json FILE]`
  * Exits 1 when a goal was missed, 2 on a wrong flag. Talks to loopback only; everything that it starts, it ends.
  */
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
@@ -16,10 +16,14 @@ import { startService } from "./live/service.js";
 import { type SiteVisit, startSite } from "./live/site.js";
 
 const defaultRuns = 5;
+/** One row in the window and one without at a time. */
+const defaultJobs = 2;
 
 interface Flags {
   readonly runs: number;
   readonly seed: number;
+  /** Rows made at once: one of those that use the screen, the rest of those without; 1: all in turn. */
+  readonly jobs: number;
   /** Cases whose goal, tool and behaviour contain one of these, in any case of letters. */
   readonly only: readonly string[];
   readonly captures: string | null;
@@ -31,6 +35,7 @@ function readFlags(): Flags {
     options: {
       runs: { type: "string", default: String(defaultRuns) },
       seed: { type: "string", default: "1" },
+      jobs: { type: "string", default: String(defaultJobs) },
       only: { type: "string", default: "" },
       captures: { type: "string" },
       json: { type: "string" },
@@ -38,11 +43,14 @@ function readFlags(): Flags {
   });
   const runs = Number(values.runs);
   const seed = Number(values.seed);
+  const jobs = Number(values.jobs);
   if (!Number.isInteger(runs) || runs < 1 || runs > 1000) throw new Error("--runs wants a whole number from 1 to 1000");
+  if (!Number.isInteger(jobs) || jobs < 1 || jobs > 16) throw new Error("--jobs wants a whole number from 1 to 16");
   if (!Number.isInteger(seed)) throw new Error("--seed wants a whole number");
   return {
     runs,
     seed,
+    jobs,
     only: values.only.toLowerCase().split(","),
     captures: values.captures ?? null,
     json: values.json ?? null,
@@ -72,6 +80,24 @@ async function measureRow(of: LiveCase, runs: number, ground: Ground): Promise<R
   return row;
 }
 
+/** Makes all rows, in the order of the cases. Rows that use the screen are made in turn: they would steal each other's focus. */
+async function measureRows(cases: readonly LiveCase[], flags: Flags, ground: Ground): Promise<Row[]> {
+  const rows: Row[] = [];
+  const numbers = [...cases.keys()];
+  const chain = async (queue: number[]) => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      rows[next] = await measureRow(cases[next]!, flags.runs, ground);
+    }
+  };
+  if (flags.jobs === 1) await chain(numbers);
+  else {
+    const onScreen = numbers.filter((each) => cases[each]!.needsDisplay);
+    const elsewhere = numbers.filter((each) => !cases[each]!.needsDisplay);
+    await Promise.all([chain(onScreen), ...Array.from({ length: flags.jobs - 1 }, () => chain(elsewhere))]);
+  }
+  return rows;
+}
+
 async function main(): Promise<void> {
   const flags = readFlags();
   const cases = liveCases().filter(({ goal, tool, behavior }) => {
@@ -83,7 +109,7 @@ async function main(): Promise<void> {
   const site = await startSite(service);
   const wantsDisplay = missingProgram("Xvfb") === null && cases.some((each) => each.needsDisplay);
   const display = wantsDisplay ? await openDisplay() : null;
-  const rows: Row[] = [];
+  let rows: Row[] = [];
   try {
     const { captures } = flags;
     const ground: Ground = {
@@ -93,7 +119,7 @@ async function main(): Promise<void> {
       seed: flags.seed,
       ...(captures !== null && { onVisit: (of, visit, outcome) => capture(captures, of, visit, outcome) }),
     };
-    for (const each of cases) rows.push(await measureRow(each, flags.runs, ground));
+    rows = await measureRows(cases, flags, ground);
   } finally {
     await display?.close();
     await site.close();

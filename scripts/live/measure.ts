@@ -16,14 +16,6 @@ export interface Ground {
   readonly onVisit?: (of: LiveCase, visit: SiteVisit, outcome: Outcome) => void;
 }
 
-let addresses = 0;
-
-/** An address of its own for each visitor (198.18.0.0/15, for benchmarks): they are different visitors, not one busy network. */
-function nextAddress(): string {
-  const n = addresses++ % 130_000;
-  return `198.${18 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`;
-}
-
 /** A stable number of a case, so that adding cases leaves the randomness of the others alone. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
@@ -33,7 +25,7 @@ function hash(text: string): number {
 
 /** One visit of a case. A visit that fails is an outcome of its own, never a verdict. */
 export async function measureVisit(of: LiveCase, run: number, ground: Ground): Promise<Outcome> {
-  const visit = ground.site.open(nextAddress());
+  const visit = ground.site.open();
   const outcome = await carryOut(of, run, visit, ground).catch(
     (error: unknown): Outcome => ({ failure: error instanceof Error ? error.message : String(error) }),
   );

@@ -2,7 +2,9 @@
  * The automation tools that are packages: each is started, in its own way and version, on this machine's browsers. Hardened ones
  * are set up as their documentation advises; headless ones hide the word in the user agent.
  */
+import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
+import { promisify } from "node:util";
 import type { BrowserType, Page as PlaywrightPage } from "playwright-core";
 import type { Browser, LaunchOptions, Page as PuppeteerPage } from "puppeteer-core";
 import { missingProgram, ordinaryUserAgent, programs, quietArgs } from "../chromium.js";
@@ -48,7 +50,7 @@ function environment(display: Display | null): Record<string, string> {
   return display === null ? own : { ...own, DISPLAY: display.name };
 }
 
-/** The user agent that a headless browser says instead of its own, learnt from the browser itself. */
+/** The user agent that a headless browser of this version says instead of its own. */
 function disguise(version: string): string {
   return ordinaryUserAgent(/(\d+)\./.exec(version)?.[1] ?? "0");
 }
@@ -101,18 +103,10 @@ async function openPatchright(display: Display | null): Promise<OpenedTool> {
   };
 }
 
-let knownVersion: Promise<string> | null = null;
-
-/** Chromium's version, asked of the browser once. */
-function versionOfChromium(): Promise<string> {
-  knownVersion ??= (async () => {
-    const { chromium } = require("playwright-core") as PlaywrightPackage;
-    const browser = await chromium.launch({ executablePath: programs.chromium, args: [...quietArgs] });
-    const version = browser.version();
-    await browser.close();
-    return version;
-  })();
-  return knownVersion;
+/** What Chromium says of its version, as in `Chromium 156.0.8078.79`. */
+async function versionOfChromium(): Promise<string> {
+  const { stdout } = await promisify(execFile)(programs.chromium, ["--version"], { timeout: launchMsMax });
+  return stdout;
 }
 
 interface PuppeteerPackage {
@@ -200,13 +194,13 @@ export const packageTools: readonly DrivenTool[] = [
   {
     name: "patchright",
     isHardened: true,
-    missing: () => missing(["patchright-core", "playwright-core"], "chromium"),
+    missing: () => missing(["patchright-core"], "chromium"),
     open: openPatchright,
   },
   {
     name: "rebrowser-puppeteer",
     isHardened: true,
-    missing: () => missing(["rebrowser-puppeteer-core", "playwright-core"], "chromium"),
+    missing: () => missing(["rebrowser-puppeteer-core"], "chromium"),
     open: openRebrowser,
   },
   {
