@@ -45,13 +45,13 @@ async function straightSteps(page: DrivenPage, random: Random): Promise<void> {
     await page.move(x + width / 2, y + height / 2, integerBetween(random, 12, 25));
     await page.down();
     await page.up();
-    await pause(between(random, 100, 350));
+    await pause(between(random, 60, 220));
   };
   for (const button of someButtons(random)) await go(button);
   await go("#name");
   await page.type(pick(random, names), 50);
   await go("#message");
-  await page.type(pick(random, messages), 50);
+  await page.type(pick(random, messages).slice(0, 12), 50);
   await go("#send");
   for (let step = 0; step < 4; step++) {
     await page.wheel(200);
