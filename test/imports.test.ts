@@ -53,6 +53,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "main",
     "http-threads",
     "commander",
+    "yaml",
     "node:",
   ],
   config: ["contract", "limits", "errors", "config-file", "ipaddr.js", "node:"],

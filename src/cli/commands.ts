@@ -5,6 +5,7 @@ import { configCommand } from "./commands/config.js";
 import { initCommand } from "./commands/init.js";
 import { memberCommands } from "./commands/member.js";
 import { projectCommands } from "./commands/project.js";
+import { ruleCommands } from "./commands/rules.js";
 import { serveCommand } from "./commands/serve.js";
 import { sessionCommands } from "./commands/session.js";
 import { storeCommands } from "./commands/store.js";
@@ -21,6 +22,7 @@ export const commands: readonly AnyCommand[] = [
   ...memberCommands,
   ...projectCommands,
   ...tokenCommands,
+  ...ruleCommands,
   ...verifiedBotCommands,
   ...sessionCommands,
   ...storeCommands,

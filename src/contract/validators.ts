@@ -4,6 +4,7 @@ import type { ApiTypes } from "./api-answers.js";
 import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody } from "./control.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
+import type { RulesFile } from "./rules-file.js";
 
 /** Where and why a value does not fit its type: `path` as in `events[3].payload.x`, `expected` as a TypeScript type. */
 export interface Mismatch {
@@ -33,6 +34,7 @@ const validators = {
   rule: typia.createValidate<RuleBody>(),
   ruleChange: typia.createValidate<RuleChangeBody>(),
   ruleTest: typia.createValidate<RuleTestBody>(),
+  rulesFile: typia.createValidateEquals<RulesFile>(),
 };
 
 function check<T>(report: typia.IValidation<T>): Checked<T> {
@@ -45,6 +47,7 @@ export const checkRotate = (value: unknown): Checked<RotateBody> => check(valida
 export const checkSettings = (value: unknown): Checked<SettingsBody> => check(validators.settings(value));
 export const checkRule = (value: unknown): Checked<RuleBody> => check(validators.rule(value));
 export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange(value));
+export const checkRulesFile = (value: unknown): Checked<RulesFile> => check(validators.rulesFile(value));
 export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest(value));
 
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */

@@ -80,7 +80,7 @@ export class Rules {
     return this.#change(projectId, () => {
       const count = this.#store.rules.getKeysCount({ start: [projectId, 0], end: [projectId + 1, 0] });
       if (count >= limits.rulesPerProjectMax) {
-        return refuse("invalidPayload", `a project has at most ${limits.rulesPerProjectMax} rules`);
+        return tooManyRules;
       }
       return putNewRule(this.#store, projectId, rule, this.#timestamp());
     });
@@ -120,6 +120,48 @@ export class Rules {
     return rules;
   }
 
+  /** Why a source is no rule, or null. */
+  fault(source: string): Refusal | null {
+    const tree = compiledTree(source);
+    return tree instanceof Refusal ? tree : null;
+  }
+
+  /** Makes the project's rules these, told apart by name, in one change. The sources must be good. */
+  async applyAll(
+    projectId: number,
+    wanted: readonly NewRule[],
+  ): Promise<{ created: number; changed: number; removed: number; unchanged: number } | Refusal> {
+    if (wanted.length > limits.rulesPerProjectMax) return tooManyRules;
+    return changeControlPlane(this.#store, () => {
+      const project = this.#store.projects.get(projectId);
+      if (project === undefined) return refuse("notFound", `there is no project ${projectId}`);
+      const counts = { created: 0, changed: 0, removed: 0, unchanged: 0 };
+      const present = this.list(projectId);
+      const kept = new Set<number>();
+      for (const rule of wanted) {
+        const before = present.find(({ name }) => name === rule.name);
+        if (before !== undefined) kept.add(before.id);
+        if (before === undefined) {
+          putNewRule(this.#store, projectId, rule, this.#timestamp());
+          counts.created++;
+        } else if (isSameRule(before, rule)) counts.unchanged++;
+        else {
+          const changed: Rule = { ...before, ...rule, updatedAt: this.#timestamp() };
+          this.#store.rules.putSync([projectId, before.id], changed);
+          counts.changed++;
+        }
+      }
+      for (const { id } of present.filter((rule) => !kept.has(rule.id))) {
+        this.#store.rules.removeSync([projectId, id]);
+        counts.removed++;
+      }
+      if (counts.created + counts.changed + counts.removed > 0) {
+        this.#store.projects.putSync(projectId, { ...project, rulesRevision: project.rulesRevision + 1 });
+      }
+      return counts;
+    });
+  }
+
   #change(projectId: number, change: () => Rule | Refusal): Promise<Rule | Refusal> {
     return changeControlPlane(this.#store, () => {
       const result = change();
@@ -134,6 +176,18 @@ export class Rules {
   #timestamp(): string {
     return new Date(this.#now()).toISOString();
   }
+}
+
+const tooManyRules = refuse("invalidPayload", `a project has at most ${limits.rulesPerProjectMax} rules`);
+
+function isSameRule(one: NewRule, other: NewRule): boolean {
+  return (
+    one.name === other.name &&
+    one.expressionSource === other.expressionSource &&
+    one.action === other.action &&
+    one.isActive === other.isActive &&
+    one.sortOrder === other.sortOrder
+  );
 }
 
 const missingRule = refuse("notFound", "the project has no such rule");

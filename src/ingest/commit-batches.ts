@@ -13,7 +13,7 @@ import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../con
 import { setCrawlerClaim } from "../engines/crawler-claim.js";
 import { foldBatch } from "../engines/fold-batch.js";
 import { shingleHashes } from "../engines/path-shingles.js";
-import { combine, runEngines } from "../engines/score.js";
+import { scoreSession } from "../engines/score-session.js";
 import {
   newFeatures,
   packedBytesMax,
@@ -281,7 +281,12 @@ function lastRequest(before: LastRequest, events: readonly IngestEvent[], facts:
 function saveSession(store: Store, session: OpenSession, fired: number[]): void {
   let packed: Buffer;
   try {
-    if (session.score) scoreSession(session, fired);
+    if (session.score) {
+      const { verdict } = session;
+      const before = verdict.detectionIds;
+      scoreSession(verdict, session.features);
+      for (const id of verdict.detectionIds) if (!before.includes(id)) fired.push(id);
+    }
     packed = packScratch.subarray(0, packFeatures(session.features, packScratch, 0));
   } catch (cause) {
     throw new BatchFault("scoring failed", { cause });
@@ -292,18 +297,3 @@ function saveSession(store: Store, session: OpenSession, fired: number[]): void 
 
 /** Where features are packed before they are copied into the record; a worker packs one session at a time. */
 const packScratch = Buffer.allocUnsafe(packedBytesMax + 256);
-
-/** `fired` takes the detections that are new to the session. */
-function scoreSession({ verdict, features }: OpenSession, fired: number[]): void {
-  const results = runEngines(features, verdict.last);
-  const combined = combine(results);
-  verdict.engineScores = {
-    heuristics: results.heuristics.score,
-    js_detection: results.js_detection.score,
-    behavioral: results.behavioral.score,
-  };
-  for (const id of combined.detectionIds) if (!verdict.detectionIds.includes(id)) fired.push(id);
-  verdict.score = combined.score;
-  verdict.detectionIds = combined.detectionIds;
-  verdict.scored = true;
-}

@@ -1,6 +1,7 @@
 /** `verdictd backup`, `check` and `stats`: the store as a whole. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { rescoreSessions } from "../../control-plane/rescore.js";
 import { checkStore } from "../../control-plane/store-check.js";
 import { storeStatistics } from "../../control-plane/store-statistics.js";
 import { backupStore } from "../../store/backup.js";
@@ -9,6 +10,7 @@ import { storeFile } from "../../store/store-file.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
 import { columns } from "../output.js";
+import { progressBar } from "../progress.js";
 
 const backup: StoreCommand = {
   name: "backup",
@@ -59,4 +61,10 @@ const stats: StoreCommand = {
   },
 };
 
-export const storeCommands: readonly StoreCommand[] = [backup, check, stats];
+const rescore: StoreCommand = {
+  name: "rescore",
+  help: "run every stored session through the present catalogue of detections",
+  run: (store, given) => rescoreSessions(store, progressBar("rescore", given["json"] === undefined)),
+};
+
+export const storeCommands: readonly StoreCommand[] = [backup, check, rescore, stats];

@@ -1,0 +1,49 @@
+/** `verdictd rules export` and `rules apply`: a project's rules as a YAML file, diffable, applied without needless change. */
+import { readFileSync } from "node:fs";
+import { parse, stringify } from "yaml";
+import type { RulesFile } from "../../contract/rules-file.js";
+import { checkRulesFile } from "../../contract/validators.js";
+import { Rules } from "../../control-plane/rules.js";
+import { applyRules, exportRules } from "../../control-plane/rules-file.js";
+import type { StoreCommand } from "../command.js";
+import { expectDone, idOf, textOf } from "../given.js";
+import { CommandFailure } from "../output.js";
+
+const project = { name: "project", placeholder: "ID", help: "project id", isRequired: true } as const;
+
+const exporting: StoreCommand<RulesFile> = {
+  name: "rules export",
+  help: "print the rules of a project as YAML, in the order of evaluation",
+  flags: [project],
+  run: async (store, given) => {
+    const id = idOf(given, "project");
+    if (store.projects.get(id) === undefined) throw new CommandFailure(`there is no project ${id}`);
+    return exportRules(new Rules(store, Date.now), id);
+  },
+  show: (file) => stringify(file).trimEnd(),
+};
+
+const applying: StoreCommand = {
+  name: "rules apply",
+  help: "make a project's rules those of a YAML file; rules are told apart by name",
+  positionals: [{ name: "FILE", help: "what `rules export` prints" }],
+  flags: [project],
+  run: async (store, given) => {
+    const file = readRulesFile(textOf(given, "FILE"));
+    return expectDone(await applyRules(new Rules(store, Date.now), idOf(given, "project"), file));
+  },
+};
+
+function readRulesFile(path: string): RulesFile {
+  let value: unknown;
+  try {
+    value = parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new CommandFailure(`${path}: ${(error as Error).message.split("\n")[0]}`);
+  }
+  const checked = checkRulesFile(value);
+  if ("value" in checked) return checked.value;
+  throw new CommandFailure(`${path}: ${checked.path || "the file"} must be ${checked.expected}`);
+}
+
+export const ruleCommands: readonly StoreCommand[] = [exporting, applying];

@@ -1,0 +1,17 @@
+/** The rules of a project as a file: YAML that people edit, keep in version control and apply again. */
+import type { tags } from "typia";
+import type { Action } from "./verdict.js";
+
+/** One rule, by its name: names are what `apply` tells rules apart by. */
+export interface FiledRule {
+  name: string & tags.MinLength<1> & tags.MaxLength<255>;
+  expression: string;
+  action: Action;
+  /** Default true. */
+  is_active?: boolean;
+}
+
+/** In the order of evaluation. */
+export interface RulesFile {
+  rules: FiledRule[];
+}

@@ -1,0 +1,58 @@
+/** Runs stored sessions through the present catalogue: what verdictd does with its memory after an upgrade or a new detection. */
+import { scoreSession } from "../engines/score-session.js";
+import { unpackFeatures } from "../engines/session-features.js";
+import { limits } from "../limits.js";
+import { decodeSession, encodeSession } from "../store/session-record.js";
+import type { Store } from "../store/store.js";
+
+export interface Rescored {
+  /** Sessions looked at. */
+  readonly sessions: number;
+  /** Sessions whose score is another now. */
+  readonly changed: number;
+  /** Sessions never scored, or whose evidence this version can't read: they stay as they are. */
+  readonly left: number;
+}
+
+/**
+ * Scores every stored session again, a few hundred a transaction, beside a running server. `onProgress` hears how many were looked
+ * at so far, and of how many.
+ */
+export async function rescoreSessions(
+  store: Store,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<Rescored> {
+  const result = { sessions: 0, changed: 0, left: 0 };
+  const total = store.sessions.getKeysCount({});
+  let start: Buffer | undefined;
+  for (;;) {
+    const range = { limit: limits.sweepRowsMax, ...(start !== undefined && { start }) };
+    const keys = [...store.sessions.getKeys(range)];
+    if (keys.length === 0) return result;
+    await store.root.transaction(() => {
+      for (const key of keys) {
+        const outcome = rescore(store, key);
+        if (outcome !== "gone") result.sessions++;
+        if (outcome === "changed") result.changed++;
+        if (outcome === "left") result.left++;
+      }
+    });
+    onProgress(result.sessions, total);
+    start = Buffer.concat([keys.at(-1)!, Buffer.alloc(1)]);
+  }
+}
+
+/** Call inside a write transaction. */
+function rescore(store: Store, key: Buffer): "changed" | "same" | "left" | "gone" {
+  const bytes = store.sessions.getBinary(key);
+  if (bytes === undefined) return "gone";
+  const record = decodeSession(bytes);
+  const features = record === null ? null : unpackFeatures(record.features, 0, record.features.length);
+  if (record === null || features === null || !record.verdict.scored) return "left";
+  const { verdict } = record;
+  const before = { score: verdict.score, ids: verdict.detectionIds.join() };
+  scoreSession(verdict, features);
+  if (verdict.score === before.score && verdict.detectionIds.join() === before.ids) return "same";
+  store.sessions.putSync(key, encodeSession(record));
+  return "changed";
+}

@@ -1,0 +1,51 @@
+/** Brings a project's rules to what a file says, changing no more than it has to: applying the same file twice changes nothing. */
+import type { FiledRule, RulesFile } from "../contract/rules-file.js";
+import { type Refusal, refuse } from "../errors.js";
+import type { NewRule, Rules } from "./rules.js";
+
+export interface Applied {
+  readonly created: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+}
+
+/** The rules of a project in the order of evaluation. */
+export function exportRules(rules: Rules, projectId: number): RulesFile {
+  return {
+    rules: rules.list(projectId).map(({ name, expressionSource, action, isActive }) => ({
+      name,
+      expression: expressionSource,
+      action,
+      is_active: isActive,
+    })),
+  };
+}
+
+/** Places leave room, so that a rule put between two by hand keeps its place until the next apply. */
+const placeStep = 10;
+
+/**
+ * Rules are told apart by name; their order in the file is their order of evaluation. Everything is checked before anything is
+ * changed: a refused file leaves the project as it was.
+ */
+export async function applyRules(rules: Rules, projectId: number, file: RulesFile): Promise<Applied | Refusal> {
+  const names = new Set<string>();
+  for (const { name, expression } of file.rules) {
+    if (names.has(name)) return refuse("invalidPayload", `two rules are called "${name}"`);
+    names.add(name);
+    const fault = rules.fault(expression);
+    if (fault !== null) return refuse("invalidPayload", `rule "${name}": ${fault.message}`);
+  }
+  return rules.applyAll(projectId, file.rules.map(newRule));
+}
+
+function newRule({ name, expression, action, is_active }: FiledRule, index: number): NewRule {
+  return {
+    name,
+    expressionSource: expression,
+    action,
+    isActive: is_active ?? true,
+    sortOrder: (index + 1) * placeStep,
+  };
+}

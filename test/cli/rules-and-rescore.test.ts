@@ -1,0 +1,87 @@
+/** Rules as a file, and stored sessions scored again: commands beside a running server. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { sessionRange } from "../../src/store/keys.js";
+import { decodeSession, encodeSession } from "../../src/store/session-record.js";
+import { openStore } from "../../src/store/store.js";
+import { automatedBatch } from "../support/batches.js";
+import { firstTenant, startServer } from "../support/server.js";
+import { verdictd } from "./program.js";
+
+t.test("rules are exported, edited and applied; applying the same file again changes nothing", async (t) => {
+  const server = await startServer(t);
+  const one = await firstTenant(server);
+  const flags = ["--project", String(one.projectId), "--data-dir", server.dataDir];
+  const { stdout } = await verdictd(["rules", "export", ...flags]);
+  t.match(stdout, /band == "definite"/);
+  const file = join(server.dataDir, "rules.yaml");
+  writeFileSync(file, stdout);
+  t.match(JSON.parse((await verdictd(["rules", "apply", file, ...flags, "--json"])).stdout), {
+    created: 0,
+    removed: 0,
+  });
+
+  const edited = `rules:
+  - name: Let the office in
+    expression: ip == "198.51.100.0/24"
+    action: allow
+  - name: Block definite bots
+    expression: band == "definite"
+    action: block
+    is_active: true
+`;
+  writeFileSync(file, edited);
+  const first = await verdictd(["rules", "apply", file, ...flags, "--json"]);
+  t.same(JSON.parse(first.stdout), { created: 1, changed: 1, removed: 1, unchanged: 0 });
+  const again = await verdictd(["rules", "apply", file, ...flags, "--json"]);
+  t.same(JSON.parse(again.stdout), { created: 0, changed: 0, removed: 0, unchanged: 2 });
+  const { json } = await server.ask("GET", `/v1/projects/${one.projectId}/rules`, { token: one.token });
+  t.same(
+    json.map(({ name, is_active }: { name: string; is_active: boolean }) => [name, is_active]),
+    [
+      ["Let the office in", true],
+      ["Block definite bots", true],
+    ],
+    "the running server has them in the order of the file",
+  );
+
+  writeFileSync(file, edited.replace('band == "definite"', "band =="));
+  const bad = await verdictd(["rules", "apply", file, ...flags]);
+  t.equal(bad.code, 2);
+  t.match(bad.stderr, /"Block definite bots".*line 1, column \d+/);
+  writeFileSync(file, edited.replace("action: block", "action: explode"));
+  const odd = await verdictd(["rules", "apply", file, ...flags]);
+  t.equal(odd.code, 1);
+  t.match(odd.stderr, /rules\[1\]\.action/);
+  const after = await server.ask("GET", `/v1/projects/${one.projectId}/rules`, { token: one.token });
+  t.same(after.json, json, "a refused file changes nothing");
+});
+
+t.test("rescore gives stored sessions the score that the present catalogue gives them", async (t) => {
+  const server = await startServer(t, ["--verdict-ttl", "0"]);
+  const one = await firstTenant(server);
+  const sent = await server.ask("POST", "/v1/events", {
+    headers: { "x-service-site-key": one.siteKey, "user-agent": "python-requests/2.32" },
+    body: automatedBatch("rescore1"),
+  });
+  const read = () =>
+    server.ask("GET", `/v1/sessions/${sent.json.session_token}/verdict`, { token: one.privateKey }).then((a) => a.json);
+  const scored = await read();
+  t.equal(scored.verdict, "definite");
+
+  // As a session would be that an older catalogue took for a person.
+  const store = openStore(server.dataDir);
+  t.teardown(() => store.close());
+  const [row] = [...store.sessions.getRange(sessionRange(one.projectId))];
+  const record = decodeSession(row!.value)!;
+  record.verdict.score = 90;
+  record.verdict.engineScores = { heuristics: null, js_detection: null, behavioral: 90 };
+  record.verdict.detectionIds = [];
+  store.sessions.putSync(row!.key, encodeSession(record));
+  t.equal((await read()).verdict, "likely_human");
+
+  const outcome = await verdictd(["rescore", "--json", "--data-dir", server.dataDir]);
+  t.same(JSON.parse(outcome.stdout), { sessions: 1, changed: 1, left: 0 });
+  t.same(await read(), scored);
+});
