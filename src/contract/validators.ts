@@ -1,7 +1,7 @@
 /** Checks compiled by typia from the contract's types. The only file that calls typia. */
 import typia from "typia";
 import type { ApiTypes } from "./api-answers.js";
-import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody } from "./control.js";
+import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody, TokenBody } from "./control.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
 
@@ -33,6 +33,7 @@ const validators = {
   rule: typia.createValidate<RuleBody>(),
   ruleChange: typia.createValidate<RuleChangeBody>(),
   ruleTest: typia.createValidate<RuleTestBody>(),
+  token: typia.createValidate<TokenBody>(),
 };
 
 function check<T>(report: typia.IValidation<T>): Checked<T> {
@@ -46,6 +47,7 @@ export const checkSettings = (value: unknown): Checked<SettingsBody> => check(va
 export const checkRule = (value: unknown): Checked<RuleBody> => check(validators.rule(value));
 export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange(value));
 export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest(value));
+export const checkToken = (value: unknown): Checked<TokenBody> => check(validators.token(value));
 
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */
 export const apiSchemas = typia.json.schemas<[ApiTypes], "3.1">();

@@ -8,6 +8,7 @@ import {
   checkRuleChange,
   checkRuleTest,
   checkSettings,
+  checkToken,
 } from "../../src/contract/validators.js";
 import { startService } from "../http-additive/service.js";
 import { event } from "../support/batches.js";
@@ -139,6 +140,18 @@ const bodies: readonly [
     "RuleTestBody",
     (value) => "value" in checkRuleTest(value),
     [draft, { ...draft, limit: 0 }, { ...draft, limit: 1000 }, { ...draft, limit: 1001 }, { expression: "score < 5" }],
+  ],
+  [
+    "TokenBody",
+    (value) => "value" in checkToken(value),
+    [
+      { abilities: ["*"] },
+      {},
+      { abilities: [] },
+      { abilities: ["x"] },
+      { abilities: "*" },
+      { abilities: Array(6).fill("*") },
+    ],
   ],
   [
     "IngestBatch",
