@@ -8,6 +8,8 @@ const DAY_MS = 24 * HOUR_MS;
 export const limits = {
   /** Bytes of an ingest body. A full batch of 100 events with long pointer paths is about 200 KiB. */
   ingestBodyBytesMax: 256 * KIB,
+  /** Bytes of a request's line and headers; what is over it is answered 431. Browsers keep at most 4 KiB a cookie. */
+  headerBytesMax: 16 * KIB,
   /** Bytes of any other body: a rule of 2000 characters escaped to the full is 12 KiB. */
   controlBodyBytesMax: 64 * KIB,
   /** Events of one batch. */

@@ -164,7 +164,7 @@ function failures(route: DocumentedRoute): Record<string, JsonSchema> {
 
 function impliedRefusals(route: DocumentedRoute): ErrorName[] {
   const implied: ErrorName[] = route.doc.body === undefined ? [] : ["invalidPayload"];
-  if (route.credential === "none") return implied;
+  if (route.credential === "none" || route.doc.refusesNobody === true) return implied;
   implied.push("unauthenticated", "internal");
   if (route.credential === "project") implied.push("forbidden", "notFound");
   else if (route.credential !== "token" || route.needsSubscription === true) implied.push("noActiveSubscription");

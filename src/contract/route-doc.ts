@@ -33,6 +33,8 @@ export interface RouteDoc {
   readonly bodyTypes?: readonly string[];
   /** Every success by status. */
   readonly answers: { readonly [status: number]: AnswerDoc };
+  /** True when a missing credential, an inactive subscription and even a failure get a success answer. */
+  readonly refusesNobody?: true;
   /** Refusals beside those that credential, path and body bring with them. */
   readonly refusals?: readonly ErrorName[];
 }

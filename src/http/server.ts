@@ -2,6 +2,8 @@
  * The uWebSockets.js front: turns the route table into an application, checks credentials in the contract's order and runs the
  * handlers. Handlers know nothing of sockets; this file knows nothing of what they do.
  */
+import "./header-limit.js";
+
 import {
   App,
   type HttpRequest,

@@ -283,3 +283,10 @@ t.test("every answer", async (t) => {
     },
   );
 });
+
+t.test("headers of a page on the customer's own domain, cookies and all, are read", async (t) => {
+  const server = await startServer(t);
+  const one = await firstTenant(server);
+  const headers = { cookie: `other=${"x".repeat(9000)}` };
+  t.equal((await server.ask("GET", "/v1/account", { token: one.token, headers })).status, 200);
+});

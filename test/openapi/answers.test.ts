@@ -147,6 +147,27 @@ async function askDataPlane(ask: AskOperation, one: Tenant, lapsed: Tenant): Pro
   await ask(422, "post", loggedIn, loggedInOf("nobody"), { as: one.privateKey });
 }
 
+/** The rule with this id matches every session that scores below 30; it blocks when this is called, and again afterwards. */
+async function askForwardAuth(
+  ask: AskOperation,
+  asked: (status: number, method: string, path: string, template?: string, body?: object) => Promise<unknown>,
+  one: Tenant,
+  rule: number,
+  sessions: readonly { readonly session_token: string }[],
+): Promise<void> {
+  const path = "/v1/forward-auth";
+  const visit = (key: string, token: string) => ({
+    as: key,
+    headers: { accept: "text/html", cookie: `service_session=${token}` },
+  });
+  const bot = sessions.at(-1)!.session_token;
+  await ask(403, "get", path, path, visit(one.privateKey, bot));
+  await asked(200, "patch", `/rules/${rule}`, "/rules/{rule}", { action: "challenge" });
+  await ask(401, "get", path, path, visit(one.privateKey, bot));
+  await asked(200, "patch", `/rules/${rule}`, "/rules/{rule}", { action: "block" });
+  await ask(204, "get", path, path, visit("sk_wrong", bot));
+}
+
 async function askPowers(
   ask: AskOperation,
   { one, poor, unable, lapsed, left }: Readonly<Record<"one" | "poor" | "unable" | "lapsed" | "left", Tenant>>,
@@ -220,6 +241,7 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
     await asked(200, "get", `/sessions/${token}`, "/sessions/{session_token}");
     await service.ask("GET", `/v1/sessions/${token}/verdict`, { as: one.privateKey });
   }
+  await askForwardAuth(ask, asked, one, id, sessions);
   await asked(404, "get", "/sessions/sess_nobody", "/sessions/{session_token}");
   // Blocks are stored behind the verdict's back: an empty transaction queues behind them.
   await service.server.store.root.transaction(() => {});

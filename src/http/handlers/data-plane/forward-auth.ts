@@ -65,6 +65,24 @@ export function forwardAuthRoute(services: ForwardAuthServices): RawRoute {
     method: "get",
     path: "/v1/forward-auth",
     credential: "private-key-raw",
+    doc: {
+      id: "forwardAuth",
+      tag: "data plane",
+      summary: "The verdict as a status, for a proxy that asks before it passes a request on",
+      description:
+        "204 lets in, 401 asks for a challenge, 403 blocks; nothing but a verdict gives 401 or 403. A wrong key, an inactive " +
+        "subscription or a failure lets in and says so in `X-Verdict-Error`.",
+      parameters: [
+        {
+          in: "query",
+          name: "headers",
+          description: "`x-original` to read the visitor's request from `X-Original-*` and not from `X-Forwarded-*`",
+          schema: { type: "string", enum: ["x-forwarded", "x-original"] },
+        },
+      ],
+      refusesNobody: true,
+      answers: { 204: "empty", 401: { contentType: "text/html" }, 403: { contentType: "text/html" } },
+    },
     handleRaw: (exchange, req) => {
       let reply: Reply;
       try {
