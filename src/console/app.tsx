@@ -24,6 +24,8 @@ export function App() {
   const [notice, setNotice] = useState<string | null>(null);
   const signOut = useCallback((why: string | null) => {
     forgetToken();
+    // Who signs out of their own accord leaves no trace of what was open; who is put out finds it again.
+    if (why === null) history.replaceState(null, "", hashOf("overview"));
     setNotice(why);
     setToken(null);
   }, []);
@@ -86,8 +88,8 @@ function Frame({ token, signOut }: { readonly token: string; readonly signOut: (
         onSignOut={() => signOut(null)}
       />
       <nav aria-label="Pages">
-        <Links title="Project" pages={projectPages} open={place.page} />
-        <Links title="Account" pages={accountPages} open={place.page} />
+        <Links title="Project pages" pages={projectPages} open={place.page} />
+        <Links title="Account pages" pages={accountPages} open={place.page} />
       </nav>
       <main id="content" tabIndex={-1}>
         <Fault of={home.fault} />

@@ -111,7 +111,11 @@ function draw(
         y: { range: (_, __, max) => [0, Math.max(4, max * 1.05)] },
       },
       axes: [
-        { ...axis, grid: { show: false } },
+        {
+          ...axis,
+          grid: { show: false },
+          ...(isTime && { values: (_: UPlot, splits: number[]) => splits.map(timeText) }),
+        },
         {
           ...axis,
           size: 52,
@@ -142,6 +146,15 @@ function draw(
     observer.disconnect();
     chart.destroy();
   };
+}
+
+const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+
+/** The hour, and at midnight the day. */
+function timeText(seconds: number): string {
+  const at = new Date(seconds * 1000);
+  return (at.getHours() === 0 && at.getMinutes() === 0 ? days : hours).format(at);
 }
 
 /** Each series on top of those before it, the topmost first. */

@@ -1,7 +1,11 @@
-/** Where the console keeps the account token: in this tab's session storage, nowhere else, until sign-out or the tab closes. */
+/**
+ * What the console keeps in this tab's session storage, and nowhere else, until sign-out or the tab closes: the account token,
+ * which project was looked at, drafts of rules.
+ */
 
-const tokenItem = "verdictd.token";
-const projectItem = "verdictd.project";
+const prefix = "verdictd.";
+const tokenItem = `${prefix}token`;
+const projectItem = `${prefix}project`;
 
 export function storedToken(): string | null {
   return sessionStorage.getItem(tokenItem);
@@ -11,10 +15,9 @@ export function storeToken(token: string): void {
   sessionStorage.setItem(tokenItem, token);
 }
 
-/** Forgets the token and what was chosen with it. */
+/** Forgets the token and everything that was done with it. */
 export function forgetToken(): void {
-  sessionStorage.removeItem(tokenItem);
-  sessionStorage.removeItem(projectItem);
+  for (const item of Object.keys(sessionStorage)) if (item.startsWith(prefix)) sessionStorage.removeItem(item);
 }
 
 /** Id of the project that was last looked at in this tab; null: none. */
@@ -24,4 +27,20 @@ export function storedProject(): number | null {
 
 export function storeProject(id: number): void {
   sessionStorage.setItem(projectItem, String(id));
+}
+
+const draftItem = (project: number, item: string): string => `${prefix}draft.${project}.${item}`;
+
+/** The draft of a rule (`item`: its id, or "new") that was left unsaved; null: none. */
+export function storedDraft<Draft>(project: number, item: string): Draft | null {
+  const text = sessionStorage.getItem(draftItem(project, item));
+  return text === null ? null : (JSON.parse(text) as Draft);
+}
+
+export function storeDraft(project: number, item: string, draft: object): void {
+  sessionStorage.setItem(draftItem(project, item), JSON.stringify(draft));
+}
+
+export function forgetDraft(project: number, item: string): void {
+  sessionStorage.removeItem(draftItem(project, item));
 }

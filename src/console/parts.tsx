@@ -103,6 +103,8 @@ export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
+  /** Its texts are short: they are not broken. */
+  readonly isShort?: boolean;
 }
 
 /** A table; on a phone each row is a card. `caption` names it for readers. */
@@ -120,8 +122,8 @@ export function Table<Row>(properties: {
       <caption class="unseen">{caption}</caption>
       <thead>
         <tr>
-          {columns.map(({ name, isNumber }) => (
-            <th key={name} scope="col" class={isNumber === true ? "number" : undefined}>
+          {columns.map(({ name, ...form }) => (
+            <th key={name} scope="col" class={classOf(form)}>
               {name}
             </th>
           ))}
@@ -130,8 +132,8 @@ export function Table<Row>(properties: {
       <tbody>
         {rows.map((row, index) => (
           <tr key={rowKey(row, index)}>
-            {columns.map(({ name, cell, isNumber }) => (
-              <td key={name} data-label={name} class={isNumber === true ? "number" : undefined}>
+            {columns.map(({ name, cell, ...form }) => (
+              <td key={name} data-label={name} class={classOf(form)}>
                 <span class="value">{cell(row)}</span>
               </td>
             ))}
@@ -140,6 +142,10 @@ export function Table<Row>(properties: {
       </tbody>
     </table>
   );
+}
+
+function classOf({ isNumber, isShort }: { isNumber?: boolean; isShort?: boolean }): string | undefined {
+  return isNumber === true ? "number" : isShort === true ? "short" : undefined;
 }
 
 /** A modal dialog: focus stays inside and returns where it was. `keeps`: Escape does not close it. */

@@ -72,7 +72,7 @@ function textOf({ name, category, match_value }: VerifiedBotEntry): string {
 
 const columns = [
   { name: "Operator", cell: ({ name }: VerifiedBotEntry) => name },
-  { name: "Category", cell: ({ category }: VerifiedBotEntry) => categoryWords[category] },
+  { name: "Category", cell: ({ category }: VerifiedBotEntry) => categoryWords[category], isShort: true },
   {
     name: "Proven by",
     cell: ({ match_method }: VerifiedBotEntry) => (match_method === "ip_cidr" ? "Address" : "Reverse DNS"),

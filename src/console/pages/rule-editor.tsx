@@ -5,6 +5,7 @@ import { type Action, actions } from "../../contract/verdict.js";
 import { fields } from "../../rules/fields.js";
 import { type Api, ApiFault, messageOf } from "../api.js";
 import type { ProjectPageProperties } from "../app.js";
+import { forgetDraft, storeDraft, storedDraft } from "../credential.js";
 import { hashOf } from "../location.js";
 import { Card, Fault, Loaded, PageTitle, Table } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
@@ -54,8 +55,16 @@ interface EditorProperties extends ProjectPageProperties {
 }
 
 function Editor({ api, project, rule, rules }: EditorProperties) {
-  const [draft, setDraft] = useState<Draft>(() => (rule === null ? emptyDraft : draftOf(rule)));
-  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
+  const item = rule === null ? "new" : String(rule.id);
+  const [draft, setDraft] = useState<Draft>(
+    () => storedDraft<Draft>(project, item) ?? (rule === null ? emptyDraft : draftOf(rule)),
+  );
+  // Kept, so that one can look at a session and come back.
+  const change = (part: Partial<Draft>) => {
+    const changed = { ...draft, ...part };
+    storeDraft(project, item, changed);
+    setDraft(changed);
+  };
   const trial = useTrial(api, project, draft.expression, draft.action);
   const task = useTask();
   const save = (event: Event) => {
@@ -68,6 +77,7 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
         const last = Math.max(0, ...rules.map(({ sort_order }) => sort_order));
         await api.createRule(project, { ...body, sort_order: last + 10 });
       }
+      forgetDraft(project, item);
       location.hash = hashOf("rules");
     });
   };
@@ -106,7 +116,7 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
         {rule === null && <p class="dim">A new rule is asked after all others until you move it.</p>}
         <Fault of={task.fault} />
         <p class="buttons">
-          <a class="button" href={hashOf("rules")}>
+          <a class="button" href={hashOf("rules")} onClick={() => forgetDraft(project, item)}>
             Cancel
           </a>
           <button type="submit" class="primary" aria-disabled={task.isRunning}>

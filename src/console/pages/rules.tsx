@@ -43,24 +43,24 @@ function RuleList({ api, project, rules, reload }: RuleListProperties) {
     task.run(async () => {
       try {
         for (const { id, sort_order } of orderChanges(wanted, index)) await api.changeRule(project, id, { sort_order });
-        setSaid(`${wanted[index]!.name} is now ${index + 1} of ${wanted.length}`);
       } finally {
         await reload();
       }
+      setSaid(`${wanted[index]!.name} is now ${index + 1} of ${wanted.length}`);
     }),
   );
   const toggle = (rule: ListedRuleAnswer) =>
     task.run(async () => {
       await api.changeRule(project, rule.id, { is_active: !rule.is_active });
-      setSaid(`${rule.name} is ${rule.is_active ? "inactive" : "active"}`);
       await reload();
+      setSaid(`${rule.name} is ${rule.is_active ? "inactive" : "active"}`);
     });
   const remove = (rule: ListedRuleAnswer) =>
     task.run(async () => {
       await api.removeRule(project, rule.id);
       setDeleting(null);
-      setSaid(`${rule.name} is deleted`);
       await reload();
+      setSaid(`${rule.name} is deleted`);
     });
   return (
     <>
@@ -71,7 +71,12 @@ function RuleList({ api, project, rules, reload }: RuleListProperties) {
       {rules.length === 0 && <p class="dim empty">No rule: every verdict is allow.</p>}
       <ol class="rules" ref={order.list}>
         {order.shown.map((rule, index) => (
-          <li key={rule.id} class={order.dragged === rule.id ? "dragged" : undefined} data-inactive={!rule.is_active}>
+          <li
+            key={rule.id}
+            class={order.dragged === rule.id ? "dragged" : undefined}
+            data-inactive={!rule.is_active}
+            style={{ order: order.placeOf(rule.id) }}
+          >
             <button
               type="button"
               class="handle"
@@ -141,7 +146,9 @@ function useOrder(
   const [draft, setDraft] = useState<readonly ListedRuleAnswer[] | null>(null);
   const [dragged, setDragged] = useState<number | null>(null);
   const held = useRef<number | null>(null);
-  const shown = draft ?? rules;
+  // While it is dragged a rule only looks moved (CSS `order`): an element that moves in the document loses its pointer.
+  const shown = dragged === null ? (draft ?? rules) : rules;
+  const placeOf = (id: number): number => (draft ?? rules).findIndex((rule) => rule.id === id);
   // A moved element loses the focus: give it back, so that one may go on with the arrow keys.
   useEffect(() => {
     if (held.current === null) return;
@@ -173,6 +180,7 @@ function useOrder(
     if (event.button !== 0 || draft !== null) return;
     const handle = event.currentTarget as HTMLElement;
     handle.setPointerCapture(event.pointerId);
+    held.current = id;
     setDragged(id);
     let wanted = rules;
     const follow = ({ clientY }: PointerEvent) => {
@@ -194,12 +202,12 @@ function useOrder(
     addEventListener("pointerup", drop);
     addEventListener("pointercancel", drop);
   };
-  return { list, shown, dragged, move, grab };
+  return { list, shown, placeOf, dragged, move, grab };
 }
 
 /** Where among its neighbours the item that lies at `from` belongs when the pointer is at this height. */
 function placeAt(list: HTMLElement | null, y: number, from: number): number {
-  const items = [...(list?.children ?? [])].map((item) => item.getBoundingClientRect());
+  const items = [...(list?.children ?? [])].map((item) => item.getBoundingClientRect()).sort((a, b) => a.top - b.top);
   const middle = ({ top, height }: DOMRect) => top + height / 2;
   let to = from;
   while (to > 0 && y < middle(items[to - 1]!)) to--;

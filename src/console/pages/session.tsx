@@ -49,7 +49,8 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
             </Card>
             <Card title="Pointer path">
               <p class="dim">
-                Nothing to draw: of a pointer path verdictd keeps lengths, turns and paces, never where the pointer was.
+                Nothing to draw: of a pointer path verdictd keeps sums of lengths, turns and paces and the last few
+                steps, not the path.
               </p>
             </Card>
           </>
@@ -78,7 +79,9 @@ function Engine({
     <li>
       <b>{name}</b> <span class="dim">{note}</span>
       <span class="score">{score === null ? "abstains" : score}</span>
-      {score !== null && <meter min={0} max={99} value={score} aria-label={`${name}: ${score} of 99`} />}
+      {score !== null && (
+        <meter min={0} low={30} high={60} optimum={99} max={99} value={score} aria-label={`${name}: ${score} of 99`} />
+      )}
     </li>
   );
 }
@@ -129,6 +132,7 @@ function Detections(properties: {
     {
       name: "Engine",
       cell: ({ engine }: FiredDetectionAnswer) => engines.find(([name]) => name === engine)?.[1] ?? engine,
+      isShort: true,
     },
     {
       name: "Contribution",

@@ -22,16 +22,16 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
     task.run(async () => {
       const made = await api.createToken({ abilities });
       setSecret(made.account_token);
-      setSaid(`Token ${made.id} is made.`);
       await tokens.reload();
+      setSaid(`Token ${made.id} is made.`);
     });
   const revoke = ({ id, current }: TokenRow) =>
     task.run(async () => {
       await api.revokeToken(id);
       if (current) return onRevokedSelf();
       setRevoking(null);
-      setSaid(`Token ${id} is revoked.`);
       await tokens.reload();
+      setSaid(`Token ${id} is revoked.`);
     });
   const columns = [
     {
