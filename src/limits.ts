@@ -93,6 +93,9 @@ export const limits = {
   /** Hours of `stats` read before other requests get their turn: one to two milliseconds. */
   statsHoursChunk: 240,
 
+  /** Account tokens of one account that the API makes: each is read by every list of them. */
+  tokensPerAccountMax: 1000,
+
   /** Characters of an account's, user's or project's name; the same as a rule's. */
   nameMax: 255,
 

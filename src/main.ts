@@ -32,11 +32,14 @@ import { ruleRoutes } from "./http/handlers/control-plane/rules.js";
 import { scoringRoutes } from "./http/handlers/control-plane/scoring.js";
 import { sessionRoutes } from "./http/handlers/control-plane/sessions.js";
 import { statsRoute } from "./http/handlers/control-plane/stats.js";
+import { tokenRoutes } from "./http/handlers/control-plane/tokens.js";
+import { usageRoutes } from "./http/handlers/control-plane/usage.js";
 import { verifiedBotsRoute } from "./http/handlers/control-plane/verified-bots.js";
 import { forwardAuthRoute } from "./http/handlers/data-plane/forward-auth.js";
 import { ingestRoutes } from "./http/handlers/data-plane/ingest.js";
 import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
 import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
+import { type ConsoleFiles, consoleRoutes } from "./http/handlers/pages/console.js";
 import { demoRoutes } from "./http/handlers/pages/demo.js";
 import { healthRoutes, type Page, pageRoute } from "./http/handlers/pages/pages.js";
 import type { Route } from "./http/route.js";
@@ -304,6 +307,9 @@ function buildServices(
     ruleTestRoute({ sessions, now }),
     verifiedBotsRoute(catalogues),
     detectionsRoute(),
+    ...tokenRoutes(accounts),
+    ...usageRoutes({ accounts, projects, plans: defaultPlans, now }),
+    ...consoleRoutes(consoleFiles()),
     ...healthRoutes({ isReady: () => !state.stopping }),
     ...sdkPages().map(pageRoute),
     ...(config.demo ? demoPages(store, verdicts) : []),
@@ -341,6 +347,11 @@ function sdkPages(): Page[] {
       ],
     },
   ];
+}
+
+function consoleFiles(): ConsoleFiles {
+  const [html, script, style] = ["index.html", "console.js", "console.css"].map((name) => asset(`console/${name}`));
+  return { html: html!, script: script!, style: style! };
 }
 
 function demoPages(store: Store, verdicts: VerdictReader): Route[] {

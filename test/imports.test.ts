@@ -41,6 +41,7 @@ const allowed: Record<string, readonly string[] | null> = {
   middleware: ["client", "contract", "verdict", "fastify"],
   sdk: ["contract"],
   demo: ["contract", "sdk"],
+  console: ["contract", "rules", "verdict", "preact", "preact/hooks", "uplot"],
   cli: [
     "contract",
     "control-plane",

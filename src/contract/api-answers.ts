@@ -3,7 +3,7 @@
  * (`validators.ts`), so that what is promised, what is checked and what is sent can't drift apart.
  */
 import type { tags } from "typia";
-import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody } from "./control.js";
+import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody, TokenBody } from "./control.js";
 import type { Role } from "./entities.js";
 import type { IngestAnswer, IngestBatch } from "./events.js";
 import type { EngineName } from "./evidence.js";
@@ -277,6 +277,56 @@ export interface VerifiedBotsAnswer {
   meta: CountMeta;
 }
 
+/** A project as the list shows it. */
+export interface ProjectRow {
+  id: Id;
+  name: string;
+  scoring_enabled: boolean;
+}
+
+export interface ProjectsAnswer {
+  /** The oldest first. */
+  data: ProjectRow[];
+  meta: CountMeta;
+}
+
+/** An account token as the list shows it: nothing of its secret is stored. */
+export interface TokenRow {
+  id: Id;
+  abilities: string[];
+  /** Whose role caps the token; null when that user no longer exists. */
+  user: { id: Id; name: string } | null;
+  created_at: IsoTime;
+  /** Whether it is the token that asks. */
+  current: boolean;
+}
+
+export interface TokensAnswer {
+  /** The oldest first. */
+  data: TokenRow[];
+  meta: CountMeta;
+}
+
+/** The new token: the only chance to capture its secret. */
+export interface TokenCreatedAnswer {
+  id: Id;
+  account_token: string;
+}
+
+export interface TokenRevokedAnswer {
+  id: Id;
+  revoked: true;
+}
+
+/** Accepted events of the account in the current calendar month (UTC). */
+export interface UsageAnswer {
+  month: string & tags.Pattern<"^[0-9]{4}-[0-9]{2}$">;
+  events: Count;
+  /** Events a month of the plan; null is unlimited. Soft: it only raises a flag. */
+  quota: Count | null;
+  plan: string;
+}
+
 export interface HealthAnswer {
   status: "ok" | "ready" | "not ready";
 }
@@ -292,6 +342,7 @@ export interface ApiTypes {
   RuleBody: RuleBody;
   RuleChangeBody: RuleChangeBody;
   RuleTestBody: RuleTestBody;
+  TokenBody: TokenBody;
   ErrorAnswer: ErrorAnswer;
   IngestAnswer: IngestAnswer;
   Verdict: Verdict;
@@ -311,6 +362,11 @@ export interface ApiTypes {
   RuleTestAnswer: RuleTestAnswer;
   DetectionsAnswer: DetectionsAnswer;
   VerifiedBotsAnswer: VerifiedBotsAnswer;
+  ProjectsAnswer: ProjectsAnswer;
+  TokensAnswer: TokensAnswer;
+  TokenCreatedAnswer: TokenCreatedAnswer;
+  TokenRevokedAnswer: TokenRevokedAnswer;
+  UsageAnswer: UsageAnswer;
   HealthAnswer: HealthAnswer;
   DemoVerdictAnswer: DemoVerdictAnswer;
 }

@@ -29,6 +29,15 @@ export interface RuleBody {
 
 export type RuleChangeBody = Partial<RuleBody>;
 
+/** What a token may be able to do; `*` is everything the holder's role permits. */
+export const tokenAbilities = ["projects:read", "projects:write", "content:read", "content:write", "*"] as const;
+export type TokenAbility = (typeof tokenAbilities)[number];
+
+/** A new account token, of the same user and account as the one that asks. */
+export interface TokenBody {
+  abilities: TokenAbility[] & tags.MinItems<1> & tags.MaxItems<5>;
+}
+
 /** A draft rule to replay on stored sessions. */
 export interface RuleTestBody {
   expression: string;

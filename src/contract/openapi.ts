@@ -12,7 +12,7 @@ export interface DocumentedRoute {
   /** With `:names`. */
   readonly path: string;
   readonly credential: "none" | "token" | "project" | "private-key" | "private-key-raw" | "site-key";
-  /** Of project routes: whether `--strict-abilities` asks an ability for it. */
+  /** Whether it changes configuration: `--strict-abilities` asks an ability for it. */
   readonly changes?: boolean;
   readonly needsSubscription?: boolean;
   readonly feature?: string;
@@ -70,6 +70,7 @@ const requestIdHeader = { description: "Names this request in the server's log."
 const pathParameters: Readonly<Record<string, JsonSchema>> = {
   project: { type: "integer", minimum: 1 },
   rule: { type: "integer", minimum: 1 },
+  token: { type: "integer", minimum: 1 },
   session_token: { type: "string", pattern: "^sess_[A-Za-z0-9_-]{1,128}$" },
 };
 

@@ -1,7 +1,7 @@
 /** Checks compiled by typia from the contract's types. The only file that calls typia. */
 import typia from "typia";
 import type { ApiTypes } from "./api-answers.js";
-import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody } from "./control.js";
+import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody, TokenBody } from "./control.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
 import type { RulesFile } from "./rules-file.js";
@@ -35,6 +35,7 @@ const validators = {
   ruleChange: typia.createValidate<RuleChangeBody>(),
   ruleTest: typia.createValidate<RuleTestBody>(),
   rulesFile: typia.createValidateEquals<RulesFile>(),
+  token: typia.createValidate<TokenBody>(),
 };
 
 function check<T>(report: typia.IValidation<T>): Checked<T> {
@@ -49,6 +50,7 @@ export const checkRule = (value: unknown): Checked<RuleBody> => check(validators
 export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange(value));
 export const checkRulesFile = (value: unknown): Checked<RulesFile> => check(validators.rulesFile(value));
 export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest(value));
+export const checkToken = (value: unknown): Checked<TokenBody> => check(validators.token(value));
 
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */
 export const apiSchemas = typia.json.schemas<[ApiTypes], "3.1">();

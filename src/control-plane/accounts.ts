@@ -1,8 +1,10 @@
 /** Accounts, users, memberships and account tokens: made and changed here for the command line, read for the API. */
 import { hashSecret, mintAccountToken } from "../auth/secrets.js";
+import { tokenAbilities } from "../contract/control.js";
 import type { Account, AccountToken, Membership, Role, SubscriptionState, User } from "../contract/entities.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import { monthOf } from "../store/keys.js";
 import { changeControlPlane, nextId, type Store } from "../store/store.js";
 
 export interface NewAccount {
@@ -22,9 +24,6 @@ export interface NewToken {
 
 const slugForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const emailForm = /^[^\s@]+@[^\s@]+$/;
-
-/** Every abilities a token may carry (`api.md` section 5). */
-export const tokenAbilities = ["projects:read", "projects:write", "content:read", "content:write", "*"] as const;
 
 export class Accounts {
   readonly #store: Store;
@@ -135,6 +134,22 @@ export class Accounts {
       this.#store.tokenHashes.putSync(token.hash, token.id);
       return { token, secret };
     });
+  }
+
+  /** The account's tokens, oldest first, each with its user (null: gone). Walks the table: the tokens of every account. */
+  tokensOf(accountId: number): { readonly token: AccountToken; readonly user: User | null }[] {
+    const range = this.#store.tokens.getRange({}).filter(({ value }) => value.accountId === accountId);
+    return [...range].map(({ value }) => ({ token: value, user: this.#store.users.get(value.userId) ?? null }));
+  }
+
+  findToken(id: number): AccountToken | null {
+    return this.#store.tokens.get(id) ?? null;
+  }
+
+  /** Events accepted from the account in the calendar month (UTC) of `atMs`. */
+  eventsInMonth(accountId: number, atMs: number): { readonly month: string; readonly events: number } {
+    const month = monthOf(atMs);
+    return { month, events: this.#store.usage.get([accountId, month]) ?? 0 };
   }
 
   async revokeToken(id: number): Promise<AccountToken | Refusal> {

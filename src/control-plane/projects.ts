@@ -41,6 +41,12 @@ export class Projects {
     return this.#store.projects.get(id) ?? null;
   }
 
+  /** The account's projects, oldest first. Walks the table: the projects of every account. */
+  ofAccount(accountId: number): Project[] {
+    const range = this.#store.projects.getRange({}).filter(({ value }) => value.accountId === accountId);
+    return [...range].map(({ value }) => value);
+  }
+
   async create(accountId: number, name: string): Promise<Project | Refusal> {
     if (name.trim().length === 0 || name.length > limits.nameMax) {
       return refuse("invalidPayload", `a name has 1 to ${limits.nameMax} characters`);

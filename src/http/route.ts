@@ -52,6 +52,8 @@ export interface TokenRoute extends Row {
   readonly ability?: Ability;
   readonly feature?: Feature;
   readonly needsSubscription?: boolean;
+  /** Whether it changes configuration: asks `projects:write` under `--strict-abilities`. */
+  readonly changes?: boolean;
   readonly handle: Handler<TokenCall>;
 }
 /** Account token, and the first parameter is a project of its account. */

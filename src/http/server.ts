@@ -239,6 +239,10 @@ export class HttpServer {
     if (route.ability !== undefined && (role === undefined || !isAble(holder.token.abilities, role, route.ability))) {
       return refuse("insufficientTokenAbility", `the token lacks the ability ${route.ability}`);
     }
+    if (this.#options.strictAbilities && route.changes === true) {
+      if (role === undefined) return notBound;
+      if (!isAble(holder.token.abilities, role, "projects:write")) return noWriting;
+    }
     return (call) => route.handle({ ...call, holder });
   }
 
@@ -256,13 +260,14 @@ export class HttpServer {
     }
     const { strictAbilities } = this.#options;
     if (strictAbilities && route.changes === true && !isAble(holder.token.abilities, role, "projects:write")) {
-      return refuse("insufficientTokenAbility", "the token lacks the ability projects:write");
+      return noWriting;
     }
     return (call) => route.handle({ ...call, holder, project });
   }
 }
 
 const notBound = refuse("forbidden", "the token is not bound to an accessible account");
+const noWriting = refuse("insufficientTokenAbility", "the token lacks the ability projects:write");
 const noSubscription = refuse("noActiveSubscription", "the account has no active subscription");
 
 /** The private key of a request: `Authorization: Bearer`, or else `X-Service-Private-Key`. */

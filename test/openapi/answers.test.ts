@@ -3,6 +3,7 @@
  * answer must fit the schema that the document gives for it.
  */
 import t, { type Test } from "tap";
+import { limits } from "../../src/limits.js";
 import {
   type Answer,
   type Ask,
@@ -106,6 +107,8 @@ t.test("every endpoint answers what the document says, in every status it lists"
   for (const path of ["/healthz", "/readyz", "/sdk.js", "/openapi.json", "/demo", "/demo/demo.js", "/demo/demo.css"]) {
     await ask(200, "get", path, path);
   }
+  await askAccount(ask, service, one, viewer, left);
+  for (const path of ["/console", "/console/console.js", "/console/console.css"]) await ask(200, "get", path, path);
   await ask(200, "get", "/demo/verdict", "/demo/verdict?session=sess_nobody");
   await ask(200, "get", "/v1/detections", "/v1/detections");
 
@@ -179,6 +182,38 @@ async function askPowers(
   await ask(401, "get", bots, bots);
   await ask(402, "get", bots, bots, { as: lapsed.token });
   for (const { token } of [poor, unable, left]) await ask(403, "get", bots, bots, { as: token });
+}
+
+/** Projects, usage and tokens of the account. */
+async function askAccount(ask: AskOperation, service: Service, one: Tenant, viewer: Tenant, left: Tenant) {
+  for (const path of ["/v1/projects", "/v1/usage", "/v1/tokens"]) {
+    await ask(200, "get", path, path, { as: one.token });
+    await ask(401, "get", path, path, { as: "wrong" });
+    await ask(403, "get", path, path, { as: left.token });
+  }
+  const tokens = "/v1/tokens";
+  const body = { abilities: ["projects:read"] };
+  const { id } = (await ask(200, "post", tokens, tokens, { as: one.token, body })).json;
+  await ask(401, "post", tokens, tokens, { body });
+  for (const { token } of [viewer, left]) await ask(403, "post", tokens, tokens, { as: token, body });
+  await ask(422, "post", tokens, tokens, { as: one.token, body: { abilities: ["everything"] } });
+  const busy = await service.tenant("busy");
+  const { accounts, store } = service.server;
+  const spare = good(
+    await accounts.createToken({ accountId: busy.account.id, userId: busy.user.id, abilities: ["*"] }),
+  ).token;
+  // Records of the real form, written at once: making them one by one takes seconds.
+  await store.root.transaction(() => {
+    for (let each = 0; each < limits.tokensPerAccountMax; each++) {
+      store.tokens.putSync(100_000 + each, { ...spare, id: 100_000 + each, hash: `none-${each}` });
+    }
+  });
+  await ask(409, "post", tokens, tokens, { as: busy.token, body });
+  const template = "/v1/tokens/{token}";
+  await ask(404, "delete", template, `${tokens}/${spare.id}`, { as: one.token });
+  await ask(401, "delete", template, `${tokens}/${id}`);
+  await ask(403, "delete", template, `${tokens}/${id}`, { as: viewer.token });
+  await ask(200, "delete", template, `${tokens}/${id}`, { as: one.token });
 }
 
 /** The successes of a project's routes and the refusals that belong to one route only. */

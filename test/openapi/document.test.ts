@@ -9,6 +9,7 @@ import {
   checkRuleChange,
   checkRuleTest,
   checkSettings,
+  checkToken,
 } from "../../src/contract/validators.js";
 import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
@@ -142,6 +143,18 @@ const bodies: readonly [
     "RuleTestBody",
     (value) => "value" in checkRuleTest(value),
     [draft, { ...draft, limit: 0 }, { ...draft, limit: 1000 }, { ...draft, limit: 1001 }, { expression: "score < 5" }],
+  ],
+  [
+    "TokenBody",
+    (value) => "value" in checkToken(value),
+    [
+      { abilities: ["*"] },
+      {},
+      { abilities: [] },
+      { abilities: ["x"] },
+      { abilities: "*" },
+      { abilities: Array(6).fill("*") },
+    ],
   ],
   [
     "IngestBatch",

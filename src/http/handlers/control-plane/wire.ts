@@ -1,4 +1,5 @@
 /** The control plane's resources as the API shows them, and its bodies as handlers read them: the border to snake_case. */
+import type { TokenHolder } from "../../../auth/credentials.js";
 import type {
   AccountAnswer,
   GuardSettings,
@@ -26,6 +27,13 @@ export function readBodyAs<T>(
   return "value" in checked
     ? { value: checked.value, raw }
     : refuse("invalidPayload", `${checked.path === "" ? "the body" : checked.path} must be ${checked.expected}`);
+}
+
+/** The account a token is bound to; `forbidden` when it is gone or its user no longer a member. */
+export function boundAccount({ account, membership }: TokenHolder): Account | Refusal {
+  return account === null || membership === null
+    ? refuse("forbidden", "the token is not bound to an accessible account")
+    : account;
 }
 
 export function accountView(account: Account, membership: Membership | null): AccountAnswer {

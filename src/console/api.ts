@@ -1,0 +1,134 @@
+/** The console's only way to the server: typed calls of the API with the account token. Throws `ApiFault` for every refusal. */
+import type {
+  AccountAnswer,
+  BlocksAnswer,
+  DetectionsAnswer,
+  ErrorAnswer,
+  ListedRuleAnswer,
+  ProjectsAnswer,
+  RotatedKeyAnswer,
+  RuleAnswer,
+  RuleTestAnswer,
+  ScoringAnswer,
+  ScoringEnabledAnswer,
+  SessionAnswer,
+  SessionsAnswer,
+  SettingsAnswer,
+  StatsAnswer,
+  TokenCreatedAnswer,
+  TokenRevokedAnswer,
+  TokensAnswer,
+  UsageAnswer,
+  UserAnswer,
+  VerifiedBotsAnswer,
+} from "../contract/api-answers.js";
+import type { RuleBody, RuleChangeBody, RuleTestBody, SettingsBody, TokenBody } from "../contract/control.js";
+
+/** A refusal of the server, or (status 0) no answer at all. */
+export class ApiFault extends Error {
+  override readonly name = "ApiFault";
+  readonly status: number;
+  readonly code: string | undefined;
+
+  constructor(status: number, message: string, code?: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export class Api {
+  readonly #token: string;
+  readonly #onUnauthenticated: () => void;
+
+  /** `onUnauthenticated` is called when the server no longer knows the token. */
+  constructor(token: string, onUnauthenticated: () => void) {
+    this.#token = token;
+    this.#onUnauthenticated = onUnauthenticated;
+  }
+
+  account = () => this.#ask<AccountAnswer>("GET", "/v1/account");
+  user = () => this.#ask<UserAnswer>("GET", "/user");
+  usage = () => this.#ask<UsageAnswer>("GET", "/v1/usage");
+  projects = () => this.#ask<ProjectsAnswer>("GET", "/v1/projects");
+  detections = () => this.#ask<DetectionsAnswer>("GET", "/v1/detections");
+  verifiedBots = () => this.#ask<VerifiedBotsAnswer>("GET", "/v1/verified-bots/export");
+
+  tokens = () => this.#ask<TokensAnswer>("GET", "/v1/tokens");
+  createToken = (body: TokenBody) => this.#ask<TokenCreatedAnswer>("POST", "/v1/tokens", body);
+  revokeToken = (id: number) => this.#ask<TokenRevokedAnswer>("DELETE", `/v1/tokens/${id}`);
+
+  scoring = (project: number) => this.#ask<ScoringAnswer>("GET", `${of(project)}/scoring`);
+  enableScoring = (project: number) => this.#ask<ScoringEnabledAnswer>("POST", `${of(project)}/scoring`);
+  rotate = (project: number, type: "site" | "private") =>
+    this.#ask<RotatedKeyAnswer>("POST", `${of(project)}/scoring/rotate`, { type });
+  changeSettings = (project: number, body: SettingsBody) =>
+    this.#ask<SettingsAnswer>("PUT", `${of(project)}/scoring/settings`, body);
+
+  rules = (project: number) => this.#ask<ListedRuleAnswer[]>("GET", `${of(project)}/rules`);
+  createRule = (project: number, body: RuleBody) => this.#ask<RuleAnswer>("POST", `${of(project)}/rules`, body);
+  changeRule = (project: number, rule: number, body: RuleChangeBody) =>
+    this.#ask<RuleAnswer>("PATCH", `${of(project)}/rules/${rule}`, body);
+  removeRule = (project: number, rule: number) => this.#ask<void>("DELETE", `${of(project)}/rules/${rule}`);
+  testRule = (project: number, body: RuleTestBody, signal: AbortSignal) =>
+    this.#ask<RuleTestAnswer>("POST", `${of(project)}/rules/test`, body, signal);
+
+  sessions = (project: number, cursor: string | null) =>
+    this.#ask<SessionsAnswer>("GET", `${of(project)}/sessions?${pageQuery(cursor)}`);
+  session = (project: number, token: string) =>
+    this.#ask<SessionAnswer>("GET", `${of(project)}/sessions/${encodeURIComponent(token)}`);
+  blocks = (project: number, cursor: string | null) =>
+    this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${pageQuery(cursor)}`);
+  /** Counts from `from` until now. */
+  stats = (project: number, from: Date, bucket: "hour" | "day") =>
+    this.#ask<StatsAnswer>("GET", `${of(project)}/stats?${new URLSearchParams({ from: from.toISOString(), bucket })}`);
+
+  async #ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
+    const answer = await this.#fetch(path, {
+      method,
+      headers: {
+        Authorization: `Bearer ${this.#token}`,
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+      },
+      // The token is the only credential; what was asked once must not be answered from a cache after sign-out.
+      credentials: "omit",
+      cache: "no-store",
+      referrerPolicy: "no-referrer",
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
+    const text = await answer.text();
+    if (answer.ok) return (text === "" ? undefined : JSON.parse(text)) as T;
+    const { message, code } = errorOf(text, answer.status);
+    if (answer.status === 401) this.#onUnauthenticated();
+    throw new ApiFault(answer.status, message, code);
+  }
+
+  async #fetch(path: string, init: RequestInit): Promise<Response> {
+    try {
+      return await fetch(path, init);
+    } catch (error) {
+      if (error instanceof DOMException && error.name === "AbortError") throw error;
+      throw new ApiFault(0, "The server does not answer.");
+    }
+  }
+}
+
+const of = (project: number): string => `/v1/projects/${project}`;
+
+function pageQuery(cursor: string | null): string {
+  return String(new URLSearchParams({ limit: "100", ...(cursor !== null && { cursor }) }));
+}
+
+function errorOf(text: string, status: number): Pick<ErrorAnswer, "message" | "code"> {
+  try {
+    return JSON.parse(text) as ErrorAnswer;
+  } catch {
+    return { message: `The server answered ${status}.` };
+  }
+}
+
+/** What to tell people of a failure. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,193 @@
+/** The console as a whole: signed out the sign-in form, signed in the frame of navigation around the page that is open. */
+import { useCallback, useMemo, useState } from "preact/hooks";
+import type { AccountAnswer, ProjectRow } from "../contract/api-answers.js";
+import { Api } from "./api.js";
+import { forgetToken, storedProject, storedToken, storeProject, storeToken } from "./credential.js";
+import { hashOf, type PageName, type Place, usePlace } from "./location.js";
+import { BlocksPage } from "./pages/blocks.js";
+import { BotsPage } from "./pages/bots.js";
+import { KeysPage } from "./pages/keys.js";
+import { OverviewPage } from "./pages/overview.js";
+import { RuleEditorPage } from "./pages/rule-editor.js";
+import { RulesPage } from "./pages/rules.js";
+import { SessionPage } from "./pages/session.js";
+import { SessionsPage } from "./pages/sessions.js";
+import { SettingsPage } from "./pages/settings.js";
+import { SignInPage } from "./pages/sign-in.js";
+import { TokensPage } from "./pages/tokens.js";
+import { UsagePage } from "./pages/usage.js";
+import { Fault } from "./parts.js";
+import { useResource } from "./resource.js";
+
+export function App() {
+  const [token, setToken] = useState(storedToken);
+  const [notice, setNotice] = useState<string | null>(null);
+  const signOut = useCallback((why: string | null) => {
+    forgetToken();
+    // Who signs out of their own accord leaves no trace of what was open; who is put out finds it again.
+    if (why === null) history.replaceState(null, "", hashOf("overview"));
+    setNotice(why);
+    setToken(null);
+  }, []);
+  if (token === null) {
+    const signIn = (given: string) => {
+      storeToken(given);
+      setNotice(null);
+      setToken(given);
+    };
+    return <SignInPage notice={notice} onSignIn={signIn} />;
+  }
+  return <Frame key={token} token={token} signOut={signOut} />;
+}
+
+/** What every page of a project gets. */
+export interface ProjectPageProperties {
+  readonly api: Api;
+  readonly project: number;
+}
+
+const projectPages: readonly (readonly [PageName, string])[] = [
+  ["overview", "Overview"],
+  ["sessions", "Sessions"],
+  ["blocks", "Blocks"],
+  ["rules", "Rules"],
+  ["settings", "Settings"],
+  ["keys", "Keys"],
+];
+const accountPages: readonly (readonly [PageName, string])[] = [
+  ["bots", "Verified bots"],
+  ["tokens", "Account tokens"],
+  ["usage", "Usage"],
+];
+
+function Frame({ token, signOut }: { readonly token: string; readonly signOut: (why: string | null) => void }) {
+  const api = useMemo(() => new Api(token, () => signOut("The token is no longer valid: sign in again.")), [token]);
+  const place = usePlace();
+  const [chosen, setChosen] = useState(storedProject);
+  const home = useResource(async () => {
+    const [account, projects] = await Promise.all([api.account(), api.projects()]);
+    return { account, projects: projects.data };
+  }, [api]);
+  const projects = home.value?.projects ?? [];
+  const project = projects.find(({ id }) => id === chosen) ?? projects[0];
+  const choose = (id: number) => {
+    storeProject(id);
+    setChosen(id);
+    location.hash = hashOf(place.page);
+  };
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById("content")?.focus()}>
+        Skip to the page
+      </button>
+      <TopBar
+        account={home.value?.account}
+        projects={projects}
+        chosen={project?.id}
+        onChoose={choose}
+        onSignOut={() => signOut(null)}
+      />
+      <nav aria-label="Pages">
+        <Links title="Project pages" pages={projectPages} open={place.page} />
+        <Links title="Account pages" pages={accountPages} open={place.page} />
+      </nav>
+      <main id="content" tabIndex={-1}>
+        <Fault of={home.fault} />
+        {home.value !== undefined && (
+          <OpenPage place={place} api={api} project={project} signOut={signOut} onProjects={() => void home.reload()} />
+        )}
+      </main>
+    </>
+  );
+}
+
+interface TopBarProperties {
+  readonly account: AccountAnswer | undefined;
+  readonly projects: readonly ProjectRow[];
+  readonly chosen: number | undefined;
+  readonly onChoose: (id: number) => void;
+  readonly onSignOut: () => void;
+}
+
+function TopBar({ account, projects, chosen, onChoose, onSignOut }: TopBarProperties) {
+  return (
+    <header class="top">
+      <span class="brand">verdictd</span>
+      {projects.length > 0 && (
+        <label class="project">
+          <span>Project</span>
+          <select value={chosen} onChange={(event) => onChoose(Number(event.currentTarget.value))}>
+            {projects.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <span class="account">{account === undefined ? "" : `${account.name}, ${account.role ?? "no role"}`}</span>
+      <button type="button" class="quiet" onClick={onSignOut}>
+        Sign out
+      </button>
+    </header>
+  );
+}
+
+function Links(properties: {
+  readonly title: string;
+  readonly pages: readonly (readonly [PageName, string])[];
+  readonly open: PageName;
+}) {
+  const { title, pages, open } = properties;
+  return (
+    <ul aria-label={title}>
+      {pages.map(([page, name]) => (
+        <li key={page}>
+          <a href={hashOf(page)} aria-current={page === open ? "page" : undefined}>
+            {name}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface OpenPageProperties {
+  readonly place: Place;
+  readonly api: Api;
+  readonly project: ProjectRow | undefined;
+  readonly signOut: (why: string | null) => void;
+  /** Something about the list of projects changed. */
+  readonly onProjects: () => void;
+}
+
+function OpenPage({ place, api, project, signOut, onProjects }: OpenPageProperties) {
+  if (place.page === "bots") return <BotsPage api={api} />;
+  if (place.page === "tokens") return <TokensPage api={api} onRevokedSelf={() => signOut("The token is revoked.")} />;
+  if (place.page === "usage") return <UsagePage api={api} />;
+  if (project === undefined) return <p>The account has no project. Make one with “verdictd project create”.</p>;
+  const of: ProjectPageProperties = { api, project: project.id };
+  const { page, item } = place;
+  switch (page) {
+    case "overview":
+      return <OverviewPage key={project.id} {...of} isEnabled={project.scoring_enabled} />;
+    case "sessions":
+      return item === null ? (
+        <SessionsPage key={project.id} {...of} />
+      ) : (
+        <SessionPage key={`${project.id} ${item}`} {...of} token={item} />
+      );
+    case "blocks":
+      return <BlocksPage key={project.id} {...of} />;
+    case "rules":
+      return item === null ? (
+        <RulesPage key={project.id} {...of} />
+      ) : (
+        <RuleEditorPage key={`${project.id} ${item}`} {...of} item={item} />
+      );
+    case "settings":
+      return <SettingsPage key={project.id} {...of} />;
+    case "keys":
+      return <KeysPage key={project.id} {...of} onEnabled={onProjects} />;
+  }
+}

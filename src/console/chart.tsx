@@ -1,0 +1,186 @@
+/** Stacked bars on uPlot, with what a canvas can't give: a legend with totals, a readout, and the numbers as a table. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import UPlot from "uplot";
+import { Table } from "./parts.js";
+import { count, shortCount } from "./words.js";
+
+export interface ChartSeries {
+  readonly name: string;
+  /** CSS custom property that holds its colour. */
+  readonly color: string;
+  /** One for each bar. */
+  readonly values: readonly number[];
+}
+
+export interface StackedBarsProperties {
+  /** What is drawn, for readers. */
+  readonly label: string;
+  /** Left edge of each bar, and its width in the same unit: seconds since the epoch when `isTime`. */
+  readonly starts: readonly number[];
+  readonly width: number;
+  readonly isTime: boolean;
+  readonly startName: string;
+  readonly startText: (start: number) => string;
+  readonly series: readonly ChartSeries[];
+  readonly empty: string;
+}
+
+const height = 220;
+
+export function StackedBars(properties: StackedBarsProperties) {
+  const { label, starts, series, startName, startText, empty } = properties;
+  const place = useRef<HTMLDivElement>(null);
+  const [hovered, setHovered] = useState<number | null>(null);
+  const scheme = useScheme();
+  const totals = series.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
+  const hasData = totals.some((total) => total > 0);
+  useEffect(() => {
+    if (place.current === null || !hasData) return;
+    return draw(place.current, properties, setHovered);
+  }, [starts, series, scheme, hasData]);
+  if (!hasData) return <p class="dim empty">{empty}</p>;
+  const drawn = series.filter((_, index) => totals[index]! > 0);
+  const rows = starts.map((_, index) => index).filter((index) => series.some(({ values }) => values[index]! > 0));
+  return (
+    <figure>
+      <div ref={place} class="chart" role="img" aria-label={`${label}. The numbers are in the table below.`} />
+      <p class="readout" aria-hidden="true">
+        {hovered === null || starts[hovered] === undefined
+          ? "\u00a0"
+          : `${startText(starts[hovered])}: ${series
+              .filter(({ values }) => values[hovered]! > 0)
+              .map(({ name, values }) => `${name} ${count(values[hovered]!)}`)
+              .join(", ")}`}
+      </p>
+      <figcaption>
+        <ul class="legend">
+          {series.map(({ name, color }, index) => (
+            <li key={name}>
+              <span class={`swatch ${color.slice(2)}`} />
+              {name} <b>{count(totals[index]!)}</b>
+            </li>
+          ))}
+        </ul>
+        <details>
+          <summary>As a table</summary>
+          <Table
+            caption={label}
+            columns={[
+              { name: startName, cell: (index) => startText(starts[index]!) },
+              ...drawn.map(({ name, values }) => ({
+                name,
+                cell: (index: number) => count(values[index]!),
+                isNumber: true,
+              })),
+            ]}
+            rows={rows}
+            rowKey={(index) => index}
+            empty={empty}
+          />
+        </details>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** Draws and keeps the width; the returned function takes all of it away. */
+function draw(
+  place: HTMLElement,
+  { starts, width, isTime, series }: StackedBarsProperties,
+  onHover: (index: number | null) => void,
+): () => void {
+  const style = getComputedStyle(document.documentElement);
+  const color = (name: string) => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: color("--dim"),
+    grid: { stroke: color("--line"), width: 1 },
+    ticks: { stroke: color("--line"), width: 1 },
+    font: "12px system-ui, sans-serif",
+  };
+  const bars = UPlot.paths.bars!({ size: [0.86, 64], align: 1 });
+  // The tallest stack is drawn first; each next one covers all but what it lacks.
+  const stacks = stacked(series);
+  const chart = new UPlot(
+    {
+      width: place.clientWidth,
+      height,
+      legend: { show: false },
+      cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+      scales: {
+        x: { time: isTime, range: [starts[0]!, starts.at(-1)! + width] },
+        y: { range: (_, __, max) => [0, Math.max(4, max * 1.05)] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          ...(isTime && { values: (_: UPlot, splits: number[]) => splits.map(timeText) }),
+        },
+        {
+          ...axis,
+          size: 52,
+          incrs: [1, 2, 5]
+            .flatMap((step) => Array.from({ length: 9 }, (_, power) => step * 10 ** power))
+            .sort((a, b) => a - b),
+          values: (_, splits) => splits.map((split) => shortCount(split)),
+        },
+      ],
+      series: [
+        {},
+        ...stacks.map((stack) => ({
+          label: stack.name,
+          fill: color(stack.color),
+          width: 0,
+          paths: bars,
+          points: { show: false },
+        })),
+      ],
+      hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? null)] },
+    },
+    [[...starts], ...stacks.map(({ values }) => [...values])],
+    place,
+  );
+  const observer = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height }));
+  observer.observe(place);
+  return () => {
+    observer.disconnect();
+    chart.destroy();
+  };
+}
+
+const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+
+/** The hour, and at midnight the day. */
+function timeText(seconds: number): string {
+  const at = new Date(seconds * 1000);
+  return (at.getHours() === 0 && at.getMinutes() === 0 ? days : hours).format(at);
+}
+
+/** Each series on top of those before it, the topmost first. */
+function stacked(series: readonly ChartSeries[]): ChartSeries[] {
+  const sums: number[] = [];
+  return series
+    .map(({ name, color, values }) => ({
+      name,
+      color,
+      values: values.map((value, index) => {
+        sums[index] = (sums[index] ?? 0) + value;
+        return sums[index];
+      }),
+    }))
+    .reverse();
+}
+
+/** "light" or "dark", as the system has it now. */
+function useScheme(): string {
+  const query = "(prefers-color-scheme: dark)";
+  const [isDark, setDark] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const follow = () => setDark(list.matches);
+    list.addEventListener("change", follow);
+    return () => list.removeEventListener("change", follow);
+  }, []);
+  return isDark ? "dark" : "light";
+}

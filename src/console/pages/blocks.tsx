@@ -1,0 +1,95 @@
+/** Recorded blocks, the latest first, with a search over those that were read. */
+import { useState } from "preact/hooks";
+import type { BlockRow } from "../../contract/api-answers.js";
+import type { ProjectPageProperties } from "../app.js";
+import { hashOf } from "../location.js";
+import { useLog } from "../log.js";
+import { BandBadge, Fault, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { bandWords, count, plural } from "../words.js";
+
+/** Pages of 100 that one press of the button reads. */
+const pagesAtOnce = 10;
+
+export function BlocksPage({ api, project }: ProjectPageProperties) {
+  const [search, setSearch] = useState("");
+  const log = useLog(
+    (cursor) => api.blocks(project, cursor),
+    (row) => row.id,
+    [api, project],
+  );
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = log.rows.filter((row) => words.every((word) => textOf(row).includes(word)));
+  return (
+    <>
+      <PageTitle title="Blocks">
+        <Freshness of={log.latest} />
+      </PageTitle>
+      <div class="tools">
+        <label class="wide">
+          <span>Search path, reason, session, rule, detection</span>
+          <input
+            type="search"
+            value={search}
+            spellcheck={false}
+            onInput={(event) => setSearch(event.currentTarget.value)}
+          />
+        </label>
+      </div>
+      <Loaded from={log.latest}>
+        {() => (
+          <>
+            <p class="more">
+              <span class="dim" role="status">
+                {words.length === 0
+                  ? `${plural(log.rows.length, "block")} read${log.hasOlder ? ", there are more" : ""}`
+                  : `${plural(found.length, "block")} found in ${log.hasOlder ? "the latest " : "all "}${count(log.rows.length)}`}
+              </span>
+              {log.hasOlder && (
+                <button type="button" aria-disabled={log.isReading} onClick={() => void log.readOlder(pagesAtOnce)}>
+                  {words.length === 0 ? "Read older ones" : "Search further back"}
+                </button>
+              )}
+            </p>
+            <Fault of={log.fault} />
+            <Table
+              caption="Recorded blocks, the latest first"
+              columns={columns}
+              rows={found}
+              rowKey={(row) => row.id}
+              empty={
+                words.length === 0
+                  ? "Nothing was blocked. Only an active rule blocks."
+                  : "No block read so far has all these words."
+              }
+            />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function textOf(row: BlockRow): string {
+  const { path, reason, session_token, rule_id, detection_ids, verdict } = row;
+  return `${path ?? ""} ${reason} ${session_token} rule ${rule_id} ${detection_ids.join(" ")} ${bandWords[verdict]}`.toLowerCase();
+}
+
+const columns = [
+  { name: "When", cell: (row: BlockRow) => <Time at={row.created_at} /> },
+  { name: "Band", cell: (row: BlockRow) => <BandBadge band={row.verdict} /> },
+  { name: "Score", cell: (row: BlockRow) => row.score, isNumber: true },
+  {
+    name: "Path",
+    cell: (row: BlockRow) => (row.path === null ? <span class="dim">not known</span> : <code>{row.path}</code>),
+  },
+  { name: "Reason", cell: (row: BlockRow) => row.reason },
+  { name: "Rule", cell: (row: BlockRow) => <a href={hashOf("rules", row.rule_id)}>{row.rule_id}</a> },
+  {
+    name: "Session",
+    cell: (row: BlockRow) => (
+      <a class="code" href={hashOf("sessions", row.session_token)}>
+        {row.session_token}
+      </a>
+    ),
+  },
+];

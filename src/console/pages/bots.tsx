@@ -1,0 +1,81 @@
+/** The verified-bot allowlist in force, with a search. */
+import { useState } from "preact/hooks";
+import type { VerifiedBotEntry } from "../../contract/verified-bots.js";
+import { type Api, ApiFault } from "../api.js";
+import { Fault, PageTitle, Table } from "../parts.js";
+import { useResource } from "../resource.js";
+import { count } from "../words.js";
+
+/** Rows shown at once: more is for the search. */
+const shownMax = 200;
+
+export function BotsPage({ api }: { readonly api: Api }) {
+  const list = useResource(() => api.verifiedBots(), [api]);
+  const [search, setSearch] = useState("");
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = list.value?.data ?? [];
+  const found = all.filter((entry) => words.every((word) => textOf(entry).includes(word)));
+  const lacksFeature = list.fault instanceof ApiFault && list.fault.code === "FEATURE_NOT_AVAILABLE";
+  return (
+    <>
+      <PageTitle title="Verified bots" />
+      <p class="dim">
+        Who is inside one of these ranges, or has such a name confirmed by DNS, is a verified bot whatever its score.
+      </p>
+      {lacksFeature ? (
+        <p class="notice">The account’s plan does not include the list. It is in force all the same.</p>
+      ) : (
+        <Fault of={list.fault} />
+      )}
+      {list.value !== undefined && (
+        <>
+          <div class="tools">
+            <label class="wide">
+              <span>Search operator, category, range or suffix</span>
+              <input
+                type="search"
+                value={search}
+                spellcheck={false}
+                onInput={(event) => setSearch(event.currentTarget.value)}
+              />
+            </label>
+          </div>
+          <p class="dim" role="status">
+            {found.length > shownMax ? `The first ${shownMax} of ${count(found.length)}` : count(found.length)} of{" "}
+            {count(all.length)} entries
+          </p>
+          <Table
+            caption="Verified bots"
+            columns={columns}
+            rows={found.slice(0, shownMax)}
+            rowKey={(entry) => `${entry.name} ${entry.category} ${entry.match_value}`}
+            empty="No entry has all these words."
+          />
+        </>
+      )}
+      {list.value === undefined && list.fault === null && <p class="dim">Loading…</p>}
+    </>
+  );
+}
+
+const categoryWords: Readonly<Record<VerifiedBotEntry["category"], string>> = {
+  search: "Search",
+  ai_crawler: "AI crawler",
+  ai_search: "AI search",
+  monitoring: "Monitoring",
+  seo: "SEO",
+};
+
+function textOf({ name, category, match_value }: VerifiedBotEntry): string {
+  return `${name} ${categoryWords[category]} ${category} ${match_value}`.toLowerCase();
+}
+
+const columns = [
+  { name: "Operator", cell: ({ name }: VerifiedBotEntry) => name },
+  { name: "Category", cell: ({ category }: VerifiedBotEntry) => categoryWords[category], isShort: true },
+  {
+    name: "Proven by",
+    cell: ({ match_method }: VerifiedBotEntry) => (match_method === "ip_cidr" ? "Address" : "Reverse DNS"),
+  },
+  { name: "Range or suffix", cell: ({ match_value }: VerifiedBotEntry) => <code>{match_value}</code> },
+];

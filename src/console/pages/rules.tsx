@@ -1,0 +1,216 @@
+/** The rules in the order of evaluation: moved by dragging or with the arrow keys, switched on and off, deleted. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ListedRuleAnswer } from "../../contract/api-answers.js";
+import type { ProjectPageProperties } from "../app.js";
+import { hashOf } from "../location.js";
+import { ActionBadge, Confirmation, Fault, Freshness, Loaded, PageTitle } from "../parts.js";
+import { useResource, useTask } from "../resource.js";
+import { moved, orderChanges } from "../rule-order.js";
+
+export function RulesPage({ api, project }: ProjectPageProperties) {
+  const rules = useResource(() => api.rules(project), [api, project]);
+  return (
+    <>
+      <PageTitle title="Rules">
+        <Freshness of={rules} />
+      </PageTitle>
+      <p class="dim">
+        Asked from top to bottom: the first active one that matches decides, and log goes on to the next. Move a rule by
+        its handle, or with the arrow keys on it.
+      </p>
+      <p>
+        <a class="button primary" href={hashOf("rules", "new")}>
+          New rule
+        </a>
+      </p>
+      <Loaded from={rules}>
+        {(list) => <RuleList api={api} project={project} rules={list} reload={() => rules.reload()} />}
+      </Loaded>
+    </>
+  );
+}
+
+interface RuleListProperties extends ProjectPageProperties {
+  readonly rules: readonly ListedRuleAnswer[];
+  readonly reload: () => Promise<void>;
+}
+
+function RuleList({ api, project, rules, reload }: RuleListProperties) {
+  const [said, setSaid] = useState("");
+  const [deleting, setDeleting] = useState<ListedRuleAnswer | null>(null);
+  const task = useTask();
+  const order = useOrder(rules, (wanted, index) =>
+    task.run(async () => {
+      try {
+        for (const { id, sort_order } of orderChanges(wanted, index)) await api.changeRule(project, id, { sort_order });
+      } finally {
+        await reload();
+      }
+      setSaid(`${wanted[index]!.name} is now ${index + 1} of ${wanted.length}`);
+    }),
+  );
+  const toggle = (rule: ListedRuleAnswer) =>
+    task.run(async () => {
+      await api.changeRule(project, rule.id, { is_active: !rule.is_active });
+      await reload();
+      setSaid(`${rule.name} is ${rule.is_active ? "inactive" : "active"}`);
+    });
+  const remove = (rule: ListedRuleAnswer) =>
+    task.run(async () => {
+      await api.removeRule(project, rule.id);
+      setDeleting(null);
+      await reload();
+      setSaid(`${rule.name} is deleted`);
+    });
+  return (
+    <>
+      <p class="said" role="status">
+        {said}
+      </p>
+      {deleting === null && <Fault of={task.fault} />}
+      {rules.length === 0 && <p class="dim empty">No rule: every verdict is allow.</p>}
+      <ol class="rules" ref={order.list}>
+        {order.shown.map((rule, index) => (
+          <li
+            key={rule.id}
+            class={order.dragged === rule.id ? "dragged" : undefined}
+            data-inactive={!rule.is_active}
+            style={{ order: order.placeOf(rule.id) }}
+          >
+            <button
+              type="button"
+              class="handle"
+              data-rule={rule.id}
+              aria-label={`Move ${rule.name}, ${index + 1} of ${rules.length}: arrow keys`}
+              onPointerDown={(event) => order.grab(event, rule.id)}
+              onKeyDown={(event) => {
+                const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
+                if (by === 0) return;
+                event.preventDefault();
+                if (!task.isRunning) order.move(rule.id, index + by);
+              }}
+            >
+              <span aria-hidden="true">⠿</span>
+            </button>
+            <div class="rule">
+              <h2>{rule.name}</h2>
+              <ActionBadge action={rule.action} />
+              <code class="source">{rule.expression_source}</code>
+            </div>
+            <div class="buttons">
+              <label class="check">
+                <input
+                  type="checkbox"
+                  role="switch"
+                  aria-checked={rule.is_active}
+                  checked={rule.is_active}
+                  aria-label={`${rule.name} is active`}
+                  onChange={() => void toggle(rule)}
+                />
+                Active
+              </label>
+              <a class="button" href={hashOf("rules", rule.id)} aria-label={`Edit ${rule.name}`}>
+                Edit
+              </a>
+              <button type="button" class="quiet" aria-label={`Delete ${rule.name}`} onClick={() => setDeleting(rule)}>
+                Delete
+              </button>
+            </div>
+          </li>
+        ))}
+      </ol>
+      {deleting !== null && (
+        <Confirmation
+          title="Delete this rule?"
+          yes="Delete"
+          isBusy={task.isRunning}
+          fault={task.fault}
+          onYes={() => void remove(deleting)}
+          onNo={() => setDeleting(null)}
+        >
+          <p>
+            <b class="wrap">{deleting.name}</b> stops being asked at once. This can’t be undone.
+          </p>
+        </Confirmation>
+      )}
+    </>
+  );
+}
+
+/** The order as shown: the server's, or the one under way. `onMoved` gets the wanted order and where the moved rule stands in it. */
+function useOrder(
+  rules: readonly ListedRuleAnswer[],
+  onMoved: (wanted: readonly ListedRuleAnswer[], index: number) => Promise<void>,
+) {
+  const list = useRef<HTMLOListElement>(null);
+  const [draft, setDraft] = useState<readonly ListedRuleAnswer[] | null>(null);
+  const [dragged, setDragged] = useState<number | null>(null);
+  const held = useRef<number | null>(null);
+  // While it is dragged a rule only looks moved (CSS `order`): an element that moves in the document loses its pointer.
+  const shown = dragged === null ? (draft ?? rules) : rules;
+  const placeOf = (id: number): number => (draft ?? rules).findIndex((rule) => rule.id === id);
+  // A moved element loses the focus: give it back, so that one may go on with the arrow keys.
+  useEffect(() => {
+    if (held.current === null) return;
+    list.current?.querySelector<HTMLElement>(`[data-rule="${held.current}"]`)?.focus();
+  }, [shown]);
+  const settle = (wanted: readonly ListedRuleAnswer[], id: number) => {
+    setDraft(wanted);
+    void onMoved(
+      wanted,
+      wanted.findIndex((rule) => rule.id === id),
+    ).finally(() => {
+      setDraft(null);
+      held.current = null;
+    });
+  };
+  const move = (id: number, to: number) => {
+    if (to < 0 || to >= rules.length || draft !== null) return;
+    held.current = id;
+    settle(
+      moved(
+        rules,
+        rules.findIndex((rule) => rule.id === id),
+        to,
+      ),
+      id,
+    );
+  };
+  const grab = (event: PointerEvent, id: number) => {
+    if (event.button !== 0 || draft !== null) return;
+    const handle = event.currentTarget as HTMLElement;
+    handle.setPointerCapture(event.pointerId);
+    held.current = id;
+    setDragged(id);
+    let wanted = rules;
+    const follow = ({ clientY }: PointerEvent) => {
+      const from = wanted.findIndex((rule) => rule.id === id);
+      const to = placeAt(list.current, clientY, from);
+      if (to === from) return;
+      wanted = moved(wanted, from, to);
+      setDraft(wanted);
+    };
+    const drop = (end: PointerEvent) => {
+      for (const name of ["pointermove", "pointerup", "pointercancel"] as const) {
+        removeEventListener(name, name === "pointermove" ? follow : drop);
+      }
+      setDragged(null);
+      if (end.type === "pointercancel" || wanted.every((rule, index) => rule.id === rules[index]?.id)) setDraft(null);
+      else settle(wanted, id);
+    };
+    addEventListener("pointermove", follow);
+    addEventListener("pointerup", drop);
+    addEventListener("pointercancel", drop);
+  };
+  return { list, shown, placeOf, dragged, move, grab };
+}
+
+/** Where among its neighbours the item that lies at `from` belongs when the pointer is at this height. */
+function placeAt(list: HTMLElement | null, y: number, from: number): number {
+  const items = [...(list?.children ?? [])].map((item) => item.getBoundingClientRect()).sort((a, b) => a.top - b.top);
+  const middle = ({ top, height }: DOMRect) => top + height / 2;
+  let to = from;
+  while (to > 0 && y < middle(items[to - 1]!)) to--;
+  while (to < items.length - 1 && y > middle(items[to + 1]!)) to++;
+  return to;
+}

@@ -1,0 +1,111 @@
+/** Live sessions: the log, the latest first, read anew while it is looked at; a way to one session by its token. */
+import { useRef, useState } from "preact/hooks";
+import type { SessionRow } from "../../contract/api-answers.js";
+import type { Band } from "../../contract/verdict.js";
+import type { ProjectPageProperties } from "../app.js";
+import { hashOf } from "../location.js";
+import { useLog } from "../log.js";
+import { BandBadge, Fault, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { bandOrder, bandWords, count, plural } from "../words.js";
+
+const refreshMs = 5000;
+
+export function SessionsPage({ api, project }: ProjectPageProperties) {
+  const [isLive, setLive] = useState(true);
+  const [band, setBand] = useState<Band | "">("");
+  const log = useLog(
+    (cursor) => api.sessions(project, cursor),
+    (row) => row.session_token,
+    [api, project],
+    isLive ? refreshMs : undefined,
+  );
+  const shown = log.rows.filter(({ verdict }) => band === "" || verdict === band);
+  return (
+    <>
+      <PageTitle title="Sessions">
+        <Freshness of={log.latest} {...(isLive && { every: "5 s" })} />
+      </PageTitle>
+      <div class="tools">
+        <label>
+          <span>Band</span>
+          <select value={band} onChange={(event) => setBand(event.currentTarget.value as Band | "")}>
+            <option value="">All bands</option>
+            {bandOrder.map((each) => (
+              <option key={each} value={each}>
+                {bandWords[each]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <OpenSession />
+        <label class="check">
+          <input type="checkbox" checked={isLive} onChange={(event) => setLive(event.currentTarget.checked)} />
+          Live
+        </label>
+      </div>
+      <Loaded from={log.latest}>
+        {() => (
+          <>
+            <Table
+              caption="Sessions, the latest first"
+              columns={columns}
+              rows={shown}
+              rowKey={(row) => row.session_token}
+              empty={emptyText(band, log.rows.length)}
+            />
+            <p class="more">
+              <span class="dim">{`${plural(shown.length, "session")} shown of ${count(log.rows.length)} read`}</span>
+              {log.hasOlder && (
+                <button type="button" aria-disabled={log.isReading} onClick={() => void log.readOlder(1)}>
+                  Read older ones
+                </button>
+              )}
+            </p>
+            <Fault of={log.fault} />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function emptyText(band: Band | "", read: number): string {
+  return band === "" || read === 0
+    ? "No session yet: the first appears when the SDK sends its first report."
+    : "None of those read has this band.";
+}
+
+const columns = [
+  {
+    name: "Session",
+    cell: (row: SessionRow) => (
+      <a class="code" href={hashOf("sessions", row.session_token)}>
+        {row.session_token}
+      </a>
+    ),
+  },
+  { name: "Band", cell: (row: SessionRow) => <BandBadge band={row.verdict} /> },
+  { name: "Score", cell: (row: SessionRow) => (row.score === 0 ? "none" : row.score), isNumber: true },
+  { name: "Detections", cell: (row: SessionRow) => row.detection_ids.length, isNumber: true },
+  { name: "Events", cell: (row: SessionRow) => count(row.event_count), isNumber: true },
+  { name: "First seen", cell: (row: SessionRow) => <Time at={row.first_seen_at} /> },
+  { name: "Last seen", cell: (row: SessionRow) => <Time at={row.last_seen_at} /> },
+];
+
+function OpenSession() {
+  const field = useRef<HTMLInputElement>(null);
+  const open = (event: Event) => {
+    event.preventDefault();
+    const token = field.current?.value.trim() ?? "";
+    if (token !== "") location.hash = hashOf("sessions", token);
+  };
+  return (
+    <form onSubmit={open}>
+      <label>
+        <span>Session token</span>
+        <input ref={field} type="search" class="code" placeholder="sess_…" spellcheck={false} autocomplete="off" />
+      </label>
+      <button type="submit">Open</button>
+    </form>
+  );
+}

@@ -1,0 +1,80 @@
+/** Sign-in: asks for an account token, tries it, and hands it on only when the server knows it. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Api, ApiFault } from "../api.js";
+import { Fault } from "../parts.js";
+import { useTask } from "../resource.js";
+
+export function SignInPage({
+  notice,
+  onSignIn,
+}: {
+  readonly notice: string | null;
+  readonly onSignIn: (token: string) => void;
+}) {
+  const field = useRef<HTMLInputElement>(null);
+  const [isWrong, setWrong] = useState(false);
+  const task = useTask();
+  useEffect(() => {
+    document.title = "Sign in · verdictd";
+    field.current?.focus();
+  }, []);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const token = field.current?.value.trim() ?? "";
+    // A header takes only these; no token has others.
+    if (!/^[\x21-\x7e]+$/.test(token)) {
+      setWrong(true);
+      field.current?.focus();
+      return;
+    }
+    void task.run(async () => {
+      setWrong(false);
+      try {
+        await new Api(token, () => {}).account();
+      } catch (error) {
+        field.current?.focus();
+        if (!(error instanceof ApiFault) || error.status !== 401) throw error;
+        setWrong(true);
+        return;
+      }
+      onSignIn(token);
+    });
+  };
+  return (
+    <main class="sign-in">
+      <form class="card" method="post" onSubmit={submit}>
+        <p class="brand">verdictd</p>
+        <h1>Sign in</h1>
+        <p class="dim">
+          With an account token. It stays in this tab until you sign out or close it. “verdictd token create” makes
+          another.
+        </p>
+        {notice !== null && (
+          <p class="notice" role="status">
+            {notice}
+          </p>
+        )}
+        <label for="token">Account token</label>
+        <input
+          id="token"
+          ref={field}
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          required
+          aria-invalid={isWrong}
+          aria-describedby={isWrong ? "token-fault" : undefined}
+        />
+        {isWrong && (
+          <p id="token-fault" class="fault" role="alert">
+            The server does not know this token.
+          </p>
+        )}
+        <Fault of={task.fault} />
+        <button type="submit" class="primary" aria-disabled={task.isRunning}>
+          Sign in
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,149 @@
+/** Account tokens: list, make (the secret is shown once), revoke. */
+import { useState } from "preact/hooks";
+import type { TokenRow } from "../../contract/api-answers.js";
+import { type TokenAbility, tokenAbilities } from "../../contract/control.js";
+import type { Api } from "../api.js";
+import { Card, Confirmation, Fault, Freshness, Loaded, PageTitle, SecretDialog, Table, Time } from "../parts.js";
+import { useResource, useTask } from "../resource.js";
+
+interface TokensPageProperties {
+  readonly api: Api;
+  /** The token that this console uses was revoked. */
+  readonly onRevokedSelf: () => void;
+}
+
+export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
+  const tokens = useResource(() => api.tokens(), [api]);
+  const [secret, setSecret] = useState<string | null>(null);
+  const [revoking, setRevoking] = useState<TokenRow | null>(null);
+  const [said, setSaid] = useState("");
+  const task = useTask();
+  const make = (abilities: TokenAbility[]) =>
+    task.run(async () => {
+      const made = await api.createToken({ abilities });
+      setSecret(made.account_token);
+      await tokens.reload();
+      setSaid(`Token ${made.id} is made.`);
+    });
+  const revoke = ({ id, current }: TokenRow) =>
+    task.run(async () => {
+      await api.revokeToken(id);
+      if (current) return onRevokedSelf();
+      setRevoking(null);
+      await tokens.reload();
+      setSaid(`Token ${id} is revoked.`);
+    });
+  const columns = [
+    {
+      name: "Token",
+      cell: (row: TokenRow) => (
+        <>
+          {row.id}
+          {row.current && <span class="dim"> (this one)</span>}
+        </>
+      ),
+    },
+    { name: "Abilities", cell: (row: TokenRow) => <code>{row.abilities.join(", ")}</code> },
+    { name: "User", cell: (row: TokenRow) => row.user?.name ?? "nobody any more" },
+    { name: "Made", cell: (row: TokenRow) => <Time at={row.created_at} /> },
+    {
+      name: "Revoke",
+      cell: (row: TokenRow) => (
+        <button type="button" class="quiet" aria-label={`Revoke token ${row.id}`} onClick={() => setRevoking(row)}>
+          Revoke
+        </button>
+      ),
+    },
+  ];
+  return (
+    <>
+      <PageTitle title="Account tokens">
+        <Freshness of={tokens} />
+      </PageTitle>
+      <p class="said" role="status">
+        {said}
+      </p>
+      {revoking === null && <Fault of={task.fault} />}
+      <Loaded from={tokens}>
+        {({ data }) => (
+          <Table
+            caption="Account tokens"
+            columns={columns}
+            rows={data}
+            rowKey={({ id }) => id}
+            empty="There are no tokens."
+          />
+        )}
+      </Loaded>
+      <NewToken isBusy={task.isRunning} onMake={(abilities) => void make(abilities)} />
+      {revoking !== null && (
+        <Confirmation
+          title={`Revoke token ${revoking.id}?`}
+          yes="Revoke"
+          isBusy={task.isRunning}
+          fault={task.fault}
+          onYes={() => void revoke(revoking)}
+          onNo={() => setRevoking(null)}
+        >
+          <p>
+            Whatever uses it is refused from the next request on.
+            {revoking.current && " It is the one this console is signed in with: you will be signed out."}
+          </p>
+        </Confirmation>
+      )}
+      {secret !== null && (
+        <SecretDialog title="The new account token" secret={secret} onClose={() => setSecret(null)}>
+          <p>Store it now: nobody can show it again.</p>
+        </SecretDialog>
+      )}
+    </>
+  );
+}
+
+const abilityWords: Readonly<Record<TokenAbility, string>> = {
+  "projects:read": "read configuration and reference data",
+  "projects:write": "change configuration",
+  "content:read": "read content",
+  "content:write": "change content",
+  "*": "everything your role permits, now and later",
+};
+
+function NewToken({
+  isBusy,
+  onMake,
+}: {
+  readonly isBusy: boolean;
+  readonly onMake: (abilities: TokenAbility[]) => void;
+}) {
+  const [chosen, setChosen] = useState<ReadonlySet<TokenAbility>>(() => new Set(["projects:read"]));
+  const toggle = (ability: TokenAbility) => {
+    const next = new Set(chosen);
+    if (!next.delete(ability)) next.add(ability);
+    setChosen(next);
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    onMake([...chosen]);
+  };
+  return (
+    <Card title="Make a token">
+      <form onSubmit={submit}>
+        <fieldset>
+          <legend>What it may do (never more than you)</legend>
+          {tokenAbilities.map((ability) => (
+            <label key={ability} class="check">
+              <input type="checkbox" checked={chosen.has(ability)} onChange={() => toggle(ability)} />
+              <span>
+                <code>{ability}</code> <span class="dim">{abilityWords[ability]}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        {chosen.size === 0 && <p class="dim">Choose at least one ability.</p>}
+        <button type="submit" class="primary" disabled={chosen.size === 0} aria-disabled={isBusy}>
+          Make a token
+        </button>
+      </form>
+    </Card>
+  );
+}

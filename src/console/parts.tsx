@@ -1,0 +1,259 @@
+/** The pieces that pages are made of: notices, badges, tables that become cards on a phone, dialogs, secrets. Text only. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { Action, Band } from "../contract/verdict.js";
+import { messageOf } from "./api.js";
+import type { Resource } from "./resource.js";
+import { actionWords, bandWords, clockTime, time } from "./words.js";
+
+interface WithChildren {
+  readonly children?: ComponentChildren;
+}
+
+/** A page's heading; takes the focus when the page opens, so that keyboards and readers start there. */
+export function PageTitle({ title, children }: WithChildren & { readonly title: string }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · verdictd`;
+    heading.current?.focus();
+  }, [title]);
+  return (
+    <header class="page-title">
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
+      {children}
+    </header>
+  );
+}
+
+export function Card({
+  title,
+  children,
+  aside,
+}: WithChildren & { readonly title: string; readonly aside?: ComponentChildren }) {
+  const id = useId();
+  return (
+    <section class="card" aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        {aside}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** A failure, read out at once. Nothing when there is none. */
+export function Fault({ of }: { readonly of: unknown }) {
+  if (of === null || of === undefined) return null;
+  return (
+    <p class="fault" role="alert">
+      {typeof of === "string" ? of : messageOf(of)}
+    </p>
+  );
+}
+
+/** What a resource holds, or that it loads, or why it can't. */
+export function Loaded<T>({ from, children }: { from: Resource<T>; children: (value: T) => ComponentChildren }) {
+  return (
+    <>
+      <Fault of={from.fault} />
+      {from.value !== undefined ? children(from.value) : from.fault === null && <p class="dim">Loading…</p>}
+    </>
+  );
+}
+
+/** When the shown was read, and a button to read it again. */
+export function Freshness({ of, every }: { readonly of: Resource<unknown>; readonly every?: string }) {
+  return (
+    <p class="freshness">
+      <span>
+        {of.loadedAt === null ? "" : `As of ${clockTime(of.loadedAt)}`}
+        {every === undefined ? "" : `, every ${every}`}
+      </span>
+      <button type="button" class="quiet" onClick={() => void of.reload()}>
+        Refresh
+      </button>
+    </p>
+  );
+}
+
+export function BandBadge({ band }: { readonly band: Band }) {
+  return (
+    <span class="badge" data-band={band}>
+      {bandWords[band]}
+    </span>
+  );
+}
+
+export function ActionBadge({ action }: { readonly action: Action }) {
+  return (
+    <span class="badge" data-action={action}>
+      {actionWords[action]}
+    </span>
+  );
+}
+
+export function Time({ at }: { readonly at: string }) {
+  return <time dateTime={at}>{time(at)}</time>;
+}
+
+export interface Column<Row> {
+  readonly name: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  readonly isNumber?: boolean;
+  /** Its texts are short: they are not broken. */
+  readonly isShort?: boolean;
+}
+
+/** A table; on a phone each row is a card. `caption` names it for readers. */
+export function Table<Row>(properties: {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row, index: number) => string | number;
+  readonly empty: string;
+}) {
+  const { caption, columns, rows, rowKey, empty } = properties;
+  if (rows.length === 0) return <p class="dim empty">{empty}</p>;
+  return (
+    <table>
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ name, ...form }) => (
+            <th key={name} scope="col" class={classOf(form)}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          <tr key={rowKey(row, index)}>
+            {columns.map(({ name, cell, ...form }) => (
+              <td key={name} data-label={name} class={classOf(form)}>
+                <span class="value">{cell(row)}</span>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function classOf({ isNumber, isShort }: { isNumber?: boolean; isShort?: boolean }): string | undefined {
+  return isNumber === true ? "number" : isShort === true ? "short" : undefined;
+}
+
+/** A modal dialog: focus stays inside and returns where it was. `keeps`: Escape does not close it. */
+export function Dialog(
+  properties: WithChildren & { readonly title: string; readonly keeps?: boolean; readonly onClose: () => void },
+) {
+  const { title, keeps, onClose, children } = properties;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onClose={onClose}
+      onCancel={(event) => {
+        if (keeps === true) event.preventDefault();
+      }}
+    >
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+/** Asks before what can't be taken back. */
+export function Confirmation(
+  properties: WithChildren & {
+    readonly title: string;
+    readonly yes: string;
+    readonly isBusy: boolean;
+    readonly fault: string | null;
+    readonly onYes: () => void;
+    readonly onNo: () => void;
+  },
+) {
+  const { title, yes, isBusy, fault, onYes, onNo, children } = properties;
+  return (
+    <Dialog title={title} onClose={onNo}>
+      {children}
+      <Fault of={fault} />
+      <p class="buttons">
+        <button type="button" onClick={onNo}>
+          Cancel
+        </button>
+        <button type="button" class="danger" aria-disabled={isBusy} onClick={onYes}>
+          {yes}
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+/** A secret, shown this once; it is gone with the dialog. */
+export function SecretDialog(
+  properties: WithChildren & { readonly title: string; readonly secret: string; readonly onClose: () => void },
+) {
+  const { title, secret, onClose, children } = properties;
+  return (
+    <Dialog title={title} keeps onClose={onClose}>
+      {children}
+      <CopyField label="Shown this once" value={secret} />
+      <p class="buttons">
+        <button type="button" class="primary" onClick={onClose}>
+          I have stored it
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+/** A value to take along, with a copy button that says whether it worked. */
+export function CopyField({ label, value }: { readonly label: string; readonly value: string }) {
+  const field = useRef<HTMLInputElement>(null);
+  const [said, setSaid] = useState("");
+  const id = useId();
+  const copy = async () => {
+    field.current?.select();
+    setSaid((await copied(value)) ? "Copied" : "Copy it by hand: it is selected");
+  };
+  return (
+    <div class="copy-field">
+      <label for={id}>{label}</label>
+      <span class="pair">
+        <input id={id} ref={field} type="text" readOnly value={value} class="code" spellcheck={false} />
+        <button type="button" onClick={() => void copy()}>
+          Copy
+        </button>
+      </span>
+      <span class="said" role="status">
+        {said}
+      </span>
+    </div>
+  );
+}
+
+/** The clipboard is for pages of https and localhost; elsewhere the selected text is copied the old way. */
+async function copied(value: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(value);
+    return true;
+  } catch {
+    return document.execCommand("copy");
+  }
+}

@@ -1,0 +1,48 @@
+/** Words and forms in which the console shows the API's values. */
+import type { Action, Band } from "../contract/verdict.js";
+
+export const bandWords: Readonly<Record<Band, string>> = {
+  definite: "Definite bot",
+  confident_automated: "Confident bot",
+  likely_automated: "Likely bot",
+  likely_human: "Likely human",
+  verified: "Verified bot",
+  not_computed: "Not computed",
+};
+
+/** From the surest bot to what is not known. */
+export const bandOrder: readonly Band[] = [
+  "definite",
+  "confident_automated",
+  "likely_automated",
+  "likely_human",
+  "verified",
+  "not_computed",
+];
+
+export const actionWords: Readonly<Record<Action, string>> = {
+  block: "Block",
+  challenge: "Challenge",
+  delay: "Delay",
+  log: "Log",
+  allow: "Allow",
+};
+
+/** From the hardest to none. */
+export const actionOrder: readonly Action[] = ["block", "challenge", "delay", "log", "allow"];
+
+const number = new Intl.NumberFormat("en-GB");
+const compact = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 1 });
+const moment = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+
+export const count = (value: number): string => number.format(value);
+export const shortCount = (value: number): string => compact.format(value);
+/** Date and time in the operator's zone. */
+export const time = (iso: string): string => moment.format(new Date(iso));
+export const clockTime = (date: Date): string => clock.format(date);
+
+/** "1 rule", "2 rules". */
+export function plural(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+}

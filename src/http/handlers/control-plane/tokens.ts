@@ -1,0 +1,133 @@
+/**
+ * The account's API tokens: list, make, revoke. A secret leaves here once. Owners and admins see every token of the account,
+ * others those of their own.
+ */
+import { type Ability, isAble } from "../../../auth/abilities.js";
+import type { TokenHolder } from "../../../auth/credentials.js";
+import type { TokenCreatedAnswer, TokenRevokedAnswer, TokenRow, TokensAnswer } from "../../../contract/api-answers.js";
+import type { TokenAbility } from "../../../contract/control.js";
+import type { AccountToken } from "../../../contract/entities.js";
+import { checkToken } from "../../../contract/validators.js";
+import type { Accounts } from "../../../control-plane/accounts.js";
+import { Refusal, refuse } from "../../../errors.js";
+import { limits } from "../../../limits.js";
+import { json, type Reply, refusal } from "../../reply.js";
+import type { TokenCall, TokenRoute } from "../../route.js";
+import { positiveInteger } from "../../server.js";
+import { boundAccount, readBodyAs } from "./wire.js";
+
+export function tokenRoutes(accounts: Accounts): TokenRoute[] {
+  return [
+    {
+      method: "get",
+      path: "/v1/tokens",
+      credential: "token",
+      doc: {
+        id: "listTokens",
+        tag: "control plane",
+        summary: "The account's tokens, without their secrets",
+        description: "Owners and admins see every token of the account, other roles those of their own user.",
+        answers: { 200: "TokensAnswer" },
+        refusals: ["forbidden"],
+      },
+      handle: ({ holder }) => listTokens(accounts, holder),
+    },
+    {
+      method: "post",
+      path: "/v1/tokens",
+      credential: "token",
+      changes: true,
+      readsBody: true,
+      doc: {
+        id: "createToken",
+        tag: "control plane",
+        summary: "Make a token for the same user and account",
+        description:
+          "It can't be given an ability that the token that asks, or its holder's role, lacks. The secret is told this once.",
+        body: "TokenBody",
+        answers: { 200: "TokenCreatedAnswer" },
+        refusals: ["forbidden", "insufficientTokenAbility", "conflict"],
+      },
+      handle: (call) => createToken(accounts, call),
+    },
+    {
+      method: "del",
+      path: "/v1/tokens/:token",
+      credential: "token",
+      changes: true,
+      doc: {
+        id: "revokeToken",
+        tag: "control plane",
+        summary: "Revoke a token",
+        description: "It is refused from the next request on. A token may revoke itself.",
+        answers: { 200: "TokenRevokedAnswer" },
+        refusals: ["forbidden", "notFound"],
+      },
+      handle: (call) => revokeToken(accounts, call),
+    },
+  ];
+}
+
+/** Whether the holder may see and revoke the token. */
+function isWithinReach({ membership, token: own }: TokenHolder, token: AccountToken): boolean {
+  if (token.accountId !== own.accountId) return false;
+  return membership?.role === "owner" || membership?.role === "admin" || token.userId === own.userId;
+}
+
+function listTokens(accounts: Accounts, holder: TokenHolder): Reply {
+  const account = boundAccount(holder);
+  if (account instanceof Refusal) return refusal(account);
+  const data = accounts
+    .tokensOf(account.id)
+    .filter(({ token }) => isWithinReach(holder, token))
+    .map(
+      ({ token, user }): TokenRow => ({
+        id: token.id,
+        abilities: token.abilities,
+        user: user === null ? null : { id: user.id, name: user.name },
+        created_at: token.createdAt,
+        current: token.id === holder.token.id,
+      }),
+    );
+  return json(200, { data, meta: { count: data.length } } satisfies TokensAnswer);
+}
+
+async function createToken(accounts: Accounts, { holder, body }: TokenCall): Promise<Reply> {
+  const account = boundAccount(holder);
+  if (account instanceof Refusal) return refusal(account);
+  const read = readBodyAs(body, checkToken);
+  if (read instanceof Refusal) return refusal(read);
+  const abilities = [...new Set(read.value.abilities)];
+  const lacking = abilities.find((ability) => !mayGrant(holder, ability));
+  if (lacking !== undefined) {
+    return refusal(
+      refuse("insufficientTokenAbility", `the token can't grant ${lacking}: it lacks that ability itself`),
+    );
+  }
+  if (accounts.tokensOf(account.id).length >= limits.tokensPerAccountMax) {
+    return refusal(refuse("conflict", `the account has ${limits.tokensPerAccountMax} tokens: revoke one first`));
+  }
+  const made = await accounts.createToken({ accountId: account.id, userId: holder.token.userId, abilities });
+  if (made instanceof Refusal) return refusal(made);
+  return json(200, { id: made.token.id, account_token: made.secret } satisfies TokenCreatedAnswer);
+}
+
+/** A wildcard grows with the role, so only a wildcard may hand it on. */
+function mayGrant({ token, membership }: TokenHolder, ability: TokenAbility): boolean {
+  if (ability === "*") return token.abilities.includes("*");
+  return membership !== null && isAble(token.abilities, membership.role, ability satisfies Ability);
+}
+
+async function revokeToken(accounts: Accounts, { holder, params }: TokenCall): Promise<Reply> {
+  const account = boundAccount(holder);
+  if (account instanceof Refusal) return refusal(account);
+  const id = positiveInteger(params[0]);
+  const token = id === null ? null : accounts.findToken(id);
+  if (token === null || !isWithinReach(holder, token)) return missing;
+  const revoked = await accounts.revokeToken(token.id);
+  return revoked instanceof Refusal
+    ? missing
+    : json(200, { id: revoked.id, revoked: true } satisfies TokenRevokedAnswer);
+}
+
+const missing = refusal(refuse("notFound", "the account has no such token"));

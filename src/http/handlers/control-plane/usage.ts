@@ -1,0 +1,61 @@
+/** What the token's account has and uses: its projects, and the events of this month against the plan's quota. */
+import type { ProjectsAnswer, UsageAnswer } from "../../../contract/api-answers.js";
+import type { Plans } from "../../../contract/plans.js";
+import type { Accounts } from "../../../control-plane/accounts.js";
+import type { Projects } from "../../../control-plane/projects.js";
+import { Refusal } from "../../../errors.js";
+import { json, refusal } from "../../reply.js";
+import type { TokenRoute } from "../../route.js";
+import { boundAccount } from "./wire.js";
+
+export interface UsageServices {
+  readonly accounts: Accounts;
+  readonly projects: Projects;
+  readonly plans: Plans;
+  readonly now: () => number;
+}
+
+export function usageRoutes({ accounts, projects, plans, now }: UsageServices): TokenRoute[] {
+  return [
+    {
+      method: "get",
+      path: "/v1/projects",
+      credential: "token",
+      doc: {
+        id: "listProjects",
+        tag: "control plane",
+        summary: "The projects of the token's account",
+        answers: { 200: "ProjectsAnswer" },
+        refusals: ["forbidden"],
+      },
+      handle: ({ holder }) => {
+        const account = boundAccount(holder);
+        if (account instanceof Refusal) return refusal(account);
+        const data = projects
+          .ofAccount(account.id)
+          .map(({ id, name, siteKey }) => ({ id, name, scoring_enabled: siteKey !== null }));
+        return json(200, { data, meta: { count: data.length } } satisfies ProjectsAnswer);
+      },
+    },
+    {
+      method: "get",
+      path: "/v1/usage",
+      credential: "token",
+      doc: {
+        id: "getUsage",
+        tag: "control plane",
+        summary: "This month's accepted events against the plan's quota",
+        description: "The month is a calendar month of UTC. The quota is soft: nothing is refused above it.",
+        answers: { 200: "UsageAnswer" },
+        refusals: ["forbidden"],
+      },
+      handle: ({ holder }) => {
+        const account = boundAccount(holder);
+        if (account instanceof Refusal) return refusal(account);
+        const { plan } = account;
+        const quota = plans[plan]?.eventsPerMonth ?? null;
+        return json(200, { ...accounts.eventsInMonth(account.id, now()), quota, plan } satisfies UsageAnswer);
+      },
+    },
+  ];
+}

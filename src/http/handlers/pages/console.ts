@@ -1,0 +1,38 @@
+/** `/console`: the operator's page. Public files without any data: all it shows it asks of the API with the token it is given. */
+import type { PublicRoute } from "../../route.js";
+import { pagePolicy } from "./demo.js";
+import { pageRoute } from "./pages.js";
+
+export interface ConsoleFiles {
+  readonly html: Uint8Array;
+  readonly script: Uint8Array;
+  readonly style: Uint8Array;
+}
+
+/** A new version of the program brings new files under the same names: browsers ask anew each time. */
+const fresh = ["Cache-Control", "no-cache"] as const;
+
+export function consoleRoutes({ html, script, style }: ConsoleFiles): PublicRoute[] {
+  return [
+    pageRoute({
+      path: "/console",
+      summary: "The operator's console",
+      contentType: "text/html; charset=utf-8",
+      body: html,
+      headers: [
+        pagePolicy,
+        fresh,
+        ["Referrer-Policy", "no-referrer"],
+        ["Cross-Origin-Opener-Policy", "same-origin"],
+        ["Permissions-Policy", "camera=(), geolocation=(), microphone=()"],
+      ],
+    }),
+    pageRoute({
+      path: "/console/console.js",
+      contentType: "text/javascript; charset=utf-8",
+      body: script,
+      headers: [fresh],
+    }),
+    pageRoute({ path: "/console/console.css", contentType: "text/css; charset=utf-8", body: style, headers: [fresh] }),
+  ];
+}

@@ -1,0 +1,115 @@
+/** The routes that the console needs beside the contract's: projects, usage and tokens of an account, and nobody else's. */
+import t from "tap";
+import { good, startService } from "../http-additive/service.js";
+import { batch } from "../support/batches.js";
+
+t.test("projects and usage are those of the token's account", async (t) => {
+  const service = await startService(t);
+  const one = await service.tenant("one", { plan: "free" });
+  const other = await service.tenant("other");
+  good(await service.server.projects.create(one.account.id, "later"));
+  await service.ingest(one, batch("first", 3));
+  const projects = await service.ask("GET", "/v1/projects", { as: one.token });
+  t.same(
+    projects.json.data.map(({ name, scoring_enabled }: Record<string, unknown>) => [name, scoring_enabled]),
+    [
+      ["one", true],
+      ["later", false],
+    ],
+  );
+  const usage = (await service.ask("GET", "/v1/usage", { as: one.token })).json;
+  t.match(usage, { events: 3, quota: 100_000, plan: "free" });
+  t.equal(usage.month, new Date().toISOString().slice(0, 7));
+  t.match((await service.ask("GET", "/v1/usage", { as: other.token })).json, { events: 0 });
+});
+
+t.test("a token grants no more than it has itself", async (t) => {
+  const service = await startService(t);
+  const make = async (as: string, ...abilities: string[]) =>
+    service.ask("POST", "/v1/tokens", { as, body: { abilities } });
+  const owner = await service.tenant("owner");
+  const reader = await service.tenant("reader", { abilities: ["projects:read"] });
+  const viewer = await service.tenant("viewer", { role: "viewer" });
+  t.equal((await make(owner.token, "*")).status, 200);
+  t.equal((await make(reader.token, "projects:read")).status, 200);
+  t.equal((await make(viewer.token, "*")).status, 200, "a wildcard grants only what the role allows");
+  for (const [as, ability] of [
+    [reader.token, "*"],
+    [reader.token, "projects:write"],
+    [viewer.token, "projects:write"],
+  ] as const) {
+    const refused = await make(as, "projects:read", ability);
+    t.equal(refused.status, 403);
+    t.equal(refused.json.code, "INSUFFICIENT_TOKEN_ABILITY");
+  }
+  for (const abilities of [[], ["everything"], "*", ["*", 1], Array(6).fill("*")]) {
+    const { status, json } = await service.ask("POST", "/v1/tokens", { as: owner.token, body: { abilities } });
+    t.same([status, json.code], [422, "INVALID_PAYLOAD"]);
+  }
+  const twice = (await make(owner.token, "projects:read", "projects:read")).json;
+  const { data } = (await service.ask("GET", "/v1/tokens", { as: owner.token })).json;
+  t.same(data.find(({ id }: { id: number }) => id === twice.id).abilities, ["projects:read"]);
+});
+
+t.test("tokens are listed without secrets and revoked at once, by their account only", async (t) => {
+  const service = await startService(t);
+  const one = await service.tenant("one");
+  const other = await service.tenant("other");
+  const { accounts } = service.server;
+  const member = good(await accounts.createUser("member", "member@example.com"));
+  good(await accounts.setMember(one.account.id, member.id, "member"));
+  const request = { accountId: one.account.id, userId: member.id, abilities: ["*"] };
+  const { secret: ofMember } = good(await accounts.createToken(request));
+  const made = (await service.ask("POST", "/v1/tokens", { as: one.token, body: { abilities: ["*"] } })).json;
+
+  const list = await service.ask("GET", "/v1/tokens", { as: one.token });
+  t.same(
+    list.json.data.map(({ user, current }: { user: { name: string }; current: boolean }) => [user.name, current]),
+    [
+      ["one", true],
+      ["member", false],
+      ["one", false],
+    ],
+  );
+  t.notMatch(JSON.stringify(list.json), /hash|vat_/);
+  const own = await service.ask("GET", "/v1/tokens", { as: ofMember });
+  t.same(own.json.meta.count, 1, "a member sees only the member's");
+
+  const path = `/v1/tokens/${made.id}`;
+  t.equal((await service.ask("DELETE", path, { as: other.token })).status, 404, "foreign");
+  t.equal((await service.ask("DELETE", path, { as: ofMember })).status, 404, "another user's, for a member");
+  for (const id of ["0", "-1", "x", "1e3", "99999999999999999999"]) {
+    t.equal((await service.ask("DELETE", `/v1/tokens/${id}`, { as: one.token })).status, 404, id);
+  }
+  t.equal((await service.ask("GET", "/v1/account", { as: made.account_token })).status, 200);
+  t.same((await service.ask("DELETE", path, { as: one.token })).json, { id: made.id, revoked: true });
+  t.equal((await service.ask("GET", "/v1/account", { as: made.account_token })).status, 401);
+  t.equal((await service.ask("DELETE", path, { as: one.token })).status, 404, "gone");
+  const { status, headers } = await service.ask("PUT", "/v1/tokens", { as: one.token });
+  t.same([status, headers.get("allow")], [405, "GET, POST"]);
+});
+
+t.test("a token of a user who left is bound to nothing", async (t) => {
+  const service = await startService(t);
+  const one = await service.tenant("one");
+  good(await service.server.accounts.removeMember(one.account.id, one.user.id));
+  for (const path of ["/v1/projects", "/v1/usage", "/v1/tokens"]) {
+    const { status, json } = await service.ask("GET", path, { as: one.token });
+    t.same([status, json.code], [403, undefined], path);
+  }
+  const { status } = await service.ask("POST", "/v1/tokens", { as: one.token, body: { abilities: ["*"] } });
+  t.equal(status, 403);
+});
+
+t.test("under --strict-abilities tokens are made and revoked by those who may write only", async (t) => {
+  const service = await startService(t, { "strict-abilities": "true" });
+  const reader = await service.tenant("reader", { abilities: ["projects:read"] });
+  for (const [method, path] of [
+    ["POST", "/v1/tokens"],
+    ["DELETE", "/v1/tokens/1"],
+  ] as const) {
+    const body = { abilities: ["projects:read"] };
+    const { status, json } = await service.ask(method, path, { as: reader.token, ...(method === "POST" && { body }) });
+    t.same([status, json.code], [403, "INSUFFICIENT_TOKEN_ABILITY"], method);
+  }
+});

@@ -1,0 +1,477 @@
+/** The console in a real browser: each of its tasks done once as a person would, by mouse, by keyboard and on a phone. */
+import type { Page } from "playwright-core";
+import t from "tap";
+import { launch, noChromium } from "../support/chromium.js";
+import { anotherTenant, askUntil, firstTenant, newProject, startServer } from "../support/server.js";
+import { Desk, markupAgent, markupName, markupPath, readVerdict, traffic } from "./desk.js";
+
+if (noChromium !== undefined) {
+  t.plan(0, noChromium);
+  process.exit(0);
+}
+
+const server = await startServer(t, ["--verdict-ttl", "0"]);
+const tenant = await firstTenant(server);
+const { people, bots } = await traffic(server, tenant);
+const browser = await launch(t);
+const rulesPath = `/v1/projects/${tenant.projectId}/rules`;
+const asked = (method: string, path: string, body?: unknown) =>
+  server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
+const ruleNames = async (): Promise<string[]> =>
+  (await asked("GET", rulesPath)).json.map(({ name }: { name: string }) => name);
+
+const storage = (page: Page): Promise<[string, string]> =>
+  page.evaluate(
+    () =>
+      [
+        // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+        JSON.stringify((globalThis as any).sessionStorage),
+        // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+        JSON.stringify((globalThis as any).localStorage) + (globalThis as any).document.cookie,
+      ] as [string, string],
+  );
+
+t.test("the page carries a strict policy and loads nothing from elsewhere", async (t) => {
+  const answer = await server.ask("GET", "/console");
+  t.equal(
+    answer.headers.get("content-security-policy"),
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+      "form-action 'none'; frame-ancestors 'none'",
+  );
+  t.notMatch(answer.text, /style=|<style|<script>|\son\w+=/, "nothing inline");
+});
+
+t.test("a wrong token is refused, a right one is kept for this tab only and forgotten on sign-out", async (t) => {
+  const desk = await Desk.open(t, browser, server);
+  const { page } = desk;
+  await page.getByLabel("Account token").fill("vat_wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await desk.says("The server does not know this token.");
+  t.same(await desk.barriers(), []);
+  await desk.picture("sign-in-wrong");
+  t.same((await storage(page))[0], "{}", "a refused token is not kept");
+
+  await desk.signIn(tenant.token);
+  const [session, others] = await storage(page);
+  t.ok(session.includes(tenant.token), "session storage has it");
+  t.notOk(others.includes(tenant.token), "local storage and cookies do not");
+  await page.reload();
+  await desk.title("Overview");
+  for (const name of ["Sessions", "Rules", "Account tokens"]) await desk.go(name);
+  t.notOk(
+    desk.asked.some((url) => url.includes(tenant.token)),
+    "no address holds it",
+  );
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Account token").waitFor();
+  t.same((await storage(page))[0], "{}");
+  t.same(desk.broken, []);
+});
+
+t.test("the overview shows what the API counts", async (t) => {
+  const desk = await Desk.open(t, browser, server);
+  await desk.signIn(tenant.token);
+  const { data } = (await asked("GET", `/v1/projects/${tenant.projectId}/stats`)).json;
+  // The hour may have ended between the traffic and now.
+  const total = (kind: string, name: string) =>
+    data.reduce((sum: number, row: Record<string, Record<string, number>>) => sum + row[kind]![name]!, 0);
+  t.equal(total("verdicts", "likely_human"), people.length);
+  const card = desk.page.getByRole("region", { name: "Verdicts by band" });
+  await card.getByText(`Likely human ${people.length}`).waitFor();
+  await card.getByText(`Definite bot ${total("verdicts", "definite")}`).waitFor();
+  await desk.page
+    .getByRole("region", { name: "Verdicts by action" })
+    .getByText(`Allow ${total("actions", "allow")}`)
+    .waitFor();
+  await desk.says(/20 scored sessions of the latest 20/);
+  const paints = await desk.page.evaluate(() =>
+    // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+    [...(globalThis as any).document.querySelectorAll("canvas")].map(
+      (canvas) => new Set(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data).size,
+    ),
+  );
+  t.equal(paints.length, 3);
+  for (const colours of paints) t.ok(colours > 8, "the chart is painted");
+  await card.getByText("As a table").click();
+  await card.getByRole("columnheader", { name: "Likely human" }).waitFor();
+  await desk.picture("overview-light");
+  for (const span of ["7 days", "30 days"]) {
+    await desk.page.getByRole("radio", { name: span }).check();
+    await card.getByText(`Likely human ${people.length}`).waitFor();
+  }
+  t.same(desk.broken, []);
+});
+
+t.test("every page is free of serious barriers in light and dark", async (t) => {
+  const desk = await Desk.open(t, browser, server);
+  await desk.signIn(tenant.token);
+  await desk.says(/20 scored sessions/);
+  for (const name of [
+    "Overview",
+    "Sessions",
+    "Blocks",
+    "Rules",
+    "Settings",
+    "Keys",
+    "Verified bots",
+    "Account tokens",
+    "Usage",
+  ]) {
+    await desk.go(name);
+    await desk.loaded();
+    for (const colorScheme of ["dark", "light"] as const) {
+      await desk.page.emulateMedia({ colorScheme });
+      t.same(await desk.barriers(), [], `${name}, ${colorScheme}`);
+      if (colorScheme === "dark") await desk.picture(`${name.toLowerCase().replace(" ", "-")}-dark`);
+    }
+  }
+  t.same(desk.broken, []);
+});
+
+t.test("a rule with a fault is mended, replayed, saved, moved, and blocks when it is made active", async (t) => {
+  const desk = await Desk.open(t, browser, server);
+  const { page } = desk;
+  await desk.signIn(tenant.token);
+  await desk.go("Rules");
+  await page.getByRole("link", { name: "New rule" }).click();
+  await desk.title("New rule");
+  await page.getByLabel("Name", { exact: true }).fill(markupName);
+  const source = page.getByLabel("Expression");
+  await source.fill('band == "definite"\n  AND score << 30');
+  await desk.says("Line 2, column 14: expected");
+  t.equal(await source.getAttribute("aria-invalid"), "true");
+  t.match(await page.locator("pre.pointer").textContent(), /AND score << 30\n {13}▲/, "the place is marked");
+  t.same(await desk.barriers(), []);
+  await desk.picture("rule-fault");
+  await source.fill('band == "definite"\n  AND score < 30');
+  await page.getByLabel("Action").selectOption("block");
+  await desk.says("The expression is good.");
+  const draft = { expression: await source.inputValue(), action: "block" };
+  const { matched, evaluated } = (await asked("POST", `${rulesPath}/test`, draft)).json;
+  t.ok(matched > 0 && matched < evaluated, "the draft tells sessions apart");
+  await desk.says(`Matches ${matched} of the latest ${evaluated} sessions.`);
+  await page.getByRole("row", { name: `Block ${matched}` }).waitFor();
+  await page.getByText("What a rule can say").click();
+  await page.getByRole("row", { name: /^session_age integer/ }).waitFor();
+  t.same(await desk.barriers(), []);
+  await desk.picture("rule-replay");
+  t.equal((await ruleNames()).length, 2, "trying stores nothing");
+  await page
+    .getByRole("link", { name: /^sess_/ })
+    .first()
+    .click();
+  await desk.title("Session");
+  await page.goBack();
+  await desk.says(`Matches ${matched} of the latest ${evaluated} sessions.`);
+  t.equal(await source.inputValue(), draft.expression, "a draft outlives a look at a session");
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await desk.title("Rules");
+  await page.getByRole("heading", { name: markupName }).waitFor();
+  t.equal((await ruleNames()).at(-1), markupName, "asked last");
+
+  const handles = page.locator(".handle");
+  const [first, third] = [await handles.nth(0).boundingBox(), await handles.nth(2).boundingBox()];
+  await page.mouse.move(third!.x + 10, third!.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(first!.x + 10, first!.y + 4, { steps: 8 });
+  await desk.picture("rules-dragging");
+  await page.mouse.up();
+  await desk.says(`${markupName} is now 1 of 3`);
+  t.equal((await ruleNames())[0], markupName, "dragged to the top");
+
+  t.equal((await readVerdict(server, tenant, bots[0]!, "/a")).action, "allow", "inactive");
+  await page.getByRole("switch", { name: `${markupName} is active` }).click();
+  await desk.says(`${markupName} is active`);
+  for (const [index, token] of bots.entries()) {
+    const verdict = await readVerdict(server, tenant, token, index === 0 ? markupPath : `/checkout/${index}`);
+    t.equal(verdict.action, "block");
+  }
+  await page.getByRole("link", { name: "Edit Challenge likely bots" }).click();
+  await desk.title("Edit rule");
+  await page.getByLabel("Name", { exact: true }).fill("Delay likely bots");
+  await page.getByLabel("Action").selectOption("delay");
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await desk.title("Rules");
+  await desk.says("Delay likely bots");
+  await page.getByRole("button", { name: "Delete Delay likely bots" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await desk.says("Delay likely bots is deleted");
+  t.notOk((await ruleNames()).includes("Delay likely bots"));
+  t.same(desk.broken, []);
+});
+
+t.test("blocks are found by search, a session is opened, and markup in them stays text", async (t) => {
+  await askUntil(
+    () => asked("GET", `/v1/projects/${tenant.projectId}/blocks`),
+    ({ json }) => json.data.length === bots.length,
+  );
+  const desk = await Desk.open(t, browser, server);
+  const { page } = desk;
+  await desk.signIn(tenant.token);
+  await desk.go("Blocks");
+  await desk.says(`${bots.length} blocks read`);
+  await desk.picture("blocks");
+  await page.getByRole("searchbox").fill("onerror path");
+  await desk.says("1 block found in all 6");
+  await page.getByText(markupPath, { exact: true }).waitFor();
+  await page.getByRole("searchbox").fill("/checkout/3");
+  await desk.says("1 block found in all 6");
+  await page.getByRole("link", { name: bots[3]! }).click();
+  await desk.title("Session");
+  await page.getByText(/Blocked by rule/).waitFor();
+  await desk.go("Sessions");
+  await page.getByLabel("Band").selectOption("definite");
+  await desk.says(/6 sessions shown of 20 read/);
+  await page.getByLabel("Session token").fill(bots.at(-1)!);
+  await page.getByRole("button", { name: "Open" }).click();
+  await desk.title("Session");
+  await page.getByText(markupAgent, { exact: true }).waitFor();
+  const shown = (await asked("GET", `/v1/projects/${tenant.projectId}/sessions/${bots.at(-1)}`)).json;
+  for (const { id, contribution } of shown.detections) {
+    const row = page.getByRole("row", { name: new RegExp(`^${id} `) });
+    t.match(await row.textContent(), contribution === 0 ? "0 (experimental)" : `+${contribution.toFixed(2)}`);
+  }
+  t.ok(shown.detections.length > 0);
+  await desk.says("Nothing to draw");
+  t.same(await desk.barriers(), []);
+  await desk.picture("session");
+  await desk.go("Rules");
+  await page.getByRole("heading", { name: markupName }).waitFor();
+  // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+  t.equal(await page.evaluate(() => (globalThis as any).hit), undefined, "nothing ran");
+  t.equal(await page.locator("img, main script").count(), 0, "nothing became an element");
+  t.same(desk.broken, []);
+});
+
+t.test("settings are changed and the bands follow the threshold", async (t) => {
+  const desk = await Desk.open(t, browser, server);
+  const { page } = desk;
+  await desk.signIn(tenant.token);
+  await desk.go("Settings");
+  await page.getByLabel(/^Threshold/).fill("60");
+  t.match(await page.getByRole("list", { name: /^Bands/ }).textContent(), /1 to 10.*11 to 30.*31 to 59.*60 to 99/);
+  await page.getByLabel("Visitors who are logged in").selectOption("never_block");
+  await page.getByLabel("Allow verified bots").uncheck();
+  await page.getByRole("button", { name: "Save settings" }).click();
+  await desk.says("Saved: it applies from the next verdict on.");
+  const { json } = await asked("GET", `/v1/projects/${tenant.projectId}/scoring`);
+  t.match(json, {
+    bot_settings: { allow_verified: false, protect_static: true, logged_in_policy: "never_block" },
+    likely_bot_threshold: 60,
+  });
+  await asked("PUT", `/v1/projects/${tenant.projectId}/scoring/settings`, {
+    likely_bot_threshold: 30,
+    allow_verified: true,
+  });
+  t.same(desk.broken, []);
+});
+
+t.test("a key is rotated: the secret is shown once and can be copied", async (t) => {
+  const desk = await Desk.open(t, browser, server, { permissions: ["clipboard-read", "clipboard-write"] });
+  const { page } = desk;
+  await desk.signIn(tenant.token);
+  const projectId = await newProject(server, tenant.accountId);
+  await page.reload();
+  await page.getByRole("combobox", { name: "Project" }).selectOption(String(projectId));
+  await page.getByRole("link", { name: "Enable it under Keys" }).click();
+  await page.getByRole("button", { name: "Enable scoring" }).click();
+  const dialog = page.getByRole("dialog");
+  const first = await dialog.getByLabel("Shown this once").inputValue();
+  t.match(first, /^sk_/);
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("button", { name: "Rotate the private key" }).click();
+  await desk.picture("rotate");
+  await dialog.getByRole("button", { name: "Rotate" }).click();
+  await dialog.getByText("The new private key").waitFor();
+  const second = await dialog.getByLabel("Shown this once").inputValue();
+  await dialog.getByRole("button", { name: "Copy" }).click();
+  await dialog.getByText("Copied").waitFor();
+  // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+  t.equal(await page.evaluate(() => (globalThis as any).navigator.clipboard.readText()), second);
+  t.same(await desk.barriers(), []);
+  await desk.picture("secret");
+  await page.keyboard.press("Escape");
+  t.ok(await dialog.isVisible(), "Escape does not lose the secret");
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  t.notOk((await page.content()).includes(second), "gone with the dialog");
+  const verdict = (token: string) => server.ask("GET", `/v1/sessions/${bots[0]}/verdict`, { token });
+  t.equal((await verdict(first)).status, 401, "the old key is refused");
+  t.equal((await verdict(second)).status, 200, "the new one is good");
+  t.same(desk.broken, []);
+});
+
+t.test("a token is made, used and revoked; revoking one's own signs out", async (t) => {
+  const desk = await Desk.open(t, browser, server);
+  const { page } = desk;
+  await desk.signIn(tenant.token);
+  await desk.go("Account tokens");
+  await page.getByLabel("projects:write").check();
+  await page.getByRole("button", { name: "Make a token" }).click();
+  const dialog = page.getByRole("dialog");
+  const secret = await dialog.getByLabel("Shown this once").inputValue();
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  t.equal((await server.ask("GET", "/v1/account", { token: secret })).status, 200);
+  const { data } = (await asked("GET", "/v1/tokens")).json;
+  const made = data.at(-1);
+  t.same(made.abilities, ["projects:read", "projects:write"]);
+  await page.getByRole("row", { name: "projects:read, projects:write" }).waitFor();
+  await desk.picture("tokens");
+
+  const other = await Desk.open(t, browser, server);
+  await other.signIn(secret);
+  await page.getByRole("button", { name: `Revoke token ${made.id}` }).click();
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await desk.says(`Token ${made.id} is revoked.`);
+  t.equal((await server.ask("GET", "/v1/account", { token: secret })).status, 401);
+  await other.page.getByRole("button", { name: "Refresh" }).first().click();
+  await other.says("The token is no longer valid: sign in again.");
+  t.same((await storage(other.page))[0], "{}", "and forgotten");
+
+  const own = (await asked("POST", "/v1/tokens", { abilities: ["*"] })).json;
+  await other.signIn(own.account_token);
+  await other.go("Account tokens");
+  await other.page.getByRole("button", { name: `Revoke token ${own.id}` }).click();
+  await other.page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await other.says("The token is revoked.");
+  t.same([...desk.broken, ...other.broken], []);
+});
+
+t.test("verified bots are searched and usage is shown, as far as the plan goes", async (t) => {
+  const desk = await Desk.open(t, browser, server);
+  await desk.signIn(tenant.token);
+  await desk.go("Verified bots");
+  await desk.page.getByRole("searchbox").fill("googlebot.com");
+  await desk.page.getByRole("cell", { name: ".googlebot.com" }).first().waitFor();
+  await desk.go("Usage");
+  const usage = (await asked("GET", "/v1/usage")).json;
+  await desk.says(`${usage.events} events, without a quota`);
+  await desk.page.getByRole("button", { name: "Sign out" }).click();
+
+  const free = await anotherTenant(server, "frugal", { plan: "free" });
+  await desk.signIn(free.token);
+  await desk.says("No verdict was asked for in this time.");
+  await desk.go("Sessions");
+  await desk.says("No session yet");
+  await desk.go("Verified bots");
+  await desk.says("plan does not include the list");
+  await desk.go("Usage");
+  await desk.says("0 of 100,000 events (0%)");
+  t.same(await desk.barriers(), []);
+  await desk.picture("usage-quota");
+  t.same(desk.broken, []);
+});
+
+t.test("a rule is written and moved by keyboard alone", async (t) => {
+  const desk = await Desk.open(t, browser, server);
+  const { page } = desk;
+  const { keyboard } = page;
+  await page.getByLabel("Account token").waitFor();
+  await keyboard.type(tenant.token);
+  await keyboard.press("Enter");
+  await desk.title("Overview");
+  await desk.tabTo("Rules", "Shift+Tab");
+  await keyboard.press("Enter");
+  await desk.title("Rules");
+  await page.getByRole("heading", { name: markupName }).waitFor();
+  await desk.tabTo("New rule");
+  await keyboard.press("Enter");
+  await desk.title("New rule");
+  await page.getByLabel("Name", { exact: true }).waitFor();
+  await desk.tabTo("Name");
+  await keyboard.type("By keyboard");
+  await desk.tabTo("Expression");
+  await keyboard.type('path starts_with "/login"');
+  await desk.says("The expression is good.");
+  await desk.tabTo("Action");
+  await keyboard.type("Chal");
+  await desk.tabTo("Save rule");
+  await keyboard.press("Enter");
+  await desk.title("Rules");
+  await page.getByRole("heading", { name: "By keyboard" }).waitFor();
+  const before = await ruleNames();
+  t.equal(before.at(-1), "By keyboard");
+  await desk.tabTo(`Move By keyboard, ${before.length} of ${before.length}: arrow keys`);
+  await keyboard.press("ArrowUp");
+  await desk.says(`By keyboard is now ${before.length - 1} of ${before.length}`);
+  await keyboard.press("ArrowUp");
+  await desk.says(`By keyboard is now ${before.length - 2} of ${before.length}`);
+  t.equal((await ruleNames()).at(-3), "By keyboard", "the handle kept the focus");
+  await desk.tabTo("By keyboard is active");
+  await keyboard.press("Space");
+  await desk.says("By keyboard is active");
+  const rule = (await asked("GET", rulesPath)).json.find(({ name }: { name: string }) => name === "By keyboard");
+  t.match(rule, { action: "challenge", is_active: true, expression_source: 'path starts_with "/login"' });
+  await desk.tabTo("Delete By keyboard");
+  await keyboard.press("Enter");
+  await keyboard.press("Escape");
+  t.ok((await ruleNames()).includes("By keyboard"), "Escape takes it back");
+  t.same(desk.broken, []);
+});
+
+t.test("on a phone nothing is wider than the screen, and a finger opens, moves and switches", async (t) => {
+  const desk = await Desk.open(t, browser, server, {
+    viewport: { width: 390, height: 844 },
+    isMobile: true,
+    hasTouch: true,
+  });
+  const { page } = desk;
+  await desk.signIn(tenant.token);
+  await desk.says(/20 scored sessions/);
+  const fits = async (name: string): Promise<void> => {
+    await desk.loaded();
+    const wide = await page.evaluate(() => {
+      // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+      const root = (globalThis as any).document.documentElement;
+      return root.scrollWidth - root.clientWidth;
+    });
+    t.equal(wide, 0, `${name} fits`);
+  };
+  await fits("Overview");
+  await desk.picture("phone-overview");
+  for (const name of ["Blocks", "Settings", "Keys", "Verified bots", "Account tokens", "Usage"]) {
+    await desk.go(name);
+    await fits(name);
+  }
+  await desk.go("Sessions");
+  await fits("Sessions");
+  await desk.picture("phone-sessions");
+  t.same(await desk.barriers(), []);
+  await page.getByRole("link", { name: bots[0]! }).tap();
+  await desk.title("Session");
+  await desk.says("Nothing to draw");
+  await fits("Session");
+  await desk.picture("phone-session");
+  await desk.go("Rules");
+  await fits("Rules");
+  await desk.picture("phone-rules");
+  t.same(await desk.barriers(), []);
+  const [first, second] = await ruleNames();
+  const handle = (await page.locator(".handle").first().boundingBox())!;
+  const card = (await page.getByRole("listitem").filter({ hasText: second! }).boundingBox())!;
+  t.ok(handle.width >= 24 && handle.height >= 24, "the handle is large enough for a finger");
+  const touch = await desk.context.newCDPSession(page);
+  const finger = (type: "touchStart" | "touchMove", y: number) =>
+    touch.send("Input.dispatchTouchEvent", { type, touchPoints: [{ x: handle.x + 12, y }] });
+  await finger("touchStart", handle.y + 12);
+  for (const share of [0.1, 0.5, 0.9]) await finger("touchMove", card.y + card.height * share);
+  await desk.picture("phone-dragging");
+  await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  await desk.says(`${first} is now 2 of`);
+  t.same((await ruleNames()).slice(0, 2), [second, first], "dragged by a finger");
+  await page.getByRole("link", { name: `Edit ${markupName}` }).tap();
+  await desk.says("The expression is good.");
+  await fits("Edit rule");
+  await desk.picture("phone-rule");
+  t.same(desk.broken, []);
+});
+
+t.test("a server that is gone is told, and what was read stays", async (t) => {
+  const desk = await Desk.open(t, browser, server);
+  await desk.signIn(tenant.token);
+  await desk.says(/20 scored sessions/);
+  await server.end("SIGTERM");
+  await desk.page.getByRole("button", { name: "Refresh" }).first().click();
+  await desk.page.getByRole("alert").getByText("The server does not answer.").waitFor();
+  t.ok(await desk.page.getByText(/20 scored sessions/).isVisible());
+  await desk.picture("server-gone");
+});

@@ -1,0 +1,147 @@
+/** The console as an operator has it before them: a real Chromium at a real server, with what the page asked, said and broke. */
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Test } from "tap";
+import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
+import type { Tenant, TestServer } from "../support/server.js";
+
+const screenshots = resolve(dirname(fileURLToPath(import.meta.url)), "../../test-screenshots");
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** One signed-out tab of the console and what was seen of it. */
+export class Desk {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly address: string;
+  /** Addresses of everything that the page asked for. */
+  readonly asked: string[] = [];
+  /** Uncaught errors, and whatever the policy refused. */
+  readonly broken: string[] = [];
+
+  private constructor(page: Page, context: BrowserContext, address: string) {
+    this.page = page;
+    this.context = context;
+    this.address = address;
+    page.setDefaultTimeout(8000);
+    page.on("request", (request) => this.asked.push(request.url()));
+    page.on("pageerror", (error) => this.broken.push(String(error)));
+    page.on("console", (message) => {
+      if (/Content Security Policy|Refused to/i.test(message.text())) this.broken.push(message.text());
+    });
+  }
+
+  /** Opens the console; the context is closed with the test. */
+  static async open(t: Test, browser: Browser, server: TestServer, options: BrowserContextOptions = {}): Promise<Desk> {
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 900 },
+      // Contrast is measured on what stands still.
+      reducedMotion: "reduce",
+      ...options,
+    });
+    t.teardown(() => context.close());
+    const address = `http://127.0.0.1:${server.port}/console`;
+    const desk = new Desk(await context.newPage(), context, address);
+    await desk.page.goto(address);
+    return desk;
+  }
+
+  async signIn(token: string): Promise<void> {
+    await this.page.getByLabel("Account token").fill(token);
+    await this.page.getByRole("button", { name: "Sign in" }).click();
+    await this.title("Overview");
+  }
+
+  /** Goes to a page by its link, as a person would. */
+  async go(name: string): Promise<void> {
+    await this.page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+    await this.title(name);
+  }
+
+  async title(name: string): Promise<void> {
+    await this.page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+  }
+
+  async says(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor();
+  }
+
+  /** Waits until nothing says that it loads. */
+  async loaded(): Promise<void> {
+    // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+    await this.page.waitForFunction(() => !(globalThis as any).document.body.textContent.includes("Loading…"));
+  }
+
+  /** Leaves a picture of the page, as far as three screens down, to look at. */
+  async picture(name: string): Promise<void> {
+    mkdirSync(screenshots, { recursive: true });
+    const { width, height } = this.page.viewportSize()!;
+    // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+    const whole: number = await this.page.evaluate(() => (globalThis as any).document.documentElement.scrollHeight);
+    const clip = { x: 0, y: 0, width, height: Math.min(whole, 3 * height) };
+    await this.page.screenshot({ path: join(screenshots, `console-${name}.png`), fullPage: true, clip });
+  }
+
+  /** What axe finds that is serious or critical on the page as it is. */
+  async barriers(): Promise<string[]> {
+    await this.page.evaluate(axe);
+    return this.page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+      };
+      const { violations } = await axe.run();
+      return violations
+        .filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+    });
+  }
+
+  /** Presses Tab (or Shift+Tab) until what has the focus is called so, a bounded number of times. */
+  async tabTo(name: string, key: "Tab" | "Shift+Tab" = "Tab"): Promise<void> {
+    for (let presses = 0; presses < 80; presses++) {
+      await this.page.keyboard.press(key);
+      const focused = await this.page.evaluate(focusedName);
+      if (focused === name) return;
+    }
+    throw new Error(`${key} never reaches ${name}`);
+  }
+}
+
+/** Runs in the page. */
+function focusedName(): string {
+  // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+  const focused = (globalThis as any).document.activeElement;
+  const label = focused?.labels?.[0]?.querySelector("span")?.textContent ?? focused?.labels?.[0]?.textContent;
+  return (focused?.getAttribute("aria-label") ?? label ?? focused?.textContent ?? "").trim();
+}
+
+/** Headers whose user agent tries to be markup. */
+export const markupAgent = "<img src=x onerror=\"globalThis.hit='agent'\"><script>hit=1</script>";
+/** A path that tries to leave an attribute. */
+export const markupPath = "/\"'><img src=x onerror=\"globalThis.hit='path'\">";
+export const markupName = "<img src=x onerror=\"globalThis.hit='name'\">";
+
+/** People, declared bots and one with a strange user agent, each with a verdict; their tokens. */
+export async function traffic(server: TestServer, tenant: Tenant): Promise<{ people: string[]; bots: string[] }> {
+  const send = async (body: object, headers: Record<string, string>): Promise<string> => {
+    const answer = await server.ask("POST", "/v1/events", {
+      headers: { ...browserHeaders, "x-service-site-key": tenant.siteKey, ...headers },
+      body,
+    });
+    return answer.json.session_token;
+  };
+  const people: string[] = [];
+  const bots: string[] = [];
+  for (let each = 0; each < 14; each++) people.push(await send(batch(`person${each}`, 1 + (each % 5)), {}));
+  for (let each = 0; each < 5; each++) bots.push(await send(automatedBatch(`robot${each}`), {}));
+  bots.push(await send(automatedBatch("markup"), { "user-agent": markupAgent }));
+  for (const token of [...people, ...bots]) await readVerdict(server, tenant, token, "/shop");
+  return { people, bots };
+}
+
+export async function readVerdict(server: TestServer, tenant: Tenant, session: string, path: string) {
+  const query = new URLSearchParams({ path });
+  return (await server.ask("GET", `/v1/sessions/${session}/verdict?${query}`, { token: tenant.privateKey })).json;
+}
