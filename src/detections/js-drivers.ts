@@ -183,6 +183,35 @@ export const driverDetections = [
     staysQuiet: { innerW: 1900, screenW: 1920, dpr: 1, browserMobile: false },
   }),
   detection({
+    id: 200211,
+    slug: "window-larger-than-screen",
+    engine: "js_detection",
+    state: "scoring",
+    meaning: "The window is larger than the screen it is on.",
+    strength: "notable",
+    cause: "window_size",
+    reads: ["outerW", "screenW", "outerH", "screenH", "dpr", "touchPoints", "browserMobile"],
+    when: (e) =>
+      e.screenW > 0 &&
+      e.outerW > e.screenW * 1.1 + 16 &&
+      e.outerH > e.screenH * 1.1 + 16 &&
+      e.dpr >= 1 &&
+      e.touchPoints === 0 &&
+      e.browserMobile === false,
+    source:
+      "windows of headless Chromium on its screen of 800 by 600; a window over two monitors is larger one way only",
+    fires: { outerW: 1280, screenW: 800, outerH: 880, screenH: 600, dpr: 1, touchPoints: 0, browserMobile: false },
+    staysQuiet: {
+      outerW: 3840,
+      screenW: 1920,
+      outerH: 1040,
+      screenH: 1080,
+      dpr: 1,
+      touchPoints: 0,
+      browserMobile: false,
+    },
+  }),
+  detection({
     id: 200205,
     slug: "software-rendering",
     engine: "js_detection",

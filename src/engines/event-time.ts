@@ -1,14 +1,22 @@
 /** The time of an event in ms, in the best clock it offers. Clocks are not mixed up: a change of clock looks like a pause. */
 import type { IngestEvent } from "../contract/events.js";
 
+/** No clock of a visitor reads more than this, nor less than its negative: sums and differences of times stay finite, ms. */
+const timeMax = 1e15;
+
+/** A time or duration brought within bounds, so that arithmetic on it stays finite, ms. */
+export function boundedMs(ms: number): number {
+  return Math.max(-timeMax, Math.min(timeMax, ms));
+}
+
 /**
  * `t` (page clock) if given; else `dt` after `beforeMs`, the event before it; else `received_at` in ms since the epoch, UTC
  * when it names no zone.
  */
 export function eventTimeMs(event: IngestEvent, beforeMs: number): number {
   const { t, dt } = event.payload;
-  if (t !== undefined) return t;
-  if (dt !== undefined && beforeMs > 0) return beforeMs + dt;
+  if (t !== undefined) return boundedMs(t);
+  if (dt !== undefined && beforeMs > 0) return boundedMs(beforeMs + dt);
   return receivedMs(event.received_at);
 }
 

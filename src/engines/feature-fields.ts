@@ -34,7 +34,7 @@ const text = <const N extends string>(name: N, charactersMax: number, meaning: s
 });
 
 /** Layout version of the packed record. A record of another version reads as a session without history. */
-export const featuresVersion = 1;
+export const featuresVersion = 2;
 
 /** Sums and counts: they start at 0, and 0 is not stored. */
 export const countFields = [
@@ -163,7 +163,12 @@ export const countFields = [
   row("clicksPlaced", "u32", "1", "clicks with a place, from the second on"),
   row("clicksUnmoved", "u32", "1", "of them elsewhere than the click before, with no move between"),
   row("clicksJumped", "u32", "1", "of them far from the click before, with one or two moves between"),
-  row("clicksMeasured", "u32", "1", "clicks that report how far from the middle of the target they hit"),
+  row(
+    "clicksMeasured",
+    "u32",
+    "1",
+    "clicks elsewhere than the one before that report how far from the middle of the target they hit",
+  ),
   row("clicksCentered", "u32", "1", "of them in the very middle"),
   row("clicksByKey", "u32", "1", "clicks without a pointer"),
   row("pointsAtClick", "u32", "1", "value of `points` at the last click"),
@@ -201,6 +206,21 @@ export const countFields = [
   row("unkeyed", "u32", "1", "changes of text fields that no input explains"),
   row("formChanges", "u32", "1", "changes of fields"),
   row("instantFills", "u16", "1", "forms of 3 or more fields filled in under 300 ms without autofill"),
+  // who made the events
+  row("clicksTrusted", "u32", "1", "clicks with isTrusted true, whatever made them"),
+  row("clicksUntrusted", "u32", "1", "clicks with isTrusted false"),
+  row("clicksTracked", "u32", "1", "clicks of a mouse within a second of a point of its path"),
+  row("clicksAstray", "u32", "1", "of them far from that point"),
+  row("rowsTimed", "u32", "1", "rows of pointer paths behind the first of their event"),
+  row("rowsWhole", "u32", "1", "of them whole milliseconds after that first row"),
+  row(
+    "bareReports",
+    "u32",
+    "1",
+    "trusted paths that count their moves as the SDK does, but lack all that it measures of them",
+  ),
+  row("leaps", "u32", "1", "moves of over 12 px a ms between points 6.5 to 100 ms apart"),
+  row("flightsInstant", "u32", "1", "flights of under 3 ms and more than -1 ms"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

@@ -6,7 +6,7 @@
 import type { EventPayload, IngestEvent } from "../contract/events.js";
 import type { RequestFacts, Surroundings } from "../contract/evidence.js";
 import { receivedMs } from "./event-time.js";
-import { foldEnvironment, foldTiming } from "./fold-environment.js";
+import { environmentKeys, foldEnvironment, foldTiming } from "./fold-environment.js";
 import { foldForm, foldKeys, foldScroll } from "./fold-keyboard.js";
 import { foldPointerEvents } from "./fold-pointer.js";
 import { foldRequest } from "./fold-request.js";
@@ -37,6 +37,7 @@ function foldEvent(features: SessionFeatures, event: IngestEvent, facts: Request
   const n = features.numbers;
   const { payload } = event;
   foldTrust(n, payload);
+  if (event.type !== "env" && hasEnvironment(payload)) foldEnvironment(features, payload, facts);
   switch (event.type) {
     case "mouse":
     case "click":
@@ -64,6 +65,12 @@ function foldEvent(features: SessionFeatures, event: IngestEvent, facts: Request
       n[F.presenceEvents]! += 1;
       return;
   }
+}
+
+/** The whitelist of keys is one for all types, so that a client may report its environment with any event. */
+function hasEnvironment(payload: EventPayload): boolean {
+  for (const key in payload) if (environmentKeys.has(key)) return true;
+  return false;
 }
 
 function foldTrust(n: number[], payload: EventPayload): void {

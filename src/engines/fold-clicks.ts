@@ -1,5 +1,6 @@
 /** Folds clicks: how long the button was held, how the pointer came there, and where on the target it hit. */
 import type { IngestEvent } from "../contract/events.js";
+import { eventTimeMs } from "./event-time.js";
 import { endStroke, placeStroke } from "./fold-steps.js";
 import { F } from "./session-features.js";
 
@@ -11,25 +12,37 @@ const holdMaxMs = 5000;
 const elsewhereMin = 40;
 /** Nobody covers this distance within two reported moves, px. */
 const jumpMin = 120;
-/** Share of the target's half size within which a click counts as in the very middle. */
-const centerShare = 0.03;
+/**
+ * Share of the target's half size within which a click counts as in the very middle: click coordinates lose up to a pixel, which
+ * is this much of a line of text.
+ */
+const centerShare = 0.06;
+/** A path whose last point is older than this, or as much younger, says nothing of where the pointer is, ms. */
+const trackMs = 1000;
+/** The pointer can't be this far from where it clicks, px. */
+const astrayMin = 60;
 
 /** Folds one click, after the path up to its time. */
 export function foldClick(n: number[], event: IngestEvent): void {
-  const { dwell, pointer_type: pointer, off_center: offCenter } = event.payload;
+  const { dwell, pointer_type: pointer, off_center: offCenter, trusted } = event.payload;
+  if (trusted === false) n[F.clicksUntrusted]! += 1;
+  else if (trusted === true) n[F.clicksTrusted]! += 1;
   if (pointer === "none") {
     n[F.clicksByKey]! += 1;
     return;
   }
+  foldTrack(n, event);
   endStroke(n);
   placeStroke(n, n[F.pathX]!, n[F.pathY]!);
   if (pointer === "touch") {
     n[F.touches]! += 1;
     return;
   }
+  const isElsewhere = n[F.clicks] === 0 || event.payload.x !== n[F.clickX] || event.payload.y !== n[F.clickY];
   foldPlace(n, event);
   n[F.clicks]! += 1;
-  if (offCenter !== undefined) {
+  // Who clicks again without moving aims once.
+  if (offCenter !== undefined && isElsewhere) {
     n[F.clicksMeasured]! += 1;
     if (Math.abs(offCenter) < centerShare) n[F.clicksCentered]! += 1;
   }
@@ -44,6 +57,15 @@ function foldHold(n: number[], dwell: number): void {
     n[F.holdSum]! += dwell;
     n[F.holdSquares]! += dwell * dwell;
   }
+}
+
+/** Whether the pointer was where it clicked. */
+function foldTrack(n: number[], event: IngestEvent): void {
+  const { x, y, pointer_type: pointer } = event.payload;
+  if (x === undefined || y === undefined || n[F.points] === 0 || (pointer ?? "mouse") !== "mouse") return;
+  if (Math.abs(eventTimeMs(event, n[F.pathT]!) - n[F.rawT]!) > trackMs) return;
+  n[F.clicksTracked]! += 1;
+  if (Math.abs(x - n[F.rawX]!) + Math.abs(y - n[F.rawY]!) > astrayMin) n[F.clicksAstray]! += 1;
 }
 
 /** Whether, and in how many moves, the pointer came from the click before to this one. */

@@ -7,7 +7,45 @@ import { F, type SessionFeatures, setText, T } from "./session-features.js";
 type Fact = EventPayload["plugins"];
 type Names = EventPayload["languages"];
 
-/** Folds an `env` event. */
+/** Keys of a payload that say something of the environment, whatever the type of their event. */
+export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>([
+  "webdriver",
+  "driver_artifacts",
+  "user_agent",
+  "ua_brands",
+  "ua_mobile",
+  "platform",
+  "languages",
+  "timezone",
+  "tz_offset",
+  "cpu",
+  "memory",
+  "touch_points",
+  "plugins",
+  "mime_types",
+  "screen_w",
+  "screen_h",
+  "avail_w",
+  "avail_h",
+  "inner_w",
+  "inner_h",
+  "outer_w",
+  "outer_h",
+  "dpr",
+  "color_depth",
+  "webgl_renderer",
+  "chrome_object",
+  "permissions_mismatch",
+  "notification_permission",
+  "native_tampered",
+  "iframe_mismatch",
+  "worker_mismatch",
+  "eval_length",
+  "stack_probe",
+  "rtt",
+]);
+
+/** Folds what an event, mostly one of type `env`, says of the environment. */
 export function foldEnvironment(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {
   foldNavigator(features, payload, facts);
   foldScreen(features.numbers, payload);

@@ -1,6 +1,6 @@
 /** Folds typing rhythm, scrolling and forms into the features. Timings only: what was typed never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
-import { eventTimeMs } from "./event-time.js";
+import { boundedMs, eventTimeMs } from "./event-time.js";
 import { halve } from "./fold-steps.js";
 import { F } from "./session-features.js";
 
@@ -9,6 +9,7 @@ const flightMax = 2000;
 const dwellMax = 2000;
 const dwellShortMs = 8;
 const flightShortMs = 15;
+const flightInstantMs = 3;
 const scrollPauseMs = 2000;
 const sumsMax = 8192;
 
@@ -22,8 +23,8 @@ export function foldKeys(n: number[], event: IngestEvent): void {
     if (payload.flight !== undefined && n[F.keys]! > 1) foldFlight(n, payload.flight);
     n[F.keyT] = eventTimeMs(event, n[F.keyT]!);
   }
-  n[F.backspaces]! += Math.max(0, payload.backspaces ?? 0);
-  n[F.pastes]! += Math.max(0, payload.pastes ?? 0);
+  n[F.backspaces]! += boundedCount(payload.backspaces);
+  n[F.pastes]! += boundedCount(payload.pastes);
   if (n[F.dwells]! > sumsMax || n[F.flights]! > sumsMax) halve(n, keySums);
 }
 
@@ -36,6 +37,7 @@ const keySums = [
   F.flightSum,
   F.flightSquares,
   F.flightsShort,
+  F.flightsInstant,
 ];
 
 function foldStrokes(n: number[], event: IngestEvent, strokes: NonNullable<EventPayload["strokes"]>): void {
@@ -44,12 +46,12 @@ function foldStrokes(n: number[], event: IngestEvent, strokes: NonNullable<Event
   for (const [offset, dwell] of strokes) {
     n[F.keys]! += 1;
     foldDwell(n, dwell);
-    const pressMs = startMs + offset;
+    const pressMs = startMs + boundedMs(offset);
     const flight = pressMs - releaseMs;
     if (!Number.isNaN(flight)) foldFlight(n, flight);
-    releaseMs = pressMs + Math.max(0, dwell);
+    releaseMs = pressMs + boundedMs(Math.max(0, dwell));
   }
-  n[F.keyT] = startMs + strokes[strokes.length - 1]![0];
+  n[F.keyT] = startMs + boundedMs(strokes[strokes.length - 1]![0]);
 }
 
 function foldDwell(n: number[], dwell: number): void {
@@ -69,6 +71,7 @@ function foldFlight(n: number[], flight: number): void {
   n[F.flightSum]! += flight;
   n[F.flightSquares]! += flight * flight;
   if (Math.abs(flight) < flightShortMs) n[F.flightsShort]! += 1;
+  if (flight > -1 && flight < flightInstantMs) n[F.flightsInstant]! += 1;
 }
 
 /** Folds a `scroll` event. */
@@ -100,10 +103,15 @@ export function foldForm(n: number[], payload: EventPayload): void {
   if (isFilledAtOnce && payload.autofill === false && (payload.field_count ?? 0) >= 3 && (payload.pastes ?? 0) === 0) {
     n[F.instantFills]! += 1;
   }
-  n[F.pastes]! += Math.max(0, payload.pastes ?? 0);
-  n[F.backspaces]! += Math.max(0, payload.backspaces ?? 0);
-  n[F.formChanges]! += Math.max(0, payload.count ?? 0);
-  n[F.unkeyed]! += Math.max(0, payload.unkeyed ?? 0);
+  n[F.pastes]! += boundedCount(payload.pastes);
+  n[F.backspaces]! += boundedCount(payload.backspaces);
+  n[F.formChanges]! += boundedCount(payload.count);
+  n[F.unkeyed]! += boundedCount(payload.unkeyed);
+}
+
+/** A count that a client reports of one event: none is believed beyond a thousand, so that sums stay finite. */
+function boundedCount(count: number | undefined): number {
+  return Math.max(0, Math.min(1000, count ?? 0));
 }
 
 /** Three fields can't be filled by hand in this time, ms. */

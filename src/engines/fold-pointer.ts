@@ -2,8 +2,8 @@
  * Folds pointer paths into the features, a point at a time: a path goes on over events and batches as long as its times do.
  * Only sums and the last steps are kept. Clicks take their place in the path by time, see fold-clicks.ts.
  */
-import type { EventPayload, IngestEvent } from "../contract/events.js";
-import { eventTimeMs } from "./event-time.js";
+import type { EventPayload, IngestEvent, PointRow } from "../contract/events.js";
+import { boundedMs, eventTimeMs } from "./event-time.js";
 import { foldClick } from "./fold-clicks.js";
 import { endStroke, foldStep, placeStroke } from "./fold-steps.js";
 import { F } from "./session-features.js";
@@ -17,6 +17,8 @@ const spacingMs = 6.5;
 /** Moves of over 25 px in under 3 ms: three times what a hand can do, and beyond the jitter of clocks. */
 const rushMs = 3;
 const rushMin = 25;
+/** A time within this of a whole millisecond is one, ms. */
+const gridSlackMs = 0.11;
 /** No screen, nor a wall of them, reaches this far, px. */
 const coordinateMax = 100_000;
 /** Pointer capture reports drags beyond the window; further out is no screen beside it, px. */
@@ -59,8 +61,9 @@ function foldPath(n: number[], event: IngestEvent, clicks: IngestEvent[]): numbe
     return 1;
   }
   const startMs = eventTimeMs(event, n[F.pathT]!);
+  foldGrid(n, points);
   for (const row of points) {
-    const t = startMs + row[0];
+    const t = startMs + boundedMs(row[0]);
     if (clicks.length > 0) foldClicksUntil(n, clicks, t);
     foldPoint(n, t, row[1], row[2], true);
   }
@@ -86,6 +89,7 @@ function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolea
     if (!isFirst && gap < -disorderMs) n[F.timeReversals]! += 1;
     endStroke(n);
     placeStroke(n, x, y);
+    noteRaw(n, t, x, y);
   } else {
     noteRush(n, t, x, y);
     if (gap < spacingMs && (isTimed || gap > 0)) return;
@@ -96,11 +100,24 @@ function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolea
   n[F.pathY] = y;
 }
 
+/** Some window systems stamp input in whole milliseconds, whatever the page's clock; the SDK's rounding takes a tenth. */
+function foldGrid(n: number[], points: readonly PointRow[]): void {
+  for (let index = 1; index < points.length; index++) {
+    const t = points[index]![0];
+    n[F.rowsTimed]! += 1;
+    if (Math.abs(t - Math.round(t)) < gridSlackMs) n[F.rowsWhole]! += 1;
+  }
+}
+
 /** Fast moves are looked at before points are thinned out. */
 function noteRush(n: number[], t: number, x: number, y: number): void {
   const gap = t - n[F.rawT]!;
   const far = Math.abs(x - n[F.rawX]!) + Math.abs(y - n[F.rawY]!);
   if (gap > 0 && gap < rushMs && far > rushMin) n[F.rushes]! += 1;
+  noteRaw(n, t, x, y);
+}
+
+function noteRaw(n: number[], t: number, x: number, y: number): void {
   n[F.rawT] = t;
   n[F.rawX] = x;
   n[F.rawY] = y;
@@ -112,6 +129,8 @@ function foldTouch(n: number[], payload: EventPayload): void {
 }
 
 function foldMeasures(n: number[], payload: EventPayload): void {
+  const isMeasured = payload.coalesced !== undefined || payload.fractional !== undefined;
+  if (!isMeasured && payload.count !== undefined && payload.trusted === true) n[F.bareReports]! += 1;
   // Pens and fingers have fractions of pixels everywhere.
   if (payload.fractional !== undefined && (payload.pointer_type ?? "mouse") === "mouse") {
     n[F.fractionalN]! += 1;

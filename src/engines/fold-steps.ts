@@ -13,6 +13,9 @@ const strokeChordMin = 30;
 const spurtStepsMin = 6;
 const spurtStepMin = 4;
 const abruptShare = 0.6;
+/** Faster than a hand moves for more than an instant, px a ms; over shorter intervals clocks are too coarse. */
+const leapSpeed = 12;
+const leapMsMin = 6.5;
 /** Steps shorter than this are mostly rounding, px. */
 const longStepMin = 8;
 const turnStepMin = 3;
@@ -42,6 +45,7 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
     return;
   }
   if (length === 0) return;
+  if (gap >= leapMsMin && gap <= 100 && length > leapSpeed * gap) n[F.leaps]! += 1;
   n[F.steps]! += 1;
   n[F.strokeSteps]! += 1;
   n[F.strokeLength]! += length;
@@ -149,6 +153,7 @@ const stepSums = [
   F.gaps,
   F.gapSum,
   F.gapSquares,
+  F.leaps,
 ];
 
 const strokeSums = [

@@ -61,6 +61,10 @@ export interface SessionEvidence {
   submits: number;
   untrustedShare: number;
   untrusted: number;
+  /** Clicks with isTrusted false, their share of all clicks that say so, and what a visitor did by hand. */
+  clicksUntrusted: number;
+  clicksUntrustedShare: number;
+  handActs: number;
   // environment
   uaMobile: boolean;
   /** User agent of the page against that of its requests. */
@@ -119,6 +123,9 @@ export interface SessionEvidence {
   /** Share of strokes that stop dead at full speed. */
   abruptShare: number;
   meanTurn: number;
+  turns: number;
+  /** Share of moves that cross a screen within moments. */
+  leapShare: number;
   /** Share of moves that are faster than any hand. */
   rushShare: number;
   /** Mean and coefficient of variation of the intervals between points. */
@@ -138,8 +145,17 @@ export interface SessionEvidence {
   shortHoldShare: number;
   holds: number;
   holdVariation: number;
+  /** Clicks whose aim is known, and the share of them in the very middle of their target. */
+  clicksMeasured: number;
   centeredShare: number;
   clicksByKey: number;
+  /** Clicks soon after a move, and the share of them that happened elsewhere than the pointer was. */
+  clicksTracked: number;
+  astrayShare: number;
+  /** Paths that count their moves as the SDK does, but lack what it measures of them. */
+  bareReports: number;
+  /** Share of the times of moves that are not whole milliseconds apart. */
+  offGridShare: number;
   unmovedClickShare: number;
   jumpedClickShare: number;
   shingles: number;
@@ -152,6 +168,7 @@ export interface SessionEvidence {
   scrollGapVariation: number;
   scrollSameShare: number;
   uncausedScrollShare: number;
+  scrollsUncaused: number;
   // keys
   keys: number;
   dwellMean: number;
@@ -160,6 +177,8 @@ export interface SessionEvidence {
   flightMean: number;
   flightVariation: number;
   shortFlightShare: number;
+  /** Share of flights that take no time: under 3 ms. */
+  instantFlightShare: number;
 }
 
 export type EvidenceName = keyof SessionEvidence;
@@ -223,6 +242,9 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     submits: n[F.submits],
     untrustedShare: ratio(n[F.untrusted]!, n[F.untrusted]! + n[F.trusted]!, 1),
     untrusted: n[F.untrusted],
+    clicksUntrusted: n[F.clicksUntrusted],
+    clicksUntrustedShare: ratio(n[F.clicksUntrusted]!, n[F.clicksUntrusted]! + n[F.clicksTrusted]!, 1),
+    handActs: n[F.clicksTrusted]! + n[F.keys]! + n[F.touches]! + Math.max(0, n[F.points]! - restingPoints),
     uaMobile: flag(n[F.uaMobile]!),
     uaDiffers: flag(n[F.uaDiffers]!),
     brandsDiffer: flag(n[F.brandsDiffer]!),
@@ -274,6 +296,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     abruptShare: ratio(n[F.spurtsAbrupt]!, n[F.spurts]!, spurtsMin),
     spurts: n[F.spurts],
     rushShare: ratio(n[F.rushes]!, n[F.points]!, stepsMin),
+    turns: n[F.turns],
+    leapShare: ratio(n[F.leaps]!, gaps, stepsMin),
     meanTurn: ratio(n[F.turnSum]!, n[F.turns]!, stepsMin),
     gapMean: ratio(n[F.gapSum]!, gaps, stepsMin),
     gapVariation: hasPath ? variation(gaps, n[F.gapSum]!, n[F.gapSquares]!, stepsMin) : undefined,
@@ -292,8 +316,13 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     holdVariation: variation(n[F.holds]!, n[F.holdSum]!, n[F.holdSquares]!, 8),
     unmovedClickShare: ratio(n[F.clicksUnmoved]!, n[F.clicksPlaced]!, clicksMin),
     jumpedClickShare: ratio(n[F.clicksJumped]!, n[F.clicksPlaced]!, clicksMin),
+    clicksMeasured: n[F.clicksMeasured],
     centeredShare: ratio(n[F.clicksCentered]!, n[F.clicksMeasured]!, clicksMin),
     clicksByKey: n[F.clicksByKey],
+    clicksTracked: n[F.clicksTracked],
+    bareReports: n[F.bareReports],
+    astrayShare: ratio(n[F.clicksAstray]!, n[F.clicksTracked]!, clicksMin),
+    offGridShare: n[F.rowsTimed]! >= stepsMin ? 1 - n[F.rowsWhole]! / n[F.rowsTimed]! : undefined,
     shingles: n[F.shingles],
     replayedShare: ratio(n[F.shinglesReplayed]!, n[F.shingles]!, shinglesMin),
     touches: n[F.touches],
@@ -304,6 +333,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
       ? variation(n[F.scrollGaps]!, n[F.scrollGapSum]!, n[F.scrollGapSquares]!, 1)
       : undefined,
     scrollSameShare: ratio(n[F.scrollSame]!, n[F.scrolls]!, scrollsMin),
+    scrollsUncaused: n[F.scrollsUncaused],
     uncausedScrollShare: ratio(n[F.scrollsUncaused]!, n[F.scrolls]!, 4),
     keys: n[F.keys],
     dwellMean: ratio(n[F.dwellSum]!, n[F.dwells]!, keysMin),
@@ -312,6 +342,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     flightMean: ratio(n[F.flightSum]!, n[F.flights]!, keysMin),
     flightVariation: hasFlights ? spreadOf(n[F.flights]!, n[F.flightSum]!, n[F.flightSquares]!) : undefined,
     shortFlightShare: ratio(n[F.flightsShort]!, n[F.flights]!, keysMin),
+    instantFlightShare: ratio(n[F.flightsInstant]!, n[F.flights]!, keysMin),
   };
 }
 
@@ -325,6 +356,8 @@ const clicksMin = 2;
 const scrollsMin = 8;
 const keysMin = 12;
 const shinglesMin = 4;
+/** A page that opens under a resting pointer reports so many points, though nobody moves. */
+const restingPoints = 3;
 
 function flag(value: number): boolean | undefined {
   return Number.isNaN(value) ? undefined : value === 1;

@@ -25,7 +25,8 @@ t.test("a click recorded before the path around it is folded at its time", async
     clicks[2]!,
     event("mouse", { t: rows[90]![0], points: rows.slice(90).map(([at, x, y]) => [at - rows[90]![0], x, y]) }),
   ]);
-  listedFirst.numbers[F.events] = inOrder.numbers[F.events]!;
+  // What depends on how many events the path was cut into.
+  for (const field of [F.events, F.rowsTimed, F.rowsWhole]) listedFirst.numbers[field] = inOrder.numbers[field]!;
   t.same(listedFirst.numbers, inOrder.numbers);
   t.equal(listedFirst.numbers[F.clicksJumped], 0);
 });

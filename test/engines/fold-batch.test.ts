@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import t from "tap";
 import type { EventPayload, EventType, IngestEvent } from "../../src/contract/events.js";
+import { countFields } from "../../src/engines/feature-fields.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";
 import { runEngines } from "../../src/engines/score.js";
@@ -189,6 +190,44 @@ const anyType = fc.constantFrom<EventType>(
   "timing",
 );
 
+/** Every number is finite; an unobserved fact is NaN. */
+function areFinite(features: SessionFeatures): boolean {
+  return features.numbers.every(
+    (each, index) => Number.isFinite(each) || (Number.isNaN(each) && index >= countFields.length),
+  );
+}
+
+t.test("times and durations near the largest number overflow nothing", async (t) => {
+  const huge = 1.797e308;
+  const features = newFeatures();
+  const events = [
+    event("key", { t: 2.69e293, strokes: [[huge, 0]] }),
+    event("key", {
+      t: huge,
+      strokes: [
+        [huge, huge],
+        [-huge, huge],
+      ],
+    }),
+    event("key", { dwell: 80, flight: huge, backspaces: huge, pastes: huge, dt: huge }),
+    event("form", { count: huge, unkeyed: huge, pastes: huge, backspaces: huge }),
+    event("form", { count: huge, unkeyed: huge, pastes: huge, backspaces: huge }),
+    event("mouse", {
+      t: huge,
+      points: [
+        [huge, 1, 2],
+        [-huge, 3, 4],
+      ],
+    }),
+    event("mouse", { dt: huge, dx: huge, dy: -huge }),
+    event("click", { t: -huge, x: huge, y: -huge, dwell: huge }),
+    event("scroll", { t: huge, dx: huge, dy: -huge }),
+  ];
+  foldBatch(features, events, chromeFacts, alone);
+  foldBatch(features, events, chromeFacts, alone);
+  t.ok(areFinite(features));
+});
+
 t.test("whatever valid events say, folding keeps every number finite and the record readable", async () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(anyType, anyPayload), { minLength: 1, maxLength: 30 }), (drafts) => {
@@ -196,6 +235,7 @@ t.test("whatever valid events say, folding keeps every number finite and the rec
       const features = newFeatures();
       shingleHashes(features, events);
       foldBatch(features, events, chromeFacts, alone);
+      if (!areFinite(features)) return false;
       const bytes = Buffer.alloc(packedBytesMax);
       const read = unpackFeatures(bytes, 0, packFeatures(features, bytes, 0));
       if (read === null) return false;

@@ -1,0 +1,156 @@
+/**
+ * What hardened drivers leave in a browser's events, against people who share a part of it: fractions of pixels, scripts that
+ * click, forms that others send. The figures of moves and keys are those of captures of real tools.
+ */
+import t from "tap";
+import type { EventPayload, IngestEvent, PointRow } from "../../src/contract/events.js";
+import type { RequestFacts } from "../../src/contract/evidence.js";
+import { combine, explain, runEngines } from "../../src/engines/score.js";
+import {
+  chromeAgent,
+  chromeEnvironment,
+  chromeFacts,
+  event,
+  folded,
+  seededRandom,
+  wobblyPath,
+} from "../engines/sessions.js";
+
+const likelyBotThreshold = 30;
+const confidentScoreMax = 15;
+
+const linuxAgent =
+  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
+const macAgent =
+  "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
+
+interface Seen {
+  readonly score: number;
+  readonly slugs: string[];
+}
+
+function seen(events: readonly IngestEvent[], userAgent = chromeAgent, environment: EventPayload = {}): Seen {
+  const facts: RequestFacts = { ...chromeFacts, userAgent };
+  const last = { ip: facts.ip, userAgent, path: "/", host: "shop.example" };
+  const opening = [
+    event("page", { path: "/" }),
+    event("env", { ...chromeEnvironment, user_agent: userAgent, ...environment }),
+  ];
+  const features = folded([...opening, ...events], { facts });
+  return {
+    score: combine(runEngines(features, last)).score,
+    slugs: explain(features, last).map((each) => each.slug),
+  };
+}
+
+/** A hand's path with or without fractions of pixels and of milliseconds, as the SDK reports it. */
+function moves(measures: EventPayload, { places = 0, times = 0 } = {}): IngestEvent[] {
+  const random = seededRandom(4);
+  const odd = (value: number, share: number) => Math.round((value + share * (0.15 + 0.7 * random())) * 100) / 100;
+  const rows = wobblyPath(240, 11).map(([at, x, y]): PointRow => [odd(at, times), odd(x, places), odd(y, places)]);
+  return [0, 80, 160].map((from) => {
+    const part = rows.slice(from, from + 80);
+    const points = part.map(([at, x, y]): PointRow => [Math.round((at - part[0]![0]) * 10) / 10, x, y]);
+    return event("mouse", { t: part[0]![0], points, count: 80, pointer_type: "mouse", trusted: true, ...measures });
+  });
+}
+
+const dispatched: EventPayload = { coalesced: 1, fractional: 0.98, dispatch_lag: 5, movement_mismatch: 0 };
+
+t.test("moves through the debugger protocol on Linux are automation, however they bend", async (t) => {
+  const { score, slugs } = seen(moves(dispatched, { places: 1, times: 1 }), linuxAgent, { platform: "Linux x86_64" });
+  t.ok(slugs.includes("driver-clock"), `${slugs}`);
+  t.ok(score <= confidentScoreMax, `${score}`);
+});
+
+t.test("moves that each wait for a frame are automation under a Windows agent as well", async (t) => {
+  const { score, slugs } = seen(moves({ ...dispatched, dispatch_lag: 14 }, { places: 1, times: 1 }));
+  t.ok(score < likelyBotThreshold, `${score}: ${slugs}`);
+});
+
+const people: Record<string, () => Seen> = {
+  "somebody who zoomed a page by pinching, on Linux": () =>
+    seen(moves(dispatched, { places: 1 }), linuxAgent, { platform: "Linux x86_64" }),
+  "somebody who zoomed a page by pinching, on Windows": () => seen(moves(dispatched, { places: 1, times: 1 })),
+  "a Mac, whose mouse has fractions of its own": () =>
+    seen(moves({ ...dispatched, dispatch_lag: 13 }, { places: 1, times: 1 }), macAgent, { platform: "MacIntel" }),
+  "a scaled display": () => seen(moves(dispatched, { places: 1, times: 1 }), chromeAgent, { dpr: 1.25 }),
+  "a busy page on Linux, with times of a browser of its own": () =>
+    seen(moves({ coalesced: 1, fractional: 0, dispatch_lag: 20 }, { times: 1 }), linuxAgent, {
+      platform: "Linux x86_64",
+    }),
+  "a reader whose extension answers the consent banner by script": () =>
+    seen([
+      ...[300, 420].map((at) => event("click", { t: at, x: 0, y: 0, trusted: false, pointer_type: "none" })),
+      ...[2000, 6000, 11000].map((at) => event("scroll", { t: at, dy: 400, scroll_input: "wheel" })),
+    ]),
+  "a visitor of a page that passes each click on by script": () =>
+    seen(
+      [1, 2, 3, 4, 5, 6].flatMap((index) => [
+        event("click", { t: index * 3000, x: 90 * index, y: 300, dwell: 90, trusted: true, off_center: 0.3 }),
+        event("click", { t: index * 3000 + 1, x: 0, y: 0, trusted: false, pointer_type: "none" }),
+      ]),
+    ),
+  "somebody who clicks the middle of one button again and again": () =>
+    seen(
+      [1, 2, 3, 4, 5, 6, 7].map((index) =>
+        event("click", { t: index * 900, x: 640, y: 300, dwell: 70 + index, trusted: true, off_center: 0.01 }),
+      ),
+    ),
+  "a window over two monitors": () => seen([], chromeAgent, { outer_w: 3840, inner_w: 3823 }),
+};
+
+for (const [name, visit] of Object.entries(people)) {
+  t.test(`${name} stays human`, async (t) => {
+    const { score, slugs } = visit();
+    t.ok(score >= likelyBotThreshold, `${score}: ${slugs}`);
+  });
+}
+
+t.test("visits by scripts are automation, with or without a pointer that rests in the window", async (t) => {
+  const byScript = [1, 2, 3, 4].map((index) =>
+    event("click", { t: index * 500, x: 0, y: 0, trusted: false, target_tag: "button", pointer_type: "none" }),
+  );
+  const submission = event("form", { field_count: 0, submit: true, trusted: true });
+  const resting = event("mouse", { t: 10, points: [[0, 400, 300]], count: 1, trusted: true });
+  for (const events of [byScript, [...byScript, submission], [resting, ...byScript, submission]]) {
+    const { score, slugs } = seen(events);
+    t.ok(score < likelyBotThreshold, `${score}: ${slugs}`);
+  }
+  t.ok(seen([resting, ...byScript, submission]).score <= confidentScoreMax);
+});
+
+t.test("made-up events are confident automation behind a perfect copy of a browser's headers", async (t) => {
+  const random = seededRandom(8);
+  const within = (low: number, high: number) => Math.round(low + random() * (high - low));
+  const clickAt = (at: number) =>
+    event("click", { t: at, x: within(50, 900), y: within(50, 700), dwell: within(50, 150), trusted: true });
+  const walk = (at: number) => {
+    let [time, x, y] = [0, 400, 300];
+    const points = Array.from({ length: 30 }, (): PointRow => {
+      [time, x, y] = [time + within(10, 40), x + within(-25, 28), y + within(-22, 25)];
+      return [time, x, y];
+    });
+    return event("mouse", { t: at, points, count: 30, trusted: true });
+  };
+  const anywhere = (at: number) =>
+    event("mouse", {
+      t: at,
+      points: Array.from({ length: 30 }, (_, row) => [row * 20, within(0, 1200), within(0, 800)]),
+    });
+  for (const path of [walk, anywhere]) {
+    const events = [1200, 2800, 4400, 6000].flatMap((at) => [path(at), clickAt(at + 1300)]);
+    const { score, slugs } = seen(events);
+    t.ok(score <= confidentScoreMax, `${score}: ${slugs}`);
+    t.ok(slugs.length >= 2, `${slugs}`);
+  }
+});
+
+t.test("the environment counts wherever it is reported", async (t) => {
+  t.ok(seen([event("page", { path: "/", webdriver: true })]).slugs.includes("navigator-webdriver"));
+  t.ok(
+    seen([event("mouse", { x: 1, y: 2, t: 5, driver_artifacts: ["cdc_abc_Array"] })]).slugs.includes(
+      "chromedriver-artifact",
+    ),
+  );
+});
