@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import type { ServeConfig } from "./config.js";
 import { limits } from "./limits.js";
 import type { Logger } from "./log.js";
-import { type RunningServer, startServer } from "./main.js";
+import { type RunningServer, type ServerParts, startServer } from "./main.js";
 import type { ThreadBuffers } from "./metrics/exposition.js";
 import { startOperations } from "./operations.js";
 import { type Retention, sweep } from "./store/expiry.js";
@@ -32,9 +32,13 @@ interface HttpThread {
 }
 
 /** Starts all of them and the admin address, or nothing: rejects when one fails. `stop` stops all. */
-export async function startServers(given: ServeConfig, log: Logger): Promise<RunningServer> {
+export async function startServers(
+  given: ServeConfig,
+  log: Logger,
+  parts: ServerParts = {},
+): Promise<RunningServer> {
   const config = { ...given, port: await sharedPort(given) };
-  const first = await startServer(config, log);
+  const first = await startServer(config, log, parts);
   const threads: HttpThread[] = [];
   const stopSweeping = sweepRegularly(config, log, first);
   let closeOperations = async (): Promise<void> => {};

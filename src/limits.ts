@@ -68,6 +68,21 @@ export const limits = {
   /** Batches of one scoring task and its bytes: bounds how long one write transaction holds the store. */
   taskBatchesMax: 256,
   taskBytesMax: 4 * KIB * KIB,
+  /** MiB of a scoring thread's heap: a task of 4 MiB of JSON takes a tenth of it. A thread that needs more is replaced. */
+  scoringHeapMibMax: 256,
+  /** How often scoring is looked after, and how many looks a task or a transaction may take: 256 batches take 25 to 100 ms. */
+  watchEveryMs: 1000,
+  watchTicksMax: 10,
+  /**
+   * Stopping: how long open connections may still bring requests, each answered with `Connection: close`; how long requests are
+   * waited for; and how long all of it may take before the process ends as it is. Acknowledged batches survive that as they survive a crash.
+   */
+  stopQuietMs: 1000,
+  stopRequestsMsMax: 10_000,
+  stopMsMax: 15_000,
+  /** How often a stopping server looks whether all is answered. */
+  stopLookMs: 20,
+
   /** How many tasks a scoring thread is handed at once: one runs while the next is on its way. */
   tasksInFlightPerThread: 2,
 

@@ -53,6 +53,7 @@ import type { ThreadBuffers } from "./metrics/exposition.js";
 import type { RouteLabel } from "./metrics/route-meters.js";
 import { ThreadMeters } from "./metrics/thread-meters.js";
 import { freshReads, openStore, type Store } from "./store/store.js";
+import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
 import { VerdictReader } from "./verdict/verdict-reader.js";
 import { canonicalAddress } from "./verified-bots/address.js";
 import { createClaimMatcher, shippedClaimTokens } from "./verified-bots/claims.js";
@@ -75,19 +76,27 @@ export interface RunningServer {
   drain(): void;
   /** New connections get the certificate as its files are now. Rejects and changes nothing when they can't be used. */
   renewCertificate(): Promise<void>;
-  /** Refuses new connections, finishes what was accepted, closes the store. */
+  /** Refuses new connections, finishes what was accepted, then closes those that are open and the store. */
   stop(): Promise<void>;
 }
 
 export { createLog } from "./log.js";
 
+/** What a test may replace. */
+export interface ServerParts {
+  /** The Piscina entry of the scoring threads. */
+  readonly scoringWorker?: URL;
+}
+
 /** Starts one HTTP thread with its scoring workers. Rejects when the store or the port can't be had; nothing is left open then. */
-export async function startServer(config: ServeConfig, log: Logger): Promise<RunningServer> {
+export async function startServer(config: ServeConfig, log: Logger, parts: ServerParts = {}): Promise<RunningServer> {
   const certificate = certificateOf(config);
   const store = openStore(config.dataDir);
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   const meters = new ThreadMeters(threads);
-  const pool = scoringPool(config, threads, meters.scoring);
+  const writeCounts = newWriteCounts();
+  const worker = parts.scoringWorker ?? new URL("../workers/scoring.js", import.meta.url);
+  const pool = scoringPool(config, threads, meters.scoring, writeCounts, worker);
   const services = buildServices(config, log, store, pool, meters);
   const routeMeters = meters.meterRoutes(meteredRows(services.routes));
   const readiness = (): Readiness => ({
@@ -108,9 +117,11 @@ export async function startServer(config: ServeConfig, log: Logger): Promise<Run
     certificate,
   });
   const flushing = setInterval(() => void services.traffic.flush(), limits.trafficFlushMs);
+  const watching = watchScoring(services.queue, pool, new WriteWatch(writeCounts), log);
   const close = async (): Promise<void> => {
     services.stopping = true;
     await services.queue.drain();
+    clearInterval(watching);
     clearInterval(flushing);
     meters.stop();
     await services.traffic.flush();
@@ -125,9 +136,10 @@ export async function startServer(config: ServeConfig, log: Logger): Promise<Run
     meters.show(state, limits.stateShownEveryMs);
     const listening = await server.listen(config.host, config.port);
     const stop = async (): Promise<void> => {
-      listening.stop();
-      await close();
+      services.stopping = true;
+      await listening.stop();
       listening.close();
+      await close();
     };
     return {
       port: listening.port,
@@ -181,24 +193,46 @@ function canRead(store: Store): boolean {
   }
 }
 
+/**
+ * Answers batches that scoring keeps waiting, and has threads that hang outside of a transaction replaced. One that hangs or died
+ * inside ends the process: nothing else gives the lock back. What was acknowledged is in the store; whoever started the process
+ * starts it again.
+ */
+function watchScoring(queue: IngestQueue, pool: Piscina, watch: WriteWatch, log: Logger): NodeJS.Timeout {
+  return setInterval(() => {
+    if (queue.tick() && watch.isQuiet) {
+      log.error("a scoring task does not return: replacing the scoring threads");
+      for (const thread of pool.threads) void thread.terminate();
+    }
+    if (watch.tick() < limits.watchTicksMax) return;
+    log.fatal("a scoring thread hangs in a write transaction and holds the store: ending the process, start it again");
+    // An orderly exit would wait for that thread.
+    process.kill(process.pid, "SIGKILL");
+  }, limits.watchEveryMs);
+}
+
 function scoringPool(
   config: ServeConfig,
   threads: number,
   meters: SharedArrayBuffer,
+  writeCounts: SharedArrayBuffer,
+  worker: URL,
 ): Piscina<Uint8Array, IngestOutcome[]> {
   const workerData: ScoringWorkerData = {
     dataDir: config.dataDir,
     durability: config.durability,
     plans: defaultPlans,
     meters,
+    writeCounts,
   };
   return new Piscina({
-    filename: fileURLToPath(new URL("../workers/scoring.js", import.meta.url)),
+    filename: fileURLToPath(worker),
     name: "commitFrame",
     minThreads: threads,
     maxThreads: threads,
     concurrentTasksPerWorker: limits.tasksInFlightPerThread,
     atomics: "async",
+    resourceLimits: { maxOldGenerationSizeMb: limits.scoringHeapMibMax },
     workerData,
   });
 }

@@ -7,13 +7,14 @@ import { readFrame } from "../src/ingest/frame.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
 import { GroupWriter } from "../src/store/group-writer.js";
 import { openStore } from "../src/store/store.js";
+import { WriteMarker } from "../src/store/write-watch.js";
 
-const { dataDir, durability, plans, meters: buffer } = workerData as ScoringWorkerData;
+const { dataDir, durability, plans, meters: buffer, writeCounts } = workerData as ScoringWorkerData;
 const store = openStore(dataDir);
 const meters = new ScoringMeters(buffer);
 const options = {
   store,
-  writer: new GroupWriter(store, durability),
+  writer: new GroupWriter(store, durability, new WriteMarker(writeCounts)),
   credentials: new Credentials(store),
   plans,
   onFired: (detectionId: number) => meters.countDetection(detectionId),

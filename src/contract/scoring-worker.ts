@@ -10,4 +10,6 @@ export interface ScoringWorkerData {
   readonly plans: Plans;
   /** Where the threads of this pool count, see `metrics/scoring-meters.ts`. */
   readonly meters: SharedArrayBuffer;
+  /** Where the thread marks that it is in a write transaction: `store/write-watch.ts`. */
+  readonly writeCounts: SharedArrayBuffer;
 }

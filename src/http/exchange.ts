@@ -3,6 +3,7 @@ import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { readBody } from "./body.js";
+import type { OpenWork } from "./open-work.js";
 import { jsonType, type Reply, refusal, writeReply } from "./reply.js";
 
 /** Told of every request twice; must not throw. What `started` returns is handed to `finished`. */
@@ -19,20 +20,24 @@ export class Exchange {
   readonly requestId: string;
   readonly #res: HttpResponse;
   readonly #meter: RequestMeter;
+  readonly #work: OpenWork;
   readonly #started: number;
   readonly #toHead: boolean;
   #over = false;
 
   /** `toHead`: the request is a HEAD, so no body may follow the headers of its answer. */
-  constructor(res: HttpResponse, requestId: string, meter: RequestMeter, toHead = false) {
+  constructor(res: HttpResponse, requestId: string, meter: RequestMeter, work: OpenWork, toHead = false) {
     this.#res = res;
     this.#meter = meter;
+    this.#work = work;
+    work.requests++;
     this.#started = meter.started();
     this.#toHead = toHead;
     this.requestId = requestId;
     res.onAborted(() => {
       if (this.#over) return;
       this.#over = true;
+      work.requests--;
       meter.finished(clientGone, this.#started);
     });
   }
@@ -47,7 +52,8 @@ export class Exchange {
     if (this.#over) return;
     this.#over = true;
     const written = this.#toHead ? withoutBody(reply) : reply;
-    this.#res.cork(() => writeReply(this.#res, this.requestId, written));
+    this.#res.cork(() => writeReply(this.#res, this.requestId, written, this.#work.isClosing));
+    this.#work.requests--;
     this.#meter.finished(reply.status, this.#started);
   }
 
@@ -58,8 +64,9 @@ export class Exchange {
     this.#res.cork(() => {
       this.#res.writeHeader("X-Request-Id", this.requestId);
       this.#res.writeHeader("Content-Type", jsonType);
-      this.#res.end(body);
+      this.#res.end(body, this.#work.isClosing);
     });
+    this.#work.requests--;
     this.#meter.finished(200, this.#started);
   }
 

@@ -40,16 +40,16 @@ export function refusal(refused: Pick<Refusal, "error" | "message">): Reply {
   return json(kind.status, errorBody(refused));
 }
 
-/** Writes a reply. Call inside `cork`, once, and only while the client is still there. */
-export function writeReply(res: HttpResponse, requestId: string, reply: Reply): void {
+/** Writes a reply; `isLast` closes the connection behind it. Call inside `cork`, once, and only while the client is still there. */
+export function writeReply(res: HttpResponse, requestId: string, reply: Reply, isLast: boolean): void {
   res.writeStatus(statusLines[reply.status] ?? String(reply.status));
   res.writeHeader("X-Request-Id", requestId);
   if (reply.headers !== undefined) for (const [name, value] of reply.headers) res.writeHeader(name, value);
   if (reply.body === undefined) {
-    if (reply.status === 204 || reply.status === 304) res.endWithoutBody();
-    else res.end();
+    if (reply.status === 204 || reply.status === 304) res.endWithoutBody(undefined, isLast);
+    else res.end(undefined, isLast);
     return;
   }
   res.writeHeader("Content-Type", reply.contentType ?? jsonType);
-  res.end(reply.body);
+  res.end(reply.body, isLast);
 }

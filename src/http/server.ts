@@ -23,6 +23,7 @@ import { limits } from "../limits.js";
 import type { AccessLog } from "./access-log.js";
 import type { CertificateFiles } from "./certificate.js";
 import { bearer, Exchange, type RequestMeter } from "./exchange.js";
+import { OpenWork } from "./open-work.js";
 import { type Reply, refusal } from "./reply.js";
 import { requestIds } from "./request-id.js";
 import type { Call, Method, ProjectRoute, RawRoute, Route, TokenRoute } from "./route.js";
@@ -51,8 +52,8 @@ export interface Listening {
    * changes nothing, when the files can't be used.
    */
   renewCertificate(): Promise<void>;
-  /** Stops taking connections; those that are open go on. */
-  stop(): void;
+  /** Stops taking connections; resolves when those that are open can be closed without cutting anybody off, or time is up. */
+  stop(): Promise<void>;
   /** Closes every connection. */
   close(): void;
 }
@@ -85,6 +86,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 export class HttpServer {
   readonly #options: ServerOptions;
   readonly #nextRequestId = requestIds();
+  readonly #work = new OpenWork();
   /** The one that takes connections last; the others serve what they have. */
   readonly #apps: TemplatedApp[] = [];
 
@@ -106,7 +108,13 @@ export class HttpServer {
         us_listen_socket_close(socket);
         socket = next;
       },
-      stop: () => us_listen_socket_close(socket),
+      stop: async () => {
+        // As above. From here on every answer closes its connection.
+        this.#work.isClosing = true;
+        await turn();
+        us_listen_socket_close(socket);
+        await this.#work.quiet();
+      },
       close: () => {
         for (const app of this.#apps) app.close();
       },
@@ -120,6 +128,9 @@ export class HttpServer {
       certificate === null
         ? App()
         : SSLApp({ cert_file_name: certificate.certificate, key_file_name: certificate.key });
+    app.filter((_, count) => {
+      this.#work.connections += count;
+    });
     for (const route of routes) this.#register(app, route);
     this.#registerFallbacks(app, routes);
     return new Promise((resolve, reject) => {
@@ -148,7 +159,7 @@ export class HttpServer {
     const { accessLog } = this.#options;
     const requestId = this.#nextRequestId();
     const metered = accessLog === null ? meter : accessLog.around(meter, { requestId, method, route: path, res });
-    return new Exchange(res, requestId, metered, toHead);
+    return new Exchange(res, requestId, metered, this.#work, toHead);
   }
 
   /** Known path, other method: 405 with `Allow`. Anything else: 404. */

@@ -50,12 +50,15 @@ interface Task {
   /** When each batch arrived, ms. */
   readonly arrivedMs: number[];
   bodyBytes: number;
+  /** How often `tick` has seen it. */
+  ticks: number;
 }
 
 export class IngestQueue {
   readonly #options: QueueOptions;
   /** Waiting tasks; the last one still takes batches. */
   #waiting: Task[] = [];
+  readonly #running = new Set<Task>();
   #tasks = 0;
   #bytes = 0;
   #sampled = 0;
@@ -109,6 +112,28 @@ export class IngestQueue {
     });
   }
 
+  /**
+   * Call every `limits.watchEveryMs`: batches that wait, or are at a worker, for more than `limits.watchTicksMax` calls are settled
+   * with a failure, so that no client waits for ever. One at a worker may still be committed: its retry is a repeat then. Returns
+   * whether such batches are at a worker.
+   */
+  tick(): boolean {
+    let isStuck = false;
+    for (const task of [...this.#running, ...this.#waiting]) {
+      if (++task.ticks <= limits.watchTicksMax) continue;
+      const late = task.settle.splice(0);
+      if (this.#running.has(task)) isStuck = true;
+      else {
+        this.#waiting = this.#waiting.filter((each) => each !== task);
+        this.#waitingBatches -= late.length;
+        this.#bytes -= task.bodyBytes;
+      }
+      const failure = new Error("scoring took too long");
+      for (const settle of late) settle(failure);
+    }
+    return isStuck;
+  }
+
   #openTask(bytes: number): Task {
     const last = this.#waiting.at(-1);
     if (
@@ -118,7 +143,7 @@ export class IngestQueue {
     ) {
       return last;
     }
-    const task: Task = { frame: new FrameWriter(), settle: [], arrivedMs: [], bodyBytes: 0 };
+    const task: Task = { frame: new FrameWriter(), settle: [], arrivedMs: [], bodyBytes: 0, ticks: 0 };
     this.#waiting.push(task);
     return task;
   }
@@ -129,6 +154,7 @@ export class IngestQueue {
       if (task === undefined) return;
       this.#tasks++;
       this.#waitingBatches -= task.settle.length;
+      this.#running.add(task);
       void this.#run(task);
     }
   }
@@ -141,6 +167,7 @@ export class IngestQueue {
       const failure = error instanceof Error ? error : new Error(String(error));
       outcomes = task.settle.map(() => failure);
     }
+    this.#running.delete(task);
     this.#tasks--;
     this.#bytes -= task.bodyBytes;
     this.#dispatch();

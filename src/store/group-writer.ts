@@ -4,6 +4,7 @@
  */
 import type { Durability } from "../contract/scoring-worker.js";
 import type { Store } from "./store.js";
+import type { WriteMarker } from "./write-watch.js";
 
 /**
  * Flags of lmdb's `transactionSync`: abortable, committed on return, not waiting for the flush. With `overlappingSync` LMDB keeps the
@@ -19,18 +20,22 @@ interface Flushing {
 export class GroupWriter {
   readonly #store: Store;
   readonly #durability: Durability;
+  readonly #marker: WriteMarker;
   #isFlushing = false;
   #isUnflushed = false;
 
-  constructor(store: Store, durability: Durability) {
+  constructor(store: Store, durability: Durability, marker: WriteMarker) {
     this.#store = store;
     this.#durability = durability;
+    this.#marker = marker;
   }
 
   /** Runs `work` in one write transaction and returns its result once it is committed; undone when `work` throws. */
   write<T>(work: () => T): T {
-    if (this.#durability === "power-loss") return this.#store.root.transactionSync(work);
-    const result = this.#store.root.transactionSync(work, committedNotFlushed as number);
+    const { root } = this.#store;
+    const marked = (): T => this.#marker.holding(work);
+    if (this.#durability === "power-loss") return this.#marker.asking(() => root.transactionSync(marked));
+    const result = this.#marker.asking(() => root.transactionSync(marked, committedNotFlushed as number));
     this.#isUnflushed = true;
     this.#flush();
     return result;

@@ -3,6 +3,7 @@ import { environmentName, type GivenFlags, readServeConfig, type ServeConfig, se
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
 import { startServers } from "../../http-threads.js";
+import { limits } from "../../limits.js";
 import { createLog, type RunningServer } from "../../main.js";
 import { storeFileFault } from "../../store/store-file.js";
 import type { Flag, Given, ProcessCommand } from "../command.js";
@@ -24,7 +25,7 @@ export const serveCommand: ProcessCommand = {
     if (fault !== null) throw new CommandFailure(fault);
     const log = createLog(config.logLevel);
     const server = await startServers(config, log);
-    stopOnSignal(server, log);
+    stopOnSignal(server, log, config.drainSeconds * 1000 + limits.stopMsMax);
     log.info({ host: config.host, port: server.port, dataDir: config.dataDir }, "listening");
     if (config.demo)
       await welcome(server, `${config.tlsCert === "" ? "http" : "https"}://${config.host}:${server.port}`);
@@ -38,13 +39,18 @@ function readConfig(given: Given): ServeConfig {
   return read.config;
 }
 
-/** The first SIGTERM or SIGINT stops gracefully, a second one of either exits at once. */
-function stopOnSignal(server: RunningServer, log: ReturnType<typeof createLog>): void {
+/** The first SIGTERM or SIGINT stops gracefully, a second one of either exits at once; so does the end of `msMax`. */
+function stopOnSignal(server: RunningServer, log: ReturnType<typeof createLog>, msMax: number): void {
   let isStopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (isStopping) process.exit(exitCodes.failed);
     isStopping = true;
     log.info({ signal }, "stopping");
+    setTimeout(() => {
+      log.fatal("not stopped in time: ending the process as it is");
+      // An orderly exit would wait for a thread that hangs.
+      process.kill(process.pid, "SIGKILL");
+    }, msMax).unref();
     server.stop().then(
       () => log.info("stopped"),
       (err: unknown) => {

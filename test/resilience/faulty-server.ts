@@ -1,0 +1,16 @@
+/** `verdictd serve` with the faulty scoring worker, for tests alone: flags as `serve` takes them, nothing of the command line. */
+import { parseArgs } from "node:util";
+import { readServeConfig, serveOptions } from "../../src/config.js";
+import { startServers } from "../../src/http-threads.js";
+import { createLog } from "../../src/main.js";
+
+const options = Object.fromEntries(Object.keys(serveOptions).map((name) => [name, { type: "string" as const }]));
+const { values } = parseArgs({ options, allowPositionals: true });
+const read = readServeConfig(values as Record<string, string>, {});
+if ("mistakes" in read) throw new Error(read.mistakes.join("\n"));
+const log = createLog("info");
+const server = await startServers(read.config, log, {
+  scoringWorker: new URL("./faulty-scoring.js", import.meta.url),
+});
+process.on("SIGTERM", () => void server.stop().then(() => log.info("stopped")));
+log.info({ port: server.port }, "listening");
