@@ -65,7 +65,7 @@ t.test("serve lists every mistake of flags, variables and files at once", async 
   for (const name of [
     "--scoring-threads",
     "--durability",
-    "VERDICTD_PORT: .*seventy",
+    "VERDICTD_PORT_FILE: .*seventy",
     "VERDICTD_HTTP_THREADS",
     "VERDICTD_HOST_FILE",
     "VERDICTD_ADMIN_PORT_FILE",

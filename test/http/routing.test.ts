@@ -44,7 +44,6 @@ t.test("every answer", async (t) => {
       "/v2/events",
       "/v1/user",
       "/account",
-      "/v1/projects",
       `${project}/nothing`,
       "/V1/account",
     ]) {
