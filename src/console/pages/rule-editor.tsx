@@ -83,53 +83,53 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
   };
   return (
     <div class="editor">
-      <form class="card" onSubmit={save}>
-        <label>
-          <span>Name</span>
-          <input
-            required
-            maxLength={255}
-            value={draft.name}
-            autocomplete="off"
-            onInput={(event) => change({ name: event.currentTarget.value })}
-          />
-        </label>
-        <Source value={draft.expression} trial={trial} onChange={(expression) => change({ expression })} />
-        <label>
-          <span>Action</span>
-          <select value={draft.action} onChange={(event) => change({ action: event.currentTarget.value as Action })}>
-            {actions.map((action) => (
-              <option key={action} value={action}>
-                {actionWords[action]}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={draft.isActive}
-            onChange={(event) => change({ isActive: event.currentTarget.checked })}
-          />
-          Active
-        </label>
-        {rule === null && <p class="dim">A new rule is asked after all others until you move it.</p>}
-        <Fault of={task.fault} />
-        <p class="buttons">
-          <a class="button" href={hashOf("rules")} onClick={() => forgetDraft(project, item)}>
-            Cancel
-          </a>
-          <button type="submit" class="primary" aria-disabled={task.isRunning}>
-            Save rule
-          </button>
-        </p>
-      </form>
       <div>
-        <Card title="What it would have done">
-          <Replay trial={trial} action={draft.action} />
-        </Card>
+        <form class="card" onSubmit={save}>
+          <label>
+            <span>Name</span>
+            <input
+              required
+              maxLength={255}
+              value={draft.name}
+              autocomplete="off"
+              onInput={(event) => change({ name: event.currentTarget.value })}
+            />
+          </label>
+          <Source value={draft.expression} trial={trial} onChange={(expression) => change({ expression })} />
+          <label>
+            <span>Action</span>
+            <select value={draft.action} onChange={(event) => change({ action: event.currentTarget.value as Action })}>
+              {actions.map((action) => (
+                <option key={action} value={action}>
+                  {actionWords[action]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={draft.isActive}
+              onChange={(event) => change({ isActive: event.currentTarget.checked })}
+            />
+            Active
+          </label>
+          {rule === null && <p class="dim">A new rule is asked after all others until you move it.</p>}
+          <Fault of={task.fault} />
+          <p class="buttons">
+            <a class="button" href={hashOf("rules")} onClick={() => forgetDraft(project, item)}>
+              Cancel
+            </a>
+            <button type="submit" class="primary" aria-disabled={task.isRunning}>
+              Save rule
+            </button>
+          </p>
+        </form>
         <Language />
       </div>
+      <Card title="What it would have done">
+        <Replay trial={trial} action={draft.action} />
+      </Card>
     </div>
   );
 }
@@ -320,8 +320,8 @@ function Language() {
       <Table
         caption="Fields of the rule language"
         columns={[
-          { name: "Field", cell: (field) => <code>{field.name}</code> },
-          { name: "Type", cell: (field) => field.type },
+          { name: "Field", cell: (field) => <code>{field.name}</code>, isShort: true },
+          { name: "Type", cell: (field) => field.type, isShort: true },
           {
             name: "Meaning",
             cell: (field) => (field.unit === "" ? field.meaning : `${field.meaning} (${field.unit})`),
