@@ -445,6 +445,13 @@ t.test("on a phone nothing is wider than the screen, and a finger opens, moves a
   await fits("Rules");
   await desk.picture("phone-rules");
   t.same(await desk.barriers(), []);
+  await page.getByRole("link", { name: `Edit ${markupName}` }).tap();
+  await desk.says("The expression is good.");
+  await fits("Edit rule");
+  await desk.picture("phone-rule");
+  await page.getByRole("link", { name: "All rules" }).tap();
+  await page.getByRole("heading", { name: markupName }).waitFor();
+  // Last: Chromium takes a drag this quick for a flick, and would swallow a tap that follows.
   const [first, second] = await ruleNames();
   const handle = (await page.locator(".handle").first().boundingBox())!;
   const card = (await page.getByRole("listitem").filter({ hasText: second! }).boundingBox())!;
@@ -455,15 +462,9 @@ t.test("on a phone nothing is wider than the screen, and a finger opens, moves a
   await finger("touchStart", handle.y + 12);
   for (const share of [0.1, 0.5, 0.9]) await finger("touchMove", card.y + card.height * share);
   await desk.picture("phone-dragging");
-  // The finger rests before it lifts: a flick would swallow the tap that follows.
-  await finger("touchMove", card.y + card.height * 0.9);
   await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
   await desk.says(`${first} is now 2 of`);
   t.same((await ruleNames()).slice(0, 2), [second, first], "dragged by a finger");
-  await page.getByRole("link", { name: `Edit ${markupName}` }).tap();
-  await desk.says("The expression is good.");
-  await fits("Edit rule");
-  await desk.picture("phone-rule");
   t.same(desk.broken, []);
 });
 
