@@ -114,7 +114,7 @@ export const countFields = [
   row("gapSum", "f32", "ms", "their sum"),
   row("gapSquares", "f32", "ms²", "their squares"),
   row("fractionPoints", "u32", "1", "points that are not whole pixels"),
-  row("jumps", "u16", "1", "moves of over 120 px across a pause"),
+  row("jumps", "u16", "1", "moves of a mouse of over 120 px across a pause of 250 ms to 5 s"),
   row("strokes", "u16", "1", "finished strokes of at least 5 steps and 30 px"),
   row("straightSum", "f32", "1", "sum of their straightness (chord by length)"),
   row("straightSquares", "f32", "1", "squares"),
@@ -219,6 +219,7 @@ export const countFields = [
     "1",
     "trusted paths that count their moves as the SDK does, but lack all that it measures of them",
   ),
+  row("resumes", "u32", "1", "moves of a mouse after such a pause"),
   row("leaps", "u32", "1", "moves of over 12 px a ms between points 6.5 to 100 ms apart"),
   row("flightsInstant", "u32", "1", "flights of under 3 ms and more than -1 ms"),
 ] as const satisfies readonly NumberField[];

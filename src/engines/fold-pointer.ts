@@ -42,7 +42,12 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[]): 
     if (type === "touch" || payload.pointer_type === "touch") {
       foldTouch(n, payload);
       count += payload.points?.length ?? 0;
-    } else count += foldPath(n, event, clicks);
+    } else {
+      const { [F.jumps]: jumps, [F.resumes]: resumes } = n;
+      count += foldPath(n, event, clicks);
+      // A pen is lifted and set down elsewhere.
+      if (payload.pointer_type === "pen") [n[F.jumps], n[F.resumes]] = [jumps!, resumes!];
+    }
   }
   foldClicksUntil(n, clicks, Number.POSITIVE_INFINITY);
   return count;

@@ -41,6 +41,7 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
   if (gap >= strokePauseMs) {
     endStroke(n);
     placeStroke(n, x, y);
+    n[F.resumes]! += 1;
     if (length >= jumpMin) n[F.jumps]! += 1;
     return;
   }

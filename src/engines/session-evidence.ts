@@ -152,6 +152,10 @@ export interface SessionEvidence {
   /** Clicks soon after a move, and the share of them that happened elsewhere than the pointer was. */
   clicksTracked: number;
   astrayShare: number;
+  /** Share of the moments (clicks, moves after a pause) at which the pointer was suddenly elsewhere; moments, and steps for each. */
+  brokenShare: number;
+  breakChances: number;
+  stepsPerResume: number;
   /** Paths that count their moves as the SDK does, but lack what it measures of them. */
   bareReports: number;
   /** Share of the times of moves that are not whole milliseconds apart. */
@@ -320,6 +324,9 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     centeredShare: ratio(n[F.clicksCentered]!, n[F.clicksMeasured]!, clicksMin),
     clicksByKey: n[F.clicksByKey],
     clicksTracked: n[F.clicksTracked],
+    brokenShare: ratio(n[F.clicksAstray]! + n[F.jumps]!, n[F.clicksTracked]! + n[F.resumes]!, 1),
+    breakChances: n[F.clicksTracked]! + n[F.resumes]!,
+    stepsPerResume: n[F.steps]! / (1 + n[F.resumes]!),
     bareReports: n[F.bareReports],
     astrayShare: ratio(n[F.clicksAstray]!, n[F.clicksTracked]!, clicksMin),
     offGridShare: n[F.rowsTimed]! >= stepsMin ? 1 - n[F.rowsWhole]! / n[F.rowsTimed]! : undefined,

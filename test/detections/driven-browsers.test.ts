@@ -146,6 +146,54 @@ t.test("made-up events are confident automation behind a perfect copy of a brows
   }
 });
 
+/** Half a period of a sine from somewhere: as smooth as a hand's path, from one random place to another. */
+function arc(at: number, random: () => number, measures: EventPayload): IngestEvent {
+  const [x, y, width, height] = [100 + 600 * random(), 100 + 300 * random(), 150 + 300 * random(), 200 * random()];
+  const points = Array.from({ length: 30 }, (_, row): PointRow => {
+    const along = row / 29;
+    const noise = () => 3 * random();
+    return [
+      row * 16 + Math.round(5 * random()),
+      Math.round(x + width * along + noise()),
+      Math.round(y + height * Math.sin(3 * along) + noise()),
+    ];
+  });
+  return event("mouse", { t: at, points, ...measures });
+}
+
+t.test("made-up strokes that begin and click elsewhere are automation, however smooth", async (t) => {
+  const random = seededRandom(21);
+  const visit = (measures: EventPayload) =>
+    seen(
+      [1000, 2700, 4400, 6100, 7800, 9500].flatMap((at) => [
+        arc(at, random, measures),
+        event("click", { t: at + 900, x: 50 + Math.round(800 * random()), y: 620, dwell: 90, trusted: true }),
+      ]),
+    );
+  for (const measures of [{}, { count: 30, trusted: true }]) {
+    const { score, slugs } = visit(measures);
+    t.ok(score <= confidentScoreMax, `${score}: ${slugs}`);
+  }
+});
+
+t.test("a pen that is lifted and set down elsewhere, and a pointer that jumps by voice, stay human", async (t) => {
+  const random = seededRandom(5);
+  const strokes = [1000, 2700, 4400, 6100, 7800, 9500].map((at) =>
+    arc(at, random, { pointer_type: "pen", coalesced: 3, fractional: 1, trusted: true }),
+  );
+  const { score, slugs } = seen(strokes);
+  t.notOk(slugs.includes("broken-path") || slugs.includes("never-continuous"), `${score}: ${slugs}`);
+  const spoken = [1, 2, 3, 4, 5, 6, 7].flatMap((index) => {
+    const place = { x: (index * 377) % 1200, y: (index * 211) % 700 };
+    return [
+      event("mouse", { t: index * 2000, ...place, trusted: true }),
+      event("click", { t: index * 2000 + 40, ...place, dwell: 60 + index, trusted: true, off_center: 0.2 }),
+    ];
+  });
+  const byVoice = seen(spoken);
+  t.ok(byVoice.score >= likelyBotThreshold, `${byVoice.score}: ${byVoice.slugs}`);
+});
+
 t.test("the environment counts wherever it is reported", async (t) => {
   t.ok(seen([event("page", { path: "/", webdriver: true })]).slugs.includes("navigator-webdriver"));
   t.ok(
