@@ -17,6 +17,8 @@ const spacingMs = 6.5;
 /** Moves of over 25 px in under 3 ms: three times what a hand can do, and beyond the jitter of clocks. */
 const rushMs = 3;
 const rushMin = 25;
+/** Before any clock's start, so that whatever follows begins a path, ms. */
+const longAgoMs = -1e15;
 /** A time within this of a whole millisecond is one, ms. */
 const gridSlackMs = 0.11;
 /** No screen, nor a wall of them, reaches this far, px. */
@@ -33,10 +35,14 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[]): 
   let count = 0;
   for (const event of events) {
     const { payload, type } = event;
-    if (type === "click") {
+    if (type === "page" && payload.nav_type !== "spa" && n[F.points]! > 0) {
+      foldClicksUntil(n, clicks, Number.POSITIVE_INFINITY);
+      leavePath(n);
+    } else if (type === "click") {
       clicks.push(event);
       if (payload.points === undefined) continue;
-    } else if (type !== "mouse" && type !== "touch") continue;
+    }
+    if (type !== "mouse" && type !== "touch" && type !== "click") continue;
     foldMeasures(n, payload);
     // A finger leaves the screen at full speed and glides along smooth arcs: what is told from a mouse's path is not from its.
     if (type === "touch" || payload.pointer_type === "touch") {
@@ -51,6 +57,14 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[]): 
   }
   foldClicksUntil(n, clicks, Number.POSITIVE_INFINITY);
   return count;
+}
+
+/** A new page has a clock of its own, and the pointer went on while nobody looked. */
+function leavePath(n: number[]): void {
+  endStroke(n);
+  placeStroke(n, n[F.pathX]!, n[F.pathY]!);
+  n[F.pathT] = longAgoMs;
+  n[F.rawT] = longAgoMs;
 }
 
 function foldPath(n: number[], event: IngestEvent, clicks: IngestEvent[]): number {

@@ -78,3 +78,20 @@ t.test("the verdict on a claimed crawler becomes evidence", async (t) => {
   t.same(slugs("pending"), ["unconfirmed-crawler-claim"]);
   t.same(slugs("unverifiable"), ["unconfirmed-crawler-claim"]);
 });
+
+t.test("a new page begins a path: its clock and the pointer's place owe nothing to the page before", async (t) => {
+  const visit = (navType: string, pages = [0, 1, 2, 3, 4, 5]) =>
+    pages.flatMap((page) => {
+      const rows = wobblyPath(12, page + 1).map(([at, x, y]) => [at, x + 150 * (page % 2), y] as const);
+      return [
+        event("page", { path: `/${page}`, nav_type: navType, t: 40 }),
+        ...rows.map(([at, x, y]) => event("mouse", { t: 300 + 900 * page + at, x, y })),
+      ];
+    });
+  t.equal(folded(visit("navigate")).numbers[F.resumes], 0);
+  t.equal(folded(visit("navigate"), { batchSize: 1 }).numbers[F.resumes], 0);
+  t.equal(folded(visit("spa")).numbers[F.resumes], 5);
+  const restarted = [5, 4, 3, 2, 1, 0];
+  t.equal(folded(visit("navigate", restarted)).numbers[F.timeReversals], 0, "a clock that starts anew is no forgery");
+  t.equal(folded(visit("spa", restarted)).numbers[F.timeReversals], 5);
+});
