@@ -32,11 +32,7 @@ interface HttpThread {
 }
 
 /** Starts all of them and the admin address, or nothing: rejects when one fails. `stop` stops all. */
-export async function startServers(
-  given: ServeConfig,
-  log: Logger,
-  parts: ServerParts = {},
-): Promise<RunningServer> {
+export async function startServers(given: ServeConfig, log: Logger, parts: ServerParts = {}): Promise<RunningServer> {
   const config = { ...given, port: await sharedPort(given) };
   const first = await startServer(config, log, parts);
   const threads: HttpThread[] = [];

@@ -128,9 +128,10 @@ export class HttpServer {
       certificate === null
         ? App()
         : SSLApp({ cert_file_name: certificate.certificate, key_file_name: certificate.key });
-    app.filter((_, count) => {
+    const counted = (_: HttpResponse, count: number): void => {
       this.#work.connections += count;
-    });
+    };
+    app.filter(counted);
     for (const route of routes) this.#register(app, route);
     this.#registerFallbacks(app, routes);
     return new Promise((resolve, reject) => {

@@ -1,0 +1,124 @@
+/** SIGTERM under load, and two processes that take turns on one port and one store: what was sent is answered, once. */
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import t from "tap";
+import { Sessions } from "../../src/control-plane/sessions.js";
+import { openStore } from "../../src/store/store.js";
+import { batch } from "../support/batches.js";
+import { RawClient, rawRequest } from "../support/raw-socket.js";
+import { makeOwner, type Owner } from "./owner.js";
+import { Client, type Reply, serve } from "./process.js";
+
+/** A port that several processes may share: one that the system picks for a listener is that listener's alone. */
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  return (address as { port: number }).port;
+}
+
+interface Told {
+  readonly errors: string[];
+  readonly tokens: string[];
+  verdicts: number;
+}
+
+/** Sends batches and reads verdicts over kept connections until `isDone`. */
+async function load(client: Client, owner: Owner, name: string, told: Told, isDone: () => boolean): Promise<void> {
+  for (let index = 0; !isDone(); index++) {
+    const id = `${name}x${index}-batch`;
+    try {
+      const sent: Reply = await client.send(owner.siteKey, batch(id, 3), id);
+      if (sent.status !== 202 || sent.json.accepted !== 3)
+        told.errors.push(`${id}: ${sent.status} ${JSON.stringify(sent.json)}`);
+      else told.tokens.push(sent.json.session_token);
+      const read = await client.ask("GET", `/v1/sessions/${sent.json.session_token}/verdict`, {
+        authorization: `Bearer ${owner.privateKey}`,
+      });
+      if (read.status !== 200 || !(read.json.score > 0))
+        told.errors.push(`${id}: verdict ${JSON.stringify(read.json)}`);
+      told.verdicts++;
+    } catch (error) {
+      told.errors.push(`${id}: ${String(error)}`);
+      return;
+    }
+  }
+}
+
+function missing(dataDir: string, owner: Owner, tokens: readonly string[]): string[] {
+  const store = openStore(dataDir);
+  const sessions = new Sessions(store);
+  const gone = tokens.filter((token) => sessions.verdictPart(owner.projectId, token)?.eventCount !== 3);
+  void store.close();
+  return gone;
+}
+
+t.test("two processes on one port and one store take turns without losing a request", async (t) => {
+  const dataDir = t.testdir();
+  const owner = await makeOwner(dataDir);
+  const port = await freePort();
+  const told: Told = { errors: [], tokens: [], verdicts: 0 };
+  let isDone = false;
+  let running = await serve(t, dataDir, { port });
+  const clients = Array.from({ length: 12 }, () => new Client(port, 1));
+  const loads = clients.map((client, index) => load(client, owner, `roll${index}`, told, () => isDone));
+  for (let turn = 0; turn < 3; turn++) {
+    const next = await serve(t, dataDir, { port });
+    t.equal(await running.end("SIGTERM"), 0, "the old process stops in order");
+    running = next;
+  }
+  isDone = true;
+  await Promise.all(loads);
+  t.same(told.errors, []);
+  t.ok(told.tokens.length > 0);
+  t.comment(`${told.tokens.length} batches and ${told.verdicts} verdicts over 3 changes`);
+  for (const client of clients) client.close();
+  t.equal(await running.end("SIGTERM"), 0);
+  t.same(missing(dataDir, owner, told.tokens), []);
+});
+
+t.test(
+  "SIGTERM answers what was sent, each with the last word of its connection, and takes no new connection",
+  async (t) => {
+    const dataDir = t.testdir();
+    const owner = await makeOwner(dataDir);
+    const server = await serve(t, dataDir);
+    const kept = await RawClient.open(server.port);
+    kept.write(rawRequest("GET", "/healthz"));
+    t.equal((await kept.answer())?.headers.has("connection"), false);
+    const client = new Client(server.port, 64);
+    const sent = Array.from({ length: 64 }, (_, index) =>
+      client.send(owner.siteKey, batch(`term${index}-00`, 3), `term${index}`),
+    );
+    await Promise.race(sent);
+    const over = server.end("SIGTERM");
+    await server.line("stopping");
+    const answers = await Promise.all(sent);
+    t.same(new Set(answers.map(({ status }) => status)), new Set([202]));
+    kept.write(rawRequest("GET", "/readyz"));
+    const last = await kept.answer();
+    t.same([last?.status, last?.headers.get("connection")], [503, "close"]);
+    t.equal(await kept.answer(), null, "the connection is closed behind it");
+    const refused = connect(server.port, "127.0.0.1");
+    t.match(await once(refused, "error"), [{ code: "ECONNREFUSED" }]);
+    client.close();
+    t.equal(await over, 0);
+    const tokens = answers.map(({ json }) => json.session_token);
+    t.same(missing(dataDir, owner, tokens), []);
+  },
+);
+
+t.test("a body that never ends does not keep a stopping server", async (t) => {
+  const dataDir = t.testdir();
+  const owner = await makeOwner(dataDir);
+  const server = await serve(t, dataDir);
+  const slow = await RawClient.open(server.port);
+  slow.write(
+    `POST /v1/events HTTP/1.1\r\nHost: x\r\nX-Service-Site-Key: ${owner.siteKey}\r\nContent-Length: 9999\r\n\r\n{`,
+  );
+  const idle = await RawClient.open(server.port);
+  t.equal(await server.end("SIGTERM"), 0);
+  t.same([await slow.answer(), await idle.answer()], [null, null]);
+});
