@@ -1,7 +1,9 @@
 /** How batches travel, seen on the wire from a real Chromium: first report, batches, retries, leaving, tabs. */
 import t from "tap";
 import { launch, noChromium } from "../support/chromium.js";
+import { deliveryCases, prove } from "./cases.js";
 import { gate, openSite, pageWith } from "./site.js";
+import { throughPlaywright } from "./visitor.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);
@@ -9,90 +11,10 @@ if (noChromium !== undefined) {
 }
 
 const browser = await launch(t);
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 /** Makes a page record something at once. */
 const click = "document.body.click()";
 
-t.test("the first report follows the load event and holds page, env and timing", async (t) => {
-  const site = await openSite(t);
-  const page = await browser.newPage();
-  await page.goto(site.origin);
-  const first = await site.post(() => true);
-  t.equal(first.batch.session_token, null, "first contact has no token");
-  t.equal(first.headers["x-service-site-key"], "pk_test");
-  t.match(first.headers["idempotency-key"], uuid);
-  t.match(first.headers["content-type"], /^application\/json/);
-  t.strictSame(
-    ["page", "env", "timing"].filter((type) => !first.batch.events.some((event) => event.type === type)),
-    [],
-  );
-  const timing = await site.event("timing");
-  t.ok(timing.payload.load! > 0, "the load event was over when it was sent");
-  t.equal(new Set(first.batch.events.map((event) => event.request_id)).size, first.batch.events.length);
-  await page.close();
-});
-
-t.test("the answered token is offered to the page and used in the next batch", async (t) => {
-  const site = await openSite(t);
-  site.answer = () => ({ status: 202, token: "sess_first" });
-  const page = await browser.newPage();
-  await page.addInitScript(
-    "document.addEventListener('verdictd', (event) => { window.announced = event.detail.token; });",
-  );
-  await page.goto(site.origin);
-  await site.post(() => true);
-  t.equal(await page.evaluate("verdictd.ready"), "sess_first");
-  t.equal(await page.evaluate("verdictd.token()"), "sess_first");
-  t.equal(await page.evaluate("announced"), "sess_first");
-  await page.evaluate(click);
-  await site.event("click");
-  const second = await site.post((post) => post.batch.session_token !== null);
-  t.equal(second.batch.session_token, "sess_first");
-  t.not(second.headers["idempotency-key"], site.posts[0]!.headers["idempotency-key"], "a batch has a key of its own");
-  await page.close();
-});
-
-t.test("a full batch is cut by size, before its time", async (t) => {
-  const site = await openSite(t);
-  site.pages.set("/slow", pageWith('data-interval="600000"'));
-  const page = await browser.newPage();
-  await page.goto(`${site.origin}/slow`);
-  await site.post(() => true);
-  await page.evaluate("verdictd.ready");
-  await page.evaluate(`for (let n = 0; n < 120; n++) ${click}`);
-  const clicks = () => site.posts.flatMap((post) => post.batch.events.filter((event) => event.type === "click")).length;
-  await site.post(() => clicks() >= 100);
-  t.ok(site.posts.every((post) => post.batch.events.length <= 60));
-  await page.close();
-});
-
-t.test("a 500 is retried with the same key and the same body", async (t) => {
-  const site = await openSite(t);
-  site.answer = (_post, index) => ({ status: index < 2 ? 500 : 202 });
-  const page = await browser.newPage();
-  await page.goto(site.origin);
-  await site.post(() => site.posts.length >= 3);
-  const [first, second, third] = site.posts;
-  for (const retry of [second!, third!]) {
-    t.equal(retry.headers["idempotency-key"], first!.headers["idempotency-key"]);
-    t.equal(retry.text, first!.text);
-  }
-  await page.evaluate(click);
-  const next = await site.post((post) => post.batch.session_token === "sess_1");
-  t.not(next.headers["idempotency-key"], first!.headers["idempotency-key"]);
-  await page.close();
-});
-
-t.test("a connection that breaks before the answer is retried as the same request", async (t) => {
-  const site = await openSite(t);
-  site.answer = (_post, index) => ({ status: index === 0 ? "drop" : 202 });
-  const page = await browser.newPage();
-  await page.goto(site.origin);
-  await site.post(() => site.posts.length >= 2);
-  t.equal(site.posts[1]!.headers["idempotency-key"], site.posts[0]!.headers["idempotency-key"]);
-  t.equal(site.posts[1]!.text, site.posts[0]!.text);
-  await page.close();
-});
+prove(t, deliveryCases, throughPlaywright(browser));
 
 t.test("what happens offline is sent when the network is back", async (t) => {
   const site = await openSite(t);
@@ -147,63 +69,6 @@ t.test("refusals are final: three in a row and the SDK is silent", async (t) => 
   await page.goto(`${site.origin}/next`);
   t.equal(site.posts.length, 3);
   await page.close();
-});
-
-t.test("leaving the page sends the rest as a beacon that needs no preflight", async (t) => {
-  const site = await openSite(t);
-  site.pages.set("/slow", pageWith('data-interval="600000"'));
-  site.pages.set("/next", "<p>next</p>");
-  const page = await browser.newPage();
-  await page.goto(`${site.origin}/slow`);
-  await site.post(() => true);
-  await page.evaluate("verdictd.ready");
-  await page.evaluate(click);
-  await page.goto(`${site.origin}/next`);
-  const last = await site.post((post) => post.batch.events.some((event) => event.type === "click"));
-  t.match(last.headers["content-type"], /^text\/plain/);
-  t.equal(last.batch.site_key, "pk_test");
-  t.equal(last.batch.session_token, "sess_1");
-  await page.close();
-});
-
-t.test("a first contact cut short by leaving is repeated by the next page with the same key", async (t) => {
-  const site = await openSite(t);
-  const never = gate();
-  t.teardown(never.open);
-  site.answer = (_post, index) => (index === 0 ? { status: 202, until: never.opened } : { status: 202 });
-  site.pages.set("/next", pageWith('data-interval="250"'));
-  const page = await browser.newPage();
-  await page.goto(site.origin);
-  const first = await site.post(() => true);
-  await page.goto(`${site.origin}/next`);
-  await site.post(() => site.posts.length >= 2);
-  t.equal(site.posts[1]!.headers["idempotency-key"], first.headers["idempotency-key"]);
-  t.equal(site.posts[1]!.text, first.text);
-  await page.close();
-});
-
-t.test("two tabs that race for the first contact end up in one session", async (t) => {
-  const site = await openSite(t);
-  const tabs = [gate(), gate()];
-  site.answer = (post, index) =>
-    post.batch.session_token === null
-      ? { status: 202, token: `sess_tab${index}`, until: tabs[index]!.opened }
-      : { status: 202 };
-  const context = await browser.newContext();
-  const [one, two] = [await context.newPage(), await context.newPage()];
-  await one.goto(site.origin);
-  await site.post(() => true);
-  await two.goto(site.origin);
-  await site.post(() => site.posts.length >= 2);
-  tabs[0]!.open();
-  t.equal(await one.evaluate("verdictd.ready"), "sess_tab0");
-  tabs[1]!.open();
-  t.equal(await two.evaluate("verdictd.ready"), "sess_tab0", "the cookie written meanwhile wins");
-  t.equal((await context.cookies())[0]!.value, "sess_tab0");
-  await two.evaluate(click);
-  await site.post((post) => post.batch.session_token === "sess_tab0" && post.text.includes('"click"'));
-  t.notOk(site.posts.some((post) => post.batch.session_token === "sess_tab1"));
-  await context.close();
 });
 
 t.test("a retried first contact adopts the session that another tab has opened meanwhile", async (t) => {

@@ -6,7 +6,9 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import t from "tap";
 import { launch, noChromium } from "../support/chromium.js";
+import { pageCases, prove } from "./cases.js";
 import { openSite, pageWith } from "./site.js";
+import { throughPlaywright } from "./visitor.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);
@@ -15,6 +17,8 @@ if (noChromium !== undefined) {
 
 const browser = await launch(t, { args: ["--host-resolver-rules=MAP *.test 127.0.0.1"] });
 const bundle = readFileSync(join(resolve(dirname(fileURLToPath(import.meta.url)), "../.."), "sdk/sdk.js"), "utf8");
+
+prove(t, pageCases, throughPlaywright(browser));
 
 /** Everything that a visitor's console would complain about. */
 function complaintsOf(page: Page): string[] {
@@ -25,27 +29,6 @@ function complaintsOf(page: Page): string[] {
   });
   return found;
 }
-
-t.test("the cookie is first-party, lax, for the whole site, and not secure on plain http", async (t) => {
-  const site = await openSite(t);
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  await page.goto(site.origin);
-  await page.evaluate("verdictd.ready");
-  const cookies = await context.cookies();
-  t.equal(cookies.length, 1);
-  t.match(cookies[0], {
-    name: "service_session",
-    value: "sess_1",
-    domain: "127.0.0.1",
-    path: "/",
-    sameSite: "Lax",
-    secure: false,
-    httpOnly: false,
-  });
-  t.ok(cookies[0]!.expires > 0, "it has an age");
-  await context.close();
-});
 
 t.test("on https the cookie is secure; name, domain, path and SameSite are the site's choice", async (t) => {
   const context = await browser.newContext();
@@ -82,37 +65,6 @@ t.test("on https the cookie is secure; name, domain, path and SameSite are the s
   await context.close();
 });
 
-t.test("with cookies off none is written, and the page still gets the token", async (t) => {
-  const site = await openSite(t);
-  site.pages.set("/", pageWith('data-cookie="off"'));
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  await page.goto(site.origin);
-  t.equal(await page.evaluate("verdictd.ready"), "sess_1");
-  t.equal(await page.evaluate("verdictd.token()"), "sess_1");
-  t.same(await context.cookies(), []);
-  await context.close();
-});
-
-t.test("a strict content-security policy is kept, with the worker check and all", async (t) => {
-  const site = await openSite(t);
-  site.policy = "default-src 'none'; script-src 'self'; connect-src 'self'";
-  const page = await browser.newPage();
-  const complaints = complaintsOf(page);
-  await page.addInitScript(
-    "window.violations = []; document.addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective));",
-  );
-  await page.goto(site.origin);
-  const env = await site.event("env");
-  t.same(env.payload.worker_mismatch, [], "the worker was asked");
-  t.same(env.payload.iframe_mismatch, [], "the frame was asked");
-  await page.evaluate("verdictd.ready");
-  t.same(await page.evaluate("violations"), []);
-  t.same(complaints, []);
-  t.equal(await page.evaluate("document.querySelectorAll('iframe').length"), 0, "the frame is gone");
-  await page.close();
-});
-
 t.test("a nonce policy without 'self' is kept as well", async (t) => {
   const site = await openSite(t);
   site.policy = "default-src 'none'; script-src 'nonce-abc'; connect-src 'self'";
@@ -124,60 +76,6 @@ t.test("a nonce policy without 'self' is kept as well", async (t) => {
   t.equal(env.payload.worker_mismatch, undefined, "no worker where it would be a violation");
   await page.evaluate("verdictd.ready");
   t.same(complaints, []);
-  await page.close();
-});
-
-t.test("script and endpoint may be of another origin; the cookie stays the page's", async (t) => {
-  const site = await openSite(t);
-  const service = await openSite(t);
-  site.pages.set("/", pageWith("", "<p>x</p>", `http://api.test:${service.port}/sdk.js`));
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  const complaints = complaintsOf(page);
-  await page.goto(`http://www.shop.test:${site.port}/`);
-  t.equal(await page.evaluate("verdictd.ready"), "sess_1");
-  t.equal(site.posts.length, 0);
-  t.equal(service.posts.length, 1);
-  t.ok(service.preflights.length > 0);
-  t.equal(service.posts[0]!.headers.cookie, undefined, "no credentials travel");
-  t.same(
-    (await context.cookies()).map((each) => each.domain),
-    ["www.shop.test"],
-  );
-  t.same(complaints, []);
-  await context.close();
-});
-
-t.test("a navigation without a load is a page event of its own", async (t) => {
-  const site = await openSite(t);
-  const page = await browser.newPage();
-  await page.goto(site.origin);
-  t.equal((await site.event("page")).payload.nav_type, "navigate");
-  await page.evaluate("history.pushState({}, '', '/products/7?secret=1#part')");
-  const spa = await site.event("page", (event) => event.payload.nav_type === "spa");
-  t.equal(spa.payload.path, "/products/7");
-  t.notMatch(JSON.stringify(site.posts), /secret/, "query and fragment stay");
-  await page.close();
-});
-
-t.test("the page works when the script is missing, twice there, or without a key", async (t) => {
-  const site = await openSite(t);
-  const body = "<script>document.title = 'works'</script>";
-  const tag = '<script async src="/sdk.js" data-site-key="pk_other"></script>';
-  site.pages.set("/missing", pageWith("", body, "/gone.js"));
-  site.pages.set("/keyless", `<script src="/sdk.js"></script>${body}`);
-  site.pages.set("/twice", pageWith("", `${body}${tag}<b id="verdictd"></b>`));
-  const page = await browser.newPage();
-  const errors: unknown[] = [];
-  page.on("pageerror", (error) => errors.push(error));
-  for (const path of ["/missing", "/keyless", "/twice"]) {
-    await page.goto(site.origin + path);
-    t.equal(await page.title(), "works", path);
-  }
-  await page.waitForFunction("typeof verdictd.token === 'function'");
-  await page.evaluate("verdictd.ready");
-  t.same(errors, []);
-  t.equal(site.posts.length, 1, "one SDK reports, once");
   await page.close();
 });
 

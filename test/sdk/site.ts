@@ -40,6 +40,9 @@ export interface Site {
   policy: string | null;
   /** Decides on the answer to the nth post, from 0. */
   answer: (post: Post, index: number) => Answer;
+  /** The site is gone from the network: connections break and are refused until `comeBack`. */
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
   /** The first post, past or future, that fits. */
   post(fits: (post: Post) => boolean): Promise<Post>;
   /** The first event of a type, past or future, that fits. */
@@ -54,7 +57,7 @@ export function pageWith(attributes = "", body = "<p>A page.</p>", src = "/sdk.j
 /** Starts a site. Every batch is held against the contract's validator; a batch that does not fit fails the test. */
 export async function openSite(t: Test): Promise<Site> {
   const waiting: { fits: (post: Post) => boolean; found: (post: Post) => void }[] = [];
-  const site: Site = {
+  const site: Site & { port: number } = {
     origin: "",
     port: 0,
     posts: [],
@@ -62,6 +65,12 @@ export async function openSite(t: Test): Promise<Site> {
     pages: new Map([["/", pageWith('data-interval="250"')]]),
     policy: null,
     answer: () => ({ status: 202 }),
+    async goAway() {
+      const closed = new Promise((done) => server.close(done));
+      server.closeAllConnections();
+      await closed;
+    },
+    comeBack: () => new Promise((listening) => server.listen(site.port, "127.0.0.1", listening)),
     post(fits) {
       const past = site.posts.find(fits);
       return past ? Promise.resolve(past) : new Promise((found) => waiting.push({ fits, found }));
@@ -119,7 +128,7 @@ export async function openSite(t: Test): Promise<Site> {
       });
     } else if (page !== undefined) {
       response.writeHead(200, {
-        "Content-Type": "text/html; charset=utf-8",
+        "Content-Type": path.endsWith(".js") ? "text/javascript" : "text/html; charset=utf-8",
         ...(site.policy ? { "Content-Security-Policy": site.policy } : {}),
       });
       response.end(page);

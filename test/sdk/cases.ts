@@ -1,0 +1,328 @@
+/**
+ * What the SDK promises in every browser, one case a promise: how batches travel, and how it behaves as a guest on a page.
+ * Run in Chromium and in Firefox; what only one of them can show is in the test files.
+ */
+import type { Test } from "tap";
+import { gate, openSite, pageWith } from "./site.js";
+import type { Arrive, Tab, Visitor } from "./visitor.js";
+
+/** The case's claim, and its proof: a visitor of its own, gone at the end. */
+export type Case = readonly [claim: string, prove: (t: Test, visitor: Visitor) => Promise<void>];
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+/** Makes a page record something at once. */
+const click = "document.body.click()";
+
+/** How batches travel. */
+export const deliveryCases: readonly Case[] = [
+  [
+    "the first report follows the load event and holds page, env and timing",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      const first = await site.post(() => true);
+      t.equal(first.batch.session_token, null, "first contact has no token");
+      t.equal(first.headers["x-service-site-key"], "pk_test");
+      t.match(first.headers["idempotency-key"], uuid);
+      t.match(first.headers["content-type"], /^application\/json/);
+      t.strictSame(
+        ["page", "env", "timing"].filter((type) => !first.batch.events.some((event) => event.type === type)),
+        [],
+      );
+      const timing = await site.event("timing");
+      t.ok(timing.payload.load! > 0, "the load event was over when it was sent");
+      t.equal(new Set(first.batch.events.map((event) => event.request_id)).size, first.batch.events.length);
+    },
+  ],
+  [
+    "the answered token is offered to the page and used in the next batch",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      site.answer = () => ({ status: 202, token: "sess_first" });
+      const listen = "document.addEventListener('verdictd', (event) => { window.announced = event.detail.token; });";
+      site.pages.set("/", `<script>${listen}</script>${pageWith('data-interval="250"')}`);
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      await site.post(() => true);
+      t.equal(await page.evaluate("verdictd.ready"), "sess_first");
+      t.equal(await page.evaluate("verdictd.token()"), "sess_first");
+      t.equal(await page.evaluate("announced"), "sess_first");
+      await page.evaluate(click);
+      await site.event("click");
+      const second = await site.post((post) => post.batch.session_token !== null);
+      t.equal(second.batch.session_token, "sess_first");
+      t.not(second.headers["idempotency-key"], site.posts[0]!.headers["idempotency-key"], "a batch has its own key");
+    },
+  ],
+  [
+    "a full batch is cut by size, before its time",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const page = await openSlowly(site, visitor);
+      await page.evaluate(`for (let n = 0; n < 120; n++) ${click}`);
+      const clicks = () =>
+        site.posts.flatMap((post) => post.batch.events.filter((event) => event.type === "click")).length;
+      await site.post(() => clicks() >= 100);
+      t.ok(site.posts.every((post) => post.batch.events.length <= 60));
+    },
+  ],
+  [
+    "a 500 is retried with the same key and the same body",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      site.answer = (_post, index) => ({ status: index < 2 ? 500 : 202 });
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      await site.post(() => site.posts.length >= 3);
+      const [first, second, third] = site.posts;
+      for (const retry of [second!, third!]) {
+        t.equal(retry.headers["idempotency-key"], first!.headers["idempotency-key"]);
+        t.equal(retry.text, first!.text);
+      }
+      await page.evaluate(click);
+      const next = await site.post((post) => post.batch.session_token === "sess_1");
+      t.not(next.headers["idempotency-key"], first!.headers["idempotency-key"]);
+    },
+  ],
+  [
+    "a connection that breaks before the answer is retried as the same request",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      site.answer = (_post, index) => ({ status: index === 0 ? "drop" : 202 });
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      await site.post(() => site.posts.length >= 2);
+      t.equal(site.posts[1]!.headers["idempotency-key"], site.posts[0]!.headers["idempotency-key"]);
+      t.equal(site.posts[1]!.text, site.posts[0]!.text);
+    },
+  ],
+  [
+    "what happens while the server can't be reached is sent when it is back",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      // Tells when a request of the page has failed.
+      const watch = `window.failed = new Promise((tell) => {
+        const real = fetch;
+        window.fetch = (...all) => real(...all).catch((error) => { tell("failed"); throw error; });
+      });`;
+      site.pages.set("/", `<script>${watch}</script>${pageWith('data-interval="250"')}`);
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      await page.evaluate("verdictd.ready");
+      await site.goAway();
+      const before = site.posts.length;
+      await page.evaluate(click);
+      t.equal(await page.evaluate("failed"), "failed");
+      await site.comeBack();
+      await page.evaluate("dispatchEvent(new Event('online'))");
+      await site.event("click");
+      const keys = site.posts.map((post) => post.headers["idempotency-key"]);
+      t.equal(new Set(keys).size, keys.length, "nothing arrived twice");
+      t.ok(site.posts.length > before);
+    },
+  ],
+  [
+    "leaving the page sends the rest as a beacon that needs no preflight",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      site.pages.set("/next", "<p>next</p>");
+      const page = await openSlowly(site, visitor);
+      await page.evaluate(click);
+      await page.goto(`${site.origin}/next`);
+      const last = await site.post((post) => post.batch.events.some((event) => event.type === "click"));
+      t.match(last.headers["content-type"], /^text\/plain/);
+      t.equal(last.batch.site_key, "pk_test");
+      t.equal(last.batch.session_token, "sess_1");
+    },
+  ],
+  [
+    "closing the tab sends the rest too",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      await visitor.open();
+      const page = await openSlowly(site, visitor);
+      await page.evaluate(click);
+      await page.close();
+      const last = await site.event("click");
+      t.equal(last.payload.trusted, false);
+    },
+  ],
+  [
+    "a first contact cut short by leaving is repeated by the next page with the same key",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const never = gate();
+      t.teardown(never.open);
+      site.answer = (_post, index) => (index === 0 ? { status: 202, until: never.opened } : { status: 202 });
+      site.pages.set("/next", pageWith('data-interval="250"'));
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      const first = await site.post(() => true);
+      await page.goto(`${site.origin}/next`);
+      await site.post(() => site.posts.length >= 2);
+      t.equal(site.posts[1]!.headers["idempotency-key"], first.headers["idempotency-key"]);
+      t.equal(site.posts[1]!.text, first.text);
+    },
+  ],
+  [
+    "two tabs that race for the first contact end up in one session",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const tabs = [gate(), gate()];
+      site.answer = (post, index) =>
+        post.batch.session_token === null
+          ? { status: 202, token: `sess_tab${index}`, until: tabs[index]!.opened }
+          : { status: 202 };
+      const [one, two] = [await visitor.open(), await visitor.open()];
+      await one.goto(site.origin);
+      await site.post(() => true);
+      await two.goto(site.origin);
+      await site.post(() => site.posts.length >= 2);
+      tabs[0]!.open();
+      t.equal(await one.evaluate("verdictd.ready"), "sess_tab0");
+      tabs[1]!.open();
+      t.equal(await two.evaluate("verdictd.ready"), "sess_tab0", "the cookie written meanwhile wins");
+      t.equal((await visitor.cookies(1))[0]!.value, "sess_tab0");
+      await two.evaluate(click);
+      await site.post((post) => post.batch.session_token === "sess_tab0" && post.text.includes('"click"'));
+      t.notOk(site.posts.some((post) => post.batch.session_token === "sess_tab1"));
+    },
+  ],
+];
+
+/** The SDK as a guest on somebody's page. */
+export const pageCases: readonly Case[] = [
+  [
+    "the cookie is first-party, lax, for the whole site, and not secure on plain http",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      await page.evaluate("verdictd.ready");
+      const cookies = await visitor.cookies(1);
+      t.equal(cookies.length, 1);
+      t.match(cookies[0], {
+        name: "service_session",
+        value: "sess_1",
+        domain: "127.0.0.1",
+        path: "/",
+        sameSite: "Lax",
+        secure: false,
+        httpOnly: false,
+      });
+      t.ok(cookies[0]!.expires > 0, "it has an age");
+    },
+  ],
+  [
+    "with cookies off none is written, and the page still gets the token",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      site.pages.set("/", pageWith('data-cookie="off"'));
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      t.equal(await page.evaluate("verdictd.ready"), "sess_1");
+      t.equal(await page.evaluate("verdictd.token()"), "sess_1");
+      t.same(await visitor.cookies(0), []);
+    },
+  ],
+  [
+    "a strict content-security policy is kept, with the worker check and all, and the console stays empty",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      // Images, because Firefox asks for the site's icon.
+      site.policy = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self'";
+      site.pages.set(
+        "/watch.js",
+        "window.violations = []; document.addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective));",
+      );
+      site.pages.set("/", `<!doctype html><script src="/watch.js"></script>${pageWith('data-interval="250"')}`);
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      const env = await site.event("env");
+      t.same(env.payload.worker_mismatch, [], "the worker was asked");
+      t.same(env.payload.iframe_mismatch, [], "the frame was asked");
+      t.same(env.payload.native_tampered, [], "nothing is taken for tampered");
+      await page.evaluate("verdictd.ready");
+      t.same(await page.evaluate("violations"), []);
+      t.same(page.noise, []);
+      t.equal(await page.evaluate("document.querySelectorAll('iframe').length"), 0, "the frame is gone");
+    },
+  ],
+  [
+    "script and endpoint may be of another origin; the cookie stays the page's",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const service = await openSite(t);
+      site.pages.set("/", pageWith("", "<p>x</p>", `${service.origin}/sdk.js`));
+      const page = await visitor.open();
+      await page.goto(`http://localhost:${site.port}/`);
+      t.equal(await page.evaluate("verdictd.ready"), "sess_1");
+      t.equal(site.posts.length, 0);
+      t.equal(service.posts.length, 1);
+      t.ok(service.preflights.length > 0);
+      t.equal(service.posts[0]!.headers.cookie, undefined, "no credentials travel");
+      t.same(
+        (await visitor.cookies(1)).map((each) => each.domain),
+        ["localhost"],
+      );
+      t.same(page.noise, []);
+    },
+  ],
+  [
+    "a navigation without a load is a page event of its own",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      t.equal((await site.event("page")).payload.nav_type, "navigate");
+      await page.evaluate("history.pushState({}, '', '/products/7?secret=1#part')");
+      await page.evaluate(click);
+      const spa = await site.event("page", (event) => event.payload.nav_type === "spa");
+      t.equal(spa.payload.path, "/products/7");
+      t.notMatch(JSON.stringify(site.posts), /secret/, "query and fragment stay");
+    },
+  ],
+  [
+    "the page works when the script is missing, twice there, or without a key",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const body = "<script>document.title = 'works'</script>";
+      const tag = '<script async src="/sdk.js" data-site-key="pk_other"></script>';
+      site.pages.set("/missing", pageWith("", body, "/gone.js"));
+      site.pages.set("/keyless", `<script src="/sdk.js"></script>${body}`);
+      site.pages.set("/twice", pageWith("", `${body}${tag}<b id="verdictd"></b>`));
+      const page = await visitor.open();
+      for (const path of ["/missing", "/keyless", "/twice"]) {
+        page.noise.length = 0;
+        await page.goto(site.origin + path);
+        t.equal(await page.title(), "works", path);
+        if (path !== "/missing") t.same(page.noise, [], path);
+      }
+      await site.post(() => true);
+      t.equal(await page.evaluate("verdictd.ready"), "sess_1");
+      t.equal(site.posts.length, 1, "one SDK reports, once");
+    },
+  ],
+];
+
+/** Opens a page whose batches wait for their size or for the page's end, once its first report was answered. */
+async function openSlowly(site: Awaited<ReturnType<typeof openSite>>, visitor: Visitor): Promise<Tab> {
+  site.pages.set("/slow", pageWith('data-interval="600000"'));
+  const page = await visitor.open();
+  await page.goto(`${site.origin}/slow`);
+  await site.post(() => true);
+  await page.evaluate("verdictd.ready");
+  return page;
+}
+
+/** Runs cases one after the other, each with a visitor of its own. */
+export function prove(t: Test, cases: readonly Case[], arrive: Arrive): void {
+  for (const [claim, proof] of cases) {
+    t.test(claim, async (t) => {
+      const visitor = await arrive();
+      t.teardown(() => visitor.leave());
+      await proof(t, visitor);
+    });
+  }
+}

@@ -1,0 +1,27 @@
+/** The SDK in a real Firefox: every promise of the shared cases, and what only Firefox shows. */
+import t from "tap";
+import { launchFirefox, noFirefox } from "../support/firefox.js";
+import { deliveryCases, pageCases, prove } from "./cases.js";
+import { openSite, pageWith } from "./site.js";
+import { throughPuppeteer } from "./visitor.js";
+
+if (noFirefox !== undefined) {
+  t.plan(0, noFirefox);
+  process.exit(0);
+}
+
+const arrive = throughPuppeteer(await launchFirefox(t));
+prove(t, [...deliveryCases, ...pageCases], arrive);
+
+t.test("what Firefox does not have is absent, not false", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/", pageWith());
+  const visitor = await arrive();
+  t.teardown(() => visitor.leave());
+  const page = await visitor.open();
+  await page.goto(site.origin);
+  const { payload } = await site.event("env");
+  for (const fact of ["ua_brands", "memory", "rtt", "stack_probe"]) t.notOk(fact in payload, fact);
+  t.match(payload, { webdriver: true, chrome_object: false, driver_artifacts: [], user_agent: /Firefox/ });
+  t.equal(payload.eval_length, 37);
+});
