@@ -16,9 +16,10 @@ import { fillScenario } from "./scenarios/fill.js";
 import { fixedRateScenarios } from "./scenarios/fixed-rate.js";
 import { raceScenarios } from "./scenarios/pairs.js";
 import type { BenchContext, Scenario, ScenarioResult } from "./scenarios/scenario.js";
+import { sdkCostScenario } from "./sdk/sdk-cost.js";
 
 /** In this order: the fill-up makes the sessions that the others read, the races the capacity that the fixed rates are shares of. */
-const scenarios: readonly Scenario[] = [fillScenario, ...raceScenarios, ...fixedRateScenarios];
+const scenarios: readonly Scenario[] = [fillScenario, ...raceScenarios, ...fixedRateScenarios, sdkCostScenario];
 /** Sessions that the scenarios need at least, when the fill-up is not run. */
 const sessionsMin = 20_000;
 
@@ -31,7 +32,8 @@ async function runScenarios(options: BenchOptions): Promise<ScenarioResult[]> {
   const generator = new Generator();
   const context: BenchContext = { bed, generator, options, say: console.error, results: [] };
   try {
-    if (!wanted.includes(fillScenario)) await storeSessions(context);
+    const readsSessions = wanted.some((each) => each.readsSessions !== false);
+    if (readsSessions && !wanted.includes(fillScenario)) await storeSessions(context);
     for (const { name, title, run } of wanted) {
       console.error(`${name} …`);
       const result: ScenarioResult = { name, title, ...(await run(context)) };

@@ -54,5 +54,7 @@ export interface Scenario {
   readonly title: string;
   /** Only in the bench's own store, not against `--url`. */
   readonly localOnly?: boolean;
+  /** False: it needs no stored sessions before it. */
+  readonly readsSessions?: boolean;
   readonly run: (context: BenchContext) => Promise<Omit<ScenarioResult, "name" | "title">>;
 }
