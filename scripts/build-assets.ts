@@ -1,6 +1,7 @@
 /**
- * Builds what browsers load: checks the types of the SDK, the demo page and the console, bundles them, copies the static files.
- * Fails when the SDK or the console is over its size budget. Run after the daemon's sources are compiled; writes below dist/ only.
+ * Writes what the build is, and builds what browsers load: checks the types of the SDK, the demo page and the console, bundles
+ * them, copies the static files. Fails when the SDK or the console is over its size budget. Run after the daemon's sources are
+ * compiled; writes below dist/ only.
  */
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, readFile } from "node:fs/promises";
@@ -10,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
+import { writeBuildInfo } from "./package/build-info.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const source = (...path: string[]) => join(root, "src", ...path);
@@ -85,6 +87,7 @@ async function checkBudget(name: string, files: readonly string[], bytesMax: num
 }
 
 try {
+  await writeBuildInfo(root);
   const projects = ["sdk", "demo", "console", "middleware"];
   await Promise.all([...projects.map((name) => compile(source(name))), bundle()]);
   await checkBudget("sdk.js", ["sdk/sdk.js"], sdkGzipBytesMax);

@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { assetPath } from "./assets.js";
 import type { ServeConfig } from "./config.js";
 import { limits } from "./limits.js";
 import type { Logger } from "./log.js";
@@ -88,7 +88,7 @@ async function sharedPort({ host, port, httpThreads, tlsCert }: ServeConfig): Pr
 }
 
 async function startThread(workerData: HttpThreadData, log: Logger): Promise<HttpThread> {
-  const worker = new Worker(fileURLToPath(new URL("../workers/http.js", import.meta.url)), { workerData });
+  const worker = new Worker(assetPath("workers/http.js"), { workerData });
   const [report] = (await once(worker, "message")) as [HttpThreadReport];
   worker.on("error", (err) => log.fatal({ err }, "an HTTP thread failed"));
   if (!("listening" in report)) throw new Error("an HTTP thread did not start");

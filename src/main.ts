@@ -2,10 +2,10 @@
  * Composition root: the only file that builds everything. One HTTP thread is a store, the services on it, a pool of scoring
  * workers and a listener; `--http-threads` runs as many of them on one port.
  */
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Piscina } from "piscina";
+import { assetPath, readAsset } from "./assets.js";
 import { Credentials } from "./auth/credentials.js";
 import { bytesOfMib, type ServeConfig } from "./config.js";
 import type { Project } from "./contract/entities.js";
@@ -95,7 +95,7 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   const meters = new ThreadMeters(threads);
   const writeCounts = newWriteCounts();
-  const worker = parts.scoringWorker ?? new URL("../workers/scoring.js", import.meta.url);
+  const worker = parts.scoringWorker ?? pathToFileURL(assetPath("workers/scoring.js"));
   const pool = scoringPool(config, threads, meters.scoring, writeCounts, worker);
   const services = buildServices(config, log, store, pool, meters);
   const routeMeters = meters.meterRoutes(meteredRows(services.routes));
@@ -364,15 +364,13 @@ function currentBots(catalogues: VerifiedBotCatalogues, reverseDns: ReverseDns):
   };
 }
 
-const asset = (name: string): Buffer => readFileSync(new URL(`../${name}`, import.meta.url));
-
 function sdkPages(): Page[] {
   return [
     {
       path: "/sdk.js",
       summary: "The browser SDK",
       contentType: "text/javascript; charset=utf-8",
-      body: asset("sdk/sdk.js"),
+      body: readAsset("sdk/sdk.js"),
       // Any site may load it; an hour of caching bounds how long an old one lives on.
       headers: [
         ["Cache-Control", "public, max-age=3600"],
@@ -384,7 +382,7 @@ function sdkPages(): Page[] {
 }
 
 function consoleFiles(): ConsoleFiles {
-  const [html, script, style] = ["index.html", "console.js", "console.css"].map((name) => asset(`console/${name}`));
+  const [html, script, style] = ["index.html", "console.js", "console.css"].map((name) => readAsset(`console/${name}`));
   return { html: html!, script: script!, style: style! };
 }
 
@@ -396,10 +394,10 @@ function demoPages(store: Store, verdicts: VerdictReader): Route[] {
   const page = (name: string, contentType: string): Page => ({
     path: `/demo/${name}`,
     contentType,
-    body: asset(`demo/${name}`),
+    body: readAsset(`demo/${name}`),
   });
   return [
-    ...demoRoutes({ demoProject, verdicts, html: asset("demo/index.html").toString("utf8") }),
+    ...demoRoutes({ demoProject, verdicts, html: readAsset("demo/index.html").toString("utf8") }),
     pageRoute(page("demo.js", "text/javascript; charset=utf-8")),
     pageRoute(page("demo.css", "text/css; charset=utf-8")),
   ];

@@ -1,5 +1,5 @@
 /** What operators and their tools get of a running server: the admin address with metrics and health, and certificates on SIGHUP. */
-import { readFileSync, statfsSync } from "node:fs";
+import { statfsSync } from "node:fs";
 import type { ServeConfig } from "./config.js";
 import { bytesOfMib } from "./config.js";
 import { isReady, type Readiness, startAdmin } from "./http/admin.js";
@@ -10,6 +10,7 @@ import type { RunningServer } from "./main.js";
 import { createExposition, type ProcessState, type ThreadBuffers } from "./metrics/exposition.js";
 import { ServiceReading } from "./metrics/service-meters.js";
 import type { Store } from "./store/store.js";
+import { programVersion } from "./version.js";
 
 export interface OperationsOptions {
   readonly config: ServeConfig;
@@ -31,7 +32,7 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
   const certificate = new Certificate(options);
   const readiness = (): Readiness => readinessOf(options);
   const exposition = createExposition({
-    version: version(),
+    version: programVersion(),
     routes: options.first.routeLabels,
     threads: buffers,
     state: stateReader(options, certificate),
@@ -104,12 +105,6 @@ function storedState(store: Store, dataDir: string) {
     sessionsStored: sessions.entryCount,
     blocksStored: blocks.entryCount,
   };
-}
-
-/** The version of the package this runs from. */
-function version(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** The certificate in use. A bad new one is refused and logged; the old one stays. */

@@ -13,11 +13,13 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const allowed: Record<string, readonly string[] | null> = {
   limits: [],
   errors: [],
+  assets: ["node:"],
+  version: ["assets", "node:"],
   contract: ["limits", "errors", "typia", "node:"],
   detections: ["contract", "limits", "engines"],
   engines: ["contract", "limits", "detections"],
   rules: ["contract", "detections", "limits", "errors", "ipaddr.js"],
-  "verified-bots": ["contract", "limits", "errors", "ipaddr.js", "dns-packet", "node:"],
+  "verified-bots": ["assets", "contract", "limits", "errors", "ipaddr.js", "dns-packet", "node:"],
   verdict: ["contract", "limits", "errors", "rules"],
   store: ["contract", "limits", "errors", "lmdb", "msgpackr", "node:"],
   auth: ["contract", "limits", "errors", "store", "node:"],
@@ -53,6 +55,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "config",
     "main",
     "http-threads",
+    "version",
     "commander",
     "yaml",
     "node:",
@@ -62,8 +65,8 @@ const allowed: Record<string, readonly string[] | null> = {
   log: ["limits", "pino", "node:"],
   metrics: ["contract", "limits", "detections", "prom-client", "node:"],
   main: null,
-  operations: ["main", "config", "http", "limits", "log", "metrics", "store", "node:"],
-  "http-threads": ["main", "operations", "config", "limits", "log", "metrics", "store", "node:"],
+  operations: ["main", "version", "config", "http", "limits", "log", "metrics", "store", "node:"],
+  "http-threads": ["assets", "main", "operations", "config", "limits", "log", "metrics", "store", "node:"],
 };
 
 interface Import {

@@ -43,6 +43,6 @@ All but serve take --json: one JSON value on stdout.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 
   verdictd COMMAND --help   what a command's flags mean
-  verdictd --version        the version
+  verdictd --version        version, commit, Node and native parts
 `;
 }

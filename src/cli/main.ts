@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { openStore } from "../store/store.js";
 import { hasStore, storeFileFault } from "../store/store-file.js";
+import { versionText } from "../version.js";
 import type { AnyCommand, Given, StoreCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { CommandFailure, exitCodes, keyLines, oneLine, UsageFailure } from "./output.js";
@@ -47,9 +47,6 @@ function exitCodeOf(error: unknown): number {
   return exitCodes.failed;
 }
 
-const packageFile = new URL("../../../package.json", import.meta.url);
-const { version }: { version: string } = JSON.parse(readFileSync(packageFile, "utf8"));
-
 // A reader that has seen enough (`verdictd verified-bots list | head`) is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
@@ -57,7 +54,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await buildParser(commands, version, run).parseAsync();
+  await buildParser(commands, versionText(), run).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }

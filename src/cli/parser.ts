@@ -4,7 +4,7 @@ import type { AnyCommand, Given } from "./command.js";
 import { programHelp } from "./help.js";
 import { oneLine, UsageFailure } from "./output.js";
 
-/** A parser that calls `run` with the command that was typed. `version` is what `--version` prints. */
+/** A parser that calls `run` with the command that was typed. `version` is the text that `--version` prints. */
 export function buildParser(
   commands: readonly AnyCommand[],
   version: string,

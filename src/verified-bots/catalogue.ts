@@ -2,7 +2,7 @@
  * Checks, merges and loads catalogues of verified bots. The same check serves `verified-bots import` and the shipped file;
  * one bad entry refuses the whole list, since whoever is on it is allowed without a look at the score.
  */
-import { readFileSync } from "node:fs";
+import { readAsset } from "../assets.js";
 import { verifiedBotCategories } from "../contract/verdict.js";
 import { matchMethods, type VerifiedBotCatalogue, type VerifiedBotEntry } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
@@ -59,7 +59,7 @@ export function mergeCatalogues(
 
 /** The catalogue that comes with verdictd (`catalogue.json`; sources in `SOURCES.md`). Reads and checks the file: about 30 ms. */
 export function shippedCatalogue(): VerifiedBotCatalogue {
-  const file: typeof shippedFile = JSON.parse(readFileSync(new URL("./catalogue.json", import.meta.url), "utf8"));
+  const file: typeof shippedFile = JSON.parse(readAsset("src/verified-bots/catalogue.json").toString("utf8"));
   const catalogue = checkCatalogue(file);
   if (isCatalogueFault(catalogue)) throw new Error(`the shipped catalogue is broken: ${catalogue.message}`);
   return catalogue;

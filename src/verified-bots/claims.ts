@@ -2,7 +2,7 @@
  * Which operator a user agent claims to be. A claim is only a claim: `verified-bots.ts` holds it against addresses and DNS.
  * Runs at each session's first contact, so all tokens are looked for in one pass over the text.
  */
-import { readFileSync } from "node:fs";
+import { readAsset } from "../assets.js";
 import type { VerifiedBotCategory } from "../contract/verdict.js";
 // Only for the compiler, which then copies the file beside the compiled module.
 import type claimsFile from "./ua-claims.json";
@@ -32,7 +32,7 @@ export type ClaimMatcher = (userAgent: string) => Claim | undefined;
 
 /** The tokens that come with verdictd (`ua-claims.json`), verifiable ones first. Reads the file. */
 export function shippedClaimTokens(): ClaimToken[] {
-  const file: typeof claimsFile = JSON.parse(readFileSync(new URL("./ua-claims.json", import.meta.url), "utf8"));
+  const file: typeof claimsFile = JSON.parse(readAsset("src/verified-bots/ua-claims.json").toString("utf8"));
   const tokenOf = (row: FileRow, isVerifiable: boolean): ClaimToken => ({
     operator: row.operator,
     category: row.category as VerifiedBotCategory | null,

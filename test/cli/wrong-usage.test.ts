@@ -18,7 +18,15 @@ t.test("help and version are printed and are no mistake; no command is one", asy
       t.ok(help.stdout.includes(`--${flag.name}`), `--${flag.name} is in the help`);
   }
   const { version: expected } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
-  t.same([version.code, version.stdout.trim()], [0, expected]);
+  const [first, commit, node, ...natives] = version.stdout.trim().split("\n");
+  t.same([version.code, first], [0, `verdictd ${expected}`]);
+  t.match(commit, /^commit ([0-9a-f]{40}(-changed)?|unknown)$/);
+  t.match(node, `node ${process.versions.node} (ABI ${process.versions.modules}, `);
+  t.same(
+    natives.map((line) => line.split(" ")[0]),
+    ["lmdb", "msgpackr-extract", "uWebSockets.js"],
+    "every native part has a line",
+  );
   t.equal(none.code, 2);
   t.match(none.stderr, /Usage: verdictd/);
 });

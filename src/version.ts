@@ -1,0 +1,34 @@
+/** What this build is: version, commit, Node and native parts. Read from files beside the code; no part of serving. */
+import { existsSync } from "node:fs";
+import { assetPath, readAsset } from "./assets.js";
+
+/** What the build writes to `build.json`. */
+export interface BuildInfo {
+  /** Hash of the commit, with `-changed` behind it for a tree that had changes; null when it was not built in a repository. */
+  readonly commit: string | null;
+  /** Versions of the packages with native parts, by name. */
+  readonly natives: Readonly<Record<string, string>>;
+}
+
+/** The version of verdictd itself, as in `package.json`. */
+export function programVersion(): string {
+  const { version }: { version: string } = JSON.parse(readAsset("../package.json").toString("utf8"));
+  return version;
+}
+
+/** The lines of `verdictd --version`. */
+export function versionText(): string {
+  const { commit, natives } = buildInfo();
+  return [
+    `verdictd ${programVersion()}`,
+    `commit ${commit ?? "unknown"}`,
+    `node ${process.versions.node} (ABI ${process.versions.modules}, ${process.platform}-${process.arch})`,
+    ...Object.entries(natives).map(([name, version]) => `${name} ${version}`),
+  ].join("\n");
+}
+
+/** Sources that were only compiled have no such file, and every command but this one does without it. */
+function buildInfo(): BuildInfo {
+  if (!existsSync(assetPath("build.json"))) return { commit: null, natives: {} };
+  return JSON.parse(readAsset("build.json").toString("utf8"));
+}
