@@ -1,0 +1,36 @@
+/** What the executable runs first: unpacks the program it carries, when that is not done yet, and hands over to it. */
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getAsset, getRawAsset } from "node:sea";
+import { brotliDecompressSync } from "node:zlib";
+import { readCacheFlag } from "./cache-flag.js";
+import { CacheFailure, cacheFolders, unpack } from "./cache-folder.js";
+
+function start(): void {
+  const flag = readCacheFlag(process.argv.slice(2), process.env);
+  if (flag === null) {
+    fail("--cache-dir: a value is missing", 2);
+    return;
+  }
+  const uid = process.getuid!();
+  const archive = {
+    manifest: getAsset("manifest", "utf8"),
+    contents: () => brotliDecompressSync(new Uint8Array(getRawAsset("contents") as ArrayBuffer)),
+  };
+  try {
+    const folder = unpack(archive, cacheFolders(flag.folder, process.env, uid, tmpdir()), uid);
+    process.argv.splice(2, Number.POSITIVE_INFINITY, ...flag.rest);
+    createRequire(join(folder, "package.json"))("./start.cjs");
+  } catch (error) {
+    if (!(error instanceof CacheFailure)) throw error;
+    fail(`verdictd: ${error.message}`, 1);
+  }
+}
+
+function fail(message: string, exitCode: number): void {
+  console.error(message);
+  process.exitCode = exitCode;
+}
+
+start();
