@@ -34,7 +34,7 @@ const text = <const N extends string>(name: N, charactersMax: number, meaning: s
 });
 
 /** Layout version of the packed record. A record of another version reads as a session without history. */
-export const featuresVersion = 2;
+export const featuresVersion = 3;
 
 /** Sums and counts: they start at 0, and 0 is not stored. */
 export const countFields = [
