@@ -1,6 +1,6 @@
 /**
  * Writes what the build is, and builds what browsers load: checks the types of the SDK, the demo page and the console, bundles
- * them, copies the static files. Fails when the SDK or the console is over its size budget. Run after the daemon's sources are
+ * them, copies the static files, renders the documentation. Fails when the SDK or the console is over its size budget. Run after the daemon's sources are
  * compiled; writes below dist/ only.
  */
 import { execFile } from "node:child_process";
@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
+import { buildDocs } from "./build-docs.js";
 import { writeBuildInfo } from "./package/build-info.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -90,6 +91,7 @@ try {
   await writeBuildInfo(root);
   const projects = ["sdk", "demo", "console", "middleware"];
   await Promise.all([...projects.map((name) => compile(source(name))), bundle()]);
+  await buildDocs(root);
   await checkBudget("sdk.js", ["sdk/sdk.js"], sdkGzipBytesMax);
   const consoleFiles = ["index.html", "console.js", "console.css"].map((name) => `console/${name}`);
   await checkBudget("console", consoleFiles, consoleGzipBytesMax);

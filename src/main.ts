@@ -2,6 +2,7 @@
  * Composition root: the only file that builds everything. One HTTP thread is a store, the services on it, a pool of scoring
  * workers and a listener; `--http-threads` runs as many of them on one port.
  */
+import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Piscina } from "piscina";
@@ -9,6 +10,7 @@ import { assetPath, readAsset } from "./assets.js";
 import { Credentials } from "./auth/credentials.js";
 import { bytesOfMib, type ServeConfig } from "./config.js";
 import type { Project } from "./contract/entities.js";
+import { openApiDocument } from "./contract/openapi.js";
 import { defaultPlans } from "./contract/plans.js";
 import type { ScoringWorkerData } from "./contract/scoring-worker.js";
 import { Accounts } from "./control-plane/accounts.js";
@@ -20,6 +22,7 @@ import { Stats } from "./control-plane/stats.js";
 import { TrafficCounter } from "./control-plane/traffic.js";
 import { VerifiedBotCatalogues } from "./control-plane/verified-bot-catalogue.js";
 import { detections } from "./detections/catalogue.js";
+import { docPages, type RenderedPage } from "./docs/pages.js";
 import { AccessLog } from "./http/access-log.js";
 import { isReady, type Readiness } from "./http/admin.js";
 import { type CertificateFiles, readCertificate } from "./http/certificate.js";
@@ -41,6 +44,7 @@ import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
 import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
 import { type ConsoleFiles, consoleRoutes } from "./http/handlers/pages/console.js";
 import { demoRoutes } from "./http/handlers/pages/demo.js";
+import { docsRoutes } from "./http/handlers/pages/docs.js";
 import { healthRoutes, type Page, pageRoute } from "./http/handlers/pages/pages.js";
 import type { Route } from "./http/route.js";
 import { HttpServer, meteredRows } from "./http/server.js";
@@ -348,6 +352,9 @@ function buildServices(
     ...sdkPages().map(pageRoute),
     ...(config.demo ? demoPages(store, verdicts) : []),
   ];
+  const apiRoutes = [...routes];
+  const pages = docPages(renderedDocs(), () => openApiDocument(apiRoutes));
+  routes.push(...docsRoutes({ pages, style: asset("docs/docs.css") }));
   routes.push(openApiRoute([...routes]));
   return Object.assign(state, { credentials, accounts, projects, traffic, queue, reverseDns, routes, onFailure });
 }
@@ -384,6 +391,16 @@ function sdkPages(): Page[] {
 function consoleFiles(): ConsoleFiles {
   const [html, script, style] = ["index.html", "console.js", "console.css"].map((name) => readAsset(`console/${name}`));
   return { html: html!, script: script!, style: style! };
+}
+
+/** The documentation as the build rendered it. */
+function renderedDocs(): RenderedPage[] {
+  return readdirSync(assetPath("docs"))
+    .filter((name) => name.endsWith(".html"))
+    .map((name) => ({
+      path: name === "index.html" ? "/docs" : `/docs/${name.slice(0, -".html".length)}`,
+      html: readAsset(`docs/${name}`).toString("utf8"),
+    }));
 }
 
 function demoPages(store: Store, verdicts: VerdictReader): Route[] {

@@ -44,6 +44,7 @@ const allowed: Record<string, readonly string[] | null> = {
   sdk: ["contract"],
   demo: ["contract", "sdk"],
   console: ["contract", "rules", "verdict", "preact", "preact/hooks", "uplot"],
+  docs: ["config", "contract", "detections", "rules", "verdict"],
   cli: [
     "contract",
     "control-plane",

@@ -1,0 +1,120 @@
+/**
+ * Renders the documentation (README.md and `src/docs/*.md`) to pages below `dist/docs`. Parts that depend on the program's own lists are
+ * left as marks, which the server fills in when it starts. A link that leads nowhere fails the build.
+ */
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { Marked, type Tokens } from "marked";
+import { escapeHtml, slugOf } from "../src/docs/html.js";
+
+/** Pages in the order of the menu; each is `src/docs/NAME.md`. The first page is the README. */
+const menu = [
+  ["", "Guide"],
+  ["integrate", "Integrate"],
+  ["rules", "Rules"],
+  ["tuning", "Tuning"],
+  ["operations", "Operations"],
+  ["configuration", "Configuration"],
+  ["api", "API"],
+  ["detections", "Detections"],
+  ["events", "What is collected"],
+  ["comparison", "Comparison"],
+] as const;
+
+interface Heading {
+  readonly level: number;
+  readonly id: string;
+  readonly html: string;
+}
+
+/** Renders every page; throws when the menu and the folder differ. */
+export async function buildDocs(root: string): Promise<void> {
+  const source = join(root, "src/docs");
+  const target = join(root, "dist/docs");
+  const template = await readFile(join(source, "template.html"), "utf8");
+  await checkMenu(source);
+  await rm(target, { recursive: true, force: true });
+  await mkdir(target, { recursive: true });
+  await copyFile(join(source, "docs.css"), join(target, "docs.css"));
+  for (const [name, title] of menu) {
+    const path = name === "" ? join(root, "README.md") : join(source, `${name}.md`);
+    const { body, headings } = render(await readFile(path, "utf8"), basename(path));
+    const parts: Readonly<Record<string, string>> = {
+      TITLE: escapeHtml(title),
+      NAV: menuHtml(name),
+      CONTENTS: contentsHtml(headings),
+      BODY: body,
+    };
+    const html = template.replace(/__([A-Z]+)__/g, (mark, part: string) => parts[part] ?? mark);
+    await writeFile(join(target, `${name || "index"}.html`), html);
+  }
+}
+
+async function checkMenu(source: string): Promise<void> {
+  const files = (await readdir(source)).filter((name) => name.endsWith(".md")).map((name) => name.slice(0, -3));
+  const listed: readonly string[] = menu.map(([name]) => name);
+  const missing = files.filter((name) => !listed.includes(name));
+  if (missing.length > 0) throw new Error(`pages that the menu of /docs does not list: ${missing.join(", ")}`);
+}
+
+function menuHtml(current: string): string {
+  return menu
+    .map(([name, title]) => {
+      const mark = name === current ? ' aria-current="page"' : "";
+      return `<li><a href="${pathOf(name)}"${mark}>${escapeHtml(title)}</a></li>`;
+    })
+    .join("");
+}
+
+function pathOf(name: string): string {
+  return name === "" ? "/docs" : `/docs/${name}`;
+}
+
+function contentsHtml(headings: readonly Heading[]): string {
+  return headings
+    .filter(({ level }) => level === 2 || level === 3)
+    .map(({ level, id, html }) => `<li${level === 3 ? ' class="deeper"' : ""}><a href="#${id}">${html}</a></li>`)
+    .join("");
+}
+
+function render(markdown: string, file: string): { body: string; headings: Heading[] } {
+  const headings: Heading[] = [];
+  const marked = new Marked({
+    gfm: true,
+    renderer: {
+      heading({ tokens, depth, text }: Tokens.Heading) {
+        const html = this.parser.parseInline(tokens);
+        const slug = slugOf(text);
+        const count = headings.filter(({ id }) => id === slug || id.startsWith(`${slug}-again-`)).length;
+        const id = count === 0 ? slug : `${slug}-again-${count}`;
+        headings.push({ level: depth, id, html });
+        return `<h${depth} id="${id}">${html}</h${depth}>\n`;
+      },
+      link({ href, tokens }: Tokens.Link) {
+        return `<a href="${escapeHtml(resolved(href, file))}">${this.parser.parseInline(tokens)}</a>`;
+      },
+      code({ text }: Tokens.Code) {
+        return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
+      },
+      html({ text }: Tokens.HTML | Tokens.Tag) {
+        // Marks for generated parts stay; other comments are for those who read the source.
+        return /^<!-- generated: [a-z-]+ -->\s*$/.test(text) || !text.startsWith("<!--") ? text : "";
+      },
+    },
+  });
+  const body = marked.parse(markdown, { async: false });
+  const wide = body
+    .replaceAll("<table>", '<div class="table" tabindex="0"><table>')
+    .replaceAll("</table>", "</table></div>");
+  return { body: wide, headings };
+}
+
+/** Links between the Markdown files become links between the pages. */
+function resolved(href: string, file: string): string {
+  if (/^(https?:|mailto:|#|\/)/.test(href)) return href;
+  const found = /^(?:\.\.\/\.\.\/(README)\.md|(?:src\/docs\/)?([a-z-]+)\.md)(#.*)?$/.exec(href);
+  const name = found?.[1] === "README" ? "" : found?.[2];
+  if (name === undefined || !menu.some(([listed]) => listed === name))
+    throw new Error(`${file}: a link to nowhere: ${href}`);
+  return pathOf(name) + (found?.[3] ?? "");
+}

@@ -1,0 +1,34 @@
+/**
+ * The pages of `/docs`: what the build made of the Markdown, with the generated parts put in. Runs once, when the server starts; what
+ * it returns does not change.
+ */
+import type { JsonSchema } from "../contract/route-doc.js";
+import { apiReference } from "./api-reference.js";
+import { configurationTable, detectionsTable, eventsTable, fieldsTable, staticExtensionsList } from "./reference.js";
+
+/** A rendered page with its marks `<!-- generated: NAME -->`. */
+export interface RenderedPage {
+  /** `/docs` for the first page, `/docs/NAME` for the others. */
+  readonly path: string;
+  readonly html: string;
+}
+
+/** The pages, complete. Throws on a mark that nothing is known for. */
+export function docPages(rendered: readonly RenderedPage[], openApi: () => JsonSchema): RenderedPage[] {
+  const parts: Readonly<Record<string, () => string>> = {
+    api: () => apiReference(openApi()),
+    configuration: configurationTable,
+    detections: detectionsTable,
+    events: eventsTable,
+    fields: fieldsTable,
+    "static-extensions": staticExtensionsList,
+  };
+  return rendered.map(({ path, html }) => ({
+    path,
+    html: html.replace(/<!-- generated: ([a-z-]+) -->/g, (mark, name: string) => {
+      const part = parts[name];
+      if (part === undefined) throw new Error(`${path} asks for an unknown part: ${mark}`);
+      return part();
+    }),
+  }));
+}

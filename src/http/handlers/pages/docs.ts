@@ -1,0 +1,33 @@
+/** `/docs`: the documentation, static pages without any script. */
+import type { PublicRoute } from "../../route.js";
+import { pageRoute } from "./pages.js";
+
+export interface DocsFiles {
+  /** Complete pages by path: `/docs`, `/docs/rules`. */
+  readonly pages: readonly { readonly path: string; readonly html: string }[];
+  readonly style: Uint8Array;
+}
+
+/** A stylesheet of our own and nothing else. */
+const policy = [
+  "Content-Security-Policy",
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+] as const;
+
+/** A new version of the program brings new pages under the same names: browsers ask anew each time. */
+const fresh = ["Cache-Control", "no-cache"] as const;
+
+export function docsRoutes({ pages, style }: DocsFiles): PublicRoute[] {
+  return [
+    ...pages.map(({ path, html }) =>
+      pageRoute({
+        path,
+        summary: `The documentation: ${path}`,
+        contentType: "text/html; charset=utf-8",
+        body: html,
+        headers: [policy, fresh, ["Referrer-Policy", "no-referrer"]],
+      }),
+    ),
+    pageRoute({ path: "/docs/docs.css", contentType: "text/css; charset=utf-8", body: style, headers: [fresh] }),
+  ];
+}

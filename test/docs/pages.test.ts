@@ -1,0 +1,140 @@
+/** `/docs` as the server serves it: complete tables, links that lead somewhere, nothing inline and nothing from elsewhere. */
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import { environmentName, serveOptions } from "../../src/config.js";
+import { componentSchemas } from "../../src/contract/openapi-schemas.js";
+import { detections } from "../../src/detections/catalogue.js";
+import { escapeHtml } from "../../src/docs/html.js";
+import { docPages } from "../../src/docs/pages.js";
+import { operatorsOfType } from "../../src/rules/check.js";
+import { fields } from "../../src/rules/fields.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+const source = fileURLToPath(new URL("../../../src/docs", import.meta.url));
+
+/** Every page that can be reached from `/docs` by links within it; the text by path. */
+async function crawl(server: TestServer, t: Test): Promise<Map<string, string>> {
+  const pages = new Map<string, string>();
+  const waiting = ["/docs"];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (pages.has(path)) continue;
+    const answer = await server.ask("GET", path);
+    t.equal(answer.status, 200, path);
+    pages.set(path, answer.text);
+    if (!path.startsWith("/docs")) continue;
+    for (const [, href] of answer.text.matchAll(/ href="(\/[^"#]*)/g)) waiting.push(href!);
+  }
+  return pages;
+}
+
+t.test("the documentation", async (t) => {
+  const server = await startServer(t);
+  const pages = await crawl(server, t);
+  const html = [...pages].filter(([path]) => /^\/docs(\/[a-z-]+)?$/.test(path));
+  const page = (name: string): string => pages.get(`/docs/${name}`) ?? "";
+
+  await t.test("every page can be reached from the first", async (t) => {
+    const names = readdirSync(source).filter((name) => name.endsWith(".md"));
+    t.ok(names.length > 5);
+    for (const name of names) t.ok(page(name.slice(0, -3)), name);
+  });
+
+  await t.test("every link to a place in a page leads to one", async (t) => {
+    for (const [path, text] of html) {
+      for (const [, to, fragment] of text.matchAll(/ href="([^"#]*)#([^"]+)"/g)) {
+        if (to!.startsWith("http")) continue;
+        const target = to === "" ? text : (pages.get(to!) ?? "");
+        if (!target.includes(`id="${fragment}"`)) t.fail(`${path}: ${to}#${fragment}`);
+      }
+      const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+      t.equal(new Set(ids).size, ids.length, `${path}: ids are unique`);
+    }
+  });
+
+  await t.test("no page has a script, an inline style or anything from elsewhere", async (t) => {
+    for (const [path, text] of html) {
+      t.notMatch(text, /<script|<style|\sstyle=|\son[a-z]+="|javascript:|<iframe|<img|<!-- generated/i, path);
+      const { headers } = await server.ask("GET", path);
+      const policy = headers.get("content-security-policy") ?? "";
+      t.match(policy, /^default-src 'none'; style-src 'self';/, path);
+      t.notMatch(policy, /unsafe|script-src|\*/, path);
+      t.match(text, /<html lang="en">[\s\S]*name="viewport"[\s\S]*<main id="content">/, path);
+      t.equal(text.match(/<h1/g)?.length, 1, `${path} has one main heading`);
+    }
+  });
+
+  await t.test("the detections page has every detection with its meaning", async (t) => {
+    const text = page("detections");
+    for (const { id, slug, meaning } of detections) {
+      t.ok(text.includes(`id="d${id}"`) && text.includes(`<code>${slug}</code>`), `${id} ${slug}`);
+      t.ok(plain(text).includes(plain(escapeHtml(meaning).replaceAll("`", ""))), meaning);
+    }
+  });
+
+  await t.test("the rules page has every field with its operators", async (t) => {
+    for (const { name, type } of fields) {
+      const row = rowOf(page("rules"), name);
+      t.ok(row, name);
+      for (const operator of operatorsOfType[type]) {
+        t.ok(row.includes(`<code>${escapeHtml(operator)}</code>`), `${name} ${operator}`);
+      }
+    }
+  });
+
+  await t.test("the configuration page has every option with its variable", async (t) => {
+    for (const [name, { fallback }] of Object.entries(serveOptions)) {
+      const row = page("configuration")
+        .split("\n")
+        .find((line) => line.includes(`<code>${environmentName(name)}</code>`));
+      t.ok(row?.includes(`--${name}`), name);
+      t.ok(row?.includes(escapeHtml(String(fallback) || "none")), `${name}: its default`);
+    }
+  });
+
+  await t.test("the page of what is collected has every key, each with a meaning", async (t) => {
+    const keys = Object.keys(componentSchemas()["EventPayload"]!["properties"] as object);
+    t.ok(keys.length > 80);
+    for (const key of keys) {
+      const cells = rowOf(page("events"), key).split("<td>");
+      t.equal(cells.length, 4, key);
+      t.notMatch(cells[3], /^<\/td>/, `${key} has a meaning`);
+    }
+    t.match(page("events"), /<code>mouse<\/code>/, "event types are listed");
+  });
+
+  await t.test("the API page has every route and every type", async (t) => {
+    const { json } = await server.ask("GET", "/openapi.json");
+    const text = page("api");
+    let count = 0;
+    for (const [path, methods] of Object.entries<Record<string, { operationId: string }>>(json.paths)) {
+      if (path.startsWith("/docs") || path === "/openapi.json") continue;
+      for (const [method, { operationId }] of Object.entries(methods)) {
+        count++;
+        const heading = `id="op-${operationId}"><span class="method">${method.toUpperCase()}</span> ${path}<`;
+        t.ok(text.includes(heading), `${method} ${path}`);
+      }
+    }
+    t.ok(count > 15);
+    for (const name of Object.keys(json.components.schemas)) t.ok(text.includes(`id="type-${name}"`), name);
+  });
+});
+
+t.test("a mark that nothing is known for stops the start", async (t) => {
+  const bad = [{ path: "/docs/bad", html: "<p><!-- generated: nothing-of-the-kind --></p>" }];
+  t.throws(() => docPages(bad, () => ({})), /\/docs\/bad/);
+});
+
+t.test("text is escaped for elements and attributes", async (t) => {
+  t.equal(escapeHtml(`<a b="c" d='e'>&`), "&#60;a b=&#34;c&#34; d=&#39;e&#39;&#62;&#38;");
+});
+
+/** The row of a table whose first cell is this code. */
+function rowOf(text: string, name: string): string {
+  return text.split("\n").find((line) => line.startsWith(`<tr><td><code>${name}</code></td>`)) ?? "";
+}
+
+/** Without tags: `code` may stand in the middle of a meaning. */
+function plain(text: string): string {
+  return text.replace(/<[^>]*>/g, "");
+}

@@ -1,0 +1,123 @@
+/** The README's commands, run as they stand against a real server and a real backend: what it promises is what they answer. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import { commands } from "../../src/cli/commands.js";
+import { askUntil, firstTenant, startServer } from "../support/server.js";
+import { type Block, blocksMarked, brokenPromise } from "./readme-commands.js";
+
+const root = resolve(fileURLToPath(new URL("../../..", import.meta.url)));
+const readme = readFileSync(join(root, "README.md"), "utf8");
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function run(program: string, words: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ran> {
+  const child = spawn(program, words, { env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (piece) => {
+    out += piece;
+  });
+  child.stderr.on("data", (piece) => {
+    err += piece;
+  });
+  const [code] = await once(child, "close");
+  return { code, out, err };
+}
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Runs the README's backend until the test ends. Inside the checkout, so that its imports find what they name. */
+async function startBackend(t: Test, source: string, port: number, environment: NodeJS.ProcessEnv): Promise<void> {
+  const folder = mkdtempSync(join(root, "dist/readme-backend-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "backend.mjs");
+  writeFileSync(file, source);
+  const child = spawn(process.execPath, [file], { env: environment, stdio: ["ignore", "inherit", "inherit"] });
+  t.teardown(async () => {
+    if (child.exitCode === null && child.kill("SIGKILL")) await once(child, "exit");
+  });
+  const up = await askUntil(
+    async () => {
+      const status = await fetch(`http://127.0.0.1:${port}/`).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+      return { status, headers: new Headers(), text: "", json: undefined };
+    },
+    ({ status }) => status !== 0 || child.exitCode !== null,
+  );
+  t.equal(up.status, 404, "the README's backend answers");
+}
+
+t.test("the quick start does what it says, top to bottom", async (t) => {
+  const server = await startServer(t);
+  const tenant = await firstTenant(server);
+  const backendPort = await freePort();
+  const here = (text: string): string =>
+    text.replaceAll("127.0.0.1:8080", `127.0.0.1:${server.port}`).replaceAll("3000", String(backendPort));
+  const environment = {
+    ...process.env,
+    ACCOUNT_TOKEN: tenant.token,
+    SITE_KEY: tenant.siteKey,
+    PRIVATE_KEY: tenant.privateKey,
+  };
+  const [backend] = blocksMarked(readme, "run: backend");
+  t.ok(backend, "the README has a backend");
+  await startBackend(t, here(backend!.source), backendPort, environment);
+
+  const blocks = blocksMarked(readme, "run");
+  t.ok(blocks.length >= 5, "the README has commands to run");
+  const separator = (block: Block): string => `@@ line ${block.line}`;
+  const script = blocks.map((block) => `echo "${separator(block)}"\n${here(block.source)}\necho`).join("\n");
+  const ran = await run("bash", ["-c", script], environment);
+  t.equal(ran.code, 0, ran.err || "the commands succeed");
+  for (const [index, block] of blocks.entries()) {
+    const from = ran.out.indexOf(separator(block));
+    const next = blocks[index + 1];
+    const output = ran.out.slice(from, next === undefined ? undefined : ran.out.indexOf(separator(next)));
+    const broken = brokenPromise(output, block.promises);
+    t.equal(broken, null, `README.md:${block.line} answers what it promises`, { output });
+  }
+});
+
+t.test("a promise that is not kept is noticed", async (t) => {
+  const block = blocksMarked('<!-- run -->\n```sh\ncurl …\n# → {"a":1,…}\n```\n', "run")[0]!;
+  t.same(block.promises, ['{"a":1,…}']);
+  t.equal(brokenPromise('{"a":1,"b":2}', block.promises), null);
+  t.equal(brokenPromise('{"a":2,"b":2}', block.promises), '{"a":1,…}');
+  t.equal(brokenPromise("", block.promises), '{"a":1,…}');
+});
+
+t.test("the README names every command, and only commands that exist", async (t) => {
+  const section = readme.slice(readme.indexOf("\n## The command line"));
+  const table = section.slice(0, section.indexOf("\n## ", 1));
+  const cells = table.split("\n").filter((line) => line.startsWith("| `"));
+  const named = cells.flatMap((line) => [...line.split("|")[1]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
+  t.same(named.sort(), commands.map(({ name }) => name).sort());
+});
+
+t.test("files that the documentation names exist", async (t) => {
+  for (const file of ["README.md", "src/docs/integrate.md", "src/docs/operations.md", "src/docs/tuning.md"]) {
+    const text = readFileSync(join(root, file), "utf8");
+    for (const [, path] of text.matchAll(/`((?:src|scripts|test|workers|bench)\/[\w./-]+)`/g)) {
+      t.ok(existsSync(join(root, path!)), `${file}: ${path}`);
+    }
+  }
+});
