@@ -21,12 +21,6 @@ const menu = [
   ["comparison", "Comparison"],
 ] as const;
 
-interface Heading {
-  readonly level: number;
-  readonly id: string;
-  readonly html: string;
-}
-
 /** Renders every page; throws when the menu and the folder differ. */
 export async function buildDocs(root: string): Promise<void> {
   const source = join(root, "src/docs");
@@ -38,11 +32,10 @@ export async function buildDocs(root: string): Promise<void> {
   await copyFile(join(source, "docs.css"), join(target, "docs.css"));
   for (const [name, title] of menu) {
     const path = name === "" ? join(root, "README.md") : join(source, `${name}.md`);
-    const { body, headings } = render(await readFile(path, "utf8"), basename(path));
+    const body = render(await readFile(path, "utf8"), basename(path));
     const parts: Readonly<Record<string, string>> = {
       TITLE: escapeHtml(title),
       NAV: menuHtml(name),
-      CONTENTS: contentsHtml(headings),
       BODY: body,
     };
     const html = template.replace(/__([A-Z]+)__/g, (mark, part: string) => parts[part] ?? mark);
@@ -70,24 +63,17 @@ function pathOf(name: string): string {
   return name === "" ? "/docs" : `/docs/${name}`;
 }
 
-function contentsHtml(headings: readonly Heading[]): string {
-  return headings
-    .filter(({ level }) => level === 2 || level === 3)
-    .map(({ level, id, html }) => `<li${level === 3 ? ' class="deeper"' : ""}><a href="#${id}">${html}</a></li>`)
-    .join("");
-}
-
-function render(markdown: string, file: string): { body: string; headings: Heading[] } {
-  const headings: Heading[] = [];
+function render(markdown: string, file: string): string {
+  const slugs = new Map<string, number>();
   const marked = new Marked({
     gfm: true,
     renderer: {
       heading({ tokens, depth, text }: Tokens.Heading) {
         const html = this.parser.parseInline(tokens);
         const slug = slugOf(text);
-        const count = headings.filter(({ id }) => id === slug || id.startsWith(`${slug}-again-`)).length;
+        const count = slugs.get(slug) ?? 0;
+        slugs.set(slug, count + 1);
         const id = count === 0 ? slug : `${slug}-again-${count}`;
-        headings.push({ level: depth, id, html });
         return `<h${depth} id="${id}">${html}</h${depth}>\n`;
       },
       link({ href, tokens }: Tokens.Link) {
@@ -103,10 +89,7 @@ function render(markdown: string, file: string): { body: string; headings: Headi
     },
   });
   const body = marked.parse(markdown, { async: false });
-  const wide = body
-    .replaceAll("<table>", '<div class="table" tabindex="0"><table>')
-    .replaceAll("</table>", "</table></div>");
-  return { body: wide, headings };
+  return body.replaceAll("<table>", '<div class="table" tabindex="0"><table>').replaceAll("</table>", "</table></div>");
 }
 
 /** Links between the Markdown files become links between the pages. */

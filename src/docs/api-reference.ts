@@ -103,5 +103,5 @@ function typeSection(name: string, schema: JsonSchema): string {
     schemaWords(each),
     prose(String(each["description"] ?? "")),
   ]);
-  return `${heading}\n${words}\n${table(["Key", "", "Form", "Meaning"], rows)}`;
+  return `${heading}\n${words}\n${table(["Key", "There", "Form", "Meaning"], rows)}`;
 }

@@ -23,12 +23,19 @@ export function docPages(rendered: readonly RenderedPage[], openApi: () => JsonS
     fields: fieldsTable,
     "static-extensions": staticExtensionsList,
   };
-  return rendered.map(({ path, html }) => ({
-    path,
-    html: html.replace(/<!-- generated: ([a-z-]+) -->/g, (mark, name: string) => {
+  return rendered.map(({ path, html }) => {
+    const filled = html.replace(/<!-- generated: ([a-z-]+) -->/g, (mark, name: string) => {
       const part = parts[name];
       if (part === undefined) throw new Error(`${path} asks for an unknown part: ${mark}`);
       return part();
-    }),
-  }));
+    });
+    return { path, html: filled.replace("<!-- contents -->", () => contents(filled)) };
+  });
+}
+
+/** Links to the headings of a page, those of its generated parts too. */
+function contents(html: string): string {
+  return [...html.matchAll(/<h([23]) id="([^"]+)">(.*?)<\/h\1>/g)]
+    .map(([, level, id, text]) => `<li${level === "3" ? ' class="deeper"' : ""}><a href="#${id}">${text}</a></li>`)
+    .join("");
 }

@@ -7,9 +7,9 @@ export interface Block {
   /** The line of its fence, from 1. */
   readonly line: number;
   readonly source: string;
-  /** Promised answers, in order. */
-  readonly promises: readonly string[];
 }
+
+const promiseMark = "# → ";
 
 /** The fenced blocks after this mark, such as `run`. */
 export function blocksMarked(markdown: string, mark: string): Block[] {
@@ -18,23 +18,33 @@ export function blocksMarked(markdown: string, mark: string): Block[] {
   for (const [index, text] of lines.entries()) {
     if (text !== `<!-- ${mark} -->` || !lines[index + 1]?.startsWith("```")) continue;
     const end = lines.indexOf("```", index + 2);
-    const source = lines.slice(index + 2, end);
-    const promises = source.filter((line) => line.startsWith("# → ")).map((line) => line.slice("# → ".length));
-    blocks.push({ line: index + 2, source: source.join("\n"), promises });
+    blocks.push({ line: index + 2, source: lines.slice(index + 2, end).join("\n") });
   }
   return blocks;
 }
 
-/** Whether the output holds what was promised, in order; the first promise that it does not hold, or null. */
-export function brokenPromise(output: string, promises: readonly string[]): string | null {
-  let at = 0;
-  for (const promise of promises) {
-    const pieces = promise.split("…");
-    for (const piece of pieces) {
-      const found = output.indexOf(piece, at);
-      if (found === -1) return promise;
-      at = found + piece.length;
-    }
+/** A piece of a block up to its next promise: the commands, and all that they must print (null: no matter what). */
+export interface Step {
+  readonly source: string;
+  readonly promise: string | null;
+}
+
+/** A block cut after each of its promises. */
+export function stepsOf({ source }: Block): Step[] {
+  const steps: Step[] = [];
+  let lines: string[] = [];
+  for (const line of source.split("\n")) {
+    if (line.startsWith(promiseMark)) {
+      steps.push({ source: lines.join("\n"), promise: line.slice(promiseMark.length) });
+      lines = [];
+    } else lines.push(line);
   }
-  return null;
+  if (lines.some((line) => line.trim() !== "")) steps.push({ source: lines.join("\n"), promise: null });
+  return steps;
+}
+
+/** Whether an output, from its first character to its last, is what was promised; white space at its ends aside. */
+export function keeps(output: string, promise: string): boolean {
+  const pieces = promise.split("…").map((piece) => piece.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return new RegExp(`^${pieces.join("[^]*?")}$`).test(output.trim());
 }

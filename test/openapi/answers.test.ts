@@ -104,7 +104,9 @@ t.test("every endpoint answers what the document says, in every status it lists"
   await askPowers(ask, { one, poor, unable, lapsed, left });
   await askProject(ask, service, one);
   await askEveryProjectRoute(ask, document, one, foreign, viewer);
-  for (const path of ["/healthz", "/readyz", "/sdk.js", "/openapi.json", "/demo", "/demo/demo.js", "/demo/demo.css"]) {
+  const docs = Object.keys(document.paths).filter((path) => path.startsWith("/docs"));
+  const files = ["/healthz", "/readyz", "/sdk.js", "/openapi.json", "/demo", "/demo/demo.js", "/demo/demo.css"];
+  for (const path of [...files, ...docs]) {
     await ask(200, "get", path, path);
   }
   await askAccount(ask, service, one, viewer, left);
