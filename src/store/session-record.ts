@@ -92,10 +92,11 @@ export function encodeSession(record: SessionRecord): Buffer {
   return bytes.subarray(0, at + repeats.length + features.length);
 }
 
-/** The verdict part alone, read from the head of a record. Null when the record is not of this layout. */
+/** The verdict part alone, read from the head of a record. Null when the record is not of this layout or cut short. */
 export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
   if (bytes.length < headBytes || bytes[0] !== layoutVersion) return null;
   const idCount = bytes[7]!;
+  if (repeatsOffset(bytes) > bytes.length) return null;
   let at = headBytes;
   const detectionIds: number[] = [];
   for (let index = 0; index < idCount; index++, at += 4) detectionIds.push(bytes.readUInt32LE(at));
@@ -135,14 +136,7 @@ export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
 export function decodeSession(bytes: Buffer): SessionRecord | null {
   const verdict = decodeVerdictPart(bytes);
   if (verdict === null) return null;
-  const repeatsAt =
-    headBytes +
-    4 * bytes[7]! +
-    bytes.readUInt16LE(36) +
-    bytes.readUInt16LE(38) +
-    bytes.readUInt16LE(40) +
-    bytes[42]! +
-    bytes[43]!;
+  const repeatsAt = repeatsOffset(bytes);
   const featuresAt = repeatsAt + 8 * bytes.readUInt16LE(44);
   if (featuresAt > bytes.length) return null;
   return {
@@ -150,6 +144,12 @@ export function decodeSession(bytes: Buffer): SessionRecord | null {
     repeats: bytes.subarray(repeatsAt, featuresAt),
     features: bytes.subarray(featuresAt, bytes.length),
   };
+}
+
+/** Where the request ids begin: behind the detection ids and the texts. */
+function repeatsOffset(bytes: Buffer): number {
+  const texts = bytes.readUInt16LE(36) + bytes.readUInt16LE(38) + bytes.readUInt16LE(40) + bytes[42]! + bytes[43]!;
+  return headBytes + 4 * bytes[7]! + texts;
 }
 
 /** When the session was first seen, ms; null when the record is not of this layout. Reads eight bytes. */

@@ -1,0 +1,19 @@
+/** The short form of what must hold for every input. A failure prints the seed and the smallest counterexample. */
+import t from "tap";
+import * as properties from "./fuzz-properties.js";
+
+t.test("every body is a batch or a refusal of the table", async (t) => {
+  properties.bodiesAreBatchesOrRefused(t, 3000);
+});
+
+t.test("whatever goes into a frame comes out of it, in order", async () => {
+  properties.framesKeepRequests(300);
+});
+
+t.test("records keep what they are given, and damaged ones are no exception", async () => {
+  properties.recordsSurviveDamage(1000);
+});
+
+t.test("any order of batches, repeats and retried first contacts counts as sets would", async (t) => {
+  await properties.countsAgreeWithSets(t, 60);
+});

@@ -1,0 +1,61 @@
+/** The ingest write path in the test's own process, with the clock in the test's hand: what a scoring thread runs, on a real store. */
+import type { Test } from "tap";
+import { Credentials } from "../../src/auth/credentials.js";
+import { defaultPlans, type Plans } from "../../src/contract/plans.js";
+import { unidentified } from "../../src/contract/visitor.js";
+import { commitBatches, type IngestOutcome } from "../../src/ingest/commit-batches.js";
+import type { IngestRequest } from "../../src/ingest/frame.js";
+import { GroupWriter } from "../../src/store/group-writer.js";
+import { openStore, type Store } from "../../src/store/store.js";
+import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
+import { type Owner, ownerOf } from "./owner.js";
+
+export const noFacts = {
+  nowMs: 0,
+  ip: "203.0.113.9",
+  userAgent: "Mozilla/5.0",
+  acceptLanguage: "en",
+  accept: "*/*",
+  acceptEncoding: "gzip",
+  origin: "",
+  referer: "",
+  secChUa: "",
+  secChUaMobile: "",
+  secChUaPlatform: "",
+  secFetchSite: "",
+  secFetchMode: "",
+  secFetchDest: "",
+  contentType: "application/json",
+} as const;
+
+export interface Sent {
+  readonly body: unknown;
+  readonly key?: string;
+  readonly nowMs: number;
+  readonly ip?: string;
+}
+
+export interface Ingest {
+  readonly store: Store;
+  readonly owner: Owner;
+  /** Commits these batches in one transaction; their outcomes. */
+  take(...sent: readonly Sent[]): IngestOutcome[];
+}
+
+export async function openIngest(t: Test, plans: Plans = defaultPlans): Promise<Ingest> {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const owner = await ownerOf(store);
+  const writer = new GroupWriter(store, "process", new WriteMarker(newWriteCounts()));
+  const options = { store, writer, credentials: new Credentials(store), plans, onFired: () => {} };
+  const request = ({ body, key, nowMs, ip = noFacts.ip }: Sent): IngestRequest => ({
+    siteKey: owner.siteKey,
+    idempotencyKey: key ?? null,
+    identity: unidentified,
+    identifies: "",
+    score: true,
+    facts: { ...noFacts, nowMs, ip },
+    body: Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
+  });
+  return { store, owner, take: (...sent) => commitBatches(options, sent.map(request)) };
+}
