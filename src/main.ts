@@ -354,7 +354,7 @@ function buildServices(
   ];
   const apiRoutes = [...routes];
   const pages = docPages(renderedDocs(), () => openApiDocument(apiRoutes));
-  routes.push(...docsRoutes({ pages, style: asset("docs/docs.css") }));
+  routes.push(...docsRoutes({ pages, style: readAsset("docs/docs.css") }));
   routes.push(openApiRoute([...routes]));
   return Object.assign(state, { credentials, accounts, projects, traffic, queue, reverseDns, routes, onFailure });
 }
