@@ -2,7 +2,7 @@
  * Opens the LMDB environment that every thread and the command line share. The only file that opens it: what is in the
  * tables is in `keys.ts`. A commit in any thread or process is visible to all at once.
  */
-import { mkdirSync } from "node:fs";
+import { closeSync, constants, copyFileSync, fsyncSync, mkdirSync, openSync, renameSync } from "node:fs";
 import { type Database, open, type RootDatabase } from "lmdb";
 import type {
   Account,
@@ -17,9 +17,10 @@ import type {
 } from "../contract/entities.js";
 import { tableNames } from "./keys.js";
 import { storeFile } from "./store-file.js";
+import { currentSchema, type Schema } from "./upgrades.js";
 
-/** Version of the tables and records this build reads and writes. Raised with an upgrade step in `upgrades`. */
-export const schemaVersion = 1;
+/** Version of the tables and records this build reads and writes. */
+export const schemaVersion = currentSchema.version;
 
 export interface Store {
   readonly root: RootDatabase<unknown, string>;
@@ -52,8 +53,11 @@ export class StoreError extends Error {
   override readonly name = "StoreError";
 }
 
-/** Opens (and on an empty folder creates) the store in `dataDir`. Throws `StoreError` for a store from a newer version. */
-export function openStore(dataDir: string): Store {
+/**
+ * Opens (and on an empty folder creates) the store in `dataDir`. An older store is upgraded, after a copy of it was put beside it as
+ * `verdictd.mdb.schema-N`. Throws `StoreError` for a store from a newer version, and what an upgrade throws, which then changed nothing.
+ */
+export function openStore(dataDir: string, schema: Schema = currentSchema): Store {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const root = open<unknown, string>({
     path: storeFile(dataDir),
@@ -94,22 +98,54 @@ export function openStore(dataDir: string): Store {
     shingles: packed(tableNames.shingles),
     close: () => root.close(),
   };
-  checkSchema(store);
+  try {
+    bringTo(schema, store, dataDir);
+  } catch (error) {
+    void store.close();
+    throw error;
+  }
   return store;
 }
 
-function checkSchema(store: Store): void {
-  const found = store.meta.get("schemaVersion");
-  if (found === schemaVersion) return;
-  if (found !== undefined && found > schemaVersion) {
-    void store.close();
+/** Several processes may open an older store at once: one upgrades it, the others wait for that. */
+function bringTo(schema: Schema, store: Store, dataDir: string): void {
+  if (store.meta.get("schemaVersion") === schema.version) return;
+  store.root.transactionSync(() => {
+    const found = store.meta.get("schemaVersion");
+    if (found === schema.version) return;
+    if (found !== undefined) {
+      const steps = stepsFrom(found, schema);
+      copyStore(dataDir, `schema-${found}`);
+      for (const { apply } of steps) apply(store);
+    }
+    store.meta.putSync("schemaVersion", schema.version);
+  });
+}
+
+function stepsFrom(found: number, { version, upgrades }: Schema): Schema["upgrades"] {
+  if (found > version) {
     throw new StoreError(
-      `the store was written by a newer verdictd (schema ${found}, this one reads ${schemaVersion}): run that version or newer`,
+      `the store was written by a newer verdictd (schema ${found}, this one reads ${version}): run that version or newer`,
     );
   }
-  store.root.transactionSync(() => {
-    if (store.meta.get("schemaVersion") === undefined) store.meta.putSync("schemaVersion", schemaVersion);
-  });
+  const steps = upgrades.filter(({ to }) => to > found);
+  if (steps.length !== version - found || steps.some(({ to }, index) => to !== found + 1 + index))
+    throw new StoreError(`there is no way from schema ${found} of the store to ${version}`);
+  return steps;
+}
+
+/** Call inside a write transaction that has written nothing yet: nobody else can write then, so the file is one whole state. */
+function copyStore(dataDir: string, suffix: string): void {
+  const file = storeFile(dataDir);
+  const partial = `${file}.partial`;
+  copyFileSync(file, partial, constants.COPYFILE_FICLONE);
+  const descriptor = openSync(partial, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(partial, `${file}.${suffix}`);
 }
 
 const revisionKey = 0;
