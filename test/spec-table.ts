@@ -25,8 +25,8 @@ const parse = "test/rules/parse.test.ts";
 const fields = "test/rules/fields.test.ts";
 const semantics = "test/rules/semantics.test.ts";
 const score = "test/engines/score.test.ts";
-const delivery = "test/sdk/delivery.test.ts";
-const cookie = "test/sdk/page.test.ts";
+/** Cases that run in Chromium and in Firefox. */
+const browserCases = "test/sdk/cases.ts";
 
 // biome-ignore format: a row is a line
 export const specTable: readonly SpecRow[] = [
@@ -121,7 +121,7 @@ export const specTable: readonly SpecRow[] = [
   // 2.7 Session
   ["2.7", "a session token has the prefix sess_ and is minted on first contact", ingest, "a first contact answers 202 with a minted token and exact counts, and never a score"],
   ["2.7", "tokens are strings, unique per project", ingest, "tokens are unique strings"],
-  ["2.7", "the record is created by the first report, about half a second after load", delivery, "the first report follows the load event and holds page, env and timing"],
+  ["2.7", "the record is created by the first report, about half a second after load", browserCases, "the first report follows the load event and holds page, env and timing"],
   ["2.7", "a logged-in assertion stores only a timestamp", loggedIn, "the assertion stores a timestamp and nothing else"],
 
   // 2.8 Verified-bot entry
@@ -176,12 +176,12 @@ export const specTable: readonly SpecRow[] = [
   ["4.1 ingest", "duplicates is the number recognised and not re-counted", ingest, "a repeat inside one batch counts once"],
   ["4.1 ingest", "duplicates are recognised in long sessions", retries, "a batch is recognised after thousands of events"],
   ["4.1 ingest", "over_quota is present and true only past the quota; the batch is accepted", ingest, "the batch that takes the account above its quota is accepted with over_quota, and those after it"],
-  ["4.1 ingest", "the SDK stores the returned token in a cookie service_session", cookie, "the cookie is first-party, lax, for the whole site, and not secure on plain http"],
-  ["4.1 ingest", "and reuses it", delivery, "the answered token is offered to the page and used in the next batch"],
+  ["4.1 ingest", "the SDK stores the returned token in a cookie service_session", browserCases, "the cookie is first-party, lax, for the whole site, and not secure on plain http"],
+  ["4.1 ingest", "and reuses it", browserCases, "the answered token is offered to the page and used in the next batch"],
   ["4.1 ingest", "the returned token keeps the session", ingest, "the returned token is used again and keeps the session"],
   ["4.1 ingest", "a first-contact retry resolves to the same session and mints none", retries, "20 parallel retries of one first-contact batch give one session and exact counts"],
   ["4.1 ingest", "retries never double-count, even if the first 202 is lost", retries, "a retry whose first 202 was lost resolves to the same session and counts nothing twice"],
-  ["4.1 ingest", "the SDK retries with the same key", delivery, "a 500 is retried with the same key and the same body"],
+  ["4.1 ingest", "the SDK retries with the same key", browserCases, "a 500 is retried with the same key and the same body"],
   ["4.1 ingest", "what was acknowledged outlives the process", retries, "killed after its 202s, the server has every session, and retries count nothing twice"],
   ["4.1 ingest", "a malformed batch is rejected whole", retries, "a refused batch leaves nothing behind: no session, no event, no key"],
   ["4.1 ingest", "under load a batch may be sampled or shed: 202 or 204", ingest, "a batch that scoring can't take any more is shed without an error"],

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
+import { BareRoot, cannotRun, executable } from "../package/bare-root.js";
 import { automatedBatch } from "../support/batches.js";
-import { BareRoot, cannotRun, executable } from "./bare-root.js";
 
 const skip = cannotRun();
 
