@@ -56,6 +56,7 @@ import { type Logger, networkOf } from "./log.js";
 import type { ThreadBuffers } from "./metrics/exposition.js";
 import type { RouteLabel } from "./metrics/route-meters.js";
 import { ThreadMeters } from "./metrics/thread-meters.js";
+import { surviveCommitFailures } from "./store/commit-failures.js";
 import { freshReads, openStore, type Store } from "./store/store.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
 import { VerdictReader } from "./verdict/verdict-reader.js";
@@ -120,7 +121,10 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     accessLog: log.isLevelEnabled("debug") ? new AccessLog((entry) => log.debug(entry, "request"), networkOf) : null,
     certificate,
   });
-  const flushing = setInterval(() => void services.traffic.flush(), limits.trafficFlushMs);
+  const flushTraffic = (): Promise<void> =>
+    services.traffic.flush().catch((err: unknown) => log.error({ err }, "counts of verdicts could not be stored"));
+  const flushing = setInterval(flushTraffic, limits.trafficFlushMs);
+  const leaveFailures = surviveCommitFailures((err) => log.error({ err }, "the store could not be written"));
   const watching = watchScoring(services.queue, pool, new WriteWatch(writeCounts), log);
   const close = async (): Promise<void> => {
     services.stopping = true;
@@ -128,10 +132,11 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     clearInterval(watching);
     clearInterval(flushing);
     meters.stop();
-    await services.traffic.flush();
+    await flushTraffic();
     services.reverseDns.close();
     await pool.close();
     await store.close();
+    leaveFailures();
   };
   try {
     await scoringThreadsUp(pool, threads, meters);

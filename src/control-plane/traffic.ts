@@ -22,7 +22,8 @@ export class TrafficCounter {
     const hour = hourOf(nowMs);
     let row = this.#rows.get(projectId);
     if (row === undefined || row.hour !== hour) {
-      if (row !== undefined) void this.flush();
+      // What fails is kept, and said by the next regular flush.
+      if (row !== undefined) this.flush().catch(() => {});
       row = { projectId, hour, verdicts: {}, actions: {} };
       this.#rows.set(projectId, row);
     }
@@ -30,11 +31,23 @@ export class TrafficCounter {
     row.actions[action] = (row.actions[action] ?? 0) + 1;
   }
 
-  /** Adds what was counted to the store. A crash loses at most what was counted since the last flush. */
+  /**
+   * Adds what was counted to the store. A crash loses at most what was counted since the last flush. Rejects when the store can't be
+   * written (a full disk); the counts of the present hour are kept then.
+   */
   async flush(): Promise<void> {
     if (this.#rows.size === 0) return;
     const rows = this.#rows;
     this.#rows = new Map();
+    try {
+      await this.#write(rows);
+    } catch (error) {
+      for (const row of rows.values()) this.#restore(row);
+      throw error;
+    }
+  }
+
+  async #write(rows: ReadonlyMap<number, Counts>): Promise<void> {
     await this.#store.root.transaction(() => {
       for (const { projectId, hour, verdicts, actions } of rows.values()) {
         const before = this.#store.traffic.get([projectId, hour]);
@@ -46,6 +59,14 @@ export class TrafficCounter {
         });
       }
     });
+  }
+
+  #restore(row: Counts): void {
+    const since = this.#rows.get(row.projectId);
+    if (since !== undefined && since.hour !== row.hour) return;
+    const verdicts = added(since?.verdicts, row.verdicts);
+    const actions = added(since?.actions, row.actions);
+    this.#rows.set(row.projectId, { projectId: row.projectId, hour: row.hour, verdicts, actions });
   }
 }
 

@@ -1,0 +1,109 @@
+/** Clients that misbehave: slow, many, contradictory. Each costs a bounded amount, and the others are served meanwhile. */
+import t, { type Test } from "tap";
+import { Sessions } from "../../src/control-plane/sessions.js";
+import { batch } from "../support/batches.js";
+import { RawClient, rawRequest } from "../support/raw-socket.js";
+import { firstTenant, startServer } from "../support/server.js";
+import { holdIdle } from "./idle-connections.js";
+
+t.test("a thousand idle connections cost little and keep nobody else waiting", async (t) => {
+  await holdIdle(t, 1000);
+});
+
+t.test("clients that contradict themselves", async (t) => {
+  const server = await startServer(t);
+  const tenant = await firstTenant(server);
+  const body = JSON.stringify(batch("smuggle0"));
+  const smuggled = rawRequest("GET", "/v1/account", { Authorization: `Bearer ${tenant.token}` });
+  const head = (...lines: string[]): string =>
+    ["POST /v1/events HTTP/1.1", "Host: x", `X-Service-Site-Key: ${tenant.siteKey}`, ...lines, "", ""].join("\r\n");
+  const length = Buffer.byteLength(body);
+  const stored = (): number => server.store.sessions.getCount();
+  const servesOthers = async (t: Test): Promise<void> => {
+    t.equal((await server.ask("GET", "/healthz")).status, 200, "others are served");
+  };
+
+  const shapes: Readonly<Record<string, string>> = {
+    "Content-Length and Transfer-Encoding": `${head(`Content-Length: ${length}`, "Transfer-Encoding: chunked")}0\r\n\r\n${smuggled}`,
+    "Transfer-Encoding and Content-Length": `${head("Transfer-Encoding: chunked", "Content-Length: 4")}0\r\n\r\n${smuggled}`,
+    "two lengths that differ": `${head(`Content-Length: ${length}`, "Content-Length: 0")}${body}`,
+    "a list of lengths": `${head(`Content-Length: ${length}, 0`)}${body}`,
+    "a length with a sign": `${head(`Content-Length: +${length}`)}${body}`,
+    "a negative length": `${head("Content-Length: -1")}${body}`,
+    "a length in hexadecimal": `${head(`Content-Length: 0x${length.toString(16)}`)}${body}`,
+    "a length beyond any number": `${head(`Content-Length: ${"9".repeat(40)}`)}${body}`,
+    "a folded header": `${head(`X-A: b`, " folded: c", `Content-Length: ${length}`)}${body}`,
+    "bare line feeds": `${head(`Content-Length: ${length}`).replaceAll("\r\n", "\n")}${body}`,
+    "a space before the colon": `${head(`Content-Length : ${length}`)}${body}`,
+    "an unknown transfer coding": `${head("Transfer-Encoding: xchunked")}${length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    "a chunk size that is none": `${head("Transfer-Encoding: chunked")}zz\r\n${body}\r\n0\r\n\r\n`,
+    "a chunk size beyond any number": `${head("Transfer-Encoding: chunked")}${"f".repeat(17)}\r\n${body}\r\n0\r\n\r\n`,
+    "a NUL in a header": `${head("X-A: \u0000", `Content-Length: ${length}`)}${body}`,
+    "no version": `GET /healthz\r\n\r\n${smuggled}`,
+  };
+  for (const [name, bytes] of Object.entries(shapes)) {
+    await t.test(`${name}: at most one answer, and it smuggles nothing`, async (t) => {
+      const before = stored();
+      const client = await RawClient.open(server.port);
+      client.write(bytes);
+      const first = await Promise.race([client.answer(), server.ask("GET", "/healthz").then(() => client.answer())]);
+      t.comment(`${name}: ${first?.status ?? "closed"}`);
+      // A lenient reading is one plain request; what must never be is a second one out of the first one's body.
+      if (first !== null) {
+        t.not(first.status, 200, "nothing hidden in it was answered");
+        const second = first.status === 202 ? null : await closing(client);
+        t.equal(second, null, "nothing behind it was answered");
+      }
+      t.ok(stored() - before <= 1, "it is at most one batch");
+      client.leave();
+      await servesOthers(t);
+    });
+  }
+
+  await t.test("headers over the limit are refused, and other connections go on", async (t) => {
+    const client = await RawClient.open(server.port);
+    client.write(`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${"a".repeat(40_000)}`);
+    const answer = await client.answer();
+    t.ok(answer === null || answer.status === 431);
+    await servesOthers(t);
+  });
+
+  await t.test("a hundred slow senders are answered at last, and others meanwhile", async (t) => {
+    const slow = await Promise.all(Array.from({ length: 100 }, () => RawClient.open(server.port)));
+    for (const [index, client] of slow.entries()) {
+      const text = JSON.stringify(batch(`slow${index}-00`));
+      client.write(`${head(`Content-Length: ${text.length}`)}${text.slice(0, 10)}`);
+    }
+    for (let index = 0; index < 20; index++) await servesOthers(t);
+    for (const [index, client] of slow.entries()) client.write(JSON.stringify(batch(`slow${index}-00`)).slice(10));
+    const answers = await Promise.all(slow.map((client) => client.answer()));
+    t.same(new Set(answers.map((answer) => answer?.status)), new Set([202]));
+    for (const client of slow) client.leave();
+  });
+
+  await t.test("a session of one site is out of reach of another site's key", async (t) => {
+    const mine = (
+      await server.ask("POST", "/v1/events", {
+        headers: { "x-service-site-key": tenant.siteKey },
+        body: batch("mine0000", 2),
+      })
+    ).json;
+    const forged = await server.ask("POST", "/v1/events", {
+      headers: { "x-service-site-key": tenant.siteKey, "x-forwarded-for": "66.249.66.1" },
+      body: batch("forged00", 1, mine.session_token),
+    });
+    t.equal(forged.json.session_token, mine.session_token);
+    const part = new Sessions(server.store).verdictPart(tenant.projectId, mine.session_token);
+    t.same(
+      [part?.last.ip, part?.verifiedBot],
+      ["127.0.0.1", null],
+      "a forwarded address is believed of nobody by default",
+    );
+  });
+});
+
+/** The next answer, or null when the server closes or says nothing while it serves another request. */
+async function closing(client: RawClient): Promise<unknown> {
+  client.write("\r\n\r\n");
+  return Promise.race([client.answer(), new Promise((resolve) => setTimeout(resolve, 200, null))]);
+}
