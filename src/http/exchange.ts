@@ -52,7 +52,7 @@ export class Exchange {
     if (this.#over) return;
     this.#over = true;
     const written = this.#toHead ? withoutBody(reply) : reply;
-    this.#res.cork(() => writeReply(this.#res, this.requestId, written, this.#work.isClosing));
+    this.#res.cork(() => writeReply(this.#res, this.requestId, written, reply.closes === true || this.#work.isClosing));
     this.#work.requests--;
     this.#meter.finished(reply.status, this.#started);
   }

@@ -8,6 +8,8 @@ export interface Reply {
   readonly body?: string | Uint8Array;
   readonly contentType?: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** Whether the connection is closed behind it. */
+  readonly closes?: boolean;
 }
 
 const statusLines: Readonly<Record<number, string>> = {

@@ -23,6 +23,7 @@ import { limits } from "../limits.js";
 import type { AccessLog } from "./access-log.js";
 import type { CertificateFiles } from "./certificate.js";
 import { bearer, Exchange, type RequestMeter } from "./exchange.js";
+import { ambiguous, isAmbiguous } from "./framing.js";
 import { OpenWork } from "./open-work.js";
 import { type Reply, refusal } from "./reply.js";
 import { requestIds } from "./request-id.js";
@@ -152,6 +153,7 @@ export class HttpServer {
       this.#options.onTurn();
       const exchange = this.#exchange(res, meter, methodNames[route.method], route.path);
       if ("handleRaw" in route) this.#runRaw(route, exchange, req);
+      else if (isAmbiguous(req)) exchange.send(ambiguous);
       else this.#run(route, exchange, req);
     });
   }

@@ -10,6 +10,7 @@ import type { IngestQueue } from "../../../ingest/queue.js";
 import type { VisitorIdentities } from "../../../ingest/visitor-identities.js";
 import { limits } from "../../../limits.js";
 import type { Exchange } from "../../exchange.js";
+import { ambiguous, Framing } from "../../framing.js";
 import { json, type Reply, refusal } from "../../reply.js";
 import type { PublicRoute, RawRoute } from "../../route.js";
 
@@ -53,6 +54,7 @@ interface Headers {
   /** null: not sent, which is not the same as sent empty. */
   idempotencyKey: string | null;
   forwardedFor: string;
+  readonly framing: Framing;
   facts: { -readonly [Name in keyof RequestFacts]: RequestFacts[Name] };
 }
 
@@ -61,6 +63,7 @@ function readHeaders(req: HttpRequest, nowMs: number): Headers {
     siteKey: "",
     idempotencyKey: null,
     forwardedFor: "",
+    framing: new Framing(),
     facts: {
       nowMs,
       ip: "",
@@ -85,6 +88,7 @@ function readHeaders(req: HttpRequest, nowMs: number): Headers {
     else if (name === "x-service-site-key") headers.siteKey = value;
     else if (name === "idempotency-key") headers.idempotencyKey = value;
     else if (name === "x-forwarded-for") headers.forwardedFor += headers.forwardedFor === "" ? value : `, ${value}`;
+    else headers.framing.take(name, value);
   });
   return headers;
 }
@@ -179,7 +183,8 @@ function identifyLater(
 }
 
 /** What can be told from the headers alone; the worker checks again, inside its transaction. */
-function earlyRefusal({ credentials }: IngestServices, { siteKey, idempotencyKey }: Headers): Reply | null {
+function earlyRefusal({ credentials }: IngestServices, { siteKey, idempotencyKey, framing }: Headers): Reply | null {
+  if (framing.isAmbiguous) return ambiguous;
   if (siteKey !== "") {
     const holder = credentials.keyHolder("site", siteKey);
     if (holder === null) return refusal(refuse("unauthenticated", "a valid site key is required"));
