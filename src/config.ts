@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import ipaddr from "ipaddr.js";
 import { readConfigFile, readValueFile } from "./config-file.js";
-import type { Durability } from "./contract/scoring-worker.js";
+import type { Durability, IpStorage } from "./contract/scoring-worker.js";
 
 /** How a value is written and read. `parse` returns the value, or what was expected of it. */
 interface Form<T> {
@@ -111,6 +111,11 @@ export const serveOptions = {
     oneOf<Durability>("process", "power-loss"),
     "process",
     "what an acknowledged batch survives: a killed process, or a power cut (slower)",
+  ),
+  "ip-storage": option(
+    oneOf<IpStorage>("full", "truncated", "none"),
+    "full",
+    "what of a visitor's address a session keeps: all, its network (/24, /48), or nothing; rules see what is kept",
   ),
   "queue-mb": option(integer(1, 1 << 20), 64, "MiB of batches waiting to be scored before more are shed"),
   "sample-above-mb": option(

@@ -230,6 +230,7 @@ function scoringPool(
   const workerData: ScoringWorkerData = {
     dataDir: config.dataDir,
     durability: config.durability,
+    ipStorage: config.ipStorage,
     plans: defaultPlans,
     meters,
     writeCounts,

@@ -9,7 +9,7 @@ import { GroupWriter } from "../src/store/group-writer.js";
 import { openStore } from "../src/store/store.js";
 import { WriteMarker } from "../src/store/write-watch.js";
 
-const { dataDir, durability, plans, meters: buffer, writeCounts } = workerData as ScoringWorkerData;
+const { dataDir, durability, ipStorage, plans, meters: buffer, writeCounts } = workerData as ScoringWorkerData;
 const store = openStore(dataDir);
 const meters = new ScoringMeters(buffer);
 const options = {
@@ -17,6 +17,7 @@ const options = {
   writer: new GroupWriter(store, durability, new WriteMarker(writeCounts)),
   credentials: new Credentials(store),
   plans,
+  ipStorage,
   onFired: (detectionId: number) => meters.countDetection(detectionId),
 };
 

@@ -4,9 +4,13 @@ import type { Plans } from "./plans.js";
 /** What an acknowledged batch survives: a killed process (the kernel has it), or a power cut (the disk has it). */
 export type Durability = "process" | "power-loss";
 
+/** What of a visitor's address a session keeps. */
+export type IpStorage = "full" | "truncated" | "none";
+
 export interface ScoringWorkerData {
   readonly dataDir: string;
   readonly durability: Durability;
+  readonly ipStorage: IpStorage;
   readonly plans: Plans;
   /** Where the threads of this pool count, see `metrics/scoring-meters.ts`. */
   readonly meters: SharedArrayBuffer;

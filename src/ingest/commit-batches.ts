@@ -8,6 +8,7 @@ import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.
 import type { LastRequest, RequestFacts } from "../contract/evidence.js";
 import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
 import type { Plans } from "../contract/plans.js";
+import type { IpStorage } from "../contract/scoring-worker.js";
 import type { VerdictPart } from "../contract/session.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../contract/session-token.js";
 import { setCrawlerClaim } from "../engines/crawler-claim.js";
@@ -32,6 +33,7 @@ import { badIdempotencyKey, findIdempotent, isIdempotencyKey, rememberIdempotent
 import { Repeats } from "./repeats.js";
 import { noteShingles } from "./replays.js";
 import { batchShape, countSighting } from "./sightings.js";
+import { storedAddress } from "./stored-address.js";
 import { UsageTally } from "./usage-tally.js";
 
 export type IngestOutcome = IngestAnswer | Refusal;
@@ -51,6 +53,7 @@ interface OpenSession {
 interface Transaction {
   readonly sessions: Map<string, OpenSession>;
   readonly usage: UsageTally;
+  readonly ipStorage: IpStorage;
 }
 
 export interface CommitOptions {
@@ -58,6 +61,7 @@ export interface CommitOptions {
   readonly writer: GroupWriter;
   readonly credentials: Credentials;
   readonly plans: Plans;
+  readonly ipStorage: IpStorage;
   /** Told of each detection that newly fired on a session, after the commit. */
   readonly onFired: (detectionId: number) => void;
 }
@@ -91,7 +95,11 @@ function commitGroup(
 ): IngestOutcome[] {
   const fired: number[] = [];
   const committed = options.writer.write(() => {
-    const transaction: Transaction = { sessions: new Map(), usage: new UsageTally(options.store, options.plans) };
+    const transaction: Transaction = {
+      sessions: new Map(),
+      usage: new UsageTally(options.store, options.plans),
+      ipStorage: options.ipStorage,
+    };
     const outcomes = requests.map((request, index) => takeBatch(options, transaction, request, bodies[index]!));
     for (const session of transaction.sessions.values())
       if (session.changed) saveSession(options.store, session, fired);
@@ -149,10 +157,15 @@ function recordBatch(
     } catch (cause) {
       throw new BatchFault("folding failed", { cause });
     }
-    takeIdentity(session, request);
+    takeIdentity(session, request, storedAddress(request.facts.ip, transaction.ipStorage));
     session.verdict.eventCount += fresh.length;
     session.verdict.lastSeenMs = Math.max(session.verdict.lastSeenMs, facts.nowMs);
-    session.verdict.last = lastRequest(session.verdict.last, fresh, facts);
+    session.verdict.last = lastRequest(
+      session.verdict.last,
+      fresh,
+      facts,
+      storedAddress(facts.ip, transaction.ipStorage),
+    );
     session.score ||= request.score;
   }
   const overQuota = transaction.usage.count(account, project.id, fresh.length, isFirst, facts);
@@ -174,7 +187,7 @@ function identify(
 ): IngestAnswer {
   const session = findSession(store, transaction, project.id, request.identifies);
   if (session !== null) {
-    takeIdentity(session, request);
+    takeIdentity(session, request, storedAddress(request.facts.ip, transaction.ipStorage));
     session.changed = true;
     session.score = session.verdict.scored;
   }
@@ -182,8 +195,8 @@ function identify(
 }
 
 /** A proof by DNS outlives the batch that asked for it, as long as the address stays. */
-function takeIdentity({ verdict, features }: OpenSession, { identity, facts }: IngestRequest): void {
-  if (identity.verifiedBot !== null || verdict.last.ip !== facts.ip) verdict.verifiedBot = identity.verifiedBot;
+function takeIdentity({ verdict, features }: OpenSession, { identity }: IngestRequest, ip: string): void {
+  if (identity.verifiedBot !== null || verdict.last.ip !== ip) verdict.verifiedBot = identity.verifiedBot;
   const { crawlerClaim } = identity;
   if (crawlerClaim !== "pending" && crawlerClaim !== "none") setCrawlerClaim(features, crawlerClaim);
 }
@@ -269,13 +282,18 @@ function mintSession(store: Store, transaction: Transaction, projectId: number, 
 }
 
 /** Path and host come from the page's own events, address and user agent from the request. */
-function lastRequest(before: LastRequest, events: readonly IngestEvent[], facts: RequestFacts): LastRequest {
+function lastRequest(
+  before: LastRequest,
+  events: readonly IngestEvent[],
+  facts: RequestFacts,
+  ip: string,
+): LastRequest {
   let { path, host } = before;
   for (const { payload } of events) {
     path = payload.path ?? path;
     host = payload.host ?? host;
   }
-  return { path, host, ip: facts.ip, userAgent: facts.userAgent };
+  return { path, host, ip, userAgent: facts.userAgent };
 }
 
 function saveSession(store: Store, session: OpenSession, fired: number[]): void {

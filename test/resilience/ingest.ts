@@ -2,6 +2,7 @@
 import type { Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import { defaultPlans, type Plans } from "../../src/contract/plans.js";
+import type { IpStorage } from "../../src/contract/scoring-worker.js";
 import { unidentified } from "../../src/contract/visitor.js";
 import { commitBatches, type IngestOutcome } from "../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
@@ -42,12 +43,12 @@ export interface Ingest {
   take(...sent: readonly Sent[]): IngestOutcome[];
 }
 
-export async function openIngest(t: Test, plans: Plans = defaultPlans): Promise<Ingest> {
+export async function openIngest(t: Test, plans: Plans = defaultPlans, ipStorage: IpStorage = "full"): Promise<Ingest> {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const owner = await ownerOf(store);
   const writer = new GroupWriter(store, "process", new WriteMarker(newWriteCounts()));
-  const options = { store, writer, credentials: new Credentials(store), plans, onFired: () => {} };
+  const options = { store, writer, credentials: new Credentials(store), plans, ipStorage, onFired: () => {} };
   const request = ({ body, key, nowMs, ip = noFacts.ip }: Sent): IngestRequest => ({
     siteKey: owner.siteKey,
     idempotencyKey: key ?? null,
