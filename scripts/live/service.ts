@@ -54,7 +54,7 @@ export async function startService(): Promise<LiveService> {
       startMsMax,
     );
     const [said, accountToken, project, siteKey, privateKey] = printed;
-    const port = /"port":(\d+)/.exec(printed.input ?? said)?.[1];
+    const port = /"port":(\d+)[^\n]*"msg":"listening"/.exec(printed.input ?? said)?.[1];
     const origin = `http://127.0.0.1:${port}`;
     const ask = (path: string, key: string | undefined) =>
       fetch(origin + path, { headers: { Authorization: `Bearer ${key}` } });
