@@ -40,6 +40,16 @@ export const limits = {
   /** Credentials memoised a thread; wrong guesses are memoised too, so a full memo starts anew. */
   credentialMemoMax: 10_000,
 
+  /**
+   * Wrong account tokens from one address in a window that are answered at once; how long each further one waits; addresses
+   * remembered; answers held at once, so that guessing from everywhere costs no more than this many connections.
+   */
+  guessesFree: 10,
+  guessWindowMs: MINUTE_MS,
+  guessDelayMs: 500,
+  guessAddressesMax: 10_000,
+  guessesHeldMax: 1000,
+
   /** Rows that one transaction of the sweep removes: it holds the store for a few milliseconds. */
   sweepRowsMax: 500,
   /** How often what has outlived its retention is removed. */

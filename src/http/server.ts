@@ -24,6 +24,7 @@ import type { AccessLog } from "./access-log.js";
 import type { CertificateFiles } from "./certificate.js";
 import { bearer, Exchange, type RequestMeter } from "./exchange.js";
 import { ambiguous, isAmbiguous } from "./framing.js";
+import { GuessDelay } from "./guess-delay.js";
 import { OpenWork } from "./open-work.js";
 import { type Reply, refusal } from "./reply.js";
 import { requestIds } from "./request-id.js";
@@ -88,6 +89,7 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #nextRequestId = requestIds();
   readonly #work = new OpenWork();
+  readonly #guesses = new GuessDelay();
   /** The one that takes connections last; the others serve what they have. */
   readonly #apps: TemplatedApp[] = [];
 
@@ -198,7 +200,9 @@ export class HttpServer {
     const query = new URLSearchParams(req.getQuery() ?? "");
     const answer = this.#admit(route, params, req);
     if (answer instanceof Refusal) {
-      exchange.send(refusal(answer));
+      const isGuess = answer.error === "unauthenticated" && route.credential !== "private-key";
+      const waitMs = isGuess ? this.#guesses.delayMs(exchange.socketAddress, Date.now()) : 0;
+      this.#guesses.hold(waitMs, () => exchange.send(refusal(answer)));
       return;
     }
     const handle = (body: Buffer): void => {

@@ -1,0 +1,47 @@
+/** Guessing credentials is slow on the control plane, and never slows down anybody else. */
+import t from "tap";
+import { GuessDelay } from "../../src/http/guess-delay.js";
+import { limits } from "../../src/limits.js";
+import { batch } from "../support/batches.js";
+import { firstTenant, startServer } from "../support/server.js";
+
+t.test("wrong guesses of an address wait from a number on, for a window", async (t) => {
+  const guesses = new GuessDelay();
+  const delays = Array.from({ length: limits.guessesFree + 3 }, () => guesses.delayMs("203.0.113.1", 1000));
+  t.same(delays.slice(-4), [0, limits.guessDelayMs, limits.guessDelayMs, limits.guessDelayMs]);
+  t.equal(guesses.delayMs("203.0.113.2", 1000), 0, "another address is another count");
+  t.equal(guesses.delayMs("203.0.113.1", 1000 + limits.guessWindowMs), 0, "the window ends");
+  t.equal(guesses.delayMs("203.0.113.1", 0), 0, "a clock that stepped back starts anew");
+});
+
+t.test("addresses without end fill no memory", async (t) => {
+  const guesses = new GuessDelay();
+  for (let index = 0; index < 3 * limits.guessAddressesMax; index++) guesses.delayMs(`address ${index}`, 0);
+  t.equal(guesses.delayMs("address 0", 0), 0);
+});
+
+t.test("while guesses wait, right tokens and the data plane are answered", async (t) => {
+  const server = await startServer(t);
+  const tenant = await firstTenant(server);
+  const order: string[] = [];
+  const note = async (name: string, asked: Promise<{ status: number }>): Promise<void> => {
+    order.push(`${name} ${(await asked).status}`);
+  };
+  const guess = () => server.ask("GET", "/v1/account", { token: `vat_${"x".repeat(43)}` });
+  for (let count = 0; count < limits.guessesFree; count++) t.equal((await guess()).status, 401);
+  await Promise.all([
+    note("guess", guess()),
+    note("token", server.ask("GET", "/v1/account", { token: tenant.token })),
+    note(
+      "ingest",
+      server.ask("POST", "/v1/events", { headers: { "x-service-site-key": tenant.siteKey }, body: batch("guess000") }),
+    ),
+    note(
+      "wrong site key",
+      server.ask("POST", "/v1/events", { headers: { "x-service-site-key": "pk_x" }, body: batch("guess000") }),
+    ),
+    note("wrong private key", server.ask("GET", "/v1/sessions/sess_x/verdict", { token: "sk_x" })),
+  ]);
+  t.equal(order.at(-1), "guess 401", "the guess is answered last");
+  t.same(order.slice(0, -1).sort(), ["ingest 202", "token 200", "wrong private key 401", "wrong site key 401"]);
+});
