@@ -55,6 +55,9 @@ function missing(dataDir: string, owner: Owner, tokens: readonly string[]): stri
   return gone;
 }
 
+// They wait for one another or for a bound most of their time.
+t.jobs = 3;
+
 t.test("two processes on one port and one store take turns without losing a request", async (t) => {
   const dataDir = t.testdir();
   const owner = await makeOwner(dataDir);
