@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { openStore } from "../../src/store/store.js";
+import { makeOwner, type Owner } from "../resilience/owner.js";
+import { Client, type Reply, type Served, serve } from "../resilience/process.js";
 import { batch, event } from "../support/batches.js";
-import { makeOwner, type Owner } from "./owner.js";
-import { Client, type Reply, type Served, serve } from "./process.js";
 
-const entry = fileURLToPath(new URL("./faulty-server.js", import.meta.url));
+const entry = fileURLToPath(new URL("../resilience/faulty-server.js", import.meta.url));
 
 interface Faulty {
   readonly dataDir: string;

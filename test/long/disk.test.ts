@@ -7,9 +7,9 @@ import { statSync } from "node:fs";
 import t from "tap";
 import { openStore, schemaVersion } from "../../src/store/store.js";
 import { storeFile } from "../../src/store/store-file.js";
+import { makeOwner } from "../resilience/owner.js";
+import { Client, type Reply, serve, verdictd } from "../resilience/process.js";
 import { batch } from "../support/batches.js";
-import { makeOwner } from "./owner.js";
-import { Client, type Reply, serve, verdictd } from "./process.js";
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
