@@ -6,8 +6,8 @@ import { sessionRange } from "../../src/store/keys.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 import { openStore } from "../../src/store/store.js";
 import { automatedBatch } from "../support/batches.js";
+import { verdictd } from "../support/process.js";
 import { firstTenant, startServer } from "../support/server.js";
-import { verdictd } from "./program.js";
 
 t.test("rules are exported, edited and applied; applying the same file again changes nothing", async (t) => {
   const server = await startServer(t);

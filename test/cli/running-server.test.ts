@@ -1,13 +1,8 @@
 /** The command line beside a running server on the same folder: the server notices every change at once, and stops in order. */
-import { once } from "node:events";
 import { join } from "node:path";
 import t from "tap";
-import { call, ingest, json, serve } from "./program.js";
-
-interface Keys {
-  site_key: string;
-  private_key: string;
-}
+import { json, serve } from "../support/process.js";
+import { ingest, threads } from "./ingest.js";
 
 interface First {
   account_id: number;
@@ -19,9 +14,9 @@ interface First {
 t.test("a running server notices what commands change", async (t) => {
   const dir = join(t.testdir(), "store");
   const first = await json<First>(dir, "init");
-  const serving = await serve(t, dir, "--verdict-ttl", "0");
+  const serving = await serve(t, dir, { flags: ["--verdict-ttl", "0", ...threads] });
   const scoring = `/v1/projects/${first.project_id}/scoring`;
-  const { body: keys } = await call<Keys>(serving, "POST", scoring, first.account_token);
+  const { json: keys } = await serving.ask("POST", scoring, { token: first.account_token });
 
   await t.test("accounts, users, members, projects and tokens", async (t) => {
     const [account, user] = await Promise.all([
@@ -42,10 +37,10 @@ t.test("a running server notices what commands change", async (t) => {
     t.same(Object.keys(project), ["id", "account_id", "name", "created_at"]);
     const token = await json<{ id: number; account_token: string }>(dir, "token", "create", ...whom);
     t.same(Object.keys(token), ["id", "account_token"]);
-    const asked = () => call(serving, "GET", "/v1/account", token.account_token);
-    t.match(await asked(), { status: 200, body: { id: 2, role: "admin" } });
+    const asked = () => serving.ask("GET", "/v1/account", { token: token.account_token });
+    t.match(await asked(), { status: 200, json: { id: 2, role: "admin" } });
     await json(dir, "member", "set", ...whom, "--role", "viewer");
-    t.match(await asked(), { status: 200, body: { role: "viewer" } });
+    t.match(await asked(), { status: 200, json: { role: "viewer" } });
     t.same(await json(dir, "member", "remove", ...whom), { account_id: 2, user_id: 2, role: "viewer" });
     t.equal((await asked()).status, 403, "a member no more");
     t.same(await json(dir, "token", "revoke", String(token.id)), { id: token.id, revoked: true });
@@ -54,7 +49,7 @@ t.test("a running server notices what commands change", async (t) => {
 
   await t.test("a subscription", async (t) => {
     const token = await ingest(serving, keys.site_key, 1);
-    const asked = () => call(serving, "GET", `/v1/sessions/${token}/verdict`, keys.private_key);
+    const asked = () => serving.ask("GET", `/v1/sessions/${token}/verdict`, { token: keys.private_key });
     t.equal((await asked()).status, 200);
     t.match(await json(dir, "account", "set", "1", "--subscription", "inactive"), { id: 1, subscription: "inactive" });
     t.equal((await asked()).status, 402);
@@ -64,11 +59,12 @@ t.test("a running server notices what commands change", async (t) => {
   });
 
   await t.test("a rotated key", async (t) => {
-    const rotated = await call<{ key: string }>(serving, "POST", `${scoring}/rotate`, first.account_token, {
-      type: "site",
+    const rotated = await serving.ask("POST", `${scoring}/rotate`, {
+      token: first.account_token,
+      body: { type: "site" },
     });
     await t.rejects(ingest(serving, keys.site_key, 1), /401/);
-    keys.site_key = rotated.body.key;
+    keys.site_key = rotated.json.key;
     t.ok(await ingest(serving, keys.site_key, 1));
     t.match(await json(dir, "check"), { ok: true }, "the old key left nothing behind");
   });
@@ -77,22 +73,17 @@ t.test("a running server notices what commands change", async (t) => {
 t.test("SIGTERM stops the server in order; its batches are stored", async (t) => {
   const dir = join(t.testdir(), "store");
   const first = await json<First>(dir, "init");
-  const serving = await serve(t, dir);
+  const serving = await serve(t, dir, { flags: threads });
   const scoring = `/v1/projects/${first.project_id}/scoring`;
-  const { body: keys } = await call<Keys>(serving, "POST", scoring, first.account_token);
+  const { json: keys } = await serving.ask("POST", scoring, { token: first.account_token });
   const token = await ingest(serving, keys.site_key, 2);
-  const stopped = serving.line("stopped");
-  serving.child.kill("SIGTERM");
-  await stopped;
-  const [code] = await once(serving.child, "exit");
-  t.equal(code, 0);
+  t.equal(await serving.end("SIGTERM"), 0);
+  t.equal(serving.log.at(-1)?.["msg"], "stopped");
   t.match(await json(dir, "session", "show", token), { event_count: 2 });
 });
 
 t.test("a second signal ends the server at once", async (t) => {
-  const serving = await serve(t, join(t.testdir(), "store"));
+  const serving = await serve(t, join(t.testdir(), "store"), { flags: threads });
   serving.child.kill("SIGTERM");
-  serving.child.kill("SIGINT");
-  const [code] = await once(serving.child, "exit");
-  t.equal(code, 1);
+  t.equal(await serving.end("SIGINT"), 1);
 });

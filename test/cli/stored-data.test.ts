@@ -4,12 +4,8 @@ import t from "tap";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { tableNames } from "../../src/store/keys.js";
 import { openStore, type Store } from "../../src/store/store.js";
-import { call, ingest, json, serve, verdictd } from "./program.js";
-
-interface Keys {
-  site_key: string;
-  private_key: string;
-}
+import { json, serve, verdictd } from "../support/process.js";
+import { ingest, threads } from "./ingest.js";
 
 interface First {
   account_id: number;
@@ -21,22 +17,23 @@ interface First {
 t.test("commands see what a running server stores", async (t) => {
   const dir = join(t.testdir(), "store");
   const first = await json<First>(dir, "init");
-  const serving = await serve(t, dir, "--verdict-ttl", "0");
+  const serving = await serve(t, dir, { flags: ["--verdict-ttl", "0", ...threads] });
   const scoring = `/v1/projects/${first.project_id}/scoring`;
-  const { body: keys } = await call<Keys>(serving, "POST", scoring, first.account_token);
+  const { json: keys } = await serving.ask("POST", scoring, { token: first.account_token });
 
   await t.test("a session is shown whole and erased whole", async (t) => {
     const rule = { name: "all", expression: "score < 99", action: "block" };
     const rules = `/v1/projects/${first.project_id}/rules`;
-    const { body: made } = await call(serving, "POST", rules, first.account_token, rule);
+    const { json: made } = await serving.ask("POST", rules, { token: first.account_token, body: rule });
     const other = await ingest(serving, keys.site_key, 3);
     let token: string | null = null;
     // More request ids than a record holds: they spill into rows of their own.
     for (let batch = 0; batch < 3; batch++) token = await ingest(serving, keys.site_key, 100, token);
     const erased = token!;
-    const read = (session: string) => call(serving, "GET", `/v1/sessions/${session}/verdict`, keys.private_key);
-    t.match(await read(erased), { body: { action: "block" } });
-    await call(serving, "POST", `/v1/sessions/${erased}/logged-in`, keys.private_key);
+    const read = (session: string) =>
+      serving.ask("GET", `/v1/sessions/${session}/verdict`, { token: keys.private_key });
+    t.match(await read(erased), { json: { action: "block" } });
+    await serving.ask("POST", `/v1/sessions/${erased}/logged-in`, { token: keys.private_key });
     const shown = await json<Record<string, unknown> & { features: Record<string, unknown>; blocks: object[] }>(
       dir,
       "session",
@@ -67,7 +64,7 @@ t.test("commands see what a running server stores", async (t) => {
       erased: { sessions: 1, repeats: 1, blocks: 1, idempotency: 1 },
     });
     t.same(traces(open, erased), [], "no row names it any more");
-    t.match(await read(erased), { status: 200, body: { verdict: "not_computed", action: "allow" } });
+    t.match(await read(erased), { status: 200, json: { verdict: "not_computed", action: "allow" } });
     t.equal((await verdictd(["session", "show", erased, "--data-dir", dir])).code, 1);
     t.match(await json(dir, "session", "show", other), { event_count: 3 }, "another session is untouched");
     t.not(await ingest(serving, keys.site_key, 1, erased), erased, "its client is a new visitor");
@@ -88,8 +85,12 @@ t.test("commands see what a running server stores", async (t) => {
     t.same(Object.keys(backup), ["directory", "bytes"]);
     const copied = await json<{ rows: Record<string, number> }>(copy, "check");
     t.same(copied.rows, check.rows, "the copy has every row");
-    const again = await serve(t, copy);
-    t.equal((await call(again, "GET", "/v1/account", first.account_token)).status, 200, "the copy can be served");
+    const again = await serve(t, copy, { flags: threads });
+    t.equal(
+      (await again.ask("GET", "/v1/account", { token: first.account_token })).status,
+      200,
+      "the copy can be served",
+    );
   });
 });
 

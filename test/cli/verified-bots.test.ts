@@ -1,7 +1,7 @@
 /** The catalogue of verified bots on the command line. */
 import { join } from "node:path";
 import t from "tap";
-import { json } from "./program.js";
+import { json } from "../support/process.js";
 
 t.test("the catalogue of verified bots is listed, replaced and added to", async (t) => {
   const dir = join(

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { commands } from "../../src/cli/commands.js";
-import { json, verdictd } from "./program.js";
+import { json, verdictd } from "../support/process.js";
 
 const lineCount = (text: string): number => text.trimEnd().split("\n").length;
 

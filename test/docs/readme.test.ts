@@ -2,11 +2,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { commands } from "../../src/cli/commands.js";
+import { freePort } from "../support/process.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
 import { blocksMarked, keeps, stepsOf } from "./readme-commands.js";
 
@@ -31,16 +31,6 @@ async function run(program: string, words: readonly string[], environment: NodeJ
   });
   const [code] = await once(child, "close");
   return { code, out, err };
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Runs the README's backend until the test ends. Inside the checkout, so that its imports find what they name. */

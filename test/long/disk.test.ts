@@ -8,8 +8,9 @@ import t from "tap";
 import { openStore, schemaVersion } from "../../src/store/store.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { makeOwner } from "../resilience/owner.js";
-import { Client, type Reply, serve, verdictd } from "../resilience/process.js";
 import { batch } from "../support/batches.js";
+import { Client, type Reply } from "../support/keep-alive-client.js";
+import { serve, verdictd } from "../support/process.js";
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
@@ -75,7 +76,7 @@ t.test(
         t.same(again, { session_token: token, accepted: 0 }, name);
     }
     t.equal(await server.end("SIGTERM"), 0);
-    const check = await verdictd("check", "--json", "--data-dir", dataDir);
+    const check = await verdictd(["check", "--json", "--data-dir", dataDir]);
     t.match(JSON.parse(check.stdout), { ok: true, fault_count: 0 });
     t.comment(`${tokens.size} batches acknowledged around the outage`);
   },
@@ -88,7 +89,7 @@ t.test("a store from a newer version is refused by every command, and left as it
   store.root.transactionSync(() => store.meta.putSync("schemaVersion", schemaVersion + 1));
   await store.close();
   for (const words of [["serve", "--port", "0", "--admin-port", "0"], ["stats"], ["check"]]) {
-    const { code, stderr } = await verdictd(...words, "--data-dir", dataDir);
+    const { code, stderr } = await verdictd([...words, "--data-dir", dataDir]);
     t.equal(code, 1, words.join(" "));
     t.match(stderr, /newer verdictd/);
   }

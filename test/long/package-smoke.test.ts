@@ -1,11 +1,10 @@
 /** The executable does all of verdictd on a host that has nothing: run in an empty root, as an ordinary user. */
-import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { BareRoot, cannotRun, executable } from "../package/bare-root.js";
 import { automatedBatch } from "../support/batches.js";
+import { freePort } from "../support/process.js";
 
 const skip = cannotRun();
 
@@ -17,16 +16,6 @@ async function answer<T>(address: string, path: string, headers: Record<string, 
   });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as T;
-}
-
-/** Threads can share only a port that was named. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 t.test("one file serves, keeps its data over a restart and backs it up", { skip }, async (t) => {

@@ -7,8 +7,9 @@ import t, { type Test } from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { openStore } from "../../src/store/store.js";
 import { makeOwner, type Owner } from "../resilience/owner.js";
-import { Client, type Reply, type Served, serve } from "../resilience/process.js";
 import { batch, event } from "../support/batches.js";
+import { Client, type Reply } from "../support/keep-alive-client.js";
+import { type Served, serve } from "../support/process.js";
 
 const entry = fileURLToPath(new URL("../resilience/faulty-server.js", import.meta.url));
 
@@ -101,7 +102,7 @@ for (const fault of ["loop", "exit", "memory"]) {
         Array.from({ length: 20 }, (_, index) => send(batch(`told${index}-00`, 2), `told${index}`)),
       );
       const hung = send(suffering(`/fault/${fault}/locked`, "hanging0"), "hang").catch(() => null);
-      await server.line(
+      await server.logged(
         "a scoring thread hangs in a write transaction and holds the store: ending the process, start it again",
       );
       t.equal(await server.ended(), "SIGKILL");

@@ -7,8 +7,9 @@ import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
+import { freePort } from "../support/process.js";
 import { trafficThroughOutage } from "./claims.js";
-import { freePort, startVerdictd, type VerdictdProcess } from "./verdictd-process.js";
+import { startVerdictd, type VerdictdProcess } from "./verdictd-process.js";
 
 const recipes = join(resolve(dirname(fileURLToPath(import.meta.url)), "../../.."), "src/middleware/recipes");
 

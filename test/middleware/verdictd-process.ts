@@ -2,16 +2,10 @@
  * A real verdictd in a process of its own, with a project, rules by path and a scored session, for tests of what asks it. It can be
  * stopped, frozen and started again on its port.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
-import { dirname, join, resolve } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { join } from "node:path";
 import type { Test } from "tap";
-
-const program = join(resolve(dirname(fileURLToPath(import.meta.url)), "../.."), "src/cli/main.js");
+import { event } from "../support/batches.js";
+import { freePort, json, type LogLine, type Served, serve } from "../support/process.js";
 
 /** The rules of the project: every action has paths of its own. They match any scored session. */
 const rules = [
@@ -29,10 +23,10 @@ export interface VerdictdProcess {
   readonly privateKey: string;
   /** A session that has been scored. */
   readonly sessionToken: string;
-  /** Log lines so far. */
+  /** Log lines of the running process so far. */
   readonly log: readonly string[];
-  /** Resolves once a line with this text is logged. */
-  logged(text: string): Promise<void>;
+  /** The first of its log lines with this message, now or later. */
+  logged(message: string): Promise<LogLine>;
   /** A new session with a first report. */
   mintSession(): Promise<string>;
   /** Kills it at once, as a crash would. */
@@ -48,106 +42,47 @@ export interface VerdictdProcess {
 
 export async function startVerdictd(t: Test): Promise<VerdictdProcess> {
   const dataDir = join(t.testdir(), "data");
-  const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, [program, "init", "--data-dir", dataDir, "--json"]);
-  const made = JSON.parse(stdout) as { account_token: string; project_id: number };
-  const log = new Log();
+  const made = await json<{ account_token: string; project_id: number }>(dataDir, "init");
   // A port of its own and not 0: Linux lets a listener come back to a port it named, not to one that the kernel chose.
-  const port = await freePort();
-  let child = await serve(dataDir, port, log);
-  t.teardown(() => end(child, "SIGKILL"));
-  const baseUrl = `http://127.0.0.1:${port}`;
+  const options = { port: await freePort(), flags: ["--verdict-ttl", "0"] };
+  let running = await serve(t, dataDir, options);
   const configure = async (path: string, body?: object): Promise<Record<string, unknown>> => {
-    const response = await fetch(`${baseUrl}/v1/projects/${made.project_id}${path}`, {
-      method: "POST",
-      headers: { Authorization: `Bearer ${made.account_token}`, "Content-Type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as Record<string, unknown>;
+    const scope = `/v1/projects/${made.project_id}${path}`;
+    const { status, json, text } = await running.ask("POST", scope, { token: made.account_token, body });
+    if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
+    return json;
   };
   const keys = await configure("/scoring");
   for (const rule of rules) await configure("/rules", rule);
-  const mintSession = (): Promise<string> => firstReport(baseUrl, String(keys["site_key"]));
+  const mintSession = (): Promise<string> => firstReport(running, String(keys["site_key"]));
   return {
-    baseUrl,
+    baseUrl: running.address,
     privateKey: String(keys["private_key"]),
     sessionToken: await mintSession(),
-    log: log.lines,
-    logged: (text) => log.has(text),
+    get log() {
+      return running.lines;
+    },
+    logged: (message) => running.logged(message),
     mintSession,
-    kill: () => end(child, "SIGKILL"),
-    freeze: () => child.kill("SIGSTOP"),
-    thaw: () => child.kill("SIGCONT"),
+    kill: async () => {
+      await running.end("SIGKILL");
+    },
+    freeze: () => running.child.kill("SIGSTOP"),
+    thaw: () => running.child.kill("SIGCONT"),
     restart: async () => {
-      child = await serve(dataDir, port, log);
+      running = await serve(t, dataDir, options);
     },
     command: async (...args) => {
-      await run(process.execPath, [program, ...args, "--data-dir", dataDir]);
+      await json(dataDir, ...args);
     },
   };
 }
 
-/** A port of loopback that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-async function serve(dataDir: string, port: number, log: Log): Promise<ChildProcess> {
-  const args = ["serve", "--data-dir", dataDir, "--port", String(port), "--admin-port", "0", "--verdict-ttl", "0"];
-  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"] });
-  const lines = createInterface({ input: child.stdout });
-  await new Promise<void>((listening, failed) => {
-    lines.on("line", (line) => {
-      log.add(line);
-      if ((JSON.parse(line) as { port?: number }).port !== undefined) listening();
-    });
-    lines.once("close", () => failed(new Error("verdictd ended before it listened")));
+async function firstReport(server: Served, siteKey: string): Promise<string> {
+  const { status, json, text } = await server.ask("POST", "/v1/events", {
+    headers: { "x-service-site-key": siteKey },
+    body: { session_token: null, events: [event("first-report-1", { path: "/" })] },
   });
-  return child;
-}
-
-/** Log lines, and who waits for one. */
-class Log {
-  readonly lines: string[] = [];
-  #waiting: { readonly text: string; readonly done: () => void }[] = [];
-
-  add(line: string): void {
-    this.lines.push(line);
-    for (const { text, done } of this.#waiting) if (line.includes(text)) done();
-    this.#waiting = this.#waiting.filter(({ text }) => !line.includes(text));
-  }
-
-  async has(text: string): Promise<void> {
-    if (this.lines.some((line) => line.includes(text))) return;
-    await new Promise<void>((done) => this.#waiting.push({ text, done }));
-  }
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill(signal);
-  await exited;
-}
-
-async function firstReport(baseUrl: string, siteKey: string): Promise<string> {
-  const event = {
-    request_id: "first-report-1",
-    type: "page",
-    received_at: new Date().toISOString(),
-    payload: { path: "/" },
-  };
-  const response = await fetch(`${baseUrl}/v1/events`, {
-    method: "POST",
-    headers: { "X-Service-Site-Key": siteKey, "Content-Type": "application/json" },
-    body: JSON.stringify({ session_token: null, events: [event] }),
-  });
-  if (response.status !== 202) throw new Error(`ingest: ${response.status} ${await response.text()}`);
-  return ((await response.json()) as { session_token: string }).session_token;
+  if (status !== 202) throw new Error(`ingest: ${status} ${text}`);
+  return json.session_token;
 }

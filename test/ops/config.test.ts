@@ -1,7 +1,7 @@
 /** Configuration from flags, environment and file together, as `verdictd config` shows it and `serve` refuses it. */
 import t from "tap";
 import { camelCase, environmentName, readServeConfig, serveOptions } from "../../src/config.js";
-import { run } from "./process.js";
+import { verdictd } from "../support/process.js";
 
 /** Nothing of the surroundings. */
 const bare = Object.fromEntries(
@@ -29,9 +29,9 @@ t.test("config shows each value with its source; flags win over environment, env
     VERDICTD_PORT: "1002",
     VERDICTD_VERDICT_TTL_FILE: `${folder}/ttl`,
   };
-  const { code, out, err } = await run(["config", "--json", "--port", "1003"], env);
-  t.same({ code, err }, { code: 0, err: "" });
-  const rows = JSON.parse(out);
+  const { code, stdout, stderr } = await verdictd(["config", "--json", "--port", "1003"], env);
+  t.same({ code, stderr }, { code: 0, stderr: "" });
+  const rows = JSON.parse(stdout);
   t.same(rows.port, { value: "1003", source: "flag", from: "--port" });
   t.same(rows["verdict-ttl"], { value: "3", source: "environment", from: "VERDICTD_VERDICT_TTL_FILE" });
   t.same(rows["session-days"], { value: "7", source: "file", from: `${folder}/config.json: session-days` });
@@ -41,8 +41,8 @@ t.test("config shows each value with its source; flags win over environment, env
   t.same(rows.host, { value: "127.0.0.1", source: "default", from: "" });
   t.match(rows["admin-token"], { value: "(hidden)", source: "file" });
   t.same(Object.keys(rows), Object.keys(serveOptions), "every option is there");
-  t.notOk(out.includes("very secret"));
-  const table = (await run(["config", "--port", "1003"], env)).out;
+  t.notOk(stdout.includes("very secret"));
+  const table = (await verdictd(["config", "--port", "1003"], env)).stdout;
   t.match(table, /^port +1003 +flag \(--port\)$/m);
   t.match(table, /^host +127\.0\.0\.1 +default$/m);
   t.notOk(table.includes("very secret"));
@@ -68,9 +68,9 @@ t.test("all mistakes of flags, environment and file are told at once", async (t)
     VERDICTD_QUEUE_MB_FILE: file,
   };
   for (const command of ["config", "serve"]) {
-    const { code, out, err } = await run([command, "--config", file, "--http-threads", "0"], env);
-    t.same({ code, out }, { code: 2, out: "" }, command);
-    const lines = err.trim().split("\n").sort();
+    const { code, stdout, stderr } = await verdictd([command, "--config", file, "--http-threads", "0"], env);
+    t.same({ code, stdout }, { code: 2, stdout: "" }, command);
+    const lines = stderr.trim().split("\n").sort();
     t.same(
       lines,
       [

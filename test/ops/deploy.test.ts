@@ -4,8 +4,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { batch } from "../support/batches.js";
+import type { Exposition } from "../support/exposition.js";
+import { serve } from "../support/process.js";
 import { selfSigned } from "./certificates.js";
-import { type Exposition, operate } from "./process.js";
 import { client, tenantOf } from "./traffic.js";
 
 const folder = fileURLToPath(new URL("../../../scripts/deploy/", import.meta.url));
@@ -77,12 +78,12 @@ function faultsOf(query: string, { samples }: Exposition): string[] {
 /** The exposition of a server that has answered every kind of request that the files ask about. */
 async function fullExposition(t: Test): Promise<Exposition> {
   const { certificate, key } = selfSigned(t, "verdictd.example");
-  const plain = await operate(t, [], { dataDir: `${certificate}.data` });
+  const plain = await serve(t, `${certificate}.data`, { flags: [] });
   const tenant = await tenantOf(plain);
   const { ask, ingest } = client(plain, tenant);
   const { json } = await ingest(batch("someone"));
   await ask("GET", `/v1/sessions/${json.session_token}/verdict`, { token: tenant.privateKey });
-  const tls = await operate(t, ["--tls-cert", certificate, "--tls-key", key], { dataDir: `${certificate}.tls` });
+  const tls = await serve(t, `${certificate}.tls`, { flags: ["--tls-cert", certificate, "--tls-key", key] });
   const expositions = [await plain.metrics(), await tls.metrics()];
   return { ...expositions[0]!, samples: expositions.flatMap(({ samples }) => samples) };
 }

@@ -3,10 +3,10 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import t from "tap";
-import { operate, run } from "./process.js";
+import { serve, verdictd } from "../support/process.js";
 
 t.test("a server that listens is alive and ready", async (t) => {
-  const server = await operate(t, ["--http-threads", "2", "--scoring-threads", "2"]);
+  const server = await serve(t, t.testdir(), { flags: ["--http-threads", "2", "--scoring-threads", "2"] });
   const ready = await server.admin("/readyz");
   t.same(await ready.json(), { status: "ready", store: true, workers: true, draining: false });
   t.equal(ready.status, 200);
@@ -16,14 +16,14 @@ t.test("a server that listens is alive and ready", async (t) => {
   }
   t.equal((await server.admin("/healthz", { method: "HEAD" })).status, 200);
 
-  server.signal("SIGHUP");
+  server.child.kill("SIGHUP");
   await server.logged("nothing to read again: TLS is off");
   t.equal((await server.admin("/readyz")).status, 200, "SIGHUP without TLS changes nothing");
 });
 
 t.test("while it drains it is alive, not ready, and still answers", async (t) => {
-  const server = await operate(t, ["--drain-seconds", "3600", "--http-threads", "2"]);
-  server.signal("SIGTERM");
+  const server = await serve(t, t.testdir(), { flags: ["--drain-seconds", "3600", "--http-threads", "2"] });
+  server.child.kill("SIGTERM");
   await server.logged("stopping");
   const ready = await server.admin("/readyz");
   t.equal(ready.status, 503);
@@ -36,18 +36,16 @@ t.test("while it drains it is alive, not ready, and still answers", async (t) =>
 
 t.test("a process that finds the admin address taken takes it over when it is free", async (t) => {
   const folder = t.testdir({ one: {}, two: {} });
-  const first = await operate(t, [], { dataDir: `${folder}/one` });
+  const first = await serve(t, `${folder}/one`, { flags: [] });
   const flags = ["--admin-port", String(first.adminPort)];
-  const second = await operate(t, flags, { dataDir: `${folder}/two` });
+  const second = await serve(t, `${folder}/two`, { flags });
   await second.logged("the admin address is taken; it is tried again until it is free");
   t.equal((await fetch(`http://127.0.0.1:${second.port}/readyz`)).status, 200, "it serves meanwhile");
-  first.signal("SIGTERM");
-  t.equal(await first.gone(), 0);
+  t.equal(await first.end("SIGTERM"), 0);
   await second.logged("admin listening");
   t.equal(second.adminPort, first.adminPort);
   t.equal((await second.admin("/readyz")).status, 200);
-  second.signal("SIGTERM");
-  t.equal(await second.gone(), 0);
+  t.equal(await second.end("SIGTERM"), 0);
 });
 
 t.test("it ends while it still waits for the admin address", async (t) => {
@@ -55,13 +53,20 @@ t.test("it ends while it still waits for the admin address", async (t) => {
   await once(other, "listening");
   t.teardown(() => other.close());
   const { port } = other.address() as { port: number };
-  const server = await operate(t, ["--admin-port", String(port)]);
-  server.signal("SIGTERM");
-  t.equal(await server.gone(), 0);
+  const server = await serve(t, t.testdir(), { flags: ["--admin-port", String(port)] });
+  t.equal(await server.end("SIGTERM"), 0);
 });
 
 t.test("an admin address that is not ours stops the start", async (t) => {
-  const { code, err } = await run(["serve", "--port", "0", "--admin-host", "192.0.2.1", "--data-dir", t.testdir()]);
+  const { code, stderr } = await verdictd([
+    "serve",
+    "--port",
+    "0",
+    "--admin-host",
+    "192.0.2.1",
+    "--data-dir",
+    t.testdir(),
+  ]);
   t.equal(code, 1);
-  t.match(err, /can't listen on the admin address 192\.0\.2\.1:9464/);
+  t.match(stderr, /can't listen on the admin address 192\.0\.2\.1:9464/);
 });

@@ -2,15 +2,16 @@
 import { randomBytes } from "node:crypto";
 import t from "tap";
 import { createLog, networkOf, scrubbed } from "../../src/log.js";
+import type { Ask } from "../support/ask.js";
 import { batch, browserHeaders } from "../support/batches.js";
-import { type Operated, operate } from "./process.js";
-import { type Ask, client, type Tenant, tenantOf } from "./traffic.js";
+import { type Served, serve } from "../support/process.js";
+import { client, type Tenant, tenantOf } from "./traffic.js";
 
 const visitor = "203.0.113.77";
 const visitorV6 = "2001:db8:77:88::99";
 
 /** Requests to every endpoint, right and wrong, that carry credentials wherever a client might put them. */
-async function driveEverything(server: Operated, tenant: Tenant): Promise<string[]> {
+async function driveEverything(server: Served, tenant: Tenant): Promise<string[]> {
   const { ask, ingest } = client(server, tenant);
   const wrong = ["sk_", "pk_", "vat_"].map((prefix) => prefix + randomBytes(24).toString("base64url"));
   const [wrongPrivate, wrongSite, wrongToken] = wrong as [string, string, string];
@@ -64,13 +65,14 @@ async function driveEverything(server: Operated, tenant: Tenant): Promise<string
 }
 
 t.test("nothing that a client sends as a secret is logged, at any level", async (t) => {
-  const server = await operate(t, ["--log-level", "trace", "--trusted-proxies", "127.0.0.1", "--http-threads", "2"]);
+  const server = await serve(t, t.testdir(), {
+    flags: ["--log-level", "trace", "--trusted-proxies", "127.0.0.1", "--http-threads", "2"],
+  });
   const answer = await fetch(`http://127.0.0.1:${server.port}/v1/account`);
   const requestId = answer.headers.get("x-request-id");
   t.match(await server.logged("request"), { requestId, route: "/v1/account", method: "GET", status: 401 });
   const secrets = await driveEverything(server, await tenantOf(server));
-  server.signal("SIGTERM");
-  t.equal(await server.gone(), 0);
+  t.equal(await server.end("SIGTERM"), 0);
   const log = server.lines.join("\n");
   for (const secret of secrets) t.notOk(log.includes(secret), `${secret.slice(0, 5)}… is not in the log`);
   for (const prefix of ["sk_", "pk_", "vat_", "sess_"]) t.notOk(log.includes(prefix), `nothing with ${prefix}`);
@@ -87,12 +89,11 @@ t.test("nothing that a client sends as a secret is logged, at any level", async 
 });
 
 t.test("at info requests have no lines", async (t) => {
-  const server = await operate(t);
+  const server = await serve(t, t.testdir());
   const { ask, ingest } = client(server, await tenantOf(server));
   await ingest(batch("quiet"));
   await ask("GET", "/v1/account");
-  server.signal("SIGTERM");
-  await server.gone();
+  await server.end("SIGTERM");
   const messages = server.lines.map((line) => JSON.parse(line).msg);
   t.same(messages, ["admin listening", "listening", "stopping", "stopped"]);
 });

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import t from "tap";
 import { batch, event } from "../support/batches.js";
-import { operate } from "./process.js";
+import { serve } from "../support/process.js";
 import { client, robotBatch, type Tenant, tenantOf } from "./traffic.js";
 
 t.test("metrics add up over all threads", async (t) => {
-  const server = await operate(t, ["--http-threads", "2", "--scoring-threads", "2"]);
+  const server = await serve(t, t.testdir(), { flags: ["--http-threads", "2", "--scoring-threads", "2"] });
   const tenant = await tenantOf(server);
   const { ask, ingest } = client(server, tenant);
   const before = await server.metrics();
@@ -98,7 +98,7 @@ t.test("metrics add up over all threads", async (t) => {
 });
 
 t.test("the exposition keeps the format's rules", async (t) => {
-  const server = await operate(t);
+  const server = await serve(t, t.testdir());
   const answer = await server.admin("/metrics");
   t.match(answer.headers.get("content-type"), /^text\/plain; version=0\.0\.4/);
   const { samples, types } = await server.metrics();
@@ -121,7 +121,9 @@ t.test("the exposition keeps the format's rules", async (t) => {
 });
 
 t.test("batches under load are counted as sampled and shed", async (t) => {
-  const server = await operate(t, ["--queue-mb", "1", "--sample-above-mb", "1", "--scoring-threads", "1"]);
+  const server = await serve(t, t.testdir(), {
+    flags: ["--queue-mb", "1", "--sample-above-mb", "1", "--scoring-threads", "1"],
+  });
   const { ingest } = client(server, await tenantOf(server));
   const heavy = (id: string) => {
     const points = Array.from({ length: 256 }, (_, index) => [index * 16, index, index]);
@@ -142,7 +144,7 @@ t.test("batches under load are counted as sampled and shed", async (t) => {
 t.test("with an admin token only those who know it read metrics, and everybody reads health", async (t) => {
   const folder = t.testdir({ secret: "correct horse\n", data: {} });
   const env = { VERDICTD_ADMIN_TOKEN_FILE: `${folder}/secret` };
-  const server = await operate(t, [], { dataDir: `${folder}/data`, env });
+  const server = await serve(t, `${folder}/data`, { env });
   const withToken = (token: string) => server.admin("/metrics", { headers: { authorization: `Bearer ${token}` } });
   t.equal((await server.admin("/metrics")).status, 401);
   t.equal((await withToken("wrong")).status, 401);

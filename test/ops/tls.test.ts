@@ -4,8 +4,8 @@ import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type TLSSocket } from "node:tls";
 import t, { type Test } from "tap";
 import { readCertificate, reasonToKeepOld } from "../../src/http/certificate.js";
+import { serve, verdictd } from "../support/process.js";
 import { replacePair, signInto } from "./certificates.js";
-import { operate, run } from "./process.js";
 
 interface Connection {
   readonly socket: TLSSocket;
@@ -40,7 +40,7 @@ t.test("a renewed certificate is for new connections, and the open ones go on", 
   const [one, two] = [signInto(folder, "one.example"), signInto(folder, "two.example")];
   replacePair(live, one);
   const flags = ["--tls-cert", live.certificate, "--tls-key", live.key, "--http-threads", "2"];
-  const server = await operate(t, flags, { dataDir: `${folder}/data` });
+  const server = await serve(t, `${folder}/data`, { flags });
   const old = await Promise.all(Array.from({ length: 8 }, () => open(t, server.port)));
   for (const { name } of old) t.equal(name, "one.example");
   const expiry = (await server.metrics()).sum("verdictd_tls_certificate_expiry_timestamp_seconds");
@@ -55,7 +55,7 @@ t.test("a renewed certificate is for new connections, and the open ones go on", 
     for (const [index, spoil] of bad.entries()) {
       replacePair(live, one);
       spoil();
-      server.signal("SIGHUP");
+      server.child.kill("SIGHUP");
       const refused = await server.metricsOnce(
         ({ sum }) => sum("verdictd_tls_reloads_total", { result: "refused" }) === index + 1,
       );
@@ -67,15 +67,14 @@ t.test("a renewed certificate is for new connections, and the open ones go on", 
   });
 
   replacePair(live, two);
-  server.signal("SIGHUP");
+  server.child.kill("SIGHUP");
   t.match(await server.logged("certificate renewed"), { subject: "CN=two.example" });
   const fresh = await Promise.all(Array.from({ length: 8 }, () => open(t, server.port)));
   t.same([...new Set(fresh.map(({ name }) => name))], ["two.example"], "on every thread");
   await t.rejects(fetch(`http://127.0.0.1:${server.port}/healthz`), "plain HTTP is not answered");
   for (const connection of [...old, ...fresh]) t.equal(await connection.healthz(), 200);
   t.equal((await server.metrics()).sum("verdictd_tls_reloads_total", { result: "done" }), 1);
-  server.signal("SIGTERM");
-  t.equal(await server.gone(), 0, "it stops with connections of both certificates open");
+  t.equal(await server.end("SIGTERM"), 0, "it stops with connections of both certificates open");
 });
 
 t.test("a certificate out of its time does not replace one that works", async (t) => {
@@ -93,7 +92,7 @@ t.test("a start with files that can't be used fails with the reason", async (t) 
   const folder = t.testdir({ data: {} });
   const [one, two] = [signInto(folder, "one.example"), signInto(folder, "two.example")];
   const start = (certificate: string, key: string) =>
-    run([
+    verdictd([
       "serve",
       "--port",
       "0",
@@ -108,8 +107,8 @@ t.test("a start with files that can't be used fails with the reason", async (t) 
     ]);
   const missing = await start(`${folder}/missing.pem`, one.key);
   t.equal(missing.code, 1);
-  t.match(missing.err, /can't read .*missing\.pem \(ENOENT\)/);
+  t.match(missing.stderr, /can't read .*missing\.pem \(ENOENT\)/);
   const mismatch = await start(one.certificate, two.key);
   t.equal(mismatch.code, 1);
-  t.match(mismatch.err, /are no certificate and its key \(.*key values mismatch\)/);
+  t.match(mismatch.stderr, /are no certificate and its key \(.*key values mismatch\)/);
 });

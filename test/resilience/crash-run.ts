@@ -7,8 +7,9 @@ import { Sessions } from "../../src/control-plane/sessions.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
 import { openStore } from "../../src/store/store.js";
 import { batch } from "../support/batches.js";
+import { Client } from "../support/keep-alive-client.js";
+import { serve } from "../support/process.js";
 import { makeOwner, type Owner } from "./owner.js";
-import { Client, serve } from "./process.js";
 
 export interface CrashRun {
   readonly kills: number;

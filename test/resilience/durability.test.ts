@@ -8,9 +8,10 @@ import { checkStore } from "../../src/control-plane/store-check.js";
 import { openStore } from "../../src/store/store.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { batch } from "../support/batches.js";
+import { Client } from "../support/keep-alive-client.js";
+import { serve } from "../support/process.js";
 import { openIngest } from "./ingest.js";
 import { makeOwner } from "./owner.js";
-import { Client, serve } from "./process.js";
 
 const skip = spawnSync("strace", ["-V"]).status === 0 ? false : "needs strace";
 const flushCalls = "fdatasync,fsync,msync";

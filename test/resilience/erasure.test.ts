@@ -4,8 +4,9 @@ import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { sweep } from "../../src/store/expiry.js";
 import { openStore } from "../../src/store/store.js";
 import { batch } from "../support/batches.js";
+import { Client } from "../support/keep-alive-client.js";
+import { serve, verdictd } from "../support/process.js";
 import { makeOwner } from "./owner.js";
-import { Client, serve, verdictd } from "./process.js";
 
 t.test("erased under load, a session is gone from every table, and the others stay", async (t) => {
   const dataDir = t.testdir();
@@ -22,7 +23,7 @@ t.test("erased under load, a session is gone from every table, and the others st
       kept.push((await client.send(owner.siteKey, batch(`beside${index}`, 2))).json.session_token);
     }
   })();
-  const { code, stderr } = await verdictd("session", "delete", token, "--json", "--data-dir", dataDir);
+  const { code, stderr } = await verdictd(["session", "delete", token, "--json", "--data-dir", dataDir]);
   const store = openStore(dataDir);
   await sweep(store, { sessionMs: 1e12, blockMs: 1e12, trafficMs: 1e12 }, Date.now());
   isDone = true;

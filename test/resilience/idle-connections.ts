@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { Test } from "tap";
 import { batch } from "../support/batches.js";
+import { Client } from "../support/keep-alive-client.js";
+import { serve } from "../support/process.js";
 import { makeOwner } from "./owner.js";
-import { Client, serve } from "./process.js";
 
 /** Resident memory of a process, bytes (`/proc`, Linux). */
 export function residentBytes(pid: number): number {

@@ -1,23 +1,14 @@
 /** SIGTERM under load, and two processes that take turns on one port and one store: what was sent is answered, once. */
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import t from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { openStore } from "../../src/store/store.js";
 import { batch } from "../support/batches.js";
+import { Client, type Reply } from "../support/keep-alive-client.js";
+import { freePort, serve } from "../support/process.js";
 import { RawClient, rawRequest } from "../support/raw-socket.js";
 import { makeOwner, type Owner } from "./owner.js";
-import { Client, type Reply, serve } from "./process.js";
-
-/** A port that several processes may share: one that the system picks for a listener is that listener's alone. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  return (address as { port: number }).port;
-}
 
 interface Told {
   readonly errors: string[];
@@ -97,7 +88,7 @@ t.test(
     );
     await Promise.race(sent);
     const over = server.end("SIGTERM");
-    await server.line("stopping");
+    await server.logged("stopping");
     const answers = await Promise.all(sent);
     t.same(new Set(answers.map(({ status }) => status)), new Set([202]));
     kept.write(rawRequest("GET", "/readyz"));

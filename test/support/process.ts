@@ -1,0 +1,189 @@
+/**
+ * The built program `verdictd` as a process of its own: a command to its end, or a server that tests ask, watch, kill, starve and stop.
+ * Nothing of it is opened in the test's own process. The one place of the tests that starts the program.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Test } from "tap";
+import { type Answer, type Ask, ask } from "./ask.js";
+import { type Exposition, parseExposition } from "./exposition.js";
+
+const program = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
+
+/** The environment without what would change the outcome. */
+function environment(more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("VERDICTD_"));
+  return { ...Object.fromEntries(kept), ...more };
+}
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `verdictd` with these arguments to its end. */
+export async function verdictd(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: environment(env),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout, stderr };
+}
+
+/** Runs a command with `--json` that is expected to be done; the one value it printed. */
+export async function json<T = Record<string, unknown>>(dataDir: string, ...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await verdictd([...args, "--json", "--data-dir", dataDir]);
+  if (code !== 0 || stderr !== "") throw new Error(`verdictd ${args.join(" ")}: exit ${code}, ${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+/** A port of loopback that nobody listens on: one that several processes may share, unlike one that the system picks for a listener. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+/** How a process ended: its exit code, or the signal that ended it. */
+export type End = number | NodeJS.Signals | null;
+
+export interface Served {
+  readonly port: number;
+  /** The admin port as last logged; 0 before it was. */
+  readonly adminPort: number;
+  readonly address: string;
+  readonly dataDir: string;
+  readonly child: ChildProcess;
+  /** Every line so far, as it was written. */
+  readonly lines: readonly string[];
+  /** Those of them that are JSON. */
+  readonly log: readonly LogLine[];
+  /** The first log line with this message, already written or to come; rejects when the process ends without it. */
+  logged(message: string): Promise<LogLine>;
+  ask(method: string, path: string, what?: Ask): Promise<Answer>;
+  /** A request to the admin address. */
+  admin(path: string, init?: RequestInit): Promise<Response>;
+  /** The metrics as they are now. */
+  metrics(): Promise<Exposition>;
+  /** The metrics once `isTrue` of them; those of the last of a bounded number of tries when it never is. */
+  metricsOnce(isTrue: (metrics: Exposition) => boolean): Promise<Exposition>;
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<End>;
+  /** Waits for the end, and for the log to be read to its end. */
+  ended(): Promise<End>;
+}
+
+export interface ServeOptions {
+  /** Flags of `serve`, or of what `entry` starts. */
+  readonly flags?: readonly string[];
+  /** Default: one that the system picks. */
+  readonly port?: number;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Another program than `verdictd`; gets `serve`, then the flags. */
+  readonly entry?: string;
+  /** A command that the process is run by: `prlimit …`. */
+  readonly under?: readonly string[];
+}
+
+/** Starts `verdictd serve` on `dataDir` and waits until it listens. Killed with the test. */
+export async function serve(t: Test, dataDir: string, options: ServeOptions = {}): Promise<Served> {
+  const { flags = [], port = 0, env = {}, entry = program, under = [] } = options;
+  const words = [...under, process.execPath, entry, "serve", "--data-dir", dataDir, "--port", String(port)];
+  const child = spawn(words[0]!, [...words.slice(1), "--admin-port", "0", ...flags], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: environment(env),
+  });
+  const { lines, log, logged } = readLog(child);
+  const over = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+  const ended = async (): Promise<End> => {
+    const [code, signal] = await over;
+    return signal ?? code;
+  };
+  const end = (signal: NodeJS.Signals): Promise<End> => {
+    child.kill(signal);
+    return ended();
+  };
+  t.teardown(() => end("SIGKILL"));
+  const listening = Number((await logged("listening"))["port"]);
+  const adminPort = (): number => Number(log.find(({ msg }) => msg === "admin listening")?.["port"] ?? 0);
+  const admin = (path: string, init?: RequestInit): Promise<Response> =>
+    fetch(`http://127.0.0.1:${adminPort()}${path}`, init);
+  const metrics = async (): Promise<Exposition> => parseExposition(await (await admin("/metrics")).text());
+  return {
+    port: listening,
+    get adminPort() {
+      return adminPort();
+    },
+    address: `http://127.0.0.1:${listening}`,
+    dataDir,
+    child,
+    lines,
+    log,
+    logged,
+    ask: (method, path, what) => ask(listening, method, path, what),
+    admin,
+    metrics,
+    metricsOnce: async (isTrue) => {
+      let now = await metrics();
+      for (let tries = 0; tries < 200 && !isTrue(now); tries++) {
+        await delay(10);
+        now = await metrics();
+      }
+      return now;
+    },
+    end,
+    ended,
+  };
+}
+
+/** Keeps what the process writes, and tells those who wait for a line of it. */
+function readLog(child: ChildProcess) {
+  const lines: string[] = [];
+  const log: LogLine[] = [];
+  const waiting = new Set<{ message: string; done: (line: LogLine) => void; failed: (error: Error) => void }>();
+  let isOver = false;
+  const reader = createInterface({ input: child.stdout! });
+  reader.on("line", (text) => {
+    lines.push(text);
+    if (!text.startsWith("{")) return;
+    const line = JSON.parse(text) as LogLine;
+    log.push(line);
+    for (const each of waiting) {
+      if (each.message !== line["msg"]) continue;
+      waiting.delete(each);
+      each.done(line);
+    }
+  });
+  const without = (message: string): Error => new Error(`ended without logging "${message}": ${lines.join("\n")}`);
+  reader.on("close", () => {
+    isOver = true;
+    for (const { message, failed } of waiting) failed(without(message));
+  });
+  const logged = (message: string): Promise<LogLine> =>
+    new Promise((done, failed) => {
+      const known = log.find(({ msg }) => msg === message);
+      if (known !== undefined) done(known);
+      else if (isOver) failed(without(message));
+      else waiting.add({ message, done, failed });
+    });
+  return { lines, log, logged };
+}
