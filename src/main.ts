@@ -3,16 +3,14 @@
  * workers and a listener; `--http-threads` runs as many of them on one port.
  */
 import { readdirSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { Piscina } from "piscina";
+import { pathToFileURL } from "node:url";
+import type { Piscina } from "piscina";
 import { assetPath, readAsset } from "./assets.js";
 import { Credentials } from "./auth/credentials.js";
 import { bytesOfMib, type ServeConfig } from "./config.js";
 import type { Project } from "./contract/entities.js";
 import { openApiDocument } from "./contract/openapi.js";
 import { defaultPlans } from "./contract/plans.js";
-import type { ScoringWorkerData } from "./contract/scoring-worker.js";
 import { Accounts } from "./control-plane/accounts.js";
 import { Blocks } from "./control-plane/blocks.js";
 import { Projects } from "./control-plane/projects.js";
@@ -56,6 +54,7 @@ import { type Logger, networkOf } from "./log.js";
 import type { ThreadBuffers } from "./metrics/exposition.js";
 import type { RouteLabel } from "./metrics/route-meters.js";
 import { ThreadMeters } from "./metrics/thread-meters.js";
+import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
 import { surviveCommitFailures } from "./store/commit-failures.js";
 import { freshReads, openStore, type Store } from "./store/store.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
@@ -171,20 +170,6 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
   }
 }
 
-/** Resolves when all scoring threads have opened the store: a server that listens can also score. */
-async function scoringThreadsUp(pool: Piscina, threads: number, meters: ThreadMeters): Promise<void> {
-  let failure: unknown = null;
-  const onError = (error: unknown): void => {
-    failure = error;
-  };
-  pool.on("error", onError);
-  const untilMs = Date.now() + limits.workersUpMs;
-  while (meters.scoringThreadsUp < threads && failure === null && Date.now() < untilMs) await delay(10);
-  pool.off("error", onError);
-  if (failure !== null) throw new Error("a scoring thread could not start", { cause: failure });
-  if (meters.scoringThreadsUp < threads) throw new Error("the scoring threads did not start in time");
-}
-
 /** The certificate's files, looked at; null without TLS. Throws when they can't be used. */
 function certificateOf({ tlsCert, tlsKey }: ServeConfig): CertificateFiles | null {
   if (tlsCert === "") return null;
@@ -200,51 +185,6 @@ function canRead(store: Store): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * Answers batches that scoring keeps waiting, and has threads that hang outside of a transaction replaced. One that hangs or died
- * inside ends the process: nothing else gives the lock back. What was acknowledged is in the store; whoever started the process
- * starts it again.
- */
-function watchScoring(queue: IngestQueue, pool: Piscina, watch: WriteWatch, log: Logger): NodeJS.Timeout {
-  return setInterval(() => {
-    if (queue.tick() && watch.isQuiet) {
-      log.error("a scoring task does not return: replacing the scoring threads");
-      for (const thread of pool.threads) void thread.terminate();
-    }
-    if (watch.tick() < limits.watchTicksMax) return;
-    log.fatal("a scoring thread hangs in a write transaction and holds the store: ending the process, start it again");
-    // An orderly exit would wait for that thread.
-    process.kill(process.pid, "SIGKILL");
-  }, limits.watchEveryMs);
-}
-
-function scoringPool(
-  config: ServeConfig,
-  threads: number,
-  meters: SharedArrayBuffer,
-  writeCounts: SharedArrayBuffer,
-  worker: URL,
-): Piscina<Uint8Array, IngestOutcome[]> {
-  const workerData: ScoringWorkerData = {
-    dataDir: config.dataDir,
-    durability: config.durability,
-    ipStorage: config.ipStorage,
-    plans: defaultPlans,
-    meters,
-    writeCounts,
-  };
-  return new Piscina({
-    filename: fileURLToPath(worker),
-    name: "commitFrame",
-    minThreads: threads,
-    maxThreads: threads,
-    concurrentTasksPerWorker: limits.tasksInFlightPerThread,
-    atomics: "async",
-    resourceLimits: { maxOldGenerationSizeMb: limits.scoringHeapMibMax },
-    workerData,
-  });
 }
 
 function buildServices(

@@ -66,6 +66,7 @@ const allowed: Record<string, readonly string[] | null> = {
   log: ["limits", "pino", "node:"],
   metrics: ["contract", "limits", "detections", "prom-client", "node:"],
   main: null,
+  "scoring-pool": ["config", "contract", "ingest", "limits", "log", "metrics", "store", "piscina", "node:"],
   operations: ["main", "version", "config", "http", "limits", "log", "metrics", "store", "node:"],
   "http-threads": ["assets", "main", "operations", "config", "limits", "log", "metrics", "store", "node:"],
 };

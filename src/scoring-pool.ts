@@ -1,0 +1,76 @@
+/**
+ * The pool of scoring threads and the watch over it. The composition root starts both; what a thread does is in
+ * `workers/scoring.ts`.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Piscina } from "piscina";
+import type { ServeConfig } from "./config.js";
+import { defaultPlans } from "./contract/plans.js";
+import type { ScoringWorkerData } from "./contract/scoring-worker.js";
+import type { IngestOutcome } from "./ingest/commit-batches.js";
+import type { IngestQueue } from "./ingest/queue.js";
+import { limits } from "./limits.js";
+import type { Logger } from "./log.js";
+import type { ThreadMeters } from "./metrics/thread-meters.js";
+import type { WriteWatch } from "./store/write-watch.js";
+
+/** Threads that take one frame of batches a task. They are starting when this returns: see `scoringThreadsUp`. */
+export function scoringPool(
+  config: ServeConfig,
+  threads: number,
+  meters: SharedArrayBuffer,
+  writeCounts: SharedArrayBuffer,
+  worker: URL,
+): Piscina<Uint8Array, IngestOutcome[]> {
+  const workerData: ScoringWorkerData = {
+    dataDir: config.dataDir,
+    durability: config.durability,
+    ipStorage: config.ipStorage,
+    plans: defaultPlans,
+    meters,
+    writeCounts,
+  };
+  return new Piscina({
+    filename: fileURLToPath(worker),
+    name: "commitFrame",
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: limits.tasksInFlightPerThread,
+    atomics: "async",
+    resourceLimits: { maxOldGenerationSizeMb: limits.scoringHeapMibMax },
+    workerData,
+  });
+}
+
+/** Resolves when all scoring threads have opened the store: a server that listens can also score. */
+export async function scoringThreadsUp(pool: Piscina, threads: number, meters: ThreadMeters): Promise<void> {
+  let failure: unknown = null;
+  const onError = (error: unknown): void => {
+    failure = error;
+  };
+  pool.on("error", onError);
+  const untilMs = Date.now() + limits.workersUpMs;
+  while (meters.scoringThreadsUp < threads && failure === null && Date.now() < untilMs) await delay(10);
+  pool.off("error", onError);
+  if (failure !== null) throw new Error("a scoring thread could not start", { cause: failure });
+  if (meters.scoringThreadsUp < threads) throw new Error("the scoring threads did not start in time");
+}
+
+/**
+ * Answers batches that scoring keeps waiting, and has threads that hang outside of a transaction replaced. One that hangs or died
+ * inside ends the process: nothing else gives the lock back. What was acknowledged is in the store; whoever started the process
+ * starts it again.
+ */
+export function watchScoring(queue: IngestQueue, pool: Piscina, watch: WriteWatch, log: Logger): NodeJS.Timeout {
+  return setInterval(() => {
+    if (queue.tick() && watch.isQuiet) {
+      log.error("a scoring task does not return: replacing the scoring threads");
+      for (const thread of pool.threads) void thread.terminate();
+    }
+    if (watch.tick() < limits.watchTicksMax) return;
+    log.fatal("a scoring thread hangs in a write transaction and holds the store: ending the process, start it again");
+    // An orderly exit would wait for that thread.
+    process.kill(process.pid, "SIGKILL");
+  }, limits.watchEveryMs);
+}
