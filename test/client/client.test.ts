@@ -36,7 +36,9 @@ async function site(t: Test, answer: RequestListener): Promise<Site> {
 
 function clientOf(baseUrl: string, more: Partial<ClientOptions> = {}) {
   const failures: ClientFailure[] = [];
-  const client = createClient({ baseUrl, privateKey, onError: (failure) => failures.push(failure), ...more });
+  // A busy machine must not look like a dead server.
+  const patient = { timeoutMs: 10_000 };
+  const client = createClient({ baseUrl, privateKey, onError: (failure) => failures.push(failure), ...patient, ...more });
   return { client, failures };
 }
 
