@@ -69,6 +69,16 @@ export const limits = {
   /** How often counts of verdict answers are added to the store. */
   trafficFlushMs: 1000,
 
+  /** Who may follow a thread's verdicts at once, and characters of what each sends to begin with. */
+  followersMax: 16,
+  followFilterMax: 4 * KIB,
+  /** Bytes of verdicts that wait for a follower who reads slowly, before further ones are left out: some thousand. */
+  followBytesMax: KIB * KIB,
+  /** How often a follower looks for servers that have just started. */
+  followLookMs: 500,
+  /** Age from which a socket where nobody answers is one that a killed process left behind. */
+  socketLeftBehindMs: MINUTE_MS,
+
   /** Slots of a project's memory of pointer paths, against which replays are found. */
   shingleSlotsMax: 1 << 18,
 

@@ -50,6 +50,7 @@ import type { IngestOutcome } from "./ingest/commit-batches.js";
 import { IngestQueue } from "./ingest/queue.js";
 import { VisitorIdentities } from "./ingest/visitor-identities.js";
 import { limits } from "./limits.js";
+import { liveVerdict, VerdictFeed } from "./live/verdict-feed.js";
 import { type Logger, networkOf } from "./log.js";
 import type { ThreadBuffers } from "./metrics/exposition.js";
 import type { RouteLabel } from "./metrics/route-meters.js";
@@ -133,6 +134,7 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     meters.stop();
     await flushTraffic();
     services.reverseDns.close();
+    await services.feed.close();
     await pool.close();
     await store.close();
     leaveFailures();
@@ -142,6 +144,9 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     pool.on("error", (err) => log.error({ err }, "a scoring thread failed"));
     const state = () => ({ isReady: isReady(readiness()), dns: services.reverseDns.stats() });
     meters.show(state, limits.stateShownEveryMs);
+    await services.feed
+      .listen(config.dataDir)
+      .catch((err: unknown) => log.warn({ err }, "verdictd tail can't follow: the data folder takes no socket"));
     const listening = await server.listen(config.host, config.port);
     const stop = async (): Promise<void> => {
       services.stopping = true;
@@ -210,6 +215,7 @@ function buildServices(
     meter: meters,
   });
   const onFailure = (error: unknown, requestId: string): void => log.error({ err: error, requestId }, "request failed");
+  const feed = new VerdictFeed();
   const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
   const verdicts = new VerdictReader({
     ttlMs: config.verdictTtl * 1000,
@@ -242,9 +248,10 @@ function buildServices(
           },
         );
       },
-      onAnswer: (project, verdict, source) => {
+      onAnswer: (project, verdict, source, token, context) => {
         traffic.countVerdict(project.id, verdict.verdict, verdict.action, now());
         meters.countVerdict(verdict.verdict, verdict.action, source);
+        if (feed.isFollowed) feed.show(liveVerdict(project.id, token, verdict, source, context, now()));
       },
       onFailure: (err) => {
         meters.add("verdictFailures");
@@ -302,7 +309,7 @@ function buildServices(
   const pages = docPages(renderedDocs(), () => openApiDocument(apiRoutes));
   routes.push(...docsRoutes({ pages, style: readAsset("docs/docs.css") }));
   routes.push(openApiRoute([...routes]));
-  return Object.assign(state, { credentials, accounts, projects, traffic, queue, reverseDns, routes, onFailure });
+  return Object.assign(state, { credentials, accounts, projects, traffic, queue, reverseDns, feed, routes, onFailure });
 }
 
 /** The verified bots of the catalogue in force, built anew only when another is imported. */

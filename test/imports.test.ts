@@ -23,6 +23,7 @@ const allowed: Record<string, readonly string[] | null> = {
   verdict: ["contract", "limits", "errors", "rules"],
   store: ["contract", "limits", "errors", "lmdb", "msgpackr", "node:"],
   auth: ["contract", "limits", "errors", "store", "node:"],
+  live: ["contract", "limits", "node:"],
   "control-plane": ["contract", "limits", "errors", "store", "auth", "rules", "verdict", "verified-bots", "engines"],
   ingest: ["contract", "engines", "store", "auth", "limits", "errors", "piscina", "node:"],
   http: [
@@ -56,6 +57,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "config",
     "main",
     "http-threads",
+    "live",
     "version",
     "commander",
     "yaml",

@@ -9,6 +9,7 @@ import { ruleCommands } from "./commands/rules.js";
 import { serveCommand } from "./commands/serve.js";
 import { sessionCommands } from "./commands/session.js";
 import { storeCommands } from "./commands/store.js";
+import { tailCommand } from "./commands/tail.js";
 import { tokenCommands } from "./commands/token.js";
 import { userCommands } from "./commands/user.js";
 import { verifiedBotCommands } from "./commands/verified-bots.js";
@@ -25,5 +26,6 @@ export const commands: readonly AnyCommand[] = [
   ...ruleCommands,
   ...verifiedBotCommands,
   ...sessionCommands,
+  tailCommand,
   ...storeCommands,
 ];

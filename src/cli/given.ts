@@ -30,6 +30,12 @@ export function oneOf<T extends string>(given: Given, name: string, values: read
   return value;
 }
 
+/** Some of `values`, as `a,b`; none when the flag is not given. */
+export function someOf<T extends string>(given: Given, name: string, values: readonly T[]): readonly T[] {
+  const texts = given[name]?.split(",").map((text) => text.trim()) ?? [];
+  return texts.map((text) => oneOf({ [name]: text }, name, values));
+}
+
 /** Arguments are named in capitals, flags in small letters. */
 function labelOf(name: string): string {
   return name === name.toUpperCase() ? name : `--${name}`;

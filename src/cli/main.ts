@@ -1,21 +1,17 @@
 #!/usr/bin/env node
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
-import { resolve } from "node:path";
 import { openStore } from "../store/store.js";
-import { hasStore, storeFileFault } from "../store/store-file.js";
+import { storeFileFault } from "../store/store-file.js";
 import { versionText } from "../version.js";
 import type { AnyCommand, Given, StoreCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { CommandFailure, exitCodes, keyLines, oneLine, UsageFailure } from "./output.js";
 import { buildParser, isWrongUsage } from "./parser.js";
+import { folderOf, storeFolder } from "./store-folder.js";
 
 async function run(command: AnyCommand, given: Given): Promise<void> {
   if ("runProcess" in command) return command.runProcess(given);
-  const dataDir = given["data-dir"] ?? (process.env["VERDICTD_DATA_DIR"] || "./data");
-  if (command.createsStore !== true && !hasStore(dataDir)) {
-    const advice = "make one with `verdictd init` or `verdictd serve`, or name its folder with --data-dir";
-    throw new CommandFailure(`there is no store in ${resolve(dataDir)}: ${advice}`);
-  }
+  const dataDir = command.createsStore === true ? folderOf(given) : storeFolder(given);
   await runOnStore(command, { ...given, "data-dir": dataDir }, dataDir);
 }
 

@@ -1,4 +1,5 @@
 /** Answers verdict reads: cache, stored session, resolution, and what is recorded of it. Any failure answers fail-open. */
+import type { VerdictSource } from "../contract/live-verdict.js";
 import type { ProjectSettings, VerdictPart } from "../contract/session.js";
 import type { RequestContext, Verdict } from "../contract/verdict.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
@@ -24,12 +25,16 @@ export interface VerdictSources {
     resolution: Resolution,
   ) => void;
   /** Told of every answer. */
-  readonly onAnswer: (project: ProjectSettings, verdict: Verdict, source: VerdictSource) => void;
+  readonly onAnswer: (
+    project: ProjectSettings,
+    verdict: Verdict,
+    source: VerdictSource,
+    token: string,
+    context: RequestContext,
+  ) => void;
   readonly onFailure: (error: unknown) => void;
   readonly now: () => number;
 }
-
-export type VerdictSource = "computed" | "cached" | "fail_open";
 
 interface Entry extends CachedVerdict {
   readonly verdict: Verdict;
@@ -62,7 +67,7 @@ export class VerdictReader {
       return this.#read(project, token, context);
     } catch (error) {
       this.#sources.onFailure(error);
-      return this.#failedOpen(project);
+      return this.#failedOpen(project, token, context);
     }
   }
 
@@ -72,11 +77,11 @@ export class VerdictReader {
     const key = this.#ttlMs === 0 ? "" : cacheKey(project, token, context);
     const cached = this.#ttlMs === 0 ? null : this.#cache.get(key, nowMs);
     if (cached !== null && this.#stillHolds(cached, project, token)) {
-      sources.onAnswer(project, cached.verdict, "cached");
+      sources.onAnswer(project, cached.verdict, "cached", token, context);
       return cached.body;
     }
     const part = sources.verdictPart(project.id, token);
-    if (part === null) return this.#failedOpen(project);
+    if (part === null) return this.#failedOpen(project, token, context);
     const resolution = resolve({
       part,
       project,
@@ -87,10 +92,10 @@ export class VerdictReader {
       nowMs,
     });
     const { verdict } = resolution;
-    if (verdict.verdict === "not_computed") return this.#failedOpen(project);
+    if (verdict.verdict === "not_computed") return this.#failedOpen(project, token, context);
     const body = JSON.stringify(verdict);
     sources.onComputed(project, token, context, resolution);
-    sources.onAnswer(project, verdict, "computed");
+    sources.onAnswer(project, verdict, "computed", token, context);
     if (this.#ttlMs > 0) this.#remember(key, body, verdict, part, nowMs);
     return body;
   }
@@ -100,8 +105,8 @@ export class VerdictReader {
     return ip === undefined || ip === part.last.ip ? part.verifiedBot : this.#sources.verifiedBotAt(ip);
   }
 
-  #failedOpen(project: ProjectSettings): string {
-    this.#sources.onAnswer(project, this.#failOpen, "fail_open");
+  #failedOpen(project: ProjectSettings, token: string, context: RequestContext): string {
+    this.#sources.onAnswer(project, this.#failOpen, "fail_open", token, context);
     return this.#failOpenBody;
   }
 

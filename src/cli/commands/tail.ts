@@ -1,0 +1,60 @@
+/** `verdictd tail`: the verdicts that running servers answer, as they answer them, until it is interrupted. */
+import type { LiveVerdict } from "../../contract/live-verdict.js";
+import { actions, bands } from "../../contract/verdict.js";
+import { followVerdicts } from "../../live/follow.js";
+import type { Given, ProcessCommand } from "../command.js";
+import { idOf, someOf } from "../given.js";
+import { storeFolder } from "../store-folder.js";
+
+export const tailCommand: ProcessCommand = {
+  name: "tail",
+  help: "print the verdicts that running servers answer, as they answer them, until it is interrupted",
+  flags: [
+    { name: "project", placeholder: "ID", help: "of this project only" },
+    { name: "band", placeholder: "BAND,…", help: `of these bands only: ${bands.join(", ")}` },
+    { name: "action", placeholder: "ACTION,…", help: `with these actions only: ${actions.join(", ")}` },
+    { name: "count", placeholder: "N", help: "end after this many" },
+    { name: "data-dir", placeholder: "DIR", help: "folder of the store (VERDICTD_DATA_DIR, default ./data)" },
+    { name: "json", help: "print a JSON value a line" },
+  ],
+  runProcess: (given) => tail(storeFolder(given), given),
+};
+
+async function tail(dataDir: string, given: Given): Promise<void> {
+  const filter = {
+    project: given["project"] === undefined ? null : idOf(given, "project"),
+    bands: someOf(given, "band", bands),
+    actions: someOf(given, "action", actions),
+  };
+  const written = given["json"] === undefined ? lineOf : (verdict: LiveVerdict) => JSON.stringify(verdict);
+  let left = given["count"] === undefined ? Number.POSITIVE_INFINITY : idOf(given, "count");
+  await new Promise<void>((resolve) => {
+    const stop = followVerdicts(dataDir, filter, {
+      onVerdict: (verdict) => {
+        if (left === 0) return;
+        left--;
+        console.log(written(verdict));
+        if (left === 0) end();
+      },
+      onLeftOut: (count) => console.error(`${count} verdicts are left out: they come faster than they are printed`),
+      onServer: (isRunning) => console.error(isRunning ? "following" : "no server runs on this store: waiting for one"),
+    });
+    const end = (): void => {
+      stop();
+      process.off("SIGINT", end).off("SIGTERM", end);
+      resolve();
+    };
+    process.on("SIGINT", end).on("SIGTERM", end);
+  });
+}
+
+/** What clients sent is shown without characters that a terminal would obey. */
+function lineOf({ at, project_id, verdict, score, action, reason, ...asked }: LiveVerdict): string {
+  const state = [verdict.padEnd(19), String(score).padStart(2), action.padEnd(9)];
+  const request = [asked.method, `${asked.host ?? ""}${asked.path ?? ""}`].filter(Boolean).join(" ");
+  const cells = [at.slice(11, 23), `project ${project_id}`, ...state, asked.session_token, request, reason];
+  return cells
+    .filter((cell) => cell !== "")
+    .join("  ")
+    .replace(/\p{Cc}/gu, "�");
+}
