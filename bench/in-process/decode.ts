@@ -2,6 +2,7 @@
 import { parseJsonObject } from "../../src/contract/json-body.js";
 import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
+import { readUsualBatch } from "../../src/ingest/usual-batch.js";
 import { batchText } from "../load/batches.js";
 import { type TimedRow, timed } from "./timed.js";
 
@@ -15,6 +16,9 @@ export function decodeBench(): TimedRow[] {
     return [
       timed(`parse, ${what}`, rounds, () => parseJsonObject(body)),
       timed(`parse and check, ${what}`, rounds, () => checkBatch(parseJsonObject(body) as typeof parsed)),
+      timed(`read and check in one pass, ${what}`, rounds, () => {
+        if (readUsualBatch(body) === null) throw new Error("a usual batch was left to others");
+      }),
     ];
   });
 }

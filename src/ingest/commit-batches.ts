@@ -6,7 +6,6 @@ import { randomFillSync } from "node:crypto";
 import type { Credentials, KeyHolder } from "../auth/credentials.js";
 import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.js";
 import type { LastRequest, RequestFacts } from "../contract/evidence.js";
-import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
 import type { Plans } from "../contract/plans.js";
 import type { IpStorage } from "../contract/scoring-worker.js";
 import type { VerdictPart } from "../contract/session.js";
@@ -27,7 +26,7 @@ import type { GroupWriter } from "../store/group-writer.js";
 import { sessionKey } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
-import { checkBatch, siteKeyOf } from "./decode-batch.js";
+import { batchOf, type ReadBody, readBody, siteKeyOf } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
 import { badIdempotencyKey, findIdempotent, isIdempotencyKey, rememberIdempotent } from "./idempotency.js";
 import { Repeats } from "./repeats.js";
@@ -71,7 +70,7 @@ export interface CommitOptions {
  * batch that breaks the scoring itself (a fault of ours) is answered `internal` and costs the others nothing.
  */
 export function commitBatches(options: CommitOptions, requests: readonly IngestRequest[]): IngestOutcome[] {
-  const bodies = requests.map((request) => parseJsonObject(request.body));
+  const bodies = requests.map((request) => readBody(request.body));
   try {
     return commitGroup(options, requests, bodies);
   } catch (error) {
@@ -91,7 +90,7 @@ class BatchFault extends Error {
 function commitGroup(
   options: CommitOptions,
   requests: readonly IngestRequest[],
-  bodies: readonly (JsonObject | Refusal)[],
+  bodies: readonly ReadBody[],
 ): IngestOutcome[] {
   const fired: number[] = [];
   const committed = options.writer.write(() => {
@@ -114,9 +113,9 @@ function takeBatch(
   options: CommitOptions,
   transaction: Transaction,
   request: IngestRequest,
-  body: JsonObject | Refusal,
+  body: ReadBody,
 ): IngestOutcome {
-  const key = request.siteKey || (body instanceof Refusal ? "" : siteKeyOf(body));
+  const key = request.siteKey || siteKeyOf(body);
   const holder = options.credentials.keyHolder("site", key);
   if (holder === null) return refuse("unauthenticated", "a valid site key is required");
   if (holder.account.subscription !== "active") {
@@ -124,8 +123,7 @@ function takeBatch(
   }
   if (!isIdempotencyKey(request.idempotencyKey)) return badIdempotencyKey;
   if (request.identifies !== "") return identify(options.store, transaction, request, holder);
-  if (body instanceof Refusal) return body;
-  const batch = checkBatch(body);
+  const batch = batchOf(body);
   return batch instanceof Refusal ? batch : recordBatch(options.store, transaction, request, batch, holder);
 }
 

@@ -1,16 +1,33 @@
-/** Checks the batch in an ingest body: shape, whitelist, times. Pure; says why on the first fault, naming the field. */
+/** Decodes an ingest body: shape, whitelist, times. Pure; says why on the first fault, naming the field. */
 import type { IngestBatch, IngestEvents } from "../contract/events.js";
-import type { JsonObject } from "../contract/json-body.js";
+import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
 import { areIngestEvents, ingestEventsMismatch } from "../contract/validators.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import { isDayOfItsMonth } from "./calendar.js";
+import { readUsualBatch, UsualBatch } from "./usual-batch.js";
+
+/** A body that was read but for what `batchOf` still has to check, or why it is none. */
+export type ReadBody = UsualBatch | JsonObject | Refusal;
+
+/** Reads a body: in one pass where it has the usual form, otherwise as any JSON. */
+export function readBody(body: Buffer): ReadBody {
+  return readUsualBatch(body) ?? parseJsonObject(body);
+}
 
 /** The site key a body names, "" when it names none. */
-export function siteKeyOf(body: JsonObject): string {
-  return typeof body["site_key"] === "string" ? body["site_key"] : "";
+export function siteKeyOf(body: ReadBody): string {
+  if (body instanceof UsualBatch) return body.siteKey;
+  return !(body instanceof Refusal) && typeof body["site_key"] === "string" ? body["site_key"] : "";
 }
 
 /** The batch in a body, or an `invalidPayload` refusal. Nothing of a refused batch is kept. */
+export function batchOf(body: ReadBody): IngestBatch | Refusal {
+  if (body instanceof UsualBatch) return body.batch;
+  return body instanceof Refusal ? body : checkBatch(body);
+}
+
+/** The batch in a body that was parsed, or an `invalidPayload` refusal. */
 export function checkBatch(body: JsonObject): IngestBatch | Refusal {
   const { session_token, events, site_key } = body;
   if (session_token !== null && typeof session_token !== "string") {
@@ -59,16 +76,6 @@ function isRequestId(text: string): boolean {
 /** Keys are the client's: a message repeats no more of them than it takes to find the fault. */
 function shortened(path: string): string {
   return path.length > 120 ? `${path.slice(0, 120)}…` : path;
-}
-
-/** Whether the month of a date `YYYY-MM-DD…` has that day: `Date.parse` takes 30 February for 2 March. */
-function isDayOfItsMonth(text: string): boolean {
-  const day = Number(text.slice(8, 10));
-  if (day <= 28) return true;
-  const month = Number(text.slice(5, 7));
-  if (month !== 2) return day <= (month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31);
-  const year = Number(text.slice(0, 4));
-  return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
 /** As `Date.toISOString` and the SDK write it. */

@@ -1,0 +1,133 @@
+/**
+ * What each payload key holds, as the one-pass reader (usual-batch.ts) needs to know it. The types of `contract/events.ts` are the
+ * whitelist and typia their check: a key that lacks a row here does not compile, a wrong row fails the test that compares the two.
+ */
+import type { EventPayload, EventType } from "../contract/events.js";
+
+/**
+ * `share` is a number of 0 to 1, `names` a text or a list of texts, `fact` a scalar or a list of scalars, `points` and `strokes` lists of
+ * rows of three and of two numbers.
+ */
+export type PayloadKind =
+  | "number"
+  | "share"
+  | "boolean"
+  | "text"
+  | "textOrNumber"
+  | "names"
+  | "fact"
+  | "direction"
+  | "points"
+  | "strokes";
+
+export const payloadKinds: Readonly<Record<keyof EventPayload, PayloadKind>> = {
+  path: "text",
+  host: "text",
+  referrer_host: "text",
+  title_hash: "textOrNumber",
+  state: "text",
+  visible_ms: "number",
+  active_ms: "number",
+  idle_ms: "number",
+  nav_type: "text",
+  x: "number",
+  y: "number",
+  dx: "number",
+  dy: "number",
+  t: "number",
+  dt: "number",
+  button: "number",
+  buttons: "number",
+  pressure: "number",
+  radius: "number",
+  pointer_type: "text",
+  trusted: "boolean",
+  dwell: "number",
+  coalesced: "number",
+  fractional: "share",
+  dispatch_lag: "number",
+  movement_mismatch: "share",
+  target_tag: "text",
+  off_center: "number",
+  depth: "share",
+  direction: "direction",
+  scroll_input: "text",
+  points: "points",
+  flight: "number",
+  strokes: "strokes",
+  count: "number",
+  backspaces: "number",
+  pastes: "number",
+  field_count: "number",
+  fill_ms: "number",
+  autofill: "boolean",
+  honeypot: "boolean",
+  submit: "boolean",
+  unkeyed: "number",
+  webdriver: "boolean",
+  driver_artifacts: "names",
+  user_agent: "text",
+  ua_brands: "names",
+  ua_mobile: "boolean",
+  platform: "text",
+  languages: "names",
+  timezone: "text",
+  tz_offset: "number",
+  cpu: "number",
+  memory: "number",
+  touch_points: "number",
+  plugins: "fact",
+  mime_types: "fact",
+  screen_w: "number",
+  screen_h: "number",
+  avail_w: "number",
+  avail_h: "number",
+  inner_w: "number",
+  inner_h: "number",
+  outer_w: "number",
+  outer_h: "number",
+  dpr: "number",
+  color_depth: "number",
+  webgl_vendor: "text",
+  webgl_renderer: "text",
+  chrome_object: "fact",
+  permissions_mismatch: "fact",
+  notification_permission: "text",
+  native_tampered: "fact",
+  iframe_mismatch: "fact",
+  worker_mismatch: "fact",
+  eval_length: "number",
+  stack_probe: "fact",
+  rtt: "number",
+  ttfb: "number",
+  dcl: "number",
+  load: "number",
+  raf_mean: "number",
+  raf_sd: "number",
+};
+
+const types: Readonly<Record<EventType, true>> = {
+  page: true,
+  visibility: true,
+  focus: true,
+  heartbeat: true,
+  mouse: true,
+  click: true,
+  touch: true,
+  scroll: true,
+  key: true,
+  form: true,
+  env: true,
+  timing: true,
+};
+
+export const eventTypes = Object.keys(types) as readonly EventType[];
+
+const directionNames: Readonly<Record<NonNullable<EventPayload["direction"]>, true>> = {
+  up: true,
+  down: true,
+  left: true,
+  right: true,
+};
+
+export const directions = Object.keys(directionNames);

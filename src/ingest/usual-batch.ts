@@ -1,0 +1,358 @@
+/**
+ * Reads in one pass, checking as it goes, the batches that the SDK usually sends: its order of keys, no white space, printable ASCII
+ * without escapes, numbers of at most 15 digits. What it returns is what JSON.parse and typia would; of anything else it says that it is
+ * not its own, and parse and check (decode-batch.ts) decide. It never refuses a batch.
+ */
+import type { EventPayload, EventType, IngestBatch, IngestEvent, PointRow, StrokeRow } from "../contract/events.js";
+import { limits } from "../limits.js";
+import { isDayOfItsMonth } from "./calendar.js";
+import { directions, eventTypes, type PayloadKind, payloadKinds } from "./payload-kinds.js";
+import { WordTable } from "./word-table.js";
+
+/** A batch that was read in one pass: checked, as good as one that `checkBatch` returns. */
+export class UsualBatch {
+  /** The site key in the body, "" when there is none. */
+  readonly siteKey: string;
+  readonly batch: IngestBatch;
+
+  constructor(siteKey: string, batch: IngestBatch) {
+    this.siteKey = siteKey;
+    this.batch = batch;
+  }
+}
+
+/** The batch in a body of the usual form; null for every other body, good or bad. 4 to 6 µs for 10 events. */
+export function readUsualBatch(body: Uint8Array): UsualBatch | null {
+  return reader.read(body);
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const minus = 0x2d;
+const dot = 0x2e;
+const zero = 0x30;
+const openList = 0x5b;
+const closeList = 0x5d;
+const closeObject = 0x7d;
+
+/** 1 for bytes that stand for themselves inside of a JSON string: printable ASCII but quote and backslash. */
+const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte < 0x7f && byte !== quote && byte !== 0x5c ? 1 : 0,
+);
+/** 1 for bytes of a request id. */
+const isIdByte = Uint8Array.from({ length: 256 }, (_, byte) =>
+  /[A-Za-z0-9_-]/.test(String.fromCharCode(byte)) ? 1 : 0,
+);
+const idBytesMin = 8;
+const idBytesMax = 64;
+
+/** A mantissa of so many digits is exact, and dividing it by an exact power of ten rounds once, as parsing does. */
+const digitsMax = 15;
+const powersOfTen = Array.from({ length: digitsMax + 1 }, (_, power) => 10 ** power);
+
+const ascii = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+const tokenHead = ascii('{"session_token":');
+const siteKeyHead = ascii(',"site_key":"');
+const eventsHead = ascii(',"events":[');
+const idHead = ascii('{"request_id":"');
+const typeHead = ascii('","type":"');
+const timeHead = ascii('","received_at":"');
+const payloadHead = ascii('","payload":{');
+const wordNull = ascii("null");
+const wordTrue = ascii("true");
+const wordFalse = ascii("false");
+
+const keys = new WordTable(Object.keys(payloadKinds));
+const kinds: readonly PayloadKind[] = Object.values(payloadKinds);
+const types = new WordTable(eventTypes);
+const directionWords = new WordTable(directions);
+
+/** Reads one body at a time; places are kept in fields, so that nothing is allocated but the result. */
+class UsualReader {
+  #bytes: Uint8Array = new Uint8Array(0);
+  /** The same bytes as text: taking a part of it is cheaper than decoding one. */
+  #text = "";
+  #at = 0;
+  /** In which payload a key was last seen, to notice one that stands there twice. */
+  readonly #seen = new Float64Array(keys.words.length);
+  #payloads = 0;
+
+  read(bytes: Uint8Array): UsualBatch | null {
+    if (bytes[bytes.length - 1] !== closeObject) return null;
+    this.#bytes = bytes;
+    this.#at = 0;
+    if (!this.#skip(tokenHead)) return null;
+    this.#text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+    let token: string | null = null;
+    if (!this.#skip(wordNull)) {
+      if (bytes[this.#at] !== quote) return null;
+      this.#at++;
+      token = this.#string();
+      if (token === null) return null;
+    }
+    let siteKey = "";
+    if (this.#skip(siteKeyHead)) {
+      const found = this.#string();
+      if (found === null) return null;
+      siteKey = found;
+    }
+    const events = this.#skip(eventsHead) ? this.#events() : null;
+    const isWhole = events !== null && this.#at === bytes.length - 1;
+    this.#text = "";
+    return isWhole ? new UsualBatch(siteKey, { session_token: token, events }) : null;
+  }
+
+  /** Steps over the bytes if they stand here. */
+  #skip(expected: Uint8Array): boolean {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    for (let index = 0; index < expected.length; index++) if (bytes[at + index] !== expected[index]) return false;
+    this.#at = at + expected.length;
+    return true;
+  }
+
+  /** The text from here to the next quote, which is stepped over; null when it holds what JSON writes otherwise. */
+  #string(): string | null {
+    const bytes = this.#bytes;
+    const from = this.#at;
+    let at = from;
+    while (at < bytes.length && isPlain[bytes[at]!] === 1) at++;
+    if (bytes[at] !== quote) return null;
+    this.#at = at + 1;
+    return this.#text.slice(from, at);
+  }
+
+  #events(): IngestEvent[] | null {
+    const events: IngestEvent[] = [];
+    do {
+      const event = events.length < limits.batchEventsMax ? this.#event() : null;
+      if (event === null) return null;
+      events.push(event);
+    } while (this.#bytes[this.#at++] === comma);
+    return this.#bytes[this.#at - 1] === closeList ? events : null;
+  }
+
+  #event(): IngestEvent | null {
+    if (!this.#skip(idHead)) return null;
+    const id = this.#requestId();
+    if (id === null || !this.#skip(typeHead)) return null;
+    const type = types.find(this.#bytes, this.#at);
+    if (type < 0) return null;
+    this.#at += types.lengthOf(type);
+    if (!this.#skip(timeHead)) return null;
+    const time = this.#time();
+    if (time === null || !this.#skip(payloadHead)) return null;
+    const payload = this.#payload();
+    if (payload === null || this.#bytes[this.#at++] !== closeObject) return null;
+    return { request_id: id, type: types.words[type] as EventType, received_at: time, payload };
+  }
+
+  #requestId(): string | null {
+    const bytes = this.#bytes;
+    const from = this.#at;
+    let at = from;
+    while (at < bytes.length && isIdByte[bytes[at]!] === 1) at++;
+    this.#at = at;
+    return at - from >= idBytesMin && at - from <= idBytesMax ? this.#text.slice(from, at) : null;
+  }
+
+  /** A time as `Date.toISOString` writes it, before the year 10000; any other form is not for this reader. */
+  #time(): string | null {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    if (
+      !(this.#two(at) >= 0 && this.#two(at + 2) >= 0) ||
+      bytes[at + 4] !== minus ||
+      bytes[at + 7] !== minus ||
+      bytes[at + 10] !== 0x54 ||
+      bytes[at + 13] !== 0x3a ||
+      bytes[at + 16] !== 0x3a ||
+      bytes[at + 19] !== dot ||
+      bytes[at + 23] !== 0x5a
+    ) {
+      return null;
+    }
+    const month = this.#two(at + 5);
+    const day = this.#two(at + 8);
+    const hour = this.#two(at + 11);
+    const minute = this.#two(at + 14);
+    const second = this.#two(at + 17);
+    if (month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23) return null;
+    if (minute < 0 || minute > 59 || second < 0 || second > 59) return null;
+    if (this.#two(at + 20) < 0 || this.#two(at + 21) < 0) return null;
+    this.#at = at + 24;
+    const text = this.#text.slice(at, at + 24);
+    return day <= 28 || isDayOfItsMonth(text) ? text : null;
+  }
+
+  /** The value of two digits, -1 when they are none. */
+  #two(at: number): number {
+    const tens = this.#bytes[at]! - zero;
+    const ones = this.#bytes[at + 1]! - zero;
+    return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? 10 * tens + ones : -1;
+  }
+
+  /** The members of an object whose brace is behind us, up to and with its closing brace. */
+  #payload(): EventPayload | null {
+    const bytes = this.#bytes;
+    const payload: Record<string, unknown> = {};
+    if (bytes[this.#at] === closeObject) {
+      this.#at++;
+      return payload;
+    }
+    const number = ++this.#payloads;
+    do {
+      if (bytes[this.#at] !== quote) return null;
+      const key = keys.find(bytes, this.#at + 1);
+      if (key < 0 || this.#seen[key] === number) return null;
+      this.#seen[key] = number;
+      this.#at += keys.lengthOf(key) + 3;
+      if (bytes[this.#at - 1] !== 0x3a) return null;
+      const value = this.#value(kinds[key]!);
+      if (value === undefined) return null;
+      payload[keys.words[key]!] = value;
+    } while (bytes[this.#at++] === comma);
+    return bytes[this.#at - 1] === closeObject ? payload : null;
+  }
+
+  /** A value of this kind; undefined when it is none, or of a form that is left to others. */
+  #value(kind: PayloadKind): unknown {
+    switch (kind) {
+      case "number":
+        return this.#number();
+      case "share": {
+        const share = this.#number();
+        return share !== undefined && share >= 0 && share <= 1 ? share : undefined;
+      }
+      case "boolean":
+        return this.#boolean();
+      case "text":
+        return this.#boundedText();
+      case "textOrNumber":
+        return this.#bytes[this.#at] === quote ? this.#boundedText() : this.#number();
+      case "names":
+        return this.#bytes[this.#at] === openList ? this.#list(false) : this.#boundedText();
+      case "fact":
+        return this.#bytes[this.#at] === openList ? this.#list(true) : this.#scalar();
+      case "direction":
+        return this.#direction();
+      case "points":
+        return this.#points();
+      case "strokes":
+        return this.#strokes();
+    }
+  }
+
+  #boolean(): boolean | undefined {
+    if (this.#skip(wordTrue)) return true;
+    return this.#skip(wordFalse) ? false : undefined;
+  }
+
+  /** A string with its quotes, of at most as many characters as a payload may hold. */
+  #boundedText(): string | undefined {
+    if (this.#bytes[this.#at] !== quote) return undefined;
+    this.#at++;
+    const text = this.#string();
+    return text === null || text.length > limits.payloadStringMax ? undefined : text;
+  }
+
+  #scalar(): string | number | boolean | undefined {
+    const byte = this.#bytes[this.#at]!;
+    if (byte === quote) return this.#boundedText();
+    return byte === minus || byte <= 0x39 ? this.#number() : this.#boolean();
+  }
+
+  #direction(): string | undefined {
+    if (this.#bytes[this.#at] !== quote) return undefined;
+    const position = directionWords.find(this.#bytes, this.#at + 1);
+    if (position < 0) return undefined;
+    this.#at += directionWords.lengthOf(position) + 2;
+    return directionWords.words[position];
+  }
+
+  /** A list of scalars, or of texts alone. */
+  #list(ofScalars: boolean): unknown[] | undefined {
+    const list: unknown[] = [];
+    if (this.#bytes[++this.#at] === closeList) {
+      this.#at++;
+      return list;
+    }
+    do {
+      const item =
+        list.length === limits.payloadArrayMax ? undefined : ofScalars ? this.#scalar() : this.#boundedText();
+      if (item === undefined) return undefined;
+      list.push(item);
+    } while (this.#bytes[this.#at++] === comma);
+    return this.#bytes[this.#at - 1] === closeList ? list : undefined;
+  }
+
+  #points(): PointRow[] | undefined {
+    const bytes = this.#bytes;
+    if (bytes[this.#at] !== openList) return undefined;
+    const rows: PointRow[] = [];
+    if (bytes[++this.#at] === closeList) {
+      this.#at++;
+      return rows;
+    }
+    do {
+      if (rows.length === limits.rowsMax || bytes[this.#at++] !== openList) return undefined;
+      const t = this.#number();
+      if (t === undefined || bytes[this.#at++] !== comma) return undefined;
+      const x = this.#number();
+      if (x === undefined || bytes[this.#at++] !== comma) return undefined;
+      const y = this.#number();
+      if (y === undefined || bytes[this.#at++] !== closeList) return undefined;
+      rows.push([t, x, y]);
+    } while (bytes[this.#at++] === comma);
+    return bytes[this.#at - 1] === closeList ? rows : undefined;
+  }
+
+  #strokes(): StrokeRow[] | undefined {
+    const bytes = this.#bytes;
+    if (bytes[this.#at] !== openList) return undefined;
+    const rows: StrokeRow[] = [];
+    if (bytes[++this.#at] === closeList) {
+      this.#at++;
+      return rows;
+    }
+    do {
+      if (rows.length === limits.rowsMax || bytes[this.#at++] !== openList) return undefined;
+      const t = this.#number();
+      if (t === undefined || bytes[this.#at++] !== comma) return undefined;
+      const dwell = this.#number();
+      if (dwell === undefined || bytes[this.#at++] !== closeList) return undefined;
+      rows.push([t, dwell]);
+    } while (bytes[this.#at++] === comma);
+    return bytes[this.#at - 1] === closeList ? rows : undefined;
+  }
+
+  /** A number without exponent. What stands behind it is the caller's to check: so a leading zero or an `e` is found. */
+  #number(): number | undefined {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    const isNegative = bytes[at] === minus;
+    if (isNegative) at++;
+    const from = at;
+    let digit = bytes[at]! - zero;
+    if (!(digit >= 0 && digit <= 9)) return undefined;
+    let value = digit;
+    at++;
+    if (digit > 0) {
+      for (digit = bytes[at]! - zero; digit >= 0 && digit <= 9; digit = bytes[++at]! - zero) value = value * 10 + digit;
+    }
+    let digits = at - from;
+    if (bytes[at] === dot) {
+      const fractionAt = ++at;
+      for (digit = bytes[at]! - zero; digit >= 0 && digit <= 9; digit = bytes[++at]! - zero) value = value * 10 + digit;
+      const fraction = at - fractionAt;
+      digits += fraction;
+      if (fraction === 0 || digits > digitsMax) return undefined;
+      value /= powersOfTen[fraction]!;
+    }
+    if (digits > digitsMax) return undefined;
+    this.#at = at;
+    return isNegative ? -value : value;
+  }
+}
+
+const reader = new UsualReader();
