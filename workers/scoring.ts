@@ -4,6 +4,7 @@ import { Credentials } from "../src/auth/credentials.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
 import { commitBatches, type IngestOutcome } from "../src/ingest/commit-batches.js";
 import { readFrame } from "../src/ingest/frame.js";
+import { ReplayMemory } from "../src/ingest/replays.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
 import { GroupWriter } from "../src/store/group-writer.js";
 import { openStore } from "../src/store/store.js";
@@ -18,6 +19,7 @@ const options = {
   credentials: new Credentials(store),
   plans,
   ipStorage,
+  replays: new ReplayMemory(store),
   onFired: (detectionId: number) => meters.countDetection(detectionId),
 };
 

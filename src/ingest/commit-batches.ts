@@ -30,7 +30,7 @@ import { batchOf, type ReadBody, readBody, siteKeyOf } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
 import { badIdempotencyKey, findIdempotent, isIdempotencyKey, rememberIdempotent } from "./idempotency.js";
 import { Repeats } from "./repeats.js";
-import { noteShingles } from "./replays.js";
+import { ReplayMemory } from "./replays.js";
 import { batchShape, countSighting } from "./sightings.js";
 import { storedAddress } from "./stored-address.js";
 import { UsageTally } from "./usage-tally.js";
@@ -52,6 +52,7 @@ interface OpenSession {
 interface Transaction {
   readonly sessions: Map<string, OpenSession>;
   readonly usage: UsageTally;
+  readonly replays: ReplayMemory;
   readonly ipStorage: IpStorage;
 }
 
@@ -61,6 +62,8 @@ export interface CommitOptions {
   readonly credentials: Credentials;
   readonly plans: Plans;
   readonly ipStorage: IpStorage;
+  /** What this thread remembers of pointer paths from call to call; absent: nothing, it is read anew each time. */
+  readonly replays?: ReplayMemory;
   /** Told of each detection that newly fired on a session, after the commit. */
   readonly onFired: (detectionId: number) => void;
 }
@@ -93,18 +96,28 @@ function commitGroup(
   bodies: readonly ReadBody[],
 ): IngestOutcome[] {
   const fired: number[] = [];
-  const committed = options.writer.write(() => {
+  const replays = options.replays ?? new ReplayMemory(options.store);
+  const work = (): IngestOutcome[] => {
     const transaction: Transaction = {
       sessions: new Map(),
       usage: new UsageTally(options.store, options.plans),
+      replays,
       ipStorage: options.ipStorage,
     };
     const outcomes = requests.map((request, index) => takeBatch(options, transaction, request, bodies[index]!));
     for (const session of transaction.sessions.values())
       if (session.changed) saveSession(options.store, session, fired);
     transaction.usage.save();
+    replays.save();
     return outcomes;
-  });
+  };
+  let committed: IngestOutcome[];
+  try {
+    committed = options.writer.write(work);
+  } catch (error) {
+    replays.forget();
+    throw error;
+  }
   for (const detectionId of fired) options.onFired(detectionId);
   return committed;
 }
@@ -150,7 +163,7 @@ function recordBatch(
     };
     try {
       const shingles = shingleHashes(session.features, fresh);
-      surroundings.replayedShingles = noteShingles(store, project.id, session.token.readUInt32LE(4), shingles);
+      surroundings.replayedShingles = transaction.replays.note(project.id, session.token.readUInt32LE(4), shingles);
       foldBatch(session.features, fresh, facts, surroundings);
     } catch (cause) {
       throw new BatchFault("folding failed", { cause });

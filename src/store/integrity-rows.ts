@@ -4,7 +4,7 @@
  */
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import type { TableName, Walk } from "./integrity.js";
-import { sessionKeyBytes, tokenBytes, verifiedBotKeys } from "./keys.js";
+import { replayBucketSlots, sessionKeyBytes, tokenBytes, verifiedBotKeys } from "./keys.js";
 import { decodeSession } from "./session-record.js";
 import { schemaVersion } from "./store.js";
 
@@ -104,6 +104,10 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
   idempotency: (walk, value: Buffer, key: Buffer) => {
     if (key.length !== 6 + 16 || value.length !== 8 + tokenBytes) return "has another length";
     return walk.missing("projects", key.readUInt32BE(2));
+  },
+  replays: (_, value: Buffer, key: Buffer) => {
+    const isWhole = key[4] === 0 ? value.length === 8 * replayBucketSlots : value.length > 0 && value.length % 8 === 0;
+    return isWhole ? null : "has another length";
   },
   sightings: (_, value: Buffer, key: Buffer) => (key.length === 17 && value.length >= 4 ? null : "has another length"),
 };

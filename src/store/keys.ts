@@ -28,7 +28,10 @@ import { limits } from "../limits.js";
  * | repeats       | project u32, token 21 bytes, generation u8      | sorted 8-byte request-id hashes                    |
  * | idempotency   | day u16, project u32, key hash 16 bytes         | created f64, token 21 bytes                        |
  * | sightings     | hour u32, kind u8, project u32, hash 8 bytes    | packed, `sightings.ts`                             |
- * | shingles      | project u32, slot u32                           | hash u32, session u32                              |
+ * | replays       | project u32, 0 u8, bucket u16                   | `replayBucketSlots` times hash u32, session u32    |
+ * | replays       | project u32, 1 u8, row u32                      | log of this generation: the same pairs, any number |
+ * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
+ * | shingles      | project u32, slot u32                           | schema 1, now empty                                |
  *
  * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its second of creation,
  * so that sessions lie in the order of their first contact: new ones share pages, old ones are a prefix.
@@ -54,6 +57,7 @@ export const tableNames = {
   repeats: "repeats",
   idempotency: "idempotency",
   sightings: "sightings",
+  replays: "replays",
   shingles: "shingles",
 } as const;
 
@@ -124,10 +128,30 @@ export function sightingKey(hour: number, kind: number, projectId: number): Buff
   return key;
 }
 
-/** Key of a slot of the project's replay memory. */
-export function shingleKey(projectId: number, slot: number): Buffer {
-  const key = Buffer.allocUnsafe(8);
-  key.writeUInt32BE(projectId, 0);
-  key.writeUInt32BE(slot, 4);
-  return key;
-}
+/** Slots of a bucket: with the header of its page exactly one page of 4 KiB. */
+export const replayBucketSlots = 510;
+export const replayBuckets = Math.ceil(limits.shingleSlotsMax / replayBucketSlots);
+
+/** Keys of a project's memory of pointer paths. */
+export const replayKeys = {
+  bucket: (projectId: number, bucket: number): Buffer => {
+    const key = Buffer.allocUnsafe(7);
+    key.writeUInt32BE(projectId, 0);
+    key[4] = 0;
+    key.writeUInt16BE(bucket, 5);
+    return key;
+  },
+  log: (projectId: number, row: number): Buffer => {
+    const key = Buffer.allocUnsafe(9);
+    key.writeUInt32BE(projectId, 0);
+    key[4] = 1;
+    key.writeUInt32BE(row, 5);
+    return key;
+  },
+  head: (projectId: number): Buffer => {
+    const key = Buffer.allocUnsafe(5);
+    key.writeUInt32BE(projectId, 0);
+    key[4] = 2;
+    return key;
+  },
+} as const;

@@ -44,6 +44,8 @@ export interface Store {
   readonly repeats: Database<Buffer, Buffer>;
   readonly idempotency: Database<Buffer, Buffer>;
   readonly sightings: Database<Buffer, Buffer>;
+  readonly replays: Database<Buffer, Buffer>;
+  /** Of schema 1, now empty. */
   readonly shingles: Database<Buffer, Buffer>;
   close(): Promise<void>;
 }
@@ -95,6 +97,7 @@ export function openStore(dataDir: string, schema: Schema = currentSchema): Stor
     repeats: packed(tableNames.repeats),
     idempotency: packed(tableNames.idempotency),
     sightings: packed(tableNames.sightings),
+    replays: packed(tableNames.replays),
     shingles: packed(tableNames.shingles),
     close: () => root.close(),
   };

@@ -1,0 +1,120 @@
+/** The memory of pointer paths: what is known again, over transactions, threads, undone work and an older store's layout. */
+import t from "tap";
+import { ReplayMemory } from "../../src/ingest/replays.js";
+import { limits } from "../../src/limits.js";
+import { openStore, type Store } from "../../src/store/store.js";
+
+/** What the memory stands for: of each slot the newest shingle, and who showed it first. */
+class Model {
+  readonly #slots = new Map<number, { readonly hash: number; readonly session: number }>();
+
+  note(session: number, hashes: readonly number[]): number {
+    let matches = 0;
+    for (const hash of hashes) {
+      const held = this.#slots.get(hash % limits.shingleSlotsMax);
+      if (held?.hash !== hash) this.#slots.set(hash % limits.shingleSlotsMax, { hash, session });
+      else if (held.session !== session) matches++;
+    }
+    return matches;
+  }
+}
+
+/** Park and Miller's generator: the same hashes in every run. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state;
+  };
+}
+
+function note(
+  store: Store,
+  memory: ReplayMemory,
+  projectId: number,
+  session: number,
+  hashes: readonly number[],
+): number {
+  return store.root.transactionSync(() => {
+    const matches = memory.note(projectId, session, hashes);
+    memory.save();
+    return matches;
+  });
+}
+
+t.test("two threads that take turns remember what one table of slots would", async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const threads = [new ReplayMemory(store), new ReplayMemory(store)];
+  const models = [new Model(), new Model()];
+  const next = numbers(7);
+  // Few slots, two shingles for each: many repeats, and many that put one another out.
+  const hash = (): number => (next() % 20_000) * 13 + (next() % 2) * limits.shingleSlotsMax;
+  let found = 0;
+  for (let turn = 0; turn < 200; turn++) {
+    const [project, session] = [next() % 2, 1 + (next() % 4)];
+    const hashes = Array.from({ length: next() % 800 }, hash);
+    const thread = turn % 10 === 9 ? new ReplayMemory(store) : threads[next() % 2]!;
+    const matches = note(store, thread, project + 1, session, hashes);
+    found += matches;
+    if (matches !== models[project]!.note(session, hashes)) t.fail(`turn ${turn}: another count than the model's`);
+  }
+  t.ok(found > 1000, `${found} matches`);
+  t.ok(
+    [...store.replays.getKeys()].some((key) => key[4] === 0),
+    "the log has been taken into buckets on the way",
+  );
+});
+
+t.test("what an undone transaction noted is forgotten", async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const memory = new ReplayMemory(store);
+  note(store, memory, 1, 10, [1, 2, 3]);
+  const undone = () =>
+    store.root.transactionSync(() => {
+      memory.note(1, 10, [4, 5, 6]);
+      memory.save();
+      throw new Error("undone");
+    });
+  t.throws(undone, /undone/);
+  memory.forget();
+  t.equal(note(store, memory, 1, 11, [1, 2, 3, 4, 5, 6]), 3);
+});
+
+t.test("a session's own shingles are no replay, and projects know nothing of each other", async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const memory = new ReplayMemory(store);
+  note(store, memory, 1, 10, [1, 2, 3]);
+  t.equal(note(store, memory, 1, 10, [1, 2, 3]), 0);
+  t.equal(note(store, memory, 2, 11, [1, 2, 3]), 0);
+  t.equal(note(store, memory, 1, 11, [1, 2, 9]), 2);
+});
+
+t.test("paths of a store of schema 1 are known after the upgrade", async (t) => {
+  const dir = t.testdir();
+  const older = openStore(dir, { version: 1, upgrades: [] });
+  const hashes = [0, 1, 509, 510, 511, 262_143, 262_145, 4_000_000_000];
+  older.root.transactionSync(() => {
+    for (const projectId of [1, 7]) {
+      for (const hash of hashes) {
+        const key = Buffer.alloc(8);
+        key.writeUInt32BE(projectId, 0);
+        key.writeUInt32BE(hash % limits.shingleSlotsMax, 4);
+        const value = Buffer.alloc(8);
+        value.writeUInt32LE(hash, 0);
+        value.writeUInt32LE(10, 4);
+        older.shingles.putSync(key, value);
+      }
+    }
+  });
+  await older.close();
+  const store = openStore(dir);
+  t.teardown(() => store.close());
+  const memory = new ReplayMemory(store);
+  const held = hashes.filter((hash) => hash !== 1);
+  t.equal(note(store, memory, 1, 11, held), held.length, "262145 has put 1 out of their common slot");
+  t.equal(note(store, memory, 7, 10, held), 0);
+  t.equal([...store.shingles.getKeys()].length, 0, "the rows of schema 1 are gone");
+});
