@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { RequestFacts } from "../src/contract/evidence.js";
 import { foldBatch } from "../src/engines/fold-batch.js";
 import { shingleHashes } from "../src/engines/path-shingles.js";
+import { turnHashes } from "../src/engines/path-turns.js";
 import { combine, runEngines } from "../src/engines/score.js";
 import {
   newFeatures,
@@ -58,8 +59,10 @@ export function foldTrace(trace: Trace, form: TraceForm, index: ShingleIndex): S
   ];
   for (const batch of batchesOf(trace, form, opening)) {
     const facts: RequestFacts = { ...chromeFacts, nowMs: Date.parse(batch[batch.length - 1]!.received_at) };
-    const replayedShingles = index.replayed(shingleHashes(features, batch), trace.id, trace.label === "human");
-    foldBatch(features, batch, facts, { sessionsFromIp: 1, sessionsWithShape: 1, replayedShingles });
+    const keep = trace.label === "human";
+    const replayedShingles = index.replayed(shingleHashes(features, batch), trace.id, keep);
+    const replayedTurns = index.replayed(turnHashes(features, batch), trace.id, keep);
+    foldBatch(features, batch, facts, { sessionsFromIp: 1, sessionsWithShape: 1, replayedShingles, replayedTurns });
     features = unpackFeatures(record, 0, packFeatures(features, record, 0))!;
   }
   return features;

@@ -1,6 +1,7 @@
 /** Times what scoring adds to a batch: unpack, shingles, fold, run, combine, pack.  */
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";
+import { turnHashes } from "../../src/engines/path-turns.js";
 import { combine, runEngines } from "../../src/engines/score.js";
 import {
   newFeatures,
@@ -40,13 +41,16 @@ export function enginesBench(): TimedRow[] {
     timed(`pack ${packedBytes(features)} bytes`, rounds, () => packFeatures(features, target, 0)),
     timed("unpack", rounds, () => unpackFeatures(bytes, 0, end)),
     timed("shingles, 10 single moves", rounds, () => shingleHashes(features, singles)),
+    timed("turns, 10 single moves", rounds, () => turnHashes(features, singles)),
     timed("fold, 10 single moves", rounds, () => foldBatch(features, singles, chromeFacts, alone)),
     timed("shingles, 3 events of 60 points", rounds, () => shingleHashes(features, rows)),
+    timed("turns, 3 events of 60 points", rounds, () => turnHashes(features, rows)),
     timed("fold, 3 events of 60 points", rounds, () => foldBatch(features, rows, chromeFacts, alone)),
     timed("run engines and combine", rounds, () => combine(runEngines(features, lastRequest))),
     timed("all of it, 10 single moves", rounds, () => {
       const loaded = unpackFeatures(bytes, 0, end)!;
       shingleHashes(loaded, singles);
+      turnHashes(loaded, singles);
       foldBatch(loaded, singles, chromeFacts, alone);
       combine(runEngines(loaded, lastRequest));
       packFeatures(loaded, target, 0);

@@ -38,6 +38,8 @@ export interface Surroundings {
   readonly sessionsWithShape: number;
   /** Of the pointer-path shingles of this batch, how many another session has shown before. */
   readonly replayedShingles: number;
+  /** Of the hashes over turns of the path, how many another session has shown before. */
+  readonly replayedTurns: number;
 }
 
 /** What the store remembers of a session's last request: the fallback of the verdict's request context. "" is unknown. */

@@ -34,7 +34,7 @@ const text = <const N extends string>(name: N, charactersMax: number, meaning: s
 });
 
 /** Layout version of the packed record. A record of another version reads as a session without history. */
-export const featuresVersion = 3;
+export const featuresVersion = 4;
 
 /** Sums and counts: they start at 0, and 0 is not stored. */
 export const countFields = [
@@ -143,6 +143,20 @@ export const countFields = [
   row("ringY", "f32", "px", "the point after the last of these steps"),
   row("shingles", "u32", "1", "sampled shingles of the path"),
   row("shinglesReplayed", "u32", "1", "of them known from another session"),
+  row("turnHashes", "u32", "1", "hashes over turns of the path"),
+  row("turnHashesReplayed", "u32", "1", "of them known from another session"),
+  row("turnXWay", "u8", "code", "along x: 0 no point yet, 1 no way yet, 2 on the way down, 3 up"),
+  row("turnXEdge", "u32", "px", "the furthest point on this way, packed"),
+  row("turnXHeld", "u8", "1", "turns held in the next three fields, the last in turnX2"),
+  row("turnX0", "u32", "px", "the last three turns along x, packed"),
+  row("turnX1", "u32", "px", "see turnX0"),
+  row("turnX2", "u32", "px", "see turnX0"),
+  row("turnYWay", "u8", "code", "along y: 0 no point yet, 1 no way yet, 2 on the way down, 3 up"),
+  row("turnYEdge", "u32", "px", "the furthest point on this way, packed"),
+  row("turnYHeld", "u8", "1", "turns held in the next three fields, the last in turnY2"),
+  row("turnY0", "u32", "px", "the last three turns along y, packed"),
+  row("turnY1", "u32", "px", "see turnY0"),
+  row("turnY2", "u32", "px", "see turnY0"),
   // what the SDK measured of the pointer
   row("fractionalN", "u32", "1", "pointer events that report the share of fractional coordinates"),
   row("fractionalSum", "f32", "1", "sum of it"),

@@ -25,6 +25,7 @@ export function foldRequest(
     n[F.shapeSessionsMax] = Math.max(n[F.shapeSessionsMax]!, surroundings.sessionsWithShape);
   }
   n[F.shinglesReplayed]! += Math.max(0, surroundings.replayedShingles);
+  n[F.turnHashesReplayed]! += Math.max(0, surroundings.replayedTurns);
 }
 
 /** A batch of fewer points (a first page view, one click) looks alike from many people. */

@@ -13,6 +13,7 @@ import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../con
 import { setCrawlerClaim } from "../engines/crawler-claim.js";
 import { foldBatch } from "../engines/fold-batch.js";
 import { shingleHashes } from "../engines/path-shingles.js";
+import { turnHashes } from "../engines/path-turns.js";
 import { scoreSession } from "../engines/score-session.js";
 import {
   newFeatures,
@@ -160,10 +161,13 @@ function recordBatch(
       sessionsFromIp: isFirst ? countSighting(store, "address", project.id, facts.ip, facts.nowMs) : 0,
       sessionsWithShape: isFirst ? countShape(store, project.id, fresh, facts) : 0,
       replayedShingles: 0,
+      replayedTurns: 0,
     };
     try {
-      const shingles = shingleHashes(session.features, fresh);
-      surroundings.replayedShingles = transaction.replays.note(project.id, session.token.readUInt32LE(4), shingles);
+      const name = session.token.readUInt32LE(4);
+      const { replays } = transaction;
+      surroundings.replayedShingles = replays.note(project.id, name, shingleHashes(session.features, fresh));
+      surroundings.replayedTurns = replays.note(project.id, name, turnHashes(session.features, fresh));
       foldBatch(session.features, fresh, facts, surroundings);
     } catch (cause) {
       throw new BatchFault("folding failed", { cause });

@@ -5,6 +5,7 @@ import type { EventPayload, EventType, IngestEvent } from "../../src/contract/ev
 import { countFields } from "../../src/engines/feature-fields.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";
+import { turnHashes } from "../../src/engines/path-turns.js";
 import { runEngines } from "../../src/engines/score.js";
 import {
   F,
@@ -111,6 +112,43 @@ t.test("shingles of a path are the same however it is cut, and at any speed", as
   t.same(hashesOf(3, 1), whole);
   t.same(hashesOf(11, 1.7), whole);
 });
+
+t.test(
+  "turns of a path outlive another pace, another place, every cut, and the loss of every other point",
+  async (t) => {
+    const rows = wobblyPath(1200, 9);
+    const hashesOf = (batchSize: number, pace: number, isKept: (index: number) => boolean) => {
+      let features = newFeatures();
+      const bytes = Buffer.alloc(packedBytesMax);
+      const kept = rows.filter((_, index) => isKept(index));
+      const events = kept.map(([t, x, y]) => event("mouse", { t: t * pace, x: x + 31, y: y - 12 }));
+      const hashes: number[] = [];
+      for (let from = 0; from < events.length; from += batchSize) {
+        hashes.push(...turnHashes(features, events.slice(from, from + batchSize)));
+        features = unpackFeatures(bytes, 0, packFeatures(features, bytes, 0))!;
+      }
+      t.equal(features.numbers[F.turnHashes], hashes.length);
+      return hashes;
+    };
+    const whole = hashesOf(40, 1, () => true);
+    t.ok(whole.length >= 20, `${whole.length} hashes`);
+    t.same(
+      hashesOf(11, 1.7, () => true),
+      whole,
+    );
+    const known = new Set(whole);
+    const thinned = hashesOf(40, 0.6, (index) => index % 2 === 0);
+    const shared = thinned.filter((hash) => known.has(hash)).length;
+    t.ok(shared >= 0.4 * thinned.length, `${shared} of ${thinned.length}`);
+    const others = new Set(
+      turnHashes(
+        newFeatures(),
+        wobblyPath(1200, 10).map(([t, x, y]) => event("mouse", { t, x, y })),
+      ),
+    );
+    t.equal([...others].filter((hash) => known.has(hash)).length, 0, "another path has other turns");
+  },
+);
 
 t.test("a typical session of 20 events packs into 450 bytes", async (t) => {
   const rows = wobblyPath(120, 2);
@@ -234,6 +272,7 @@ t.test("whatever valid events say, folding keeps every number finite and the rec
       const events = drafts.map(([type, payload]) => event(type, payload as EventPayload));
       const features = newFeatures();
       shingleHashes(features, events);
+      turnHashes(features, events);
       foldBatch(features, events, chromeFacts, alone);
       if (!areFinite(features)) return false;
       const bytes = Buffer.alloc(packedBytesMax);

@@ -67,7 +67,7 @@ export const chromeEnvironment: EventPayload = {
   rtt: 50,
 };
 
-export const alone: Surroundings = { sessionsFromIp: 1, sessionsWithShape: 1, replayedShingles: 0 };
+export const alone: Surroundings = { sessionsFromIp: 1, sessionsWithShape: 1, replayedShingles: 0, replayedTurns: 0 };
 export const lastRequest: LastRequest = { ip: chromeFacts.ip, userAgent: chromeAgent, path: "/", host: "shop.example" };
 
 let count = 0;
