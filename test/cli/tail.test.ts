@@ -1,18 +1,15 @@
 /** `verdictd tail` beside running servers: which verdicts it prints, when, and what it does where there is no server. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import type { LiveVerdict } from "../../src/contract/live-verdict.js";
 import { followVerdicts } from "../../src/live/follow.js";
 import { liveVerdict, VerdictFeed } from "../../src/live/verdict-feed.js";
 import { automatedBatch } from "../support/batches.js";
+import { start, verdictd } from "../support/process.js";
 import { firstTenant, startServer } from "../support/server.js";
-import { verdictd } from "./program.js";
-
-const program = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
 
 interface Tail {
   readonly child: ChildProcess;
@@ -22,9 +19,7 @@ interface Tail {
 }
 
 function tail(t: Test, dataDir: string, ...words: string[]): Tail {
-  const child = spawn(process.execPath, [program, "tail", "--data-dir", dataDir, ...words], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = start(["tail", "--data-dir", dataDir, ...words]);
   t.teardown(() => child.kill("SIGKILL"));
   const reader = (stream: NodeJS.ReadableStream) => {
     const lines = createInterface({ input: stream })[Symbol.asyncIterator]();
@@ -33,7 +28,7 @@ function tail(t: Test, dataDir: string, ...words: string[]): Tail {
       return next.done === true ? null : next.value;
     };
   };
-  return { child, out: reader(child.stdout!), err: reader(child.stderr!) };
+  return { child, out: reader(child.stdout), err: reader(child.stderr) };
 }
 
 t.test("tail prints the verdicts that a server answers, from all of its threads", async (t) => {

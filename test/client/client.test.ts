@@ -38,7 +38,13 @@ function clientOf(baseUrl: string, more: Partial<ClientOptions> = {}) {
   const failures: ClientFailure[] = [];
   // A busy machine must not look like a dead server.
   const patient = { timeoutMs: 10_000 };
-  const client = createClient({ baseUrl, privateKey, onError: (failure) => failures.push(failure), ...patient, ...more });
+  const client = createClient({
+    baseUrl,
+    privateKey,
+    onError: (failure) => failures.push(failure),
+    ...patient,
+    ...more,
+  });
   return { client, failures };
 }
 
