@@ -57,6 +57,7 @@ import type { RouteLabel } from "./metrics/route-meters.js";
 import { ThreadMeters } from "./metrics/thread-meters.js";
 import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
 import { surviveCommitFailures } from "./store/commit-failures.js";
+import { Flusher } from "./store/flusher.js";
 import { freshReads, openStore, type Store } from "./store/store.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
 import { VerdictReader } from "./verdict/verdict-reader.js";
@@ -136,6 +137,7 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     services.reverseDns.close();
     await services.feed.close();
     await pool.close();
+    await services.flusher.close();
     await store.close();
     leaveFailures();
   };
@@ -207,8 +209,12 @@ function buildServices(
   const sessions = new Sessions(store);
   const traffic = new TrafficCounter(store);
   const blocks = new Blocks(store);
+  const flusher = new Flusher(store);
   const queue = new IngestQueue({
-    run: (frame) => pool.run(frame, { transferList: [frame.buffer] }),
+    run: (frame) =>
+      pool.run(frame, { transferList: [frame.buffer] }).finally(() => {
+        if (config.durability === "process") flusher.wake();
+      }),
     tasksMax: pool.threads.length * limits.tasksInFlightPerThread,
     sampleAboveBytes: bytesOfMib(config.sampleAboveMb),
     shedAboveBytes: bytesOfMib(config.queueMb),
@@ -309,7 +315,18 @@ function buildServices(
   const pages = docPages(renderedDocs(), () => openApiDocument(apiRoutes));
   routes.push(...docsRoutes({ pages, style: readAsset("docs/docs.css") }));
   routes.push(openApiRoute([...routes]));
-  return Object.assign(state, { credentials, accounts, projects, traffic, queue, reverseDns, feed, routes, onFailure });
+  return Object.assign(state, {
+    credentials,
+    accounts,
+    projects,
+    traffic,
+    queue,
+    flusher,
+    reverseDns,
+    feed,
+    routes,
+    onFailure,
+  });
 }
 
 /** The verified bots of the catalogue in force, built anew only when another is imported. */

@@ -1,6 +1,6 @@
 /**
  * The write transactions of scoring workers. What a commit waits for is what an acknowledged batch survives: with `power-loss` the
- * disk; with `process` only the kernel, and the disk follows in the background, one flush after the other.
+ * disk; with `process` only the kernel, and the disk follows in the background (`flusher.ts`).
  */
 import type { Durability } from "../contract/scoring-worker.js";
 import type { Store } from "./store.js";
@@ -12,17 +12,10 @@ import type { WriteMarker } from "./write-watch.js";
  */
 const committedNotFlushed = 1 | 2 | 0x10000;
 
-/** What lmdb-js has and its types leave out: a flush on a thread of its own. */
-interface Flushing {
-  readonly env: { readonly sync: ((done: (error: Error | null) => void) => void) | null };
-}
-
 export class GroupWriter {
   readonly #store: Store;
   readonly #durability: Durability;
   readonly #marker: WriteMarker;
-  #isFlushing = false;
-  #isUnflushed = false;
 
   constructor(store: Store, durability: Durability, marker: WriteMarker) {
     this.#store = store;
@@ -35,21 +28,6 @@ export class GroupWriter {
     const { root } = this.#store;
     const marked = (): T => this.#marker.holding(work);
     if (this.#durability === "power-loss") return this.#marker.asking(() => root.transactionSync(marked));
-    const result = this.#marker.asking(() => root.transactionSync(marked, committedNotFlushed as number));
-    this.#isUnflushed = true;
-    this.#flush();
-    return result;
-  }
-
-  #flush(): void {
-    const { env } = this.#store.root as unknown as Flushing;
-    // A closed store has no `sync` any more; closing flushed what was left.
-    if (this.#isFlushing || !this.#isUnflushed || env.sync === null) return;
-    this.#isFlushing = true;
-    this.#isUnflushed = false;
-    env.sync(() => {
-      this.#isFlushing = false;
-      this.#flush();
-    });
+    return this.#marker.asking(() => root.transactionSync(marked, committedNotFlushed as number));
   }
 }
