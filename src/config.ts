@@ -25,6 +25,9 @@ const text: Form<string> = {
   parse: (value) => (value === "" ? new Expected("some text") : value),
 };
 
+const file: Form<string> = { ...text, placeholder: "FILE" };
+const folder: Form<string> = { ...text, placeholder: "DIR" };
+
 const flag: Form<boolean> = {
   placeholder: "",
   parse: (value) => (value === "true" ? true : value === "false" ? false : new Expected("true or false")),
@@ -86,15 +89,15 @@ const MIB = 1024 * 1024;
 
 /** Every option of `serve`, by flag. Adding one is adding a row. */
 export const serveOptions = {
-  config: option(text, "", "JSON file of options by flag name; flags and environment win over it"),
-  "data-dir": option(text, "./data", "folder of the store"),
+  config: option(file, "", "JSON file of options by flag name; flags and environment win over it"),
+  "data-dir": option(folder, "./data", "folder of the store"),
   host: option(text, "127.0.0.1", "address to listen on"),
   port: option(integer(0, 65535), 8080, "port to listen on; 0 picks a free one"),
   "admin-host": option(text, "127.0.0.1", "address of metrics and other operator pages"),
   "admin-port": option(integer(0, 65535), 9464, "port of the admin address; 0 picks a free one"),
   "admin-token": secretOption(text, "bearer token asked of /metrics on the admin address; default: none"),
-  "tls-cert": option(text, "", "PEM file of the certificate and its chain: serve HTTPS; read again on SIGHUP"),
-  "tls-key": option(text, "", "PEM file of the certificate's key"),
+  "tls-cert": option(file, "", "PEM file of the certificate and its chain: serve HTTPS; read again on SIGHUP"),
+  "tls-key": option(file, "", "PEM file of the certificate's key"),
   "drain-seconds": option(
     integer(0, 3600),
     0,

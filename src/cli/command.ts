@@ -10,6 +10,14 @@ export interface Flag {
   readonly placeholder?: string;
   readonly help: string;
   readonly isRequired?: boolean;
+  /** Words to choose from, where the placeholder (`a|b`) does not list them. For completion. */
+  readonly values?: readonly string[];
+}
+
+export interface Positional {
+  readonly name: string;
+  readonly help: string;
+  readonly values?: readonly string[];
 }
 
 export interface Command {
@@ -17,7 +25,7 @@ export interface Command {
   readonly name: string;
   readonly help: string;
   /** Positional arguments, all required. */
-  readonly positionals?: readonly { readonly name: string; readonly help: string }[];
+  readonly positionals?: readonly Positional[];
   readonly flags?: readonly Flag[];
 }
 
@@ -38,3 +46,17 @@ export interface ProcessCommand extends Command {
 }
 
 export type AnyCommand = StoreCommand | ProcessCommand;
+
+/** Of every command that works on the store. */
+export const dataDirFlag: Flag = {
+  name: "data-dir",
+  placeholder: "DIR",
+  help: "folder of the store (VERDICTD_DATA_DIR, default ./data)",
+};
+export const jsonFlag: Flag = { name: "json", help: "print one JSON value" };
+
+/** A command's own flags, and those that every command on the store has. */
+export function allFlagsOf(command: AnyCommand): readonly Flag[] {
+  const own = command.flags ?? [];
+  return "runProcess" in command ? own : [...own, dataDirFlag, jsonFlag];
+}

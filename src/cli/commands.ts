@@ -1,6 +1,7 @@
 /** The command table: every command of `verdictd`, in the order of the help. */
 import type { AnyCommand } from "./command.js";
 import { accountCommands } from "./commands/account.js";
+import { completionCommand } from "./commands/completion.js";
 import { configCommand } from "./commands/config.js";
 import { initCommand } from "./commands/init.js";
 import { memberCommands } from "./commands/member.js";
@@ -28,4 +29,5 @@ export const commands: readonly AnyCommand[] = [
   ...sessionCommands,
   tailCommand,
   ...storeCommands,
+  completionCommand(() => commands),
 ];

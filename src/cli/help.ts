@@ -39,7 +39,7 @@ Commands:
 ${rows.join("\n")}
 
 Every command takes --data-dir DIR (VERDICTD_DATA_DIR, default ./data) and works while the server runs.
-All but serve take --json: one JSON value on stdout.
+All but serve and completion take --json: one JSON value on stdout (tail: one a line).
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 
   verdictd COMMAND --help   what a command's flags mean

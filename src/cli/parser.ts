@@ -1,6 +1,6 @@
 /** Builds the parser of the command line from the command table. The only file that knows commander. */
 import { CommanderError, Command as Parser } from "commander";
-import type { AnyCommand, Given } from "./command.js";
+import { type AnyCommand, allFlagsOf, type Given } from "./command.js";
 import { programHelp } from "./help.js";
 import { oneLine, UsageFailure } from "./output.js";
 
@@ -32,13 +32,9 @@ function addCommand(program: Parser, command: AnyCommand, run: Parameters<typeof
   const parent = verb === undefined ? program : groupOf(program, group!);
   const parser = prepared(parent.command(verb ?? group!)).description(command.help);
   for (const { name, help } of command.positionals ?? []) parser.argument(`<${name}>`, help);
-  for (const flag of command.flags ?? []) {
+  for (const flag of allFlagsOf(command)) {
     const text = flag.placeholder === undefined ? `--${flag.name}` : `--${flag.name} <${flag.placeholder}>`;
     parser.option(text, flag.isRequired === true ? `${flag.help} (required)` : flag.help);
-  }
-  if (!("runProcess" in command)) {
-    parser.option("--data-dir <DIR>", "folder of the store (VERDICTD_DATA_DIR, default ./data)");
-    parser.option("--json", "print one JSON value");
   }
   parser.action(() => run(command, givenOf(parser, command)));
 }

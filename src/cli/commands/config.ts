@@ -1,6 +1,6 @@
 /** `verdictd config`: prints the configuration that `serve` would start with, and where each value comes from. */
 import { type EffectiveOption, environmentName, type GivenFlags, readServeConfig, serveOptions } from "../../config.js";
-import type { Flag, ProcessCommand } from "../command.js";
+import { type Flag, jsonFlag, type ProcessCommand } from "../command.js";
 import { UsageFailure } from "../output.js";
 
 const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
@@ -12,7 +12,7 @@ const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) =>
 export const configCommand: ProcessCommand = {
   name: "config",
   help: "print the configuration that serve would start with, and where each value comes from",
-  flags: [...flags, { name: "json", help: "print one JSON value" }],
+  flags: [...flags, jsonFlag],
   runProcess: async (given) => {
     const read = readServeConfig(given as GivenFlags, process.env);
     if ("mistakes" in read) throw new UsageFailure(read.mistakes.join("\n"));

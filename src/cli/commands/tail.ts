@@ -2,7 +2,7 @@
 import type { LiveVerdict } from "../../contract/live-verdict.js";
 import { actions, bands } from "../../contract/verdict.js";
 import { followVerdicts } from "../../live/follow.js";
-import type { Given, ProcessCommand } from "../command.js";
+import { dataDirFlag, type Given, jsonFlag, type ProcessCommand } from "../command.js";
 import { idOf, someOf } from "../given.js";
 import { storeFolder } from "../store-folder.js";
 
@@ -11,11 +11,16 @@ export const tailCommand: ProcessCommand = {
   help: "print the verdicts that running servers answer, as they answer them, until it is interrupted",
   flags: [
     { name: "project", placeholder: "ID", help: "of this project only" },
-    { name: "band", placeholder: "BAND,…", help: `of these bands only: ${bands.join(", ")}` },
-    { name: "action", placeholder: "ACTION,…", help: `with these actions only: ${actions.join(", ")}` },
+    { name: "band", placeholder: "BAND,…", help: `of these bands only: ${bands.join(", ")}`, values: bands },
+    {
+      name: "action",
+      placeholder: "ACTION,…",
+      help: `with these actions only: ${actions.join(", ")}`,
+      values: actions,
+    },
     { name: "count", placeholder: "N", help: "end after this many" },
-    { name: "data-dir", placeholder: "DIR", help: "folder of the store (VERDICTD_DATA_DIR, default ./data)" },
-    { name: "json", help: "print a JSON value a line" },
+    dataDirFlag,
+    { ...jsonFlag, help: "print a JSON value a line" },
   ],
   runProcess: (given) => tail(storeFolder(given), given),
 };
