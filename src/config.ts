@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from "node:os";
 import ipaddr from "ipaddr.js";
-import { readConfigFile, readValueFile } from "./config-file.js";
+import { type FileValue, readConfigFile, readValueFile } from "./config-file.js";
 import type { Durability, IpStorage } from "./contract/scoring-worker.js";
 
 /** How a value is written and read. `parse` returns the value, or what was expected of it. */
@@ -89,7 +89,7 @@ const MIB = 1024 * 1024;
 
 /** Every option of `serve`, by flag. Adding one is adding a row. */
 export const serveOptions = {
-  config: option(file, "", "JSON file of options by flag name; flags and environment win over it"),
+  config: option(file, "", "YAML or JSON file of options by flag name; flags and environment win over it"),
   "data-dir": option(folder, "./data", "folder of the store"),
   host: option(text, "127.0.0.1", "address to listen on"),
   port: option(integer(0, 65535), 8080, "port to listen on; 0 picks a free one"),
@@ -180,12 +180,12 @@ export function readServeConfig(flags: GivenFlags, environment: NodeJS.ProcessEn
   const mistakes: string[] = [];
   const inEnvironment = readEnvironment(environment, mistakes);
   const path = flags.config ?? inEnvironment.get("config")?.text;
-  const inFile = path === undefined ? new Map<string, string>() : readConfigFile(path, serveOptions, mistakes);
+  const inFile = path === undefined ? new Map<string, FileValue>() : readConfigFile(path, serveOptions, mistakes);
   const config: Record<string, unknown> = {};
   const effective: EffectiveOption[] = [];
   for (const name of serveFlags) {
     const row: Option<unknown> = serveOptions[name];
-    const written = writtenValue(name, flags, inEnvironment, inFile, path);
+    const written = writtenValue(name, flags, inEnvironment, inFile);
     const value = written === null ? row.fallback : row.parse(written.text);
     if (value instanceof Expected) {
       const got = row.isSecret === true ? "something else" : `"${written?.text}"`;
@@ -206,15 +206,14 @@ function writtenValue(
   name: ServeFlag,
   flags: GivenFlags,
   inEnvironment: ReadonlyMap<string, Written>,
-  inFile: ReadonlyMap<string, string>,
-  path: string | undefined,
+  inFile: ReadonlyMap<string, FileValue>,
 ): Written | null {
   const flag = flags[name];
   if (flag !== undefined) return { text: flag, source: "flag", from: `--${name}` };
   const variable = inEnvironment.get(name);
   if (variable !== undefined) return variable;
-  const text = inFile.get(name);
-  return text === undefined ? null : { text, source: "file", from: `${path}: ${name}` };
+  const held = inFile.get(name);
+  return held === undefined ? null : { ...held, source: "file" };
 }
 
 /** The variables of all options; `VERDICTD_X_FILE` names a file that holds the value of `VERDICTD_X`. */

@@ -34,10 +34,10 @@ t.test("config shows each value with its source; flags win over environment, env
   const rows = JSON.parse(stdout);
   t.same(rows.port, { value: "1003", source: "flag", from: "--port" });
   t.same(rows["verdict-ttl"], { value: "3", source: "environment", from: "VERDICTD_VERDICT_TTL_FILE" });
-  t.same(rows["session-days"], { value: "7", source: "file", from: `${folder}/config.json: session-days` });
+  t.same(rows["session-days"], { value: "7", source: "file", from: `${folder}/config.json:1: session-days` });
   t.same(rows["trusted-proxies"].value, "10.0.0.0/8,192.168.0.0/16");
   t.same(rows["dns-servers"], { value: "", source: "default", from: "" }, "an empty list is none");
-  t.same(rows.demo, { value: "true", source: "file", from: `${folder}/config.json: demo` });
+  t.same(rows.demo, { value: "true", source: "file", from: `${folder}/config.json:1: demo` });
   t.same(rows.host, { value: "127.0.0.1", source: "default", from: "" });
   t.match(rows["admin-token"], { value: "(hidden)", source: "file" });
   t.same(Object.keys(rows), Object.keys(serveOptions), "every option is there");
@@ -78,26 +78,74 @@ t.test("all mistakes of flags, environment and file are told at once", async (t)
         `VERDICTD_ADMIN_TOKEN_FILE: can't read "${folder}/missing" (ENOENT)`,
         'VERDICTD_DURABILITY: expected process or power-loss, got "none"',
         "VERDICTD_QUEUE_MB_FILE: VERDICTD_QUEUE_MB is set as well; give one of them",
-        `${file}: colour: no such option`,
-        `${file}: config: no such option`,
-        `${file}: demo: expected a text, a number, true, false or a list of texts`,
-        `${file}: port: expected a whole number from 0 to 65535, got "eighty"`,
-        `${file}: trusted-proxies: expected a text, a number, true, false or a list of texts`,
-        `${file}: verdict_ttl: no such option, did you mean "verdict-ttl"?`,
+        `${file}:1: colour: no such option`,
+        `${file}:1: config: no such option`,
+        `${file}:1: demo: expected a text, a number, true, false or a list of texts`,
+        `${file}:1: port: expected a whole number from 0 to 65535, got "eighty"`,
+        `${file}:1: trusted-proxies: expected a text, a number, true, false or a list of texts`,
+        `${file}:1: verdict_ttl: no such option, did you mean "verdict-ttl"?`,
       ].sort(),
       command,
     );
   }
 });
 
+t.test("a file in YAML is read like one in JSON; mistakes say their line", async (t) => {
+  const folder = t.testdir({
+    "good.yaml": [
+      "# the shop's own",
+      "port: 1001",
+      "trusted-proxies: [10.0.0.0/8, 192.168.0.0/16]",
+      "dns-servers: []",
+      "demo: true",
+      "ip-storage: none",
+      "admin-token: 0123",
+      "data-dir: &here /srv/verdictd",
+      "host: *here",
+    ].join("\n"),
+    "commented.yaml": "# port: 80\n",
+    "bad.yaml": "port: eighty\n\nverdict_ttl: 5\ndemo:\n  yes: true\nhost:\n",
+    "broken.yaml": "port: 80\nhost: [a\nport: 81\n",
+  });
+  const read = readServeConfig({ config: `${folder}/good.yaml` }, {});
+  t.match(read, {
+    config: {
+      port: 1001,
+      trustedProxies: ["10.0.0.0/8", "192.168.0.0/16"],
+      dnsServers: [],
+      demo: true,
+      ipStorage: "none",
+      adminToken: "0123",
+      dataDir: "/srv/verdictd",
+      host: "/srv/verdictd",
+    },
+  });
+  t.match(readServeConfig({ config: `${folder}/commented.yaml` }, {}), { config: { port: 8080 } });
+  const bad = `${folder}/bad.yaml`;
+  t.same(readServeConfig({ config: bad }, {}), {
+    mistakes: [
+      `${bad}:3: verdict_ttl: no such option, did you mean "verdict-ttl"?`,
+      `${bad}:4: demo: expected a text, a number, true, false or a list of texts`,
+      `${bad}:6: host: expected a text, a number, true, false or a list of texts`,
+      `${bad}:1: port: expected a whole number from 0 to 65535, got "eighty"`,
+    ],
+  });
+  const broken = readServeConfig({ config: `${folder}/broken.yaml` }, {});
+  if (!("mistakes" in broken)) throw new Error("a broken file was read");
+  t.ok(broken.mistakes.length > 0);
+  for (const mistake of broken.mistakes) t.match(mistake, /broken\.yaml:[23]: ./);
+});
+
 t.test("a file that is none is one mistake", async (t) => {
-  const folder = t.testdir({ list: "[]", text: "port: 80", empty: "" });
+  const folder = t.testdir({ list: "[]", text: "eighty", empty: "" });
   const mistakesOf = (path: string) => {
     const read = readServeConfig({ config: path }, {});
     return "mistakes" in read ? read.mistakes : [];
   };
   for (const name of ["list", "text", "empty"]) {
-    t.same(mistakesOf(`${folder}/${name}`), [`${folder}/${name}: expected a JSON object of options by flag name`]);
+    t.same(mistakesOf(`${folder}/${name}`), [
+      `${folder}/${name}: expected a map of options by flag name, in YAML or JSON`,
+    ]);
   }
   t.same(mistakesOf(`${folder}/nowhere`), [`--config: can't read "${folder}/nowhere" (ENOENT)`]);
 });

@@ -1,10 +1,10 @@
 /** `verdictd rules export` and `rules apply`: a project's rules as a YAML file, diffable, applied without needless change. */
 import { readFileSync } from "node:fs";
-import { parse, stringify } from "yaml";
 import type { RulesFile } from "../../contract/rules-file.js";
 import { checkRulesFile } from "../../contract/validators.js";
 import { Rules } from "../../control-plane/rules.js";
 import { applyRules, exportRules } from "../../control-plane/rules-file.js";
+import { parseYaml, yamlText } from "../../yaml-file.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf, textOf } from "../given.js";
 import { CommandFailure } from "../output.js";
@@ -20,7 +20,7 @@ const exporting: StoreCommand<RulesFile> = {
     if (store.projects.get(id) === undefined) throw new CommandFailure(`there is no project ${id}`);
     return exportRules(new Rules(store, Date.now), id);
   },
-  show: (file) => stringify(file).trimEnd(),
+  show: (file) => yamlText(file).trimEnd(),
 };
 
 const applying: StoreCommand = {
@@ -35,15 +35,19 @@ const applying: StoreCommand = {
 };
 
 function readRulesFile(path: string): RulesFile {
-  let value: unknown;
-  try {
-    value = parse(readFileSync(path, "utf8"));
-  } catch (error) {
-    throw new CommandFailure(`${path}: ${(error as Error).message.split("\n")[0]}`);
-  }
-  const checked = checkRulesFile(value);
+  const read = parseYaml(textOfFile(path));
+  if ("why" in read) throw new CommandFailure(`${path}:${read.line}: ${read.why}`);
+  const checked = checkRulesFile(read.value);
   if ("value" in checked) return checked.value;
   throw new CommandFailure(`${path}: ${checked.path || "the file"} must be ${checked.expected}`);
+}
+
+function textOfFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new CommandFailure(`${path}: ${(error as Error).message}`);
+  }
 }
 
 export const ruleCommands: readonly StoreCommand[] = [exporting, applying];
