@@ -11,7 +11,8 @@ import {
 } from "../contract/evidence.js";
 import { detections } from "../detections/catalogue.js";
 import { type Detection, strengths } from "../detections/detection.js";
-import { type Evidence, type EvidenceName, evidenceOf } from "./session-evidence.js";
+import { DetectionRunner } from "./detection-runner.js";
+import { type Evidence, evidenceOf } from "./session-evidence.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
 /** The score of a session that nothing speaks against and little for. */
@@ -83,21 +84,11 @@ export function explain(features: SessionFeatures, last: LastRequest): Explained
     .sort(strongestFirst);
 }
 
+const catalogue = new DetectionRunner(detections);
+
 /** The detections of a list (the catalogue by default) that fire on the evidence; a missing value skips a detection. */
 export function firedDetections(evidence: Evidence, list: readonly Detection[] = detections): Detection[] {
-  const fired: Detection[] = [];
-  for (const each of list) {
-    if (each.state === "retired" || !isObserved(evidence, each.reads)) continue;
-    if (each.when(evidence as Parameters<typeof each.when>[0])) fired.push(each);
-  }
-  return fired;
-}
-
-function isObserved(evidence: Evidence, reads: readonly EvidenceName[]): boolean {
-  for (let index = 0; index < reads.length; index++) {
-    if (evidence[reads[index]!] === undefined) return false;
-  }
-  return true;
+  return (list === detections ? catalogue : new DetectionRunner(list)).fired(evidence);
 }
 
 /** The weight of a detection; nothing when a stronger one saw the same cause, or one as strong with a lower id. */

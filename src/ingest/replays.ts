@@ -11,6 +11,11 @@ import { SlotTable } from "./slot-table.js";
 
 const entryBytes = 8;
 
+/** The slot of a shingle: its hash modulo the number of slots, a power of two. */
+function slotOf(hash: number): number {
+  return hash & (limits.shingleSlotsMax - 1);
+}
+
 /** What this thread holds of one project. All of it is in the store as well. */
 class ProjectReplays {
   readonly #store: Store;
@@ -57,7 +62,7 @@ class ProjectReplays {
 
   /** Notes one shingle; true when another session has shown it. */
   note(session: number, hash: number): boolean {
-    const slot = hash % limits.shingleSlotsMax;
+    const slot = slotOf(hash);
     const logged = this.#logged.find(slot);
     let heldHash: number;
     let heldSession: number;
@@ -99,7 +104,7 @@ class ProjectReplays {
   }
 
   #set(hash: number, session: number): void {
-    this.#logged.set(hash % limits.shingleSlotsMax, hash, session);
+    this.#logged.set(slotOf(hash), hash, session);
   }
 
   /** Takes the log into the buckets and begins a new one. */
