@@ -1,7 +1,11 @@
 /** The catalogue: every detection there is, and what the public may know of each. Order has no meaning. */
 import type { EngineName } from "../contract/evidence.js";
+import { clickDetections } from "./behavioral-clicks.js";
+import { dispatchDetections } from "./behavioral-dispatch.js";
 import { keyDetections } from "./behavioral-keys.js";
-import { pointerDetections } from "./behavioral-pointer.js";
+import { replayDetections } from "./behavioral-replays.js";
+import { stepDetections } from "./behavioral-steps.js";
+import { strokeDetections } from "./behavioral-strokes.js";
 import { crawlerDetections } from "./crawler-detections.js";
 import { type Detection, type DetectionState, type Severity, severityOf } from "./detection.js";
 import { headerDetections } from "./heuristics-headers.js";
@@ -16,7 +20,11 @@ export const detections: readonly Detection[] = [
   ...trafficDetections,
   ...driverDetections,
   ...consistencyDetections,
-  ...pointerDetections,
+  ...stepDetections,
+  ...strokeDetections,
+  ...replayDetections,
+  ...dispatchDetections,
+  ...clickDetections,
   ...keyDetections,
   ...crawlerDetections,
 ];

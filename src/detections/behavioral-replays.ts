@@ -1,0 +1,50 @@
+/** Family 3001, replays: paths that another session of the project has shown before. */
+import { detection } from "./detection.js";
+
+export const replayDetections = [
+  detection({
+    id: 300112,
+    slug: "replayed-path",
+    engine: "behavioral",
+    state: "scoring",
+    meaning: "The pointer path was recorded before: another session of the project showed the same steps.",
+    strength: "strong",
+    cause: "replay",
+    reads: ["replayedShare", "shingles", "mergedMoves"],
+    when: (e) => !e.mergedMoves && (e.shingles >= 24 ? e.replayedShare >= 0.2 : e.replayedShare > 0.5),
+    source:
+      "matching shingles of eight steps: 100 % of exact replays, at most 0.09 of the shingles of any of 2,500 human windows with 24",
+    fires: { replayedShare: 0.95, shingles: 40, mergedMoves: false },
+    staysQuiet: { replayedShare: 0.09, shingles: 40, mergedMoves: false },
+  }),
+  detection({
+    id: 300129,
+    slug: "replayed-turns",
+    engine: "behavioral",
+    state: "scoring",
+    meaning:
+      "The pointer path was recorded before: it turns where the path of another session of the project turned, at whatever pace.",
+    strength: "strong",
+    cause: "replay",
+    reads: ["replayedTurnShare", "turnHashes", "mergedMoves"],
+    when: (e) => !e.mergedMoves && e.replayedTurnShare >= 0.2 && e.replayedTurnShare * e.turnHashes >= 6,
+    source:
+      "recordings thinned to frames and played at half to twice their pace: 95 to 100 % of those with 8 turns; of 5,574 human windows, drawings of the same letter among them, none has more than 3 matches",
+    fires: { replayedTurnShare: 0.7, turnHashes: 60, mergedMoves: false },
+    staysQuiet: { replayedTurnShare: 0.25, turnHashes: 8, mergedMoves: false },
+  }),
+  detection({
+    id: 300132,
+    slug: "path-played-back",
+    engine: "behavioral",
+    state: "scoring",
+    meaning: "The pointer path was recorded before, and the operating system delivers it as it delivers a hand's.",
+    strength: "notable",
+    cause: "replay",
+    reads: ["replayedShare", "shingles", "mergedMoves"],
+    when: (e) => e.mergedMoves && (e.shingles >= 24 ? e.replayedShare >= 0.2 : e.replayedShare > 0.5),
+    source: "macro recorders; alone it decides nothing, since nothing else tells it from the person who was recorded",
+    fires: { replayedShare: 0.95, shingles: 40, mergedMoves: true },
+    staysQuiet: { replayedShare: 0.95, shingles: 40, mergedMoves: false },
+  }),
+];
