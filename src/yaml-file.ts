@@ -39,7 +39,7 @@ export function yamlEntries(text: string): readonly YamlEntry[] | { readonly mis
     return {
       key: String(isScalar(key) ? key.value : key),
       line: counter.linePos((key as Node).range?.[0] ?? 0).line,
-      value: valueOf(node),
+      value: plainValue(node),
       written: isScalar(node) && typeof node.value === "number" ? (node.source ?? String(node.value)) : textOf(node),
     };
   });
@@ -55,7 +55,7 @@ function documentOf(text: string) {
   return { parsed, counter, mistakes };
 }
 
-function valueOf(node: Node | null | undefined): unknown {
+function plainValue(node: Node | null | undefined): unknown {
   if (isScalar(node)) return node.value;
   return isSeq(node) ? node.items.map((item) => (isScalar(item) ? item.value : null)) : null;
 }

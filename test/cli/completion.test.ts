@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { commands } from "../../src/cli/commands.js";
-import { verdictd } from "./program.js";
+import { verdictd } from "../support/process.js";
 
 /** What is typed (`→`: Tab), and the words that the program is then started with. */
 const typed: readonly (readonly [string, string])[] = [
