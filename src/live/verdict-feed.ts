@@ -143,8 +143,8 @@ class Follower {
 
 function readFilter(text: string): LiveFilter | null {
   try {
-    const given = JSON.parse(text.slice(0, text.indexOf("\n"))) as Partial<LiveFilter> | null;
-    return { project: given?.project ?? null, bands: given?.bands ?? [], actions: given?.actions ?? [] };
+    const { project = null, bands = [], actions = [] } = JSON.parse(text.slice(0, text.indexOf("\n")));
+    return Array.isArray(bands) && Array.isArray(actions) ? { project, bands, actions } : null;
   } catch {
     return null;
   }
