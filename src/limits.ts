@@ -50,6 +50,13 @@ export const limits = {
   guessAddressesMax: 10_000,
   guessesHeldMax: 1000,
 
+  /**
+   * Bytes of the disk that batches leave free, so that keys, rules, erasure and the sweep go on: a hundred of the largest
+   * transactions. How often the disk is looked at: it fills by a few MiB in that time.
+   */
+  diskReserveBytes: 64 * KIB * KIB,
+  diskLookMs: 100,
+
   /** Rows that one transaction of the sweep removes: it holds the store for a few milliseconds. */
   sweepRowsMax: 500,
   /** How often what has outlived its retention is removed. */

@@ -57,6 +57,7 @@ import type { RouteLabel } from "./metrics/route-meters.js";
 import { ThreadMeters } from "./metrics/thread-meters.js";
 import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
 import { surviveCommitFailures } from "./store/commit-failures.js";
+import { DiskRoom } from "./store/disk-room.js";
 import { Flusher } from "./store/flusher.js";
 import { freshReads, openStore, type Store } from "./store/store.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
@@ -210,6 +211,14 @@ function buildServices(
   const traffic = new TrafficCounter(store);
   const blocks = new Blocks(store);
   const flusher = new Flusher(store);
+  const disk = new DiskRoom({
+    dataDir: config.dataDir,
+    now: () => performance.now(),
+    onChange: (isLeft, freeBytes) => {
+      if (isLeft) log.info({ freeBytes }, "the disk has room again: batches are taken");
+      else log.error({ freeBytes }, "the disk is almost full: batches are refused until there is room");
+    },
+  });
   const queue = new IngestQueue({
     run: (frame) =>
       pool.run(frame, { transferList: [frame.buffer] }).finally(() => {
@@ -234,6 +243,10 @@ function buildServices(
       meaningOf: (id) => meanings.get(id) ?? "",
       onComputed: (project, token, context, { blocked, rule, verdict }) => {
         if (!blocked || rule === null) return;
+        if (!disk.isLeft) {
+          meters.add("blocksFailed");
+          return;
+        }
         const block = {
           projectId: project.id,
           sessionToken: token,
@@ -280,6 +293,7 @@ function buildServices(
   const routes: Route[] = [
     ...ingestRoutes({
       queue,
+      disk,
       credentials,
       clientIp: (socket, xff) => clientIp(socket, xff, trusted),
       identities: new VisitorIdentities(bots),

@@ -1,5 +1,4 @@
 /** What operators and their tools get of a running server: the admin address with metrics and health, and certificates on SIGHUP. */
-import { statfsSync } from "node:fs";
 import type { ServeConfig } from "./config.js";
 import { bytesOfMib } from "./config.js";
 import { isReady, type Readiness, startAdmin } from "./http/admin.js";
@@ -9,6 +8,7 @@ import type { Logger } from "./log.js";
 import type { RunningServer } from "./main.js";
 import { createExposition, type ProcessState, type ThreadBuffers } from "./metrics/exposition.js";
 import { ServiceReading } from "./metrics/service-meters.js";
+import { freeBytesOf } from "./store/disk-room.js";
 import type { Store } from "./store/store.js";
 import { programVersion } from "./version.js";
 
@@ -98,10 +98,9 @@ interface TableStats {
 function storedState(store: Store, dataDir: string) {
   const sessions = store.sessions.getStats() as TableStats;
   const blocks = store.blocks.getStats() as TableStats;
-  const disk = statfsSync(dataDir);
   return {
     storeBytes: (sessions.lastPageNumber + 1) * sessions.pageSize,
-    diskFreeBytes: disk.bavail * disk.bsize,
+    diskFreeBytes: freeBytesOf(dataDir),
     sessionsStored: sessions.entryCount,
     blocksStored: blocks.entryCount,
   };

@@ -16,6 +16,7 @@ import type { PublicRoute, RawRoute } from "../../route.js";
 
 export interface IngestServices {
   readonly queue: IngestQueue;
+  readonly disk: { readonly isLeft: boolean };
   readonly credentials: Credentials;
   /** The visitor's address in canonical text: the socket's, or the forwarded one behind a trusted proxy. */
   readonly clientIp: (socketAddress: string, forwardedFor: string) => string;
@@ -183,7 +184,10 @@ function identifyLater(
 }
 
 /** What can be told from the headers alone; the worker checks again, inside its transaction. */
-function earlyRefusal({ credentials }: IngestServices, { siteKey, idempotencyKey, framing }: Headers): Reply | null {
+function earlyRefusal(
+  { credentials, disk }: IngestServices,
+  { siteKey, idempotencyKey, framing }: Headers,
+): Reply | null {
   if (framing.isAmbiguous) return ambiguous;
   if (siteKey !== "") {
     const holder = credentials.keyHolder("site", siteKey);
@@ -193,6 +197,7 @@ function earlyRefusal({ credentials }: IngestServices, { siteKey, idempotencyKey
     }
     if (!isIdempotencyKey(idempotencyKey)) return refusal(badIdempotencyKey);
   }
+  if (!disk.isLeft) return refusal(refuse("unavailable", "the disk is almost full; send the batch again later"));
   return null;
 }
 

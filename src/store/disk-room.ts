@@ -1,0 +1,46 @@
+/**
+ * Whether the disk still has room for more sessions. Asked before batches are taken, so that LMDB meets no full disk: its own handling
+ * of failed writes is not safe with several threads (`mdb_strerror` of lmdb-js 3.5 shares and overruns a buffer; about one failed
+ * write in a hundred ended the process). What is kept free serves everything else: keys, rules, revocations, erasure, the sweep.
+ */
+import { statfsSync } from "node:fs";
+import { limits } from "../limits.js";
+
+export interface DiskRoomOptions {
+  readonly dataDir: string;
+  /** A monotonic clock, ms. */
+  readonly now: () => number;
+  /** Told when room runs out, and when there is some again. */
+  readonly onChange: (isLeft: boolean, freeBytes: number) => void;
+}
+
+export class DiskRoom {
+  readonly #options: DiskRoomOptions;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #isLeft = true;
+
+  constructor(options: DiskRoomOptions) {
+    this.#options = options;
+  }
+
+  /** Whether more than `limits.diskReserveBytes` are free, as seen at most `limits.diskLookMs` ago. */
+  get isLeft(): boolean {
+    const { dataDir, now, onChange } = this.#options;
+    const nowMs = now();
+    if (nowMs - this.#lookedMs < limits.diskLookMs) return this.#isLeft;
+    this.#lookedMs = nowMs;
+    const freeBytes = freeBytesOf(dataDir);
+    const isLeft = freeBytes > limits.diskReserveBytes;
+    if (isLeft !== this.#isLeft) {
+      this.#isLeft = isLeft;
+      onChange(isLeft, freeBytes);
+    }
+    return isLeft;
+  }
+}
+
+/** Bytes that are free for this user on the disk of a folder. */
+export function freeBytesOf(dataDir: string): number {
+  const { bavail, bsize } = statfsSync(dataDir);
+  return bavail * bsize;
+}
