@@ -1,5 +1,6 @@
 /** SIGTERM under load, and two processes that take turns on one port and one store: what was sent is answered, once. */
 import { once } from "node:events";
+import { watch } from "node:fs";
 import { connect } from "node:net";
 import t from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
@@ -103,6 +104,25 @@ t.test(
     t.same(missing(dataDir, owner, tokens), []);
   },
 );
+
+t.test("SIGTERM while the store is being made stops in order all the same", async (t) => {
+  const dataDir = t.testdir();
+  const server = await serve(t, dataDir, {
+    flags: ["--http-threads", "2"],
+    until: "stopping",
+    onSpawned: (child) => {
+      const watcher = watch(dataDir, () => {
+        watcher.close();
+        child.kill("SIGTERM");
+      });
+    },
+  });
+  t.equal(await server.ended(), 0);
+  t.same(
+    server.log.map(({ msg }) => msg),
+    ["stopping", "admin listening", "listening", "stopped"],
+  );
+});
 
 t.test("a body that never ends does not keep a stopping server", async (t) => {
   const dataDir = t.testdir();

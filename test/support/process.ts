@@ -73,6 +73,7 @@ export type LogLine = Readonly<Record<string, unknown>>;
 export type End = number | NodeJS.Signals | null;
 
 export interface Served {
+  /** The port of the line that was waited for. */
   readonly port: number;
   /** The admin port as last logged; 0 before it was. */
   readonly adminPort: number;
@@ -108,16 +109,21 @@ export interface ServeOptions {
   readonly entry?: string;
   /** A command that the process is run by: `prlimit …`. */
   readonly under?: readonly string[];
+  /** The log line to wait for; default: that it listens. */
+  readonly until?: string;
+  /** Called with the process as soon as there is one. */
+  readonly onSpawned?: (child: ChildProcess) => void;
 }
 
-/** Starts `verdictd serve` on `dataDir` and waits until it listens. Killed with the test. */
+/** Starts `verdictd serve` on `dataDir` and waits until it listens, or for the line asked for. Killed with the test. */
 export async function serve(t: Test, dataDir: string, options: ServeOptions = {}): Promise<Served> {
-  const { flags = [], port = 0, env = {}, entry = program, under = [] } = options;
+  const { flags = [], port = 0, env = {}, entry = program, under = [], until = "listening" } = options;
   const [command = "", ...words] = [...under, ...node, entry, "serve", "--data-dir", dataDir, "--port", String(port)];
   const child = spawn(command, [...words, "--admin-port", "0", ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
     env: environment(env),
   });
+  options.onSpawned?.(child);
   const { lines, log, logged } = readLog(child);
   const over = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
   const ended = async (): Promise<End> => {
@@ -129,7 +135,7 @@ export async function serve(t: Test, dataDir: string, options: ServeOptions = {}
     return ended();
   };
   t.teardown(() => end("SIGKILL"));
-  const listening = Number((await logged("listening"))["port"]);
+  const listening = Number((await logged(until))["port"]);
   const adminPort = (): number => Number(log.find(({ msg }) => msg === "admin listening")?.["port"] ?? 0);
   const admin = (path: string, init?: RequestInit): Promise<Response> =>
     fetch(`http://127.0.0.1:${adminPort()}${path}`, init);

@@ -24,8 +24,9 @@ export const serveCommand: ProcessCommand = {
     const fault = storeFileFault(config.dataDir);
     if (fault !== null) throw new CommandFailure(fault);
     const log = createLog(config.logLevel);
-    const server = await startServers(config, log);
-    stopOnSignal(server, log, config.drainSeconds * 1000 + limits.stopMsMax);
+    const starting = startServers(config, log);
+    stopOnSignal(starting, log, config.drainSeconds * 1000 + limits.stopMsMax);
+    const server = await starting;
     log.info({ host: config.host, port: server.port, dataDir: config.dataDir }, "listening");
     if (config.demo)
       await welcome(server, `${config.tlsCert === "" ? "http" : "https"}://${config.host}:${server.port}`);
@@ -39,8 +40,11 @@ function readConfig(given: Given): ServeConfig {
   return read.config;
 }
 
-/** The first SIGTERM or SIGINT stops gracefully, a second one of either exits at once; so does the end of `msMax`. */
-function stopOnSignal(server: RunningServer, log: ReturnType<typeof createLog>, msMax: number): void {
+/**
+ * The first SIGTERM or SIGINT stops gracefully, once the start is over; a second one of either exits at once, and so does the end of
+ * `msMax`.
+ */
+function stopOnSignal(starting: Promise<RunningServer>, log: ReturnType<typeof createLog>, msMax: number): void {
   let isStopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (isStopping) process.exit(exitCodes.failed);
@@ -51,7 +55,9 @@ function stopOnSignal(server: RunningServer, log: ReturnType<typeof createLog>, 
       // An orderly exit would wait for a thread that hangs.
       process.kill(process.pid, "SIGKILL");
     }, msMax).unref();
-    server.stop().then(
+    // A start that fails says so itself.
+    const stop = async (): Promise<void> => (await starting.catch(() => null))?.stop();
+    stop().then(
       () => log.info("stopped"),
       (err: unknown) => {
         log.error({ err }, "could not stop in order");
