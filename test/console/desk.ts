@@ -34,7 +34,12 @@ export class Desk {
   }
 
   /** Opens the console; the context is closed with the test. */
-  static async open(t: Test, browser: Browser, server: TestServer, options: BrowserContextOptions = {}): Promise<Desk> {
+  static async open(
+    t: Test,
+    browser: Browser,
+    server: Pick<TestServer, "port">,
+    options: BrowserContextOptions = {},
+  ): Promise<Desk> {
     const context = await browser.newContext({
       viewport: { width: 1280, height: 900 },
       // Contrast is measured on what stands still.
