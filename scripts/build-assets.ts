@@ -4,12 +4,12 @@
  * compiled; writes below dist/ only.
  */
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, readFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
 import { buildDocs } from "./build-docs.js";
 import { writeBuildInfo } from "./package/build-info.js";
@@ -78,6 +78,24 @@ async function bundle(): Promise<void> {
   await Promise.all(["index.html", "demo.css"].map((name) => copyFile(source("demo", name), target("demo", name))));
 }
 
+/** Puts compressed forms beside the files that are served as they are; one that is no smaller is left out. */
+async function compressFiles(): Promise<void> {
+  const names = ["console", "demo", "docs"].map(async (folder) =>
+    (await readdir(target(folder))).filter((name) => /\.(js|css)$/.test(name)).map((name) => `${folder}/${name}`),
+  );
+  await Promise.all(["sdk/sdk.js", "console/index.html", ...(await Promise.all(names)).flat()].map(compressFile));
+}
+
+async function compressFile(name: string): Promise<void> {
+  const plain = await readFile(target(name));
+  const best = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
+  const forms = { ".br": brotliCompressSync(plain, best), ".gz": gzipSync(plain, { level: 9 }) };
+  for (const [suffix, bytes] of Object.entries(forms)) {
+    if (bytes.length < plain.length) await writeFile(target(name + suffix), bytes);
+    else await rm(target(name + suffix), { force: true });
+  }
+}
+
 async function checkBudget(name: string, files: readonly string[], bytesMax: number): Promise<void> {
   const sizes = await Promise.all(
     files.map(async (file) => gzipSync(await readFile(target(file)), { level: 9 }).length),
@@ -92,6 +110,7 @@ try {
   const projects = ["sdk", "demo", "console", "middleware"];
   await Promise.all([...projects.map((name) => compile(source(name))), bundle()]);
   await buildDocs(root);
+  await compressFiles();
   await checkBudget("sdk.js", ["sdk/sdk.js"], sdkGzipBytesMax);
   const consoleFiles = ["index.html", "console.js", "console.css"].map((name) => `console/${name}`);
   await checkBudget("console", consoleFiles, consoleGzipBytesMax);

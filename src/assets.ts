@@ -2,7 +2,7 @@
  * Where the files beside the code are found: what browsers load, the shipped catalogues, the entries of worker threads. The one
  * place that knows it, so that bundles of the code work wherever they are unpacked. Reads, never writes.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** The compiled program's folder. This module, and every bundle that holds it, lies one folder below. */
@@ -16,4 +16,11 @@ export function assetPath(name: string): string {
 /** The bytes of a file of the compiled program. Throws when there is none. */
 export function readAsset(name: string): Buffer {
   return readFileSync(assetPath(name));
+}
+
+/** A file with those of its compressed forms that the build has put beside it (`.br`, `.gz`). Throws when there is no such file. */
+export function readCompressedAsset(name: string): { plain: Buffer; br?: Buffer; gzip?: Buffer } {
+  const form = (suffix: string) => (existsSync(assetPath(name + suffix)) ? readAsset(name + suffix) : null);
+  const [br, gzip] = [form(".br"), form(".gz")];
+  return { plain: readAsset(name), ...(br !== null && { br }), ...(gzip !== null && { gzip }) };
 }

@@ -5,7 +5,7 @@
 import { readdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Piscina } from "piscina";
-import { assetPath, readAsset } from "./assets.js";
+import { assetPath, readAsset, readCompressedAsset } from "./assets.js";
 import { Credentials } from "./auth/credentials.js";
 import { bytesOfMib, type ServeConfig } from "./config.js";
 import type { Project } from "./contract/entities.js";
@@ -327,7 +327,7 @@ function buildServices(
   ];
   const apiRoutes = [...routes];
   const pages = docPages(renderedDocs(), () => openApiDocument(apiRoutes));
-  routes.push(...docsRoutes({ pages, style: readAsset("docs/docs.css") }));
+  routes.push(...docsRoutes({ pages, style: readCompressedAsset("docs/docs.css") }));
   routes.push(openApiRoute([...routes]));
   return Object.assign(state, {
     credentials,
@@ -361,7 +361,7 @@ function sdkPages(): Page[] {
       path: "/sdk.js",
       summary: "The browser SDK",
       contentType: "text/javascript; charset=utf-8",
-      body: readAsset("sdk/sdk.js"),
+      body: readCompressedAsset("sdk/sdk.js"),
       // Any site may load it; an hour of caching bounds how long an old one lives on.
       headers: [
         ["Cache-Control", "public, max-age=3600"],
@@ -373,7 +373,9 @@ function sdkPages(): Page[] {
 }
 
 function consoleFiles(): ConsoleFiles {
-  const [html, script, style] = ["index.html", "console.js", "console.css"].map((name) => readAsset(`console/${name}`));
+  const [html, script, style] = ["index.html", "console.js", "console.css"].map((name) =>
+    readCompressedAsset(`console/${name}`),
+  );
   return { html: html!, script: script!, style: style! };
 }
 
@@ -395,7 +397,7 @@ function demoPages(store: Store, verdicts: VerdictReader): Route[] {
   const page = (name: string, contentType: string): Page => ({
     path: `/demo/${name}`,
     contentType,
-    body: readAsset(`demo/${name}`),
+    body: readCompressedAsset(`demo/${name}`),
   });
   return [
     ...demoRoutes({ demoProject, verdicts, html: readAsset("demo/index.html").toString("utf8") }),

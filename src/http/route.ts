@@ -17,6 +17,8 @@ export interface Call {
   readonly query: URLSearchParams;
   /** The body; empty for rows that read none. */
   readonly body: Buffer;
+  /** Values of the headers that the row names, in its order; "" for one that the request lacks. */
+  readonly headers: readonly string[];
 }
 
 export interface TokenCall extends Call {
@@ -37,6 +39,8 @@ interface Row {
   readonly path: string;
   /** Whether the body is read; default false. */
   readonly readsBody?: boolean;
+  /** Request headers that the handler reads, in small letters; default none. */
+  readonly headers?: readonly string[];
   /** What the OpenAPI document says of the route: a row without it does not compile. */
   readonly doc: RouteDoc;
 }

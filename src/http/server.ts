@@ -198,6 +198,7 @@ export class HttpServer {
   #run(route: Exclude<Route, RawRoute>, exchange: Exchange, req: HttpRequest): void {
     const params = parametersOf(route.path, req);
     const query = new URLSearchParams(req.getQuery() ?? "");
+    const headers = (route.headers ?? []).map((name) => req.getHeader(name));
     const answer = this.#admit(route, params, req);
     if (answer instanceof Refusal) {
       const isGuess = answer.error === "unauthenticated" && route.credential !== "private-key";
@@ -207,7 +208,7 @@ export class HttpServer {
     }
     const handle = (body: Buffer): void => {
       this.#options.onTurn();
-      void this.#answer(exchange, () => answer({ params, query, body }));
+      void this.#answer(exchange, () => answer({ params, query, body, headers }));
     };
     if (route.readsBody === true) exchange.readBody(limits.controlBodyBytesMax, handle);
     else handle(Buffer.alloc(0));

@@ -1,12 +1,13 @@
 /** `/console`: the operator's page. Public files without any data: all it shows it asks of the API with the token it is given. */
 import type { PublicRoute } from "../../route.js";
 import { pagePolicy } from "./demo.js";
+import type { FileBody } from "./file-reply.js";
 import { pageRoute } from "./pages.js";
 
 export interface ConsoleFiles {
-  readonly html: Uint8Array;
-  readonly script: Uint8Array;
-  readonly style: Uint8Array;
+  readonly html: FileBody;
+  readonly script: FileBody;
+  readonly style: FileBody;
 }
 
 /** A new version of the program brings new files under the same names: browsers ask anew each time. */

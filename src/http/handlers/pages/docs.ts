@@ -1,11 +1,12 @@
 /** `/docs`: the documentation, static pages without any script. */
 import type { PublicRoute } from "../../route.js";
+import type { FileBody } from "./file-reply.js";
 import { pageRoute } from "./pages.js";
 
 export interface DocsFiles {
   /** Complete pages by path: `/docs`, `/docs/rules`. */
   readonly pages: readonly { readonly path: string; readonly html: string }[];
-  readonly style: Uint8Array;
+  readonly style: FileBody;
 }
 
 /** A stylesheet of our own and nothing else. */

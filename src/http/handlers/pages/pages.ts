@@ -1,22 +1,21 @@
 /** What verdictd serves beside the API: the SDK, health, and files that were read once at start. */
-import { createHash } from "node:crypto";
 import type { HealthAnswer } from "../../../contract/api-answers.js";
 import { json, type Reply } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
+import { type FileBody, FileReply, fileHeaders } from "./file-reply.js";
 
 /** A file to serve as it is. */
 export interface Page {
   readonly path: string;
   readonly contentType: string;
-  readonly body: Uint8Array | string;
+  readonly body: FileBody;
   readonly headers?: Reply["headers"];
   /** For the OpenAPI document; default: that it is a file. */
   readonly summary?: string;
 }
 
 export function pageRoute({ path, contentType, body, headers = [], summary }: Page): PublicRoute {
-  const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-  const all = [...headers, ["ETag", tag], ["X-Content-Type-Options", "nosniff"]] as const;
+  const file = new FileReply(body, contentType, [...headers, ["X-Content-Type-Options", "nosniff"]]);
   return {
     method: "get",
     path,
@@ -27,7 +26,8 @@ export function pageRoute({ path, contentType, body, headers = [], summary }: Pa
       summary: summary ?? `The file ${path}`,
       answers: { 200: { contentType: contentType.replace(/;.*/, "") } },
     },
-    handle: () => ({ status: 200, body, contentType, headers: all }),
+    headers: fileHeaders,
+    handle: ({ headers: [acceptEncoding = "", ifNoneMatch = ""] }) => file.to(acceptEncoding, ifNoneMatch),
   };
 }
 
