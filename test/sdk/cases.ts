@@ -3,7 +3,7 @@
  * Run in Chromium and in Firefox; what only one of them can show is in the test files.
  */
 import type { Test } from "tap";
-import { gate, openSite, pageWith } from "./site.js";
+import { gate, openSite, pageWith, wholeEnvironment } from "./site.js";
 import type { Arrive, Tab, Visitor } from "./visitor.js";
 
 /** The case's claim, and its proof: a visitor of its own, gone at the end. */
@@ -238,8 +238,7 @@ export const pageCases: readonly Case[] = [
       );
       site.pages.set("/", `<!doctype html><script src="/watch.js"></script>${pageWith('data-interval="250"')}`);
       const page = await visitor.open();
-      await page.goto(site.origin);
-      const env = await site.event("env");
+      const env = await wholeEnvironment(site, () => page.goto(site.origin));
       t.same(env.payload.worker_mismatch, [], "the worker was asked");
       t.same(env.payload.iframe_mismatch, [], "the frame was asked");
       t.same(env.payload.native_tampered, [], "nothing is taken for tampered");
