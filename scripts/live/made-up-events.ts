@@ -5,8 +5,8 @@
 import type { EventPayload, EventType, IngestEvent, PointRow, StrokeRow } from "../../src/contract/events.js";
 import { between, integerBetween, type Random } from "./randomness.js";
 
-/** How a made-up path goes: to random neighbours, or along a smooth curve with a little noise. */
-export type MadeUpPath = "wandering" | "smooth";
+/** How a made-up path goes: to random neighbours, along a smooth curve with a little noise, or from anywhere to anywhere. */
+export type MadeUpPath = "wandering" | "smooth" | "scattered";
 
 /** What the client claims to be. */
 export interface ClaimedBrowser {
@@ -70,6 +70,19 @@ function wander(random: Random): PointRow[] {
   });
 }
 
+function scatter(random: Random): PointRow[] {
+  let t = 0;
+  return Array.from({ length: 30 }, (): PointRow => {
+    t += integerBetween(random, 40, 180);
+    return [t, integerBetween(random, 0, 1200), integerBetween(random, 0, 800)];
+  });
+}
+
+const pathMakers = { wandering: wander, smooth: curve, scattered: scatter } as const satisfies Record<
+  MadeUpPath,
+  (random: Random) => PointRow[]
+>;
+
 function curve(random: Random): PointRow[] {
   const from = { x: integerBetween(random, 60, 500), y: integerBetween(random, 60, 300) };
   const to = { x: integerBetween(random, 500, 1200), y: integerBetween(random, 300, 800) };
@@ -94,7 +107,7 @@ export function madeUpBatches(
   path: MadeUpPath,
   claimed: ClaimedBrowser | null,
 ): IngestEvent[][] {
-  const points = path === "smooth" ? curve : wander;
+  const points = pathMakers[path];
   const moves = (t: number) =>
     event(random, "mouse", { t, points: points(random), count: 30, pointer_type: "mouse", trusted: true });
   const click = (t: number) =>

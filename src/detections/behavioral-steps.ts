@@ -153,6 +153,21 @@ export const stepDetections = [
     staysQuiet: { meanTurn: 1.0, turns: 80 },
   }),
   detection({
+    id: 300133,
+    slug: "places-by-lot",
+    engine: "behavioral",
+    state: "scoring",
+    meaning: "The pointer goes to and fro across the page, as if every place were drawn by lot.",
+    strength: "strong",
+    cause: "turning",
+    reads: ["meanTurn", "stepLength"],
+    when: (e) => e.meanTurn >= 1.4 && e.stepLength >= 300,
+    source:
+      "made-up coordinates turn by 2 rad from step to step of 500 px; over 1.2 rad, no step of people is longer than 247 px on average at any moment of 5,500 windows",
+    fires: { meanTurn: 2.0, stepLength: 480 },
+    staysQuiet: { meanTurn: 1.8, stepLength: 200 },
+  }),
+  detection({
     id: 300117,
     slug: "impossible-speed",
     engine: "behavioral",

@@ -113,6 +113,8 @@ export interface SessionEvidence {
   /** Pairs of consecutive steps of at least 8 px, and the share of them that are equal within a rounding. */
   stepPairs: number;
   repeatedSteps: number;
+  /** Mean length of the second steps of these pairs. */
+  stepLength: number;
   /** Difference between the steps of such pairs, relative to their length. */
   bend: number;
   /** Share of three such steps in a row that lie on a smooth curve, evenly spaced. */
@@ -298,6 +300,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     steps: n[F.steps],
     stepPairs: n[F.pairs],
     repeatedSteps: ratio(n[F.pairsSame]!, n[F.pairs]!, pairsMin),
+    stepLength: ratio(n[F.pairLength]!, n[F.pairs]!, pairsMin),
     bend: n[F.pairs]! >= stepsMin ? n[F.pairBend]! / n[F.pairLength]! : undefined,
     smoothShare: ratio(n[F.triplesSmooth]!, n[F.triples]!, stepsMin),
     paceExponent: n[F.paces]! >= stepsMin ? n[F.paceProducts]! / n[F.paceSquares]! : undefined,
@@ -307,7 +310,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     rushShare: ratio(n[F.rushes]!, n[F.points]!, stepsMin),
     turns: n[F.turns],
     leapShare: ratio(n[F.leaps]!, gaps, stepsMin),
-    meanTurn: ratio(n[F.turnSum]!, n[F.turns]!, stepsMin),
+    meanTurn: ratio(n[F.turnSum]!, n[F.turns]!, turnsMin),
     gapMean: ratio(n[F.gapSum]!, gaps, stepsMin),
     gapVariation: hasPath ? variation(gaps, n[F.gapSum]!, n[F.gapSquares]!, stepsMin) : undefined,
     strokes: n[F.strokes],
@@ -364,6 +367,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
 /** Least amounts from which shares and deviations mean something. */
 const stepsMin = 20;
 const pairsMin = 8;
+const turnsMin = 16;
 const spurtsMin = 2;
 const strokesMin = 4;
 const correlationStrokesMin = 6;

@@ -101,6 +101,8 @@ async function postVisit(
   }
 }
 
+const pathNames = { wandering: "", smooth: " on smooth paths", scattered: " at scattered places" } as const;
+
 function client(
   tool: string,
   post: Post,
@@ -111,7 +113,7 @@ function client(
   return {
     goal: "unmodified",
     tool,
-    behavior: `made-up events${path === "smooth" ? " on smooth paths" : ""}${copied ? ", a browser's headers" : ""}`,
+    behavior: `made-up events${pathNames[path]}${copied ? ", a browser's headers" : ""}`,
     needsDisplay: false,
     missing,
     carryOut: (surroundings) => postVisit(post, path, copied, surroundings),
@@ -126,5 +128,6 @@ export const httpClientCases: readonly LiveCase[] = [
   client("curl", curlPost, true, () => missingProgram("curl")),
   client("Node http", nodePost, true, () => null),
   client("Node http", nodePost, true, () => null, "smooth"),
+  client("Node http", nodePost, true, () => null, "scattered"),
   client("Python urllib", pythonPost, true, () => missingProgram("python3")),
 ];
