@@ -13,6 +13,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
 import { buildDocs } from "./build-docs.js";
 import { writeBuildInfo } from "./package/build-info.js";
+import { browserPackages, licenceTexts } from "./package/licences.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const source = (...path: string[]) => join(root, "src", ...path);
@@ -32,6 +33,8 @@ const common: BuildOptions = {
   minify: true,
   target: ["es2020"],
   legalComments: "none",
+  metafile: true,
+  absWorkingDir: root,
   logLevel: "warning",
 };
 
@@ -45,8 +48,9 @@ async function compile(project: string): Promise<void> {
   }
 }
 
+/** Makes what browsers load. Throws when it holds a package that `browserPackages` lacks: its licence would be missing. */
 async function bundle(): Promise<void> {
-  await Promise.all([
+  const results = await Promise.all([
     build({
       ...common,
       entryPoints: [source("sdk/script.ts")],
@@ -73,6 +77,10 @@ async function bundle(): Promise<void> {
     }),
     build({ ...common, entryPoints: [source("demo/demo.ts")], outfile: target("demo/demo.js"), format: "iife" }),
   ]);
+  for (const path of results.flatMap(({ metafile }) => Object.keys(metafile!.inputs))) {
+    const isKnown = browserPackages.some((folder) => path.startsWith(`${folder}/`));
+    if (path.includes("node_modules/") && !isKnown) throw new Error(`${path}: add it to browserPackages`);
+  }
   await Promise.all(["demo", "console"].map((name) => mkdir(target(name), { recursive: true })));
   await copyFile(source("console/index.html"), target("console/index.html"));
   await Promise.all(["index.html", "demo.css"].map((name) => copyFile(source("demo", name), target("demo", name))));
@@ -111,6 +119,7 @@ try {
   await Promise.all([...projects.map((name) => compile(source(name))), bundle()]);
   await buildDocs(root);
   await compressFiles();
+  await writeFile(target("licenses.txt"), await licenceTexts(root, browserPackages));
   await checkBudget("sdk.js", ["sdk/sdk.js"], sdkGzipBytesMax);
   const consoleFiles = ["index.html", "console.js", "console.css"].map((name) => `console/${name}`);
   await checkBudget("console", consoleFiles, consoleGzipBytesMax);

@@ -59,6 +59,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "http-threads",
     "live",
     "version",
+    "assets",
     "commander",
     "yaml-file",
     "node:",

@@ -1,4 +1,5 @@
-/** The software bill of materials (CycloneDX 1.6) of the executable, from the lock file. No time and no random number in it. */
+/** The software bill of materials (CycloneDX 1.6) of the executables, from the lock file. No time and no random number in it. */
+import { browserPackages } from "./licences.js";
 import type { RegistryPackage } from "./registry-package.js";
 
 /** A row of `packages` in a lock file of version 3. */
@@ -7,9 +8,6 @@ interface LockedPackage {
   readonly version: string;
   readonly license?: string;
   readonly integrity?: string;
-  readonly dev?: boolean;
-  readonly optional?: boolean;
-  readonly os?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
@@ -30,23 +28,29 @@ interface Component {
   readonly hashes?: readonly { readonly alg: "SHA-512"; readonly content: string }[];
 }
 
-/** Every package that is installed without the development dependencies on Linux, and the Node that is carried. */
-export function billOfMaterials(lock: LockFile, node: RegistryPackage) {
-  const paths = Object.keys(lock.packages)
-    .filter((path) => path !== "" && !lock.packages[path]!.dev)
-    .filter((path) => lock.packages[path]!.os?.includes("linux") ?? true)
-    .sort();
+/**
+ * The packages at `folders` (whose code is in an executable; named as in the lock file) and each Node that is carried. Throws for a
+ * folder that the lock file does not know.
+ */
+export function billOfMaterials(lock: LockFile, folders: readonly string[], nodes: readonly RegistryPackage[]) {
+  const paths = [...new Set(folders)].sort();
+  const unknown = paths.find((path) => lock.packages[path] === undefined);
+  if (unknown !== undefined) throw new Error(`${unknown} is not in the lock file`);
   const components = new Map(paths.map((path) => [path, libraryAt(path, lock.packages[path]!)]));
   const root = `pkg:npm/${lock.name}@${lock.version}`;
   const refs = (path: string): string[] =>
     dependenciesOf(lock, path)
       .flatMap((found) => components.get(found)?.["bom-ref"] ?? [])
       .sort();
-  const runtime: Component = {
-    ...described(node.name, node.version, node.integrity),
-    type: "platform",
-    licenses: [{ license: { id: "MIT" } }],
-  };
+  const runtimes = nodes.map(
+    ({ name, version, integrity }): Component => ({
+      ...described(name, version, integrity),
+      type: "platform",
+      licenses: [{ license: { id: "MIT" } }],
+    }),
+  );
+  // What browsers load is bundled, not installed, so no package asks for it.
+  const bundled = browserPackages.flatMap((path) => components.get(path)?.["bom-ref"] ?? []);
   return {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
@@ -54,9 +58,9 @@ export function billOfMaterials(lock: LockFile, node: RegistryPackage) {
     metadata: {
       component: { type: "application", "bom-ref": root, name: lock.name, version: lock.version, purl: root },
     },
-    components: [...distinct([...components.values()]), runtime],
+    components: [...distinct([...components.values()]), ...runtimes],
     dependencies: [
-      { ref: root, dependsOn: [...refs(""), runtime["bom-ref"]] },
+      { ref: root, dependsOn: [...refs(""), ...bundled, ...runtimes.map((each) => each["bom-ref"])] },
       ...distinct([...components].map(([path, component]) => ({ "bom-ref": component["bom-ref"], path }))).map(
         ({ "bom-ref": ref, path }) => ({ ref, dependsOn: refs(path) }),
       ),

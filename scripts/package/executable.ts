@@ -24,7 +24,7 @@ export interface ExecutableParts {
   readonly nodeHere: string;
   /** Compiled bootstrap. */
   readonly bootstrap: string;
-  /** A folder for what is made on the way; emptied. */
+  /** A folder for what is made on the way; emptied, and removed at the end. */
   readonly scratch: string;
 }
 
@@ -57,7 +57,18 @@ export async function makeExecutable(parts: ExecutableParts, target: string): Pr
   });
   await chmod(partial, 0o755);
   await mkdir(dirname(target), { recursive: true });
-  await rename(partial, target);
+  await move(partial, target);
+  await rm(scratch, { recursive: true });
+}
+
+/** Nobody sees half a file, as long as both lie on one file system. */
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+    await copyFile(from, to);
+  }
 }
 
 const seaConfig = {

@@ -2,12 +2,19 @@
  * The files that the executable carries: bundles of the program and of its worker entries, the packages that can't be bundled
  * (native parts, Piscina's own worker) cut down to what they load, and the static files. Laid out as in a checkout.
  */
-import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { type BuildOptions, build } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
+import { browserPackages, licenceTexts } from "./licences.js";
 import { type RegistryPackage, registryPackage } from "./registry-package.js";
 import { type Arch, nodeAbi } from "./target.js";
+
+export interface ProgramTree {
+  /** Ordered by path. */
+  readonly files: readonly TreeFile[];
+  /** Folders of the packages whose code is in it, as the lock file names them. */
+  readonly packages: readonly string[];
+}
 
 export interface TreeFile {
   /** Relative, with slashes. */
@@ -36,7 +43,7 @@ const staticFiles = [
   "LICENSE",
 ];
 
-/** Folders that later parts of the build may have made; carried whole when they are there. */
+/** Carried whole, but for what only developers read. */
 const staticFolders = ["dist/console", "dist/docs"];
 
 const common = {
@@ -47,30 +54,52 @@ const common = {
   logLevel: "error",
 } as const satisfies BuildOptions;
 
-/** All files, ordered by path. `root` is a built checkout, `cache` keeps packages for other machines than this one. */
-export async function programTree(root: string, arch: Arch, cache: string): Promise<TreeFile[]> {
+/**
+ * `root` is a built checkout, `cache` keeps packages for other machines than this one, `nodeLicence` is the file that comes with the
+ * Node that is carried. `plugins` may put other modules in the place of the compiled ones.
+ */
+export async function programTree(
+  root: string,
+  arch: Arch,
+  cache: string,
+  nodeLicence: string,
+  plugins: readonly Plugin[] = [],
+): Promise<ProgramTree> {
   const read = async (path: string): Promise<TreeFile> => ({ path, bytes: await readFile(join(root, path)) });
   const { name, version }: { name: string; version: string } = JSON.parse(
     await readFile(join(root, "package.json"), "utf8"),
   );
-  const files = await Promise.all([
-    ...Object.entries(bundles).map(([entry, path]) => bundled(root, entry, path)),
-    ...staticFiles.map(read),
-    ...(await loadedFiles(root)).map(read),
-  ]);
-  files.push(
+  const bundled = await Promise.all(Object.entries(bundles).map((bundle) => bundleOf(root, bundle, plugins)));
+  const loaded = await loadedFiles(root);
+  const natives = await nativeFiles(root, arch, cache);
+  const modules = [...bundled.flatMap(({ inputs }) => inputs), ...loaded, ...natives.map(({ path }) => path)];
+  const packages = [...new Set([...modules.flatMap(packageOf), ...browserPackages])].sort();
+  const files = [
+    ...bundled.map(({ file }) => file),
+    ...(await Promise.all([...staticFiles, ...loaded].map(read))),
     ...(await filesBelow(root, staticFolders)),
-    ...(await nativeFiles(root, arch, cache)),
+    ...natives,
+    {
+      path: "dist/licenses.txt",
+      bytes: Buffer.from(await licenceTexts(root, packages, [["Node.js", nodeLicence]])),
+    },
     { path: "package.json", bytes: Buffer.from(`${JSON.stringify({ name, version, type: "module" })}\n`) },
     { path: "start.cjs", bytes: Buffer.from('import("./dist/src/verdictd.js");\n') },
-  );
-  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  ];
+  return { files: files.sort((a, b) => (a.path < b.path ? -1 : 1)), packages };
 }
 
-/** One entry and all it imports, as one module. */
-async function bundled(root: string, entry: string, path: string): Promise<TreeFile> {
-  const result = await build({
+/** One entry and all it imports, as one module, and the paths of what went into it. */
+async function bundleOf(
+  root: string,
+  [entry, path]: readonly [string, string],
+  plugins: readonly Plugin[],
+): Promise<{ file: TreeFile; inputs: string[] }> {
+  const { outputFiles, metafile } = await build({
     ...common,
+    absWorkingDir: root,
+    metafile: true,
+    plugins: [...plugins],
     entryPoints: [join(root, entry)],
     external,
     format: "esm",
@@ -85,7 +114,7 @@ async function bundled(root: string, entry: string, path: string): Promise<TreeF
       ].join("\n"),
     },
   });
-  return { path, bytes: Buffer.from(result.outputFiles[0]!.contents) };
+  return { file: { path, bytes: Buffer.from(outputFiles[0]!.contents) }, inputs: Object.keys(metafile.inputs) };
 }
 
 /** Paths of the modules that the external packages load, and of what describes these packages. */
@@ -102,8 +131,13 @@ async function loadedFiles(root: string): Promise<string[]> {
     outdir: root,
   });
   const modules = Object.keys(metafile.inputs).filter((path) => path.startsWith("node_modules/"));
-  const packages = new Set(modules.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)![0]));
+  const packages = new Set(modules.flatMap(packageOf));
   return [...modules, ...[...packages].map((folder) => `${folder}/package.json`)];
+}
+
+/** The folder of the package that a file is of, as a list of one; empty for a file of verdictd's own. */
+function packageOf(path: string): string[] {
+  return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.slice(0, 1) ?? [];
 }
 
 /** The native parts for the machine, for the Node that is carried. */
@@ -131,9 +165,7 @@ async function nativeFiles(root: string, arch: Arch, cache: string): Promise<Tre
 
 async function filesBelow(root: string, folders: readonly string[]): Promise<TreeFile[]> {
   const entries = await Promise.all(
-    folders
-      .filter((folder) => existsSync(join(root, folder)))
-      .map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })),
+    folders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })),
   );
   const paths = entries.flat().filter((entry) => entry.isFile() && !/\.(map|d\.ts)$/.test(entry.name));
   return Promise.all(

@@ -4,6 +4,7 @@ import { accountCommands } from "./commands/account.js";
 import { completionCommand } from "./commands/completion.js";
 import { configCommand } from "./commands/config.js";
 import { initCommand } from "./commands/init.js";
+import { licensesCommand } from "./commands/licenses.js";
 import { memberCommands } from "./commands/member.js";
 import { projectCommands } from "./commands/project.js";
 import { ruleCommands } from "./commands/rules.js";
@@ -30,4 +31,5 @@ export const commands: readonly AnyCommand[] = [
   tailCommand,
   ...storeCommands,
   completionCommand(() => commands),
+  licensesCommand,
 ];
