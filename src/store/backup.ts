@@ -2,8 +2,10 @@
  * A hot copy of the store: LMDB copies one snapshot while servers and commands go on reading and writing. A copy that was cut
  * short is never found under the store's name.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { openStore, type Store, StoreError } from "./store.js";
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { makeFolder } from "./folder.js";
+import { openStore, type Store } from "./store.js";
+import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
 
 export interface BackupResult {
@@ -38,7 +40,7 @@ function mkdirEmpty(dir: string): void {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory()) throw new StoreError(`${dir} is not a folder`);
   if (found !== undefined && readdirSync(dir).length > 0) throw new StoreError(`${dir} is not empty`);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir);
 }
 
 function flush(path: string): void {

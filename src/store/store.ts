@@ -2,7 +2,7 @@
  * Opens the LMDB environment that every thread and the command line share. The only file that opens it: what is in the
  * tables is in `keys.ts`. A commit in any thread or process is visible to all at once.
  */
-import { closeSync, constants, copyFileSync, fsyncSync, mkdirSync, openSync, renameSync } from "node:fs";
+import { closeSync, constants, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
 import { type Database, open, type RootDatabase } from "lmdb";
 import type {
   Account,
@@ -15,7 +15,9 @@ import type {
   Traffic,
   User,
 } from "../contract/entities.js";
+import { makeFolder } from "./folder.js";
 import { tableNames } from "./keys.js";
+import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
 import { currentSchema, type Schema } from "./upgrades.js";
 
@@ -50,17 +52,12 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The store can't be opened or used as it is; `message` says what to do about it. */
-export class StoreError extends Error {
-  override readonly name = "StoreError";
-}
-
 /**
  * Opens (and on an empty folder creates) the store in `dataDir`. An older store is upgraded, after a copy of it was put beside it as
  * `verdictd.mdb.schema-N`. Throws `StoreError` for a store from a newer version, and what an upgrade throws, which then changed nothing.
  */
 export function openStore(dataDir: string, schema: Schema = currentSchema): Store {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const root = open<unknown, string>({
     path: storeFile(dataDir),
     maxDbs: 32,

@@ -134,6 +134,8 @@ t.test("what can't be done is exit code 1 and one line", async (t) => {
     [["stats", "--data-dir", join(dir, "broken")], /no store of verdictd/],
     [["serve", "--port", "0", "--data-dir", join(dir, "broken")], /no store of verdictd/],
     [["serve", "--port", "0", "--data-dir", join(dir, "file", "below")], /ENOTDIR/],
+    [["serve", "--port", "0", "--data-dir", "/proc/x/y"], /the folder \/proc\/x can't be made \(ENOENT\)/],
+    [["backup", "/proc/x"], /the folder \/proc\/x can't be made/],
   ];
   await Promise.all(
     cases.map(async ([args, message]) => {

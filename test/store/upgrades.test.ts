@@ -2,7 +2,8 @@
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { openStore, type Store, StoreError, schemaVersion } from "../../src/store/store.js";
+import { openStore, type Store, schemaVersion } from "../../src/store/store.js";
+import { StoreError } from "../../src/store/store-error.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { currentSchema, type Schema } from "../../src/store/upgrades.js";
 
