@@ -139,6 +139,11 @@ t.test("verdicts without a cache", async (t) => {
       "allow",
       "the header wins",
     );
+    t.equal(
+      (await project.read(session, "?path=/health", { "x-service-request-path": "no path" })).json.action,
+      "allow",
+      "a bad header counts as missing",
+    );
   });
 
   await t.test("log goes on to the rules below, and is the action when only it matches", async (t) => {

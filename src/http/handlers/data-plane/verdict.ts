@@ -60,25 +60,32 @@ function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpReq
   }
 }
 
-/** Query parameters and headers of the context; the header wins, a bad value counts as missing. */
+/** Query parameters and headers of the context; the header wins. A bad value counts as missing: behind a bad header the parameter counts. */
 function requestContext({ canonicalIp }: VerdictServices, req: HttpRequest): RequestContext {
   const text = req.getQuery() ?? "";
   const query = text === "" ? null : new URLSearchParams(text);
-  const value = (header: string, parameter: string): string => {
-    const given = req.getHeader(header) || (query?.get(parameter) ?? "");
-    return given === "" ? "" : boundedValue(given);
+  const value = (header: string, parameter: string, read: (text: string) => string | undefined): string | undefined => {
+    const sent = req.getHeader(header);
+    const good = sent === "" ? undefined : read(boundedValue(sent));
+    if (good !== undefined || query === null) return good;
+    const asked = query.get(parameter) ?? "";
+    return asked === "" ? undefined : read(boundedValue(asked));
   };
   const context: RequestContext = {};
-  const path = value("x-service-request-path", "path");
-  if (path.startsWith("/")) context.path = path;
-  const method = value("x-service-request-method", "method");
-  if (/^[A-Za-z]{1,20}$/.test(method)) context.method = method.toUpperCase();
-  const host = value("x-service-request-host", "host");
-  if (host !== "") context.host = host;
-  const ip = value("x-service-client-ip", "ip");
-  const canonical = ip === "" ? undefined : canonicalIp(ip);
-  if (canonical !== undefined) context.ip = canonical;
-  const userAgent = value("x-service-client-ua", "user_agent");
-  if (userAgent !== "") context.userAgent = userAgent;
+  const path = value("x-service-request-path", "path", goodPath);
+  if (path !== undefined) context.path = path;
+  const method = value("x-service-request-method", "method", goodMethod);
+  if (method !== undefined) context.method = method;
+  const host = value("x-service-request-host", "host", asIs);
+  if (host !== undefined) context.host = host;
+  const ip = value("x-service-client-ip", "ip", canonicalIp);
+  if (ip !== undefined) context.ip = ip;
+  const userAgent = value("x-service-client-ua", "user_agent", asIs);
+  if (userAgent !== undefined) context.userAgent = userAgent;
   return context;
 }
+
+const asIs = (text: string): string => text;
+const goodPath = (text: string): string | undefined => (text.startsWith("/") ? text : undefined);
+const goodMethod = (text: string): string | undefined =>
+  /^[A-Za-z]{1,20}$/.test(text) ? text.toUpperCase() : undefined;
