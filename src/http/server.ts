@@ -173,12 +173,18 @@ export class HttpServer {
       const rows = routes.filter((route) => route.path === path);
       const allow = rows.map((row) => methodNames[row.method]).join(", ");
       const meter = this.#options.meterOf(otherMethod, path);
-      app.any(path, (res: HttpResponse, req: HttpRequest) => {
+      const refuseMethod = (res: HttpResponse, req: HttpRequest): void => {
         this.#exchange(res, meter, otherMethod, path, req.getMethod() === "head").send({
           ...refusal(refuse("methodNotAllowed", `this path takes ${allow}`)),
           headers: [["Allow", allow]],
         });
-      });
+      };
+      app.any(path, refuseMethod);
+      // A row of another path would take its method here: `PATCH /rules/:rule` that of `/rules/test`.
+      const methods = new Set(rows.map((row) => row.method));
+      for (const { method } of routes.filter((other) => !methods.has(other.method) && covers(other.path, path))) {
+        app[method](path, refuseMethod);
+      }
     }
     const meter = this.#options.meterOf(otherMethod, anyPath);
     app.any(anyPath, (res: HttpResponse, req: HttpRequest) => {
@@ -299,6 +305,15 @@ export function positiveInteger(text: string | undefined): number | null {
   if (text === undefined || !/^[0-9]+$/.test(text)) return null;
   const number = Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   return number > 0 ? number : null;
+}
+
+/** Whether requests to `path` match `pattern` as well, which has parameters where `path` has words. */
+function covers(pattern: string, path: string): boolean {
+  const [wide, narrow] = [pattern.split("/"), path.split("/")];
+  return (
+    wide.length === narrow.length &&
+    wide.every((segment, index) => segment.startsWith(":") || segment === narrow[index])
+  );
 }
 
 function parametersOf(path: string, req: HttpRequest): string[] {

@@ -74,6 +74,8 @@ t.test("every answer", async (t) => {
       [`${project}/scoring/settings`, "POST", "PUT"],
       [`${project}/rules`, "PUT", "GET, POST"],
       [`${project}/rules/1`, "GET", "PATCH, PUT, DELETE"],
+      [`${project}/rules/test`, "PATCH", "POST"],
+      [`${project}/rules/test`, "DELETE", "POST"],
       ["/v1/account", "POST", "GET"],
       ["/user", "PATCH", "GET"],
     ] as const) {
