@@ -58,7 +58,6 @@ import { ThreadMeters } from "./metrics/thread-meters.js";
 import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
 import { surviveCommitFailures } from "./store/commit-failures.js";
 import { DiskRoom } from "./store/disk-room.js";
-import { Flusher } from "./store/flusher.js";
 import { freshReads, openStore, type Store } from "./store/store.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
 import { VerdictReader } from "./verdict/verdict-reader.js";
@@ -138,7 +137,6 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     services.reverseDns.close();
     await services.feed.close();
     await pool.close();
-    await services.flusher.close();
     await store.close();
     leaveFailures();
   };
@@ -210,7 +208,6 @@ function buildServices(
   const sessions = new Sessions(store);
   const traffic = new TrafficCounter(store);
   const blocks = new Blocks(store);
-  const flusher = new Flusher(store);
   const disk = new DiskRoom({
     dataDir: config.dataDir,
     now: () => performance.now(),
@@ -220,10 +217,7 @@ function buildServices(
     },
   });
   const queue = new IngestQueue({
-    run: (frame) =>
-      pool.run(frame, { transferList: [frame.buffer] }).finally(() => {
-        if (config.durability === "process") flusher.wake();
-      }),
+    run: (frame) => pool.run(frame, { transferList: [frame.buffer] }),
     tasksMax: pool.threads.length * limits.tasksInFlightPerThread,
     sampleAboveBytes: bytesOfMib(config.sampleAboveMb),
     shedAboveBytes: bytesOfMib(config.queueMb),
@@ -335,7 +329,6 @@ function buildServices(
     projects,
     traffic,
     queue,
-    flusher,
     reverseDns,
     feed,
     routes,

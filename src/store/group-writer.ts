@@ -1,16 +1,17 @@
 /**
- * The write transactions of scoring workers. What a commit waits for is what an acknowledged batch survives: with `power-loss` the
- * disk; with `process` only the kernel, and the disk follows in the background (`flusher.ts`).
+ * The write transactions of scoring workers. An acknowledged batch survives a killed process as soon as its commit is visible. LMDB flushes it
+ * all the same before `transactionSync` returns, once a group of batches; with `power-loss` that is what counts.
  */
 import type { Durability } from "../contract/scoring-worker.js";
 import type { Store } from "./store.js";
 import type { WriteMarker } from "./write-watch.js";
 
 /**
- * Flags of lmdb's `transactionSync`: abortable, committed on return, not waiting for the flush. With `overlappingSync` LMDB keeps the
- * last flushed state apart until a newer one is flushed, so a power cut at worst loses the last moments and corrupts nothing.
+ * Flags of lmdb's `transactionSync`: abortable, committed on return, visible before the flush. With `overlappingSync` LMDB keeps the
+ * last flushed state apart until a newer one is flushed, so a power cut corrupts nothing; other threads write while this one flushes.
+ * `mdb_txn_commit` does that flush itself: nothing is left to do in the background.
  */
-const committedNotFlushed = 1 | 2 | 0x10000;
+const visibleBeforeFlush = 1 | 2 | 0x10000;
 
 export class GroupWriter {
   readonly #store: Store;
@@ -27,7 +28,8 @@ export class GroupWriter {
   write<T>(work: () => T): T {
     const { root } = this.#store;
     const marked = (): T => this.#marker.holding(work);
-    if (this.#durability === "power-loss") return this.#marker.asking(() => root.transactionSync(marked));
-    return this.#marker.asking(() => root.transactionSync(marked, committedNotFlushed as number));
+    return this.#durability === "power-loss"
+      ? this.#marker.asking(() => root.transactionSync(marked))
+      : this.#marker.asking(() => root.transactionSync(marked, visibleBeforeFlush as number));
   }
 }
