@@ -46,7 +46,6 @@ import { docsRoutes } from "./http/handlers/pages/docs.js";
 import { healthRoutes, type Page, pageRoute } from "./http/handlers/pages/pages.js";
 import type { Route } from "./http/route.js";
 import { HttpServer, meteredRows } from "./http/server.js";
-import type { IngestOutcome } from "./ingest/commit-batches.js";
 import { IngestQueue } from "./ingest/queue.js";
 import { VisitorIdentities } from "./ingest/visitor-identities.js";
 import { limits } from "./limits.js";
@@ -197,7 +196,7 @@ function buildServices(
   config: ServeConfig,
   log: Logger,
   store: Store,
-  pool: Piscina<Uint8Array, IngestOutcome[]>,
+  pool: Piscina<Uint8Array, Uint8Array>,
   { services: meters }: ThreadMeters,
 ) {
   const now = Date.now;

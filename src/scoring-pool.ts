@@ -8,7 +8,6 @@ import { Piscina } from "piscina";
 import type { ServeConfig } from "./config.js";
 import { defaultPlans } from "./contract/plans.js";
 import type { ScoringWorkerData } from "./contract/scoring-worker.js";
-import type { IngestOutcome } from "./ingest/commit-batches.js";
 import type { IngestQueue } from "./ingest/queue.js";
 import { limits } from "./limits.js";
 import type { Logger } from "./log.js";
@@ -22,7 +21,7 @@ export function scoringPool(
   meters: SharedArrayBuffer,
   writeCounts: SharedArrayBuffer,
   worker: URL,
-): Piscina<Uint8Array, IngestOutcome[]> {
+): Piscina<Uint8Array, Uint8Array> {
   const workerData: ScoringWorkerData = {
     dataDir: config.dataDir,
     durability: config.durability,

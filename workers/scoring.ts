@@ -1,10 +1,11 @@
 /** Piscina entry of the scoring threads: opens the store once, then commits the batches of each task. No logic of its own. */
-import { workerData } from "piscina";
+import { move, workerData } from "piscina";
 import { Credentials } from "../src/auth/credentials.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
-import { commitBatches, type IngestOutcome } from "../src/ingest/commit-batches.js";
+import { commitBatches } from "../src/ingest/commit-batches.js";
 import { readFrame } from "../src/ingest/frame.js";
 import { ReplayMemory } from "../src/ingest/replays.js";
+import { encodeOutcomes } from "../src/ingest/task-answer.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
 import { GroupWriter } from "../src/store/group-writer.js";
 import { openStore } from "../src/store/store.js";
@@ -23,10 +24,12 @@ const options = {
   onFired: (detectionId: number) => meters.countDetection(detectionId),
 };
 
-/** Outcomes in the order of the frame's batches, once they are committed (and on the disk, where that is asked for). */
-export function commitFrame(frame: Uint8Array): IngestOutcome[] {
+/** What `move` makes of the outcomes, in the order of the frame's batches, once they are committed (and on the disk, where that is asked for). */
+export type TaskAnswer = ReturnType<typeof move>;
+
+export function commitFrame(frame: Uint8Array<ArrayBuffer>): TaskAnswer {
   const startedMs = meters.now();
   const outcomes = commitBatches(options, readFrame(frame));
   meters.countTask(outcomes.length, meters.now() - startedMs);
-  return outcomes;
+  return move(encodeOutcomes(frame, outcomes));
 }

@@ -82,7 +82,7 @@ export class Exchange {
 
   /** The peer's address as text; call in the synchronous callback. */
   get socketAddress(): string {
-    return Buffer.from(this.#res.getRemoteAddressAsText()).toString("latin1");
+    return this.#work.peers.of(this.#res);
   }
 }
 

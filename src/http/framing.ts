@@ -8,6 +8,12 @@ export class Framing {
   #lengths = 0;
   #coding = "chunked";
 
+  /** Forgets the request before. */
+  begin(): void {
+    this.#lengths = 0;
+    this.#coding = "chunked";
+  }
+
   /** Whether the header was one of framing. Names come in lower case. */
   take(name: string, value: string): boolean {
     if (name === "content-length") this.#lengths++;

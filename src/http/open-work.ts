@@ -1,7 +1,10 @@
 /** What a server still has on its hands: connections and unanswered requests, so that it can stop when there are none. Counts only. */
 import { limits } from "../limits.js";
+import { PeerAddresses } from "./peer-address.js";
 
 export class OpenWork {
+  /** Who is at the other end of the connections. */
+  readonly peers = new PeerAddresses();
   /** Open connections. */
   connections = 0;
   /** Requests that have no answer yet; their bodies may still be coming. */

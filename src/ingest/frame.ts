@@ -1,10 +1,17 @@
 /**
- * The form in which batches travel from an HTTP thread to a scoring worker: one byte buffer a task, transferred and not cloned.
- * An entry is u32 bytes of facts, u32 bytes of body, the facts (texts joined by line feeds, which no header can hold), the body.
+ * The form in which batches travel from an HTTP thread to a scoring worker: one byte buffer a task, transferred and not cloned. What the
+ * header lines of a visitor's requests say is the same from batch to batch, so a frame holds each such block of texts once.
+ *
+ * | at | what of an entry                                                                                |
+ * |----|-------------------------------------------------------------------------------------------------|
+ * | 0  | u32 bytes of body, of the entry's own texts, of the block that follows (0: it was there before) |
+ * | 12 | u32 number of the block among those of the frame                                                |
+ * | 16 | f64 server clock, ms                                                                            |
+ * | 24 | own texts, block, body; texts are joined by line feeds, which no header can hold                |
  */
 import type { RequestFacts } from "../contract/evidence.js";
 import { verifiedBotCategories } from "../contract/verdict.js";
-import { crawlerClaims, type VisitorIdentity } from "../contract/visitor.js";
+import { crawlerClaims, unidentified, type VisitorIdentity } from "../contract/visitor.js";
 import { limits } from "../limits.js";
 
 /** One ingest request before its body is looked at. */
@@ -23,30 +30,112 @@ export interface IngestRequest {
   readonly body: Buffer;
 }
 
-const factNames = [
-  "ip",
-  "userAgent",
-  "acceptLanguage",
-  "accept",
-  "acceptEncoding",
-  "origin",
-  "referer",
-  "secChUa",
-  "secChUaMobile",
-  "secChUaPlatform",
-  "secFetchSite",
-  "secFetchMode",
-  "secFetchDest",
-  "contentType",
-] as const satisfies (keyof RequestFacts)[];
+/** A request of which is not decided yet whether it is scored. */
+export type UnscoredRequest = Omit<IngestRequest, "score">;
 
+const headBytes = 24;
 const startBytes = 64 * 1024;
+/** Header blocks whose bytes are kept: one a connection is usual. */
+const blocksMax = 256;
+
+/** What a request's headers say that is the same for all of a visitor's batches, as bytes. */
+interface HeaderBlock {
+  readonly siteKey: string;
+  readonly facts: RequestFacts;
+  readonly bytes: Buffer;
+}
+
+function isOf({ siteKey, facts }: HeaderBlock, request: UnscoredRequest): boolean {
+  const other = request.facts;
+  return (
+    siteKey === request.siteKey &&
+    facts.userAgent === other.userAgent &&
+    facts.acceptLanguage === other.acceptLanguage &&
+    facts.accept === other.accept &&
+    facts.acceptEncoding === other.acceptEncoding &&
+    facts.origin === other.origin &&
+    facts.referer === other.referer &&
+    facts.secChUa === other.secChUa &&
+    facts.secChUaMobile === other.secChUaMobile &&
+    facts.secChUaPlatform === other.secChUaPlatform &&
+    facts.secFetchSite === other.secFetchSite &&
+    facts.secFetchMode === other.secFetchMode &&
+    facts.secFetchDest === other.secFetchDest &&
+    facts.contentType === other.contentType
+  );
+}
+
+function blockBytes({ siteKey, facts }: UnscoredRequest): Buffer {
+  return Buffer.from(
+    [
+      siteKey,
+      facts.userAgent,
+      facts.acceptLanguage,
+      facts.accept,
+      facts.acceptEncoding,
+      facts.origin,
+      facts.referer,
+      facts.secChUa,
+      facts.secChUaMobile,
+      facts.secChUaPlatform,
+      facts.secFetchSite,
+      facts.secFetchMode,
+      facts.secFetchDest,
+      facts.contentType,
+    ].join("\n"),
+  );
+}
+
+/** The header blocks of late, so that each is put into bytes once and not once a batch. For all frames of a thread. */
+export class HeaderBlocks {
+  readonly #byAgent = new Map<string, HeaderBlock>();
+
+  /** The request's block. Of one user agent the latest is kept. */
+  of(request: UnscoredRequest): HeaderBlock {
+    const { userAgent } = request.facts;
+    const known = this.#byAgent.get(userAgent);
+    if (known !== undefined && isOf(known, request)) return known;
+    if (this.#byAgent.size >= blocksMax) this.#byAgent.clear();
+    const block = { siteKey: request.siteKey, facts: request.facts, bytes: blockBytes(request) };
+    this.#byAgent.set(userAgent, block);
+    return block;
+  }
+}
+
+/** Memory that frames have come back in, to be written again: a few buffers are enough for all tasks at the workers. */
+export class FrameMemory {
+  readonly #free: ArrayBuffer[] = [];
+
+  /** A buffer of at least 64 KiB. */
+  take(): Buffer {
+    const free = this.#free.pop();
+    return free === undefined ? Buffer.allocUnsafeSlow(startBytes) : Buffer.from(free);
+  }
+
+  /** Gives a buffer back for the next frame. One that is too small or of an unusual size is left to the collector. */
+  give(memory: ArrayBufferLike): void {
+    const isUsual = memory.byteLength >= startBytes && memory.byteLength <= frameBytesKept;
+    if (memory instanceof ArrayBuffer && isUsual && this.#free.length < buffersKept) this.#free.push(memory);
+  }
+}
+
+const frameBytesKept = 1024 * 1024;
+const buffersKept = 4;
 
 /** Collects entries into one growing buffer. `take` hands it over and starts the next. */
 export class FrameWriter {
-  #bytes = Buffer.allocUnsafeSlow(startBytes);
+  readonly #blocks: HeaderBlocks;
+  readonly #memory: FrameMemory;
+  #bytes: Buffer | null = null;
   #end = 0;
   #count = 0;
+  /** The blocks that are in this frame, by number. */
+  #numbers = new Map<HeaderBlock, number>();
+
+  constructor(blocks = new HeaderBlocks(), memory = new FrameMemory()) {
+    this.#blocks = blocks;
+    this.#memory = memory;
+  }
 
   get count(): number {
     return this.#count;
@@ -56,56 +145,83 @@ export class FrameWriter {
     return this.#end;
   }
 
-  add(request: IngestRequest): void {
-    const key = request.idempotencyKey === null ? "" : `=${request.idempotencyKey}`;
-    const { verifiedBot, crawlerClaim } = request.identity;
-    let facts = `${request.siteKey}\n${key}\n${request.score ? 1 : 0}\n${request.identifies}\n${crawlerClaim}`;
-    facts += `\n${verifiedBot?.category ?? ""}\n${verifiedBot?.name ?? ""}\n${request.facts.nowMs}`;
-    for (const name of factNames) facts += `\n${request.facts[name]}`;
-    const factBytes = Buffer.byteLength(facts);
-    this.#reserve(8 + factBytes + request.body.length);
-    const bytes = this.#bytes;
-    bytes.writeUInt32LE(factBytes, this.#end);
-    bytes.writeUInt32LE(request.body.length, this.#end + 4);
-    bytes.write(facts, this.#end + 8, "utf8");
-    bytes.set(request.body, this.#end + 8 + factBytes);
-    this.#end += 8 + factBytes + request.body.length;
+  /** Adds an entry. Whether it is scored is part of `request`, or `score` says it. */
+  add(request: IngestRequest): void;
+  add(request: UnscoredRequest, score: boolean): void;
+  add(request: UnscoredRequest & { readonly score?: boolean }, score = request.score === true): void {
+    const block = this.#blocks.of(request);
+    const known = this.#numbers.get(block);
+    if (known === undefined) this.#numbers.set(block, this.#numbers.size);
+    const texts = ownTexts(request, score);
+    const { body } = request;
+    const blockLength = known === undefined ? block.bytes.length : 0;
+    const bytes = this.#reserve(headBytes + 3 * texts.length + blockLength + body.length);
+    const start = this.#end;
+    const textsLength = bytes.write(texts, start + headBytes, "utf8");
+    bytes.writeUInt32LE(body.length, start);
+    bytes.writeUInt32LE(textsLength, start + 4);
+    bytes.writeUInt32LE(blockLength, start + 8);
+    bytes.writeUInt32LE(known ?? this.#numbers.size - 1, start + 12);
+    bytes.writeDoubleLE(request.facts.nowMs, start + 16);
+    const blockAt = start + headBytes + textsLength;
+    if (blockLength > 0) bytes.set(block.bytes, blockAt);
+    bytes.set(body, blockAt + blockLength);
+    this.#end = blockAt + blockLength + body.length;
     this.#count++;
   }
 
   take(): Uint8Array<ArrayBuffer> {
-    const taken = new Uint8Array(this.#bytes.buffer as ArrayBuffer, 0, this.#end);
-    this.#bytes = Buffer.allocUnsafeSlow(startBytes);
+    const bytes = this.#bytes ?? this.#memory.take();
+    const taken = new Uint8Array(bytes.buffer as ArrayBuffer, 0, this.#end);
+    this.#bytes = null;
     this.#end = 0;
     this.#count = 0;
+    this.#numbers = new Map();
     return taken;
   }
 
-  #reserve(more: number): void {
+  #reserve(more: number): Buffer {
+    this.#bytes ??= this.#memory.take();
     const needed = this.#end + more;
-    if (needed <= this.#bytes.length) return;
+    if (needed <= this.#bytes.length) return this.#bytes;
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
     larger.set(this.#bytes.subarray(0, this.#end));
+    this.#memory.give(this.#bytes.buffer);
     this.#bytes = larger;
+    return larger;
   }
+}
+
+/** What differs from batch to batch. The visitor's identity is mostly unknown, and its part then empty. */
+function ownTexts(request: UnscoredRequest, score: boolean): string {
+  const key = request.idempotencyKey === null ? "" : `=${request.idempotencyKey}`;
+  const texts = `${score ? 1 : 0}\n${request.facts.ip}\n${key}`;
+  const { verifiedBot, crawlerClaim } = request.identity;
+  if (verifiedBot === null && crawlerClaim === "none" && request.identifies === "") return texts;
+  return `${texts}\n${request.identifies}\n${crawlerClaim}\n${verifiedBot?.category ?? ""}\n${verifiedBot?.name ?? ""}`;
 }
 
 /** The entries of a frame, in order; bodies are views of it. */
 export function readFrame(frame: Uint8Array): IngestRequest[] {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
   const requests: IngestRequest[] = [];
+  const blocks: string[][] = [];
   let at = 0;
   while (at < bytes.length) {
-    const bodyAt = at + 8 + bytes.readUInt32LE(at);
-    const end = bodyAt + bytes.readUInt32LE(at + 4);
-    const texts = bytes.toString("utf8", at + 8, bodyAt).split("\n");
+    const textsAt = at + headBytes;
+    const blockAt = textsAt + bytes.readUInt32LE(at + 4);
+    const bodyAt = blockAt + bytes.readUInt32LE(at + 8);
+    const end = bodyAt + bytes.readUInt32LE(at);
+    if (bodyAt > blockAt) blocks.push(bytes.toString("utf8", blockAt, bodyAt).split("\n"));
+    const texts = bytes.toString("utf8", textsAt, blockAt).split("\n");
+    const block = blocks[bytes.readUInt32LE(at + 12)]!;
     requests.push({
-      siteKey: texts[0]!,
-      idempotencyKey: texts[1] === "" ? null : texts[1]!.slice(1),
-      score: texts[2] === "1",
-      identifies: texts[3]!,
-      identity: readIdentity(texts),
-      facts: readFacts(texts),
+      siteKey: block[0]!,
+      idempotencyKey: texts[2] === "" ? null : texts[2]!.slice(1),
+      score: texts[0] === "1",
+      identifies: texts[3] ?? "",
+      identity: texts.length === 3 ? unidentified : readIdentity(texts),
+      facts: readFacts(block, bytes.readDoubleLE(at + 16), texts[1]!),
       body: bytes.subarray(bodyAt, end),
     });
     at = end;
@@ -113,7 +229,7 @@ export function readFrame(frame: Uint8Array): IngestRequest[] {
   return requests;
 }
 
-function readIdentity(texts: string[]): VisitorIdentity {
+function readIdentity(texts: readonly string[]): VisitorIdentity {
   const category = verifiedBotCategories.find((each) => each === texts[5]);
   return {
     verifiedBot: category === undefined ? null : { name: texts[6]!, category },
@@ -122,29 +238,34 @@ function readIdentity(texts: string[]): VisitorIdentity {
 }
 
 /** Spelled out rather than looped: the object keeps one shape, which the engines read on every batch. */
-function readFacts(texts: string[]): RequestFacts {
+function readFacts(block: readonly string[], nowMs: number, ip: string): RequestFacts {
   return {
-    nowMs: Number(texts[7]),
-    ip: texts[8]!,
-    userAgent: texts[9]!,
-    acceptLanguage: texts[10]!,
-    accept: texts[11]!,
-    acceptEncoding: texts[12]!,
-    origin: texts[13]!,
-    referer: texts[14]!,
-    secChUa: texts[15]!,
-    secChUaMobile: texts[16]!,
-    secChUaPlatform: texts[17]!,
-    secFetchSite: texts[18]!,
-    secFetchMode: texts[19]!,
-    secFetchDest: texts[20]!,
-    contentType: texts[21]!,
+    nowMs,
+    ip,
+    userAgent: block[1]!,
+    acceptLanguage: block[2]!,
+    accept: block[3]!,
+    acceptEncoding: block[4]!,
+    origin: block[5]!,
+    referer: block[6]!,
+    secChUa: block[7]!,
+    secChUaMobile: block[8]!,
+    secChUaPlatform: block[9]!,
+    secFetchSite: block[10]!,
+    secFetchMode: block[11]!,
+    secFetchDest: block[12]!,
+    contentType: block[13]!,
   };
 }
 
 /** A header or context value as it may be kept: at most `contextValueMax` characters, no control characters. */
 export function boundedValue(value: string): string {
   const cut = value.length > limits.contextValueMax ? value.slice(0, limits.contextValueMax) : value;
+  for (let index = 0; index < cut.length; index++) if (cut.charCodeAt(index) < 0x20) return withoutControls(cut);
+  return cut;
+}
+
+function withoutControls(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  return /[\u0000-\u001f]/.test(cut) ? cut.replace(/[\u0000-\u001f]/g, " ") : cut;
+  return value.replace(/[\u0000-\u001f]/g, " ");
 }

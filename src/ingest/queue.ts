@@ -6,10 +6,11 @@
 import { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
 import type { IngestOutcome } from "./commit-batches.js";
-import { FrameWriter, type IngestRequest } from "./frame.js";
+import { FrameMemory, FrameWriter, HeaderBlocks, type UnscoredRequest } from "./frame.js";
+import { decodeOutcomes } from "./task-answer.js";
 
-/** Runs one task on a scoring worker: the frame is transferred, the outcomes come in the order of its batches. */
-export type RunTask = (frame: Uint8Array<ArrayBuffer>) => Promise<IngestOutcome[]>;
+/** Runs one task on a scoring worker: the frame is transferred, the answer (`task-answer.ts`) comes back in its memory. */
+export type RunTask = (frame: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
 
 export interface QueueOptions {
   readonly run: RunTask;
@@ -59,6 +60,8 @@ export class IngestQueue {
   /** Waiting tasks; the last one still takes batches. */
   #waiting: Task[] = [];
   readonly #running = new Set<Task>();
+  readonly #headerBlocks = new HeaderBlocks();
+  readonly #frameMemory = new FrameMemory();
   #tasks = 0;
   #bytes = 0;
   #sampled = 0;
@@ -81,7 +84,7 @@ export class IngestQueue {
   }
 
   /** Takes a batch and settles it later, or returns false: the batch is shed and nothing of it is kept. */
-  offer(request: Omit<IngestRequest, "score">, settle: Settle): boolean {
+  offer(request: UnscoredRequest, settle: Settle): boolean {
     if (this.#bytes + request.body.length > this.#options.shedAboveBytes) {
       this.#shed++;
       this.#options.meter.add("batchesShed");
@@ -93,7 +96,7 @@ export class IngestQueue {
       this.#options.meter.add("batchesSampled");
     }
     const task = this.#openTask(request.body.length);
-    task.frame.add({ ...request, score });
+    task.frame.add(request, score);
     task.settle.push(settle);
     task.arrivedMs.push(this.#options.meter.now());
     task.bodyBytes += request.body.length;
@@ -143,7 +146,8 @@ export class IngestQueue {
     ) {
       return last;
     }
-    const task: Task = { frame: new FrameWriter(), settle: [], arrivedMs: [], bodyBytes: 0, ticks: 0 };
+    const frame = new FrameWriter(this.#headerBlocks, this.#frameMemory);
+    const task: Task = { frame, settle: [], arrivedMs: [], bodyBytes: 0, ticks: 0 };
     this.#waiting.push(task);
     return task;
   }
@@ -162,7 +166,9 @@ export class IngestQueue {
   async #run(task: Task): Promise<void> {
     let outcomes: readonly (IngestOutcome | Error)[];
     try {
-      outcomes = await this.#options.run(task.frame.take());
+      const answer = await this.#options.run(task.frame.take());
+      outcomes = decodeOutcomes(answer);
+      this.#frameMemory.give(answer.buffer);
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
       outcomes = task.settle.map(() => failure);

@@ -16,8 +16,15 @@ export interface BotLookup {
   resolveClaim(ip: string, userAgent: string): Promise<ClaimAnswer>;
 }
 
+/** Addresses and user agents whose answers are kept. */
+const keptMax = 10_000;
+
 export class VisitorIdentities {
   readonly #bots: () => BotLookup;
+  /** What the bots of `#askedOf` said; a full one starts anew. Neither answer depends on DNS. */
+  #askedOf: BotLookup | null = null;
+  readonly #atAddress = new Map<string, VisitorIdentity>();
+  readonly #claims = new Map<string, boolean>();
 
   /** `bots` returns those in force now: the catalogue may be replaced while serving. */
   constructor(bots: () => BotLookup) {
@@ -27,10 +34,33 @@ export class VisitorIdentities {
   /** What is known without waiting. Under a microsecond. */
   peek(ip: string, userAgent: string): VisitorIdentity {
     const bots = this.#bots();
-    const verifiedBot = bots.lookup(ip) ?? null;
-    if (bots.claim(userAgent) === undefined) return { verifiedBot, crawlerClaim: "none" };
+    if (bots !== this.#askedOf) {
+      this.#askedOf = bots;
+      this.#atAddress.clear();
+      this.#claims.clear();
+    }
+    const unclaimed = this.#at(bots, ip);
+    let isClaim = this.#claims.get(userAgent);
+    if (isClaim === undefined) {
+      isClaim = bots.claim(userAgent) !== undefined;
+      if (this.#claims.size >= keptMax) this.#claims.clear();
+      this.#claims.set(userAgent, isClaim);
+    }
+    if (!isClaim) return unclaimed;
+    const { verifiedBot } = unclaimed;
     const answer = bots.peekClaim(ip, userAgent);
     return answer === undefined ? { verifiedBot, crawlerClaim: "pending" } : identityOf(answer, verifiedBot);
+  }
+
+  /** Who is at the address, for a user agent that claims nothing. */
+  #at(bots: BotLookup, ip: string): VisitorIdentity {
+    let identity = this.#atAddress.get(ip);
+    if (identity === undefined) {
+      identity = { verifiedBot: bots.lookup(ip) ?? null, crawlerClaim: "none" };
+      if (this.#atAddress.size >= keptMax) this.#atAddress.clear();
+      this.#atAddress.set(ip, identity);
+    }
+    return identity;
   }
 
   /** What is known once DNS has answered or failed to. Never rejects. */

@@ -4,11 +4,10 @@
  */
 import { workerData } from "piscina";
 import type { ScoringWorkerData } from "../../src/contract/scoring-worker.js";
-import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
 import { openStore } from "../../src/store/store.js";
 import { WriteMarker } from "../../src/store/write-watch.js";
-import { commitFrame as realCommitFrame } from "../../workers/scoring.js";
+import { commitFrame as realCommitFrame, type TaskAnswer } from "../../workers/scoring.js";
 
 const { dataDir, durability, writeCounts } = workerData as ScoringWorkerData;
 
@@ -36,7 +35,7 @@ function loop(isDone: () => boolean): never {
   for (;;) if (isDone()) throw new Error("the task failed");
 }
 
-export function commitFrame(frame: Uint8Array): IngestOutcome[] {
+export function commitFrame(frame: Uint8Array<ArrayBuffer>): TaskAnswer {
   const text = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString("latin1");
   for (const [name, suffer] of Object.entries(faults)) {
     if (text.includes(`"${name}"`)) suffer();

@@ -1,0 +1,23 @@
+/** The address of the peer as text. Made anew it costs more than anything else of a small request, so those of late are kept. */
+import type { HttpResponse } from "uWebSockets.js";
+
+const keptMax = 10_000;
+const ipv4Bytes = 4;
+
+export class PeerAddresses {
+  /** Text by the address as a number, for IPv4. */
+  readonly #texts = new Map<number, string>();
+
+  /** The peer's address; call in the synchronous callback. */
+  of(res: HttpResponse): string {
+    const address = res.getRemoteAddress();
+    if (address.byteLength !== ipv4Bytes) return Buffer.from(res.getRemoteAddressAsText()).toString("latin1");
+    const number = new Uint32Array(address)[0]!;
+    const known = this.#texts.get(number);
+    if (known !== undefined) return known;
+    const text = new Uint8Array(address).join(".");
+    if (this.#texts.size >= keptMax) this.#texts.clear();
+    this.#texts.set(number, text);
+    return text;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * How a scoring worker answers a task: the outcomes of its batches as bytes, written over the frame that brought them, which so travels
+ * back without a copy or an allocation.
+ *
+ * An outcome is u8 kind, u16 accepted, u16 duplicates, u16 bytes of text, then the text: the session token, or of a refusal its error
+ * and message with a line feed between.
+ */
+import { type ErrorName, Refusal } from "../errors.js";
+import type { IngestOutcome } from "./commit-batches.js";
+
+const headBytes = 7;
+const kinds = { answer: 0, overQuota: 1, refusal: 2 } as const;
+/** No text of an outcome is longer: tokens have 33 characters, messages of refusals some 200. */
+const textCharactersMax = 4096;
+
+/** The outcomes as bytes: in the memory of `frame`, whose content is lost, unless they need more. */
+export function encodeOutcomes(
+  frame: Uint8Array<ArrayBuffer>,
+  outcomes: readonly IngestOutcome[],
+): Uint8Array<ArrayBuffer> {
+  let bytes: Buffer<ArrayBuffer> = Buffer.from(frame.buffer);
+  let at = 0;
+  for (const outcome of outcomes) {
+    const text = textOf(outcome);
+    const needed = at + headBytes + 3 * text.length;
+    if (needed > bytes.length) {
+      const larger = Buffer.from(new ArrayBuffer(2 * needed));
+      larger.set(bytes.subarray(0, at));
+      bytes = larger;
+    }
+    const length = bytes.write(text, at + headBytes, "utf8");
+    const isAnswer = !(outcome instanceof Refusal);
+    bytes[at] = isAnswer ? (outcome.over_quota === true ? kinds.overQuota : kinds.answer) : kinds.refusal;
+    bytes.writeUInt16LE(isAnswer ? outcome.accepted : 0, at + 1);
+    bytes.writeUInt16LE(isAnswer ? outcome.duplicates : 0, at + 3);
+    bytes.writeUInt16LE(length, at + 5);
+    at += headBytes + length;
+  }
+  return new Uint8Array(bytes.buffer, 0, at);
+}
+
+function textOf(outcome: IngestOutcome): string {
+  return outcome instanceof Refusal
+    ? `${outcome.error}\n${outcome.message}`.slice(0, textCharactersMax)
+    : outcome.session_token;
+}
+
+/** The outcomes in these bytes, in order. */
+export function decodeOutcomes(answer: Uint8Array): IngestOutcome[] {
+  const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
+  const outcomes: IngestOutcome[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const kind = bytes[at];
+    const accepted = bytes.readUInt16LE(at + 1);
+    const duplicates = bytes.readUInt16LE(at + 3);
+    const textAt = at + headBytes;
+    at = textAt + bytes.readUInt16LE(at + 5);
+    const text = bytes.toString(kind === kinds.refusal ? "utf8" : "latin1", textAt, at);
+    if (kind === kinds.refusal) {
+      const end = text.indexOf("\n");
+      outcomes.push(new Refusal(text.slice(0, end) as ErrorName, text.slice(end + 1)));
+    } else if (kind === kinds.overQuota) {
+      outcomes.push({ session_token: text, accepted, duplicates, over_quota: true });
+    } else {
+      outcomes.push({ session_token: text, accepted, duplicates });
+    }
+  }
+  return outcomes;
+}
