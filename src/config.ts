@@ -127,6 +127,11 @@ export const serveOptions = {
     "MiB waiting above which batches are recorded without being scored",
   ),
   "session-days": option(integer(1, 3650), 30, "days a session is kept after its last batch"),
+  "sessions-max": option(
+    integer(1, 1_000_000_000),
+    10_000_000,
+    "sessions a project may have; above it first contacts are shed and the oldest sessions go",
+  ),
   "block-days": option(integer(1, 3650), 90, "days a recorded block is kept"),
   "stats-days": option(integer(1, 3650), 400, "days hourly counts are kept"),
   "strict-abilities": option(flag, false, "ask projects:write of tokens for every change of configuration"),

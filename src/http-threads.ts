@@ -114,6 +114,7 @@ async function stopThread({ worker }: HttpThread): Promise<void> {
 function sweepRegularly(config: ServeConfig, log: Logger, { store }: RunningServer): () => Promise<void> {
   const retention: Retention = {
     sessionMs: config.sessionDays * dayMs,
+    sessionsMax: config.sessionsMax,
     blockMs: config.blockDays * dayMs,
     trafficMs: config.statsDays * dayMs,
   };

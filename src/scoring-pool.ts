@@ -27,6 +27,7 @@ export function scoringPool(
     durability: config.durability,
     ipStorage: config.ipStorage,
     plans: defaultPlans,
+    sessionsMax: config.sessionsMax,
     meters,
     writeCounts,
   };

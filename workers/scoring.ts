@@ -11,7 +11,15 @@ import { GroupWriter } from "../src/store/group-writer.js";
 import { openStore } from "../src/store/store.js";
 import { WriteMarker } from "../src/store/write-watch.js";
 
-const { dataDir, durability, ipStorage, plans, meters: buffer, writeCounts } = workerData as ScoringWorkerData;
+const {
+  dataDir,
+  durability,
+  ipStorage,
+  plans,
+  sessionsMax,
+  meters: buffer,
+  writeCounts,
+} = workerData as ScoringWorkerData;
 const store = openStore(dataDir);
 const meters = new ScoringMeters(buffer);
 const options = {
@@ -21,6 +29,7 @@ const options = {
   plans,
   ipStorage,
   replays: new ReplayMemory(store),
+  sessionsMax,
   onFired: (detectionId: number) => meters.countDetection(detectionId),
 };
 

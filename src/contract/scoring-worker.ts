@@ -12,6 +12,8 @@ export interface ScoringWorkerData {
   readonly durability: Durability;
   readonly ipStorage: IpStorage;
   readonly plans: Plans;
+  /** Sessions a project may have. */
+  readonly sessionsMax: number;
   /** Where the threads of this pool count, see `metrics/scoring-meters.ts`. */
   readonly meters: SharedArrayBuffer;
   /** Where the thread marks that it is in a write transaction: `store/write-watch.ts`. */

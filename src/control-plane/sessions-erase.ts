@@ -1,5 +1,6 @@
 /** Erases a session and every row that names it. Counters of events stay: they name nobody. */
 import { repeatsKey } from "../store/keys.js";
+import { SessionCount } from "../store/session-count.js";
 import type { Store } from "../store/store.js";
 import { blocksOf, findSession, idempotencyRowsOf } from "./stored-session.js";
 
@@ -21,6 +22,7 @@ export async function eraseSession(store: Store, token: string): Promise<ErasedS
     const place = findSession(store, token);
     if (place === null) return null;
     const { projectId, key } = place;
+    const count = new SessionCount(store, projectId);
     const blocks = blocksOf(store, projectId, token);
     for (const { id } of blocks) store.blocks.removeSync([projectId, id]);
     const idempotency = idempotencyRowsOf(store, place);
@@ -28,6 +30,8 @@ export async function eraseSession(store: Store, token: string): Promise<ErasedS
     let repeats = 0;
     for (const generation of [0, 1] as const) if (store.repeats.removeSync(repeatsKey(key, generation))) repeats++;
     store.sessions.removeSync(key);
+    count.add(-1);
+    count.save();
     return { projectId, sessions: 1, repeats, blocks: blocks.length, idempotency: idempotency.length };
   });
 }

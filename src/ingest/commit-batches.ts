@@ -32,11 +32,17 @@ import type { IngestRequest } from "./frame.js";
 import { badIdempotencyKey, findIdempotent, isIdempotencyKey, rememberIdempotent } from "./idempotency.js";
 import { Repeats } from "./repeats.js";
 import { ReplayMemory } from "./replays.js";
+import { SessionCounts } from "./session-counts.js";
 import { batchShape, countSighting } from "./sightings.js";
 import { storedAddress } from "./stored-address.js";
 import { UsageTally } from "./usage-tally.js";
 
-export type IngestOutcome = IngestAnswer | Refusal;
+/** A first contact that is not kept, because its project has all the sessions it may have. */
+export interface ContactShed {
+  readonly isShed: true;
+}
+
+export type IngestOutcome = IngestAnswer | Refusal | ContactShed;
 
 /** A session while a transaction works on it. */
 interface OpenSession {
@@ -52,6 +58,7 @@ interface OpenSession {
 
 interface Transaction {
   readonly sessions: Map<string, OpenSession>;
+  readonly counts: SessionCounts;
   readonly usage: UsageTally;
   readonly replays: ReplayMemory;
   readonly ipStorage: IpStorage;
@@ -65,6 +72,8 @@ export interface CommitOptions {
   readonly ipStorage: IpStorage;
   /** What this thread remembers of pointer paths from call to call; absent: nothing, it is read anew each time. */
   readonly replays?: ReplayMemory;
+  /** Sessions a project may have. */
+  readonly sessionsMax: number;
   /** Told of each detection that newly fired on a session, after the commit. */
   readonly onFired: (detectionId: number) => void;
 }
@@ -101,6 +110,7 @@ function commitGroup(
   const work = (): IngestOutcome[] => {
     const transaction: Transaction = {
       sessions: new Map(),
+      counts: new SessionCounts(options.store, options.sessionsMax),
       usage: new UsageTally(options.store, options.plans),
       replays,
       ipStorage: options.ipStorage,
@@ -110,6 +120,7 @@ function commitGroup(
       if (session.changed) saveSession(options.store, session, fired);
     transaction.usage.save();
     replays.save();
+    transaction.counts.save();
     return outcomes;
   };
   let committed: IngestOutcome[];
@@ -147,12 +158,13 @@ function recordBatch(
   request: IngestRequest,
   batch: IngestBatch,
   { project, account }: KeyHolder,
-): IngestAnswer {
+): IngestAnswer | ContactShed {
   const { facts } = request;
-  const session =
+  const known =
     findSession(store, transaction, project.id, batch.session_token) ??
-    findFirstContact(store, transaction, project.id, request) ??
-    mintSession(store, transaction, project.id, request);
+    findFirstContact(store, transaction, project.id, request);
+  if (known === null && !transaction.counts.admit(project.id)) return { isShed: true };
+  const session = known ?? mintSession(store, transaction, project.id, request);
   const fresh: IngestEvent[] = batch.events.filter((event) => session.repeats.admit(event.request_id));
   const isFirst = session.isNew && session.verdict.eventCount === 0;
   if (fresh.length > 0) {

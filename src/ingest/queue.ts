@@ -30,7 +30,7 @@ export interface QueueMeter {
   /** From a batch's arrival to its commit. */
   observeLag(ms: number): void;
   countBatch(counts: { readonly accepted: number; readonly duplicates: number }): void;
-  add(name: "batchesSampled" | "batchesShed" | "batchesFailed"): void;
+  add(name: "batchesSampled" | "batchesShed" | "batchesFailed" | "contactsShed"): void;
   set(name: "queueBatches" | "queueBytes" | "queueTasks", value: number): void;
 }
 
@@ -199,6 +199,8 @@ export class IngestQueue {
     const { meter } = this.#options;
     if (outcome instanceof Error || (outcome instanceof Refusal && outcome.error === "internal")) {
       meter.add("batchesFailed");
+    } else if ("isShed" in outcome) {
+      meter.add("contactsShed");
     } else if (!(outcome instanceof Refusal) && outcome.accepted + outcome.duplicates > 0) {
       meter.countBatch(outcome);
       meter.observeLag(lagMs);

@@ -2,14 +2,14 @@
  * How a scoring worker answers a task: the outcomes of its batches as bytes, written over the frame that brought them, which so travels
  * back without a copy or an allocation.
  *
- * An outcome is u8 kind, u16 accepted, u16 duplicates, u16 bytes of text, then the text: the session token, or of a refusal its error
- * and message with a line feed between.
+ * An outcome is u8 kind, u16 accepted, u16 duplicates, u16 bytes of text, then the text: the session token, of a refusal its error
+ * and message with a line feed between, of a contact that was shed nothing.
  */
 import { type ErrorName, Refusal } from "../errors.js";
 import type { IngestOutcome } from "./commit-batches.js";
 
 const headBytes = 7;
-const kinds = { answer: 0, overQuota: 1, refusal: 2 } as const;
+const kinds = { answer: 0, overQuota: 1, refusal: 2, shed: 3 } as const;
 /** No text of an outcome is longer: tokens have 33 characters, messages of refusals some 200. */
 const textCharactersMax = 4096;
 
@@ -29,8 +29,8 @@ export function encodeOutcomes(
       bytes = larger;
     }
     const length = bytes.write(text, at + headBytes, "utf8");
-    const isAnswer = !(outcome instanceof Refusal);
-    bytes[at] = isAnswer ? (outcome.over_quota === true ? kinds.overQuota : kinds.answer) : kinds.refusal;
+    bytes[at] = kindOf(outcome);
+    const isAnswer = "session_token" in outcome;
     bytes.writeUInt16LE(isAnswer ? outcome.accepted : 0, at + 1);
     bytes.writeUInt16LE(isAnswer ? outcome.duplicates : 0, at + 3);
     bytes.writeUInt16LE(length, at + 5);
@@ -39,10 +39,15 @@ export function encodeOutcomes(
   return new Uint8Array(bytes.buffer, 0, at);
 }
 
+function kindOf(outcome: IngestOutcome): number {
+  if (outcome instanceof Refusal) return kinds.refusal;
+  if ("isShed" in outcome) return kinds.shed;
+  return outcome.over_quota === true ? kinds.overQuota : kinds.answer;
+}
+
 function textOf(outcome: IngestOutcome): string {
-  return outcome instanceof Refusal
-    ? `${outcome.error}\n${outcome.message}`.slice(0, textCharactersMax)
-    : outcome.session_token;
+  if (outcome instanceof Refusal) return `${outcome.error}\n${outcome.message}`.slice(0, textCharactersMax);
+  return "isShed" in outcome ? "" : outcome.session_token;
 }
 
 /** The outcomes in these bytes, in order. */
@@ -60,6 +65,8 @@ export function decodeOutcomes(answer: Uint8Array): IngestOutcome[] {
     if (kind === kinds.refusal) {
       const end = text.indexOf("\n");
       outcomes.push(new Refusal(text.slice(0, end) as ErrorName, text.slice(end + 1)));
+    } else if (kind === kinds.shed) {
+      outcomes.push({ isShed: true });
     } else if (kind === kinds.overQuota) {
       outcomes.push({ session_token: text, accepted, duplicates, over_quota: true });
     } else {

@@ -239,6 +239,11 @@ const rows: readonly Row[] = [
     "Batches recorded without being scored, under load.",
     service("batchesSampled"),
   ),
+  counter(
+    "verdictd_first_contacts_shed_total",
+    "First contacts not kept, because their project has --sessions-max sessions.",
+    service("contactsShed"),
+  ),
   counter("verdictd_verdicts_total", "Verdict answers by band, action and source.", verdictSamples),
   counter("verdictd_verdict_failures_total", "Verdicts that failed open on an error.", service("verdictFailures")),
   counter("verdictd_detections_fired_total", "Detections that newly fired on a session.", ({ scoring }) =>

@@ -18,6 +18,7 @@ const names = [
   "batchesSampled",
   "batchesShed",
   "batchesFailed",
+  "contactsShed",
   "blocksRecorded",
   "blocksFailed",
   "verdictFailures",

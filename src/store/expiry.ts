@@ -4,11 +4,14 @@
  */
 import { limits } from "../limits.js";
 import { hourOf, idempotencyDay, repeatsKey, sessionKeyBytes, sessionRange } from "./keys.js";
+import { countSessions, SessionCount } from "./session-count.js";
 import type { Store } from "./store.js";
 
 export interface Retention {
   /** ms after its last batch that a session is kept. */
   readonly sessionMs: number;
+  /** Sessions a project may have: of one that is close to it, the oldest go. */
+  readonly sessionsMax: number;
   /** ms that a recorded block is kept. */
   readonly blockMs: number;
   /** ms that hourly counts are kept. */
@@ -35,6 +38,7 @@ export async function sweep(
   swept.sightings = await removeBelow(store, "sightings", sightingFloor(nowMs), isStopping);
   for (const projectId of store.projects.getKeys({})) {
     swept.sessions += await sweepSessions(store, projectId, nowMs - retention.sessionMs, isStopping);
+    swept.sessions += await makeRoom(store, projectId, retention.sessionsMax, isStopping);
     swept.blocks += await sweepBlocks(store, projectId, nowMs - retention.blockMs, isStopping);
     swept.traffic += await sweepTraffic(store, projectId, hourOf(nowMs - retention.trafficMs), isStopping);
   }
@@ -91,18 +95,51 @@ async function sweepSessions(
     if (rows.length === 0 || isStopping() || Buffer.compare(from, end) >= 0) return removed;
     const expired = rows.filter(({ value }) => value.length < 24 || value.readDoubleLE(lastSeenAt) < cutoffMs);
     await store.root.transaction(() => {
-      for (const { key } of expired) removed += removeExpired(store, key, cutoffMs);
+      const count = new SessionCount(store, projectId);
+      const gone = expired.filter(({ key }) => removeExpired(store, key, cutoffMs)).length;
+      count.add(-gone);
+      count.save();
+      removed += gone;
     });
     from = Buffer.concat([rows.at(-1)!.key, Buffer.alloc(1)]);
   }
 }
 
 /** Looks again inside the transaction: the visitor may have come back meanwhile. */
-function removeExpired(store: Store, key: Buffer, cutoffMs: number): number {
+function removeExpired(store: Store, key: Buffer, cutoffMs: number): boolean {
   const bytes = store.sessions.getBinary(key);
-  if (bytes === undefined || (bytes.length >= 24 && bytes.readDoubleLE(lastSeenAt) >= cutoffMs)) return 0;
+  if (bytes === undefined || (bytes.length >= 24 && bytes.readDoubleLE(lastSeenAt) >= cutoffMs)) return false;
   removeSession(store, key);
-  return 1;
+  return true;
+}
+
+/**
+ * Removes the sessions of the longest past first contact until a twentieth of `sessionsMax` is free, so that a flood of first contacts
+ * does not keep new visitors out until its sessions expire.
+ */
+async function makeRoom(
+  store: Store,
+  projectId: number,
+  sessionsMax: number,
+  isStopping: () => boolean,
+): Promise<number> {
+  const aim = sessionsMax - Math.ceil(sessionsMax / 20);
+  const { start, end } = sessionRange(projectId);
+  let removed = 0;
+  for (;;) {
+    const tooMany = Math.min(countSessions(store, projectId) - aim, limits.sweepRowsMax);
+    if (tooMany <= 0 || isStopping()) return removed;
+    const gone = await store.root.transaction(() => {
+      const count = new SessionCount(store, projectId);
+      const keys = [...store.sessions.getKeys({ start, end, limit: tooMany })];
+      for (const key of keys) removeSession(store, key);
+      count.add(-keys.length);
+      count.save();
+      return keys.length;
+    });
+    if (gone === 0) return removed;
+    removed += gone;
+  }
 }
 
 /** Removes a session's record and its repeats. Call inside a write transaction, with the session's key. */

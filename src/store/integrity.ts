@@ -6,6 +6,7 @@ import type { Transaction } from "lmdb";
 import { limits } from "../limits.js";
 import { rowChecks } from "./integrity-rows.js";
 import { monthOf, tableNames } from "./keys.js";
+import { sessionCountKey } from "./session-count.js";
 import type { Store } from "./store.js";
 
 /** One thing that is wrong. */
@@ -72,6 +73,7 @@ export class Walk {
   #faultCount = 0;
   readonly #traffic = new Map<number, TrafficSum>();
   readonly #trafficOfMonth = new Map<string, number>();
+  readonly #sessions = new Map<number, number>();
   /** Events of a project's sessions that began in the hours that traffic is kept of. */
   readonly #sessionEvents = new Map<number, number>();
 
@@ -120,6 +122,7 @@ export class Walk {
 
   /** Call after the traffic table: only sessions that began in its hours can be held against it. */
   countSession(projectId: number, firstSeenMs: number, events: number): void {
+    this.#sessions.set(projectId, (this.#sessions.get(projectId) ?? 0) + 1);
     const from = this.#traffic.get(projectId)?.fromHour ?? Number.POSITIVE_INFINITY;
     const isCounted = firstSeenMs >= from * 3_600_000;
     if (isCounted) this.#sessionEvents.set(projectId, (this.#sessionEvents.get(projectId) ?? 0) + events);
@@ -127,6 +130,12 @@ export class Walk {
 
   /** Every event of a session was counted in an hour, every event of an hour in its month; rows expire, so less may be left. */
   counters(): void {
+    for (const key of this.#anyTable("projects").getKeys({ transaction: this.#transaction })) {
+      const counted = this.get("meta", sessionCountKey(Number(key)));
+      const stored = this.#sessions.get(Number(key)) ?? 0;
+      if (counted !== undefined && counted !== stored)
+        this.#fault("meta", sessionCountKey(Number(key)), `says ${String(counted)} sessions, there are ${stored}`);
+    }
     for (const [projectId, events] of this.#sessionEvents) {
       const counted = this.#traffic.get(projectId)?.events ?? 0;
       if (events > counted)

@@ -16,6 +16,7 @@ const outcome: fc.Arbitrary<IngestOutcome> = fc.oneof(
   fc
     .tuple(fc.constantFrom(...(Object.keys(errors) as ErrorName[])), fc.string({ unit: "binary", maxLength: 300 }))
     .map(([error, message]) => new Refusal(error, message)),
+  fc.constant({ isShed: true as const }),
 );
 
 t.test("outcomes come back as they were, whatever memory they are written over", async (t) => {

@@ -10,7 +10,7 @@ import { openIngest } from "./ingest.js";
 const noon = Date.UTC(2026, 10, 21, 12);
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const retention = { sessionMs: 30 * dayMs, blockMs: 90 * dayMs, trafficMs: 400 * dayMs };
+const retention = { sessionMs: 30 * dayMs, sessionsMax: 1e9, blockMs: 90 * dayMs, trafficMs: 400 * dayMs };
 
 /** Outcomes are compared as what a client would read. */
 // biome-ignore lint/suspicious/noExplicitAny: an outcome is an answer or a refusal

@@ -43,12 +43,25 @@ export interface Ingest {
   take(...sent: readonly Sent[]): IngestOutcome[];
 }
 
-export async function openIngest(t: Test, plans: Plans = defaultPlans, ipStorage: IpStorage = "full"): Promise<Ingest> {
+export async function openIngest(
+  t: Test,
+  plans: Plans = defaultPlans,
+  ipStorage: IpStorage = "full",
+  sessionsMax = 1e9,
+): Promise<Ingest> {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const owner = await ownerOf(store);
   const writer = new GroupWriter(store, "process", new WriteMarker(newWriteCounts()));
-  const options = { store, writer, credentials: new Credentials(store), plans, ipStorage, onFired: () => {} };
+  const options = {
+    store,
+    writer,
+    credentials: new Credentials(store),
+    plans,
+    ipStorage,
+    sessionsMax,
+    onFired: () => {},
+  };
   const request = ({ body, key, nowMs, ip = noFacts.ip }: Sent): IngestRequest => ({
     siteKey: owner.siteKey,
     idempotencyKey: key ?? null,

@@ -9,7 +9,7 @@ import { openStore, type Store } from "../../src/store/store.js";
 
 const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 21, 12);
-const retention = { sessionMs: 30 * dayMs, blockMs: 90 * dayMs, trafficMs: 400 * dayMs };
+const retention = { sessionsMax: 1e9, sessionMs: 30 * dayMs, blockMs: 90 * dayMs, trafficMs: 400 * dayMs };
 let counter = 0;
 
 function part(firstSeenMs: number, lastSeenMs: number): VerdictPart {

@@ -70,6 +70,10 @@ const damages: Record<string, [(store: Store) => unknown, { table: string; key?:
     (s) => s.slugs.removeSync("default"),
     { table: "accounts", key: "1", fault: /slug "default"/ },
   ],
+  "a count of sessions that is wrong": [
+    (s) => s.meta.putSync("sessions:1", 3),
+    { table: "meta", key: "sessions:1", fault: /says 3 sessions, there are 1/ },
+  ],
   "a slug of nobody": [(s) => s.slugs.putSync("ghost", 9), { table: "slugs", key: "ghost", fault: /accounts 9/ }],
   "an e-mail that is gone": [(s) => s.emails.removeSync("owner@localhost"), { table: "users", fault: /e-mail/ }],
   "an e-mail of nobody": [(s) => s.emails.putSync("a@b", 9), { table: "emails", fault: /users 9/ }],

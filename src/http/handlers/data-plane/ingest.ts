@@ -131,7 +131,7 @@ function identifyLater(
   outcome: IngestOutcome | Error,
   requestId: string,
 ): void {
-  if (outcome instanceof Error || outcome instanceof Refusal) return;
+  if (outcome instanceof Error || outcome instanceof Refusal || "isShed" in outcome) return;
   const { session_token: identifies } = outcome;
   void identities.resolve(request.facts.ip, request.facts.userAgent).then((identity) => {
     const facts = { ...request.facts, nowMs: now() };
@@ -161,6 +161,7 @@ function earlyRefusal(
 
 function reply(outcome: IngestOutcome | Error): Reply {
   if (outcome instanceof Error) return { ...unstored, headers: cors };
+  if ("isShed" in outcome) return { status: 204, headers: cors };
   return outcome instanceof Refusal
     ? { ...refusal(outcome), headers: cors }
     : { status: 202, body: answerText(outcome), headers: cors };
