@@ -48,7 +48,7 @@ export function writeReply(res: HttpResponse, requestId: string, reply: Reply, i
   res.writeHeader("X-Request-Id", requestId);
   if (reply.headers !== undefined) for (const [name, value] of reply.headers) res.writeHeader(name, value);
   if (reply.body === undefined) {
-    // 204 and 304 have no length (RFC 9110, 8.6). Asked to close as well, `endWithoutBody` would say one of 2^63 bytes.
+    // 204 and 304 have no length (RFC 9110, 8.6). Given any argument, `endWithoutBody` would say one of 2^63 bytes.
     if ((reply.status === 204 || reply.status === 304) && !isLast) res.endWithoutBody();
     else res.end(undefined, isLast);
     return;

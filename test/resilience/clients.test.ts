@@ -56,6 +56,18 @@ t.test("clients that contradict themselves", async (t) => {
     t.equal(stored(), before, "none is a batch");
   });
 
+  await t.test("an answer without a body names no length and leaves its connection to the next request", async (t) => {
+    const client = await RawClient.open(server.port);
+    for (let index = 0; index < 3; index++) {
+      client.write(rawRequest("OPTIONS", "/v1/events", { Origin: "https://shop.example" }));
+      const preflight = await client.answer();
+      t.same([preflight?.status, preflight?.headers.get("content-length")], [204, undefined]);
+      client.write(rawRequest("POST", "/v1/events", { "X-Service-Site-Key": tenant.siteKey }, body));
+      t.equal((await client.answer())?.status, 202);
+    }
+    client.leave();
+  });
+
   await t.test("headers over the limit are refused, and other connections go on", async (t) => {
     const client = await RawClient.open(server.port);
     client.write(`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${"a".repeat(40_000)}`);
