@@ -54,16 +54,11 @@ export interface Store {
 
 /**
  * Opens (and on an empty folder creates) the store in `dataDir`. An older store is upgraded, after a copy of it was put beside it as
- * `verdictd.mdb.schema-N`. Throws `StoreError` for a store from a newer version, and what an upgrade throws, which then changed nothing.
+ * `verdictd.mdb.schema-N`. Throws `StoreError` for a folder that can't be used and for a store from a newer version, and what an upgrade
+ * throws, which then changed nothing.
  */
 export function openStore(dataDir: string, schema: Schema = currentSchema): Store {
-  makeFolder(dataDir);
-  const root = open<unknown, string>({
-    path: storeFile(dataDir),
-    maxDbs: 32,
-    maxReaders: 1024,
-    overlappingSync: true,
-  });
+  const root = openRoot(dataDir);
   const records = <V, K extends string | number | (string | number)[]>(name: string): Database<V, K> =>
     root.openDB<V, K>({ name });
   const packed = (name: string): Database<Buffer, Buffer> =>
@@ -105,6 +100,22 @@ export function openStore(dataDir: string, schema: Schema = currentSchema): Stor
     throw error;
   }
   return store;
+}
+
+/** LMDB's environment. What keeps it from being had (rights, a read-only disk) is the operator's to mend, so it says where. */
+function openRoot(dataDir: string): RootDatabase<unknown, string> {
+  makeFolder(dataDir);
+  try {
+    return open<unknown, string>({
+      path: storeFile(dataDir),
+      maxDbs: 32,
+      maxReaders: 1024,
+      overlappingSync: true,
+    });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StoreError(`can't open the store in ${dataDir}: ${reason}`, { cause });
+  }
 }
 
 /** Several processes may open an older store at once: one upgrades it, the others wait for that. */

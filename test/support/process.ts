@@ -29,15 +29,15 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Starts `verdictd` with these arguments; who calls it reads its output and ends it. */
-export function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const [command = "", ...words] = [...node, program, ...args];
+/** Starts `verdictd` with these arguments; who calls it reads its output and ends it. `under`: by this command. */
+export function start(args: readonly string[], env: NodeJS.ProcessEnv = {}, under: readonly string[] = []) {
+  const [command = "", ...words] = [...under, ...node, program, ...args];
   return spawn(command, words, { env: environment(env), stdio: ["ignore", "pipe", "pipe"] });
 }
 
 /** Runs `verdictd` with these arguments to its end. */
-export async function verdictd(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
-  const child = start(args, env);
+export async function verdictd(...how: Parameters<typeof start>): Promise<Outcome> {
+  const child = start(...how);
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
