@@ -75,15 +75,21 @@ async function bundle(): Promise<void> {
       jsx: "automatic",
       jsxImportSource: "preact",
     }),
-    build({ ...common, entryPoints: [source("demo/demo.ts")], outfile: target("demo/demo.js"), format: "iife" }),
+    build({
+      ...common,
+      entryPoints: [source("demo/demo.ts"), source("demo/demo.css")],
+      outdir: target("demo"),
+      format: "iife",
+    }),
   ]);
   for (const path of results.flatMap(({ metafile }) => Object.keys(metafile!.inputs))) {
     const isKnown = browserPackages.some((folder) => path.startsWith(`${folder}/`));
     if (path.includes("node_modules/") && !isKnown) throw new Error(`${path}: add it to browserPackages`);
   }
   await Promise.all(["demo", "console"].map((name) => mkdir(target(name), { recursive: true })));
-  await copyFile(source("console/index.html"), target("console/index.html"));
-  await Promise.all(["index.html", "demo.css"].map((name) => copyFile(source("demo", name), target("demo", name))));
+  await Promise.all(
+    ["demo", "console"].map((name) => copyFile(source(name, "index.html"), target(name, "index.html"))),
+  );
 }
 
 /** Puts compressed forms beside the files that are served as they are; one that is no smaller is left out. */
@@ -118,6 +124,7 @@ try {
   const projects = ["sdk", "demo", "console", "middleware"];
   await Promise.all([...projects.map((name) => compile(source(name))), bundle()]);
   await buildDocs(root);
+  await build({ ...common, entryPoints: [source("docs/docs.css")], outfile: target("docs/docs.css") });
   await compressFiles();
   await writeFile(target("licenses.txt"), await licenceTexts(root, browserPackages));
   await checkBudget("sdk.js", ["sdk/sdk.js"], sdkGzipBytesMax);

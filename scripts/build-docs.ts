@@ -2,7 +2,7 @@
  * Renders the documentation (README.md and `src/docs/*.md`) to pages below `dist/docs`. Parts that depend on the program's own lists are
  * left as marks, which the server fills in when it starts. A link that leads nowhere fails the build.
  */
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { escapeHtml, slugOf } from "../src/docs/html.js";
@@ -29,7 +29,6 @@ export async function buildDocs(root: string): Promise<void> {
   await checkMenu(source);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
-  await copyFile(join(source, "docs.css"), join(target, "docs.css"));
   for (const [name, title] of menu) {
     const path = name === "" ? join(root, "README.md") : join(source, `${name}.md`);
     const body = render(await readFile(path, "utf8"), basename(path));
