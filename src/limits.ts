@@ -118,6 +118,8 @@ export const limits = {
 
   /** How many tasks a scoring thread is handed at once: one runs while the next is on its way. */
   tasksInFlightPerThread: 2,
+  /** Batches without which a task does not go ahead of a thread's turn: it grows while it waits, and a commit costs the same for more. */
+  taskBatchesAhead: 128,
 
   ruleNameMax: 255,
   ruleSourceMax: 2000,

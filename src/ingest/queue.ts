@@ -154,8 +154,10 @@ export class IngestQueue {
 
   #dispatch(): void {
     while (this.#tasks < this.#options.tasksMax) {
-      const task = this.#waiting.shift();
-      if (task === undefined) return;
+      const task = this.#waiting[0];
+      const isAhead = this.#tasks >= this.#options.tasksMax / limits.tasksInFlightPerThread;
+      if (task === undefined || (isAhead && task.settle.length < limits.taskBatchesAhead)) return;
+      this.#waiting.shift();
       this.#tasks++;
       this.#waitingBatches -= task.settle.length;
       this.#running.add(task);
