@@ -121,18 +121,22 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     accessLog: log.isLevelEnabled("debug") ? new AccessLog((entry) => log.debug(entry, "request"), networkOf) : null,
     certificate,
   });
-  const flushTraffic = (): Promise<void> =>
-    services.traffic.flush().catch((err: unknown) => log.error({ err }, "counts of verdicts could not be stored"));
-  const flushing = setInterval(flushTraffic, limits.trafficFlushMs);
+  const flush = async (): Promise<void> => {
+    await services.traffic
+      .flush()
+      .catch((err: unknown) => log.error({ err }, "counts of verdicts could not be stored"));
+    await services.flushBlocks();
+  };
+  const flushing = [setInterval(flush, limits.trafficFlushMs), setInterval(services.flushBlocks, limits.blocksFlushMs)];
   const leaveFailures = surviveCommitFailures((err) => log.error({ err }, "the store could not be written"));
   const watching = watchScoring(services.queue, pool, new WriteWatch(writeCounts), log);
   const close = async (): Promise<void> => {
     services.stopping = true;
     await services.queue.drain();
     clearInterval(watching);
-    clearInterval(flushing);
+    for (const timer of flushing) clearInterval(timer);
     meters.stop();
-    await flushTraffic();
+    await flush();
     services.reverseDns.close();
     await services.feed.close();
     await pool.close();
@@ -252,13 +256,7 @@ function buildServices(
           path: context.path ?? null,
           createdAt: new Date(now()).toISOString(),
         } as const;
-        blocks.record(block).then(
-          () => meters.add("blocksRecorded"),
-          (err: unknown) => {
-            meters.add("blocksFailed");
-            log.error({ err }, "a block could not be recorded");
-          },
-        );
+        if (!blocks.record(block)) meters.add("blocksFailed");
       },
       onAnswer: (project, verdict, source, token, context) => {
         traffic.countVerdict(project.id, verdict.verdict, verdict.action, now());
@@ -272,6 +270,11 @@ function buildServices(
       now,
     },
   });
+  const flushBlocks = (): Promise<void> =>
+    blocks.flush().then(
+      (count) => meters.add("blocksRecorded", count),
+      (err: unknown) => log.error({ err }, "blocks could not be stored"),
+    );
   const reverseDns = createReverseDns({
     ...(config.dnsServers.length > 0 && { servers: config.dnsServers }),
     now,
@@ -306,7 +309,7 @@ function buildServices(
     ...ruleRoutes(rules),
     ...accountRoutes(),
     ...sessionRoutes({ sessions, now }),
-    blockRoute(blocks),
+    blockRoute({ blocks, flush: flushBlocks }),
     statsRoute({ stats: new Stats(store), flush: () => traffic.flush(), now }),
     ruleTestRoute({ sessions, now }),
     verifiedBotsRoute(catalogues),
@@ -327,6 +330,7 @@ function buildServices(
     accounts,
     projects,
     traffic,
+    flushBlocks,
     queue,
     reverseDns,
     feed,

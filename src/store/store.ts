@@ -192,6 +192,11 @@ export function nextId(store: Store, kind: string): number {
   return id;
 }
 
+/** Takes all ids of a kind up to this one. Call inside a write transaction. */
+export function skipIds(store: Store, kind: string, upTo: number): void {
+  store.meta.putSync(`next:${kind}`, upTo);
+}
+
 /**
  * Lets reads of this thread see every commit made before the present turn of the event loop. LMDB's reads share a snapshot for a
  * millisecond or more; a key revoked by another process must be refused from the very next request on. Cheap to call often: only

@@ -54,11 +54,16 @@ t.test("a walk of pages shows every block once, the latest first, while others a
   const two = await service.tenant("two");
   const blocks = new Blocks(service.server.store);
   for (let index = 0; index < 7; index++) {
-    await blocks.record(block(one.project.id, index));
-    await blocks.record(block(two.project.id, 100 + index));
+    blocks.record(block(one.project.id, index));
+    blocks.record(block(two.project.id, 100 + index));
+    if (index % 3 === 0) await blocks.flush();
   }
+  await blocks.flush();
   const path = `/v1/projects/${one.project.id}/blocks`;
-  const rows = await service.walk(path, one.token, 3, () => blocks.record(block(one.project.id, 50)));
+  const rows = await service.walk(path, one.token, 3, async () => {
+    blocks.record(block(one.project.id, 50));
+    await blocks.flush();
+  });
   t.same(
     rows.map((row) => row.id),
     [7, 6, 5, 4, 3, 2, 1],
@@ -70,7 +75,8 @@ t.test("a page is 50 rows by default, and its bounds and cursors are checked", a
   const service = await startService(t);
   const one = await service.tenant("one");
   const blocks = new Blocks(service.server.store);
-  await Promise.all(Array.from({ length: 51 }, (_, index) => blocks.record(block(one.project.id, index))));
+  for (let index = 0; index < 51; index++) blocks.record(block(one.project.id, index));
+  await blocks.flush();
   for (let index = 0; index < 2; index++) await service.ingest(one, batch(`session${index}`));
   const ask = (log: string, query: string) =>
     service.ask("GET", `/v1/projects/${one.project.id}/${log}${query}`, { as: one.token });

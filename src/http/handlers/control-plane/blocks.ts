@@ -8,7 +8,13 @@ import { json, refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 
-export function blockRoute(blocks: Blocks): ProjectRoute {
+export interface BlockServices {
+  readonly blocks: Blocks;
+  /** Stores what this thread has recorded but not stored yet. */
+  readonly flush: () => Promise<void>;
+}
+
+export function blockRoute({ blocks, flush }: BlockServices): ProjectRoute {
   return {
     method: "get",
     path: "/v1/projects/:project/blocks",
@@ -23,9 +29,10 @@ export function blockRoute(blocks: Blocks): ProjectRoute {
       answers: { 200: "BlocksAnswer" },
       refusals: ["invalidPayload"],
     },
-    handle: ({ project, query }) => {
+    handle: async ({ project, query }) => {
       const asked = readLogQuery(query);
       if (asked instanceof Refusal) return refusal(asked);
+      await flush();
       const page = blocks.page(project.id, asked.limit, asked.cursor);
       if (page instanceof Refusal) return refusal(page);
       const answer: BlocksAnswer = { data: page.rows.map(blockRow), meta: { next_cursor: page.nextCursor } };
