@@ -128,8 +128,8 @@ export function sightingKey(hour: number, kind: number, projectId: number): Buff
   return key;
 }
 
-/** Slots of a bucket: with the header of its page exactly one page of 4 KiB. */
-export const replayBucketSlots = 510;
+/** Slots of a bucket: with the header of its page (24 bytes) exactly one page of 4 KiB. */
+export const replayBucketSlots = 509;
 export const replayBuckets = Math.ceil(limits.shingleSlotsMax / replayBucketSlots);
 
 /** Keys of a project's memory of pointer paths. */
