@@ -15,8 +15,8 @@ export type Severity = "info" | "low" | "medium" | "high" | "critical";
  * - strong: 12. Fires on less than one person in 300.
  * - moderate: 27. Fires on less than one person in 100.
  * - notable: 31. Rare among people but possible for one: never a bot band alone, with a second one 12.
- * - weak: 48. Corroboration; it takes three.
- * - hint: 53. The same; it takes five.
+ * - weak: 48. Corroborates what is stronger; without it, weak facts of any number come to no more than a notable one.
+ * - hint: 53. The same, less.
  * - none: 60. Said for the record.
  */
 export const strengths = {

@@ -81,14 +81,11 @@ export const driverDetections = [
     slug: "test-runner-artifact",
     engine: "js_detection",
     state: "scoring",
-    meaning: "Names of a test runner or an embedding framework for automation were found in the page.",
+    meaning: "Names of a test runner or of a scraper were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
     reads: ["driverArtifacts"],
-    when: (e) =>
-      /domAutomation|awesomium|CefSharp|RunPerfTest|fmget_targets|geb|testCafe|cypress|Sequentum/i.test(
-        e.driverArtifacts,
-      ),
+    when: (e) => /domAutomation|fmget_targets|testCafe|cypress|Sequentum/i.test(e.driverArtifacts),
     source: "fingerprintjs/BotD",
     fires: { driverArtifacts: "domAutomationController" },
     staysQuiet: { driverArtifacts: "__playwright" },
@@ -98,13 +95,13 @@ export const driverDetections = [
     slug: "driver-artifact",
     engine: "js_detection",
     state: "scoring",
-    meaning: "Some name of an automation driver was found in the page.",
-    strength: "notable",
+    meaning: "Some name of an automation driver or an embedding framework was found in the page.",
+    strength: "weak",
     cause: "driver_artifacts",
     reads: ["driverArtifacts"],
     when: (e) => e.driverArtifacts !== "",
-    source: "the list of names in the SDK; what the entries beside this one do not know",
-    fires: { driverArtifacts: "__somedriver" },
+    source: "names that embedding frameworks (CefSharp, Awesomium) leave as well, in whose applications people browse",
+    fires: { driverArtifacts: "CefSharp" },
     staysQuiet: { driverArtifacts: "" },
   }),
   detection({
@@ -142,7 +139,7 @@ export const driverDetections = [
     state: "scoring",
     meaning: "A desktop window is exactly as large as its content: it has neither tabs nor an address bar.",
     strength: "weak",
-    cause: "headless_window",
+    cause: "embedded",
     reads: ["outerW", "innerW", "outerH", "innerH", "browserMobile", "screenH"],
     when: (e) =>
       e.outerW > 0 &&
@@ -187,25 +184,27 @@ export const driverDetections = [
     slug: "window-larger-than-screen",
     engine: "js_detection",
     state: "scoring",
-    meaning: "The window is larger than the screen it is on.",
+    meaning: "The window is far larger than the small screen it is said to be on.",
     strength: "notable",
     cause: "window_size",
     reads: ["outerW", "screenW", "outerH", "screenH", "dpr", "touchPoints", "browserMobile"],
     when: (e) =>
       e.screenW > 0 &&
+      e.screenW <= 800 &&
+      e.screenH <= 600 &&
       e.outerW > e.screenW * 1.1 + 16 &&
       e.outerH > e.screenH * 1.1 + 16 &&
       e.dpr >= 1 &&
       e.touchPoints === 0 &&
       e.browserMobile === false,
     source:
-      "windows of headless Chromium on its screen of 800 by 600; a window over two monitors is larger one way only",
+      "windows of headless Chromium on its screen of 800 by 600; extensions that invent a screen choose a common, larger one",
     fires: { outerW: 1280, screenW: 800, outerH: 880, screenH: 600, dpr: 1, touchPoints: 0, browserMobile: false },
     staysQuiet: {
-      outerW: 3840,
-      screenW: 1920,
+      outerW: 1920,
+      screenW: 1366,
       outerH: 1040,
-      screenH: 1080,
+      screenH: 768,
       dpr: 1,
       touchPoints: 0,
       browserMobile: false,
@@ -234,7 +233,7 @@ export const driverDetections = [
     state: "scoring",
     meaning: "A desktop Chromium reports neither plugins nor MIME types.",
     strength: "weak",
-    cause: "headless_plugins",
+    cause: "embedded",
     reads: ["plugins", "browserFamily", "browserMobile", "browserEmbedded"],
     when: (e) =>
       e.plugins === 0 && e.browserFamily === "chromium" && e.browserMobile === false && e.browserEmbedded === false,
@@ -249,7 +248,7 @@ export const driverDetections = [
     state: "scoring",
     meaning: "A desktop Chromium lacks window.chrome.",
     strength: "weak",
-    cause: "headless_chrome_object",
+    cause: "embedded",
     reads: ["chromeObject", "browserFamily", "browserMobile", "browserEmbedded"],
     when: (e) =>
       !e.chromeObject && e.browserFamily === "chromium" && e.browserMobile === false && e.browserEmbedded === false,

@@ -91,8 +91,11 @@ export function firedDetections(evidence: Evidence, list: readonly Detection[] =
   return (list === detections ? catalogue : new DetectionRunner(list)).fired(evidence);
 }
 
-/** The weight of a detection; nothing when a stronger one saw the same cause, or one as strong with a lower id. */
-function contributionOf(each: Detection, fired: readonly Detection[]): number {
+/**
+ * The weight of a detection among those that `fired`, as log-odds; nothing when a stronger one saw the same cause, or one as
+ * strong with a lower id. The order of `fired` has no meaning.
+ */
+export function contributionOf(each: Detection, fired: readonly Detection[]): number {
   if (each.state !== "scoring") return 0;
   const weight = strengths[each.strength];
   for (const other of fired) {
@@ -104,11 +107,15 @@ function contributionOf(each: Detection, fired: readonly Detection[]): number {
   return weight;
 }
 
-/** null when nothing that counts has fired. `fired` is sorted, so that rounding does not depend on the catalogue's order. */
+/**
+ * null when nothing that counts has fired. `fired` is sorted, so that rounding does not depend on the catalogue's order. Weak facts
+ * corroborate: by themselves, however many, they come to what one notable fact does, for odd browsers are odd in many ways.
+ */
 function engineScore(fired: readonly FiredDetection[]): number | null {
   let weight = 0;
   for (const each of fired) weight += each.contribution;
   if (weight === 0) return null;
+  if (fired[0]!.contribution < strengths.notable) weight = Math.min(weight, strengths.notable);
   const humanShare = 1 / (1 + Math.exp(neutralLogOdds + weight));
   return Math.min(scoreMax, Math.max(1, Math.round(100 * humanShare)));
 }

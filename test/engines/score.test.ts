@@ -1,7 +1,16 @@
 /** Scoring: abstention, strength, combination and their independence of order. */
 import t from "tap";
+import type { EventPayload } from "../../src/contract/events.js";
 import { detections } from "../../src/detections/catalogue.js";
-import { combine, explain, firedDetections, neutralScore, runEngines } from "../../src/engines/score.js";
+import type { Detection } from "../../src/detections/detection.js";
+import {
+  combine,
+  contributionOf,
+  explain,
+  firedDetections,
+  neutralScore,
+  runEngines,
+} from "../../src/engines/score.js";
 import { evidenceOf } from "../../src/engines/session-evidence.js";
 import { newFeatures } from "../../src/engines/session-features.js";
 import { alone, chromeEnvironment, chromeFacts, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";
@@ -62,6 +71,17 @@ t.test("human behaviour does not hide proven automation", async (t) => {
   t.equal(detectionIds[0], 100102);
 });
 
+t.test("weak facts of any number never make a bot by themselves, and weigh beside a stronger one", async (t) => {
+  const window = { screen_w: 800, screen_h: 600, outer_w: 800, outer_h: 560, inner_w: 780, inner_h: 440 };
+  const odd = { ...window, stack_probe: true, languages: [], plugins: 0, color_depth: 8, cpu: 0 };
+  const scoreOf = (more: EventPayload) =>
+    runEngines(folded([event("env", { ...chromeEnvironment, ...odd, ...more })]), lastRequest).js_detection;
+  const alone = scoreOf({});
+  t.ok(alone.fired.length >= 5, `${alone.fired.length} facts`);
+  t.equal(alone.score, 31);
+  t.ok(scoreOf({ native_tampered: ["navigator.webdriver"] }).score! < 15);
+});
+
 t.test("the order of the catalogue does not change what fires or what it weighs", async (t) => {
   const facts = {
     ...chromeFacts,
@@ -71,14 +91,32 @@ t.test("the order of the catalogue does not change what fires or what it weighs"
     secChUa: "",
     acceptLanguage: "",
   };
-  const features = folded([event("env", { ...chromeEnvironment, outer_w: 0, outer_h: 0, native_tampered: ["x"] })], {
-    facts,
-  });
+  const features = folded(
+    [
+      event("env", {
+        ...chromeEnvironment,
+        outer_w: 0,
+        outer_h: 0,
+        native_tampered: ["x"],
+        worker_mismatch: ["platform"],
+      }),
+    ],
+    {
+      facts,
+    },
+  );
   const evidence = evidenceOf(features, lastRequest);
-  const forwards = firedDetections(evidence).map((each) => each.id);
-  const backwards = firedDetections(evidence, [...detections].reverse()).map((each) => each.id);
+  const weighed = (list: readonly Detection[]) => {
+    const fired = firedDetections(evidence, list);
+    return fired.map((each) => `${each.id} ${contributionOf(each, fired)}`).sort();
+  };
+  const forwards = weighed(detections);
   t.ok(forwards.length >= 4);
-  t.same(backwards.sort(), forwards.sort());
+  t.ok(
+    forwards.some((each) => each.endsWith(" 0")),
+    "one sees a cause that another sees too",
+  );
+  t.same(weighed([...detections].reverse()), forwards);
 });
 
 t.test(
