@@ -17,6 +17,7 @@ const menu = [
   ["configuration", "Configuration"],
   ["api", "API"],
   ["detections", "Detections"],
+  ["figures", "Figures"],
   ["events", "What is collected"],
   ["comparison", "Comparison"],
 ] as const;

@@ -20,8 +20,8 @@ import { chromeEnvironment, chromeFacts } from "../test/engines/sessions.js";
 import { batchesOf, dataFolder, readTraces, type Trace, type TraceForm } from "./trace-sessions.js";
 
 /** Bands at the default threshold of 30. */
-const botScoreMax = 29;
-const confidentScoreMax = 15;
+export const botScoreMax = 29;
+export const confidentScoreMax = 15;
 
 /** The data holds these recordings twice, under two names: a replay by all rights, so they are left out. */
 const storedTwice = ["barkworth/human-2021-07-23_17-22-10#0", "barkworth/human-2021-07-23_17-22-10#1"];
@@ -122,6 +122,25 @@ function print(title: string, rows: readonly [string, Outcome[]][]): void {
   for (const [name, outcomes] of rows) console.log(row(name, outcomes));
 }
 
+/** People of the recorded data, without what it holds twice. */
+export function people(traces: readonly Trace[]): Trace[] {
+  return traces.filter((each) => each.label === "human" && !storedTwice.includes(each.id));
+}
+
+/** Scores every trace of a split (`train`, `dev`, or `all`), people first; replays meet their originals in whichever split. */
+export function measure(folder: string, split: string, form: TraceForm): Outcome[] {
+  const files = split === "all" ? ["train", "dev", "keys_nc_train", "keys_nc_dev"] : [split, `keys_nc_${split}`];
+  const traces = files.flatMap((file) => readTraces(folder, file));
+  const measured = people(traces);
+  const ids = new Set(measured.map((trace) => trace.id));
+  const index = new ShingleIndex();
+  for (const trace of people(["train", "dev"].flatMap((file) => readTraces(folder, file)))) {
+    if (!ids.has(trace.id)) scoreTrace(trace, form, index);
+  }
+  const programs = traces.filter((each) => each.label === "bot");
+  return [...measured, ...programs].map((trace) => scoreTrace(trace, form, index));
+}
+
 function main(): void {
   const folder = dataFolder();
   if (folder === null) {
@@ -129,19 +148,9 @@ function main(): void {
     return;
   }
   const [split = "dev", form = "both"] = process.argv.slice(2);
-  const files = split === "all" ? ["train", "dev", "keys_nc_train", "keys_nc_dev"] : [split, `keys_nc_${split}`];
-  const originals = ["train", "dev"]
-    .flatMap((file) => readTraces(folder, file))
-    .filter((each) => each.label === "human" && !storedTwice.includes(each.id));
-  const traces = files.flatMap((file) => readTraces(folder, file)).filter((each) => !storedTwice.includes(each.id));
-  const people = traces.filter((each) => each.label === "human");
-  const programs = traces.filter((each) => each.label === "bot");
   for (const each of ["sdk", "moves"] as const) {
     if (form !== "both" && form !== each) continue;
-    const index = new ShingleIndex();
-    const measured = new Set(people.map((trace) => trace.id));
-    for (const trace of originals) if (!measured.has(trace.id)) scoreTrace(trace, each, index);
-    const outcomes = [...people, ...programs].map((trace) => scoreTrace(trace, each, index));
+    const outcomes = measure(folder, split, each);
     const label = each === "sdk" ? "as the SDK sends it" : "one event a move";
     print(
       `People called programs (${split}, ${label}); goal: at most 1 % and 0.1 %`,

@@ -1,0 +1,160 @@
+/**
+ * Makes the tables of `src/docs/figures.md` from the recorded traces: people per source, programs per generator, train and dev apart,
+ * nothing pooled. Usage: figures (prints them), figures --write (puts them into the page).
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { alterations } from "./altered-traces.js";
+import {
+  botScoreMax,
+  confidentScoreMax,
+  measure,
+  type Outcome,
+  people,
+  ShingleIndex,
+  scoreTrace,
+  wilson,
+} from "./quality.js";
+import { dataFolder, readTraces, type Trace } from "./trace-sessions.js";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+/** The page that holds the tables, between these two lines. */
+export const figuresPage = join(root, "src/docs/figures.md");
+const opening = "<!-- figures -->";
+const closing = "<!-- end of figures -->";
+
+const isBot = ({ score }: Outcome) => score <= botScoreMax;
+const isConfident = ({ score }: Outcome) => score <= confidentScoreMax;
+
+function groups(outcomes: readonly Outcome[], keyOf: (trace: Trace) => string): Map<string, Outcome[]> {
+  const grouped = new Map<string, Outcome[]>();
+  for (const each of outcomes) {
+    const key = keyOf(each.trace);
+    grouped.set(key, [...(grouped.get(key) ?? []), each]);
+  }
+  return grouped;
+}
+
+/** `3.1 % (1.2 to 5.0)`, the interval at 95 %; a dash for nothing. */
+function share(outcomes: readonly Outcome[], counts: (outcome: Outcome) => boolean): string {
+  if (outcomes.length === 0) return "-";
+  const hits = outcomes.filter(counts).length;
+  const [low, high] = wilson(hits, outcomes.length).map((end) => (100 * end).toFixed(1));
+  return `${((100 * hits) / outcomes.length).toFixed(1)} % (${low} to ${high})`;
+}
+
+/** A Markdown table with its columns aligned, as the formatter wants it. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]!.length)));
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(" | ")} |`;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}
+
+interface Measured {
+  readonly train: readonly Outcome[];
+  readonly dev: readonly Outcome[];
+  /** Both splits, one event a move. */
+  readonly moves: readonly Outcome[];
+}
+
+function byGroup(measured: Measured, label: Trace["label"], keyOf: (trace: Trace) => string) {
+  const of = (outcomes: readonly Outcome[]) =>
+    groups(
+      outcomes.filter(({ trace }) => trace.label === label),
+      keyOf,
+    );
+  const [train, dev, moves] = [of(measured.train), of(measured.dev), of(measured.moves)];
+  return [...new Set([...train.keys(), ...dev.keys()])].sort().map((key) => ({
+    key,
+    train: train.get(key) ?? [],
+    dev: dev.get(key) ?? [],
+    moves: moves.get(key) ?? [],
+  }));
+}
+
+function peopleTable(measured: Measured): string {
+  const rows = byGroup(measured, "human", ({ source }) => source).map(({ key, train, dev, moves }) => [
+    key,
+    `${train.length} + ${dev.length}`,
+    share(train, isBot),
+    share(dev, isBot),
+    share([...train, ...dev], isConfident),
+    share(moves, isBot),
+  ]);
+  return table(["source", "windows", "train", "dev", "confident or definite, both", "one event a move, both"], rows);
+}
+
+function programsTable(measured: Measured): string {
+  const rows = byGroup(measured, "bot", ({ generator, source }) => `${generator ?? source}`).map(
+    ({ key, train, dev, moves }) => [
+      `\`${key}\``,
+      `${train.length} + ${dev.length}`,
+      share(train, isBot),
+      share(dev, isBot),
+      share(moves, isBot),
+    ],
+  );
+  return table(["generator", "windows", "train", "dev", "one event a move, both"], rows);
+}
+
+/** Each alteration with every source in which somebody was called a program. */
+function alteredTable(folder: string): string {
+  const traces = people(["train", "dev", "keys_nc_train", "keys_nc_dev"].flatMap((file) => readTraces(folder, file)));
+  const rows = alterations.map(({ name, alter }) => {
+    const outcomes = traces.map((trace) => scoreTrace(alter(trace), "sdk", new ShingleIndex()));
+    const touched = [...groups(outcomes, ({ source }) => source)].filter(([, each]) => each.some(isBot)).sort();
+    const said = touched.map(([source, each]) => {
+      const confident = each.filter(isConfident).length;
+      return `${source} ${each.filter(isBot).length} of ${each.length}${confident > 0 ? `, ${confident} confident` : ""}`;
+    });
+    return [name, said.length > 0 ? said.join("; ") : "nobody"];
+  });
+  return table(["seen through", "people in a bot band, by source"], rows);
+}
+
+/** The generated part of the page. Takes half a minute. */
+export function figures(folder: string): string {
+  const measured: Measured = {
+    train: measure(folder, "train", "sdk"),
+    dev: measure(folder, "dev", "sdk"),
+    moves: measure(folder, "all", "moves"),
+  };
+  return [
+    "## People",
+    "Share of windows in a bot band at the default threshold; the goal is at most 1 % in each source, and 0.1 % confident or definite.",
+    peopleTable(measured),
+    "## People through other browsers, displays and links",
+    "The same recordings, altered as a browser, a screen or a connection that no recorder had would have shown them.",
+    alteredTable(folder),
+    "## Programs",
+    "Share of windows in a bot band by behaviour alone: headers and environment are those of a person's Chrome.",
+    programsTable(measured),
+  ].join("\n\n");
+}
+
+/** The generated part as the page has it. Throws when its marks are missing. */
+export function figuresOfPage(): string {
+  const text = readFileSync(figuresPage, "utf8");
+  const from = text.indexOf(opening);
+  const to = text.indexOf(closing);
+  if (from < 0 || to < 0) throw new Error(`${figuresPage} lacks its marks`);
+  return text.slice(from + opening.length, to).trim();
+}
+
+function main(): void {
+  const folder = dataFolder();
+  if (folder === null) {
+    console.log("figures: skipped, there is no ../shared/data (or VERDICTD_TRACES) with recorded traces");
+    return;
+  }
+  const made = figures(folder);
+  if (!process.argv.includes("--write")) console.log(made);
+  else
+    writeFileSync(
+      figuresPage,
+      readFileSync(figuresPage, "utf8").replace(figuresOfPage(), () => made),
+    );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main();
