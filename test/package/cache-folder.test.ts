@@ -29,18 +29,19 @@ t.test(
   "every file is there with its contents, in a folder of this user only; a second start unpacks nothing",
   async (t) => {
     const packed = archive();
-    const folder = unpack(packed, [join(t.testdir(), "cache")], uid);
+    const { folder, hasWritten } = unpack(packed, [join(t.testdir(), "cache")], uid);
+    t.ok(hasWritten);
     t.match(folder, /\/cache\/1\.2\.3-[0-9a-f]{16}$/);
     t.same(found(folder), contents);
     t.equal(statSync(folder).mode & 0o777, 0o700);
-    t.equal(unpack(packed, [join(t.testdirName, "cache")], uid), folder);
+    t.same(unpack(packed, [join(t.testdirName, "cache")], uid), { folder, hasWritten: false });
     t.equal(packed.unpacked, 1);
   },
 );
 
 t.test("whatever was damaged is as packed after the next start", async (t) => {
   const cache = t.testdir();
-  const folder = unpack(archive(), [cache], uid);
+  const { folder } = unpack(archive(), [cache], uid);
   const one = join(folder, "a/b/one.js");
   const damages: Record<string, () => void> = {
     "a byte changed": () => writeFileSync(one, "onf"),
@@ -58,7 +59,7 @@ t.test("whatever was damaged is as packed after the next start", async (t) => {
   };
   for (const [name, damage] of Object.entries(damages)) {
     damage();
-    t.equal(unpack(archive(), [cache], uid), folder, name);
+    t.same(unpack(archive(), [cache], uid), { folder, hasWritten: true }, name);
     t.same(found(folder), contents, name);
     t.same(readdirSync(join(folder, "a/b")), ["one.js"], `${name}: nothing is left over`);
   }
@@ -66,9 +67,9 @@ t.test("whatever was damaged is as packed after the next start", async (t) => {
 
 t.test("a folder that others can read is not used, the next one is", async (t) => {
   const dir = t.testdir({ second: {} });
-  const name = unpack(archive(), [join(dir, "first")], uid).slice(-22);
+  const name = unpack(archive(), [join(dir, "first")], uid).folder.slice(-22);
   chmodSync(join(dir, "first", name), 0o755);
-  t.equal(unpack(archive(), [join(dir, "first"), join(dir, "second")], uid), join(dir, "second", name));
+  t.equal(unpack(archive(), [join(dir, "first"), join(dir, "second")], uid).folder, join(dir, "second", name));
   t.throws(() => unpack(archive(), [join(dir, "first")], uid), CacheFailure);
 });
 

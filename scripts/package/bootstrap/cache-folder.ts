@@ -1,9 +1,10 @@
 /**
  * The private folder that the executable unpacks itself into: where it may lie, whether its files are the ones packed, and putting
- * back those that are not. Knows nothing of what the files are. Several processes may do this at once.
+ * back those that are not. Knows nothing of what the files are. Several processes may do this at once. Folders of versions that
+ * nobody uses any more are `old-caches.ts`'s business.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
 export interface PackedFile {
@@ -45,12 +46,19 @@ export function cacheFolders(
   return [...own.map((folder) => join(folder, "verdictd")), join(temporary, `verdictd-${uid}`)];
 }
 
+export interface Unpacked {
+  /** Its time of change is that of the last start. */
+  readonly folder: string;
+  /** False when every file was there. */
+  readonly hasWritten: boolean;
+}
+
 /**
  * The folder that holds every file of the archive, in the first of `folders` where that is possible. Checks each file's hash (some
  * 20 ms for 15 MB) and writes those that are missing or damaged under another name first, so that nobody sees half a file.
  * Throws `CacheFailure`.
  */
-export function unpack(archive: Archive, folders: readonly string[], uid: number): string {
+export function unpack(archive: Archive, folders: readonly string[], uid: number): Unpacked {
   const manifest: Manifest = JSON.parse(archive.manifest);
   const name = `${manifest.version}-${sha256(archive.manifest).slice(0, 16)}`;
   const reasons: string[] = [];
@@ -64,17 +72,27 @@ export function unpack(archive: Archive, folders: readonly string[], uid: number
   throw new CacheFailure(`no folder to unpack into (${reasons.join("; ")}): name a writable one with --cache-dir`);
 }
 
-function filled(folder: string, manifest: Manifest, archive: Archive, uid: number): string {
+function filled(folder: string, manifest: Manifest, archive: Archive, uid: number): Unpacked {
   makePrivate(folder, uid);
   try {
-    repair(folder, manifest, archive);
+    markUsed(folder);
+    return { folder, hasWritten: repair(folder, manifest, archive) };
   } catch {
     // A file where a folder belongs, or the reverse: nothing less than all of it anew.
     rmSync(folder, { recursive: true, force: true });
     makePrivate(folder, uid);
-    repair(folder, manifest, archive);
+    return { folder, hasWritten: repair(folder, manifest, archive) };
   }
-  return folder;
+}
+
+/** Keeps the folder from being taken for an old one. A cache that was filled beforehand may be read-only. */
+function markUsed(folder: string): void {
+  const now = new Date();
+  try {
+    utimesSync(folder, now, now);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EROFS") throw error;
+  }
 }
 
 /** Code is run from this folder: nobody else may write in it, or put another in its place. */
@@ -88,15 +106,17 @@ function makePrivate(folder: string, uid: number): void {
   if (isShared || (parent.uid !== uid && parent.uid !== 0)) throw new Error(`others can write in ${dirname(folder)}`);
 }
 
-function repair(folder: string, manifest: Manifest, archive: Archive): void {
+/** Whether anything had to be written. */
+function repair(folder: string, manifest: Manifest, archive: Archive): boolean {
   const isWrong = manifest.files.map((file) => !isIntact(join(folder, file.path), file));
-  if (!isWrong.includes(true)) return;
+  if (!isWrong.includes(true)) return false;
   const contents = archive.contents();
   let at = 0;
   for (const [index, file] of manifest.files.entries()) {
     if (isWrong[index]) put(join(folder, file.path), contents.subarray(at, at + file.bytes));
     at += file.bytes;
   }
+  return true;
 }
 
 function isIntact(path: string, { bytes, sha256: expected }: PackedFile): boolean {

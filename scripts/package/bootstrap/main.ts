@@ -6,6 +6,7 @@ import { getAsset, getRawAsset } from "node:sea";
 import { brotliDecompressSync } from "node:zlib";
 import { readCacheFlag } from "./cache-flag.js";
 import { CacheFailure, cacheFolders, unpack } from "./cache-folder.js";
+import { removeOldCaches } from "./old-caches.js";
 
 function start(): void {
   const flag = readCacheFlag(process.argv.slice(2), process.env);
@@ -19,7 +20,9 @@ function start(): void {
     contents: () => brotliDecompressSync(new Uint8Array(getRawAsset("contents") as ArrayBuffer)),
   };
   try {
-    const folder = unpack(archive, cacheFolders(flag.folder, process.env, uid, tmpdir()), uid);
+    const { folder, hasWritten } = unpack(archive, cacheFolders(flag.folder, process.env, uid, tmpdir()), uid);
+    // Nothing is new in the cache otherwise, so nothing can be too much.
+    if (hasWritten) removeOldCaches(folder, uid);
     process.argv.splice(2, Number.POSITIVE_INFINITY, ...flag.rest);
     createRequire(join(folder, "package.json"))("./start.cjs");
   } catch (error) {
