@@ -73,10 +73,11 @@ export const limits = {
   /** How often an admin address that is taken is tried again: the process before this one may still hold it. */
   adminRetryMs: 1000,
 
-  /** How often counts of verdict answers, and recorded blocks, are added to the store. */
+  /** How often counts of verdict answers are added to the store. */
   trafficFlushMs: 1000,
-  /** Blocks that wait for that; further ones are counted and dropped. About 10 MB, and more than a thread answers in a second. */
+  /** How often recorded blocks are. */
   blocksFlushMs: 100,
+  /** Blocks that wait for that; further ones are counted and dropped. About 10 MB. */
   blocksWaitingMax: 50_000,
 
   /** Who may follow a thread's verdicts at once, and characters of what each sends to begin with. */

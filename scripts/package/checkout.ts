@@ -19,20 +19,20 @@ export function nodeFolder(arch: Arch): Promise<string> {
   return registryPackage(nodePackages[arch], cache);
 }
 
-/** How an executable differs from that of the checkout as it is. */
-export interface Variant {
-  readonly version: string;
-  /** Put other modules in the place of compiled ones. */
-  readonly plugins: readonly Plugin[];
-}
-
-/** Writes the executable to `target`; returns the folders of the packages in it, as the lock file names them. */
-export async function executableOf(arch: Arch, target: string, variant?: Variant): Promise<readonly string[]> {
+/**
+ * Writes the executable to `target`; returns the folders of the packages in it, as the lock file names them. `plugins` may put other
+ * modules in the place of the compiled ones.
+ */
+export async function executableOf(
+  arch: Arch,
+  target: string,
+  plugins?: readonly Plugin[],
+): Promise<readonly string[]> {
   const node = await nodeFolder(arch);
-  const { files, packages } = await programTree(root, arch, cache, join(node, "LICENSE"), variant?.plugins);
+  const { files, packages } = await programTree(root, arch, cache, join(node, "LICENSE"), plugins);
   await makeExecutable(
     {
-      version: variant?.version ?? (await ownVersion()),
+      version: await ownVersion(),
       files,
       node: join(node, "bin/node"),
       nodeHere: join(await nodeFolder(process.arch as Arch), "bin/node"),

@@ -1,7 +1,7 @@
 /** An empty root folder with the executable, glibc and libstdc++ in it, and nothing else: what a bare Linux host offers at least. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, linkSync, mkdirSync } from "node:fs";
+import { copyFileSync, linkSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -9,12 +9,11 @@ import type { Test } from "tap";
 
 const machine = process.arch === "arm64" ? "arm64" : "x64";
 
-/** The executable that `npm run package` makes for this machine. */
+/** The executable that `npm run package` makes for this machine; the tests that run it make it first. */
 export const executable = fileURLToPath(new URL(`../../verdictd-linux-${machine}`, import.meta.url));
 
-/** Why the executable can't be tested here; false when it can. */
+/** Why a root of one's own can't be had here; false when it can. */
 export function cannotRun(): string | false {
-  if (!existsSync(executable)) return `there is no dist/verdictd-linux-${machine}: make it with \`npm run package\``;
   try {
     execFileSync("unshare", ["--user", "--map-user=1000", "true"], { stdio: "ignore" });
     return false;
@@ -31,32 +30,47 @@ export interface Done {
 
 export interface Serving {
   readonly address: string;
+  readonly pid: number;
   /** From the start of the process to its word that it listens. */
   readonly startMs: number;
   /** Asks it to stop; its exit code. */
   stop(): Promise<number | null>;
 }
 
+/** Makes the root read-only but for `/data`, then does what follows. `$0` is the root. */
+const onlyDataWritable =
+  'mount --bind "$0" "$0" && mount --bind "$0/data" "$0/data" && mount -o remount,bind,ro "$0" && exec "$@"';
+
 /** The root as seen by user 1000, whose home is the only folder beside `/data` and `/backups` that there is. */
 export class BareRoot {
   /** Its path outside. */
   readonly path: string;
   readonly #t: Test;
+  readonly #before: readonly string[];
 
-  constructor(t: Test) {
+  constructor(t: Test, options: { readonly isReadOnly?: boolean } = {}) {
     this.#t = t;
     this.path = t.testdir({ data: {}, backups: {}, home: { operator: {} } });
     for (const library of libraries()) {
       mkdirSync(join(this.path, dirname(library)), { recursive: true });
       copyFileSync(library, join(this.path, library));
     }
-    linkSync(executable, join(this.path, "verdictd"));
+    this.install(executable);
+    this.#before = options.isReadOnly
+      ? ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", onlyDataWritable, this.path]
+      : [];
+  }
+
+  /** Puts the file there as `/verdictd`, in the place of the one before. */
+  install(file: string): void {
+    rmSync(join(this.path, "verdictd"), { force: true });
+    linkSync(file, join(this.path, "verdictd"));
   }
 
   #spawn(args: readonly string[]): ChildProcess {
     const inside = ["--user", "--map-user=1000", "--map-group=1000", "--root", this.path, "--wd", "/home/operator"];
     // tap has each Node process load a module of its own, which is not there.
-    return spawn("env", ["-u", "NODE_OPTIONS", "unshare", ...inside, "/verdictd", ...args], {
+    return spawn("env", ["-u", "NODE_OPTIONS", ...this.#before, "unshare", ...inside, "/verdictd", ...args], {
       env: { PATH: process.env["PATH"], HOME: "/home/operator", VERDICTD_DATA_DIR: "/data" },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -94,7 +108,7 @@ export class BareRoot {
         child.kill("SIGTERM");
         return (await ended)[0];
       };
-      return { address: `http://127.0.0.1:${port}`, startMs, stop };
+      return { address: `http://127.0.0.1:${port}`, pid: child.pid!, startMs, stop };
     }
     throw new Error(`the server ended before it listened: exit ${(await ended)[0]}`);
   }

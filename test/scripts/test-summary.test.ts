@@ -1,4 +1,7 @@
 /** The summary that CI trusts: a skipped or unfinished test must never look like a passed one. */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import t from "tap";
 import { tallyOf } from "../../scripts/test-summary.js";
 
@@ -39,4 +42,17 @@ t.test("a file without a plan and a bail out are failures", async (t) => {
 t.test("a name that speaks of skipping is no skip", async (t) => {
   t.same(counts("ok 1 - a missing field skips the detection\n1..1\n"), { passed: 1, failed: 0, skipped: 0 });
   t.same(counts("ok 1 - escaped \\# skip in a name\n1..1\n"), { passed: 1, failed: 0, skipped: 0 });
+});
+
+t.test("several runs are added up, and one in which nothing passed is a failure", async (t) => {
+  const results = () => ({ dist: { test: { "imports.test.js.tap": "ok 1 - one\n1..1\n" } } });
+  const dir = t.testdir({ one: results(), two: results(), empty: {} });
+  const script = fileURLToPath(new URL("../../scripts/test-summary.js", import.meta.url));
+  const summary = (...folders: string[]) =>
+    spawnSync(process.execPath, [script, ...folders.map((name) => join(dir, name))], { encoding: "utf8" });
+  const good = summary("one", "two");
+  t.same([good.status, good.stdout], [0, "2 passed, 0 failed, 0 skipped\n"]);
+  const bad = summary("one", "empty");
+  t.equal(bad.status, 1);
+  t.match(bad.stdout, /empty: no test passed\n1 passed, 0 failed, 0 skipped\n$/);
 });
