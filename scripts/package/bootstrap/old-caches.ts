@@ -5,7 +5,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Folders kept beside the present one, some 20 MB each: to go back a version, or two programs that share a cache. */
+/** Folders kept beside the present one, some 15 MB each: to go back a version, or two programs that share a cache. */
 const keptBeside = 2;
 
 /** As `unpack` names them: the version and the start of a hash. */
