@@ -1,6 +1,8 @@
 /**
- * The write transactions of scoring workers. An acknowledged batch survives a killed process as soon as its commit is visible. LMDB flushes it
- * all the same before `transactionSync` returns, once a group of batches; with `power-loss` that is what counts.
+ * The write transactions of scoring workers. What a commit waits for is what an acknowledged batch survives. With `power-loss` nobody
+ * sees a commit before it is on the disk. With `process` all see it at once and its flush, which lets others write meanwhile, ends
+ * before `write` returns: lmdb-js has no safe commit that does not flush. So no flush of ours is needed, and none may be: a thread
+ * that ends during one takes the process with it (SIGSEGV in lmdb-js).
  */
 import type { Durability } from "../contract/scoring-worker.js";
 import type { Store } from "./store.js";
@@ -8,8 +10,7 @@ import type { WriteMarker } from "./write-watch.js";
 
 /**
  * Flags of lmdb's `transactionSync`: abortable, committed on return, visible before the flush. With `overlappingSync` LMDB keeps the
- * last flushed state apart until a newer one is flushed, so a power cut corrupts nothing; other threads write while this one flushes.
- * `mdb_txn_commit` does that flush itself: nothing is left to do in the background.
+ * last flushed state apart until a newer one is flushed, so a power cut at worst loses the last moments and corrupts nothing.
  */
 const visibleBeforeFlush = 1 | 2 | 0x10000;
 
@@ -28,8 +29,7 @@ export class GroupWriter {
   write<T>(work: () => T): T {
     const { root } = this.#store;
     const marked = (): T => this.#marker.holding(work);
-    return this.#durability === "power-loss"
-      ? this.#marker.asking(() => root.transactionSync(marked))
-      : this.#marker.asking(() => root.transactionSync(marked, visibleBeforeFlush as number));
+    if (this.#durability === "power-loss") return this.#marker.asking(() => root.transactionSync(marked));
+    return this.#marker.asking(() => root.transactionSync(marked, visibleBeforeFlush as number));
   }
 }
