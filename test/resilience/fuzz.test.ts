@@ -1,6 +1,7 @@
 /** The short form of what must hold for every input. A failure prints the seed and the smallest counterexample. */
 import t from "tap";
 import * as properties from "./fuzz-properties.js";
+import { fuzzBatches, fuzzRules } from "./guided-targets.js";
 
 t.test("every body is a batch or a refusal of the table", async (t) => {
   properties.bodiesAreBatchesOrRefused(t, 3000);
@@ -16,4 +17,9 @@ t.test("records keep what they are given, and damaged ones are no exception", as
 
 t.test("any order of batches, repeats and retried first contacts counts as sets would", async (t) => {
   await properties.countsAgreeWithSets(t, 60);
+});
+
+t.test("inputs that coverage leads to are batches with a score or refused, rules or refused", async (t) => {
+  await fuzzBatches(t, 400, Date.now() % 1_000_000);
+  await fuzzRules(t, 800, Date.now() % 1_000_000);
 });
