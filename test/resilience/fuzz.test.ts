@@ -2,6 +2,7 @@
 import t from "tap";
 import * as properties from "./fuzz-properties.js";
 import { fuzzBatches, fuzzRules } from "./guided-targets.js";
+import { acceptedBatchesAreScored } from "./scored-batches.js";
 
 t.test("every body is a batch or a refusal of the table", async (t) => {
   properties.bodiesAreBatchesOrRefused(t, 3000);
@@ -22,4 +23,8 @@ t.test("any order of batches, repeats and retried first contacts counts as sets 
 t.test("inputs that coverage leads to are batches with a score or refused, rules or refused", async (t) => {
   await fuzzBatches(t, 400, Date.now() % 1_000_000);
   await fuzzRules(t, 800, Date.now() % 1_000_000);
+});
+
+t.test("every accepted batch leaves a score from 1 to 99", async (t) => {
+  await acceptedBatchesAreScored(t, 150);
 });
