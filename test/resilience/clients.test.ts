@@ -68,6 +68,32 @@ t.test("clients that contradict themselves", async (t) => {
     client.leave();
   });
 
+  await t.test("rules that are made to be expensive are refused at once, and others are served", async (t) => {
+    const rules = `/v1/projects/${tenant.projectId}/rules`;
+    const many = Array.from({ length: 3000 }, (_, index) => `"${index}"`).join(",");
+    const sources = {
+      "60,000 parentheses": "(".repeat(60_000),
+      "30,000 NOTs": `${"NOT ".repeat(15_000)}verified_bot`,
+      "a set of 3,000": `path in {${many}}`,
+      "a thousand globs": Array.from({ length: 1000 }, () => 'path wildcard "*a*a*a*b"').join(" OR "),
+      "one string without end": `path == "${"a".repeat(60_000)}`,
+    };
+    for (const [name, expression] of Object.entries(sources)) {
+      for (const path of [rules, `${rules}/test`]) {
+        const body = { name, expression, action: "block" };
+        const [answer] = await Promise.all([server.ask("POST", path, { token: tenant.token, body }), servesOthers(t)]);
+        t.same([answer.status, answer.json.code], [422, "INVALID_PAYLOAD"], `${name} at ${path}`);
+        t.ok(answer.text.length < 2000, "and the answer is short");
+      }
+    }
+    const deep = `{"expression": ${"[".repeat(30_000)}${"]".repeat(30_000)}, "name": "deep", "action": "block"}`;
+    const answer = await server.ask("POST", rules, { token: tenant.token, body: deep });
+    t.equal(answer.status, 422, "JSON 30,000 deep");
+    const batchOfDeep = `{"session_token": null, "events": ${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const headers = { "x-service-site-key": tenant.siteKey };
+    t.equal((await server.ask("POST", "/v1/events", { headers, body: batchOfDeep })).status, 422, "JSON 100,000 deep");
+  });
+
   await t.test("headers over the limit are refused, and other connections go on", async (t) => {
     const client = await RawClient.open(server.port);
     client.write(`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${"a".repeat(40_000)}`);
