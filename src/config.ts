@@ -134,6 +134,11 @@ export const serveOptions = {
   ),
   "block-days": option(integer(1, 3650), 90, "days a recorded block is kept"),
   "stats-days": option(integer(1, 3650), 400, "days hourly counts are kept"),
+  "trail-sessions": option(
+    integer(0, 2000),
+    200,
+    "latest sessions of a project whose coarse pointer path and kinds of events are kept to look at; 0: of none",
+  ),
   "strict-abilities": option(flag, false, "ask projects:write of tokens for every change of configuration"),
   "log-level": option(oneOf("trace", "debug", "info", "warn", "error", "silent"), "info", "least level that is logged"),
 } as const satisfies Record<string, Option<unknown>>;

@@ -90,6 +90,21 @@ export const limits = {
   /** Age from which a socket where nobody answers is one that a killed process left behind. */
   socketLeftBehindMs: MINUTE_MS,
 
+  /**
+   * Trails: bodies that a thread copies for them between two flushes, twice as many under load (40 us of work each, off the ingest
+   * path), and the largest of them; of how many sessions at least one is followed; points and moments kept of a session (about 1 KiB), characters of a path; pixels of the grid on which
+   * points lie and the largest coordinate; how far apart events of a batch may be.
+   */
+  trailBatchesPerFlush: 25,
+  trailBodyBytesMax: 32 * KIB,
+  trailShareMax: 4096,
+  trailPointsMax: 96,
+  trailMomentsMax: 48,
+  trailPathMax: 64,
+  trailGridPx: 4,
+  trailPxMax: 16_384,
+  trailBatchMsMax: MINUTE_MS,
+
   /** Slots of a project's memory of pointer paths, against which replays are found. */
   shingleSlotsMax: 1 << 18,
   /** Slots, and rows, that its log holds before they are taken into buckets: about two milliseconds of a transaction. */

@@ -18,6 +18,7 @@ import { Rules } from "./control-plane/rules.js";
 import { Sessions } from "./control-plane/sessions.js";
 import { Stats } from "./control-plane/stats.js";
 import { TrafficCounter } from "./control-plane/traffic.js";
+import { Trails } from "./control-plane/trails.js";
 import { VerifiedBotCatalogues } from "./control-plane/verified-bot-catalogue.js";
 import { detections } from "./detections/catalogue.js";
 import { docPages, type RenderedPage } from "./docs/pages.js";
@@ -34,6 +35,7 @@ import { scoringRoutes } from "./http/handlers/control-plane/scoring.js";
 import { sessionRoutes } from "./http/handlers/control-plane/sessions.js";
 import { statsRoute } from "./http/handlers/control-plane/stats.js";
 import { tokenRoutes } from "./http/handlers/control-plane/tokens.js";
+import { trailRoute } from "./http/handlers/control-plane/trail.js";
 import { usageRoutes } from "./http/handlers/control-plane/usage.js";
 import { verifiedBotsRoute } from "./http/handlers/control-plane/verified-bots.js";
 import { forwardAuthRoute } from "./http/handlers/data-plane/forward-auth.js";
@@ -122,10 +124,11 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     certificate,
   });
   const flush = async (): Promise<void> => {
-    await services.traffic
-      .flush()
-      .catch((err: unknown) => log.error({ err }, "counts of verdicts could not be stored"));
-    await services.flushBlocks();
+    await Promise.all([
+      services.traffic.flush().catch((err: unknown) => log.error({ err }, "counts of verdicts could not be stored")),
+      services.trails.flush().catch((err: unknown) => log.error({ err }, "trails of sessions could not be stored")),
+      services.flushBlocks(),
+    ]);
   };
   const flushing = [setInterval(flush, limits.trafficFlushMs), setInterval(services.flushBlocks, limits.blocksFlushMs)];
   const leaveFailures = surviveCommitFailures((err) => log.error({ err }, "the store could not be written"));
@@ -228,6 +231,7 @@ function buildServices(
   });
   const onFailure = (error: unknown, requestId: string): void => log.error({ err: error, requestId }, "request failed");
   const feed = new VerdictFeed();
+  const trails = new Trails({ store, credentials, sessionsMax: config.trailSessions, now });
   const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
   const verdicts = new VerdictReader({
     ttlMs: config.verdictTtl * 1000,
@@ -293,6 +297,7 @@ function buildServices(
       credentials,
       clientIp: (socket, xff) => clientIp(socket, xff, trusted),
       identities: new VisitorIdentities(bots),
+      trails,
       now,
       onFailure,
     }),
@@ -309,6 +314,7 @@ function buildServices(
     ...ruleRoutes(rules),
     ...accountRoutes(),
     ...sessionRoutes({ sessions, now }),
+    trailRoute({ sessions, trails }),
     blockRoute({ blocks, flush: flushBlocks }),
     statsRoute({ stats: new Stats(store), flush: () => traffic.flush(), now }),
     ruleTestRoute({ sessions, now }),
@@ -331,6 +337,7 @@ function buildServices(
     projects,
     traffic,
     flushBlocks,
+    trails,
     queue,
     reverseDns,
     feed,

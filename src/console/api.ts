@@ -18,6 +18,7 @@ import type {
   TokenCreatedAnswer,
   TokenRevokedAnswer,
   TokensAnswer,
+  TrailAnswer,
   UsageAnswer,
   UserAnswer,
   VerifiedBotsAnswer,
@@ -77,6 +78,8 @@ export class Api {
     this.#ask<SessionsAnswer>("GET", `${of(project)}/sessions?${pageQuery(cursor)}`);
   session = (project: number, token: string) =>
     this.#ask<SessionAnswer>("GET", `${of(project)}/sessions/${encodeURIComponent(token)}`);
+  trail = (project: number, token: string) =>
+    this.#ask<TrailAnswer>("GET", `${of(project)}/sessions/${encodeURIComponent(token)}/trail`);
   blocks = (project: number, cursor: string | null) =>
     this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${pageQuery(cursor)}`);
   /** Counts from `from` until now. */

@@ -5,9 +5,11 @@
 import type { tags } from "typia";
 import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody, TokenBody } from "./control.js";
 import type { Role } from "./entities.js";
-import type { IngestAnswer, IngestBatch } from "./events.js";
+import type { EventType, IngestAnswer, IngestBatch } from "./events.js";
 import type { EngineName } from "./evidence.js";
+import type { PointKind } from "./trail.js";
 import type { Action, Band, LoggedInPolicy, Verdict } from "./verdict.js";
+
 import type { VerifiedBotEntry } from "./verified-bots.js";
 
 type IsoTime = string & tags.Format<"date-time">;
@@ -180,6 +182,16 @@ export interface SessionAnswer extends SessionRow {
   user_agent: string | null;
   /** The most recent logged-in assertion; null: never. */
   logged_in_at: IsoTime | null;
+}
+
+/** The course of a session as far as it is kept; in order of time, the oldest dropped first. */
+export interface TrailAnswer {
+  /** Events that went into it; the session may have more. */
+  noted: number & tags.Type<"uint32">;
+  /** In pixels of the viewport, on a grid. */
+  points: { x: number & tags.Type<"uint32">; y: number & tags.Type<"uint32">; kind: PointKind }[];
+  /** Events of one kind in a row; `path` only of page events. */
+  moments: { at: IsoTime; type: EventType; count: number & tags.Type<"uint32">; path: string | null }[];
 }
 
 /** A recorded block. */
@@ -357,6 +369,7 @@ export interface ApiTypes {
   RuleAnswer: RuleAnswer;
   SessionsAnswer: SessionsAnswer;
   SessionAnswer: SessionAnswer;
+  TrailAnswer: TrailAnswer;
   BlocksAnswer: BlocksAnswer;
   StatsAnswer: StatsAnswer;
   RuleTestAnswer: RuleTestAnswer;

@@ -5,6 +5,7 @@ import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody, 
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
 import type { RulesFile } from "./rules-file.js";
+import type { Trail } from "./trail.js";
 
 /** Where and why a value does not fit its type: `path` as in `events[3].payload.x`, `expected` as a TypeScript type. */
 export interface Mismatch {
@@ -65,6 +66,7 @@ const recordValidators = {
   rule: typia.createValidate<Rule>(),
   block: typia.createValidate<Block>(),
   traffic: typia.createValidate<Traffic>(),
+  trail: typia.createValidate<Trail>(),
 };
 
 export type StoredRecord = keyof typeof recordValidators;

@@ -11,6 +11,7 @@ export interface ErasedSession {
   readonly repeats: number;
   readonly blocks: number;
   readonly idempotency: number;
+  readonly trails: number;
 }
 
 /**
@@ -32,6 +33,7 @@ export async function eraseSession(store: Store, token: string): Promise<ErasedS
     store.sessions.removeSync(key);
     count.add(-1);
     count.save();
-    return { projectId, sessions: 1, repeats, blocks: blocks.length, idempotency: idempotency.length };
+    const trails = store.trails.removeSync(key) ? 1 : 0;
+    return { projectId, sessions: 1, repeats, blocks: blocks.length, idempotency: idempotency.length, trails };
   });
 }

@@ -2,6 +2,7 @@
 import type { Block } from "../contract/entities.js";
 import type { VerdictPart } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
+import type { Trail } from "../contract/trail.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
 import { repeatsKey, sessionKey, tokenBytes } from "../store/keys.js";
 import { decodeSession } from "../store/session-record.js";
@@ -26,6 +27,8 @@ export interface StoredSession {
   readonly blocks: readonly Block[];
   /** First contacts whose `Idempotency-Key` still resolves to this session. */
   readonly idempotencyKeys: number;
+  /** Null when none is kept. */
+  readonly trail: Trail | null;
 }
 
 /** The project that has a session of this token; null when none has. One look-up a project. */
@@ -55,6 +58,7 @@ export function readStoredSession(store: Store, token: string): StoredSession | 
     features: namedFeatures(record.features),
     blocks: blocksOf(store, place.projectId, token),
     idempotencyKeys: idempotencyRowsOf(store, place).length,
+    trail: store.trails.get(place.key) ?? null,
   };
 }
 

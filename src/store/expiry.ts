@@ -142,12 +142,13 @@ async function makeRoom(
   }
 }
 
-/** Removes a session's record and its repeats. Call inside a write transaction, with the session's key. */
+/** Removes a session's record, its repeats and its trail. Call inside a write transaction, with the session's key. */
 export function removeSession(store: Store, key: Buffer): void {
   const session = key.subarray(0, sessionKeyBytes);
   store.sessions.removeSync(session);
   store.repeats.removeSync(repeatsKey(session, 0));
   store.repeats.removeSync(repeatsKey(session, 1));
+  store.trails.removeSync(session);
 }
 
 async function sweepBlocks(

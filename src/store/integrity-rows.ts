@@ -109,6 +109,9 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
     const isWhole = key[4] === 0 ? value.length === 8 * replayBucketSlots : value.length > 0 && value.length % 8 === 0;
     return isWhole ? null : "has another length";
   },
+  trails: record("trail", (walk, _: unknown, key: Buffer) =>
+    walk.get("sessions", Buffer.from(key)) === undefined ? "has no session" : null,
+  ),
   sightings: (_, value: Buffer, key: Buffer) => (key.length === 17 && value.length >= 4 ? null : "has another length"),
 };
 

@@ -32,6 +32,7 @@ import { limits } from "../limits.js";
  * | replays       | project u32, 1 u8, row u32                      | log of this generation: the same pairs, any number |
  * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
  * | shingles      | project u32, slot u32                           | schema 1, now empty                                |
+ * | trails        | project u32, token 21 bytes                     | Trail, of the latest sessions only                 |
  *
  * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its second of creation,
  * so that sessions lie in the order of their first contact: new ones share pages, old ones are a prefix.
@@ -59,6 +60,7 @@ export const tableNames = {
   sightings: "sightings",
   replays: "replays",
   shingles: "shingles",
+  trails: "trails",
 } as const;
 
 /** Keys of the table `verified_bots`: the imported catalogue, and how many imports there were, by which readers know it changed. */

@@ -15,6 +15,7 @@ import type {
   Traffic,
   User,
 } from "../contract/entities.js";
+import type { Trail } from "../contract/trail.js";
 import { makeFolder } from "./folder.js";
 import { tableNames } from "./keys.js";
 import { StoreError } from "./store-error.js";
@@ -49,6 +50,7 @@ export interface Store {
   readonly replays: Database<Buffer, Buffer>;
   /** Of schema 1, now empty. */
   readonly shingles: Database<Buffer, Buffer>;
+  readonly trails: Database<Trail, Buffer>;
   close(): Promise<void>;
 }
 
@@ -91,6 +93,7 @@ export function openStore(dataDir: string, schema: Schema = currentSchema): Stor
     sightings: packed(tableNames.sightings),
     replays: packed(tableNames.replays),
     shingles: packed(tableNames.shingles),
+    trails: root.openDB<Trail, Buffer>({ name: tableNames.trails, keyEncoding: "binary" }),
     close: () => root.close(),
   };
   try {

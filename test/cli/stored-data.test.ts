@@ -5,6 +5,7 @@ import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { tableNames } from "../../src/store/keys.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { json, serve, verdictd } from "../support/process.js";
+import { askUntil } from "../support/server.js";
 import { ingest, threads } from "./ingest.js";
 
 interface First {
@@ -55,13 +56,19 @@ t.test("commands see what a running server stores", async (t) => {
     t.ok(Date.parse(String(shown["logged_in_at"])) > 0);
     t.match(shown.blocks, [{ id: 1, source: "rule", rule_id: made["id"] }]);
 
+    const trail = `/v1/projects/${first.project_id}/sessions/${erased}/trail`;
+    const noted = await askUntil(
+      () => serving.ask("GET", trail, { token: first.account_token }),
+      ({ json }) => json?.noted === 300,
+    );
+    t.equal(noted.json.noted, 300);
     const open = openStore(dir);
     t.teardown(() => open.close());
     t.ok(traces(open, erased).length >= 4, "record, repeats, block and idempotency row name the session");
     t.same(await json(dir, "session", "delete", erased), {
       session_token: erased,
       project_id: first.project_id,
-      erased: { sessions: 1, repeats: 1, blocks: 1, idempotency: 1 },
+      erased: { sessions: 1, repeats: 1, blocks: 1, idempotency: 1, trails: 1 },
     });
     t.same(traces(open, erased), [], "no row names it any more");
     t.match(await read(erased), { status: 200, json: { verdict: "not_computed", action: "allow" } });
@@ -114,6 +121,7 @@ const sessionKeys = [
   "idempotency_keys",
   "record_bytes",
   "features",
+  "trail",
   "blocks",
 ];
 

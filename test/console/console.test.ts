@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import t from "tap";
 import { launch, noChromium } from "../support/chromium.js";
 import { anotherTenant, askUntil, firstTenant, newProject, startServer } from "../support/server.js";
-import { Desk, markupAgent, markupName, markupPath, readVerdict, traffic } from "./desk.js";
+import { Desk, markupAgent, markupName, markupPath, readVerdict, strolling, traffic } from "./desk.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);
@@ -240,6 +240,38 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
   // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
   t.equal(await page.evaluate(() => (globalThis as any).hit), undefined, "nothing ran");
   t.equal(await page.locator("img, main script").count(), 0, "nothing became an element");
+  t.same(desk.broken, []);
+});
+
+t.test("a session's pointer path is drawn and its events are listed", async (t) => {
+  const stroller = await anotherTenant(server, "stroller");
+  const token = await strolling(server, stroller);
+  const trail = `/v1/projects/${stroller.projectId}/sessions/${token}/trail`;
+  const { json } = await askUntil(
+    () => server.ask("GET", trail, { token: stroller.token }),
+    ({ json }) => json.noted === 6,
+  );
+  t.ok(json.points.length > 30);
+  const desk = await Desk.open(t, browser, server);
+  const { page } = desk;
+  await desk.signIn(stroller.token);
+  await desk.go("Sessions");
+  await page.getByRole("link", { name: token }).click();
+  await desk.title("Session");
+  const drawn = new RegExp(`^Pointer path of ${json.points.length} points within .* pixels, clicks: 1$`);
+  await page.getByRole("img", { name: drawn }).waitFor();
+  await desk.says("All events of the session went into it");
+  const lines = await page.locator(".timeline li").allTextContents();
+  for (const [index, line] of [/Page \/shop $/, /Pointer moved +2 times$/, /Click/, /Page \/cart/].entries()) {
+    t.match(lines[index], line);
+  }
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    t.same(await desk.barriers(), [], colorScheme);
+    await desk.picture(`session-path-${colorScheme}`);
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  await desk.picture("session-path-phone");
   t.same(desk.broken, []);
 });
 

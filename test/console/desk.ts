@@ -146,6 +146,32 @@ export async function traffic(server: TestServer, tenant: Tenant): Promise<{ peo
   return { people, bots };
 }
 
+/** A person who looks around and clicks; the token. */
+export async function strolling(server: TestServer, tenant: Tenant): Promise<string> {
+  const walk = (from: number): [number, number, number][] =>
+    Array.from({ length: 20 }, (_, step) => {
+      const way = from + step;
+      return [step * 30, 100 + way * 18, 300 + 140 * Math.sin(way / 4)];
+    });
+  const pieces: [string, Record<string, unknown>][] = [
+    ["page", { path: "/shop?secret=1" }],
+    ["mouse", { points: walk(0) }],
+    ["mouse", { points: walk(20) }],
+    ["click", { x: 820, y: 290 }],
+    ["page", { path: "/cart" }],
+    ["scroll", {}],
+  ];
+  const events = pieces.map(([type, payload], index) => ({
+    request_id: `strolling-${index}`,
+    type,
+    received_at: new Date(Date.now() - 6000 + index * 1000).toISOString(),
+    payload,
+  }));
+  const headers = { ...browserHeaders, "x-service-site-key": tenant.siteKey };
+  const answer = await server.ask("POST", "/v1/events", { headers, body: { session_token: null, events } });
+  return answer.json.session_token;
+}
+
 export async function readVerdict(server: TestServer, tenant: Tenant, session: string, path: string) {
   const query = new URLSearchParams({ path });
   return (await server.ask("GET", `/v1/sessions/${session}/verdict?${query}`, { token: tenant.privateKey })).json;

@@ -49,6 +49,7 @@ export async function walkAsNewcomer(t: Test, command: readonly string[], cwd: s
   const browser = await launch(t);
   const visitor = await browser.newPage();
   await visitor.goto(demo.href);
+  await visitor.mouse.move(400, 300, { steps: 20 });
   await visitor
     .getByText(/navigator\.webdriver|user agent/i)
     .first()
@@ -68,6 +69,8 @@ export async function walkAsNewcomer(t: Test, command: readonly string[], cwd: s
   await desk.title("Session");
   await desk.page.getByText("webdriver").first().waitFor();
   t.pass("the console shows why");
+  await desk.page.getByRole("img", { name: /^Pointer path of \d+ points/ }).waitFor();
+  t.pass("and where the pointer went");
   await desk.go("Rules");
   await desk.page.getByRole("switch", { name: /definite/i }).click();
   await desk.says(/ is active/);

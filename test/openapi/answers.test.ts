@@ -241,10 +241,12 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   const sessions: { session_token: string }[] = (await asked(200, "get", "/sessions")).json.data;
   for (const { session_token: token } of sessions) {
     await asked(200, "get", `/sessions/${token}`, "/sessions/{session_token}");
+    await asked(200, "get", `/sessions/${token}/trail`, "/sessions/{session_token}/trail");
     await service.ask("GET", `/v1/sessions/${token}/verdict`, { as: one.privateKey });
   }
   await askForwardAuth(ask, asked, one, id, sessions);
   await asked(404, "get", "/sessions/sess_nobody", "/sessions/{session_token}");
+  await asked(404, "get", "/sessions/sess_nobody/trail", "/sessions/{session_token}/trail");
   // Blocks are stored behind the verdict's back: an empty transaction queues behind them.
   await service.server.store.root.transaction(() => {});
   const blocks = (await asked(200, "get", "/blocks")).json.data;

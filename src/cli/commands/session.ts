@@ -36,6 +36,7 @@ function view(token: string, session: StoredSession): object {
     idempotency_keys: session.idempotencyKeys,
     record_bytes: session.recordBytes,
     features: session.features,
+    trail: session.trail,
     blocks: session.blocks.map((block) => ({
       id: block.id,
       verdict: block.verdict,

@@ -8,6 +8,7 @@ import { hashOf } from "../location.js";
 import { BandBadge, Card, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
+import { Moment, Noted, PointerPath, type TrailMoment } from "./trail.js";
 
 const refreshMs = 5000;
 /** Pages of 100 blocks that are looked through for those of the session. */
@@ -17,6 +18,7 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
   const session = useResource(() => api.session(project, token), [api, project, token], refreshMs);
   const catalogue = useResource(() => api.detections(), [api]);
   const blocks = useResource(() => blocksOf(api, project, token), [api, project, token]);
+  const trail = useResource(() => api.trail(project, token), [api, project, token], refreshMs);
   const known = new Map(catalogue.value?.data.map((each) => [each.id, each]));
   return (
     <>
@@ -42,16 +44,11 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
               <Detections fired={value.detections} known={known} />
             </Card>
             <Card title="Timeline">
-              <Timeline session={value} blocks={blocks.value ?? []} />
-              <p class="dim">
-                Single events are folded into counts as they arrive and are not kept, so there are none to list here.
-              </p>
+              <Timeline session={value} blocks={blocks.value ?? []} moments={trail.value?.moments ?? []} />
+              {trail.value !== undefined && <Noted trail={trail.value} eventCount={value.event_count} />}
             </Card>
             <Card title="Pointer path">
-              <p class="dim">
-                Nothing to draw: of a pointer path verdictd keeps sums of lengths, turns and paces and the last few
-                steps, not the path.
-              </p>
+              <PointerPath points={trail.value?.points ?? []} />
             </Card>
           </>
         )}
@@ -168,9 +165,18 @@ function Evidence({ of }: { readonly of: FiredDetectionAnswer["evidence"] }) {
   );
 }
 
-function Timeline({ session, blocks }: { readonly session: SessionAnswer; readonly blocks: readonly BlockRow[] }) {
+function Timeline({
+  session,
+  blocks,
+  moments: noted,
+}: {
+  readonly session: SessionAnswer;
+  readonly blocks: readonly BlockRow[];
+  readonly moments: readonly TrailMoment[];
+}) {
   const moments: { readonly at: string; readonly what: ComponentChildren }[] = [
     { at: session.first_seen_at, what: "First contact" },
+    ...noted.map((moment) => ({ at: moment.at, what: <Moment of={moment} /> })),
     ...blocks.map((block) => ({
       at: block.created_at,
       what: (

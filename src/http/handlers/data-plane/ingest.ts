@@ -2,6 +2,7 @@
 import type { Credentials } from "../../../auth/credentials.js";
 import type { IngestAnswer } from "../../../contract/events.js";
 import type { RequestFacts } from "../../../contract/evidence.js";
+import type { Trails } from "../../../control-plane/trails.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { IngestOutcome } from "../../../ingest/commit-batches.js";
 import type { IngestRequest } from "../../../ingest/frame.js";
@@ -22,6 +23,7 @@ export interface IngestServices {
   /** The visitor's address in canonical text: the socket's, or the forwarded one behind a trusted proxy. */
   readonly clientIp: (socketAddress: string, forwardedFor: string) => string;
   readonly identities: VisitorIdentities;
+  readonly trails: Pick<Trails, "follow">;
   readonly now: () => number;
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
@@ -113,7 +115,9 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
         identifies: "",
         body,
       };
+      const keep = services.trails.follow(headers.siteKey, body);
       const taken = services.queue.offer(request, (outcome) => {
+        keep?.(outcome);
         if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
         exchange.send(reply(outcome));
         if (request.identity.crawlerClaim === "pending") identifyLater(services, request, outcome, exchange.requestId);

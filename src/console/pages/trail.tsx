@@ -1,0 +1,75 @@
+/** A session's trail as it is shown: its pointer path drawn, its events as lines of the timeline, and how much of it there is. */
+import type { TrailAnswer } from "../../contract/api-answers.js";
+import type { EventType } from "../../contract/events.js";
+import { count } from "../words.js";
+
+export type TrailMoment = TrailAnswer["moments"][number];
+type TrailPoint = TrailAnswer["points"][number];
+
+const words: Readonly<Record<EventType, string>> = {
+  page: "Page",
+  visibility: "Shown or hidden",
+  focus: "Focus came or went",
+  heartbeat: "Still there",
+  mouse: "Pointer moved",
+  click: "Click",
+  touch: "Touch",
+  scroll: "Scrolled",
+  key: "Typed",
+  form: "Form",
+  env: "Browser looked at",
+  timing: "Loading timed",
+};
+
+export function Moment({ of: { type, count: times, path } }: { readonly of: TrailMoment }) {
+  return (
+    <>
+      {words[type]} {path !== null && <code>{path}</code>} {times > 1 && <span class="dim">{count(times)} times</span>}
+    </>
+  );
+}
+
+/** Says what the timeline lacks. */
+export function Noted({ trail: { noted }, eventCount }: { readonly trail: TrailAnswer; readonly eventCount: number }) {
+  if (noted >= eventCount)
+    return <p class="dim">All events of the session went into it; the oldest lines may be dropped.</p>;
+  return (
+    <p class="dim">
+      {noted === 0 ? "No events are listed" : `${count(noted)} of ${count(eventCount)} events are in it`}: their kinds
+      and times are kept of a project's latest sessions only, and under load of a share of them.
+    </p>
+  );
+}
+
+const margin = 12;
+
+/** To scale, cut to where the pointer was. */
+export function PointerPath({ points }: { readonly points: readonly TrailPoint[] }) {
+  if (points.length === 0) return <p class="dim">Nothing to draw: no pointer path of this session is kept.</p>;
+  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
+  const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
+  const [width, height] = [Math.max(...xs) - left + margin, Math.max(...ys) - top + margin];
+  const marks = points.filter(({ kind }) => kind !== "move");
+  const [first, last] = [points[0]!, points.at(-1)!];
+  const clicks = marks.filter(({ kind }) => kind === "click").length;
+  const label = `Pointer path of ${points.length} points within ${width - 2 * margin} by ${height - 2 * margin} pixels, clicks: ${clicks}`;
+  return (
+    <>
+      <svg class="path" viewBox={`${left} ${top} ${width} ${height}`} role="img" aria-label={label}>
+        <polyline points={points.map(({ x, y }) => `${x},${y}`).join(" ")} />
+        {points.map(({ x, y }, index) => (
+          <circle key={index} class="step" cx={x} cy={y} r="2" />
+        ))}
+        {marks.map(({ x, y, kind }, index) => (
+          <circle key={index} class={kind} cx={x} cy={y} r="7" />
+        ))}
+        <circle class="first" cx={first.x} cy={first.y} r="5" />
+        <rect class="last" x={last.x - 5} y={last.y - 5} width="10" height="10" />
+      </svg>
+      <p class="dim">
+        The latest {count(points.length)} points on a grid of 4 pixels: filled circle first, square last, rings for
+        clicks and touches.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+/**
+ * What is kept of a recent session's course, for people to look at: a coarse pointer path and the kinds of its events with their
+ * times. Scoring never reads it. No content, no target, no key: nothing that is not in the batch's whitelist, and little of that.
+ */
+import type { tags } from "typia";
+import type { EventType } from "./events.js";
+
+/** What a point of the path comes from. */
+export type PointKind = "move" | "click" | "touch";
+
+/** x and y in pixels of the viewport, a multiple of `limits.trailGridPx`. */
+export type TrailPoint = [x: number & tags.Type<"uint32">, y: number & tags.Type<"uint32">, kind: PointKind];
+
+/** Events of one kind in a row. */
+export interface TrailMoment {
+  /** Tenths of a second since `startedAtMs`, of the first of them. */
+  at: number & tags.Type<"uint32">;
+  type: EventType;
+  count: number & tags.Type<"uint32">;
+  /** Of a page event: its path, without a query, cut. */
+  path?: string;
+}
+
+/** A session's course as it is stored. Lists are in order of time, their oldest dropped first. */
+export interface Trail {
+  startedAtMs: number;
+  /** Events that were noted; a session has more when batches came too fast to note them all. */
+  noted: number & tags.Type<"uint32">;
+  points: TrailPoint[];
+  moments: TrailMoment[];
+}

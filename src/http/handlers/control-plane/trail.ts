@@ -1,0 +1,50 @@
+/** The course of one session, as far as it is kept: for people to look at. */
+import type { TrailAnswer } from "../../../contract/api-answers.js";
+import type { Trail } from "../../../contract/trail.js";
+import type { Sessions } from "../../../control-plane/sessions.js";
+import type { Trails } from "../../../control-plane/trails.js";
+import { refuse } from "../../../errors.js";
+import { json, refusal } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
+
+export interface TrailServices {
+  readonly sessions: Pick<Sessions, "exists">;
+  readonly trails: Pick<Trails, "read">;
+}
+
+export function trailRoute({ sessions, trails }: TrailServices): ProjectRoute {
+  return {
+    method: "get",
+    path: "/v1/projects/:project/sessions/:session_token/trail",
+    credential: "project",
+    doc: {
+      id: "getSessionTrail",
+      tag: "logs",
+      summary: "The latest course of a session: a coarse pointer path, and kinds of events with their times",
+      description:
+        "Kept of the latest sessions of a project only (`--trail-sessions`), and under load of a share of them: the lists are " +
+        "empty then. Nothing of it is scored.",
+      answers: { 200: "TrailAnswer" },
+    },
+    handle: ({ project, params }) => {
+      const token = params[1] ?? "";
+      if (!sessions.exists(project.id, token)) return refusal(refuse("notFound", "the project has no such session"));
+      return json(200, answerOf(trails.read(project.id, token)));
+    },
+  };
+}
+
+function answerOf(trail: Trail | null): TrailAnswer {
+  if (trail === null) return { noted: 0, points: [], moments: [] };
+  const { startedAtMs, noted, points, moments } = trail;
+  return {
+    noted,
+    points: points.map(([x, y, kind]) => ({ x, y, kind })),
+    moments: moments.map(({ at, type, count, path = null }) => ({
+      at: new Date(startedAtMs + at * 100).toISOString(),
+      type,
+      count,
+      path,
+    })),
+  };
+}

@@ -1,0 +1,188 @@
+/** What is kept of a session's course, how little, of how many sessions, and that it goes with the session. */
+import t, { type Test } from "tap";
+import { Credentials } from "../../src/auth/credentials.js";
+import type { IngestEvent } from "../../src/contract/events.js";
+import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
+import { storedRecordMismatch } from "../../src/contract/validators.js";
+import { Accounts } from "../../src/control-plane/accounts.js";
+import { createFirstAccount } from "../../src/control-plane/first-account.js";
+import { Projects } from "../../src/control-plane/projects.js";
+import { eraseSession } from "../../src/control-plane/sessions-erase.js";
+import { withEvents } from "../../src/control-plane/trail.js";
+import { Trails } from "../../src/control-plane/trails.js";
+import { Refusal } from "../../src/errors.js";
+import { limits } from "../../src/limits.js";
+import { sessionKey } from "../../src/store/keys.js";
+import { openStore, type Store } from "../../src/store/store.js";
+
+const nowMs = Date.parse("2026-11-21T12:00:00Z");
+
+function event(type: IngestEvent["type"], payload: IngestEvent["payload"], agoMs = 0): IngestEvent {
+  const received_at = new Date(nowMs - agoMs).toISOString();
+  return { request_id: "12345678", type, received_at, payload } as IngestEvent;
+}
+
+t.test(
+  "a trail has kinds and times of events, paths of pages, and coarse points; nothing else of what was sent",
+  async (t) => {
+    const trail = withEvents(
+      null,
+      [
+        event("page", { path: "/a?token=secret", host: "shop.example", title_hash: "cafe" }, 4000),
+        event(
+          "mouse",
+          {
+            points: [
+              [0, 101.4, 9],
+              [20, 101.9, 9.1],
+              [40, 180, 90],
+            ],
+            trusted: true,
+          },
+          3000,
+        ),
+        event("mouse", { points: [[0, 180, 90]] }, 2500),
+        event("click", { x: -5, y: 1e9, target_tag: "button", button: 0 }, 2000),
+        event("key", { strokes: [[0, 80]], count: 12, backspaces: 2 }, 1000),
+        event("form", { field_count: 3, honeypot: true }),
+      ],
+      nowMs,
+    );
+    t.same(trail, {
+      startedAtMs: nowMs - 4000,
+      noted: 6,
+      points: [
+        [100, 8, "move"],
+        [180, 92, "move"],
+        [0, limits.trailPxMax, "click"],
+      ],
+      moments: [
+        { at: 0, type: "page", count: 1, path: "/a" },
+        { at: 10, type: "mouse", count: 2 },
+        { at: 20, type: "click", count: 1 },
+        { at: 30, type: "key", count: 1 },
+        { at: 40, type: "form", count: 1 },
+      ],
+    });
+    t.equal(storedRecordMismatch("trail", trail), null);
+  },
+);
+
+t.test("a trail does not grow with its session, and a clock that jumps does not stretch it", async (t) => {
+  let trail = withEvents(null, [event("page", { path: "/" })], nowMs);
+  for (let batch = 1; batch <= 60; batch++) {
+    const points = Array.from({ length: 256 }, (_, row): [number, number, number] => [
+      row,
+      (row * 37) % 1200,
+      batch * 10,
+    ]);
+    const events = [event("mouse", { points }, 86_400_000), event("page", { path: `/${"x".repeat(500)}${batch}` })];
+    trail = withEvents(trail, events, nowMs + batch * 1000);
+  }
+  t.equal(trail.points.length, limits.trailPointsMax);
+  t.equal(trail.moments.length, limits.trailMomentsMax);
+  t.equal(trail.noted, 121);
+  for (const { at, path = "" } of trail.moments) {
+    t.ok(at <= 600 && path.length <= limits.trailPathMax);
+  }
+  t.equal(trail.points.at(-1)?.[1], 600, "the latest are kept");
+});
+
+interface Bed {
+  readonly store: Store;
+  readonly siteKey: string;
+  readonly projectId: number;
+  /** The token of a stored session. */
+  session(number: number): string;
+  trails(sessionsMax: number): Trails;
+}
+
+async function bed(t: Test): Promise<Bed> {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const projects = new Projects(store, Date.now);
+  const made = await createFirstAccount(new Accounts(store, Date.now), projects);
+  if (made instanceof Refusal) throw new Error(made.message);
+  const enabled = await projects.enableScoring(made.projectId);
+  if (enabled instanceof Refusal) throw new Error(enabled.message);
+  return {
+    store,
+    siteKey: enabled.siteKey,
+    projectId: made.projectId,
+    session: (number) => {
+      const bytes = mintSessionToken(nowMs + number * 1000, (into) => into.fill(number));
+      store.sessions.putSync(sessionKey(made.projectId, bytes), Buffer.from("a record"));
+      return encodeSessionToken(bytes);
+    },
+    trails: (sessionsMax) => new Trails({ store, credentials: new Credentials(store), sessionsMax, now: () => nowMs }),
+  };
+}
+
+const bodyOf = (token: string | null, more: object = {}): Buffer =>
+  Buffer.from(JSON.stringify({ session_token: token, events: [event("heartbeat", {})], ...more }));
+
+/** Sends a batch as ingest does; whether it was followed. */
+function send(trails: Trails, siteKey: string, token: string, body = bodyOf(token), accepted = 1): boolean {
+  const keep = trails.follow(siteKey, body);
+  keep?.({ session_token: token, accepted, duplicates: 0 });
+  return keep !== null;
+}
+
+t.test("trails are kept of the latest sessions, and go with the session", async (t) => {
+  const { store, siteKey, projectId, session, trails } = await bed(t);
+  const keeper = trails(3);
+  const tokens = [1, 2, 3, 4, 5].map(session);
+  for (const token of tokens) send(keeper, siteKey, token);
+  send(keeper, siteKey, tokens[4]!);
+  send(keeper, siteKey, tokens[4]!, bodyOf(tokens[4]!), 0);
+  send(keeper, "", tokens[3]!, bodyOf(tokens[3]!, { site_key: siteKey }));
+  send(keeper, "pk_of_nobody", tokens[3]!);
+  t.equal(keeper.read(projectId, tokens[4]!), null, "nothing before the flush");
+  await keeper.flush();
+  t.same(
+    tokens.map((token) => keeper.read(projectId, token)?.noted),
+    [undefined, undefined, 1, 2, 2],
+    "the oldest went; a repeat and a wrong key note nothing",
+  );
+  send(keeper, siteKey, tokens[4]!);
+  await eraseSession(store, tokens[4]!);
+  await keeper.flush();
+  t.equal(keeper.read(projectId, tokens[4]!), null, "what comes late does not bring an erased session back");
+  t.equal(keeper.read(projectId, "sess_x"), null);
+  t.equal(keeper.read(projectId + 1, tokens[3]!), null, "another project's");
+
+  const off = trails(0);
+  t.equal(send(off, siteKey, tokens[3]!), false);
+  await off.flush();
+  t.equal(store.trails.getCount(), 0, "turned off, those of before are forgotten");
+});
+
+t.test("under load a share of the sessions is followed, each of them whole, and all again afterwards", async (t) => {
+  const { siteKey, session, trails } = await bed(t);
+  const keeper = trails(1000);
+  t.equal(send(keeper, siteKey, session(1), Buffer.alloc(limits.trailBodyBytesMax + 1)), false, "too large");
+  const random = (seed: number): string => {
+    const bytes = mintSessionToken(nowMs, (into) => {
+      for (const index of into.keys()) into[index] = (seed * 2_654_435_761 + index * 40_503 * seed) >>> 13;
+    });
+    return encodeSessionToken(bytes);
+  };
+  const tokens = Array.from({ length: 400 }, (_, seed) => random(seed + 1));
+  t.ok(tokens.every((token) => decodeSessionToken(token) !== null));
+  const round = (): string[] => tokens.filter((token) => send(keeper, siteKey, token));
+  t.equal(round().length, limits.trailBatchesPerFlush);
+  let followed: string[] = [];
+  for (let seconds = 0; seconds < 12; seconds++) {
+    await keeper.flush();
+    followed = round();
+  }
+  t.ok(followed.length > 0 && followed.length <= limits.trailBatchesPerFlush, `${followed.length} followed`);
+  await keeper.flush();
+  const again = round();
+  t.ok(
+    again.some((token) => followed.includes(token)),
+    "the same sessions",
+  );
+  for (let seconds = 0; seconds < 14; seconds++) await keeper.flush();
+  t.equal(send(keeper, siteKey, session(7)), true, "quiet again: whoever comes");
+});
