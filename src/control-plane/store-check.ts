@@ -3,13 +3,13 @@ import { hashSecret } from "../auth/secrets.js";
 import { unpackFeatures } from "../engines/session-features.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
-import { checkIntegrity, type IntegrityReport } from "../store/integrity.js";
+import { checkIntegrity, type IntegrityChecks, type IntegrityReport, type Progress } from "../store/integrity.js";
 import type { Store } from "../store/store.js";
 import { checkCatalogue, isCatalogueFault } from "../verified-bots/catalogue.js";
 
 /** Walks every row; see `checkIntegrity`. */
-export function checkStore(store: Store): IntegrityReport {
-  return checkIntegrity(store, {
+export function checkStore(store: Store, onProgress?: Progress): IntegrityReport {
+  const checks: IntegrityChecks = {
     hashSecret,
     ruleSource: (source) => {
       const compiled = compileRule(source);
@@ -20,5 +20,6 @@ export function checkStore(store: Store): IntegrityReport {
       const checked = checkCatalogue(catalogue);
       return isCatalogueFault(checked) ? checked.message : null;
     },
-  });
+  };
+  return checkIntegrity(store, checks, onProgress);
 }

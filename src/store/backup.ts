@@ -4,6 +4,7 @@
  */
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { makeFolder } from "./folder.js";
+import type { Progress } from "./integrity.js";
 import { openStore, type Store } from "./store.js";
 import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
@@ -17,12 +18,16 @@ export interface BackupResult {
  * Copies the store into `targetDir`, which is made when it is missing and refused (`StoreError`) unless it is empty. The copy is
  * on the disk and was opened once when this resolves. Keeps the snapshot's pages from being reused while it runs.
  */
-export async function backupStore(store: Store, targetDir: string): Promise<BackupResult> {
+export async function backupStore(
+  store: Store,
+  targetDir: string,
+  onProgress: Progress = () => {},
+): Promise<BackupResult> {
   mkdirEmpty(targetDir);
   const file = storeFile(targetDir);
   const partial = `${file}.partial`;
   try {
-    await store.root.backup(partial, true);
+    await watched(store.root.backup(partial, true), partial, usedBytes(store), onProgress);
     flush(partial);
     renameSync(partial, file);
     flush(targetDir);
@@ -34,6 +39,26 @@ export async function backupStore(store: Store, targetDir: string): Promise<Back
     rmSync(`${file}-lock`, { force: true });
   }
   return { bytes: statSync(file).size };
+}
+
+const lookEveryMs = 200;
+
+/** Tells how far the copy has grown. It ends a little smaller than what is in use, since free pages are left out. */
+async function watched(copying: Promise<void>, file: string, bytes: number, onProgress: Progress): Promise<void> {
+  const grown = (): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const looking = setInterval(() => onProgress(Math.min(grown(), bytes - 1), bytes), lookEveryMs);
+  try {
+    await copying;
+    onProgress(bytes, bytes);
+  } finally {
+    clearInterval(looking);
+  }
+}
+
+/** Pages of the store up to the last one that was ever used. */
+function usedBytes(store: Store): number {
+  const { lastPageNumber, pageSize } = store.sessions.getStats() as { lastPageNumber: number; pageSize: number };
+  return (lastPageNumber + 1) * pageSize;
 }
 
 function mkdirEmpty(dir: string): void {

@@ -43,13 +43,30 @@ interface AnyTable {
   get(key: Key, options: { transaction: Transaction }): unknown;
 }
 
+/** Told now and then how many of how many rows were read. */
+export type Progress = (done: number, total: number) => void;
+
+/** Rows between two reports of progress: some milliseconds. */
+const rowsPerReport = 2000;
+
 /** Checks the store. Holds one snapshot and the thread for its time: about 5 µs a session. */
-export function checkIntegrity(store: Store, checks: IntegrityChecks): IntegrityReport {
+export function checkIntegrity(
+  store: Store,
+  checks: IntegrityChecks,
+  onProgress: Progress = () => {},
+): IntegrityReport {
   const transaction = store.root.useReadTransaction();
   try {
-    const walk = new Walk(store, transaction, checks);
-    for (const table of Object.keys(tableNames) as TableName[]) walk.table(table);
+    const tables = Object.keys(tableNames) as TableName[];
+    // Rows may come and go until the snapshot; a bar takes no harm from that.
+    const total = tables.reduce(
+      (sum, table) => sum + (store[table].getStats() as { entryCount: number }).entryCount,
+      0,
+    );
+    const walk = new Walk(store, transaction, checks, (done) => onProgress(done, total));
+    for (const table of tables) walk.table(table);
     walk.counters();
+    onProgress(total, total);
     return walk.report();
   } finally {
     transaction.done();
@@ -70,6 +87,8 @@ export class Walk {
   readonly #transaction: Transaction;
   readonly #rows: Record<string, number> = {};
   readonly #faults: IntegrityFault[] = [];
+  readonly #onRows: (done: number) => void;
+  #read = 0;
   #faultCount = 0;
   readonly #traffic = new Map<number, TrafficSum>();
   readonly #trafficOfMonth = new Map<string, number>();
@@ -77,7 +96,8 @@ export class Walk {
   /** Events of a project's sessions that began in the hours that traffic is kept of. */
   readonly #sessionEvents = new Map<number, number>();
 
-  constructor(store: Store, transaction: Transaction, checks: IntegrityChecks) {
+  constructor(store: Store, transaction: Transaction, checks: IntegrityChecks, onRows: (done: number) => void) {
+    this.#onRows = onRows;
     this.#store = store;
     this.#transaction = transaction;
     this.checks = checks;
@@ -89,6 +109,7 @@ export class Walk {
     let rows = 0;
     for (const key of this.#anyTable(table).getKeys({ transaction: this.#transaction })) {
       rows++;
+      if (++this.#read % rowsPerReport === 0) this.#onRows(this.#read);
       try {
         const fault = check?.(this, this.get(table, key), key) ?? null;
         if (fault !== null) this.#fault(table, key, fault);

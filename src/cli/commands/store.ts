@@ -18,7 +18,7 @@ const backup: StoreCommand = {
   positionals: [{ name: "DIR", help: "folder of the copy: empty, or made" }],
   run: async (store, given) => {
     const directory = resolve(textOf(given, "DIR"));
-    const { bytes } = await backupStore(store, directory);
+    const { bytes } = await backupStore(store, directory, progressBar("backup", given["json"] === undefined));
     return { directory, bytes };
   },
 };
@@ -33,8 +33,9 @@ interface CheckReport {
 const check: StoreCommand<CheckReport> = {
   name: "check",
   help: "read every row of the store and report what is wrong with it",
-  run: async (store) => {
-    const { rows, faultCount, faults } = checkStore(store);
+  run: async (store, given) => {
+    const bar = progressBar("check", given["json"] === undefined);
+    const { rows, faultCount, faults } = checkStore(store, bar);
     return { ok: faultCount === 0, rows, fault_count: faultCount, faults };
   },
   show: ({ rows, fault_count, faults }) =>
