@@ -116,8 +116,10 @@ function commitGroup(
       ipStorage: options.ipStorage,
     };
     const outcomes = requests.map((request, index) => takeBatch(options, transaction, request, bodies[index]!));
-    for (const session of transaction.sessions.values())
-      if (session.changed) saveSession(options.store, session, fired);
+    // In the order of their keys, so that new ones are appended to full pages.
+    const changed = [...transaction.sessions.values()].filter((session) => session.changed);
+    changed.sort((one, other) => one.key.compare(other.key));
+    for (const session of changed) saveSession(options.store, session, fired);
     transaction.usage.save();
     replays.save();
     transaction.counts.save();

@@ -34,7 +34,7 @@ import { limits } from "../limits.js";
  * | shingles      | project u32, slot u32                           | schema 1, now empty                                |
  * | trails        | project u32, token 21 bytes                     | Trail, of the latest sessions only                 |
  *
- * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its second of creation,
+ * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its time of creation,
  * so that sessions lie in the order of their first contact: new ones share pages, old ones are a prefix.
  */
 export const tableNames = {
@@ -66,7 +66,7 @@ export const tableNames = {
 /** Keys of the table `verified_bots`: the imported catalogue, and how many imports there were, by which readers know it changed. */
 export const verifiedBotKeys = { catalogue: "catalogue", imports: "imports" } as const;
 
-/** Bytes of a session token: second of creation u32, then 136 random bits. 28 characters of base64url, without padding. */
+/** Bytes of a session token: second of creation u32 and its 256th part u8, then 128 random bits. 28 characters of base64url, without padding. */
 export const tokenBytes = 21;
 export const sessionKeyBytes = 4 + tokenBytes;
 

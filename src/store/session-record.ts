@@ -5,7 +5,7 @@
  * | at      | what                                                                   |
  * |---------|------------------------------------------------------------------------|
  * | 0       | u8 layout version                                                      |
- * | 1       | u8 flags: 1 scored                                                     |
+ * | 1       | u8 flags: 1 scored, 2 padded                                           |
  * | 2, 3, 4 | u8 score of heuristics, JS detection, behavioural; 0: abstained        |
  * | 5       | u8 combined score; 0: not computed                                     |
  * | 6       | u8 verified-bot category, 1 + index; 0: none                           |
@@ -18,6 +18,7 @@
  * | 44      | u16 number of request ids r                                            |
  * | 46      | n × u32 detection ids, then the five texts                             |
  * | …       | r × 8 bytes of request-id hashes (as `repeats.ts` holds them), then the features |
+ * | padded  | zeros up to the next of `paddedSizes`; the last u16 is how many bytes, itself among them |
  */
 import type { VerdictPart } from "../contract/session.js";
 import { verifiedBotCategories } from "../contract/verdict.js";
@@ -25,6 +26,13 @@ import { verifiedBotCategories } from "../contract/verdict.js";
 const layoutVersion = 1;
 const headBytes = 46;
 const scoredFlag = 1;
+const paddedFlag = 2;
+
+/**
+ * Records take one of these sizes: five, four, three or two fill a page of 4 KiB (24 bytes of header; 10 of node and 25 of key each). A
+ * record that grows in small steps would split its page again and again and leave it half empty; one that keeps its size is written in place.
+ */
+const paddedSizes = [778, 982, 1321, 2000] as const;
 
 export interface SessionRecord {
   verdict: VerdictPart;
@@ -89,7 +97,13 @@ export function encodeSession(record: SessionRecord): Buffer {
   shortText(verdict.verifiedBot?.name ?? "", 43);
   bytes.set(repeats, at);
   bytes.set(features, at + repeats.length);
-  return bytes.subarray(0, at + repeats.length + features.length);
+  const end = at + repeats.length + features.length;
+  const size = paddedSizes.find((each) => end <= each) ?? end;
+  if (size - end < 2) return bytes.subarray(0, end);
+  bytes[1]! |= paddedFlag;
+  bytes.fill(0, end, size);
+  bytes.writeUInt16LE(size - end, size - 2);
+  return bytes.subarray(0, size);
 }
 
 /** The verdict part alone, read from the head of a record. Null when the record is not of this layout or cut short. */
@@ -100,11 +114,7 @@ export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
   let at = headBytes;
   const detectionIds: number[] = [];
   for (let index = 0; index < idCount; index++, at += 4) detectionIds.push(bytes.readUInt32LE(at));
-  const text = (length: number): string => {
-    const value = bytes.toString("utf8", at, at + length);
-    at += length;
-    return value;
-  };
+  const text = textsOf(bytes, at, repeatsOffset(bytes));
   const path = text(bytes.readUInt16LE(36));
   const host = text(bytes.readUInt16LE(38));
   const userAgent = text(bytes.readUInt16LE(40));
@@ -130,6 +140,21 @@ export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
 }
 
 /**
+ * Takes the texts that lie one behind the other between `from` and `end`, each by its bytes. All are decoded at once: text that comes out
+ * as long as its bytes is ASCII, or stands for it byte by byte, and may be cut anywhere.
+ */
+function textsOf(bytes: Buffer, from: number, end: number): (length: number) => string {
+  const all = bytes.toString("utf8", from, end);
+  const isCut = all.length === end - from;
+  let at = from;
+  return (length) => {
+    const start = at;
+    at += length;
+    return isCut ? all.slice(start - from, at - from) : bytes.toString("utf8", start, at);
+  };
+}
+
+/**
  * The whole record; `repeats` and `features` are views of `bytes`. Null when it is not of this layout or cut short. `bytes` may be LMDB's
  * reused read buffer, which is longer than its `length` says: every slice of it names its end.
  */
@@ -138,11 +163,12 @@ export function decodeSession(bytes: Buffer): SessionRecord | null {
   if (verdict === null) return null;
   const repeatsAt = repeatsOffset(bytes);
   const featuresAt = repeatsAt + 8 * bytes.readUInt16LE(44);
-  if (featuresAt > bytes.length) return null;
+  const end = bytes.length - ((bytes[1]! & paddedFlag) === 0 ? 0 : bytes.readUInt16LE(bytes.length - 2));
+  if (featuresAt > end) return null;
   return {
     verdict,
     repeats: bytes.subarray(repeatsAt, featuresAt),
-    features: bytes.subarray(featuresAt, bytes.length),
+    features: bytes.subarray(featuresAt, end),
   };
 }
 

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { json, verdictd } from "./program.js";
+import { json, verdictd } from "../support/process.js";
 
 const program = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
 const noTerminal = spawnSync("script", ["--version"]).error && "script (util-linux) is not installed";

@@ -1,0 +1,71 @@
+/** The session record: sizes that fit pages, and what is read back whatever the size. Damage to records is tested with the fuzz properties. */
+import t from "tap";
+import type { VerdictPart } from "../../src/contract/session.js";
+import { mintSessionToken } from "../../src/contract/session-token.js";
+import { decodeSession, encodeSession } from "../../src/store/session-record.js";
+
+const verdict: VerdictPart = {
+  scored: true,
+  engineScores: { heuristics: 12, js_detection: null, behavioral: 60 },
+  score: 12,
+  detectionIds: [100_201, 300_128],
+  verifiedBot: { name: "Crawler", category: "search" },
+  firstSeenMs: 1_795_000_000_000,
+  lastSeenMs: 1_795_000_060_000,
+  loggedInAtMs: 0,
+  eventCount: 20,
+  last: { ip: "203.0.113.9", userAgent: "Mozilla/5.0", path: "/", host: "shop.example" },
+};
+const record = (featureBytes: number, last = verdict.last) => ({
+  verdict: { ...verdict, last },
+  repeats: Buffer.alloc(80, 7),
+  features: Buffer.alloc(featureBytes, 9),
+});
+
+t.test("a record is read back as it was, at every size around those that fit pages", async (t) => {
+  const sizes = new Set<number>();
+  for (let featureBytes = 0; featureBytes < 2200; featureBytes++) {
+    const given = record(featureBytes);
+    const bytes = Buffer.from(encodeSession(given));
+    sizes.add(bytes.length);
+    const back = decodeSession(bytes);
+    if (back?.features.length !== featureBytes) t.fail(`${featureBytes} bytes of features: ${back?.features.length}`);
+    if (featureBytes % 500 === 0) t.same(back, given);
+  }
+  t.ok([778, 982, 1321, 2000].every((size) => sizes.has(size)));
+  t.ok(Math.min(...sizes) >= 777, "one byte is too little to say that it is padding");
+});
+
+t.test("a session that grows in small steps keeps its size most of the time", async (t) => {
+  const sizes = Array.from({ length: 30 }, (_, batches) => encodeSession(record(200 + 15 * batches)).length);
+  t.ok(new Set(sizes).size <= 3, [...new Set(sizes)].join());
+});
+
+t.test("texts beyond ASCII are read back, wherever they stand", async (t) => {
+  for (const last of [
+    { ...verdict.last, path: "/straße/日本/😀" },
+    { ...verdict.last, host: "bücher.example", userAgent: "Ünïcode" },
+    { ip: "", userAgent: "", path: "é", host: "" },
+  ]) {
+    t.same(decodeSession(Buffer.from(encodeSession(record(100, last))))?.verdict.last, last);
+  }
+});
+
+t.test("padding that claims more than there is makes no record", async (t) => {
+  const bytes = Buffer.from(encodeSession(record(100)));
+  bytes.writeUInt16LE(bytes.length, bytes.length - 2);
+  t.equal(decodeSession(bytes), null);
+});
+
+t.test("tokens sort by their time, to a 256th of a second", async (t) => {
+  const first = mintSessionToken(1_795_000_000_000, (into) => into.fill(255));
+  const next = mintSessionToken(1_795_000_000_004, (into) => into.fill(0));
+  const last = mintSessionToken(1_795_000_000_999, (into) => into.fill(0));
+  const second = mintSessionToken(1_795_000_001_000, (into) => into.fill(0));
+  t.same([second, next, last, first].sort(Buffer.compare), [first, next, last, second]);
+  let bytes = 0;
+  mintSessionToken(0, (into) => {
+    bytes = into.length;
+  });
+  t.equal(8 * bytes, 128, "random bits");
+});
