@@ -3,6 +3,7 @@
  * An IPv4-mapped IPv6 address is its IPv4 address, so that a rule never depends on how a proxy spells a visitor.
  */
 import ipaddr from "ipaddr.js";
+import { parseV4 } from "../contract/ipv4.js";
 
 /** Longest text of an address or range: a transitional IPv6 address (45 characters) and `/128`. */
 const addressTextMax = 49;
@@ -28,8 +29,8 @@ function word(bytes: readonly number[], at: number): number {
 export function parseAddress(text: string): Address | undefined {
   if (text.length > addressTextMax || text.includes("%")) return undefined;
   if (!text.includes(":")) {
-    if (!ipaddr.IPv4.isValidFourPartDecimal(text)) return undefined;
-    return { family: 4, words: [0, 0, 0, word(ipaddr.IPv4.parse(text).toByteArray(), 0)] };
+    const value = parseV4(text);
+    return value < 0 ? undefined : { family: 4, words: [0, 0, 0, value] };
   }
   if (!ipaddr.IPv6.isValid(text)) return undefined;
   const parsed = ipaddr.IPv6.parse(text);
