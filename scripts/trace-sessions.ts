@@ -48,7 +48,7 @@ class BatchWriter {
   add(type: EventType, t: number, payload: EventPayload): void {
     this.count += 1;
     const received_at = new Date(startMs + Math.max(0, t)).toISOString();
-    this.batch.push({ request_id: `event-${this.count}`, type, received_at, payload });
+    this.batch.push({ request_id: `trace-event-${this.count}`, type, received_at, payload });
   }
 
   get size(): number {

@@ -7,6 +7,7 @@ import { chromedriverTool } from "./tools/chromedriver.js";
 import { type DrivenTool, packageTools } from "./tools/driven-tools.js";
 import { httpClientCases } from "./tools/http-clients.js";
 import { visitInRealWindow } from "./tools/real-window.js";
+import { replayCases } from "./tools/replays.js";
 import {
   missingTraces,
   type PersonRecording,
@@ -102,7 +103,7 @@ function personCases(): LiveCase[] {
 /** Every case, in the order of the goals. */
 export function liveCases(): LiveCase[] {
   const driven = [...packageTools, chromedriverTool].flatMap(drivenCases);
-  const all = [...driven, ...httpClientCases, ...personCases()];
-  const order: readonly GoalName[] = ["unmodified", "hardened", "humanized", "person"];
+  const all = [...driven, ...httpClientCases, ...replayCases, ...personCases()];
+  const order: readonly GoalName[] = ["unmodified", "hardened", "humanized", "replayed", "person"];
   return order.flatMap((goal) => all.filter((each) => each.goal === goal));
 }

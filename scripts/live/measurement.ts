@@ -20,6 +20,7 @@ export const goals = {
   unmodified: { title: "unmodified automation", bands: proven, shareMin: 1 },
   hardened: { title: "hardened automation, straight steps or script clicks", bands: anyBot, shareMin: 0.95 },
   humanized: { title: "hardened automation, ghost-cursor or Bezier paths", bands: anyBot, shareMin: 0.6 },
+  replayed: { title: "a recorded person's pointer replayed by a driver", bands: anyBot, shareMin: 0.95 },
   person: { title: "a person's recorded input in a real window", bands: ["likely_human"], shareMin: 1 },
 } as const satisfies Record<string, Goal>;
 

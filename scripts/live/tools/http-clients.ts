@@ -15,11 +15,12 @@ type Headers = Readonly<Record<string, string>>;
 /** Posts one body; resolves once it was answered. */
 type Post = (url: string, headers: Headers, body: string) => Promise<void>;
 
-const claimedVersion = "156";
+/** Version of the Chromium that copied headers claim. */
+export const claimedVersion = "156";
 const answerMsMax = 5000;
 
 /** What Chromium sends with the SDK's request, in its order. */
-function chromiumHeaders(url: string): Headers {
+export function chromiumHeaders(url: string): Headers {
   const { origin, host } = new URL(url);
   return {
     Host: host,
@@ -66,7 +67,7 @@ const pythonPost: Post = (url, headers, body) =>
   runToEnd(programs.python3, ["-c", pythonScript], JSON.stringify({ url, headers, body }));
 
 /** Node's plain client, which sends exactly the headers that it is given. */
-const nodePost: Post = (url, headers, body) =>
+export const nodePost: Post = (url, headers, body) =>
   new Promise((resolve, reject) => {
     const outgoing = request(url, { method: "POST", headers, timeout: answerMsMax }, (answer) => {
       answer.resume();
