@@ -14,18 +14,24 @@ import { chromiumHeaders, claimedVersion, nodePost } from "./http-clients.js";
 /** Of each recording so much is played, ms at its own pace, longer pauses cut to this; what has fewer moves is left out. */
 const playedMs = 12_000;
 const pauseMsMax = 400;
-const movesMin = 150;
+const movesMin = 200;
 const sources = ["barkworth", "balabit"];
 /** The part of the page that a recording must fit into, px. */
 const page = { width: 1240, height: 690, margin: 15 };
 const openMsMax = 20_000;
 const lastBatchMs = 1500;
-const paces = [1, 0.7, 1.5] as const;
+/** Rows share a store, so each has recordings of its own: as they are, or as a mirror shows them along one axis. */
+const manners = [
+  { pace: 1, mirrored: "" },
+  { pace: 0.7, mirrored: "x" },
+  { pace: 1.5, mirrored: "y" },
+] as const;
+type Manner = (typeof manners)[number];
 
 const atFrames = alterations.find(({ name }) => name === "60 frames a second")!.alter;
 
 /** Moves of the first seconds, pauses cut short, moved into the page; null when they are too few or don't fit. */
-function played(trace: Trace): Trace | null {
+function played(trace: Trace, { mirrored }: Manner): Trace | null {
   const moves: TraceRow[] = [];
   let [before, at] = [0, 0];
   for (const [t, kind, x, y] of trace.events) {
@@ -39,17 +45,23 @@ function played(trace: Trace): Trace | null {
   const [left, top] = [Math.min(...xs), Math.min(...ys)];
   if (moves.length < movesMin || Math.max(...xs) - left > page.width || Math.max(...ys) - top > page.height)
     return null;
-  const events = moves.map((row): TraceRow => [row[0], "m", row[2] - left + page.margin, row[3] - top + page.margin]);
+  const right = Math.max(...xs);
+  const bottom = Math.max(...ys);
+  const events = moves.map(([t, , x, y]): TraceRow => {
+    const across = mirrored === "x" ? right - x : x - left;
+    const down = mirrored === "y" ? bottom - y : y - top;
+    return [t, "m", across + page.margin, down + page.margin];
+  });
   return { ...trace, events };
 }
 
 /** Recordings of people at work that can be played, the sources by turns. */
-function recordings(): Trace[] {
+function recordings(manner: Manner): Trace[] {
   const folder = dataFolder();
   if (folder === null) return [];
   const traces = readTraces(folder, "dev").filter((each) => each.label === "human");
   const bySource = sources.map((source) =>
-    traces.flatMap((trace) => (trace.source === source ? (played(trace) ?? []) : [])),
+    traces.flatMap((trace) => (trace.source === source ? (played(trace, manner) ?? []) : [])),
   );
   const longest = Math.max(...bySource.map((each) => each.length));
   return Array.from({ length: longest }, (_, index) => bySource.flatMap((each) => each[index] ?? [])).flat();
@@ -77,8 +89,8 @@ async function showOriginal(recording: Trace, visit: SiteVisit): Promise<void> {
   }
 }
 
-async function playReplay(tool: DrivenTool, pace: number, around: Surroundings): Promise<void> {
-  const recording = recordings()[around.run];
+async function playReplay(tool: DrivenTool, manner: Manner, around: Surroundings): Promise<void> {
+  const recording = recordings(manner)[around.run];
   if (recording === undefined) throw new Error(`no recording for run ${around.run + 1}`);
   await showOriginal(recording, around.visit);
   const opened = await tool.open(around.display);
@@ -87,7 +99,7 @@ async function playReplay(tool: DrivenTool, pace: number, around: Surroundings):
     await around.visit.until(({ place }) => place !== null, "the page", openMsMax);
     const startedAt = performance.now();
     for (const [t, , x, y] of atFrames(recording).events) {
-      await pause(t * pace - (performance.now() - startedAt));
+      await pause(t * manner.pace - (performance.now() - startedAt));
       await opened.page.move(x, y);
     }
     await pause(lastBatchMs);
@@ -100,15 +112,15 @@ const players = packageTools.filter((tool) => tool.name === "Playwright, automat
 
 /** A row a pace. */
 export const replayCases: readonly LiveCase[] = players.flatMap((tool) =>
-  paces.map(
-    (pace): LiveCase => ({
+  manners.map(
+    (manner): LiveCase => ({
       goal: "replayed",
       tool: `${tool.name}, headless`,
-      behavior: `a person's recording, a move a frame, in ${pace} times the time`,
+      behavior: `a person's recording, a move a frame, in ${manner.pace} times the time`,
       needsDisplay: false,
       missing: () => tool.missing() ?? (dataFolder() === null ? "the recorded traces are missing" : null),
-      runsMax: () => recordings().length,
-      carryOut: (around) => playReplay(tool, pace, around),
+      runsMax: () => recordings(manner).length,
+      carryOut: (around) => playReplay(tool, manner, around),
     }),
   ),
 );
