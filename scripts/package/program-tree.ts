@@ -34,17 +34,16 @@ const bundles = {
 
 const staticFiles = [
   "dist/build.json",
-  "dist/demo/demo.css",
-  "dist/demo/demo.js",
-  "dist/demo/index.html",
   "dist/sdk/sdk.js",
+  "dist/sdk/sdk.js.br",
+  "dist/sdk/sdk.js.gz",
   "dist/src/verified-bots/catalogue.json",
   "dist/src/verified-bots/ua-claims.json",
   "LICENSE",
 ];
 
 /** Carried whole, but for what only developers read. */
-const staticFolders = ["dist/console", "dist/docs"];
+const staticFolders = ["dist/console", "dist/demo", "dist/docs"];
 
 const common = {
   bundle: true,
