@@ -94,7 +94,8 @@ export class Trails {
   async #forgetAll(): Promise<void> {
     if (this.#hasForgotten) return;
     this.#hasForgotten = true;
-    await this.#options.store.trails.clearAsync();
+    const { trails } = this.#options.store;
+    if (trails.getKeysCount({ limit: 1 }) > 0) await trails.clearAsync();
   }
 
   /** A session's trail; null when none is kept. */

@@ -3,8 +3,10 @@ import t from "tap";
 import { good, startService } from "../http-additive/service.js";
 import { batch } from "../support/batches.js";
 
+/** One server for all tests but those that want flags of their own; each has tenants of its own. */
+const service = await startService(t);
+
 t.test("projects and usage are those of the token's account", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one", { plan: "free" });
   const other = await service.tenant("other");
   good(await service.server.projects.create(one.account.id, "later"));
@@ -24,7 +26,6 @@ t.test("projects and usage are those of the token's account", async (t) => {
 });
 
 t.test("a token grants no more than it has itself", async (t) => {
-  const service = await startService(t);
   const make = async (as: string, ...abilities: string[]) =>
     service.ask("POST", "/v1/tokens", { as, body: { abilities } });
   const owner = await service.tenant("owner");
@@ -52,7 +53,6 @@ t.test("a token grants no more than it has itself", async (t) => {
 });
 
 t.test("tokens are listed without secrets and revoked at once, by their account only", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const other = await service.tenant("other");
   const { accounts } = service.server;
@@ -90,7 +90,6 @@ t.test("tokens are listed without secrets and revoked at once, by their account 
 });
 
 t.test("a token of a user who left is bound to nothing", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   good(await service.server.accounts.removeMember(one.account.id, one.user.id));
   for (const path of ["/v1/projects", "/v1/usage", "/v1/tokens"]) {

@@ -5,6 +5,9 @@ import { Blocks } from "../../src/control-plane/blocks.js";
 import { automatedBatch, batch } from "../support/batches.js";
 import { type Service, startService, type Tenant, toolHeaders } from "./service.js";
 
+/** One server for all tests but those that want flags of their own; each has tenants of its own. */
+const service = await startService(t);
+
 const tokensOf = (rows: { session_token: string }[]) => rows.map((row) => row.session_token);
 
 function block(projectId: number, index: number): Omit<Block, "id"> {
@@ -23,7 +26,6 @@ function block(projectId: number, index: number): Omit<Block, "id"> {
 }
 
 t.test("a walk of pages shows every session once, the latest first, while others arrive", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const two = await service.tenant("two");
   const path = `/v1/projects/${one.project.id}/sessions`;
@@ -49,7 +51,6 @@ t.test("a walk of pages shows every session once, the latest first, while others
 });
 
 t.test("a walk of pages shows every block once, the latest first, while others are recorded", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const two = await service.tenant("two");
   const blocks = new Blocks(service.server.store);
@@ -72,7 +73,6 @@ t.test("a walk of pages shows every block once, the latest first, while others a
 });
 
 t.test("a page is 50 rows by default, and its bounds and cursors are checked", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const blocks = new Blocks(service.server.store);
   for (let index = 0; index < 51; index++) blocks.record(block(one.project.id, index));
@@ -136,7 +136,6 @@ t.test("a session's row and detail say what its verdict says, and follow the thr
 });
 
 t.test("a session's detail names each detection with its contribution and evidence", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const events = [
     { ...(batch("detail") as { events: object[] }).events[0]!, payload: { path: "/cart", host: "shop.example" } },
@@ -168,7 +167,6 @@ t.test("a session's detail names each detection with its contribution and eviden
 t.test(
   "a session that is unknown, malformed or another project's is 404 without code, byte for byte alike",
   async (t) => {
-    const service = await startService(t);
     const one = await service.tenant("one");
     const two = await service.tenant("two");
     const foreign = await service.ingest(two, automatedBatch("foreign"));

@@ -5,8 +5,10 @@ import { detections } from "../../src/detections/catalogue.js";
 import { batch } from "../support/batches.js";
 import { good, startService } from "./service.js";
 
+/** One server for all tests but those that want flags of their own; each has tenants of its own. */
+const service = await startService(t);
+
 t.test("the catalogue of detections is public, whole and cacheable", async (t) => {
-  const service = await startService(t);
   const { status, headers, json } = await service.ask("GET", "/v1/detections");
   t.equal(status, 200);
   t.match(headers.get("cache-control"), /public, max-age=\d+/);
@@ -20,7 +22,6 @@ t.test("the catalogue of detections is public, whole and cacheable", async (t) =
 });
 
 t.test("the export is the catalogue in force, also after an import", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const catalogues = new VerifiedBotCatalogues(service.server.store);
   const exported = () => service.ask("GET", "/v1/verified-bots/export", { as: one.token });
@@ -37,7 +38,6 @@ t.test("the export is the catalogue in force, also after an import", async (t) =
 });
 
 t.test("the export asks for binding, subscription, feature and ability, in this order", async (t) => {
-  const service = await startService(t);
   const { accounts } = service.server;
   const ask = async (token?: string) => {
     const { status, json } = await service.ask(
@@ -76,7 +76,6 @@ t.test("the export asks for binding, subscription, feature and ability, in this 
 });
 
 t.test("of another account's project nothing is told, not even whether there is one", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const two = await service.tenant("two");
   const token = await service.ingest(two, batch("secret"));

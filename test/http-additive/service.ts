@@ -42,6 +42,7 @@ export const toolHeaders = { "user-agent": "python-requests/2.31.0" } as const;
 
 export class Service {
   readonly server: RunningServer;
+  #tenants = 0;
 
   constructor(server: RunningServer) {
     this.server = server;
@@ -57,15 +58,14 @@ export class Service {
     return { status: answer.status, headers: answer.headers, json: text === "" ? undefined : parsed(text) };
   }
 
-  /** One more account; `slug` names account and user. */
-  async tenant(slug: string, { plan = "business", role = "owner", abilities = ["*"] }: TenantOptions = {}) {
+  /** One more account with a user and a project of this name. */
+  async tenant(name: string, { plan = "business", role = "owner", abilities = ["*"] }: TenantOptions = {}) {
     const { accounts, projects } = this.server;
-    const account = good(
-      await accounts.createAccount({ name: slug, slug, plan, isPersonal: false, subscription: "active" }),
-    );
-    const user = good(await accounts.createUser(slug, `${slug}@example.com`));
+    const slug = `${name}-${++this.#tenants}`;
+    const account = good(await accounts.createAccount({ name, slug, plan, isPersonal: false, subscription: "active" }));
+    const user = good(await accounts.createUser(name, `${slug}@example.com`));
     good(await accounts.setMember(account.id, user.id, role));
-    const made = good(await projects.create(account.id, slug));
+    const made = good(await projects.create(account.id, name));
     const { project, siteKey, privateKey } = good(await projects.enableScoring(made.id));
     const { secret: token } = good(await accounts.createToken({ accountId: account.id, userId: user.id, abilities }));
     return { account, user, project, token, siteKey, privateKey: privateKey! };

@@ -4,6 +4,9 @@ import { hourOf } from "../../src/store/keys.js";
 import { batch } from "../support/batches.js";
 import { type Service, startService, type Tenant, toolHeaders } from "./service.js";
 
+/** One server for all tests but those that want flags of their own; each has tenants of its own. */
+const service = await startService(t);
+
 const hourMs = 3_600_000;
 
 function stats(service: Service, { project, token: as }: Tenant, query = "") {
@@ -33,7 +36,6 @@ async function someTraffic(service: Service, { project }: Tenant): Promise<void>
 }
 
 t.test("ingest and verdict reads are in the counts of the hour at once", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const from = new Date(Math.floor(Date.now() / hourMs) * hourMs).toISOString();
   const bot = await service.ingest(one, batch("bot", 4), toolHeaders);
@@ -66,7 +68,6 @@ t.test("ingest and verdict reads are in the counts of the hour at once", async (
 });
 
 t.test("hours without traffic are there, with zeros", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   await someTraffic(service, one);
   const rows: Row[] = (await stats(service, one, "?from=2026-03-10T03:59:59Z&to=2026-03-10T07:00:00Z")).json.data;
@@ -84,7 +85,6 @@ t.test("hours without traffic are there, with zeros", async (t) => {
 });
 
 t.test("days add up their hours, by UTC", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   await someTraffic(service, one);
   for (const span of ["from=2026-03-09&to=2026-03-12", "from=2026-03-09T12:00:00Z&to=2026-03-11T23:30:00%2B00:00"]) {
@@ -101,7 +101,6 @@ t.test("days add up their hours, by UTC", async (t) => {
 });
 
 t.test("without a span it is the last day of hours, or the last 30 days", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const hours: Row[] = (await stats(service, one)).json.data;
   t.ok(hours.length === 24 || hours.length === 25, `${hours.length} hours`);
@@ -112,7 +111,6 @@ t.test("without a span it is the last day of hours, or the last 30 days", async 
 });
 
 t.test("another project's traffic is not counted", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const two = await service.tenant("two");
   await someTraffic(service, one);
@@ -124,7 +122,6 @@ t.test("another project's traffic is not counted", async (t) => {
 });
 
 t.test("bad values are refused and name their parameter", async (t) => {
-  const service = await startService(t);
   const one = await service.tenant("one");
   const cases: [string, RegExp][] = [
     ["bucket=week", /bucket/],
