@@ -1,72 +1,28 @@
 /**
- * Composition root: the only file that builds everything. One HTTP thread is a store, the services on it, a pool of scoring
- * workers and a listener; `--http-threads` runs as many of them on one port.
+ * Composition root: starts and stops one HTTP thread, which is a store, the services on it (`services.ts`), a pool of scoring workers
+ * and a listener. `--http-threads` runs as many of them on one port.
  */
-import { readdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import type { Piscina } from "piscina";
-import { assetPath, readAsset, readCompressedAsset } from "./assets.js";
-import { Credentials } from "./auth/credentials.js";
-import { bytesOfMib, type ServeConfig } from "./config.js";
-import type { Project } from "./contract/entities.js";
-import { openApiDocument } from "./contract/openapi.js";
+import { assetPath } from "./assets.js";
+import type { ServeConfig } from "./config.js";
 import { defaultPlans } from "./contract/plans.js";
-import { Accounts } from "./control-plane/accounts.js";
-import { Blocks } from "./control-plane/blocks.js";
-import { Projects } from "./control-plane/projects.js";
-import { Rules } from "./control-plane/rules.js";
-import { Sessions } from "./control-plane/sessions.js";
-import { Stats } from "./control-plane/stats.js";
-import { TrafficCounter } from "./control-plane/traffic.js";
-import { Trails } from "./control-plane/trails.js";
-import { VerifiedBotCatalogues } from "./control-plane/verified-bot-catalogue.js";
-import { detections } from "./detections/catalogue.js";
-import { docPages, type RenderedPage } from "./docs/pages.js";
+import type { Accounts } from "./control-plane/accounts.js";
+import type { Projects } from "./control-plane/projects.js";
 import { AccessLog } from "./http/access-log.js";
 import { isReady, type Readiness } from "./http/admin.js";
 import { type CertificateFiles, readCertificate } from "./http/certificate.js";
-import { accountRoutes } from "./http/handlers/control-plane/account.js";
-import { blockRoute } from "./http/handlers/control-plane/blocks.js";
-import { detectionsRoute } from "./http/handlers/control-plane/detections.js";
-import { openApiRoute } from "./http/handlers/control-plane/openapi.js";
-import { ruleTestRoute } from "./http/handlers/control-plane/rule-test.js";
-import { ruleRoutes } from "./http/handlers/control-plane/rules.js";
-import { scoringRoutes } from "./http/handlers/control-plane/scoring.js";
-import { sessionRoutes } from "./http/handlers/control-plane/sessions.js";
-import { statsRoute } from "./http/handlers/control-plane/stats.js";
-import { tokenRoutes } from "./http/handlers/control-plane/tokens.js";
-import { trailRoute } from "./http/handlers/control-plane/trail.js";
-import { usageRoutes } from "./http/handlers/control-plane/usage.js";
-import { verifiedBotsRoute } from "./http/handlers/control-plane/verified-bots.js";
-import { forwardAuthRoute } from "./http/handlers/data-plane/forward-auth.js";
-import { ingestRoutes } from "./http/handlers/data-plane/ingest.js";
-import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
-import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
-import { type ConsoleFiles, consoleRoutes } from "./http/handlers/pages/console.js";
-import { demoRoutes } from "./http/handlers/pages/demo.js";
-import { docsRoutes } from "./http/handlers/pages/docs.js";
-import { healthRoutes, type Page, pageRoute } from "./http/handlers/pages/pages.js";
 import type { Route } from "./http/route.js";
 import { HttpServer, meteredRows } from "./http/server.js";
-import { IngestQueue } from "./ingest/queue.js";
-import { VisitorIdentities } from "./ingest/visitor-identities.js";
 import { limits } from "./limits.js";
-import { liveVerdict, VerdictFeed } from "./live/verdict-feed.js";
 import { type Logger, networkOf } from "./log.js";
 import type { ThreadBuffers } from "./metrics/exposition.js";
 import type { RouteLabel } from "./metrics/route-meters.js";
 import { ThreadMeters } from "./metrics/thread-meters.js";
 import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
+import { buildServices } from "./services.js";
 import { surviveCommitFailures } from "./store/commit-failures.js";
-import { DiskRoom } from "./store/disk-room.js";
 import { freshReads, openStore, type Store } from "./store/store.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
-import { VerdictReader } from "./verdict/verdict-reader.js";
-import { canonicalAddress } from "./verified-bots/address.js";
-import { createClaimMatcher, shippedClaimTokens } from "./verified-bots/claims.js";
-import { clientIp, parseTrustedProxies } from "./verified-bots/client-ip.js";
-import { createReverseDns, type ReverseDns } from "./verified-bots/reverse-dns.js";
-import { createVerifiedBots, type VerifiedBots } from "./verified-bots/verified-bots.js";
 
 export interface RunningServer {
   readonly port: number;
@@ -197,218 +153,4 @@ function canRead(store: Store): boolean {
   } catch {
     return false;
   }
-}
-
-function buildServices(
-  config: ServeConfig,
-  log: Logger,
-  store: Store,
-  pool: Piscina<Uint8Array, Uint8Array>,
-  { services: meters }: ThreadMeters,
-) {
-  const now = Date.now;
-  const credentials = new Credentials(store);
-  const accounts = new Accounts(store, now);
-  const projects = new Projects(store, now);
-  const rules = new Rules(store, now);
-  const sessions = new Sessions(store);
-  const traffic = new TrafficCounter(store);
-  const blocks = new Blocks(store);
-  const disk = new DiskRoom({
-    dataDir: config.dataDir,
-    now: () => performance.now(),
-    onChange: (isLeft, freeBytes) => {
-      if (isLeft) log.info({ freeBytes }, "the disk has room again: batches are taken");
-      else log.error({ freeBytes }, "the disk is almost full: batches are refused until there is room");
-    },
-  });
-  const queue = new IngestQueue({
-    run: (frame) => pool.run(frame, { transferList: [frame.buffer] }),
-    tasksMax: pool.threads.length * limits.tasksInFlightPerThread,
-    sampleAboveBytes: bytesOfMib(config.sampleAboveMb),
-    shedAboveBytes: bytesOfMib(config.queueMb),
-    meter: meters,
-  });
-  const onFailure = (error: unknown, requestId: string): void => log.error({ err: error, requestId }, "request failed");
-  const feed = new VerdictFeed();
-  const trails = new Trails({ store, credentials, sessionsMax: config.trailSessions, now });
-  const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
-  const verdicts = new VerdictReader({
-    ttlMs: config.verdictTtl * 1000,
-    cacheBytesMax: bytesOfMib(config.verdictCacheMb),
-    sources: {
-      verdictPart: (projectId, token) => sessions.verdictPart(projectId, token),
-      loggedInAtMs: (projectId, token) => sessions.loggedInAtMs(projectId, token),
-      rulesOf: (project) => rules.ready(project),
-      verifiedBotAt: (ip) => bots().lookup(ip) ?? null,
-      meaningOf: (id) => meanings.get(id) ?? "",
-      onComputed: (project, token, context, { blocked, rule, verdict }) => {
-        if (!blocked || rule === null) return;
-        if (!disk.isLeft) {
-          meters.add("blocksFailed");
-          return;
-        }
-        const block = {
-          projectId: project.id,
-          sessionToken: token,
-          verdict: verdict.verdict,
-          score: verdict.score,
-          reason: verdict.reason,
-          detectionIds: verdict.detection_ids,
-          source: "rule",
-          ruleId: rule.id,
-          path: context.path ?? null,
-          createdAt: new Date(now()).toISOString(),
-        } as const;
-        if (!blocks.record(block)) meters.add("blocksFailed");
-      },
-      onAnswer: (project, verdict, source, token, context) => {
-        traffic.countVerdict(project.id, verdict.verdict, verdict.action, now());
-        meters.countVerdict(verdict.verdict, verdict.action, source);
-        if (feed.isFollowed) feed.show(liveVerdict(project.id, token, verdict, source, context, now()));
-      },
-      onFailure: (err) => {
-        meters.add("verdictFailures");
-        log.error({ err }, "a verdict failed open");
-      },
-      now,
-    },
-  });
-  const flushBlocks = (): Promise<void> =>
-    blocks.flush().then(
-      (count) => meters.add("blocksRecorded", count),
-      (err: unknown) => log.error({ err }, "blocks could not be stored"),
-    );
-  const reverseDns = createReverseDns({
-    ...(config.dnsServers.length > 0 && { servers: config.dnsServers }),
-    now,
-  });
-  const catalogues = new VerifiedBotCatalogues(store);
-  const bots = currentBots(catalogues, reverseDns);
-  // Built now and not by the first request: it takes about a tenth of a second.
-  bots();
-  const state = { stopping: false };
-  const trusted = parseTrustedProxies(config.trustedProxies.join(","));
-  if ("faults" in trusted) throw new Error(trusted.faults.join("; "));
-  const routes: Route[] = [
-    ...ingestRoutes({
-      queue,
-      disk,
-      credentials,
-      clientIp: (socket, xff) => clientIp(socket, xff, trusted),
-      identities: new VisitorIdentities(bots),
-      trails,
-      now,
-      onFailure,
-    }),
-    verdictRoute({ credentials, verdicts, canonicalIp }),
-    loggedInRoute({ sessions, now }),
-    forwardAuthRoute({
-      credentials,
-      verdicts,
-      clientIp: (lastHop, xff) => clientIp(lastHop, xff, trusted),
-      now,
-      onLetIn: (reason, err, requestId) => log.warn({ reason, err, requestId }, "forward-auth lets visitors in unseen"),
-    }),
-    ...scoringRoutes(projects),
-    ...ruleRoutes(rules),
-    ...accountRoutes(),
-    ...sessionRoutes({ sessions, now }),
-    trailRoute({ sessions, trails }),
-    blockRoute({ blocks, flush: flushBlocks }),
-    statsRoute({ stats: new Stats(store), flush: () => traffic.flush(), now }),
-    ruleTestRoute({ sessions, now }),
-    verifiedBotsRoute(catalogues),
-    detectionsRoute(),
-    ...tokenRoutes(accounts),
-    ...usageRoutes({ accounts, projects, plans: defaultPlans, now }),
-    ...consoleRoutes(consoleFiles()),
-    ...healthRoutes({ isReady: () => !state.stopping }),
-    ...sdkPages().map(pageRoute),
-    ...(config.demo ? demoPages(store, verdicts) : []),
-  ];
-  const apiRoutes = [...routes];
-  const pages = docPages(renderedDocs(), () => openApiDocument(apiRoutes));
-  routes.push(...docsRoutes({ pages, style: readCompressedAsset("docs/docs.css") }));
-  routes.push(openApiRoute([...routes]));
-  return Object.assign(state, {
-    credentials,
-    accounts,
-    projects,
-    traffic,
-    flushBlocks,
-    trails,
-    queue,
-    reverseDns,
-    feed,
-    routes,
-    onFailure,
-  });
-}
-
-/** The verified bots of the catalogue in force, built anew only when another is imported. */
-function currentBots(catalogues: VerifiedBotCatalogues, reverseDns: ReverseDns): () => VerifiedBots {
-  const claims = createClaimMatcher(shippedClaimTokens());
-  let built: { readonly from: object; readonly bots: VerifiedBots } | null = null;
-  return () => {
-    const catalogue = catalogues.read();
-    if (built?.from !== catalogue)
-      built = { from: catalogue, bots: createVerifiedBots({ catalogue, claims, reverseDns }) };
-    return built.bots;
-  };
-}
-
-function sdkPages(): Page[] {
-  return [
-    {
-      path: "/sdk.js",
-      summary: "The browser SDK",
-      contentType: "text/javascript; charset=utf-8",
-      body: readCompressedAsset("sdk/sdk.js"),
-      // Any site may load it; an hour of caching bounds how long an old one lives on.
-      headers: [
-        ["Cache-Control", "public, max-age=3600"],
-        ["Access-Control-Allow-Origin", "*"],
-        ["Cross-Origin-Resource-Policy", "cross-origin"],
-      ],
-    },
-  ];
-}
-
-function consoleFiles(): ConsoleFiles {
-  const [html, script, style] = ["index.html", "console.js", "console.css"].map((name) =>
-    readCompressedAsset(`console/${name}`),
-  );
-  return { html: html!, script: script!, style: style! };
-}
-
-/** The documentation as the build rendered it. */
-function renderedDocs(): RenderedPage[] {
-  return readdirSync(assetPath("docs"))
-    .filter((name) => name.endsWith(".html"))
-    .map((name) => ({
-      path: name === "index.html" ? "/docs" : `/docs/${name.slice(0, -".html".length)}`,
-      html: readAsset(`docs/${name}`).toString("utf8"),
-    }));
-}
-
-function demoPages(store: Store, verdicts: VerdictReader): Route[] {
-  const demoProject = (): Project | null => {
-    for (const { value } of store.projects.getRange({})) if (value.siteKey !== null) return value;
-    return null;
-  };
-  const page = (name: string, contentType: string): Page => ({
-    path: `/demo/${name}`,
-    contentType,
-    body: readCompressedAsset(`demo/${name}`),
-  });
-  return [
-    ...demoRoutes({ demoProject, verdicts, html: readAsset("demo/index.html").toString("utf8") }),
-    pageRoute(page("demo.js", "text/javascript; charset=utf-8")),
-    pageRoute(page("demo.css", "text/css; charset=utf-8")),
-  ];
-}
-
-function canonicalIp(text: string): string | undefined {
-  return canonicalAddress(text) || undefined;
 }
