@@ -16,7 +16,7 @@ t.test("two first starts at once share one cache; damage to it is repaired", { s
   t.equal(statSync(join(caches, name!)).mode & 0o777, 0o700);
   const program = join(caches, name!, "dist/src/verdictd.js");
   const { size } = statSync(program);
-  truncateSync(program, size / 2);
+  truncateSync(program, Math.floor(size / 2));
   const after = await root.run("--version");
   t.same([after.code, after.stderr, statSync(program).size], [0, "", size]);
 });
