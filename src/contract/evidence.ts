@@ -27,6 +27,26 @@ export interface RequestFacts {
   readonly contentType: string;
 }
 
+/** What the header lines of a request come to. */
+export type HeaderFacts = Omit<RequestFacts, "nowMs" | "ip">;
+
+/** Those of a request without any of them. */
+export const noHeaders: HeaderFacts = {
+  userAgent: "",
+  acceptLanguage: "",
+  accept: "",
+  acceptEncoding: "",
+  origin: "",
+  referer: "",
+  secChUa: "",
+  secChUaMobile: "",
+  secChUaPlatform: "",
+  secFetchSite: "",
+  secFetchMode: "",
+  secFetchDest: "",
+  contentType: "",
+};
+
 /**
  * Counts that one session alone can't know, kept by the store with bounds and expiry, read inside the write transaction.
  * All are per project, and count this session too.

@@ -1,25 +1,11 @@
 /** Plain HTTP clients that post made-up batches: each, under its own name or a browser's, is confident automation at least. */
 import t from "tap";
-import type { RequestFacts } from "../../src/contract/evidence.js";
+import { noHeaders, type RequestFacts } from "../../src/contract/evidence.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { chromeAgent, chromeEnvironment, chromeFacts, event, folded, wobblyPath } from "../engines/sessions.js";
 
 const confidentScoreMax = 15;
-const bare: RequestFacts = {
-  ...chromeFacts,
-  userAgent: "",
-  acceptLanguage: "",
-  accept: "",
-  acceptEncoding: "",
-  origin: "",
-  referer: "",
-  secChUa: "",
-  secChUaMobile: "",
-  secChUaPlatform: "",
-  secFetchSite: "",
-  secFetchMode: "",
-  secFetchDest: "",
-};
+const bare: RequestFacts = { ...chromeFacts, ...noHeaders, contentType: chromeFacts.contentType };
 const requests = { ...bare, userAgent: "python-requests/2.32.3", accept: "*/*", acceptEncoding: "gzip, deflate" };
 const nodeFetch = {
   ...bare,

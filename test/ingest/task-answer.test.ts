@@ -1,6 +1,7 @@
 /** What goes to a scoring worker and comes back: frames that share memory and header lines, and outcomes written over them. */
 import fc from "fast-check";
 import t from "tap";
+import { noHeaders } from "../../src/contract/evidence.js";
 import { type ErrorName, errors, Refusal } from "../../src/errors.js";
 import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
 import { FrameMemory, FrameWriter, HeaderBlocks, type IngestRequest, readFrame } from "../../src/ingest/frame.js";
@@ -36,6 +37,7 @@ t.test("a refusal is still one on the other side", async (t) => {
 });
 
 const facts = {
+  ...noHeaders,
   nowMs: 1_795_000_000_000,
   ip: "203.0.113.9",
   userAgent: "Mozilla/5.0 (first)",
@@ -44,12 +46,6 @@ const facts = {
   acceptEncoding: "gzip",
   origin: "https://shop.example",
   referer: "https://shop.example/é",
-  secChUa: "",
-  secChUaMobile: "",
-  secChUaPlatform: "",
-  secFetchSite: "",
-  secFetchMode: "",
-  secFetchDest: "",
   contentType: "application/json",
 };
 const request = (change: Partial<IngestRequest>): IngestRequest => ({

@@ -1,6 +1,7 @@
 /** The ingest write path in the test's own process, with the clock in the test's hand: what a scoring thread runs, on a real store. */
 import type { Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
+import { noHeaders } from "../../src/contract/evidence.js";
 import { defaultPlans, type Plans } from "../../src/contract/plans.js";
 import type { IpStorage } from "../../src/contract/scoring-worker.js";
 import { unidentified } from "../../src/contract/visitor.js";
@@ -12,20 +13,13 @@ import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
 import { type Owner, ownerOf } from "./owner.js";
 
 export const noFacts = {
+  ...noHeaders,
   nowMs: 0,
   ip: "203.0.113.9",
   userAgent: "Mozilla/5.0",
   acceptLanguage: "en",
   accept: "*/*",
   acceptEncoding: "gzip",
-  origin: "",
-  referer: "",
-  secChUa: "",
-  secChUaMobile: "",
-  secChUaPlatform: "",
-  secFetchSite: "",
-  secFetchMode: "",
-  secFetchDest: "",
   contentType: "application/json",
 } as const;
 

@@ -3,11 +3,10 @@
  * ones again and again: one reader serves all requests, and values that were seen before are not looked at twice.
  */
 import type { HttpRequest } from "uWebSockets.js";
-import type { RequestFacts } from "../../../contract/evidence.js";
+import { type HeaderFacts, noHeaders } from "../../../contract/evidence.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { Framing } from "../../framing.js";
 
-type HeaderFacts = Omit<RequestFacts, "nowMs" | "ip">;
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 export interface IngestHeaders {
@@ -108,24 +107,10 @@ export class IngestHeaderReader {
 }
 
 function noLines(): Writable<HeaderFacts> {
-  return {
-    userAgent: "",
-    acceptLanguage: "",
-    accept: "",
-    acceptEncoding: "",
-    origin: "",
-    referer: "",
-    secChUa: "",
-    secChUaMobile: "",
-    secChUaPlatform: "",
-    secFetchSite: "",
-    secFetchMode: "",
-    secFetchDest: "",
-    contentType: "",
-  };
+  return { ...noHeaders };
 }
 
-const names = Object.keys(noLines()) as readonly (keyof HeaderFacts)[];
+const names = Object.keys(noHeaders) as readonly (keyof HeaderFacts)[];
 
 function clear(lines: Writable<HeaderFacts>): void {
   lines.userAgent = "";
