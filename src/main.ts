@@ -83,7 +83,6 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     await Promise.all([
       services.traffic.flush().catch((err: unknown) => log.error({ err }, "counts of verdicts could not be stored")),
       services.trails.flush().catch((err: unknown) => log.error({ err }, "trails of sessions could not be stored")),
-      services.flushBlocks(),
     ]);
   };
   const flushing = [setInterval(flush, limits.trafficFlushMs), setInterval(services.flushBlocks, limits.blocksFlushMs)];
@@ -95,7 +94,7 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     clearInterval(watching);
     for (const timer of flushing) clearInterval(timer);
     meters.stop();
-    await flush();
+    await Promise.all([flush(), services.flushBlocks()]);
     services.reverseDns.close();
     await services.feed.close();
     await pool.close();
