@@ -2,8 +2,9 @@
  * Renders the documentation (README.md and `src/docs/*.md`) to pages below `dist/docs`. Parts that depend on the program's own lists are
  * left as marks, which the server fills in when it starts. A link that leads nowhere fails the build.
  */
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { dirname, join } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { escapeHtml, slugOf } from "../src/docs/html.js";
 
@@ -32,7 +33,7 @@ export async function buildDocs(root: string): Promise<void> {
   await mkdir(target, { recursive: true });
   for (const [name, title] of menu) {
     const path = name === "" ? join(root, "README.md") : join(source, `${name}.md`);
-    const body = render(await readFile(path, "utf8"), basename(path));
+    const body = render(await readFile(path, "utf8"), path);
     const parts: Readonly<Record<string, string>> = {
       TITLE: escapeHtml(title),
       NAV: menuHtml(name),
@@ -77,7 +78,9 @@ function render(markdown: string, file: string): string {
         return `<h${depth} id="${id}">${html}</h${depth}>\n`;
       },
       link({ href, tokens }: Tokens.Link) {
-        return `<a href="${escapeHtml(resolved(href, file))}">${this.parser.parseInline(tokens)}</a>`;
+        const target = resolved(href, file);
+        const text = this.parser.parseInline(tokens);
+        return target === null ? `${text} (<code>${escapeHtml(href)}</code>)` : `<a href="${escapeHtml(target)}">${text}</a>`;
       },
       code({ text }: Tokens.Code) {
         return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
@@ -92,12 +95,12 @@ function render(markdown: string, file: string): string {
   return body.replaceAll("<table>", '<div class="table" tabindex="0"><table>').replaceAll("</table>", "</table></div>");
 }
 
-/** Links between the Markdown files become links between the pages. */
-function resolved(href: string, file: string): string {
+/** The page that a link between the Markdown files means; null for another file of the repository, which no page shows. */
+function resolved(href: string, file: string): string | null {
   if (/^(https?:|mailto:|#|\/)/.test(href)) return href;
   const found = /^(?:\.\.\/\.\.\/(README)\.md|(?:src\/docs\/)?([a-z-]+)\.md)(#.*)?$/.exec(href);
   const name = found?.[1] === "README" ? "" : found?.[2];
-  if (name === undefined || !menu.some(([listed]) => listed === name))
-    throw new Error(`${file}: a link to nowhere: ${href}`);
-  return pathOf(name) + (found?.[3] ?? "");
+  if (name !== undefined && menu.some(([listed]) => listed === name)) return pathOf(name) + (found?.[3] ?? "");
+  if (existsSync(join(dirname(file), href))) return null;
+  throw new Error(`${file}: a link to nowhere: ${href}`);
 }
