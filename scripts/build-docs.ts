@@ -80,7 +80,9 @@ function render(markdown: string, file: string): string {
       link({ href, tokens }: Tokens.Link) {
         const target = resolved(href, file);
         const text = this.parser.parseInline(tokens);
-        return target === null ? `${text} (<code>${escapeHtml(href)}</code>)` : `<a href="${escapeHtml(target)}">${text}</a>`;
+        return target === null
+          ? `${text} (<code>${escapeHtml(href)}</code>)`
+          : `<a href="${escapeHtml(target)}">${text}</a>`;
       },
       code({ text }: Tokens.Code) {
         return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;

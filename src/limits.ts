@@ -151,8 +151,11 @@ export const limits = {
   pageMin: 1,
   pageMax: 100,
   pageDefault: 50,
-  /** Stored sessions that one `rules/test` replays at most: 10 to 25 ms of CPU a call, 5 of it in one piece. */
-  ruleTestSessionsMax: 1000,
+  /** Stored sessions that one `rules/test` replays when it does not say, and at most: 10 to 25 us of CPU each. */
+  ruleTestSessionsDefault: 1000,
+  ruleTestSessionsMax: 10_000,
+  /** Sessions taken from each slice of the time that `rules/test` samples. */
+  ruleTestSliceSessions: 10,
   /** Sessions replayed before other requests get their turn: about a millisecond. */
   ruleTestChunk: 100,
   /** Tokens of matched sessions that `rules/test` shows. */

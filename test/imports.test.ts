@@ -12,6 +12,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
  */
 const allowed: Record<string, readonly string[] | null> = {
   limits: [],
+  turn: [],
   errors: [],
   assets: ["node:"],
   version: ["assets", "node:"],
@@ -24,7 +25,18 @@ const allowed: Record<string, readonly string[] | null> = {
   store: ["contract", "limits", "errors", "lmdb", "msgpackr", "node:"],
   auth: ["contract", "limits", "errors", "store", "node:"],
   live: ["contract", "limits", "node:"],
-  "control-plane": ["contract", "limits", "errors", "store", "auth", "rules", "verdict", "verified-bots", "engines"],
+  "control-plane": [
+    "contract",
+    "limits",
+    "errors",
+    "store",
+    "auth",
+    "rules",
+    "verdict",
+    "verified-bots",
+    "engines",
+    "turn",
+  ],
   ingest: ["contract", "engines", "store", "auth", "limits", "errors", "piscina", "node:"],
   http: [
     "contract",
@@ -36,6 +48,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "ingest",
     "middleware",
     "rules",
+    "turn",
     "verdict",
     "uWebSockets.js",
     "node:",

@@ -252,8 +252,10 @@ export interface StatsAnswer {
 
 /** What a draft rule, alone, would have done to stored sessions. */
 export interface RuleTestAnswer {
-  /** Sessions replayed: the latest ones. */
+  /** Sessions replayed. */
   evaluated: Count;
+  /** Whether `hours` had more sessions than were replayed; absent without `hours`. */
+  is_sample?: boolean;
   /** Sessions the rule matched. */
   matched: Count;
   /** The matched ones by the action their verdicts would have. */

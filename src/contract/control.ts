@@ -42,6 +42,8 @@ export interface TokenBody {
 export interface RuleTestBody {
   expression: string;
   action: Action;
-  /** How many of the latest sessions to replay; default and most 1000. */
-  limit?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<1000>;
+  /** How many sessions to replay at most, the latest ones unless `hours` is given; default 1000. */
+  limit?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<10000>;
+  /** Replay the sessions that began in so many hours up to now: all of them or, where there are more than `limit`, an even sample in time. */
+  hours?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<168>;
 }

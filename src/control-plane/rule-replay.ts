@@ -9,6 +9,7 @@ import { limits } from "../limits.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
 import { type NamedRule, resolve } from "../verdict/resolve.js";
+import type { StoredSession } from "./session-log.js";
 import type { Sessions } from "./sessions.js";
 
 export interface DraftRule {
@@ -19,6 +20,8 @@ export interface DraftRule {
 /** Counts of matched sessions: by the action the verdict would have, after guards and logged-in policy, and by band. */
 export interface RuleReplay {
   readonly evaluated: number;
+  /** Whether the sessions replayed are a sample of those asked for. */
+  readonly isSample: boolean;
   readonly matched: number;
   readonly byAction: Record<Action, number>;
   readonly byBand: Record<Band, number>;
@@ -31,14 +34,18 @@ export function zeros<Name extends string>(names: readonly Name[]): Record<Name,
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 }
 
-/**
- * The outcome over the latest `sessionsMax` sessions, or an `invalidPayload` refusal that says where the source is wrong.
- */
+/** Which sessions: the latest, or those that began in the last `hours`; never more than `sessionsMax`. */
+export interface ReplayScope {
+  readonly sessionsMax: number;
+  readonly hours: number | null;
+}
+
+/** The outcome over these sessions, or an `invalidPayload` refusal that says where the source is wrong. */
 export async function replayRule(
   sessions: Sessions,
   project: Project,
   draft: DraftRule,
-  sessionsMax: number,
+  { sessionsMax, hours }: ReplayScope,
   nowMs: number,
 ): Promise<RuleReplay | Refusal> {
   const compiled = compileRule(draft.expressionSource);
@@ -56,7 +63,7 @@ export async function replayRule(
   const sample: string[] = [];
   let evaluated = 0;
   let matched = 0;
-  await sessions.visitLatest(project.id, sessionsMax, ({ token, part }) => {
+  const visit = ({ token, part }: StoredSession): void => {
     evaluated++;
     const { verifiedBot } = part;
     const outcome = resolve({ part, project, rules: [rule], context: {}, verifiedBot, meaningOf: () => "", nowMs });
@@ -65,6 +72,13 @@ export async function replayRule(
     byAction[outcome.verdict.action]++;
     byBand[outcome.verdict.verdict]++;
     if (sample.length < limits.ruleTestSampleMax) sample.push(token);
-  });
-  return { evaluated, matched, byAction, byBand, sample };
+  };
+  let isSample = false;
+  if (hours === null) await sessions.visitLatest(project.id, sessionsMax, visit);
+  else isSample = !(await sessions.visitSince(project.id, timeOf(hours, nowMs), sessionsMax, visit));
+  return { evaluated, isSample, matched, byAction, byBand, sample };
+}
+
+function timeOf(hours: number, nowMs: number): { readonly fromMs: number; readonly untilMs: number } {
+  return { fromMs: nowMs - hours * 3_600_000, untilMs: nowMs };
 }

@@ -3,11 +3,13 @@
  * within a second they are sorted here. Reads only.
  */
 import type { VerdictPart } from "../contract/session.js";
-import { encodeSessionToken } from "../contract/session-token.js";
+import { earliestToken, encodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
+import { limits } from "../limits.js";
 import { sessionKey, sessionRange, tokenBytes } from "../store/keys.js";
 import { decodeVerdictPart, firstSeenMs } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
+import { turn } from "../turn.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
 /** A session of the log. */
@@ -81,6 +83,50 @@ export function latestSessions(
   }
   takeSecond();
   return found.slice(0, count);
+}
+
+/** Positions of the latest sessions that began at `fromMs` or later, at most `count`. Other requests get their turn meanwhile. */
+export async function sessionsSince(
+  store: Store,
+  projectId: number,
+  fromMs: number,
+  count: number,
+): Promise<LogPosition[]> {
+  const positions: LogPosition[] = [];
+  while (positions.length < count) {
+    const page = latestSessions(store, projectId, limits.ruleTestChunk, positions.at(-1) ?? null);
+    const begun = page.filter((position) => position.firstSeenMs >= fromMs);
+    positions.push(...begun);
+    if (begun.length < limits.ruleTestChunk) break;
+    await turn();
+  }
+  return positions.slice(0, count);
+}
+
+/**
+ * Positions of about `count` of the sessions that began in this time: as many from each of equal slices of it, so that a quiet hour
+ * counts as much as a busy one, at a cost that does not grow with the sessions. The latest slice first.
+ */
+export async function sampleOfSessions(
+  store: Store,
+  projectId: number,
+  fromMs: number,
+  untilMs: number,
+  count: number,
+): Promise<LogPosition[]> {
+  const ofSlice = limits.ruleTestSliceSessions;
+  const slices = Math.ceil(count / ofSlice);
+  const sliceMs = (untilMs - fromMs) / slices;
+  const positions: LogPosition[] = [];
+  for (let slice = slices - 1; slice >= 0; slice--) {
+    const firstSeenMs = fromMs + slice * sliceMs;
+    const start = sessionKey(projectId, earliestToken(firstSeenMs));
+    const end = sessionKey(projectId, earliestToken(firstSeenMs + sliceMs));
+    for (const key of store.sessions.getKeys({ start, end, limit: ofSlice }))
+      positions.push({ firstSeenMs, token: Buffer.from(key.subarray(-tokenBytes)) });
+    if (slice % ofSlice === 0) await turn();
+  }
+  return positions.slice(0, count);
 }
 
 function latestFirst(one: LogPosition, other: LogPosition): number {

@@ -8,8 +8,16 @@ import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
 import { decodeSession, decodeVerdictPart, loggedInAtMs, withLoggedInAt } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
+import { turn } from "../turn.js";
 import type { LogPage } from "./cursor.js";
-import { latestSessions, type StoredSession, sessionAt, sessionPage } from "./session-log.js";
+import {
+  type LogPosition,
+  type StoredSession,
+  sampleOfSessions,
+  sessionAt,
+  sessionPage,
+  sessionsSince,
+} from "./session-log.js";
 
 /** A session with the detections behind its score, strongest first. */
 export interface SessionDetail extends StoredSession {
@@ -44,13 +52,35 @@ export class Sessions {
     return sessionPage(this.#store, projectId, limit, cursor);
   }
 
-  /**
-   * The project's latest sessions one after another, as `visit` is told of them, at most `count`. Other requests get their turn
-   * after every `limits.ruleTestChunk` of them.
-   */
+  /** Tells `visit` of the project's latest sessions one after another, at most `count`. Other requests get their turn meanwhile. */
   async visitLatest(projectId: number, count: number, visit: (session: StoredSession) => void): Promise<void> {
-    for (const [index, position] of latestSessions(this.#store, projectId, count, null).entries()) {
-      if (index > 0 && index % limits.ruleTestChunk === 0) await new Promise((turn) => setImmediate(turn));
+    await this.#visit(projectId, await sessionsSince(this.#store, projectId, 0, count), visit);
+  }
+
+  /**
+   * As `visitLatest`, of the sessions that began in this time: all of them, or where there are more than `count` an even sample. Resolves
+   * to whether it was all.
+   */
+  async visitSince(
+    projectId: number,
+    { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+    count: number,
+    visit: (session: StoredSession) => void,
+  ): Promise<boolean> {
+    const latest = await sessionsSince(this.#store, projectId, fromMs, count + 1);
+    const areAll = latest.length <= count;
+    const chosen = areAll ? latest : await sampleOfSessions(this.#store, projectId, fromMs, untilMs, count);
+    await this.#visit(projectId, chosen, visit);
+    return areAll;
+  }
+
+  async #visit(
+    projectId: number,
+    positions: readonly LogPosition[],
+    visit: (session: StoredSession) => void,
+  ): Promise<void> {
+    for (const [index, position] of positions.entries()) {
+      if (index > 0 && index % limits.ruleTestChunk === 0) await turn();
       const session = sessionAt(this.#store, projectId, position);
       if (session !== null) visit(session);
     }

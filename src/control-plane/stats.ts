@@ -4,6 +4,7 @@ import { type Action, actions, type Band, bands } from "../contract/verdict.js";
 import { limits } from "../limits.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
+import { turn } from "../turn.js";
 import { zeros } from "./rule-replay.js";
 
 export type BucketSize = "hour" | "day";
@@ -53,7 +54,7 @@ export class Stats {
     );
     const beyond = (first + buckets.length) * hours;
     for (let hour = first * hours; hour < beyond; hour += limits.statsHoursChunk) {
-      if (hour > first * hours) await new Promise((turn) => setImmediate(turn));
+      if (hour > first * hours) await turn();
       const end = Math.min(beyond, hour + limits.statsHoursChunk);
       for (const { key, value } of this.#store.traffic.getRange({ start: [projectId, hour], end: [projectId, end] })) {
         add(buckets[Math.floor(key[1] / hours) - first]!, value);

@@ -20,6 +20,7 @@ import type { Project } from "../contract/entities.js";
 import type { Plans } from "../contract/plans.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import { turn } from "../turn.js";
 import type { AccessLog } from "./access-log.js";
 import type { CertificateFiles } from "./certificate.js";
 import { bearer, Exchange, type RequestMeter } from "./exchange.js";
@@ -82,8 +83,6 @@ export function meteredRows(routes: readonly Route[]): { readonly method: string
     ...paths.map((route) => ({ method: otherMethod, route })),
   ];
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class HttpServer {
   readonly #options: ServerOptions;

@@ -149,7 +149,7 @@ t.test("a rule with a fault is mended, replayed, saved, moved, and blocks when i
   const draft = { expression: await source.inputValue(), action: "block" };
   const { matched, evaluated } = (await asked("POST", `${rulesPath}/test`, draft)).json;
   t.ok(matched > 0 && matched < evaluated, "the draft tells sessions apart");
-  await desk.says(`Matches ${matched} of the latest ${evaluated} sessions.`);
+  await desk.says(`Matches ${matched} of the ${evaluated} sessions of the last 24 hours.`);
   await page.getByRole("row", { name: `Block ${matched}` }).waitFor();
   await page.getByText("What a rule can say").click();
   await page.getByRole("row", { name: /^session_age integer/ }).waitFor();
@@ -162,7 +162,7 @@ t.test("a rule with a fault is mended, replayed, saved, moved, and blocks when i
     .click();
   await desk.title("Session");
   await page.goBack();
-  await desk.says(`Matches ${matched} of the latest ${evaluated} sessions.`);
+  await desk.says(`Matches ${matched} of the ${evaluated} sessions of the last 24 hours.`);
   t.equal(await source.inputValue(), draft.expression, "a draft outlives a look at a session");
   await page.getByRole("button", { name: "Save rule" }).click();
   await desk.title("Rules");

@@ -144,12 +144,25 @@ t.test("a bad draft is refused with the place of its fault, and nothing is store
     { expression: "score < 5", action: "explode" },
     { expression: "nobody == 5", action: "block" },
     { expression: `path == "${"a".repeat(2000)}"`, action: "block" },
-    ...[0, 1001, 1.5, "5", null].map((limit) => ({ expression: "score < 5", action: "block", limit })),
+    ...[0, 10_001, 1.5, "5", null].map((limit) => ({ expression: "score < 5", action: "block", limit })),
+    ...[0, 169, 1.5, "5", null].map((hours) => ({ expression: "score < 5", action: "block", hours })),
   ];
   for (const body of bad) t.equal((await test(service, one, body)).status, 422, JSON.stringify(body).slice(0, 80));
   await test(service, one, { expression: "score < 99", action: "block" });
   await service.server.store.root.transaction(() => {});
   t.same(await state(), before, "no rule, block or setting came of it");
+});
+
+t.test("with hours, the sessions of that time are replayed, and it says when they are a sample", async (t) => {
+  const one = await service.tenant("hours");
+  const tokens = await sessions(service, one);
+  const draft = { expression: "score < 99", action: "block" };
+  const { json: latest } = await test(service, one, draft);
+  t.equal("is_sample" in latest, false, "the latest sessions are no sample of anything");
+  const { json: day } = await test(service, one, { ...draft, hours: 24 });
+  t.same(day, { ...latest, is_sample: false }, "all began today");
+  const { json: few } = await test(service, one, { ...draft, hours: 24, limit: tokens.length - 1 });
+  t.match(few, { is_sample: true, evaluated: tokens.length - 1 });
 });
 
 t.test("the path of rule tests is no rule", async (t) => {

@@ -146,6 +146,8 @@ type Trial =
   | { readonly state: "good"; readonly replay: RuleTestAnswer };
 
 const debounceMs = 300;
+/** What a draft is replayed on: the server's most sessions, so that only a busy site's day is sampled. */
+const lastDay = { hours: 24, limit: 10_000 };
 
 function useTrial(api: Api, project: number, expression: string, action: Action): Trial {
   const [trial, setTrial] = useState<Trial>({ state: "empty" });
@@ -158,7 +160,8 @@ function useTrial(api: Api, project: number, expression: string, action: Action)
     const abort = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        setTrial({ state: "good", replay: await api.testRule(project, { expression, action }, abort.signal) });
+        const replay = await api.testRule(project, { expression, action, ...lastDay }, abort.signal);
+        setTrial({ state: "good", replay });
       } catch (error) {
         if (!abort.signal.aborted) setTrial(faultOf(error));
       }
@@ -241,18 +244,18 @@ function Pointer({
 
 function Replay({ trial, action }: { readonly trial: Trial; readonly action: Action }) {
   if (trial.state === "empty")
-    return <p class="dim">Write an expression: it is replayed on the latest sessions as you type.</p>;
+    return <p class="dim">Write an expression: it is replayed on the sessions of the last 24 hours as you type.</p>;
   if (trial.state === "waiting") return <p class="dim">Replaying…</p>;
   if (trial.state === "fault") return <p class="dim">Nothing to replay until the expression is right.</p>;
-  const { evaluated, matched, by_action, by_band, sample } = trial.replay;
+  const { evaluated, is_sample, matched, by_action, by_band, sample } = trial.replay;
   const outcomes = actionOrder.filter((each) => by_action[each] > 0);
   const isSoftened = outcomes.some((each) => each !== action);
   return (
     <>
       <p class="headline" role="status">
         {evaluated === 0
-          ? "There are no stored sessions to replay."
-          : `Matches ${count(matched)} of the latest ${plural(evaluated, "session")}.`}
+          ? "No session began in the last 24 hours."
+          : `Matches ${count(matched)} of the ${plural(evaluated, "session")} ${is_sample ? "sampled from" : "of"} the last 24 hours.`}
       </p>
       {matched > 0 && (
         <>

@@ -1,0 +1,78 @@
+/** Which sessions a replay takes: those that began in a time, all of them or an even sample of it. */
+import t from "tap";
+import { decodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
+import { Sessions } from "../../src/control-plane/sessions.js";
+import { sessionKey } from "../../src/store/keys.js";
+import { encodeSession } from "../../src/store/session-record.js";
+import { openStore } from "../../src/store/store.js";
+
+const untilMs = Date.UTC(2026, 10, 21, 12);
+const hourMs = 3_600_000;
+const day = { fromMs: untilMs - 24 * hourMs, untilMs };
+
+const store = openStore(t.testdir());
+t.teardown(() => store.close());
+const sessions = new Sessions(store);
+
+/** Puts a session that began so long before the end of the day, in hours. */
+function put(projectId: number, hoursAgo: number): void {
+  const firstSeenMs = Math.floor(untilMs - hoursAgo * hourMs);
+  const verdict = {
+    scored: false,
+    engineScores: { heuristics: null, js_detection: null, behavioral: null },
+    score: 0,
+    detectionIds: [],
+    verifiedBot: null,
+    firstSeenMs,
+    lastSeenMs: firstSeenMs,
+    loggedInAtMs: 0,
+    eventCount: 1,
+    last: { ip: "", userAgent: "", path: "", host: "" },
+  };
+  const token = mintSessionToken(firstSeenMs, (into) => crypto.getRandomValues(into));
+  const bytes = encodeSession({ verdict, repeats: Buffer.alloc(0), features: Buffer.alloc(0) });
+  store.sessions.putSync(sessionKey(projectId, token), bytes);
+}
+
+/** Hours ago, of the sessions visited, and whether they were all. */
+async function visited(
+  projectId: number,
+  count: number,
+): Promise<{ areAll: boolean; hoursAgo: number[]; tokens: Set<string> }> {
+  const hoursAgo: number[] = [];
+  const tokens = new Set<string>();
+  const areAll = await sessions.visitSince(projectId, day, count, ({ token, part }) => {
+    hoursAgo.push((untilMs - part.firstSeenMs) / hourMs);
+    t.ok(decodeSessionToken(token));
+    tokens.add(token);
+  });
+  return { areAll, hoursAgo, tokens };
+}
+
+t.test("all sessions of the time, the latest first, and none from before it or of another project", async (t) => {
+  for (let index = 1; index <= 350; index++) put(1, index / 10);
+  put(2, 1);
+  const { areAll, hoursAgo, tokens } = await visited(1, 240);
+  t.equal(areAll, true);
+  t.equal(tokens.size, 240, "each once, more than are read in a piece");
+  t.ok(hoursAgo.every((hours) => hours <= 24));
+  t.same(
+    hoursAgo,
+    hoursAgo.toSorted((one, other) => one - other),
+  );
+});
+
+t.test("where there are more, a quiet time counts as much as a busy one", async (t) => {
+  // A thousand sessions in the last hour, twenty in each hour before.
+  for (let index = 0; index < 1000; index++) put(3, (index + 0.5) / 1000);
+  for (let index = 20; index < 480; index++) put(3, (index + 0.5) / 20);
+  const { areAll, hoursAgo, tokens } = await visited(3, 240);
+  t.equal(areAll, false);
+  t.equal(tokens.size, 240, "as many as were asked for");
+  for (let hour = 0; hour < 24; hour++)
+    t.equal(hoursAgo.filter((hours) => hours > hour && hours <= hour + 1).length, 10, `hour ${hour}`);
+});
+
+t.test("no sessions, no sample", async (t) => {
+  t.same(await visited(4, 10), { areAll: true, hoursAgo: [], tokens: new Set() });
+});
