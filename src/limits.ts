@@ -132,6 +132,8 @@ export const limits = {
   stopQuietMs: 1000,
   stopRequestsMsMax: 10_000,
   stopMsMax: 15_000,
+  /** From closing a listener until answers close their connections: the time in which all threads close theirs. */
+  stopListenersMs: 100,
   /** How often a stopping server looks whether all is answered. */
   stopLookMs: 20,
 

@@ -14,6 +14,7 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from "uWebSockets.js";
+import { setTimeout as delay } from "node:timers/promises";
 import { isAble } from "../auth/abilities.js";
 import type { Credentials, TokenHolder } from "../auth/credentials.js";
 import type { Project } from "../contract/entities.js";
@@ -111,10 +112,10 @@ export class HttpServer {
         socket = next;
       },
       stop: async () => {
-        // As above. From here on every answer closes its connection.
-        this.#work.isClosing = true;
+        // As above. Answers close their connections only when the listeners of other threads are gone too: clients come back at once then.
         await turn();
         us_listen_socket_close(socket);
+        await delay(limits.stopListenersMs);
         await this.#work.quiet();
       },
       close: () => {
