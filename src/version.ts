@@ -1,6 +1,7 @@
 /** What this build is: version, commit, Node and native parts. Read from files beside the code; no part of serving. */
 import { existsSync } from "node:fs";
 import { assetPath, readAsset } from "./assets.js";
+import { currentSchema } from "./store/upgrades.js";
 
 /** What the build writes to `build.json`. */
 export interface BuildInfo {
@@ -22,6 +23,7 @@ export function versionText(): string {
   return [
     `verdictd ${programVersion()}`,
     `commit ${commit ?? "unknown"}`,
+    `store schema ${currentSchema.version}`,
     `node ${process.versions.node} (ABI ${process.versions.modules}, ${process.platform}-${process.arch})`,
     ...Object.entries(natives).map(([name, version]) => `${name} ${version}`),
   ].join("\n");

@@ -15,7 +15,7 @@ const allowed: Record<string, readonly string[] | null> = {
   turn: [],
   errors: [],
   assets: ["node:"],
-  version: ["assets", "node:"],
+  version: ["assets", "store", "node:"],
   contract: ["limits", "errors", "typia", "node:"],
   detections: ["contract", "limits", "engines"],
   engines: ["contract", "limits", "detections"],

@@ -3,8 +3,10 @@
  * collected in memory and written together ten times a second, off the hot path. Read by the log.
  */
 import type { Block } from "../contract/entities.js";
+import { decodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import { sessionKey } from "../store/keys.js";
 import { nextId, type Store, skipIds } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
@@ -29,7 +31,8 @@ export class Blocks {
   }
 
   /**
-   * Stores what waits, in the order it came and with ids in that order; returns how many. A crash loses at most what came since the last
+   * Stores what waits, in the order it came and with ids in that order, but for blocks of sessions that were erased meanwhile; returns how
+   * many. A crash loses at most what came since the last
    * flush. Rejects when the store can't be written (a full disk): what waited still waits then.
    */
   async flush(): Promise<number> {
@@ -50,17 +53,25 @@ export class Blocks {
   }
 
   async #write(blocks: readonly Omit<Block, "id">[]): Promise<number> {
+    let stored = 0;
     await this.#store.root.transaction(() => {
       const next = new Map<number, number>();
       for (const block of blocks) {
         const { projectId } = block;
+        if (!this.#isStored(projectId, block.sessionToken)) continue;
+        stored++;
         const id = next.get(projectId) ?? nextId(this.#store, `block:${projectId}`);
         next.set(projectId, id + 1);
         this.#store.blocks.putSync([projectId, id], { id, ...block });
       }
       for (const [projectId, id] of next) skipIds(this.#store, `block:${projectId}`, id - 1);
     });
-    return blocks.length;
+    return stored;
+  }
+
+  #isStored(projectId: number, sessionToken: string): boolean {
+    const token = decodeSessionToken(sessionToken);
+    return token !== null && this.#store.sessions.doesExist(sessionKey(projectId, token));
   }
 
   /** The project's blocks, the latest first, from the cursor on. `invalidPayload` for a cursor that is none. */

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { commands } from "../../src/cli/commands.js";
+import { schemaVersion } from "../../src/store/store.js";
 import { json, verdictd } from "../support/process.js";
 
 const lineCount = (text: string): number => text.trimEnd().split("\n").length;
@@ -18,9 +19,10 @@ t.test("help and version are printed and are no mistake; no command is one", asy
       t.ok(help.stdout.includes(`--${flag.name}`), `--${flag.name} is in the help`);
   }
   const { version: expected } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
-  const [first, commit, node, ...natives] = version.stdout.trim().split("\n");
+  const [first, commit, schema, node, ...natives] = version.stdout.trim().split("\n");
   t.same([version.code, first], [0, `verdictd ${expected}`]);
   t.match(commit, /^commit ([0-9a-f]{40}(-changed)?|unknown)$/);
+  t.equal(schema, `store schema ${schemaVersion}`);
   t.match(node, `node ${process.versions.node} (ABI ${process.versions.modules}, `);
   t.same(
     natives.map((line) => line.split(" ")[0]),

@@ -1,10 +1,9 @@
 /** Which sessions a replay takes: those that began in a time, all of them or an even sample of it. */
 import t from "tap";
-import { decodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
+import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
-import { sessionKey } from "../../src/store/keys.js";
-import { encodeSession } from "../../src/store/session-record.js";
 import { openStore } from "../../src/store/store.js";
+import { putSession } from "../support/stored-session.js";
 
 const untilMs = Date.UTC(2026, 10, 21, 12);
 const hourMs = 3_600_000;
@@ -14,24 +13,11 @@ const store = openStore(t.testdir());
 t.teardown(() => store.close());
 const sessions = new Sessions(store);
 
+let puts = 0;
+
 /** Puts a session that began so long before the end of the day, in hours. */
 function put(projectId: number, hoursAgo: number): void {
-  const firstSeenMs = Math.floor(untilMs - hoursAgo * hourMs);
-  const verdict = {
-    scored: false,
-    engineScores: { heuristics: null, js_detection: null, behavioral: null },
-    score: 0,
-    detectionIds: [],
-    verifiedBot: null,
-    firstSeenMs,
-    lastSeenMs: firstSeenMs,
-    loggedInAtMs: 0,
-    eventCount: 1,
-    last: { ip: "", userAgent: "", path: "", host: "" },
-  };
-  const token = mintSessionToken(firstSeenMs, (into) => crypto.getRandomValues(into));
-  const bytes = encodeSession({ verdict, repeats: Buffer.alloc(0), features: Buffer.alloc(0) });
-  store.sessions.putSync(sessionKey(projectId, token), bytes);
+  putSession(store, projectId, Math.floor(untilMs - hoursAgo * hourMs), puts++ % 256);
 }
 
 /** Hours ago, of the sessions visited, and whether they were all. */
