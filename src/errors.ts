@@ -1,5 +1,5 @@
 /**
- * Every error verdictd answers: status, title and stable code (`api.md` section 7). Bad input is a returned `Refusal`, never
+ * Every error verdictd answers: status, title and stable code (`docs/api.md`). Bad input is a returned `Refusal`, never
  * a thrown error; clients and tests match the code (or, where the contract has none, the status), never the text.
  */
 

@@ -1,4 +1,4 @@
-/** Token abilities and the roles that cap them (`api.md` section 5, `decisions.md` section 2). */
+/** Token abilities and the roles that cap them. */
 import type { Role } from "../contract/entities.js";
 
 export type Ability = "projects:read" | "projects:write" | "content:read" | "content:write";

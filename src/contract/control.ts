@@ -1,4 +1,4 @@
-/** Request bodies of the control plane (`api.md` 4.2). Keys beside these are ignored, save where a handler says otherwise. */
+/** Request bodies of the control plane. Keys beside these are ignored, save where a handler says otherwise. */
 import type { tags } from "typia";
 import type { Action, LoggedInPolicy } from "./verdict.js";
 

@@ -1,5 +1,5 @@
 /**
- * The ingest batch as clients send it (`api.md` 2.6, `decisions.md` section 3). These types are the one whitelist of event
+ * The ingest batch as clients send it (`docs/events.md`). These types are the one whitelist of event
  * types and payload keys: `validators.ts` compiles them to checks, the OpenAPI document and the SDK derive from them.
  */
 import type { tags } from "typia";

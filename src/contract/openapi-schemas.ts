@@ -6,7 +6,7 @@ import { apiSchemas } from "./validators.js";
 /** The interface that lists all types by name: a means, not a part of the document. */
 const listName = "ApiTypes";
 
-/** Unknown keys of these are refused (`decisions.md` section 1); everywhere else they are ignored. */
+/** Unknown keys of these are refused; everywhere else they are ignored. */
 const closed: ReadonlySet<string> = new Set(["IngestEvent", "EventPayload"]);
 
 /** `components.schemas` of the document. */

@@ -1,4 +1,4 @@
-/** Bands, actions and the verdict as the backend reads it (`api.md` 2.5 and 3.1). */
+/** Bands, actions and the verdict as the backend reads it. */
 import type { tags } from "typia";
 
 export const bands = [

@@ -1,4 +1,4 @@
-/** The verified-bot allowlist as files, the export and the store hold it (`api.md` 2.8). */
+/** The verified-bot allowlist as files, the export and the store hold it. */
 import type { VerifiedBotCategory } from "./verdict.js";
 
 export const matchMethods = ["ip_cidr", "rdns_suffix"] as const;

@@ -44,7 +44,7 @@ const severities: Record<Strength, Severity> = {
 export type Read<Name extends EvidenceName> = { readonly [Each in Name]: SessionEvidence[Each] };
 
 export interface Detection<Name extends EvidenceName = EvidenceName> {
-  /** Six digits by family (`decisions.md` section 5), never reused. */
+  /** Six digits by family, never reused. */
   readonly id: number;
   readonly slug: string;
   readonly engine: EngineName;

@@ -1,5 +1,5 @@
 /**
- * The compiled form of a rule's expression as the API shows it (`api.md` 2.4): plain JSON, made by `parse.ts`, read by
+ * The compiled form of a rule's expression as the API shows it (`docs/rules.md`): plain JSON, made by `parse.ts`, read by
  * `compile.ts` and `print.ts`. Values stand as the author wrote them; nothing here is normalised for comparing.
  */
 

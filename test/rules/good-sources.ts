@@ -1,4 +1,4 @@
-/** Sources the language accepts, each with the tree it must give (shapes of `api.md` 2.4) and its printed form. */
+/** Sources the language accepts, each with the tree it must give and its printed form. */
 import type { Comparison, Expression } from "../../src/rules/ast.js";
 
 export interface GoodSource {

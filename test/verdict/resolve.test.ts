@@ -153,7 +153,7 @@ t.test("no rule can tell whether the visitor is logged in", async (t) => {
   t.strictSame(seen[0], seen[1]);
 });
 
-/** The table of `decisions.md` section 7. */
+/** What each policy makes of each action, for a visitor asserted to be logged in. */
 const softened: Record<(typeof loggedInPolicies)[number], Record<Action, Action>> = {
   observe: { block: "block", challenge: "challenge", delay: "delay", log: "log", allow: "allow" },
   never_block: { block: "challenge", challenge: "challenge", delay: "delay", log: "log", allow: "allow" },
