@@ -64,6 +64,26 @@ export function Loaded<T>({ from, children }: { from: Resource<T>; children: (va
   );
 }
 
+/** The field that narrows a list as one types; `label` says what is searched. */
+export function Search({
+  label,
+  value,
+  onInput,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+}) {
+  return (
+    <div class="tools">
+      <label class="wide">
+        <span>{label}</span>
+        <input type="search" value={value} spellcheck={false} onInput={(event) => onInput(event.currentTarget.value)} />
+      </label>
+    </div>
+  );
+}
+
 /** When the shown was read, and a button to read it again. */
 export function Freshness({ of, every }: { readonly of: Resource<unknown>; readonly every?: string }) {
   return (

@@ -1,12 +1,12 @@
 /** Blocks collected in memory and stored together: order, ids, the bound, and what two flushes at once do. */
 import t, { type Test } from "tap";
-import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
+import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { Blocks } from "../../src/control-plane/blocks.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { openStore, type Store } from "../../src/store/store.js";
-import { putSession } from "../support/stored-session.js";
+import { putSession, storedToken } from "../support/stored-session.js";
 
 const beganMs = Date.UTC(2026, 10, 21);
 
@@ -21,7 +21,7 @@ function openTestStore(t: Test, ...projects: number[]): { store: Store; blocks: 
 
 const block = (projectId: number, number: number) => ({
   projectId,
-  sessionToken: encodeSessionToken(mintSessionToken(beganMs, (into) => into.fill(number))),
+  sessionToken: storedToken(beganMs, number),
   verdict: "definite",
   score: 2,
   reason: "",

@@ -1,42 +1,20 @@
 /** The sweep removes what is old, keeps what is not, and a session that came back. */
 import t, { type Test } from "tap";
-import type { VerdictPart } from "../../src/contract/session.js";
-import { mintSessionToken } from "../../src/contract/session-token.js";
+import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { sweep } from "../../src/store/expiry.js";
 import { hourOf, idempotencyDay, idempotencyKey, repeatsKey, sessionKey, sightingKey } from "../../src/store/keys.js";
-import { encodeSession } from "../../src/store/session-record.js";
 import { openStore, type Store } from "../../src/store/store.js";
+import { putSession } from "../support/stored-session.js";
 
 const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 21, 12);
 const retention = { sessionsMax: 1e9, sessionMs: 30 * dayMs, blockMs: 90 * dayMs, trafficMs: 400 * dayMs };
 let counter = 0;
 
-function part(firstSeenMs: number, lastSeenMs: number): VerdictPart {
-  return {
-    scored: false,
-    engineScores: { heuristics: null, js_detection: null, behavioral: null },
-    score: 0,
-    detectionIds: [],
-    verifiedBot: null,
-    firstSeenMs,
-    lastSeenMs,
-    loggedInAtMs: 0,
-    eventCount: 1,
-    last: { ip: "", userAgent: "", path: "", host: "" },
-  };
-}
-
-function putSession(store: Store, projectId: number, firstDaysAgo: number, lastDaysAgo: number): Buffer {
-  const firstSeenMs = nowMs - firstDaysAgo * dayMs;
-  const token = mintSessionToken(firstSeenMs, (into) => into.fill(++counter % 256).fill(counter >> 8, 0, 1));
-  const key = sessionKey(projectId, token);
-  const record = {
-    verdict: part(firstSeenMs, nowMs - lastDaysAgo * dayMs),
-    repeats: Buffer.alloc(0),
-    features: Buffer.alloc(0),
-  };
-  store.sessions.putSync(key, encodeSession(record));
+function putAged(store: Store, projectId: number, firstDaysAgo: number, lastDaysAgo: number): Buffer {
+  const seenMs = (daysAgo: number): number => nowMs - daysAgo * dayMs;
+  const token = putSession(store, projectId, seenMs(firstDaysAgo), counter++, seenMs(lastDaysAgo));
+  const key = sessionKey(projectId, decodeSessionToken(token)!);
   store.repeats.putSync(repeatsKey(key, 0), Buffer.alloc(8));
   return key;
 }
@@ -51,8 +29,8 @@ function openTestStore(t: Test): Store {
 
 t.test("sessions go when their last batch is older than the retention, whatever their age", async (t) => {
   const store = openTestStore(t);
-  const gone = [putSession(store, 1, 40, 31), putSession(store, 2, 31, 31)];
-  const kept = [putSession(store, 1, 40, 1), putSession(store, 1, 29, 29), putSession(store, 2, 300, 0)];
+  const gone = [putAged(store, 1, 40, 31), putAged(store, 2, 31, 31)];
+  const kept = [putAged(store, 1, 40, 1), putAged(store, 1, 29, 29), putAged(store, 2, 300, 0)];
   t.match(await sweep(store, retention, nowMs), { sessions: 2 });
   for (const key of gone) {
     t.notOk(store.sessions.doesExist(key));
@@ -63,7 +41,7 @@ t.test("sessions go when their last batch is older than the retention, whatever 
 
 t.test("more rows than one transaction takes all go, and those kept among them stay", async (t) => {
   const store = openTestStore(t);
-  for (let index = 0; index < 1300; index++) putSession(store, 1, 40, index % 13 === 0 ? 2 : 35);
+  for (let index = 0; index < 1300; index++) putAged(store, 1, 40, index % 13 === 0 ? 2 : 35);
   t.match(await sweep(store, retention, nowMs), { sessions: 1200 });
   t.equal(store.sessions.getKeysCount({}), 100);
 });

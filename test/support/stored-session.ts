@@ -1,15 +1,27 @@
 /** A session put straight into a store, as one batch long ago would have left it: for tests of what reads sessions or refers to them. */
 import type { VerdictPart } from "../../src/contract/session.js";
-import { encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
+import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { encodeSession } from "../../src/store/session-record.js";
 import type { Store } from "../../src/store/store.js";
 
 const noBytes = Buffer.alloc(0);
 
-/** Stores a session that began at `firstSeenMs`; its token. Tokens of one time differ by `number`, 0 to 255. */
-export function putSession(store: Store, projectId: number, firstSeenMs: number, number = 0): string {
-  const token = mintSessionToken(firstSeenMs, (into) => into.fill(number));
+/** The token of the session that `putSession` stores for this time and number. */
+export function storedToken(firstSeenMs: number, number: number): string {
+  return encodeSessionToken(mintSessionToken(firstSeenMs, (into) => into.fill(number).fill(number >> 8, 0, 1)));
+}
+
+/** Stores a session that began at `firstSeenMs`; its token. Tokens of one time differ by `number`, 0 to 65,535. */
+export function putSession(
+  store: Store,
+  projectId: number,
+  firstSeenMs: number,
+  number = 0,
+  lastSeenMs = firstSeenMs,
+): string {
+  const token = storedToken(firstSeenMs, number);
+  const key = sessionKey(projectId, decodeSessionToken(token)!);
   const verdict: VerdictPart = {
     scored: false,
     engineScores: { heuristics: null, js_detection: null, behavioral: null },
@@ -17,11 +29,11 @@ export function putSession(store: Store, projectId: number, firstSeenMs: number,
     detectionIds: [],
     verifiedBot: null,
     firstSeenMs,
-    lastSeenMs: firstSeenMs,
+    lastSeenMs,
     loggedInAtMs: 0,
     eventCount: 1,
     last: { ip: "", userAgent: "", path: "", host: "" },
   };
-  store.sessions.putSync(sessionKey(projectId, token), encodeSession({ verdict, repeats: noBytes, features: noBytes }));
-  return encodeSessionToken(token);
+  store.sessions.putSync(key, encodeSession({ verdict, repeats: noBytes, features: noBytes }));
+  return token;
 }

@@ -4,7 +4,7 @@ import type { BlockRow } from "../../contract/api-answers.js";
 import type { ProjectPageProperties } from "../app.js";
 import { hashOf } from "../location.js";
 import { useLog } from "../log.js";
-import { BandBadge, Fault, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { BandBadge, Fault, Freshness, Loaded, PageTitle, Search, Table, Time } from "../parts.js";
 import { bandWords, count, plural } from "../words.js";
 
 /** Pages of 100 that one press of the button reads. */
@@ -24,17 +24,7 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
       <PageTitle title="Blocks">
         <Freshness of={log.latest} />
       </PageTitle>
-      <div class="tools">
-        <label class="wide">
-          <span>Search path, reason, session, rule, detection</span>
-          <input
-            type="search"
-            value={search}
-            spellcheck={false}
-            onInput={(event) => setSearch(event.currentTarget.value)}
-          />
-        </label>
-      </div>
+      <Search label="Search path, reason, session, rule, detection" value={search} onInput={setSearch} />
       <Loaded from={log.latest}>
         {() => (
           <>

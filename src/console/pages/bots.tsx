@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { VerifiedBotEntry } from "../../contract/verified-bots.js";
 import { type Api, ApiFault } from "../api.js";
-import { Fault, PageTitle, Table } from "../parts.js";
+import { Fault, PageTitle, Search, Table } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
 
@@ -29,17 +29,7 @@ export function BotsPage({ api }: { readonly api: Api }) {
       )}
       {list.value !== undefined && (
         <>
-          <div class="tools">
-            <label class="wide">
-              <span>Search operator, category, range or suffix</span>
-              <input
-                type="search"
-                value={search}
-                spellcheck={false}
-                onInput={(event) => setSearch(event.currentTarget.value)}
-              />
-            </label>
-          </div>
+          <Search label="Search operator, category, range or suffix" value={search} onInput={setSearch} />
           <p class="dim" role="status">
             {found.length > shownMax ? `The first ${shownMax} of ${count(found.length)}` : count(found.length)} of{" "}
             {count(all.length)} entries
