@@ -1,8 +1,10 @@
-/** The console in a real browser: each of its tasks done once as a person would, by mouse, by keyboard and on a phone. */
-import type { Page } from "playwright-core";
+/**
+ * The console in a real browser: each of its tasks done once as a person would, by mouse, by keyboard and on a
+ * phone. What has to do with credentials is in `credentials.test.ts`.
+ */
 import t from "tap";
 import { launch, noChromium } from "../support/chromium.js";
-import { anotherTenant, askUntil, firstTenant, newProject, startServer } from "../support/server.js";
+import { anotherTenant, askUntil, firstTenant, startServer } from "../support/server.js";
 import { Desk, markupAgent, markupName, markupPath, readVerdict, strolling, traffic } from "./desk.js";
 
 if (noChromium !== undefined) {
@@ -20,17 +22,6 @@ const asked = (method: string, path: string, body?: unknown) =>
 const ruleNames = async (): Promise<string[]> =>
   (await asked("GET", rulesPath)).json.map(({ name }: { name: string }) => name);
 
-const storage = (page: Page): Promise<[string, string]> =>
-  page.evaluate(
-    () =>
-      [
-        // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
-        JSON.stringify((globalThis as any).sessionStorage),
-        // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
-        JSON.stringify((globalThis as any).localStorage) + (globalThis as any).document.cookie,
-      ] as [string, string],
-  );
-
 t.test("the page carries a strict policy and loads nothing from elsewhere", async (t) => {
   const answer = await server.ask("GET", "/console");
   t.equal(
@@ -39,33 +30,6 @@ t.test("the page carries a strict policy and loads nothing from elsewhere", asyn
       "form-action 'none'; frame-ancestors 'none'",
   );
   t.notMatch(answer.text, /style=|<style|<script>|\son\w+=/, "nothing inline");
-});
-
-t.test("a wrong token is refused, a right one is kept for this tab only and forgotten on sign-out", async (t) => {
-  const desk = await Desk.open(t, browser, server);
-  const { page } = desk;
-  await page.getByLabel("Account token").fill("vat_wrong");
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await desk.says("The server does not know this token.");
-  t.same(await desk.barriers(), []);
-  await desk.picture("sign-in-wrong");
-  t.same((await storage(page))[0], "{}", "a refused token is not kept");
-
-  await desk.signIn(tenant.token);
-  const [session, others] = await storage(page);
-  t.ok(session.includes(tenant.token), "session storage has it");
-  t.notOk(others.includes(tenant.token), "local storage and cookies do not");
-  await page.reload();
-  await desk.title("Overview");
-  for (const name of ["Sessions", "Rules", "Account tokens"]) await desk.go(name);
-  t.notOk(
-    desk.asked.some((url) => url.includes(tenant.token)),
-    "no address holds it",
-  );
-  await page.getByRole("button", { name: "Sign out" }).click();
-  await page.getByLabel("Account token").waitFor();
-  t.same((await storage(page))[0], "{}");
-  t.same(desk.broken, []);
 });
 
 t.test("the overview shows what the API counts", async (t) => {
@@ -296,76 +260,6 @@ t.test("settings are changed and the bands follow the threshold", async (t) => {
     allow_verified: true,
   });
   t.same(desk.broken, []);
-});
-
-t.test("a key is rotated: the secret is shown once and can be copied", async (t) => {
-  const desk = await Desk.open(t, browser, server, { permissions: ["clipboard-read", "clipboard-write"] });
-  const { page } = desk;
-  await desk.signIn(tenant.token);
-  const projectId = await newProject(server, tenant.accountId);
-  await page.reload();
-  await page.getByRole("combobox", { name: "Project" }).selectOption(String(projectId));
-  await page.getByRole("link", { name: "Enable it under Keys" }).click();
-  await page.getByRole("button", { name: "Enable scoring" }).click();
-  const dialog = page.getByRole("dialog");
-  const first = await dialog.getByLabel("Shown this once").inputValue();
-  t.match(first, /^sk_/);
-  await dialog.getByRole("button", { name: "I have stored it" }).click();
-  await page.getByRole("button", { name: "Rotate the private key" }).click();
-  await desk.picture("rotate");
-  await dialog.getByRole("button", { name: "Rotate" }).click();
-  await dialog.getByText("The new private key").waitFor();
-  const second = await dialog.getByLabel("Shown this once").inputValue();
-  await dialog.getByRole("button", { name: "Copy" }).click();
-  await dialog.getByText("Copied").waitFor();
-  // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
-  t.equal(await page.evaluate(() => (globalThis as any).navigator.clipboard.readText()), second);
-  t.same(await desk.barriers(), []);
-  await desk.picture("secret");
-  await page.keyboard.press("Escape");
-  t.ok(await dialog.isVisible(), "Escape does not lose the secret");
-  await dialog.getByRole("button", { name: "I have stored it" }).click();
-  t.notOk((await page.content()).includes(second), "gone with the dialog");
-  const verdict = (token: string) => server.ask("GET", `/v1/sessions/${bots[0]}/verdict`, { token });
-  t.equal((await verdict(first)).status, 401, "the old key is refused");
-  t.equal((await verdict(second)).status, 200, "the new one is good");
-  t.same(desk.broken, []);
-});
-
-t.test("a token is made, used and revoked; revoking one's own signs out", async (t) => {
-  const desk = await Desk.open(t, browser, server);
-  const { page } = desk;
-  await desk.signIn(tenant.token);
-  await desk.go("Account tokens");
-  await page.getByLabel("projects:write").check();
-  await page.getByRole("button", { name: "Make a token" }).click();
-  const dialog = page.getByRole("dialog");
-  const secret = await dialog.getByLabel("Shown this once").inputValue();
-  await dialog.getByRole("button", { name: "I have stored it" }).click();
-  t.equal((await server.ask("GET", "/v1/account", { token: secret })).status, 200);
-  const { data } = (await asked("GET", "/v1/tokens")).json;
-  const made = data.at(-1);
-  t.same(made.abilities, ["projects:read", "projects:write"]);
-  await page.getByRole("row", { name: "projects:read, projects:write" }).waitFor();
-  await desk.picture("tokens");
-
-  const other = await Desk.open(t, browser, server);
-  await other.signIn(secret);
-  await page.getByRole("button", { name: `Revoke token ${made.id}` }).click();
-  await dialog.getByRole("button", { name: "Revoke" }).click();
-  await desk.says(`Token ${made.id} is revoked.`);
-  t.equal((await server.ask("GET", "/v1/account", { token: secret })).status, 401);
-  await other.page.getByRole("button", { name: "Refresh" }).first().click();
-  await other.says("The token is no longer valid: sign in again.");
-  t.same((await storage(other.page))[0], "{}", "and forgotten");
-
-  const own = (await asked("POST", "/v1/tokens", { abilities: ["*"] })).json;
-  await other.signIn(own.account_token);
-  await other.go("Account tokens");
-  await other.page.getByRole("button", { name: `Revoke token ${own.id}` }).click();
-  await other.page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-  await other.says("The token is revoked.");
-  t.same([...desk.broken, ...other.broken], []);
 });
 
 t.test("verified bots are searched and usage is shown, as far as the plan goes", async (t) => {
