@@ -3,6 +3,7 @@ import type { EngineName } from "../contract/evidence.js";
 import { clickDetections } from "./behavioral-clicks.js";
 import { dispatchDetections } from "./behavioral-dispatch.js";
 import { keyDetections } from "./behavioral-keys.js";
+import { motionDetections } from "./behavioral-motion.js";
 import { replayDetections } from "./behavioral-replays.js";
 import { stepDetections } from "./behavioral-steps.js";
 import { strokeDetections } from "./behavioral-strokes.js";
@@ -22,6 +23,7 @@ export const detections: readonly Detection[] = [
   ...consistencyDetections,
   ...stepDetections,
   ...strokeDetections,
+  ...motionDetections,
   ...replayDetections,
   ...dispatchDetections,
   ...clickDetections,

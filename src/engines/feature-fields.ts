@@ -34,7 +34,7 @@ const text = <const N extends string>(name: N, charactersMax: number, meaning: s
 });
 
 /** Layout version of the packed record. A record of another version reads as a session without history. */
-export const featuresVersion = 4;
+export const featuresVersion = 5;
 
 /** Sums and counts: they start at 0, and 0 is not stored. */
 export const countFields = [
@@ -236,6 +236,11 @@ export const countFields = [
   row("resumes", "u32", "1", "moves of a mouse after such a pause"),
   row("leaps", "u32", "1", "moves of over 12 px a ms between points 6.5 to 100 ms apart"),
   row("flightsInstant", "u32", "1", "flights of under 3 ms and more than -1 ms"),
+  // how the pointer swerves and slows down
+  row("slowSteps", "u32", "1", "steps of under 3 px"),
+  row("swerveChances", "u32", "1", "three consecutive steps of 6 to 32 px"),
+  row("swerves", "u32", "1", "of them in which the path leaves its line by 2.5 px or more both times"),
+  row("swervesBack", "u32", "1", "of them to the one side and then to the other"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

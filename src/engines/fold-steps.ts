@@ -20,6 +20,13 @@ const leapMsMin = 6.5;
 const longStepMin = 8;
 const turnStepMin = 3;
 const paceStepMin = 4;
+/** A hand comes to rest in steps shorter than this, px. */
+const slowStepMax = 3;
+/** Steps between which a swerve is looked for, px: of shorter ones it is mostly rounding, of longer ones mostly the clock's error. */
+const swerveStepMin = 6;
+const swerveStepMax = 32;
+/** A swerve is this far to the side, px: more than the rounding of places to whole pixels adds up to. */
+const swerveMin = 2.5;
 /** Durations must differ by this much, as a logarithm, before lengths can follow them. */
 const paceContrastMin = 0.25;
 /** A move as long as this across a pause is a jump, px. */
@@ -51,6 +58,7 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
   n[F.strokeSteps]! += 1;
   n[F.strokeLength]! += length;
   n[F.strokeMs]! += gap;
+  if (length < slowStepMax) n[F.slowSteps]! += 1;
   compareSteps(n, gap, dx, dy, length);
   n[F.priorX] = n[F.stepX]!;
   n[F.priorY] = n[F.stepY]!;
@@ -69,6 +77,7 @@ function compareSteps(n: number[], gap: number, dx: number, dy: number, length: 
     n[F.turnSum]! += Math.abs(Math.atan2(beforeX * dy - beforeY * dx, beforeX * dx + beforeY * dy));
   }
   if (before >= paceStepMin && length >= paceStepMin) comparePace(n, gap, length / before);
+  if (isSwerveStep(before) && isSwerveStep(length)) compareSides(n, dx, dy, before);
   if (before < longStepMin || length < longStepMin) return;
   const bendX = dx - beforeX;
   const bendY = dy - beforeY;
@@ -84,6 +93,37 @@ function compareSteps(n: number[], gap: number, dx: number, dy: number, length: 
   const allowed = 0.1 * length + 1.5;
   n[F.triples]! += 1;
   if (jerkX * jerkX + jerkY * jerkY < allowed * allowed) n[F.triplesSmooth]! += 1;
+}
+
+function isSwerveStep(length: number): boolean {
+  return length >= swerveStepMin && length <= swerveStepMax;
+}
+
+function isEven(pixels: number): boolean {
+  return pixels % 2 === 0;
+}
+
+/**
+ * How far the step before the last one and the present one stand off from the line of the one between them. A hand has mass: it
+ * can't swerve to one side and the other from one report to the next. Places to which noise was added do: of three independent
+ * errors in a row the middle one turns the path there and back.
+ */
+function compareSides(n: number[], dx: number, dy: number, length: number): void {
+  const priorX = n[F.priorX]!;
+  const priorY = n[F.priorY]!;
+  if (!isSwerveStep(Math.sqrt(priorX * priorX + priorY * priorY))) return;
+  const stepX = n[F.stepX]!;
+  const stepY = n[F.stepY]!;
+  // Displays that report every other pixel only round twice as much.
+  if (isEven(dx) && isEven(dy) && isEven(stepX) && isEven(stepY) && isEven(priorX) && isEven(priorY)) return;
+  const alongX = stepX / length;
+  const alongY = stepY / length;
+  const first = alongY * priorX - alongX * priorY;
+  const second = alongX * dy - alongY * dx;
+  n[F.swerveChances]! += 1;
+  if (Math.abs(first) < swerveMin || Math.abs(second) < swerveMin) return;
+  n[F.swerves]! += 1;
+  if (first > 0 !== second > 0) n[F.swervesBack]! += 1;
 }
 
 /** A hand goes further in a longer interval; a program that walks through a list of points does not. */
@@ -155,6 +195,10 @@ const stepSums = [
   F.gapSum,
   F.gapSquares,
   F.leaps,
+  F.slowSteps,
+  F.swerveChances,
+  F.swerves,
+  F.swervesBack,
 ];
 
 const strokeSums = [

@@ -126,6 +126,12 @@ export interface SessionEvidence {
   abruptShare: number;
   meanTurn: number;
   turns: number;
+  /** Moments at which the path leaves its line by pixels, their share of all that could, and the share of those to and fro. */
+  swerves: number;
+  swerveShare: number;
+  swervesBackShare: number;
+  /** Share of steps as short as those in which a hand comes to rest. */
+  slowShare: number;
   /** Share of moves that cross a screen within moments. */
   leapShare: number;
   /** Share of moves that are faster than any hand. */
@@ -309,6 +315,10 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     spurts: n[F.spurts],
     rushShare: ratio(n[F.rushes]!, n[F.points]!, stepsMin),
     turns: n[F.turns],
+    swerves: n[F.swerves],
+    swerveShare: ratio(n[F.swerves]!, n[F.swerveChances]!, stepsMin),
+    swervesBackShare: ratio(n[F.swervesBack]!, n[F.swerves]!, swervesMin),
+    slowShare: ratio(n[F.slowSteps]!, n[F.steps]!, stepsMin),
     leapShare: ratio(n[F.leaps]!, gaps, stepsMin),
     meanTurn: ratio(n[F.turnSum]!, n[F.turns]!, turnsMin),
     gapMean: ratio(n[F.gapSum]!, gaps, stepsMin),
@@ -368,6 +378,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
 const stepsMin = 20;
 const pairsMin = 8;
 const turnsMin = 16;
+const swervesMin = 8;
 const spurtsMin = 2;
 const strokesMin = 4;
 const correlationStrokesMin = 6;
