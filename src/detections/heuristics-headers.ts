@@ -1,6 +1,7 @@
 /**
  * Family 1002: request headers against what the claimed browser sends with a script's request. Extensions, proxies and
- * web views drop headers one at a time, so that one missing header decides nothing; a library misses several at once.
+ * web views drop headers one at a time, so that one missing header decides nothing; a library misses several at once. A proxy
+ * that drops all headers whose names begin with Sec- does one thing: their absence has one cause, whichever are missing.
  */
 import { detection } from "./detection.js";
 
@@ -43,7 +44,7 @@ export const headerDetections = [
     state: "scoring",
     meaning: "Chromium is claimed, but its Sec-Fetch headers are missing.",
     strength: "notable",
-    cause: "fetch_metadata",
+    cause: "sec_headers",
     reads: ["noFetchMetadata", "secureContext", "browserFamily", "browserVersion"],
     when: (e) =>
       e.noFetchMetadata > 0 &&
@@ -61,7 +62,7 @@ export const headerDetections = [
     state: "scoring",
     meaning: "A current Firefox or Safari is claimed, but its Sec-Fetch headers are missing.",
     strength: "notable",
-    cause: "fetch_metadata",
+    cause: "sec_headers",
     reads: ["noFetchMetadata", "secureContext", "browserFamily", "browserVersion", "browserEmbedded"],
     when: (e) =>
       e.noFetchMetadata > 0 &&
@@ -106,7 +107,7 @@ export const headerDetections = [
     state: "scoring",
     meaning: "Chromium is claimed, but its Sec-CH-UA header is missing.",
     strength: "notable",
-    cause: "client_hints",
+    cause: "sec_headers",
     reads: ["noClientHints", "secureContext", "browserFamily", "browserVersion", "browserEmbedded"],
     when: (e) =>
       e.noClientHints > 0 &&
@@ -273,5 +274,46 @@ export const headerDetections = [
     source: "what takes both away breaks cross-origin requests, so that people's proxies leave Origin alone",
     fires: { noOrigin: 1, noFetchMetadata: 1, browserFamily: "safari", browserVersion: 18 },
     staysQuiet: { noOrigin: 0, noFetchMetadata: 1, browserFamily: "safari", browserVersion: 18 },
+  }),
+  detection({
+    id: 100216,
+    slug: "request-without-a-page",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "A current browser is claimed, yet neither Sec-Fetch headers nor anything of the page's environment came.",
+    strength: "notable",
+    cause: "library_transport",
+    reads: [
+      "noFetchMetadata",
+      "secureContext",
+      "environmentFacts",
+      "browserFamily",
+      "browserVersion",
+      "browserEmbedded",
+    ],
+    when: (e) =>
+      e.noFetchMetadata > 0 &&
+      e.secureContext &&
+      e.environmentFacts < 4 &&
+      !e.browserEmbedded &&
+      e.browserVersion >= fetchMetadataSince[e.browserFamily],
+    source:
+      "a proxy may take the headers away, but not what the SDK reports from inside of the page with its first batch",
+    fires: {
+      noFetchMetadata: 1,
+      secureContext: true,
+      environmentFacts: 0,
+      browserFamily: "chromium",
+      browserVersion: 131,
+      browserEmbedded: false,
+    },
+    staysQuiet: {
+      noFetchMetadata: 1,
+      secureContext: true,
+      environmentFacts: 9,
+      browserFamily: "chromium",
+      browserVersion: 131,
+      browserEmbedded: false,
+    },
   }),
 ];

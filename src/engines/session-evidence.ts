@@ -66,6 +66,8 @@ export interface SessionEvidence {
   clicksUntrustedShare: number;
   handActs: number;
   // environment
+  /** How many of ten things that every browser tells a page were reported. */
+  environmentFacts: number;
   uaMobile: boolean;
   /** User agent of the page against that of its requests. */
   uaDiffers: boolean;
@@ -262,6 +264,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     clicksUntrusted: n[F.clicksUntrusted],
     clicksUntrustedShare: ratio(n[F.clicksUntrusted]!, n[F.clicksUntrusted]! + n[F.clicksTrusted]!, 1),
     handActs: n[F.clicksTrusted]! + n[F.keys]! + n[F.touches]! + Math.max(0, n[F.points]! - restingPoints),
+    environmentFacts: environmentFacts(features),
     uaMobile: flag(n[F.uaMobile]!),
     uaDiffers: flag(n[F.uaDiffers]!),
     brandsDiffer: flag(n[F.brandsDiffer]!),
@@ -391,6 +394,23 @@ const turnHashesMin = 8;
 const mergedMin = 1.01;
 /** A page that opens under a resting pointer reports so many points, though nobody moves. */
 const restingPoints = 3;
+
+const commonFacts = [
+  F.languageCount,
+  F.tzOffset,
+  F.cpu,
+  F.touchPoints,
+  F.screenW,
+  F.innerW,
+  F.colorDepth,
+  F.evalLength,
+];
+
+function environmentFacts({ numbers, texts }: SessionFeatures): number {
+  let count = (texts[T.platform] === "" ? 0 : 1) + (texts[T.timezone] === "" ? 0 : 1);
+  for (const position of commonFacts) if (!Number.isNaN(numbers[position])) count += 1;
+  return count;
+}
 
 function flag(value: number): boolean | undefined {
   return Number.isNaN(value) ? undefined : value === 1;

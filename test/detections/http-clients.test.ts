@@ -67,3 +67,24 @@ t.test("the same events with a browser's headers are a person's", async (t) => {
   const beacon = { ...chromeFacts, contentType: "text/plain;charset=UTF-8" };
   t.ok(combine(runEngines(folded([event("page", { path: "/" })], { facts: beacon }), last)).score >= 55);
 });
+
+t.test("a client that lacks nothing but the Sec- headers is confident automation when no page reports", async (t) => {
+  const path = wobblyPath(300).map(([at, x, y]) => event("mouse", { t: at, x, y }));
+  for (const userAgent of [chromeAgent, firefoxAgent, safariAgent]) {
+    const facts: RequestFacts = {
+      ...chromeFacts,
+      ...{ userAgent, secChUa: "", secChUaMobile: "", secChUaPlatform: "" },
+      ...{ secFetchSite: "", secFetchMode: "", secFetchDest: "" },
+    };
+    const last = { ip: facts.ip, userAgent, path: "/", host: "shop.example" };
+    for (const events of [[event("page", { path: "/" })], path, [event("env", { webdriver: false }), ...path]]) {
+      const features = folded(events, { facts });
+      const { score } = combine(runEngines(features, last));
+      t.ok(score <= confidentScoreMax, `${score}: ${explain(features, last).map((each) => each.slug)}`);
+    }
+    // With a page that reports, it may as well be a person behind a proxy that strips them.
+    const reported = folded([event("env", { ...chromeEnvironment, user_agent: userAgent }), ...path], { facts });
+    const fired = explain(reported, last).filter((each) => each.engine === "heuristics");
+    t.equal(fired.filter((each) => each.contribution > 0).length, 1, `${fired.map((each) => each.slug)}`);
+  }
+});
