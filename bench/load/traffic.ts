@@ -33,7 +33,8 @@ export interface Traffic {
   connection(): NextRequest;
 }
 
-const browserHeaders = [
+/** Header lines of a current Chrome that reports to another origin. */
+export const browserHeaders = [
   "User-Agent: Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
   "Accept: */*",
   "Accept-Language: en-US,en;q=0.9",

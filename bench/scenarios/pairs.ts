@@ -1,10 +1,12 @@
 /** The scenarios that race verdictd against the bare server (and some against the peer) at full speed: a row each. */
 
+import { Bed } from "../bed.js";
 import { batchText, UniqueIds } from "../load/batches.js";
 import type { LoadJob } from "../load/job.js";
 import type { TokensSpec, TrafficSpec } from "../load/traffic.js";
 import { measurePairs } from "../measure.js";
 import type { BareAnswers } from "../servers/bare.js";
+import { checkPeer } from "../servers/peer/check.js";
 import { startBare, startVerdictd, type Target } from "../servers/servers.js";
 import type { BenchContext, Scenario, ScenarioResult } from "./scenario.js";
 
@@ -63,6 +65,7 @@ const races: readonly Race[] = [
     goals: { rateRatio: 0.6, cpuRatio: 1.7 },
     traffic: verdicts(),
     contains: '"verdict":"',
+    withPeer: true,
     // A second is less than a round through the sessions takes: every read misses and pays for its place in the cache.
     flags: ["--verdict-ttl", "1"],
   },
@@ -101,6 +104,7 @@ const races: readonly Race[] = [
     title: "ingest, 10 events, first contacts",
     traffic: batches([10], false),
     contains: '"accepted":10,"duplicates":0',
+    withPeer: true,
   },
   {
     name: "ingest-retries",
@@ -192,17 +196,30 @@ async function sampledAnswers(race: Race, context: BenchContext, verdictd: Targe
 
 const sampleIds = new UniqueIds();
 
-/** The peer with as many sessions as are asked of it. */
+/** The peer, checked, with as many sessions of as many events as verdictd has under load. */
 async function seededPeer(context: BenchContext): Promise<Target | null> {
   const { bed, generator } = context;
   const peer = await bed.peer();
   if (peer === null || bed.tokens("peer-sessions").count > 0) return peer;
-  const traffic: TrafficSpec = { kind: "ingest", siteKey: bed.keys.siteKey, tokens: null, sizes: [3] };
+  await checkedPeer(context);
+  const traffic: TrafficSpec = { kind: "ingest", siteKey: bed.keys.siteKey, tokens: null, sizes: [20] };
   await generator.run({
     ...jobOf({ ...races[0]!, traffic: () => traffic, contains: "" }, context, peer),
+    statuses: [202],
     warmUpMs: 0,
-    requestsMax: 2000,
+    requestsMax: activeSessions,
     tokensTo: bed.file("peer-sessions"),
   });
   return peer;
+}
+
+/** Compares a fresh peer with a fresh verdictd: what they have seen of other visitors is part of a score. */
+async function checkedPeer({ options, say }: BenchContext): Promise<void> {
+  const bed = await Bed.open(options);
+  try {
+    await checkPeer(bed.verdictd, (await bed.peer())!, bed.keys);
+    say("  the peer gives verdictd's answers and verdicts to the same visitors");
+  } finally {
+    await bed.close();
+  }
 }

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BareAnswers } from "./bare.js";
-import type { PeerOptions } from "./peer.js";
+import type { PeerOptions } from "./peer/peer.js";
 
 export interface Target {
   readonly name: string;
@@ -82,7 +82,7 @@ export async function startPeer(redis: string, keys: Omit<PeerOptions, "redisSoc
     if (child.exitCode !== null) throw new Error("redis-server did not start");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  const server = await startForked("Fastify + Redis", "peer.js", { redisSocket, ...keys } satisfies PeerOptions);
+  const server = await startForked("Fastify + Redis", "peer/peer.js", { redisSocket, ...keys } satisfies PeerOptions);
   return {
     ...server,
     pids: [...server.pids, child.pid!],

@@ -1,0 +1,224 @@
+/**
+ * The peer's sessions in Redis: a hash each, with one binary field that ingest works on and one JSON field that a verdict is made of. Commands
+ * of all requests that are under way share round trips (ioredis' auto-pipelining); changes of one session are made one after the other.
+ */
+import { randomBytes } from "node:crypto";
+import type { Redis } from "ioredis";
+import type { IngestBatch, IngestEvent } from "../../../src/contract/events.js";
+import type { RequestFacts } from "../../../src/contract/evidence.js";
+import type { VerdictPart } from "../../../src/contract/session.js";
+import { foldBatch } from "../../../src/engines/fold-batch.js";
+import { scoreSession } from "../../../src/engines/score-session.js";
+import {
+  newFeatures,
+  packedBytesMax,
+  packFeatures,
+  type SessionFeatures,
+  unpackFeatures,
+} from "../../../src/engines/session-features.js";
+import { writeHash64 } from "../../../src/ingest/hash.js";
+import { batchShape } from "../../../src/ingest/sightings.js";
+
+const hourS = 3600;
+const dayS = 24 * hourS;
+/** Request ids remembered of a session: as many as verdictd keeps in the session itself. */
+const repeatsMax = 128;
+
+interface Session {
+  readonly token: string;
+  readonly isNew: boolean;
+  readonly verdict: VerdictPart;
+  readonly features: SessionFeatures;
+  /** Hashes of the latest request ids, two words each. */
+  readonly repeats: Int32Array;
+}
+
+/** Other sessions like this one, as `Surroundings` counts them. */
+interface Sightings {
+  readonly fromIp: number;
+  readonly withShape: number;
+}
+
+export interface Recorded {
+  readonly token: string;
+  readonly accepted: number;
+}
+
+export class Sessions {
+  readonly #redis: Redis;
+  /** The last change under way of each session, by token. */
+  readonly #busy = new Map<string, Promise<unknown>>();
+
+  constructor(redis: Redis) {
+    this.#redis = redis;
+  }
+
+  /** What a verdict is made of; null for a session nobody knows. */
+  async verdictPart(token: string): Promise<VerdictPart | null> {
+    const text = await this.#redis.hget(keyOf(token), "verdict");
+    return text === null ? null : (JSON.parse(text) as VerdictPart);
+  }
+
+  /** Records a batch and scores its session. Resolves when Redis has both in its append-only file: a killed process loses nothing. */
+  async record(batch: IngestBatch, idempotencyKey: string | undefined, facts: RequestFacts): Promise<Recorded> {
+    if (batch.session_token !== null) {
+      const known = await this.#alone(batch.session_token, async (token) => {
+        const session = await this.#load(token);
+        return session === null ? null : this.#fold(session, batch, facts, null);
+      });
+      if (known !== null) return known;
+    }
+    return this.#firstContact(batch, idempotencyKey, facts);
+  }
+
+  /** A retry finds the session that was minted for its key, be it stored by then or not. */
+  async #firstContact(batch: IngestBatch, key: string | undefined, facts: RequestFacts): Promise<Recorded> {
+    const minted = `sess_${randomBytes(21).toString("base64url")}`;
+    let held: string | null = null;
+    const recorded = await this.#alone(minted, async () => {
+      const seen = this.#sightings(batch, facts);
+      if (key !== undefined) held = await this.#redis.set(`i:${key}`, minted, "EX", dayS, "NX", "GET");
+      return held === null ? this.#fold(newSession(minted, facts), batch, facts, await seen) : null;
+    });
+    if (recorded !== null) return recorded;
+    return this.#alone(held!, async (token) => {
+      const session = (await this.#load(token)) ?? newSession(token, facts);
+      return this.#fold(session, batch, facts, { fromIp: 1, withShape: 1 });
+    });
+  }
+
+  async #load(token: string): Promise<Session | null> {
+    const [state, verdict] = await this.#redis.hmgetBuffer(keyOf(token), "state", "verdict");
+    if (state == null || verdict == null) return null;
+    const repeatsBytes = state.readUInt16LE(0);
+    const repeats = new Int32Array(repeatsBytes / 4);
+    Buffer.from(repeats.buffer).set(state.subarray(2, 2 + repeatsBytes));
+    const features = unpackFeatures(state, 2 + repeatsBytes, state.length);
+    if (features === null) throw new Error(`the state of ${token} can't be read`);
+    return { token, isNew: false, verdict: JSON.parse(verdict.toString()) as VerdictPart, features, repeats };
+  }
+
+  async #fold(
+    { token, isNew, verdict, features, repeats }: Session,
+    { events }: IngestBatch,
+    facts: RequestFacts,
+    seen: Sightings | null,
+  ): Promise<Recorded> {
+    const { fresh, shown } = freshOf(events, repeats);
+    if (fresh.length > 0) {
+      foldBatch(features, fresh, facts, {
+        sessionsFromIp: isNew ? (seen?.fromIp ?? 0) : 0,
+        sessionsWithShape: isNew ? (seen?.withShape ?? 0) : 0,
+        replayedShingles: 0,
+        replayedTurns: 0,
+      });
+      verdict.eventCount += fresh.length;
+      verdict.lastSeenMs = facts.nowMs;
+      let { path, host } = verdict.last;
+      for (const { payload } of fresh) {
+        path = payload.path ?? path;
+        host = payload.host ?? host;
+      }
+      verdict.last = { path, host, ip: facts.ip, userAgent: facts.userAgent };
+      scoreSession(verdict, features);
+      const stored = this.#redis.hset(
+        keyOf(token),
+        "state",
+        packed(features, shown),
+        "verdict",
+        JSON.stringify(verdict),
+      );
+      // Kept for a time from the first contact on; in the same round trip.
+      await (isNew ? Promise.all([stored, this.#redis.expire(keyOf(token), 30 * dayS)]) : stored);
+    }
+    return { token, accepted: fresh.length };
+  }
+
+  /** Sessions first seen from this address and with this first batch in this hour and the one before, this one included. */
+  async #sightings({ events }: IngestBatch, { ip, nowMs }: RequestFacts): Promise<Sightings> {
+    const hour = Math.floor(nowMs / 1000 / hourS);
+    const shape = batchShape(events);
+    const [fromIp, withShape] = await Promise.all([
+      this.#count("a", hour, ip),
+      shape === "" ? 0 : this.#count("b", hour, shape),
+    ]);
+    return { fromIp, withShape };
+  }
+
+  async #count(kind: string, hour: number, text: string): Promise<number> {
+    const hash = new Int32Array(2);
+    writeHash64(text, hash, 0);
+    const name = `${kind}:${Buffer.from(hash.buffer).toString("base64url")}`;
+    const [now, , before] = await Promise.all([
+      this.#redis.incr(`${name}:${hour}`),
+      this.#redis.expire(`${name}:${hour}`, 2 * hourS),
+      this.#redis.get(`${name}:${hour - 1}`),
+    ]);
+    return now + Number(before ?? 0);
+  }
+
+  /** Runs `change` when all changes of this session that were begun before are done. */
+  async #alone<Result>(token: string, change: (token: string) => Promise<Result>): Promise<Result> {
+    const before = this.#busy.get(token);
+    const running = before === undefined ? change(token) : before.then(() => change(token));
+    const settled = running.catch(() => {});
+    this.#busy.set(token, settled);
+    try {
+      return await running;
+    } finally {
+      if (this.#busy.get(token) === settled) this.#busy.delete(token);
+    }
+  }
+}
+
+function keyOf(token: string): string {
+  return `s:${token}`;
+}
+
+function newSession(token: string, { nowMs }: RequestFacts): Session {
+  return {
+    token,
+    isNew: true,
+    verdict: {
+      scored: false,
+      engineScores: { heuristics: null, js_detection: null, behavioral: null },
+      score: 0,
+      detectionIds: [],
+      verifiedBot: null,
+      firstSeenMs: nowMs,
+      lastSeenMs: nowMs,
+      loggedInAtMs: 0,
+      eventCount: 0,
+      last: { ip: "", userAgent: "", path: "", host: "" },
+    },
+    features: newFeatures(),
+    repeats: new Int32Array(0),
+  };
+}
+
+/** The events whose ids the session has not shown, and all the ids it has shown then. */
+function freshOf(
+  events: readonly IngestEvent[],
+  repeats: Int32Array,
+): { readonly fresh: IngestEvent[]; readonly shown: Int32Array } {
+  const shown = new Int32Array(repeats.length + 2 * events.length);
+  shown.set(repeats);
+  let end = repeats.length;
+  const fresh = events.filter(({ request_id }) => {
+    writeHash64(request_id, shown, end);
+    for (let at = 0; at < end; at += 2) {
+      if (shown[at] === shown[end] && shown[at + 1] === shown[end + 1]) return false;
+    }
+    end += 2;
+    return true;
+  });
+  return { fresh, shown: shown.subarray(Math.max(0, end - 2 * repeatsMax), end) };
+}
+
+/** Length of the ids in bytes (u16), the ids, the features. */
+function packed(features: SessionFeatures, repeats: Int32Array): Buffer {
+  const bytes = Buffer.allocUnsafe(2 + repeats.byteLength + packedBytesMax + 256);
+  bytes.writeUInt16LE(repeats.byteLength, 0);
+  bytes.set(Buffer.from(repeats.buffer, repeats.byteOffset, repeats.byteLength), 2);
+  return bytes.subarray(0, packFeatures(features, bytes, 2 + repeats.byteLength));
+}
