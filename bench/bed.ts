@@ -1,5 +1,5 @@
 /** The test bed: a store with a project, rules and keys, the servers on it, and files of session tokens for the generator. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encodeSessionToken } from "../src/contract/session-token.js";
@@ -115,8 +115,21 @@ export class Bed {
   /** The tokens in a file, all or the first `most`. */
   tokens(name: string, most = Number.POSITIVE_INFINITY): TokensSpec {
     appendFileSync(this.file(name), "");
-    const held = Math.floor(readFileSync(this.file(name)).length / tokenBytes);
+    const held = Math.floor(statSync(this.file(name)).size / tokenBytes);
     return { file: this.file(name), from: 0, count: Math.min(held, most) };
+  }
+
+  /** So many tokens of a file, evenly spread over it. */
+  spreadTokens(name: string, count: number): TokensSpec {
+    const tokens = readFileSync(this.file(name));
+    const held = Math.floor(tokens.length / tokenBytes);
+    const lines = Array.from({ length: count }, (_, index) => {
+      const at = Math.floor((index * held) / count) * tokenBytes;
+      return tokens.subarray(at, at + tokenBytes);
+    });
+    const file = this.file(`${name}-spread`);
+    writeFileSync(file, Buffer.concat(lines));
+    return { file, from: 0, count };
   }
 
   async close(): Promise<void> {

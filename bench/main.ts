@@ -1,17 +1,15 @@
 /**
- * `npm run bench`: measures verdictd beside a bare uWebSockets.js server and, where Redis is installed, a Fastify peer; prints a table and
- * writes it with JSON and plots to `bench/results/`. Ratios of one run are worth quoting; absolute rates are this machine's.
+ * `npm run bench`: measures verdictd beside a bare uWebSockets.js server and, where Redis is installed, a Fastify peer; prints tables and
+ * writes them with JSON and plots to `bench/results/`. Ratios of one run are worth quoting; absolute rates are this machine's.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
-import { join } from "node:path";
 import { Bed } from "./bed.js";
 import { inProcessBenches } from "./in-process/benches.js";
 import { Generator } from "./load/generator.js";
 import { type BenchOptions, readOptions, usage } from "./options.js";
-import { describeMachine, type Machine } from "./report/machine.js";
-import { plots } from "./report/plots.js";
-import { goalTable, type InProcessRow, inProcessTable, loadTable } from "./report/table.js";
+import { describeMachine } from "./report/machine.js";
+import { type Report, reportText, writeReport } from "./report/report.js";
+import { type InProcessRow, loadTable } from "./report/table.js";
 import { fillScenario } from "./scenarios/fill.js";
 import { fixedRateScenarios } from "./scenarios/fixed-rate.js";
 import { raceScenarios } from "./scenarios/pairs.js";
@@ -23,10 +21,7 @@ const scenarios: readonly Scenario[] = [fillScenario, ...raceScenarios, ...fixed
 /** Sessions that the scenarios need at least, when the fill-up is not run. */
 const sessionsMin = 20_000;
 
-async function runScenarios(options: BenchOptions): Promise<ScenarioResult[]> {
-  const wanted = scenarios.filter(
-    ({ name, localOnly }) => name.startsWith(options.only) && !(localOnly === true && options.remote !== null),
-  );
+async function runScenarios(options: BenchOptions, wanted: readonly Scenario[]): Promise<ScenarioResult[]> {
   if (wanted.length === 0) return [];
   const bed = await Bed.open(options);
   const generator = new Generator();
@@ -34,19 +29,32 @@ async function runScenarios(options: BenchOptions): Promise<ScenarioResult[]> {
   try {
     const readsSessions = wanted.some((each) => each.readsSessions !== false);
     if (readsSessions && !wanted.includes(fillScenario)) await storeSessions(context);
-    for (const { name, title, run } of wanted) {
-      console.error(`${name} …`);
-      const result: ScenarioResult = { name, title, ...(await run(context)) };
-      context.results.push(result);
-      if (result.measured.length > 0) console.error(loadTable([result]));
-      for (const { target, firstError } of result.measured)
-        if (firstError !== "") console.error(`${target}: ${firstError}`);
+    for (const scenario of wanted) {
+      console.error(`${scenario.name} …`);
+      // One that fails does not cost the others, but the run has failed.
+      await runScenario(scenario, context).catch((error: unknown) => {
+        console.error(`${scenario.name} failed: ${error instanceof Error ? error.message : String(error)}`);
+        process.exitCode = 1;
+      });
     }
     return context.results;
   } finally {
     generator.close();
     await bed.close();
   }
+}
+
+async function runScenario({ name, title, run }: Scenario, context: BenchContext): Promise<void> {
+  const result: ScenarioResult = { name, title, ...(await run(context)) };
+  context.results.push(result);
+  if (result.measured.length > 0) console.error(loadTable([result]));
+  for (const { target, firstError } of result.measured) {
+    if (firstError !== "") console.error(`${target}: ${firstError}`);
+  }
+}
+
+function wantedScenarios({ only, remote }: BenchOptions): Scenario[] {
+  return scenarios.filter(({ name, localOnly }) => name.startsWith(only) && !(localOnly === true && remote !== null));
 }
 
 async function storeSessions({ bed, generator, options }: BenchContext): Promise<void> {
@@ -79,37 +87,32 @@ function runInProcess({ only }: BenchOptions): InProcessRow[] {
   return rows;
 }
 
-function write(
-  folder: string,
-  machine: Machine,
-  results: readonly ScenarioResult[],
-  rows: readonly InProcessRow[],
-): void {
-  mkdirSync(folder, { recursive: true });
-  const tables = [loadTable(results), goalTable(results), inProcessTable(rows)].filter((text) => text.includes("\n"));
-  const packages = Object.entries(machine.packages).map(([name, version]) => `${name} ${version}`);
-  const about = [
-    `Measured ${machine.at} at commit ${machine.commit} on ${machine.cores} cores (${machine.cpu}), ${machine.memoryGib} GiB, ${machine.system},`,
-    `Node ${machine.node}, ${packages.join(", ")}. Load average before: ${machine.loadBefore.toFixed(1)}.`,
-    "Servers and load generator share the cores: ratios within a row's scenario count, absolute rates do not.",
-  ].join("\n");
-  const text = `${[about, ...tables].join("\n\n")}\n`;
-  console.log(`\n${text}`);
-  writeFileSync(join(folder, "results.md"), text);
-  writeFileSync(join(folder, "results.json"), `${JSON.stringify({ machine, results, inProcess: rows }, null, 1)}\n`);
-  for (const [file, svg] of Object.entries(plots(results))) writeFileSync(join(folder, file), svg);
+/** For the in-process benches, and what starts and stops. */
+const otherS = 40;
+
+async function main(options: BenchOptions): Promise<void> {
+  const start = performance.now();
+  const loadBefore = loadavg()[0]!;
+  const wanted = wantedScenarios(options);
+  const estimateS = otherS + wanted.reduce((sum, { estimateS }) => sum + estimateS(options), 0);
+  console.error(`about ${Math.ceil(estimateS / 60)} minutes on two free cores`);
+  const results = await runScenarios(options, wanted);
+  const inProcess = options.remote === null ? runInProcess(options) : [];
+  if (results.length + inProcess.length === 0) throw new Error(`--only ${options.only}: there is no such scenario`);
+  const { pairs, durationMs, sessions, connections } = options;
+  const minutes = Math.round((performance.now() - start) / 60_000);
+  const run = { pairs, seconds: durationMs / 1000, sessions, connections, minutes };
+  const report: Report = { machine: describeMachine(loadBefore), run, results, inProcess };
+  console.log(`\n${reportText(report)}`);
+  if (options.outDir === null) return;
+  if (process.exitCode === 1) throw new Error("not written: a scenario failed");
+  writeReport(options.outDir, report);
+  console.error(`written to ${options.outDir}; node dist/scripts/bench-readme.js puts it into the README`);
 }
 
 try {
   if (process.argv.includes("--help")) console.log(usage);
-  else {
-    const options = readOptions(process.argv.slice(2));
-    const loadBefore = loadavg()[0]!;
-    const results = await runScenarios(options);
-    const rows = options.remote === null ? runInProcess(options) : [];
-    if (results.length + rows.length === 0) throw new Error(`--only ${options.only}: there is no such scenario`);
-    write(options.outDir, describeMachine(loadBefore), results, rows);
-  }
+  else await main(readOptions(process.argv.slice(2)));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -64,7 +64,7 @@ export function sampleOf(result: LoadResult, cpuBefore: number | null, cpuAfter:
 }
 
 /** A first run of each target that is not counted: compilers and caches come to rest. */
-const settleMs = 1500;
+export const settleMs = 1500;
 
 /** Measures the targets in turn, `pairs` times. The ratios are to the target named `bare`. */
 export async function measurePairs(

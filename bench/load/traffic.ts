@@ -2,7 +2,7 @@
  * What a load generator sends: whole HTTP requests, prebuilt and patched in place, so that building them costs next to nothing beside
  * sending them. A connection asks for its next request when the answer to the one before is complete.
  */
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { batchText, idPlaceholder, idPlaces, jitterPlaces, tokenPlaceholder, UniqueIds } from "./batches.js";
 
 /** Traffic by name and numbers: it travels to the generator's process. */
@@ -146,8 +146,15 @@ class Tokens {
 
   constructor({ file, from, count }: TokensSpec) {
     const line = tokenPlaceholder.length + 1;
-    this.#bytes = readFileSync(file).subarray(from * line, (from + count) * line);
-    this.#count = Math.floor(this.#bytes.length / line);
+    const bytes = Buffer.allocUnsafeSlow(count * line);
+    const opened = openSync(file, "r");
+    let held = 0;
+    for (let read = -1; read !== 0 && held < bytes.length; held += read) {
+      read = readSync(opened, bytes, held, bytes.length - held, from * line + held);
+    }
+    closeSync(opened);
+    this.#bytes = bytes;
+    this.#count = Math.floor(held / line);
     if (this.#count === 0) throw new Error(`no tokens in ${file}`);
   }
 

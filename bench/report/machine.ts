@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem, type } from "node:os";
+import { redisServer } from "../servers/servers.js";
 
 export interface Machine {
   readonly at: string;
@@ -27,7 +28,7 @@ export function describeMachine(loadBefore: number): Machine {
     memoryGib: Math.round(totalmem() / 1024 ** 3),
     system: `${type()} ${release()}`,
     node: process.version,
-    packages: Object.fromEntries(named.map((name) => [name, version(name)])),
+    packages: { ...Object.fromEntries(named.map((name) => [name, version(name)])), Redis: redisVersion() },
     loadBefore,
   };
 }
@@ -51,4 +52,10 @@ function version(name: string): string {
   } catch {
     return "not installed";
   }
+}
+
+function redisVersion(): string {
+  const program = redisServer();
+  if (program === null) return "not installed";
+  return / v=(\S+)/.exec(execFileSync(program, ["--version"], { encoding: "utf8" }))?.[1] ?? "unknown";
 }

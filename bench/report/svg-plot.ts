@@ -18,6 +18,8 @@ const area = { left: 70, right: 20, top: 46, bottom: 80 };
 /** Distinguishable without colour vision (Okabe and Ito). */
 const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
+const gridLook = 'stroke="#888" stroke-opacity=".4" stroke-width=".5"';
+
 export function plot(title: string, x: Axis, y: Axis, lines: readonly Line[]): string {
   const toX = scale(x, area.left, width - area.right);
   const toY = scale(y, height - area.bottom, area.top);
@@ -25,19 +27,20 @@ export function plot(title: string, x: Axis, y: Axis, lines: readonly Line[]): s
     text(width / 2, 22, title, 'text-anchor="middle" font-size="15" font-weight="600"'),
     ...x.ticks.map(
       ({ at, text: label }) =>
-        `<line x1="${toX(at)}" x2="${toX(at)}" y1="${area.top}" y2="${height - area.bottom}" class="grid"/>${text(toX(at), height - area.bottom + 16, label, 'text-anchor="middle"')}`,
+        `<line x1="${toX(at)}" x2="${toX(at)}" y1="${area.top}" y2="${height - area.bottom}" ${gridLook}/>${text(toX(at), height - area.bottom + 16, label, 'text-anchor="middle"')}`,
     ),
     ...y.ticks.map(
       ({ at, text: label }) =>
-        `<line x1="${area.left}" x2="${width - area.right}" y1="${toY(at)}" y2="${toY(at)}" class="grid"/>${text(area.left - 6, toY(at) + 4, label, 'text-anchor="end"')}`,
+        `<line x1="${area.left}" x2="${width - area.right}" y1="${toY(at)}" y2="${toY(at)}" ${gridLook}/>${text(area.left - 6, toY(at) + 4, label, 'text-anchor="end"')}`,
     ),
     text(width / 2, height - area.bottom + 36, x.label, 'text-anchor="middle"'),
     text(0, 0, y.label, `text-anchor="middle" transform="translate(16 ${height / 2 - 20}) rotate(-90)"`),
     ...lines.flatMap((line, index) => lineParts(line, index, toX, toY)),
   ];
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12" role="img" aria-label="${escaped(title)}">`,
-    "<style>text{fill:#24292f}.back{fill:#fff}.grid{stroke:#8886;stroke-width:.5}@media(prefers-color-scheme:dark){text{fill:#e6edf3}.back{fill:#0d1117}}</style>",
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="currentColor" role="img" aria-label="${escaped(title)}">`,
+    // For the file alone. A page that takes the plot in leaves both out: texts then have the page's own colour.
+    "<style>svg{color:#24292f}.back{fill:#fff}@media(prefers-color-scheme:dark){svg{color:#e6edf3}.back{fill:#0d1117}}</style>",
     `<rect width="${width}" height="${height}" class="back"/>`,
     ...parts,
     "</svg>",

@@ -1,7 +1,8 @@
-/** Results as a Markdown table: what is printed, kept and shown in the README. */
+/** Results as Markdown tables: what is printed and kept. */
 import { curve } from "../load/latencies.js";
 import type { Measured } from "../measure.js";
-import type { Figure, ScenarioResult } from "../scenarios/scenario.js";
+import type { ScenarioResult } from "../scenarios/scenario.js";
+import { figureRows } from "./figures.js";
 
 export interface InProcessRow {
   readonly bench: string;
@@ -23,6 +24,7 @@ const heads = [
   "errors",
 ];
 
+/** Each server of each scenario; "" when there is none. */
 export function loadTable(results: readonly ScenarioResult[]): string {
   const rows = results.flatMap(({ title, measured }) =>
     measured.map((each, index) => loadRow(index === 0 ? title : "", each)),
@@ -47,48 +49,37 @@ function loadRow(title: string, each: Measured): string[] {
   ];
 }
 
-/** Every figure with a goal, and whether it is reached. */
+/** Every figure with a goal, and whether it is reached; "" when there is none. */
 export function goalTable(results: readonly ScenarioResult[]): string {
-  const rows = results.flatMap((result) => [...raceGoals(result), ...result.figures.map(figureRow)]);
-  return rows.length === 0 ? "" : table(["figure", "measured", "goal", "reached"], rows);
+  const rows = figureRows(results).filter(({ goal }) => goal !== "");
+  return table(
+    ["figure with a goal", "measured", "goal", "reached"],
+    rows.map(({ figure, measured, goal, isReached }) => [figure, measured, goal, isReached ? "yes" : "no"]),
+  );
 }
 
-function raceGoals({ title, goals, measured }: ScenarioResult): string[][] {
-  const own = measured.find(({ target }) => target === "verdictd");
-  const peer = measured.find(({ target }) => target.startsWith("Fastify"));
-  if (own === undefined) return [];
-  const rows: string[][] = [];
-  const row = (what: string, value: number | null, goal: number | undefined, isLeast: boolean): void => {
-    if (goal === undefined || value === null) return;
-    const reached = isLeast ? value >= goal : value <= goal;
-    rows.push([`${title}: ${what}`, `${value.toFixed(2)}×`, `${isLeast ? "≥" : "≤"} ${goal}×`, reached ? "yes" : "no"]);
-  };
-  row("throughput of the bare server's", own.rateRatio, goals.rateRatio, true);
-  row("server CPU of the bare server's", own.cpuRatio, goals.cpuRatio, false);
-  row("throughput of Fastify + Redis", peer === undefined ? null : own.rate / peer.rate, goals.peerRatio, true);
-  return rows;
+/** The figures that nothing was promised of; "" when there is none. */
+export function otherTable(results: readonly ScenarioResult[]): string {
+  const rows = figureRows(results).filter(({ goal }) => goal === "");
+  return table(
+    ["figure without a goal", "measured"],
+    rows.map(({ figure, measured }) => [figure, measured]),
+  );
 }
 
-function figureRow({ what, value, unit, goal }: Figure): string[] {
-  const shown = `${value >= 100 ? Math.round(value) : value.toFixed(2)} ${unit}`.trim();
-  if (goal === undefined) return [what, shown, "", ""];
-  const isLeast = goal.bound === "least";
-  const reached = isLeast ? value >= goal.value : value <= goal.value;
-  return [what, shown, `${isLeast ? "≥" : "≤"} ${goal.value} ${unit}`.trim(), reached ? "yes" : "no"];
-}
-
+/** Microseconds of the stages; "" when there is none. */
 export function inProcessTable(rows: readonly InProcessRow[]): string {
-  return rows.length === 0
-    ? ""
-    : table(
-        ["in one process", "what", "µs"],
-        rows.map(({ bench, what, micros }) => [bench, what, micros.toFixed(2)]),
-      );
+  return table(
+    ["in one process", "what", "µs"],
+    rows.map(({ bench, what, micros }) => [bench, what, micros.toFixed(2)]),
+  );
 }
 
+/** Aligned, as the formatter wants it. */
 function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return "";
   const widths = columns.map((head, index) => Math.max(head.length, ...rows.map((row) => row[index]!.length)));
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, index) => cell.padEnd(widths[index]!)).join(" | ")} |`;
-  return [line(columns), `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...rows.map(line)].join("\n");
+  return [line(columns), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }

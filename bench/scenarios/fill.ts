@@ -1,29 +1,48 @@
 /** Fills the store with first contacts and measures on the way: does anything cost more once it is full? */
 import { execFileSync } from "node:child_process";
 import type { LoadJob } from "../load/job.js";
-import { median } from "../measure.js";
+import type { TokensSpec, TrafficSpec } from "../load/traffic.js";
+import { median, settleMs } from "../measure.js";
+import { Progress } from "../report/progress.js";
 import { privateBytes } from "../servers/process-usage.js";
-import { startVerdictd } from "../servers/servers.js";
-import type { BenchContext, Figure, FillPoint, Scenario } from "./scenario.js";
+import { runCommand, startVerdictd, type Target } from "../servers/servers.js";
+import { diskBytesFor, privateBytesMax } from "./footprint.js";
+import { atLeast, atMost, type BenchContext, type Figure, type FillPoint, type Scenario } from "./scenario.js";
 
 /** Events of a stored session: what the figure for disk is stated for. */
 const eventsPerSession = 20;
 const firstPoint = 10_000;
+/** More connections make larger transactions. */
+const fillConnections = 256;
+/** Sessions between two steps of the progress bar. */
+const fillStep = 10_000;
+const rounds = 3;
+/** For the estimate alone: first contacts a second on two cores. */
+const usualFillRate = 4500;
 
 export const fillScenario: Scenario = {
   name: "fill",
   title: "fill-up with sessions of 20 events",
   localOnly: true,
+  estimateS: ({ sessions, durationMs, pairs }) =>
+    sessions / usualFillRate +
+    (steps(sessions).length * rounds + 2 * pairs) * (2 * durationMs) * 0.001 +
+    steps(sessions).length * 3 +
+    10,
   run: async (context) => {
     const fill: FillPoint[] = [];
+    const beforeBytes = privateBytes(context.bed.verdictd.pids[0]!);
+    const firstFolder = context.bed.file("first-point");
     let held = 0;
     for (const sessions of steps(context.options.sessions)) {
-      const fillRate = await fillTo(context, sessions - held);
+      const fillRate = await fillTo(context, held, sessions);
+      if (held === 0) runCommand(context.bed.dataDir, "backup", firstFolder);
       held = sessions;
       fill.push(await measurePoint(context, sessions, fillRate));
-      context.say(`  ${sessions} sessions: ${line(fill.at(-1)!)}`);
+      context.say(`  ${sessions.toLocaleString("en")} sessions: ${line(fill.at(-1)!)}`);
     }
-    return { measured: [], goals: {}, figures: await figuresOf(context, fill), fill };
+    const ratios = await fullAgainstFirst(context, firstFolder);
+    return { measured: [], goals: {}, figures: await figuresOf(context, fill, beforeBytes, ratios), fill };
   },
 };
 
@@ -36,79 +55,122 @@ function steps(last: number): number[] {
   return [...points, last];
 }
 
-function line({ fillRate, ingestRate, verdictRate, diskBytes, sessions }: FillPoint): string {
-  return `filled at ${Math.round(fillRate)}/s, ingest ${Math.round(ingestRate)}/s, verdict ${Math.round(verdictRate)}/s, ${Math.round(diskBytes / sessions)} B/session`;
+function line({ fillRate, ingestRate, verdictRate, diskBytes, sessions, privateBytes: own }: FillPoint): string {
+  const memory = own === null ? "" : `, ${mib(own).toFixed(0)} MiB private`;
+  return `filled at ${Math.round(fillRate)}/s, ingest ${Math.round(ingestRate)}/s, verdict ${Math.round(verdictRate)}/s, ${Math.round(diskBytes / sessions)} B/session on disk${memory}`;
 }
 
-async function fillTo({ bed, generator, options }: BenchContext, more: number): Promise<number> {
-  const [result] = await generator.run({
-    ...baseJob,
-    url: bed.verdictd.url,
-    connections: options.connections,
-    traffic: { kind: "ingest", siteKey: bed.keys.siteKey, tokens: null, sizes: [eventsPerSession] },
-    statuses: [202],
-    contains: `"accepted":${eventsPerSession}`,
-    requestsMax: more,
-    tokensTo: bed.file("sessions"),
-  });
-  if (result.errors > 0) throw new Error(`fill: ${result.firstError}`);
-  return result.requests / result.seconds;
+/** Stores first contacts until there are `to`; returns how many a second. */
+async function fillTo({ bed, generator }: BenchContext, from: number, to: number): Promise<number> {
+  const progress = new Progress("sessions", to);
+  let seconds = 0;
+  let held = from;
+  while (held < to) {
+    const [result] = await generator.run({
+      ...baseJob,
+      url: bed.verdictd.url,
+      connections: fillConnections,
+      traffic: { kind: "ingest", siteKey: bed.keys.siteKey, tokens: null, sizes: [eventsPerSession] },
+      statuses: [202],
+      contains: `"accepted":${eventsPerSession}`,
+      requestsMax: Math.min(fillStep, to - held),
+      tokensTo: bed.file("sessions"),
+    });
+    if (result.errors > 0) throw new Error(`fill: ${result.firstError}`);
+    seconds += result.seconds;
+    held += result.requests;
+    progress.show(held);
+  }
+  return (to - from) / seconds;
 }
 
 const baseJob = { tool: "raw", pipelining: 1, warmUpMs: 0, durationMs: 0, rate: 0 } as const;
 
 /** Rates over all that is stored, in the stored order: three short runs of each in turn. */
 async function measurePoint(context: BenchContext, sessions: number, fillRate: number): Promise<FillPoint> {
-  const { bed, generator, options } = context;
-  const verdictRates: number[] = [];
-  const ingestRates: number[] = [];
+  const { bed } = context;
+  const measured: Rates[] = [];
   const diskBytes = diskOf(bed.dataDir);
-  const common = {
-    ...baseJob,
-    url: bed.verdictd.url,
-    connections: options.connections,
-    durationMs: options.durationMs,
-  };
-  const reader = await startVerdictd(bed.dataDir, ["--verdict-ttl", "0"]);
-  const { siteKey, privateKey } = bed.keys;
+  const server = await startVerdictd(bed.dataDir, uncached);
   try {
-    for (let round = 0; round < 3; round++) {
-      const from = Math.floor((round / 3) * sessions);
-      const tokens = { ...bed.tokens("sessions"), from, count: Math.floor(sessions / 3) };
-      const verdict: LoadJob = {
-        ...common,
-        url: reader.url,
-        traffic: { kind: "verdict", privateKey, tokens },
-        statuses: [200],
-        contains: '"verdict":"',
-      };
-      const ingest: LoadJob = {
-        ...common,
-        traffic: { kind: "ingest", siteKey, tokens, sizes: [10] },
-        statuses: [202],
-        contains: "",
-      };
-      await generator.run({ ...verdict, durationMs: 300 });
-      for (const [job, rates] of [
-        [verdict, verdictRates],
-        [ingest, ingestRates],
-      ] as const) {
-        const [{ requests, seconds, errors, firstError }] = await generator.run(job);
-        if (errors > 0) throw new Error(`fill: ${firstError}`);
-        rates.push(requests / seconds);
-      }
+    const count = Math.floor(sessions / rounds);
+    for (let round = 0; round < rounds; round++) {
+      const tokens = { ...bed.tokens("sessions"), from: round * count, count };
+      if (round === 0) await measureRates(context, server, tokens, tokens, 300);
+      measured.push(await measureRates(context, server, tokens, tokens, context.options.durationMs));
     }
   } finally {
-    await reader.stop();
+    await server.stop();
   }
   return {
     sessions,
     fillRate,
-    verdictRate: median(verdictRates),
-    ingestRate: median(ingestRates),
+    verdictRate: median(measured.map(({ verdict }) => verdict)),
+    ingestRate: median(measured.map(({ ingest }) => ingest)),
     diskBytes,
     privateBytes: privateBytes(bed.verdictd.pids[0]!),
   };
+}
+
+const uncached = ["--verdict-ttl", "0"] as const;
+
+interface Rates {
+  readonly verdict: number;
+  readonly ingest: number;
+}
+
+async function measureRates(
+  { bed, generator, options }: BenchContext,
+  { url }: Target,
+  read: TokensSpec,
+  written: TokensSpec,
+  durationMs: number,
+): Promise<Rates> {
+  const { siteKey, privateKey } = bed.keys;
+  const common = { ...baseJob, url, connections: options.connections, durationMs };
+  const rate = async (job: LoadJob): Promise<number> => {
+    const [{ requests, seconds, errors, firstError }] = await generator.run(job);
+    if (errors > 0) throw new Error(`fill: ${firstError}`);
+    return requests / seconds;
+  };
+  const verdict: TrafficSpec = { kind: "verdict", privateKey, tokens: read };
+  const ingest: TrafficSpec = { kind: "ingest", siteKey, tokens: written, sizes: [10] };
+  return {
+    verdict: await rate({ ...common, traffic: verdict, statuses: [200], contains: '"verdict":"' }),
+    ingest: await rate({ ...common, traffic: ingest, statuses: [202], contains: "" }),
+  };
+}
+
+/**
+ * The full store against a copy that was made of it at the first point, in turn: what minutes of other work on the machine do to rates must
+ * not pass for what a full store does. Both get batches for as many sessions; those of the full one are spread over all of it.
+ */
+async function fullAgainstFirst(context: BenchContext, firstFolder: string): Promise<Rates> {
+  const { bed, options } = context;
+  const full = await startVerdictd(bed.dataDir, uncached);
+  const first = await startVerdictd(firstFolder, uncached);
+  const few = bed.tokens("sessions", firstPoint);
+  const [all, spread] = [bed.tokens("sessions"), bed.spreadTokens("sessions", firstPoint)];
+  const ofFull = (ms: number): Promise<Rates> => measureRates(context, full, all, spread, ms);
+  const ofFirst = (ms: number): Promise<Rates> => measureRates(context, first, few, few, ms);
+  try {
+    await ofFull(settleMs);
+    await ofFirst(settleMs);
+    const ratios: Rates[] = [];
+    for (let pair = 0; pair < options.pairs; pair++) {
+      const one = pair % 2 === 0 ? await ofFull(options.durationMs) : null;
+      const other = await ofFirst(options.durationMs);
+      const own = one ?? (await ofFull(options.durationMs));
+      ratios.push({ verdict: own.verdict / other.verdict, ingest: own.ingest / other.ingest });
+    }
+    return {
+      verdict: median(ratios.map(({ verdict }) => verdict)),
+      ingest: median(ratios.map(({ ingest }) => ingest)),
+    };
+  } finally {
+    await full.stop();
+    await first.stop();
+  }
 }
 
 /** Bytes the store takes on the disk; holes do not count. */
@@ -116,27 +178,48 @@ function diskOf(folder: string): number {
   return Number.parseInt(execFileSync("du", ["-s", "-B1", folder], { encoding: "utf8" }), 10);
 }
 
-async function figuresOf({ bed }: BenchContext, fill: readonly FillPoint[]): Promise<Figure[]> {
+async function figuresOf(
+  { bed }: BenchContext,
+  fill: readonly FillPoint[],
+  beforeBytes: number | null,
+  { ingest, verdict }: Rates,
+): Promise<Figure[]> {
   const [first, last] = [fill[0]!, fill.at(-1)!];
-  const started = await startVerdictd(bed.dataDir, []);
-  await started.stop();
-  const figures: Figure[] = [
-    least("ingest rate, full against first", last.ingestRate / first.ingestRate, 0.9),
-    least("verdict rate, full against first", last.verdictRate / first.verdictRate, 0.9),
-    most("disk per session of 20 events", last.diskBytes / last.sessions, "B", 1200),
-    most(`start-up with ${last.sessions} sessions`, started.readyMs, "ms", 1000),
-  ];
-  if (first.privateBytes !== null && last.privateBytes !== null && last.sessions > first.sessions) {
-    const grown = Math.max(0, last.privateBytes - first.privateBytes) / (last.sessions - first.sessions);
-    figures.push(most("private memory per stored session", grown, "B", 300));
+  const startsMs: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const started = await startVerdictd(bed.dataDir, []);
+    startsMs.push(started.readyMs);
+    await started.stop();
   }
-  return figures;
+  const [few, many] = [first.sessions.toLocaleString("en"), last.sessions.toLocaleString("en")];
+  const figures = [
+    atLeast(`ingest rate with ${many} stored sessions, to that with ${few}`, ingest, "×", 0.9),
+    atLeast(`verdict rate with ${many} stored sessions, to that with ${few}`, verdict, "×", 0.9),
+    atMost("disk per session of 20 events", last.diskBytes / last.sessions, "B", 1200),
+    atMost(`disk with ${many} sessions, to the formula's`, last.diskBytes / diskBytesFor(last.sessions), "×", 1),
+    atMost(`start-up with ${many} sessions`, median(startsMs), "ms", 1000),
+  ];
+  return [...figures, ...memoryFigures(first, last, beforeBytes)];
 }
 
-function least(what: string, value: number, goal: number): Figure {
-  return { what, value, unit: "", goal: { what, value: goal, bound: "least" } };
+/**
+ * From the first point on, when heaps and compiled code have taken their place, memory should not grow with the sessions. Less than before
+ * is possible: what was garbage at the first point is not there at the last.
+ */
+function memoryFigures(first: FillPoint, last: FillPoint, beforeBytes: number | null): Figure[] {
+  if (first.privateBytes === null || last.privateBytes === null || beforeBytes === null) return [];
+  const [few, many] = [first.sessions.toLocaleString("en"), last.sessions.toLocaleString("en")];
+  const figures: Figure[] = [
+    { what: "private memory before the first session", value: mib(beforeBytes), unit: "MiB" },
+    { what: `private memory with ${few} stored sessions`, value: mib(first.privateBytes), unit: "MiB" },
+    { what: `private memory with ${many} stored sessions`, value: mib(last.privateBytes), unit: "MiB" },
+    atMost(`private memory with ${many} sessions, to the formula's`, last.privateBytes / privateBytesMax(), "×", 1),
+  ];
+  if (last.sessions === first.sessions) return figures;
+  const grown = (last.privateBytes - first.privateBytes) / (last.sessions - first.sessions);
+  return [...figures, atMost(`private memory per stored session, from ${few} to ${many}`, grown, "B", 300)];
 }
 
-function most(what: string, value: number, unit: string, goal: number): Figure {
-  return { what, value, unit, goal: { what, value: goal, bound: "most" } };
+function mib(bytes: number): number {
+  return bytes / 1024 ** 2;
 }

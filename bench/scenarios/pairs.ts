@@ -4,7 +4,7 @@ import { Bed } from "../bed.js";
 import { batchText, UniqueIds } from "../load/batches.js";
 import type { LoadJob } from "../load/job.js";
 import type { TokensSpec, TrafficSpec } from "../load/traffic.js";
-import { measurePairs } from "../measure.js";
+import { measurePairs, settleMs } from "../measure.js";
 import type { BareAnswers } from "../servers/bare.js";
 import { checkPeer } from "../servers/peer/check.js";
 import { startBare, startVerdictd, type Target } from "../servers/servers.js";
@@ -27,6 +27,7 @@ interface Race {
 /** Sessions that ingest goes on with, and that cached verdicts are of. */
 const activeSessions = 20_000;
 const cachedSessions = 1000;
+const warmUpMs = 400;
 
 function stored(context: BenchContext, target: Target, most?: number): TokensSpec {
   return context.bed.tokens(target.name === "Fastify + Redis" ? "peer-sessions" : "sessions", most);
@@ -131,6 +132,10 @@ const races: readonly Race[] = [
 export const raceScenarios: readonly Scenario[] = races.map((race) => ({
   name: race.name,
   title: race.title,
+  estimateS: ({ pairs, durationMs }) => {
+    const servers = race.withPeer === true ? 3 : 2;
+    return servers * (settleMs + pairs * (warmUpMs + durationMs)) * 0.001 + 3;
+  },
   run: (context) => run(race, context),
 }));
 
@@ -167,7 +172,7 @@ function jobOf(race: Race, context: BenchContext, target: Target): LoadJob {
     connections: race.tool === "autocannon" ? 16 : options.connections,
     // uWebSockets.js closes connections that pipeline behind an answer still to come, as those of ingest are.
     pipelining: traffic.kind === "verdict" ? options.pipelining : 1,
-    warmUpMs: 400,
+    warmUpMs,
     durationMs: options.durationMs,
     rate: 0,
     statuses: [traffic.kind === "verdict" ? 200 : 202],

@@ -14,9 +14,8 @@ export interface BenchContext {
   readonly results: ScenarioResult[];
 }
 
-/** A figure to reach, as the README states it. */
+/** A figure to reach, in the figure's own unit. */
 export interface Goal {
-  readonly what: string;
   readonly value: number;
   /** Whether `value` is the least or the most that is allowed. */
   readonly bound: "least" | "most";
@@ -24,6 +23,7 @@ export interface Goal {
 
 /** A figure that is not one of load: bytes, milliseconds, a ratio of its own. */
 export interface Figure {
+  /** Says what it is of without its scenario: figures of several are shown in one list. */
   readonly what: string;
   readonly value: number;
   readonly unit: string;
@@ -37,6 +37,7 @@ export interface FillPoint {
   readonly ingestRate: number;
   readonly verdictRate: number;
   readonly diskBytes: number;
+  /** Of the server's memory, mapped files (the store) not among them. */
   readonly privateBytes: number | null;
 }
 
@@ -56,5 +57,17 @@ export interface Scenario {
   readonly localOnly?: boolean;
   /** False: it needs no stored sessions before it. */
   readonly readsSessions?: boolean;
+  /** About how long it takes, as measured on two cores. */
+  readonly estimateS: (options: BenchOptions) => number;
   readonly run: (context: BenchContext) => Promise<Omit<ScenarioResult, "name" | "title">>;
+}
+
+/** A figure that is to be at least `goal`. */
+export function atLeast(what: string, value: number, unit: string, goal: number): Figure {
+  return { what, value, unit, goal: { value: goal, bound: "least" } };
+}
+
+/** A figure that is to be at most `goal`. */
+export function atMost(what: string, value: number, unit: string, goal: number): Figure {
+  return { what, value, unit, goal: { value: goal, bound: "most" } };
 }

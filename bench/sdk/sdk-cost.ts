@@ -15,6 +15,7 @@ export const sdkCostScenario: Scenario = {
   name: "sdk-cost",
   title: "a page with and without the SDK, mouse always moving",
   readsSessions: false,
+  estimateS: ({ pairs, durationMs }) => (2 * pairs * durationMs * runsPerVisit) / 1000 + 70,
   run: async (context) => ({ measured: [], goals: {}, fill: [], figures: await figures(context) }),
 };
 

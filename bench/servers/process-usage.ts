@@ -20,11 +20,13 @@ export function cpuSeconds(pids: readonly number[]): number | null {
   return ticks / ticksPerSecond;
 }
 
-/** Bytes of memory that belong to the process alone; pages of mapped files (the store) do not. */
+/**
+ * Bytes of memory that belong to the process and to no file: heaps, stacks, buffers. Pages of the store are the system's cache, even those
+ * that are "private" because no other process maps them: they are dropped when memory is short.
+ */
 export function privateBytes(pid: number): number | null {
   const file = `/proc/${pid}/smaps_rollup`;
   if (!existsSync(file)) return null;
-  const kib = [...readFileSync(file, "latin1").matchAll(/^Private_\w+:\s+(\d+) kB/gm)].map((match) => Number(match[1]));
-  const mapped = /^Pss_File:\s+(\d+) kB/m.exec(readFileSync(file, "latin1"));
-  return Math.max(0, kib.reduce((sum, each) => sum + each, 0) - Number(mapped?.[1] ?? 0)) * 1024;
+  const anonymous = /^Anonymous:\s+(\d+) kB/m.exec(readFileSync(file, "latin1"));
+  return anonymous === null ? null : Number(anonymous[1]) * 1024;
 }

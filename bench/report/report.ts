@@ -1,0 +1,81 @@
+/** A run's report: the JSON that is kept, and what is made of it alone: the tables, the plots, the README's part. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ScenarioResult } from "../scenarios/scenario.js";
+import type { Machine } from "./machine.js";
+import { plots } from "./plots.js";
+import { goalTable, type InProcessRow, inProcessTable, loadTable, otherTable } from "./table.js";
+
+/** How the run was asked for, and what it took. */
+export interface RunFacts {
+  readonly pairs: number;
+  readonly seconds: number;
+  readonly sessions: number;
+  readonly connections: number;
+  readonly minutes: number;
+}
+
+/** `results.json`. */
+export interface Report {
+  readonly machine: Machine;
+  readonly run: RunFacts;
+  readonly results: readonly ScenarioResult[];
+  readonly inProcess: readonly InProcessRow[];
+}
+
+/** Reads `results.json` of a folder; throws when there is none. */
+export function readReport(folder: string): Report {
+  return JSON.parse(readFileSync(join(folder, "results.json"), "utf8")) as Report;
+}
+
+/** The files of a report by name: `results.json`, `results.md` and the plots. */
+export function reportFiles(report: Report): Record<string, string> {
+  return {
+    "results.json": `${JSON.stringify(report, null, 1)}\n`,
+    "results.md": `${reportText(report)}\n`,
+    ...plots(report.results),
+  };
+}
+
+export function writeReport(folder: string, report: Report): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(reportFiles(report))) {
+    const file = join(folder, name);
+    if (!existsSync(file) || readFileSync(file, "utf8") !== text) writeFileSync(file, text);
+  }
+}
+
+/** All tables, with what was measured on. */
+export function reportText({ machine, run, results, inProcess }: Report): string {
+  const packages = Object.entries(machine.packages).map(([name, version]) => `${name} ${version}`);
+  const about = [
+    `${measuredOn(machine)}; ${machine.system}, Node ${machine.node}, ${packages.join(", ")}.`,
+    `${pairsOf(run)}, ${run.connections} connections, up to ${run.sessions.toLocaleString("en")} stored sessions; ${run.minutes} minutes in all, load average before: ${machine.loadBefore.toFixed(1)}.`,
+    "Servers and load generator share the cores: the ratios of one scenario are worth quoting, absolute rates are this machine's.",
+  ].join("\n");
+  const tables = [loadTable(results), goalTable(results), otherTable(results), inProcessTable(inProcess)];
+  return [about, ...tables.filter((text) => text !== "")].join("\n\n");
+}
+
+/** What the README says of a run: where it was measured, the goals, the plots. `folder` is theirs, from the README's place. */
+export function readmeText({ machine, run, results }: Report, folder: string): string {
+  const pictures = Object.entries(plots(results)).map(([name, svg]) => `![${titleOf(svg)}](${folder}/${name})`);
+  const about = [
+    `${measuredOn(machine)}. ${pairsOf(run)}, servers in turn; servers and load`,
+    "generator share the cores. `bare` is uWebSockets.js with constant answers; Fastify + Redis folds and scores as verdictd does. Everything",
+    `else that was measured: [results](${folder}/results.md).`,
+  ].join("\n");
+  return [about, goalTable(results), ...pictures].join("\n\n");
+}
+
+function measuredOn({ at, commit, cores, cpu, memoryGib }: Machine): string {
+  return `Measured on ${at.slice(0, 10)} at commit ${commit} on ${cores} cores (${cpu}), ${memoryGib} GiB`;
+}
+
+function pairsOf({ pairs, seconds }: RunFacts): string {
+  return `Medians of ${pairs} runs of ${seconds} s of each server`;
+}
+
+function titleOf(svg: string): string {
+  return /aria-label="([^"]*)"/.exec(svg)?.[1] ?? "";
+}

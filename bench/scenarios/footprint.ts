@@ -1,0 +1,30 @@
+/**
+ * The formulas of `src/docs/operations.md` (Sizing) as code, so that the fill-up holds them to what it measures: what verdictd takes of the
+ * disk and of memory at most. Change both together.
+ */
+import { serveOptions } from "../../src/config.js";
+
+const MIB = 1024 ** 2;
+
+/** Pages in use while others are written, memory of pointer paths, trails. */
+const fixedDiskBytes = 32 * MIB;
+/** A session of up to 30 events takes a quarter of a page of 4 KiB. */
+const sessionDiskBytes = 1024;
+/** A session's idempotency key (a day) and its place in the counts of the last two hours. */
+const newSessionDiskBytes = 95 + 55;
+
+/** Bytes of disk for so many sessions of 20 events, all new. */
+export function diskBytesFor(sessions: number): number {
+  return fixedDiskBytes + sessions * (sessionDiskBytes + newSessionDiskBytes);
+}
+
+const processBytes = 64 * MIB;
+const httpThreadBytes = 32 * MIB;
+const scoringThreadBytes = 96 * MIB;
+
+/** Bytes of private memory with the defaults of this machine, however many sessions are stored. */
+export function privateBytesMax(): number {
+  const fallback = (name: keyof typeof serveOptions): number => Number(serveOptions[name].fallback);
+  const httpThreads = fallback("http-threads") * (httpThreadBytes + fallback("verdict-cache-mb") * MIB);
+  return processBytes + httpThreads + fallback("scoring-threads") * scoringThreadBytes + fallback("queue-mb") * MIB;
+}
