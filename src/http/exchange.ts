@@ -24,6 +24,7 @@ export class Exchange {
   readonly #started: number;
   readonly #toHead: boolean;
   #over = false;
+  #waits = false;
 
   /** `toHead`: the request is a HEAD, so no body may follow the headers of its answer. */
   constructor(res: HttpResponse, requestId: string, meter: RequestMeter, work: OpenWork, toHead = false) {
@@ -34,11 +35,20 @@ export class Exchange {
     this.#started = meter.started();
     this.#toHead = toHead;
     this.requestId = requestId;
-    res.onAborted(() => {
+  }
+
+  /**
+   * Call in the synchronous callback of a request that is not answered in it: the client may go in the meantime. What is answered at once
+   * does without, and without a cork, which uWebSockets holds around its callback.
+   */
+  wait(): void {
+    if (this.#waits) return;
+    this.#waits = true;
+    this.#res.onAborted(() => {
       if (this.#over) return;
       this.#over = true;
-      work.requests--;
-      meter.finished(clientGone, this.#started);
+      this.#work.requests--;
+      this.#meter.finished(clientGone, this.#started);
     });
   }
 
@@ -52,26 +62,26 @@ export class Exchange {
     if (this.#over) return;
     this.#over = true;
     const written = this.#toHead ? withoutBody(reply) : reply;
-    this.#res.cork(() => writeReply(this.#res, this.requestId, written, reply.closes === true || this.#work.isClosing));
+    const isLast = reply.closes === true || this.#work.isClosing;
+    if (this.#waits) this.#res.cork(() => writeReply(this.#res, this.requestId, written, isLast));
+    else writeReply(this.#res, this.requestId, written, isLast);
     this.#work.requests--;
     this.#meter.finished(reply.status, this.#started);
   }
 
-  /** Answers 200 with JSON text: the shortest way, for the verdict read. */
+  /** Answers 200 with JSON text, in the synchronous callback: the shortest way, for the verdict read. */
   sendJsonText(body: string): void {
-    if (this.#over) return;
     this.#over = true;
-    this.#res.cork(() => {
-      this.#res.writeHeader("X-Request-Id", this.requestId);
-      this.#res.writeHeader("Content-Type", jsonType);
-      this.#res.end(body, this.#work.isClosing);
-    });
+    // Both headers in one call: it takes two thirds of the time of two.
+    this.#res.writeHeader("Content-Type", `${jsonType}\r\nX-Request-Id: ${this.requestId}`);
+    this.#res.end(body, this.#work.isClosing);
     this.#work.requests--;
     this.#meter.finished(200, this.#started);
   }
 
   /** Reads the body; one over the bound is answered 422 with these headers. */
   readBody(bytesMax: number, onBody: (body: Buffer) => void, headers: Reply["headers"] = []): void {
+    this.wait();
     readBody(this.#res, bytesMax, {
       onBody,
       onOversize: () => {
@@ -90,10 +100,12 @@ function withoutBody({ status, headers }: Reply): Reply {
   return headers === undefined ? { status } : { status, headers };
 }
 
+const scheme = "Bearer ";
+
 /** The value of `Authorization: Bearer …`, or "". */
 export function bearer(req: HttpRequest): string {
   const header = req.getHeader("authorization");
-  return header.length > 7 && header.length <= limits.contextValueMax && header.slice(0, 7).toLowerCase() === "bearer "
-    ? header.slice(7).trim()
-    : "";
+  if (header.length <= scheme.length || header.length > limits.contextValueMax) return "";
+  const isBearer = header.startsWith(scheme) || header.slice(0, scheme.length).toLowerCase() === scheme.toLowerCase();
+  return isBearer ? header.slice(scheme.length).trim() : "";
 }

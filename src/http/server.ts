@@ -206,6 +206,7 @@ export class HttpServer {
     const query = new URLSearchParams(req.getQuery() ?? "");
     const headers = (route.headers ?? []).map((name) => req.getHeader(name));
     const answer = this.#admit(route, params, req);
+    exchange.wait();
     if (answer instanceof Refusal) {
       const isGuess = answer.error === "unauthenticated" && route.credential !== "private-key";
       const waitMs = isGuess ? this.#guesses.delayMs(exchange.socketAddress, Date.now()) : 0;

@@ -63,28 +63,38 @@ function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpReq
 /** Query parameters and headers of the context; the header wins. A bad value counts as missing: behind a bad header the parameter counts. */
 function requestContext({ canonicalIp }: VerdictServices, req: HttpRequest): RequestContext {
   const text = req.getQuery() ?? "";
+  const headers = [
+    req.getHeader("x-service-request-path"),
+    req.getHeader("x-service-request-method"),
+    req.getHeader("x-service-request-host"),
+    req.getHeader("x-service-client-ip"),
+    req.getHeader("x-service-client-ua"),
+  ] as const;
+  // Many backends ask without any: what follows would take as long as a cached answer.
+  if (text === "" && headers.every(isMissing)) return noContext;
   const query = text === "" ? null : new URLSearchParams(text);
-  const value = (header: string, parameter: string, read: (text: string) => string | undefined): string | undefined => {
-    const sent = req.getHeader(header);
+  const value = (sent: string, parameter: string, read: (text: string) => string | undefined): string | undefined => {
     const good = sent === "" ? undefined : read(boundedValue(sent));
     if (good !== undefined || query === null) return good;
     const asked = query.get(parameter) ?? "";
     return asked === "" ? undefined : read(boundedValue(asked));
   };
   const context: RequestContext = {};
-  const path = value("x-service-request-path", "path", goodPath);
+  const path = value(headers[0], "path", goodPath);
   if (path !== undefined) context.path = path;
-  const method = value("x-service-request-method", "method", goodMethod);
+  const method = value(headers[1], "method", goodMethod);
   if (method !== undefined) context.method = method;
-  const host = value("x-service-request-host", "host", asIs);
+  const host = value(headers[2], "host", asIs);
   if (host !== undefined) context.host = host;
-  const ip = value("x-service-client-ip", "ip", canonicalIp);
+  const ip = value(headers[3], "ip", canonicalIp);
   if (ip !== undefined) context.ip = ip;
-  const userAgent = value("x-service-client-ua", "user_agent", asIs);
+  const userAgent = value(headers[4], "user_agent", asIs);
   if (userAgent !== undefined) context.userAgent = userAgent;
   return context;
 }
 
+const noContext: RequestContext = Object.freeze({});
+const isMissing = (header: string): boolean => header === "";
 const asIs = (text: string): string => text;
 const goodPath = (text: string): string | undefined => (text.startsWith("/") ? text : undefined);
 const goodMethod = (text: string): string | undefined =>
