@@ -21,7 +21,7 @@ import { ThreadMeters } from "./metrics/thread-meters.js";
 import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
 import { buildServices } from "./services.js";
 import { surviveCommitFailures } from "./store/commit-failures.js";
-import { freshReads, openStore, type Store } from "./store/store.js";
+import { openStore, type Store } from "./store/store.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
 
 export interface RunningServer {
@@ -73,7 +73,7 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     plans: defaultPlans,
     findProject: (id) => services.projects.find(id),
     strictAbilities: config.strictAbilities,
-    onTurn: freshReads(store),
+    onTurn: () => services.reads.begin(),
     onFailure: services.onFailure,
     meterOf: (method, path) => routeMeters.of(method, path),
     accessLog: log.isLevelEnabled("debug") ? new AccessLog((entry) => log.debug(entry, "request"), networkOf) : null,

@@ -50,7 +50,7 @@ import { liveVerdict, VerdictFeed } from "./live/verdict-feed.js";
 import type { Logger } from "./log.js";
 import type { ThreadMeters } from "./metrics/thread-meters.js";
 import { DiskRoom } from "./store/disk-room.js";
-import type { Store } from "./store/store.js";
+import { type Store, TurnReads } from "./store/store.js";
 import { VerdictReader } from "./verdict/verdict-reader.js";
 import { canonicalAddress } from "./verified-bots/address.js";
 import { createClaimMatcher, shippedClaimTokens } from "./verified-bots/claims.js";
@@ -67,7 +67,8 @@ export function buildServices(
   { services: meters }: ThreadMeters,
 ) {
   const now = Date.now;
-  const credentials = new Credentials(store);
+  const reads = new TurnReads(store);
+  const credentials = new Credentials(store, () => reads.revision());
   const accounts = new Accounts(store, now);
   const projects = new Projects(store, now);
   const rules = new Rules(store, now);
@@ -192,6 +193,7 @@ export function buildServices(
   routes.push(...docsRoutes({ pages, style: readCompressedAsset("docs/docs.css") }));
   routes.push(openApiRoute([...routes]));
   return Object.assign(state, {
+    reads,
     credentials,
     accounts,
     projects,

@@ -202,18 +202,34 @@ export function skipIds(store: Store, kind: string, upTo: number): void {
 
 /**
  * Lets reads of this thread see every commit made before the present turn of the event loop. LMDB's reads share a snapshot for a
- * millisecond or more; a key revoked by another process must be refused from the very next request on. Cheap to call often: only
- * the first call of a turn does anything.
+ * millisecond or more; a key revoked by another process must be refused from the very next request on.
  */
-export function freshReads(store: Store): () => void {
-  let isFresh = false;
-  const age = (): void => {
-    isFresh = false;
+export class TurnReads {
+  readonly #store: Store;
+  #isFresh = false;
+  #revision = -1;
+  readonly #age = (): void => {
+    this.#isFresh = false;
+    this.#revision = -1;
   };
-  return () => {
-    if (isFresh) return;
-    isFresh = true;
-    store.root.resetReadTxn();
-    setImmediate(age);
-  };
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Call before anything is read for a request. Cheap to call often: only the first call of a turn does anything. */
+  begin(): void {
+    if (this.#isFresh) return;
+    this.#isFresh = true;
+    this.#revision = -1;
+    this.#store.root.resetReadTxn();
+    setImmediate(this.#age);
+  }
+
+  /** `readRevision`, read once for all requests of a turn: they share a snapshot anyway. */
+  revision(): number {
+    if (!this.#isFresh) return readRevision(this.#store);
+    if (this.#revision === -1) this.#revision = readRevision(this.#store);
+    return this.#revision;
+  }
 }
