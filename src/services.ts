@@ -123,10 +123,10 @@ export function buildServices(
         } as const;
         if (!blocks.record(block)) meters.add("blocksFailed");
       },
-      onAnswer: (project, verdict, source, token, context) => {
-        traffic.countVerdict(project.id, verdict.verdict, verdict.action, now());
+      onAnswer: (project, verdict, source, token, context, nowMs) => {
+        traffic.countVerdict(project.id, verdict.verdict, verdict.action, nowMs);
         meters.countVerdict(verdict.verdict, verdict.action, source);
-        if (feed.isFollowed) feed.show(liveVerdict(project.id, token, verdict, source, context, now()));
+        if (feed.isFollowed) feed.show(liveVerdict(project.id, token, verdict, source, context, nowMs));
       },
       onFailure: (err) => {
         meters.add("verdictFailures");

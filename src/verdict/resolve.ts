@@ -9,7 +9,8 @@ import { limits } from "../limits.js";
 import { type EvaluatedRule, evaluateRules } from "../rules/evaluate.js";
 import { type RuleFacts, RuleInput } from "../rules/input.js";
 import { bandOf } from "./bands.js";
-import { failOpenReason, findingReason } from "./reason.js";
+import { describe, type Finding, type MeaningOf } from "./finding.js";
+import { failOpenReason } from "./reason.js";
 import { isStaticResource } from "./static-resource.js";
 
 /** An active rule as resolution needs it. */
@@ -17,8 +18,9 @@ export interface NamedRule extends EvaluatedRule {
   readonly name: string;
 }
 
-export interface Resolution {
-  readonly verdict: Verdict;
+/** What was found and decided, not yet in words. */
+export interface Decision {
+  readonly finding: Finding;
   /** The rule whose action was enforced, and the log rules that matched before it. */
   readonly rule: NamedRule | null;
   readonly logged: readonly NamedRule[];
@@ -26,7 +28,12 @@ export interface Resolution {
   readonly blocked: boolean;
 }
 
-export interface ResolveInput {
+/** A decision in words. */
+export interface Resolution extends Omit<Decision, "finding"> {
+  readonly verdict: Verdict;
+}
+
+export interface DecideInput {
   readonly part: VerdictPart;
   readonly project: ProjectSettings;
   /** In the order of evaluation, active ones only. */
@@ -34,9 +41,11 @@ export interface ResolveInput {
   readonly context: RequestContext;
   /** The verified bot at the address of the context, or the session's own. */
   readonly verifiedBot: VerifiedBot | null;
-  /** Plain-English meaning of a detection, "" when unknown. */
-  readonly meaningOf: (detectionId: number) => string;
   readonly nowMs: number;
+}
+
+export interface ResolveInput extends DecideInput {
+  readonly meaningOf: MeaningOf;
 }
 
 /** The body for a session that is unknown, foreign, not yet scored or can't be read. A fresh object each time. */
@@ -45,20 +54,36 @@ export function failOpenVerdict(): Verdict {
 }
 
 export function resolve(input: ResolveInput): Resolution {
+  const decision = decide(input);
+  if (decision === null) return { verdict: failOpenVerdict(), rule: null, logged: [], blocked: false };
+  const { finding, ...rest } = decision;
+  return { verdict: describe(finding, input.meaningOf), ...rest };
+}
+
+/** Null for a session that has no verdict yet: it answers the fail-open body. */
+export function decide(input: DecideInput): Decision | null {
   const { part, project, context, verifiedBot } = input;
-  if (!part.scored && verifiedBot === null) return unresolved(failOpenVerdict());
+  if (!part.scored && verifiedBot === null) return null;
   const score = part.scored ? part.score : 0;
-  const band: Exclude<Band, "not_computed"> =
+  const band: Finding["band"] =
     verifiedBot === null ? bandOf(part.engineScores, score, project.likelyBotThreshold) : "verified";
-  const verdict = (action: Action, because: string): Verdict => describe(input, band, score, action, because);
+  const { detectionIds } = part;
+  const finding = (action: Action, because: string): Finding => ({
+    band,
+    score,
+    action,
+    detectionIds,
+    verifiedBot,
+    because,
+  });
 
   if (verifiedBot !== null && project.botSettings.allowVerified) {
-    return unresolved(verdict("allow", "Allowed: verified bots are let through."));
+    return unruled(finding("allow", "Allowed: verified bots are let through."));
   }
   const path = context.path ?? part.last.path;
   const isStatic = path === "" ? undefined : isStaticResource(path);
   if (!project.botSettings.protectStatic && isStatic === true) {
-    return unresolved(verdict("allow", "Allowed: static resources are not protected."));
+    return unruled(finding("allow", "Allowed: static resources are not protected."));
   }
   const facts = ruleFacts(input, band, score, path, isStatic);
   const { action, terminating, logged } = evaluateRules(input.rules, new RuleInput(facts));
@@ -66,38 +91,15 @@ export function resolve(input: ResolveInput): Resolution {
   const enforced = softened ? softenedAction(project.botSettings.loggedInPolicy, action) : action;
   const rule = terminating ?? logged[0] ?? null;
   const because = ruleReason(rule, action, enforced, project.botSettings.loggedInPolicy);
-  return { verdict: verdict(enforced, because), rule, logged, blocked: enforced === "block" && terminating !== null };
+  return { finding: finding(enforced, because), rule, logged, blocked: enforced === "block" && terminating !== null };
 }
 
-function unresolved(verdict: Verdict): Resolution {
-  return { verdict, rule: null, logged: [], blocked: false };
-}
-
-function describe(
-  { part, verifiedBot, meaningOf }: ResolveInput,
-  band: Exclude<Band, "not_computed">,
-  score: number,
-  action: Action,
-  because: string,
-): Verdict {
-  const isBotBand = band === "definite" || band === "confident_automated" || band === "likely_automated";
-  const isEnforced = action === "block" || action === "challenge" || action === "delay";
-  const ids = isBotBand || isEnforced ? part.detectionIds : [];
-  const meanings = verifiedBot === null ? ids.map(meaningOf).filter((meaning) => meaning !== "") : [verifiedBot.name];
-  const reason = findingReason(band, score, meanings);
-  const verdict: Verdict = {
-    verdict: band,
-    score,
-    action,
-    detection_ids: [...ids],
-    reason: because === "" ? reason : `${reason} ${because}`,
-  };
-  if (verifiedBot !== null) verdict.verified_bot_category = verifiedBot.category;
-  return verdict;
+function unruled(finding: Finding): Decision {
+  return { finding, rule: null, logged: [], blocked: false };
 }
 
 function ruleFacts(
-  { part, project, context, verifiedBot, nowMs }: ResolveInput,
+  { part, project, context, verifiedBot, nowMs }: DecideInput,
   band: Band,
   score: number,
   path: string,

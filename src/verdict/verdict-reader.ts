@@ -4,8 +4,9 @@ import type { ProjectSettings, VerdictPart } from "../contract/session.js";
 import type { RequestContext, Verdict } from "../contract/verdict.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
-import { failOpenVerdict, type NamedRule, type Resolution, resolve } from "./resolve.js";
-import { type CachedVerdict, VerdictCache } from "./verdict-cache.js";
+import { type MeaningOf, type VerdictText, VerdictTexts } from "./finding.js";
+import { decide, failOpenVerdict, type NamedRule, type Resolution } from "./resolve.js";
+import { type CachedVerdict, VerdictCache, type VerdictKey } from "./verdict-cache.js";
 
 /** What the reader asks of the rest of verdictd; each call is synchronous and cheap. */
 export interface VerdictSources {
@@ -16,7 +17,7 @@ export interface VerdictSources {
   /** Active rules in the order of evaluation. */
   readonly rulesOf: (project: ProjectSettings) => readonly NamedRule[];
   readonly verifiedBotAt: (ip: string) => VerifiedBot | null;
-  readonly meaningOf: (detectionId: number) => string;
+  readonly meaningOf: MeaningOf;
   /** Told of every computed resolution, not of cached answers. Must not throw. */
   readonly onComputed: (
     project: ProjectSettings,
@@ -31,14 +32,10 @@ export interface VerdictSources {
     source: VerdictSource,
     token: string,
     context: RequestContext,
+    nowMs: number,
   ) => void;
   readonly onFailure: (error: unknown) => void;
   readonly now: () => number;
-}
-
-interface Entry extends CachedVerdict {
-  readonly verdict: Verdict;
-  readonly loggedInAtMs: number;
 }
 
 export interface VerdictReaderOptions {
@@ -51,7 +48,8 @@ export interface VerdictReaderOptions {
 export class VerdictReader {
   readonly #sources: VerdictSources;
   readonly #ttlMs: number;
-  readonly #cache: VerdictCache<Entry>;
+  readonly #cache: VerdictCache;
+  readonly #texts: VerdictTexts;
   readonly #failOpen = failOpenVerdict();
   readonly #failOpenBody = JSON.stringify(failOpenVerdict());
 
@@ -59,45 +57,45 @@ export class VerdictReader {
     this.#sources = sources;
     this.#ttlMs = ttlMs;
     this.#cache = new VerdictCache(cacheBytesMax);
+    this.#texts = new VerdictTexts(sources.meaningOf);
   }
 
   /** The verdict as JSON text. Never throws: what goes wrong on the way answers the fail-open body. */
   read(project: ProjectSettings, token: string, context: RequestContext): string {
+    const nowMs = this.#sources.now();
     try {
-      return this.#read(project, token, context);
+      return this.#read(project, token, context, nowMs);
     } catch (error) {
       this.#sources.onFailure(error);
-      return this.#failedOpen(project, token, context);
+      return this.#failedOpen(project, token, context, nowMs);
     }
   }
 
-  #read(project: ProjectSettings, token: string, context: RequestContext): string {
+  #read(project: ProjectSettings, token: string, context: RequestContext, nowMs: number): string {
     const sources = this.#sources;
-    const nowMs = sources.now();
-    const key = this.#ttlMs === 0 ? "" : cacheKey(project, token, context);
+    const key: VerdictKey = {
+      projectId: project.id,
+      settingsRevision: project.settingsRevision,
+      token,
+      context: contextText(context),
+    };
     const cached = this.#ttlMs === 0 ? null : this.#cache.get(key, nowMs);
     if (cached !== null && this.#stillHolds(cached, project, token)) {
-      sources.onAnswer(project, cached.verdict, "cached", token, context);
-      return cached.body;
+      sources.onAnswer(project, cached.text.verdict, "cached", token, context, nowMs);
+      return cached.text.body;
     }
     const part = sources.verdictPart(project.id, token);
-    if (part === null) return this.#failedOpen(project, token, context);
-    const resolution = resolve({
-      part,
-      project,
-      rules: sources.rulesOf(project),
-      context,
-      verifiedBot: this.#verifiedBot(part, context),
-      meaningOf: sources.meaningOf,
-      nowMs,
-    });
-    const { verdict } = resolution;
-    if (verdict.verdict === "not_computed") return this.#failedOpen(project, token, context);
-    const body = JSON.stringify(verdict);
-    sources.onComputed(project, token, context, resolution);
-    sources.onAnswer(project, verdict, "computed", token, context);
-    if (this.#ttlMs > 0) this.#remember(key, body, verdict, part, nowMs);
-    return body;
+    if (part === null) return this.#failedOpen(project, token, context, nowMs);
+    const rules = sources.rulesOf(project);
+    const verifiedBot = this.#verifiedBot(part, context);
+    const decision = decide({ part, project, rules, context, verifiedBot, nowMs });
+    if (decision === null) return this.#failedOpen(project, token, context, nowMs);
+    const text = this.#texts.of(decision.finding);
+    const { rule, logged, blocked } = decision;
+    sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked });
+    sources.onAnswer(project, text.verdict, "computed", token, context, nowMs);
+    if (this.#ttlMs > 0) this.#remember(key, text, part, nowMs);
+    return text.body;
   }
 
   /** By the address of the request that asks, where it is another than the session's. */
@@ -105,36 +103,31 @@ export class VerdictReader {
     return ip === undefined || ip === part.last.ip ? part.verifiedBot : this.#sources.verifiedBotAt(ip);
   }
 
-  #failedOpen(project: ProjectSettings, token: string, context: RequestContext): string {
-    this.#sources.onAnswer(project, this.#failOpen, "fail_open", token, context);
+  #failedOpen(project: ProjectSettings, token: string, context: RequestContext, nowMs: number): string {
+    this.#sources.onAnswer(project, this.#failOpen, "fail_open", token, context, nowMs);
     return this.#failOpenBody;
   }
 
   /** A logged-in assertion takes effect at once; only the policies other than `observe` can tell. */
-  #stillHolds(entry: Entry, project: ProjectSettings, token: string): boolean {
+  #stillHolds(entry: CachedVerdict, project: ProjectSettings, token: string): boolean {
     return (
       project.botSettings.loggedInPolicy === "observe" ||
       this.#sources.loggedInAtMs(project.id, token) === entry.loggedInAtMs
     );
   }
 
-  #remember(key: string, body: string, verdict: Verdict, part: VerdictPart, nowMs: number): void {
-    const windowEndMs = part.loggedInAtMs + limits.loggedInMs;
+  #remember(key: VerdictKey, text: VerdictText, { loggedInAtMs }: VerdictPart, nowMs: number): void {
+    const windowEndMs = loggedInAtMs + limits.loggedInMs;
     const expiresAtMs = nowMs + this.#ttlMs;
-    this.#cache.set(key, {
-      body,
-      verdict,
-      loggedInAtMs: part.loggedInAtMs,
-      expiresAtMs: windowEndMs > nowMs ? Math.min(expiresAtMs, windowEndMs) : expiresAtMs,
-    });
+    const endsMs = windowEndMs > nowMs ? Math.min(expiresAtMs, windowEndMs) : expiresAtMs;
+    this.#cache.set(key, { text, loggedInAtMs }, endsMs);
   }
 }
 
-function cacheKey(project: ProjectSettings, token: string, context: RequestContext): string {
-  const { path, method, host, ip, userAgent } = context;
-  const head = `${project.id} ${project.settingsRevision} ${token}`;
+/** The context as a part of the cache's key. */
+function contextText({ path, method, host, ip, userAgent }: RequestContext): string {
   if (path === undefined && method === undefined && host === undefined && ip === undefined && userAgent === undefined) {
-    return head;
+    return "";
   }
-  return `${head}\n${path ?? ""}\n${method ?? ""}\n${host ?? ""}\n${ip ?? ""}\n${userAgent ?? ""}`;
+  return `${path ?? ""}\n${method ?? ""}\n${host ?? ""}\n${ip ?? ""}\n${userAgent ?? ""}`;
 }

@@ -1,0 +1,102 @@
+/**
+ * What a verdict says, and how it is put into words. Few combinations of band, score, detections and rule come up again and again, so the
+ * words and the JSON text of late ones are kept: `VerdictTexts`. Pure.
+ */
+import type { Action, Band, Verdict } from "../contract/verdict.js";
+import type { VerifiedBot } from "../contract/verified-bots.js";
+import { findingReason } from "./reason.js";
+
+/** A computed verdict before it is put into words. */
+export interface Finding {
+  readonly band: Exclude<Band, "not_computed">;
+  /** 0 only for a verified bot that was not scored; else 1 to 99. */
+  readonly score: number;
+  readonly action: Action;
+  /** All of the session's, strongest first; the verdict shows them where they explain something. */
+  readonly detectionIds: readonly number[];
+  readonly verifiedBot: VerifiedBot | null;
+  /** The sentence that says what decided the action; "" when nothing did. */
+  readonly because: string;
+}
+
+/** Plain-English meaning of a detection, "" when unknown. */
+export type MeaningOf = (detectionId: number) => string;
+
+/** The verdict as it is answered. */
+export function describe(finding: Finding, meaningOf: MeaningOf): Verdict {
+  const { band, score, action, verifiedBot, because } = finding;
+  const ids = showsDetections(finding) ? finding.detectionIds : [];
+  const meanings = verifiedBot === null ? ids.map(meaningOf).filter((meaning) => meaning !== "") : [verifiedBot.name];
+  const reason = findingReason(band, score, meanings);
+  const verdict: Verdict = {
+    verdict: band,
+    score,
+    action,
+    detection_ids: [...ids],
+    reason: because === "" ? reason : `${reason} ${because}`,
+  };
+  if (verifiedBot !== null) verdict.verified_bot_category = verifiedBot.category;
+  return verdict;
+}
+
+/** A bot band or an enforced action is explained; a clean human has nothing to explain. */
+function showsDetections({ band, action }: Finding): boolean {
+  const isBotBand = band === "definite" || band === "confident_automated" || band === "likely_automated";
+  return isBotBand || action === "block" || action === "challenge" || action === "delay";
+}
+
+/** A verdict in words and as the JSON text of its answer. Shared by all answers that say the same: change nothing in it. */
+export interface VerdictText {
+  readonly verdict: Verdict;
+  readonly body: string;
+}
+
+/** Findings whose words are kept, a power of two: a few MB when all of them carry long texts. */
+const keptMax = 4096;
+
+/** Keeps what was said of late. A finding has one place, which the next one there takes: nothing grows, nothing is swept. */
+export class VerdictTexts {
+  readonly #meaningOf: MeaningOf;
+  readonly #kept: ({ readonly finding: Finding; readonly text: VerdictText } | undefined)[] = new Array(keptMax).fill(
+    undefined,
+  );
+
+  /** `meaningOf` must always say the same of a detection. */
+  constructor(meaningOf: MeaningOf) {
+    this.#meaningOf = meaningOf;
+  }
+
+  of(finding: Finding): VerdictText {
+    const place = placeOf(finding);
+    const kept = this.#kept[place];
+    if (kept !== undefined && isSame(kept.finding, finding)) return kept.text;
+    const verdict = describe(finding, this.#meaningOf);
+    const text = { verdict, body: JSON.stringify(verdict) };
+    this.#kept[place] = { finding, text };
+    return text;
+  }
+}
+
+function placeOf({ score, detectionIds, because, action }: Finding): number {
+  let hash = score + 128 * because.length + 65_536 * action.length;
+  for (let index = 0; index < detectionIds.length; index++) hash = Math.imul(hash, 31) + detectionIds[index]!;
+  return (Math.imul(hash, 0x9e3779b1) >>> 16) & (keptMax - 1);
+}
+
+function isSame(one: Finding, other: Finding): boolean {
+  return (
+    one.score === other.score &&
+    one.band === other.band &&
+    one.action === other.action &&
+    one.because === other.because &&
+    one.verifiedBot?.name === other.verifiedBot?.name &&
+    one.verifiedBot?.category === other.verifiedBot?.category &&
+    isSameList(one.detectionIds, other.detectionIds)
+  );
+}
+
+function isSameList(one: readonly number[], other: readonly number[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
+  return true;
+}
