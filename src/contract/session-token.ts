@@ -4,13 +4,42 @@ export const tokenPrefix = "sess_";
 /** A token that may be asked for; only `decodeSessionToken` says whether it can be one of ours. */
 export const wellFormedToken = /^sess_[A-Za-z0-9_-]{1,128}$/;
 
+const base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const bytesOfToken = 21;
 const charactersOfToken = tokenPrefix.length + 28;
 
+/** Value of each character of base64url by its code; -1 for all others. */
+const valueOfCode = new Int8Array(128).fill(-1);
+for (const [value, character] of [...base64url].entries()) valueOfCode[character.charCodeAt(0)] = value;
+
 /** Bytes of a token that could have been minted here, or null. No read of the store: 28 characters hold the 21 bytes exactly. */
 export function decodeSessionToken(text: string): Buffer | null {
-  if (text.length !== charactersOfToken || !wellFormedToken.test(text)) return null;
-  return Buffer.from(text.slice(tokenPrefix.length), "base64url");
+  const bytes = Buffer.allocUnsafe(bytesOfToken);
+  return decodeSessionTokenInto(text, bytes, 0) ? bytes : null;
+}
+
+/**
+ * The same into 21 bytes of `bytes`, from `at` on; false, and those bytes are worth nothing, when it is no such token. A third of the time of
+ * a regular expression and Node's decoder: every verdict read waits for it.
+ */
+export function decodeSessionTokenInto(text: string, bytes: Uint8Array, at: number): boolean {
+  if (text.length !== charactersOfToken || !text.startsWith(tokenPrefix)) return false;
+  for (let from = tokenPrefix.length; from < charactersOfToken; from += 4, at += 3) {
+    const first = valueAt(text, from);
+    const second = valueAt(text, from + 1);
+    const third = valueAt(text, from + 2);
+    const fourth = valueAt(text, from + 3);
+    if ((first | second | third | fourth) < 0) return false;
+    bytes[at] = (first << 2) | (second >> 4);
+    bytes[at + 1] = (second << 4) | (third >> 2);
+    bytes[at + 2] = (third << 6) | fourth;
+  }
+  return true;
+}
+
+function valueAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code < 128 ? valueOfCode[code]! : -1;
 }
 
 export function encodeSessionToken(bytes: Uint8Array): string {

@@ -5,7 +5,7 @@ import { type ExplainedDetection, explain } from "../engines/score.js";
 import { unpackFeatures } from "../engines/session-features.js";
 import type { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
-import { sessionKey } from "../store/keys.js";
+import { sessionKey, sessionKeyBytes, writeSessionKey } from "../store/keys.js";
 import { decodeSession, decodeVerdictPart, loggedInAtMs, withLoggedInAt } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import { turn } from "../turn.js";
@@ -26,6 +26,8 @@ export interface SessionDetail extends StoredSession {
 
 export class Sessions {
   readonly #store: Store;
+  /** Of the read that is just being made. */
+  readonly #key = Buffer.alloc(sessionKeyBytes);
 
   constructor(store: Store) {
     this.#store = store;
@@ -113,8 +115,7 @@ export class Sessions {
 
   /** The record's bytes: valid until the next read. */
   #read(projectId: number, token: string): Buffer | null {
-    const id = decodeSessionToken(token);
-    if (id === null) return null;
-    return (this.#store.sessions.getBinaryFast(sessionKey(projectId, id)) as Buffer | undefined) ?? null;
+    if (!writeSessionKey(this.#key, projectId, token)) return null;
+    return (this.#store.sessions.getBinaryFast(this.#key) as Buffer | undefined) ?? null;
   }
 }

@@ -3,6 +3,7 @@
  * strings, arrays of them); the tables that ingest and verdict reads touch have binary keys and packed values. Nothing else in
  * the project builds a key.
  */
+import { decodeSessionTokenInto } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 
 /**
@@ -76,6 +77,12 @@ export function sessionKey(projectId: number, token: Uint8Array): Buffer {
   key.writeUInt32BE(projectId, 0);
   key.set(token, 4);
   return key;
+}
+
+/** The same into `key`, of `sessionKeyBytes`, from a token's text; false when it is no token of ours. */
+export function writeSessionKey(key: Buffer, projectId: number, token: string): boolean {
+  key.writeUInt32BE(projectId, 0);
+  return decodeSessionTokenInto(token, key, 4);
 }
 
 /** Key of one generation (0 newer, 1 older) of the request ids a session has shown. */

@@ -11,6 +11,8 @@ export const staticExtensions: ReadonlySet<string> = new Set(
 
 /** True when `path` (with or without a query) names a static resource. */
 export function isStaticResource(path: string): boolean {
+  // Most paths have no extension, and need no closer look.
+  if (!path.includes(".")) return false;
   const end = path.search(/[?#]/);
   const bare = end === -1 ? path : path.slice(0, end);
   if (bare.startsWith("/.well-known/")) return false;

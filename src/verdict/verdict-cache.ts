@@ -35,6 +35,8 @@ export class VerdictCache {
   readonly #entries: (Entry | undefined)[];
   /** By place; 0 where there is none. Looked at first: most of what has expired is then never touched. */
   readonly #expiresAtMs: Float64Array;
+  /** Bytes by place. */
+  readonly #sizes: Uint32Array;
   readonly #mask: number;
   /** What leaves of a hash of 32 bits the topmost ones, as many as number the places. */
   readonly #shift: number;
@@ -47,6 +49,7 @@ export class VerdictCache {
     this.#bytesMax = bytesMax;
     this.#entries = new Array(places).fill(undefined);
     this.#expiresAtMs = new Float64Array(places);
+    this.#sizes = new Uint32Array(places);
     this.#mask = places - 1;
     this.#shift = 32 - bits;
   }
@@ -56,17 +59,17 @@ export class VerdictCache {
     return this.#at(first, key, nowMs) ?? this.#at(first ^ 1, key, nowMs);
   }
 
-  set(key: VerdictKey, { text, loggedInAtMs }: CachedVerdict, expiresAtMs: number): void {
+  set(key: VerdictKey, { text, loggedInAtMs }: CachedVerdict, nowMs: number, expiresAtMs: number): void {
     const first = this.#placeOf(key);
     const second = first ^ 1;
     const place = this.#expiresAtMs[first]! <= this.#expiresAtMs[second]! ? first : second;
     // Of two with one key the older could be found first.
-    if (this.#isOf(place ^ 1, key)) this.#empty(place ^ 1);
-    this.#empty(place);
-    const entry = { key, text, loggedInAtMs };
-    this.#entries[place] = entry;
+    if (this.#at(place ^ 1, key, nowMs) !== null) this.#empty(place ^ 1);
+    const size = overheadBytes + key.token.length + key.context.length + text.body.length;
+    this.#bytes += size - this.#sizes[place]!;
+    this.#sizes[place] = size;
+    this.#entries[place] = { key, text, loggedInAtMs };
     this.#expiresAtMs[place] = expiresAtMs;
-    this.#bytes += bytesOf(entry);
     while (this.#bytes > this.#bytesMax) {
       this.#hand = (this.#hand + 1) & this.#mask;
       this.#empty(this.#hand);
@@ -89,9 +92,8 @@ export class VerdictCache {
   }
 
   #empty(place: number): void {
-    const entry = this.#entries[place];
-    if (entry === undefined) return;
-    this.#bytes -= bytesOf(entry);
+    this.#bytes -= this.#sizes[place]!;
+    this.#sizes[place] = 0;
     this.#entries[place] = undefined;
     this.#expiresAtMs[place] = 0;
   }
@@ -103,8 +105,4 @@ export class VerdictCache {
     for (let at = 0; at < context.length; at++) hash = Math.imul(hash, 31) + context.charCodeAt(at);
     return Math.imul(hash, 0x9e3779b1) >>> this.#shift;
   }
-}
-
-function bytesOf({ key, text }: Entry): number {
-  return overheadBytes + key.token.length + key.context.length + text.body.length;
 }

@@ -120,7 +120,7 @@ export class VerdictReader {
     const windowEndMs = loggedInAtMs + limits.loggedInMs;
     const expiresAtMs = nowMs + this.#ttlMs;
     const endsMs = windowEndMs > nowMs ? Math.min(expiresAtMs, windowEndMs) : expiresAtMs;
-    this.#cache.set(key, { text, loggedInAtMs }, endsMs);
+    this.#cache.set(key, { text, loggedInAtMs }, nowMs, endsMs);
   }
 }
 

@@ -1,7 +1,8 @@
 /** The session record: sizes that fit pages, and what is read back whatever the size. Damage to records is tested with the fuzz properties. */
+import { randomFillSync } from "node:crypto";
 import t from "tap";
 import type { VerdictPart } from "../../src/contract/session.js";
-import { mintSessionToken } from "../../src/contract/session-token.js";
+import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 
 const verdict: VerdictPart = {
@@ -68,4 +69,24 @@ t.test("tokens sort by their time, to a 256th of a second", async (t) => {
     bytes = into.length;
   });
   t.equal(8 * bytes, 128, "random bits");
+});
+
+t.test("a token's text is its bytes, and no other character stands anywhere in it", async (t) => {
+  const text = encodeSessionToken(mintSessionToken(1_795_000_000_000, randomFillSync));
+  t.equal(encodeSessionToken(decodeSessionToken(text)!), text);
+  for (const value of [0, 255, 0b01010101]) {
+    const bytes = Buffer.alloc(21, value);
+    t.same(decodeSessionToken(encodeSessionToken(bytes)), bytes);
+  }
+  const wrong: string[] = [];
+  for (let at = 0; at < text.length; at++) {
+    for (let code = 0; code < 400; code++) {
+      const changed = text.slice(0, at) + String.fromCharCode(code) + text.slice(at + 1);
+      const isToken = /^sess_[A-Za-z0-9_-]{28}$/.test(changed);
+      if ((decodeSessionToken(changed) !== null) !== isToken) wrong.push(changed);
+    }
+  }
+  t.same(wrong, []);
+  t.equal(decodeSessionToken(text.slice(0, -1)), null);
+  t.equal(decodeSessionToken(`${text}A`), null);
 });

@@ -163,16 +163,16 @@ t.test("the cache is bounded in bytes: most late entries stay, and none beyond i
     return { projectId: 1, settingsRevision: 1, token, context };
   };
   const entry = (text: string) => ({ text: { verdict: failOpenVerdict(), body: text }, loggedInAtMs: 0 });
-  for (let index = 0; index < 10_000; index++) cache.set(key(index), entry("x".repeat(300)), nowMs + 1);
+  for (let index = 0; index < 10_000; index++) cache.set(key(index), entry("x".repeat(300)), nowMs, nowMs + 1);
   const isKept = (index: number): boolean => cache.get(key(index), nowMs) !== null;
   const kept = Array.from({ length: 10_000 }, (_, index) => index).filter(isKept);
   t.ok(kept.length <= 100_000 / 500, `${kept.length} entries are kept`);
   t.ok(kept.length > 100_000 / 1000, "and the room is used");
   t.ok(isKept(9999));
   t.equal(cache.get(key(9999), nowMs + 1), null);
-  cache.set(key(9999), entry("y"), nowMs + 2);
+  cache.set(key(9999), entry("y"), nowMs, nowMs + 2);
   t.equal(cache.get(key(9999), nowMs)?.text.body, "y", "the later one of a key counts");
-  cache.set(key(9999, "x".repeat(200_000)), entry("z"), nowMs + 1);
+  cache.set(key(9999, "x".repeat(200_000)), entry("z"), nowMs, nowMs + 1);
   t.equal(cache.get(key(9999, "x".repeat(200_000)), nowMs), null, "what is over the bound alone is not kept");
 });
 
