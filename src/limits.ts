@@ -107,11 +107,11 @@ export const limits = {
 
   /** Slots of a project's memory of pointer paths, against which replays are found. */
   shingleSlotsMax: 1 << 18,
-  /** Slots, and rows, that its log holds before they are taken into buckets: about two milliseconds of a transaction. */
-  replayLogMax: 8192,
+  /** Shingles, and rows, that its log holds before they are taken into buckets: two or three milliseconds of a transaction. */
+  replayLogMax: 32_768,
   replayLogRowsMax: 2048,
-  /** What a scoring thread keeps of these memories: buckets of 4 KiB, and logs of so many projects (up to 200 KiB each). */
-  replayHeldBytesMax: 32 * KIB * KIB,
+  /** What a scoring thread keeps of these memories (2 MiB of a busy project), and of how many projects. */
+  replayHeldBytesMax: 64 * KIB * KIB,
   replayProjectsMax: 128,
 
   /** Projects whose compiled rules a thread keeps. */

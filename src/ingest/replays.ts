@@ -7,13 +7,21 @@
 import { limits } from "../limits.js";
 import { replayBucketSlots, replayBuckets, replayKeys } from "../store/keys.js";
 import type { Store } from "../store/store.js";
-import { SlotTable } from "./slot-table.js";
 
 const entryBytes = 8;
+const bucketWords = 2 * replayBucketSlots;
+
+/** What is known of a bucket, as bits: it was read from the store; the log says something of its slots. */
+const isRead = 1;
+const isChanged = 2;
 
 /** The slot of a shingle: its hash modulo the number of slots, a power of two. */
 function slotOf(hash: number): number {
   return hash & (limits.shingleSlotsMax - 1);
+}
+
+function bucketOf(slot: number): number {
+  return Math.floor(slot / replayBucketSlots);
 }
 
 /** What this thread holds of one project. All of it is in the store as well. */
@@ -23,20 +31,28 @@ class ProjectReplays {
   /** How often the log has been taken into the buckets, and how many rows it has had since: as the head row says. */
   #generation = 0;
   #rows = 0;
-  /** The log, but for what `#fresh` holds: the newest of each slot. */
-  readonly #logged = new SlotTable();
-  /** Buckets read so far, by number: hash and session of each slot, both 0 when nothing stands there. */
-  #buckets: (Uint32Array | undefined)[] = [];
+  /** Shingles in these rows. */
+  #logged = 0;
+  /**
+   * Hash and session of each slot, both 0 when nothing stands there: what the log says, and around it the buckets read so far. One
+   * array for all of them, because a look-up costs little but the memory that it waits for.
+   */
+  readonly #slots = new Uint32Array(bucketWords * replayBuckets);
+  /** A bit for each slot that the log says something of. */
+  readonly #inLog = new Uint8Array(limits.shingleSlotsMax / 8);
+  /** `isRead` and `isChanged` of each bucket. */
+  readonly #buckets = new Uint8Array(replayBuckets);
   #held = 0;
-  /** New in this transaction, in order: hash and session. */
-  #fresh: number[] = [];
+  /** New in this transaction, in order: hash and session; the first `#freshWords` count. */
+  #fresh = new Uint32Array(1024);
+  #freshWords = 0;
 
   constructor(store: Store, projectId: number) {
     this.#store = store;
     this.#projectId = projectId;
   }
 
-  /** Bytes held of buckets. */
+  /** Bytes held of buckets. The rest of the memory has not been touched. */
   get heldBytes(): number {
     return this.#held * replayBucketSlots * entryBytes;
   }
@@ -47,10 +63,8 @@ class ProjectReplays {
     const generation = head === undefined ? 0 : head.readUInt32LE(0);
     const rows = head === undefined ? 0 : head.readUInt32LE(4);
     if (generation !== this.#generation || rows < this.#rows) {
+      this.#forgetAll();
       this.#generation = generation;
-      this.#rows = 0;
-      this.#logged.clear();
-      this.forgetBuckets();
     }
     for (; this.#rows < rows; this.#rows++) {
       const row = this.#store.replays.getBinaryFast(replayKeys.log(this.#projectId, this.#rows)) as Buffer | undefined;
@@ -63,89 +77,100 @@ class ProjectReplays {
   /** Notes one shingle; true when another session has shown it. */
   note(session: number, hash: number): boolean {
     const slot = slotOf(hash);
-    const logged = this.#logged.find(slot);
-    let heldHash: number;
-    let heldSession: number;
-    if (logged >= 0) {
-      heldHash = this.#logged.hashAt(logged);
-      heldSession = this.#logged.sessionAt(logged);
-    } else {
-      const bucket = this.#bucket(Math.floor(slot / replayBucketSlots));
-      const at = 2 * (slot % replayBucketSlots);
-      heldHash = bucket[at]!;
-      heldSession = bucket[at + 1]!;
-    }
+    const bucket = bucketOf(slot);
+    if ((this.#buckets[bucket]! & isRead) === 0) this.#read(bucket);
+    const heldHash = this.#slots[2 * slot]!;
+    const heldSession = this.#slots[2 * slot + 1]!;
     // The first session that showed it keeps it: a replay must not pass for the original.
     if (heldHash === hash && (heldHash !== 0 || heldSession !== 0)) return heldSession !== session;
     this.#set(hash, session);
-    this.#fresh.push(hash, session);
+    if (this.#freshWords === this.#fresh.length) this.#growFresh();
+    this.#fresh[this.#freshWords++] = hash;
+    this.#fresh[this.#freshWords++] = session;
     return false;
   }
 
   /** Writes what is new. Call at the end of the transaction. */
   save(): void {
-    const fresh = this.#fresh;
-    if (fresh.length === 0) return;
-    this.#fresh = [];
-    if (this.#logged.count >= limits.replayLogMax || this.#rows >= limits.replayLogRowsMax) this.#fold();
+    if (this.#freshWords === 0) return;
+    if (this.#logged >= limits.replayLogMax || this.#rows >= limits.replayLogRowsMax) this.#fold();
     else {
-      const row = Buffer.from(Uint32Array.from(fresh).buffer);
+      const row = Buffer.from(this.#fresh.buffer, 0, 4 * this.#freshWords);
       this.#store.replays.putSync(replayKeys.log(this.#projectId, this.#rows++), row);
     }
+    this.#freshWords = 0;
     const head = Buffer.allocUnsafe(8);
     head.writeUInt32LE(this.#generation, 0);
     head.writeUInt32LE(this.#rows, 4);
     this.#store.replays.putSync(replayKeys.head(this.#projectId), head);
   }
 
-  forgetBuckets(): void {
-    this.#buckets = [];
-    this.#held = 0;
+  #set(hash: number, session: number): void {
+    const slot = slotOf(hash);
+    const bucket = bucketOf(slot);
+    const state = this.#buckets[bucket]!;
+    if (state === 0) this.#held++;
+    this.#buckets[bucket] = state | isChanged;
+    this.#inLog[slot >> 3]! |= 1 << (slot & 7);
+    this.#logged++;
+    this.#slots[2 * slot] = hash;
+    this.#slots[2 * slot + 1] = session;
   }
 
-  #set(hash: number, session: number): void {
-    this.#logged.set(slotOf(hash), hash, session);
+  /** Puts what is stored of a bucket around what the log says of it. */
+  #read(bucket: number): void {
+    const state = this.#buckets[bucket]!;
+    if (state === 0) this.#held++;
+    this.#buckets[bucket] = state | isRead;
+    const stored = this.#store.replays.getBinaryFast(replayKeys.bucket(this.#projectId, bucket)) as Buffer | undefined;
+    if (stored === undefined) return;
+    const first = bucket * replayBucketSlots;
+    const slots = Math.min(replayBucketSlots, Math.floor(stored.length / entryBytes), limits.shingleSlotsMax - first);
+    for (let index = 0; index < slots; index++) {
+      const slot = first + index;
+      if ((this.#inLog[slot >> 3]! & (1 << (slot & 7))) !== 0) continue;
+      this.#slots[2 * slot] = stored.readUInt32LE(index * entryBytes);
+      this.#slots[2 * slot + 1] = stored.readUInt32LE(index * entryBytes + 4);
+    }
   }
 
   /** Takes the log into the buckets and begins a new one. */
   #fold(): void {
-    const changed = new Uint8Array(replayBuckets);
-    this.#logged.forEach((slot, hash, session) => {
-      const number = Math.floor(slot / replayBucketSlots);
-      const bucket = this.#bucket(number);
-      bucket[2 * (slot % replayBucketSlots)] = hash;
-      bucket[2 * (slot % replayBucketSlots) + 1] = session;
-      changed[number] = 1;
-    });
-    for (let number = 0; number < replayBuckets; number++) {
-      if (changed[number] === 0) continue;
-      const bytes = Buffer.from(this.#bucket(number).buffer);
-      this.#store.replays.putSync(replayKeys.bucket(this.#projectId, number), bytes);
+    const bucketBytes = replayBucketSlots * entryBytes;
+    for (let bucket = 0; bucket < replayBuckets; bucket++) {
+      if ((this.#buckets[bucket]! & isChanged) === 0) continue;
+      if ((this.#buckets[bucket]! & isRead) === 0) this.#read(bucket);
+      const bytes = Buffer.from(this.#slots.buffer, bucket * bucketBytes, bucketBytes);
+      this.#store.replays.putSync(replayKeys.bucket(this.#projectId, bucket), bytes);
+      this.#buckets[bucket] = isRead;
     }
     for (let row = 0; row < this.#rows; row++) this.#store.replays.removeSync(replayKeys.log(this.#projectId, row));
-    this.#logged.clear();
+    this.#inLog.fill(0);
+    this.#logged = 0;
     this.#generation++;
     this.#rows = 0;
   }
 
-  #bucket(number: number): Uint32Array<ArrayBuffer> {
-    const held = this.#buckets[number];
-    if (held !== undefined) return held as Uint32Array<ArrayBuffer>;
-    const words = new Uint32Array(2 * replayBucketSlots);
-    const key = replayKeys.bucket(this.#projectId, number);
-    const stored = this.#store.replays.getBinaryFast(key) as Buffer | undefined;
-    if (stored !== undefined) {
-      Buffer.from(words.buffer).set(stored.subarray(0, Math.min(stored.length, words.byteLength)));
-    }
-    this.#buckets[number] = words;
-    this.#held++;
-    return words;
+  #growFresh(): void {
+    const larger = new Uint32Array(2 * this.#fresh.length);
+    larger.set(this.#fresh);
+    this.#fresh = larger;
+  }
+
+  #forgetAll(): void {
+    this.#slots.fill(0);
+    this.#inLog.fill(0);
+    this.#buckets.fill(0);
+    this.#held = 0;
+    this.#logged = 0;
+    this.#rows = 0;
   }
 }
 
 /** The memory of paths as one thread uses it. */
 export class ReplayMemory {
   readonly #store: Store;
+  /** The one used longest ago first. */
   readonly #projects = new Map<number, ProjectReplays>();
   /** The projects of the transaction under way. */
   readonly #used = new Map<number, ProjectReplays>();
@@ -165,11 +190,9 @@ export class ReplayMemory {
 
   /** Writes what the transaction has noted. Call at its end, inside of it. */
   save(): void {
-    let heldBytes = 0;
     for (const project of this.#used.values()) project.save();
     this.#used.clear();
-    for (const project of this.#projects.values()) heldBytes += project.heldBytes;
-    if (heldBytes > limits.replayHeldBytesMax) for (const project of this.#projects.values()) project.forgetBuckets();
+    this.#makeRoom();
   }
 
   /** Call when a transaction was undone: what is held in memory may never have been stored. */
@@ -179,19 +202,21 @@ export class ReplayMemory {
   }
 
   #use(projectId: number): ProjectReplays {
-    let project = this.#projects.get(projectId);
-    if (project === undefined) {
-      if (this.#projects.size >= limits.replayProjectsMax) this.#forgetUnused();
-      project = new ProjectReplays(this.#store, projectId);
-      this.#projects.set(projectId, project);
-    }
+    const project = this.#projects.get(projectId) ?? new ProjectReplays(this.#store, projectId);
+    this.#projects.delete(projectId);
+    this.#projects.set(projectId, project);
     project.catchUp();
     this.#used.set(projectId, project);
     return project;
   }
 
-  /** Makes room: what the transaction under way uses stays. */
-  #forgetUnused(): void {
-    for (const id of this.#projects.keys()) if (!this.#used.has(id)) this.#projects.delete(id);
+  #makeRoom(): void {
+    let heldBytes = 0;
+    for (const project of this.#projects.values()) heldBytes += project.heldBytes;
+    for (const [id, project] of this.#projects) {
+      if (heldBytes <= limits.replayHeldBytesMax && this.#projects.size <= limits.replayProjectsMax) return;
+      heldBytes -= project.heldBytes;
+      this.#projects.delete(id);
+    }
   }
 }

@@ -49,11 +49,11 @@ t.test("two threads that take turns remember what one table of slots would", asy
   const models = [new Model(), new Model()];
   const next = numbers(7);
   // Few slots, two shingles for each: many repeats, and many that put one another out.
-  const hash = (): number => (next() % 20_000) * 13 + (next() % 2) * limits.shingleSlotsMax;
+  const hash = (): number => (next() % 100_000) * 13 + (next() % 2) * limits.shingleSlotsMax;
   let found = 0;
   for (let turn = 0; turn < 200; turn++) {
     const [project, session] = [next() % 2, 1 + (next() % 4)];
-    const hashes = Array.from({ length: next() % 800 }, hash);
+    const hashes = Array.from({ length: next() % 1600 }, hash);
     const thread = turn % 10 === 9 ? new ReplayMemory(store) : threads[next() % 2]!;
     const matches = note(store, thread, project + 1, session, hashes);
     found += matches;
