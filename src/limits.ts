@@ -57,6 +57,9 @@ export const limits = {
   diskReserveBytes: 64 * KIB * KIB,
   diskLookMs: 100,
 
+  /** LMDB environments that sessions are split over: each costs a map, a file, and readers their slots. */
+  sessionStoresMax: 16,
+
   /** Rows that one transaction of the sweep removes: it holds the store for a few milliseconds. */
   sweepRowsMax: 500,
   /** How often what has outlived its retention is removed. */

@@ -57,7 +57,7 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
   const store = openStore(config.dataDir);
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   const meters = new ThreadMeters(threads);
-  const writeCounts = newWriteCounts();
+  const writeCounts = newWriteCounts(store.sessionStores.length);
   const worker = parts.scoringWorker ?? pathToFileURL(assetPath("workers/scoring.js"));
   const pool = scoringPool(config, threads, meters.scoring, writeCounts, worker);
   const services = buildServices(config, log, store, pool, meters);
@@ -148,7 +148,7 @@ function certificateOf({ tlsCert, tlsKey }: ServeConfig): CertificateFiles | nul
 
 function canRead(store: Store): boolean {
   try {
-    return store.meta.get("schemaVersion") !== undefined;
+    return store.sessionStores.every(({ meta }) => meta.get("schemaVersion") !== undefined);
   } catch {
     return false;
   }

@@ -9,6 +9,7 @@ import type { RunningServer } from "./main.js";
 import { createExposition, type ProcessState, type ThreadBuffers } from "./metrics/exposition.js";
 import { ServiceReading } from "./metrics/service-meters.js";
 import { freeBytesOf } from "./store/disk-room.js";
+import { rowsOf, usedBytes } from "./store/session-stores.js";
 import type { Store } from "./store/store.js";
 import { programVersion } from "./version.js";
 
@@ -88,21 +89,12 @@ function stateReader(options: OperationsOptions, certificate: Certificate): () =
   };
 }
 
-/** What LMDB's `getStats` says, of which its types say nothing. */
-interface TableStats {
-  readonly entryCount: number;
-  readonly pageSize: number;
-  readonly lastPageNumber: number;
-}
-
 function storedState(store: Store, dataDir: string) {
-  const sessions = store.sessions.getStats() as TableStats;
-  const blocks = store.blocks.getStats() as TableStats;
   return {
-    storeBytes: (sessions.lastPageNumber + 1) * sessions.pageSize,
+    storeBytes: usedBytes(store),
     diskFreeBytes: freeBytesOf(dataDir),
-    sessionsStored: sessions.entryCount,
-    blocksStored: blocks.entryCount,
+    sessionsStored: rowsOf(store, "sessions"),
+    blocksStored: (store.blocks.getStats() as { entryCount: number }).entryCount,
   };
 }
 

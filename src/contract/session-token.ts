@@ -46,19 +46,41 @@ export function encodeSessionToken(bytes: Uint8Array): string {
   return tokenPrefix + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64url");
 }
 
+/** One of the environments that sessions are split over, by its number among `of`. */
+export interface TokenPlace {
+  readonly place: number;
+  readonly of: number;
+}
+
+const onlyPlace: TokenPlace = { place: 0, of: 1 };
+/** Where the token's 256th part of a second lies; its remainder says which environment holds the session. */
+const placeAt = 4;
+
 /**
  * A new token's bytes: the second, its 256th part, and 128 bits of `random`, which fills 16 bytes from a cryptographic source. The finer
- * time keeps sessions in the order they came in, so that the store appends them to full pages.
+ * time keeps sessions in the order they came in, so that the store appends them to full pages. Where sessions are split over several
+ * environments, that time gives way to the nearest that leads to `place`: all 128 random bits stay.
  */
-export function mintSessionToken(nowMs: number, random: (into: Uint8Array) => void): Buffer {
+export function mintSessionToken(
+  nowMs: number,
+  random: (into: Uint8Array) => void,
+  { place, of }: TokenPlace = onlyPlace,
+): Buffer {
   const bytes = Buffer.alloc(bytesOfToken);
   bytes.writeUInt32BE(Math.floor(nowMs / 1000) >>> 0, 0);
-  bytes[4] = Math.floor(((nowMs % 1000) * 256) / 1000);
-  random(bytes.subarray(5));
+  const part = Math.floor(((nowMs % 1000) * 256) / 1000);
+  const fitting = part - (part % of) + place;
+  bytes[placeAt] = fitting > 255 ? fitting - of : fitting;
+  random(bytes.subarray(placeAt + 1));
   return bytes;
 }
 
 /** Not after any token minted at this time or later. */
 export function earliestToken(atMs: number): Buffer {
   return mintSessionToken(atMs, () => {});
+}
+
+/** Number of the environment, of so many, that holds the session of the token whose bytes begin at `offset`. */
+export function placeOfToken(bytes: Uint8Array, of: number, offset = 0): number {
+  return bytes[offset + placeAt]! % of;
 }

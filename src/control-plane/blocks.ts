@@ -7,6 +7,7 @@ import { decodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
+import { freshenOthers, sessionStoreOf } from "../store/session-stores.js";
 import { nextId, type Store, skipIds } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
@@ -55,6 +56,7 @@ export class Blocks {
   async #write(blocks: readonly Omit<Block, "id">[]): Promise<number> {
     let stored = 0;
     await this.#store.root.transaction(() => {
+      freshenOthers(this.#store.sessionStores[0]!);
       const next = new Map<number, number>();
       for (const block of blocks) {
         const { projectId } = block;
@@ -71,7 +73,7 @@ export class Blocks {
 
   #isStored(projectId: number, sessionToken: string): boolean {
     const token = decodeSessionToken(sessionToken);
-    return token !== null && this.#store.sessions.doesExist(sessionKey(projectId, token));
+    return token !== null && sessionStoreOf(this.#store, token).sessions.doesExist(sessionKey(projectId, token));
   }
 
   /** The project's blocks, the latest first, from the cursor on. `invalidPayload` for a cursor that is none. */

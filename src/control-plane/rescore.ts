@@ -3,6 +3,8 @@ import { scoreSession } from "../engines/score-session.js";
 import { unpackFeatures } from "../engines/session-features.js";
 import { limits } from "../limits.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
+import type { SessionStore } from "../store/session-store.js";
+import { rowsOf } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
 
 export interface Rescored {
@@ -23,12 +25,21 @@ export async function rescoreSessions(
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<Rescored> {
   const result = { sessions: 0, changed: 0, left: 0 };
-  const total = store.sessions.getKeysCount({});
+  const total = rowsOf(store, "sessions");
+  for (const part of store.sessionStores) await rescorePart(part, result, () => onProgress(result.sessions, total));
+  return result;
+}
+
+async function rescorePart(
+  store: SessionStore,
+  result: { sessions: number; changed: number; left: number },
+  onRows: () => void,
+): Promise<void> {
   let start: Buffer | undefined;
   for (;;) {
     const range = { limit: limits.sweepRowsMax, ...(start !== undefined && { start }) };
     const keys = [...store.sessions.getKeys(range)];
-    if (keys.length === 0) return result;
+    if (keys.length === 0) return;
     await store.root.transaction(() => {
       for (const key of keys) {
         const outcome = rescore(store, key);
@@ -37,13 +48,13 @@ export async function rescoreSessions(
         if (outcome === "left") result.left++;
       }
     });
-    onProgress(result.sessions, total);
+    onRows();
     start = Buffer.concat([keys.at(-1)!, Buffer.alloc(1)]);
   }
 }
 
 /** Call inside a write transaction. */
-function rescore(store: Store, key: Buffer): "changed" | "same" | "left" | "gone" {
+function rescore(store: SessionStore, key: Buffer): "changed" | "same" | "left" | "gone" {
   const bytes = store.sessions.getBinary(key);
   if (bytes === undefined) return "gone";
   const record = decodeSession(bytes);

@@ -8,6 +8,8 @@ import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey, sessionRange, tokenBytes } from "../store/keys.js";
 import { decodeVerdictPart, firstSeenMs } from "../store/session-record.js";
+import type { SessionStore } from "../store/session-store.js";
+import { sessionStoreOf } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
 import { turn } from "../turn.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
@@ -45,18 +47,31 @@ export function sessionPage(
 
 /** The session at a position; null when it has been erased meanwhile. */
 export function sessionAt(store: Store, projectId: number, { token }: LogPosition): StoredSession | null {
-  const record = store.sessions.getBinaryFast(sessionKey(projectId, token)) as Buffer | undefined;
+  const { sessions } = sessionStoreOf(store, token);
+  const record = sessions.getBinaryFast(sessionKey(projectId, token)) as Buffer | undefined;
   const part = record === undefined ? null : decodeVerdictPart(record);
   return part === null ? null : { token: encodeSessionToken(token), part };
 }
 
-/** Positions of at most `count` sessions after `after` (null: of the latest), in the order of the log; about 5 us each. */
+/**
+ * Positions of at most `count` sessions after `after` (null: of the latest), in the order of the log; about 5 us each, times the
+ * environments that sessions are split over.
+ */
 export function latestSessions(
   store: Store,
   projectId: number,
   count: number,
   after: LogPosition | null,
 ): LogPosition[] {
+  const [only, ...further] = store.sessionStores.map((part) => latestIn(part, projectId, count, after));
+  if (further.length === 0) return only!;
+  return only!
+    .concat(...further)
+    .sort(latestFirst)
+    .slice(0, count);
+}
+
+function latestIn(store: SessionStore, projectId: number, count: number, after: LogPosition | null): LogPosition[] {
   const { start: first, end: beyond } = sessionRange(projectId);
   const start = after === null ? beyond : sessionKey(projectId, endOfSecond(after.token));
   const found: LogPosition[] = [];
@@ -122,8 +137,16 @@ export async function sampleOfSessions(
     const firstSeenMs = fromMs + slice * sliceMs;
     const start = sessionKey(projectId, earliestToken(firstSeenMs));
     const end = sessionKey(projectId, earliestToken(firstSeenMs + sliceMs));
-    for (const key of store.sessions.getKeys({ start, end, limit: ofSlice }))
-      positions.push({ firstSeenMs, token: Buffer.from(key.subarray(-tokenBytes)) });
+    // Each slice begins with another environment, so that all come up where one has enough.
+    const parts = store.sessionStores;
+    for (let index = 0, left = ofSlice; index < parts.length && left > 0; index++) {
+      const { sessions } = parts[(slice + index) % parts.length]!;
+      const tokens = [...sessions.getKeys({ start, end, limit: left })].map((key) =>
+        Buffer.from(key.subarray(-tokenBytes)),
+      );
+      positions.push(...tokens.map((token) => ({ firstSeenMs, token })));
+      left -= tokens.length;
+    }
     if (slice % ofSlice === 0) await turn();
   }
   return positions.slice(0, count);

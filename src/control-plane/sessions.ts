@@ -7,6 +7,7 @@ import type { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey, sessionKeyBytes, writeSessionKey } from "../store/keys.js";
 import { decodeSession, decodeVerdictPart, loggedInAtMs, withLoggedInAt } from "../store/session-record.js";
+import { sessionStoreOf, sessionStoreOfKey } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
 import { turn } from "../turn.js";
 import type { LogPage } from "./cursor.js";
@@ -105,10 +106,11 @@ export class Sessions {
     const id = decodeSessionToken(token);
     if (id === null) return false;
     const key = sessionKey(projectId, id);
-    return this.#store.root.childTransaction(() => {
-      const bytes = this.#store.sessions.getBinary(key);
+    const { root, sessions } = sessionStoreOf(this.#store, id);
+    return root.childTransaction(() => {
+      const bytes = sessions.getBinary(key);
       if (bytes === undefined) return false;
-      this.#store.sessions.putSync(key, withLoggedInAt(bytes, atMs));
+      sessions.putSync(key, withLoggedInAt(bytes, atMs));
       return true;
     });
   }
@@ -116,6 +118,7 @@ export class Sessions {
   /** The record's bytes: valid until the next read. */
   #read(projectId: number, token: string): Buffer | null {
     if (!writeSessionKey(this.#key, projectId, token)) return null;
-    return (this.#store.sessions.getBinaryFast(this.#key) as Buffer | undefined) ?? null;
+    const { sessions } = sessionStoreOfKey(this.#store, this.#key);
+    return (sessions.getBinaryFast(this.#key) as Buffer | undefined) ?? null;
   }
 }

@@ -56,8 +56,11 @@ export class Stats {
     for (let hour = first * hours; hour < beyond; hour += limits.statsHoursChunk) {
       if (hour > first * hours) await turn();
       const end = Math.min(beyond, hour + limits.statsHoursChunk);
-      for (const { key, value } of this.#store.traffic.getRange({ start: [projectId, hour], end: [projectId, end] })) {
-        add(buckets[Math.floor(key[1] / hours) - first]!, value);
+      const range = { start: [projectId, hour] as [number, number], end: [projectId, end] as [number, number] };
+      for (const { traffic } of this.#store.sessionStores) {
+        for (const { key, value } of traffic.getRange(range)) {
+          add(buckets[Math.floor(key[1] / hours) - first]!, value);
+        }
       }
     }
     return buckets;

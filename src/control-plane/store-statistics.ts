@@ -1,5 +1,6 @@
 /** Counts and sizes of a store. Reads LMDB's own counts, so it costs the same however much is stored. */
 import { monthOf } from "../store/keys.js";
+import { rowsOf, sumOver } from "../store/session-stores.js";
 import { type Store, schemaVersion } from "../store/store.js";
 
 export interface StoreStatistics {
@@ -20,7 +21,9 @@ export interface StoreStatistics {
 export function storeStatistics(store: Store, nowMs: number): StoreStatistics {
   const month = monthOf(nowMs);
   let eventsThisMonth = 0;
-  for (const accountId of store.accounts.getKeys({})) eventsThisMonth += store.usage.get([accountId, month]) ?? 0;
+  for (const accountId of store.accounts.getKeys({})) {
+    eventsThisMonth += sumOver(store, ({ usage }) => usage.get([accountId, month]) ?? 0);
+  }
   return {
     schemaVersion,
     accounts: rows(store.accounts),
@@ -28,7 +31,7 @@ export function storeStatistics(store: Store, nowMs: number): StoreStatistics {
     tokens: rows(store.tokens),
     projects: rows(store.projects),
     rules: rows(store.rules),
-    sessions: rows(store.sessions),
+    sessions: rowsOf(store, "sessions"),
     blocks: rows(store.blocks),
     month,
     eventsThisMonth,

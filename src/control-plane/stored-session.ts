@@ -6,6 +6,8 @@ import type { Trail } from "../contract/trail.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
 import { repeatsKey, sessionKey, tokenBytes } from "../store/keys.js";
 import { decodeSession } from "../store/session-record.js";
+import type { SessionStore } from "../store/session-store.js";
+import { sessionStoreOf } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
 
 /** Where the rows of a session lie. */
@@ -13,6 +15,8 @@ export interface SessionPlace {
   readonly projectId: number;
   readonly token: Buffer;
   readonly key: Buffer;
+  /** The environment that holds them; recorded blocks are in the main one. */
+  readonly part: SessionStore;
 }
 
 export interface StoredSession {
@@ -35,9 +39,10 @@ export interface StoredSession {
 export function findSession(store: Store, token: string): SessionPlace | null {
   const bytes = decodeSessionToken(token);
   if (bytes === null) return null;
+  const part = sessionStoreOf(store, bytes);
   for (const projectId of store.projects.getKeys({})) {
     const key = sessionKey(projectId, bytes);
-    if (store.sessions.doesExist(key)) return { projectId, token: bytes, key };
+    if (part.sessions.doesExist(key)) return { projectId, token: bytes, key, part };
   }
   return null;
 }
@@ -45,11 +50,12 @@ export function findSession(store: Store, token: string): SessionPlace | null {
 /** Null for an unknown token. Throws for a record that can't be decoded. */
 export function readStoredSession(store: Store, token: string): StoredSession | null {
   const place = findSession(store, token);
-  const bytes = place === null ? undefined : store.sessions.getBinary(place.key);
+  const bytes = place?.part.sessions.getBinary(place.key);
   if (place === null || bytes === undefined) return null;
   const record = decodeSession(bytes);
   if (record === null) throw new Error("the session's record can't be decoded: run `verdictd check`");
-  const spilled = [0, 1].map((each) => store.repeats.getBinary(repeatsKey(place.key, each as 0 | 1))?.length ?? 0);
+  const { repeats, trails } = place.part;
+  const spilled = [0, 1].map((each) => repeats.getBinary(repeatsKey(place.key, each as 0 | 1))?.length ?? 0);
   return {
     projectId: place.projectId,
     recordBytes: bytes.length,
@@ -57,8 +63,8 @@ export function readStoredSession(store: Store, token: string): StoredSession | 
     requestIds: (record.repeats.length + spilled[0]! + spilled[1]!) / 8,
     features: namedFeatures(record.features),
     blocks: blocksOf(store, place.projectId, token),
-    idempotencyKeys: idempotencyRowsOf(store, place).length,
-    trail: store.trails.get(place.key) ?? null,
+    idempotencyKeys: idempotencyRowsOf(place).length,
+    trail: trails.get(place.key) ?? null,
   };
 }
 
@@ -69,9 +75,9 @@ export function blocksOf(store: Store, projectId: number, token: string): Block[
 }
 
 /** Keys of the idempotency rows that resolve to a session. Walks the table: the rows of two days. */
-export function idempotencyRowsOf(store: Store, { projectId, token }: SessionPlace): Buffer[] {
+export function idempotencyRowsOf({ projectId, token, part }: SessionPlace): Buffer[] {
   const keys: Buffer[] = [];
-  for (const { key, value } of store.idempotency.getRange({})) {
+  for (const { key, value } of part.idempotency.getRange({})) {
     const pointsHere = value.length === 8 + tokenBytes && token.equals(value.subarray(8, 8 + tokenBytes));
     if (pointsHere && key.readUInt32BE(2) === projectId) keys.push(Buffer.from(key));
   }

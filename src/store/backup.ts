@@ -5,9 +5,11 @@
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { makeFolder } from "./folder.js";
 import type { Progress } from "./integrity.js";
+import type { SessionStore } from "./session-store.js";
+import { usedBytes, usedBytesOf } from "./session-stores.js";
 import { openStore, type Store } from "./store.js";
 import { StoreError } from "./store-error.js";
-import { storeFile } from "./store-file.js";
+import { sessionsFile, storeFile } from "./store-file.js";
 
 export interface BackupResult {
   /** Bytes of the copy; free pages are left out. */
@@ -16,7 +18,8 @@ export interface BackupResult {
 
 /**
  * Copies the store into `targetDir`, which is made when it is missing and refused (`StoreError`) unless it is empty. The copy is
- * on the disk and was opened once when this resolves. Keeps the snapshot's pages from being reused while it runs.
+ * on the disk and was opened once when this resolves. Keeps the snapshot's pages from being reused while it runs. Where sessions are
+ * split over several environments, each is copied as it is at one moment of its own, the main one last: what sessions name is in it.
  */
 export async function backupStore(
   store: Store,
@@ -24,41 +27,46 @@ export async function backupStore(
   onProgress: Progress = () => {},
 ): Promise<BackupResult> {
   mkdirEmpty(targetDir);
-  const file = storeFile(targetDir);
-  const partial = `${file}.partial`;
+  const parts = [...store.sessionStores].reverse();
+  const files = parts.map(({ place }) => (place === 0 ? storeFile(targetDir) : sessionsFile(targetDir, place)));
+  const total = usedBytes(store);
+  let done = 0;
   try {
-    await watched(store.root.backup(partial, true), partial, usedBytes(store), onProgress);
-    flush(partial);
-    renameSync(partial, file);
+    for (const [index, part] of parts.entries()) {
+      const before = done;
+      await copyPart(part, files[index]!, (bytes) => onProgress(Math.min(before + bytes, total - 1), total));
+      done += usedBytesOf(part);
+    }
     flush(targetDir);
     await openStore(targetDir).close();
+    onProgress(total, total);
   } catch (error) {
-    for (const each of [partial, file]) rmSync(each, { force: true });
+    for (const file of files) for (const each of [file, `${file}.partial`]) rmSync(each, { force: true });
     throw error;
   } finally {
-    rmSync(`${file}-lock`, { force: true });
+    for (const file of files) rmSync(`${file}-lock`, { force: true });
   }
-  return { bytes: statSync(file).size };
+  return { bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) };
+}
+
+async function copyPart(part: SessionStore, file: string, onGrown: (bytes: number) => void): Promise<void> {
+  const partial = `${file}.partial`;
+  await watched(part.root.backup(partial, true), partial, onGrown);
+  flush(partial);
+  renameSync(partial, file);
 }
 
 const lookEveryMs = 200;
 
 /** Tells how far the copy has grown. It ends a little smaller than what is in use, since free pages are left out. */
-async function watched(copying: Promise<void>, file: string, bytes: number, onProgress: Progress): Promise<void> {
+async function watched(copying: Promise<void>, file: string, onGrown: (bytes: number) => void): Promise<void> {
   const grown = (): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const looking = setInterval(() => onProgress(Math.min(grown(), bytes - 1), bytes), lookEveryMs);
+  const looking = setInterval(() => onGrown(grown()), lookEveryMs);
   try {
     await copying;
-    onProgress(bytes, bytes);
   } finally {
     clearInterval(looking);
   }
-}
-
-/** Pages of the store up to the last one that was ever used. */
-function usedBytes(store: Store): number {
-  const { lastPageNumber, pageSize } = store.sessions.getStats() as { lastPageNumber: number; pageSize: number };
-  return (lastPageNumber + 1) * pageSize;
 }
 
 function mkdirEmpty(dir: string): void {

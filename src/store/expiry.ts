@@ -4,7 +4,8 @@
  */
 import { limits } from "../limits.js";
 import { hourOf, idempotencyDay, repeatsKey, sessionKeyBytes, sessionRange } from "./keys.js";
-import { countSessions, SessionCount } from "./session-count.js";
+import { countSessions, countSessionsIn, SessionCount } from "./session-count.js";
+import type { SessionStore } from "./session-store.js";
 import type { Store } from "./store.js";
 
 export interface Retention {
@@ -34,13 +35,17 @@ export async function sweep(
   isStopping: () => boolean = () => false,
 ): Promise<Swept> {
   const swept = { sessions: 0, blocks: 0, idempotencyKeys: 0, sightings: 0, traffic: 0 };
-  swept.idempotencyKeys = await removeBelow(store, "idempotency", idempotencyFloor(nowMs), isStopping);
-  swept.sightings = await removeBelow(store, "sightings", sightingFloor(nowMs), isStopping);
+  for (const part of store.sessionStores) {
+    swept.idempotencyKeys += await removeBelow(part, "idempotency", idempotencyFloor(nowMs), isStopping);
+    swept.sightings += await removeBelow(part, "sightings", sightingFloor(nowMs), isStopping);
+  }
   for (const projectId of store.projects.getKeys({})) {
-    swept.sessions += await sweepSessions(store, projectId, nowMs - retention.sessionMs, isStopping);
+    for (const part of store.sessionStores) {
+      swept.sessions += await sweepSessions(part, projectId, nowMs - retention.sessionMs, isStopping);
+      swept.traffic += await sweepTraffic(part, projectId, hourOf(nowMs - retention.trafficMs), isStopping);
+    }
     swept.sessions += await makeRoom(store, projectId, retention.sessionsMax, isStopping);
     swept.blocks += await sweepBlocks(store, projectId, nowMs - retention.blockMs, isStopping);
-    swept.traffic += await sweepTraffic(store, projectId, hourOf(nowMs - retention.trafficMs), isStopping);
   }
   return swept;
 }
@@ -59,7 +64,7 @@ function sightingFloor(nowMs: number): Buffer {
 }
 
 async function removeBelow(
-  store: Store,
+  store: SessionStore,
   table: "idempotency" | "sightings",
   end: Buffer,
   isStopping: () => boolean,
@@ -79,7 +84,7 @@ async function removeBelow(
 const lastSeenAt = 16;
 
 async function sweepSessions(
-  store: Store,
+  store: SessionStore,
   projectId: number,
   cutoffMs: number,
   isStopping: () => boolean,
@@ -106,7 +111,7 @@ async function sweepSessions(
 }
 
 /** Looks again inside the transaction: the visitor may have come back meanwhile. */
-function removeExpired(store: Store, key: Buffer, cutoffMs: number): boolean {
+function removeExpired(store: SessionStore, key: Buffer, cutoffMs: number): boolean {
   const bytes = store.sessions.getBinary(key);
   if (bytes === undefined || (bytes.length >= 24 && bytes.readDoubleLE(lastSeenAt) >= cutoffMs)) return false;
   removeSession(store, key);
@@ -115,7 +120,7 @@ function removeExpired(store: Store, key: Buffer, cutoffMs: number): boolean {
 
 /**
  * Removes the sessions of the longest past first contact until a twentieth of `sessionsMax` is free, so that a flood of first contacts
- * does not keep new visitors out until its sessions expire.
+ * does not keep new visitors out until its sessions expire. Each environment gives up its oldest, by its part of all of them.
  */
 async function makeRoom(
   store: Store,
@@ -124,17 +129,33 @@ async function makeRoom(
   isStopping: () => boolean,
 ): Promise<number> {
   const aim = sessionsMax - Math.ceil(sessionsMax / 20);
+  const before = countSessions(store, projectId);
+  if (before <= aim) return 0;
+  let removed = 0;
+  for (const part of store.sessionStores) {
+    const left = Math.floor((aim * countSessionsIn(part, projectId)) / before);
+    removed += await keepLatest(part, projectId, left, isStopping);
+  }
+  return removed;
+}
+
+async function keepLatest(
+  store: SessionStore,
+  projectId: number,
+  count: number,
+  isStopping: () => boolean,
+): Promise<number> {
   const { start, end } = sessionRange(projectId);
   let removed = 0;
   for (;;) {
-    const tooMany = Math.min(countSessions(store, projectId) - aim, limits.sweepRowsMax);
+    const tooMany = Math.min(countSessionsIn(store, projectId) - count, limits.sweepRowsMax);
     if (tooMany <= 0 || isStopping()) return removed;
     const gone = await store.root.transaction(() => {
-      const count = new SessionCount(store, projectId);
+      const kept = new SessionCount(store, projectId);
       const keys = [...store.sessions.getKeys({ start, end, limit: tooMany })];
       for (const key of keys) removeSession(store, key);
-      count.add(-keys.length);
-      count.save();
+      kept.add(-keys.length);
+      kept.save();
       return keys.length;
     });
     if (gone === 0) return removed;
@@ -143,7 +164,7 @@ async function makeRoom(
 }
 
 /** Removes a session's record, its repeats and its trail. Call inside a write transaction, with the session's key. */
-export function removeSession(store: Store, key: Buffer): void {
+export function removeSession(store: SessionStore, key: Buffer): void {
   const session = key.subarray(0, sessionKeyBytes);
   store.sessions.removeSync(session);
   store.repeats.removeSync(repeatsKey(session, 0));
@@ -171,7 +192,12 @@ async function sweepBlocks(
   }
 }
 
-async function sweepTraffic(store: Store, projectId: number, hour: number, isStopping: () => boolean): Promise<number> {
+async function sweepTraffic(
+  store: SessionStore,
+  projectId: number,
+  hour: number,
+  isStopping: () => boolean,
+): Promise<number> {
   const keys = [...store.traffic.getKeys({ start: [projectId, 0], end: [projectId, Math.max(0, hour)] })];
   if (keys.length === 0 || isStopping()) return 0;
   await store.root.transaction(() => {

@@ -1,11 +1,11 @@
 /**
- * The write transactions of scoring workers. What a commit waits for is what an acknowledged batch survives. With `power-loss` nobody
+ * The write transactions of scoring workers in one environment. What a commit waits for is what an acknowledged batch survives. With `power-loss` nobody
  * sees a commit before it is on the disk. With `process` all see it at once and its flush, which lets others write meanwhile, ends
  * before `write` returns: lmdb-js has no safe commit that does not flush. So no flush of ours is needed, and none may be: a thread
  * that ends during one takes the process with it (SIGSEGV in lmdb-js).
  */
 import type { Durability } from "../contract/scoring-worker.js";
-import type { Store } from "./store.js";
+import type { SessionStore } from "./session-store.js";
 import type { WriteMarker } from "./write-watch.js";
 
 /**
@@ -15,11 +15,11 @@ import type { WriteMarker } from "./write-watch.js";
 const visibleBeforeFlush = 1 | 2 | 0x10000;
 
 export class GroupWriter {
-  readonly #store: Store;
+  readonly #store: SessionStore;
   readonly #durability: Durability;
   readonly #marker: WriteMarker;
 
-  constructor(store: Store, durability: Durability, marker: WriteMarker) {
+  constructor(store: SessionStore, durability: Durability, marker: WriteMarker) {
     this.#store = store;
     this.#durability = durability;
     this.#marker = marker;

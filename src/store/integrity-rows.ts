@@ -2,6 +2,7 @@
  * What holds of a row of each table: its record is of its kind and its references lead somewhere and back. Called by the walk in
  * `integrity.ts`; a table without an entry here is only read through.
  */
+import { placeOfToken } from "../contract/session-token.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import type { TableName, Walk } from "./integrity.js";
 import { replayBucketSlots, sessionKeyBytes, tokenBytes, verifiedBotKeys } from "./keys.js";
@@ -75,7 +76,7 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
   }),
   usage: (walk, events: number, [accountId, month]: [number, string]) => {
     if (!Number.isSafeInteger(events) || events < 0) return "is not a count";
-    walk.usage.set(`${accountId}/${month}`, events);
+    walk.countUsage(accountId, month, events);
     return walk.missing("accounts", accountId);
   },
   traffic: record("traffic", (walk, row: { events: number }, [projectId, hour]: [number, number]) => {
@@ -93,6 +94,7 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
     if (key.length !== sessionKeyBytes) return "key has another length";
     const session = decodeSession(value);
     if (session === null) return "record can't be decoded";
+    if (placeOfToken(key.subarray(4), walk.partCount) !== walk.place) return "lies elsewhere than its token says";
     const projectId = key.readUInt32BE(0);
     walk.countSession(projectId, session.verdict.firstSeenMs, session.verdict.eventCount);
     return walk.missing("projects", projectId) ?? walk.checks.features(session.features);

@@ -1,12 +1,13 @@
 /**
  * Walks every row of every table and says what is wrong: rows that can't be decoded, references that lead nowhere, counters
- * that can't be. Reads one snapshot, so changes made meanwhile by a server are no faults. It repairs nothing.
+ * that can't be. Reads one snapshot of each environment, so changes made meanwhile by a server are no faults. It repairs nothing.
  */
 import type { Transaction } from "lmdb";
 import { limits } from "../limits.js";
 import { rowChecks } from "./integrity-rows.js";
-import { monthOf, tableNames } from "./keys.js";
+import { monthOf, sessionTableNames, tableNames } from "./keys.js";
 import { sessionCountKey } from "./session-count.js";
+import type { SessionStore } from "./session-store.js";
 import type { Store } from "./store.js";
 
 /** One thing that is wrong. */
@@ -34,11 +35,12 @@ export interface IntegrityChecks {
   readonly verifiedBots: (catalogue: unknown) => string | null;
 }
 
-export type TableName = Exclude<keyof Store, "root" | "close">;
+export type TableName = keyof typeof tableNames;
 type Key = string | number | (string | number)[] | Buffer;
 
 /** A table as the walk needs it: any key, any value. */
 interface AnyTable {
+  getStats(): object;
   getKeys(options: object): Iterable<Key>;
   get(key: Key, options: { transaction: Transaction }): unknown;
 }
@@ -49,27 +51,46 @@ export type Progress = (done: number, total: number) => void;
 /** Rows between two reports of progress: some milliseconds. */
 const rowsPerReport = 2000;
 
-/** Checks the store. Holds one snapshot and the thread for its time: about 5 µs a session. */
+const inEveryPart: readonly TableName[] = sessionTableNames;
+
+/** Tables of an environment, in the order of `tableNames`. */
+function tablesOf({ place }: SessionStore): readonly TableName[] {
+  const all = Object.keys(tableNames) as TableName[];
+  return place === 0 ? all : all.filter((table) => inEveryPart.includes(table));
+}
+
+function entryCount(part: SessionStore, table: TableName): number {
+  return (tableOf(part, table).getStats() as { entryCount: number }).entryCount;
+}
+
+/** `table` has to be one of `tablesOf(part)`. */
+function tableOf(part: SessionStore, table: TableName): AnyTable {
+  return (part as unknown as Record<TableName, AnyTable>)[table];
+}
+
+/**
+ * Checks the store. Holds one snapshot of each environment and the thread for its time: about 5 µs a session. The main one's is the
+ * latest: whatever the others name is in it.
+ */
 export function checkIntegrity(
   store: Store,
   checks: IntegrityChecks,
   onProgress: Progress = () => {},
 ): IntegrityReport {
-  const transaction = store.root.useReadTransaction();
+  const parts = [...store.sessionStores].reverse().map((part): Part => {
+    part.root.resetReadTxn();
+    return { store: part, transaction: part.root.useReadTransaction(), sums: newSums() };
+  });
   try {
-    const tables = Object.keys(tableNames) as TableName[];
     // Rows may come and go until the snapshot; a bar takes no harm from that.
-    const total = tables.reduce(
-      (sum, table) => sum + (store[table].getStats() as { entryCount: number }).entryCount,
-      0,
-    );
-    const walk = new Walk(store, transaction, checks, (done) => onProgress(done, total));
-    for (const table of tables) walk.table(table);
-    walk.counters();
+    const rows = parts.flatMap(({ store: part }) => tablesOf(part).map((table) => entryCount(part, table)));
+    const total = rows.reduce((sum, count) => sum + count, 0);
+    const walk = new Walk(parts, checks, (done) => onProgress(done, total));
+    for (const part of parts.reverse()) walk.part(part);
     onProgress(total, total);
     return walk.report();
   } finally {
-    transaction.done();
+    for (const { transaction } of parts) transaction.done();
   }
 }
 
@@ -78,36 +99,72 @@ interface TrafficSum {
   events: number;
 }
 
-/** One walk over a store: reads its snapshot, gathers faults and the sums that counters are held against. */
+/** What counters are held against. A batch and all that counts it are in one environment, so each has sums of its own. */
+interface Sums {
+  /** Events by "account/month". */
+  readonly usage: Map<string, number>;
+  readonly traffic: Map<number, TrafficSum>;
+  readonly trafficOfMonth: Map<string, number>;
+  readonly sessions: Map<number, number>;
+  /** Events of a project's sessions that began in the hours that traffic is kept of. */
+  readonly sessionEvents: Map<number, number>;
+}
+
+function newSums(): Sums {
+  return {
+    usage: new Map(),
+    traffic: new Map(),
+    trafficOfMonth: new Map(),
+    sessions: new Map(),
+    sessionEvents: new Map(),
+  };
+}
+
+/** An environment, its snapshot, and what was found in it. */
+interface Part {
+  readonly store: SessionStore;
+  readonly transaction: Transaction;
+  readonly sums: Sums;
+}
+
+/** One walk over a store: reads its snapshots, gathers faults and the sums that counters are held against. */
 export class Walk {
   readonly checks: IntegrityChecks;
-  /** Events by "account/month". */
-  readonly usage = new Map<string, number>();
-  readonly #store: Store;
-  readonly #transaction: Transaction;
+  /** How many environments the sessions are split over. */
+  readonly partCount: number;
+  readonly #main: Part;
+  /** The environment whose rows are being read. */
+  #part: Part;
   readonly #rows: Record<string, number> = {};
   readonly #faults: IntegrityFault[] = [];
   readonly #onRows: (done: number) => void;
   #read = 0;
   #faultCount = 0;
-  readonly #traffic = new Map<number, TrafficSum>();
-  readonly #trafficOfMonth = new Map<string, number>();
-  readonly #sessions = new Map<number, number>();
-  /** Events of a project's sessions that began in the hours that traffic is kept of. */
-  readonly #sessionEvents = new Map<number, number>();
 
-  constructor(store: Store, transaction: Transaction, checks: IntegrityChecks, onRows: (done: number) => void) {
+  constructor(parts: readonly Part[], checks: IntegrityChecks, onRows: (done: number) => void) {
     this.#onRows = onRows;
-    this.#store = store;
-    this.#transaction = transaction;
+    this.partCount = parts.length;
+    this.#main = this.#part = parts.find(({ store }) => store.place === 0)!;
     this.checks = checks;
+  }
+
+  /** Number of the environment whose rows are being read. */
+  get place(): number {
+    return this.#part.store.place;
+  }
+
+  /** Reads every row of an environment, then holds its counters against each other. */
+  part(part: Part): void {
+    this.#part = part;
+    for (const table of tablesOf(part.store)) this.table(table);
+    this.counters();
   }
 
   /** Reads every row of a table through its check. */
   table(table: TableName): void {
     const check = rowChecks[table] as ((walk: Walk, value: unknown, key: unknown) => string | null) | undefined;
     let rows = 0;
-    for (const key of this.#anyTable(table).getKeys({ transaction: this.#transaction })) {
+    for (const key of tableOf(this.#part.store, table).getKeys({ transaction: this.#part.transaction })) {
       rows++;
       if (++this.#read % rowsPerReport === 0) this.#onRows(this.#read);
       try {
@@ -117,11 +174,13 @@ export class Walk {
         this.#fault(table, key, `can't be read: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
-    this.#rows[tableNames[table]] = rows;
+    this.#rows[tableNames[table]] = (this.#rows[tableNames[table]] ?? 0) + rows;
   }
 
+  /** A row of this environment; of a table that only the main one has, there. */
   get(table: TableName, key: Key): unknown {
-    return this.#anyTable(table).get(key, { transaction: this.#transaction });
+    const { store, transaction } = inEveryPart.includes(table) ? this.#part : this.#main;
+    return tableOf(store, table).get(key, { transaction });
   }
 
   /** A field of the record at `key`; undefined when there is none. */
@@ -134,36 +193,44 @@ export class Walk {
     return this.get(table, id) === undefined ? `names ${table} ${id}, which is missing` : null;
   }
 
+  countUsage(accountId: number, month: string, events: number): void {
+    this.#part.sums.usage.set(`${accountId}/${month}`, events);
+  }
+
   countTraffic(projectId: number, hour: number, events: number): void {
-    const sum = this.#traffic.get(projectId) ?? { fromHour: hour, events: 0 };
-    this.#traffic.set(projectId, { fromHour: Math.min(sum.fromHour, hour), events: sum.events + events });
+    const { traffic, trafficOfMonth } = this.#part.sums;
+    const sum = traffic.get(projectId) ?? { fromHour: hour, events: 0 };
+    traffic.set(projectId, { fromHour: Math.min(sum.fromHour, hour), events: sum.events + events });
     const month = `${String(this.field("projects", projectId, "accountId"))}/${monthOf(hour * 3_600_000)}`;
-    this.#trafficOfMonth.set(month, (this.#trafficOfMonth.get(month) ?? 0) + events);
+    trafficOfMonth.set(month, (trafficOfMonth.get(month) ?? 0) + events);
   }
 
   /** Call after the traffic table: only sessions that began in its hours can be held against it. */
   countSession(projectId: number, firstSeenMs: number, events: number): void {
-    this.#sessions.set(projectId, (this.#sessions.get(projectId) ?? 0) + 1);
-    const from = this.#traffic.get(projectId)?.fromHour ?? Number.POSITIVE_INFINITY;
+    const { sessions, traffic, sessionEvents } = this.#part.sums;
+    sessions.set(projectId, (sessions.get(projectId) ?? 0) + 1);
+    const from = traffic.get(projectId)?.fromHour ?? Number.POSITIVE_INFINITY;
     const isCounted = firstSeenMs >= from * 3_600_000;
-    if (isCounted) this.#sessionEvents.set(projectId, (this.#sessionEvents.get(projectId) ?? 0) + events);
+    if (isCounted) sessionEvents.set(projectId, (sessionEvents.get(projectId) ?? 0) + events);
   }
 
   /** Every event of a session was counted in an hour, every event of an hour in its month; rows expire, so less may be left. */
   counters(): void {
-    for (const key of this.#anyTable("projects").getKeys({ transaction: this.#transaction })) {
+    const { usage, traffic, trafficOfMonth, sessions, sessionEvents } = this.#part.sums;
+    const { store, transaction } = this.#main;
+    for (const key of tableOf(store, "projects").getKeys({ transaction })) {
       const counted = this.get("meta", sessionCountKey(Number(key)));
-      const stored = this.#sessions.get(Number(key)) ?? 0;
+      const stored = sessions.get(Number(key)) ?? 0;
       if (counted !== undefined && counted !== stored)
         this.#fault("meta", sessionCountKey(Number(key)), `says ${String(counted)} sessions, there are ${stored}`);
     }
-    for (const [projectId, events] of this.#sessionEvents) {
-      const counted = this.#traffic.get(projectId)?.events ?? 0;
+    for (const [projectId, events] of sessionEvents) {
+      const counted = traffic.get(projectId)?.events ?? 0;
       if (events > counted)
         this.#fault("traffic", projectId, `sessions hold ${events} events, ${counted} were counted`);
     }
-    for (const [month, events] of this.#trafficOfMonth) {
-      const counted = this.usage.get(month);
+    for (const [month, events] of trafficOfMonth) {
+      const counted = usage.get(month);
       if (counted !== undefined && events > counted) {
         this.#fault("usage", month, `projects counted ${events} events, the account only ${counted}`);
       }
@@ -172,10 +239,6 @@ export class Walk {
 
   report(): IntegrityReport {
     return { rows: this.#rows, faultCount: this.#faultCount, faults: this.#faults };
-  }
-
-  #anyTable(table: TableName): AnyTable {
-    return this.#store[table] as unknown as AnyTable;
   }
 
   #fault(table: TableName, key: Key, fault: string): void {

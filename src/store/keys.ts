@@ -64,25 +64,40 @@ export const tableNames = {
   trails: "trails",
 } as const;
 
+/** The tables that every environment with sessions has; the others are in the main one only. */
+export const sessionTableNames = [
+  "meta",
+  "usage",
+  "traffic",
+  "sessions",
+  "repeats",
+  "idempotency",
+  "sightings",
+  "replays",
+  "trails",
+] as const satisfies readonly (keyof typeof tableNames)[];
+
 /** Keys of the table `verified_bots`: the imported catalogue, and how many imports there were, by which readers know it changed. */
 export const verifiedBotKeys = { catalogue: "catalogue", imports: "imports" } as const;
 
 /** Bytes of a session token: second of creation u32 and its 256th part u8, then 128 random bits. 28 characters of base64url, without padding. */
 export const tokenBytes = 21;
-export const sessionKeyBytes = 4 + tokenBytes;
+/** Where the token begins in the key of a session. */
+export const tokenAt = 4;
+export const sessionKeyBytes = tokenAt + tokenBytes;
 
 /** Key of a session's record. `token` holds `tokenBytes` bytes. */
 export function sessionKey(projectId: number, token: Uint8Array): Buffer {
   const key = Buffer.allocUnsafe(sessionKeyBytes);
   key.writeUInt32BE(projectId, 0);
-  key.set(token, 4);
+  key.set(token, tokenAt);
   return key;
 }
 
 /** The same into `key`, of `sessionKeyBytes`, from a token's text; false when it is no token of ours. */
 export function writeSessionKey(key: Buffer, projectId: number, token: string): boolean {
   key.writeUInt32BE(projectId, 0);
-  return decodeSessionTokenInto(token, key, 4);
+  return decodeSessionTokenInto(token, key, tokenAt);
 }
 
 /** Key of one generation (0 newer, 1 older) of the request ids a session has shown. */

@@ -1,21 +1,23 @@
 /**
- * How many sessions a project has, kept in a row beside them, so that a bound on them costs one look-up a transaction. Whoever adds or
+ * How many sessions a project has, kept in a row beside them in each environment, so that a bound on them costs one look-up a transaction. Whoever adds or
  * removes sessions counts them here, inside the same transaction.
  */
 import { sessionRange } from "./keys.js";
+import type { SessionStore } from "./session-store.js";
+import { sumOver } from "./session-stores.js";
 import type { Store } from "./store.js";
 
 /** The key of the count in the table `meta`. */
 export const sessionCountKey = (projectId: number): string => `sessions:${projectId}`;
 
-/** The sessions of a project as one write transaction sees and changes them. Make it before the transaction changes any. */
+/** The sessions of a project in one environment, as one write transaction sees and changes them. Make it before the transaction changes any. */
 export class SessionCount {
-  readonly #store: Store;
+  readonly #store: SessionStore;
   readonly #projectId: number;
   readonly #kept: number | undefined;
   #value: number;
 
-  constructor(store: Store, projectId: number) {
+  constructor(store: SessionStore, projectId: number) {
     this.#store = store;
     this.#projectId = projectId;
     this.#kept = store.meta.get(sessionCountKey(projectId));
@@ -37,7 +39,12 @@ export class SessionCount {
   }
 }
 
-/** The count outside of a transaction; 0 for a project that has had no session yet. */
+/** The count in one environment outside of a transaction; 0 for a project that has had no session there yet. */
+export function countSessionsIn(part: SessionStore, projectId: number): number {
+  return part.meta.get(sessionCountKey(projectId)) ?? 0;
+}
+
+/** All of a project's sessions. */
 export function countSessions(store: Store, projectId: number): number {
-  return store.meta.get(sessionCountKey(projectId)) ?? 0;
+  return sumOver(store, (part) => countSessionsIn(part, projectId));
 }

@@ -4,15 +4,31 @@
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { limits } from "../limits.js";
 
-/** Path of the file that holds all tables, as `openStore` opens it; LMDB keeps `-lock` beside it. */
+/** Path of the main file, as `openStore` opens it; LMDB keeps `-lock` beside it. */
 export function storeFile(dataDir: string): string {
   return join(dataDir, "verdictd.mdb");
 }
 
+/** Path of the file of a further environment that sessions are split over; `place` is its number, from 1 on. */
+export function sessionsFile(dataDir: string, place: number): string {
+  return join(dataDir, `sessions-${place}.mdb`);
+}
+
+/** Every file of the store that is in this folder, the main one last. */
+export function storeFiles(dataDir: string): string[] {
+  const further = Array.from({ length: limits.sessionStoresMax - 1 }, (_, index) => sessionsFile(dataDir, index + 1));
+  return [...further, storeFile(dataDir)].filter(isFile);
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
 /** Whether there is a store in this folder. */
 export function hasStore(dataDir: string): boolean {
-  return statSync(storeFile(dataDir), { throwIfNoEntry: false })?.isFile() ?? false;
+  return isFile(storeFile(dataDir));
 }
 
 /** Where the fields of LMDB's two meta pages lie (`MDB_meta` in LMDB's mdb.c, data version 2, little-endian). */
@@ -30,12 +46,19 @@ const dataVersion = 2;
 const noPage = 0xffff_ffff_ffff_ffffn;
 
 /**
- * Why the file can't be opened, or null; also null when there is none, or an empty one. What it can see: another kind of file, and one too short to
+ * Why the store's files can't be opened, or null; also null when there is none, or an empty one. What it can see: another kind of file, and one too short to
  * hold the root of any committed state. A file that lacks only later pages passes.
  */
 export function storeFileFault(dataDir: string): string | null {
   if (!hasStore(dataDir)) return null;
-  const path = storeFile(dataDir);
+  for (const path of storeFiles(dataDir).reverse()) {
+    const fault = fileFault(path);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function fileFault(path: string): string | null {
   const file = openSync(path, "r");
   try {
     const { size } = fstatSync(file);

@@ -1,23 +1,21 @@
 /**
- * Opens the LMDB environment that every thread and the command line share. The only file that opens it: what is in the
- * tables is in `keys.ts`. A commit in any thread or process is visible to all at once.
+ * Opens the LMDB environments that every thread and the command line share: a main one, and beside it those that sessions are split
+ * over where there are any. What is in the tables is in `keys.ts`. A commit in any thread or process is visible to all at once.
  */
-import { closeSync, constants, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
-import { type Database, open, type RootDatabase } from "lmdb";
-import type {
-  Account,
-  AccountToken,
-  Block,
-  KeyOwner,
-  Membership,
-  Project,
-  Rule,
-  Traffic,
-  User,
-} from "../contract/entities.js";
-import type { Trail } from "../contract/trail.js";
+import type { Database } from "lmdb";
+import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, User } from "../contract/entities.js";
 import { makeFolder } from "./folder.js";
 import { tableNames } from "./keys.js";
+import { bringTo } from "./schema-version.js";
+import { countOf, makeOthers, openOthers } from "./session-environments.js";
+import {
+  openEnvironment,
+  openSessionTables,
+  packedTable,
+  recordTable,
+  type SessionStore,
+  type SessionTables,
+} from "./session-store.js";
 import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
 import { currentSchema, type Schema } from "./upgrades.js";
@@ -25,9 +23,10 @@ import { currentSchema, type Schema } from "./upgrades.js";
 /** Version of the tables and records this build reads and writes. */
 export const schemaVersion = currentSchema.version;
 
-export interface Store {
-  readonly root: RootDatabase<unknown, string>;
-  readonly meta: Database<number, string>;
+/** The main environment, which holds sessions as well. */
+export interface Store extends SessionStore {
+  /** All environments that hold sessions, by their number: this one is the first, and most often the only one. */
+  readonly sessionStores: readonly SessionStore[];
   readonly revision: Database<Buffer, number>;
   readonly accounts: Database<Account, number>;
   readonly slugs: Database<number, string>;
@@ -40,126 +39,93 @@ export interface Store {
   readonly keys: Database<KeyOwner, string>;
   readonly rules: Database<Rule, [number, number]>;
   readonly blocks: Database<Block, [number, number]>;
-  readonly usage: Database<number, [number, string]>;
-  readonly traffic: Database<Traffic, [number, number]>;
   readonly verifiedBots: Database<unknown, string>;
-  readonly sessions: Database<Buffer, Buffer>;
-  readonly repeats: Database<Buffer, Buffer>;
-  readonly idempotency: Database<Buffer, Buffer>;
-  readonly sightings: Database<Buffer, Buffer>;
-  readonly replays: Database<Buffer, Buffer>;
   /** Of schema 1, now empty. */
   readonly shingles: Database<Buffer, Buffer>;
-  readonly trails: Database<Trail, Buffer>;
   close(): Promise<void>;
 }
 
 /**
  * Opens (and on an empty folder creates) the store in `dataDir`. An older store is upgraded, after a copy of it was put beside it as
  * `verdictd.mdb.schema-N`. Throws `StoreError` for a folder that can't be used and for a store from a newer version, and what an upgrade
- * throws, which then changed nothing.
+ * throws, which then changed nothing. `sessionStores` (1 to `limits.sessionStoresMax`; absent: 1 for a new store, any for an old one) is
+ * over how many environments sessions are split: a store that was made with another number is refused.
  */
-export function openStore(dataDir: string, schema: Schema = currentSchema): Store {
-  const root = openRoot(dataDir);
-  const records = <V, K extends string | number | (string | number)[]>(name: string): Database<V, K> =>
-    root.openDB<V, K>({ name });
-  const packed = (name: string): Database<Buffer, Buffer> =>
-    root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" });
-  const store: Store = {
-    root,
-    meta: records(tableNames.meta),
+export function openStore(dataDir: string, schema: Schema = currentSchema, sessionStores?: number): Store {
+  makeFolder(dataDir);
+  const main = openMain(dataDir);
+  try {
+    bringTo(main, {
+      schema,
+      file: storeFile(dataDir),
+      apply: ({ apply }) => apply(main),
+      make: () => makeOthers(main, dataDir, sessionStores ?? 1, schema),
+    });
+    const count = countOf(main);
+    if (sessionStores !== undefined && sessionStores !== count) {
+      throw new StoreError(
+        `the store in ${dataDir} was made with ${count} session store${count === 1 ? "" : "s"}, which can't be changed`,
+      );
+    }
+    return joined(main, openOthers(main, dataDir, schema));
+  } catch (error) {
+    void main.close();
+    throw error;
+  }
+}
+
+function openMain(dataDir: string): Store {
+  const root = openEnvironment(storeFile(dataDir));
+  const sessionStores: SessionStore[] = [];
+  const main: Store = {
+    ...openSessionTables(root),
+    place: 0,
+    others: [],
+    sessionStores,
     revision: root.openDB<Buffer, number>({
       name: tableNames.revision,
       encoding: "binary",
       keyEncoding: "uint32",
     }),
-    accounts: records(tableNames.accounts),
-    slugs: records(tableNames.slugs),
-    users: records(tableNames.users),
-    emails: records(tableNames.emails),
-    memberships: records(tableNames.memberships),
-    tokens: records(tableNames.tokens),
-    tokenHashes: records(tableNames.tokenHashes),
-    projects: records(tableNames.projects),
-    keys: records(tableNames.keys),
-    rules: records(tableNames.rules),
-    blocks: records(tableNames.blocks),
-    usage: records(tableNames.usage),
-    traffic: records(tableNames.traffic),
-    verifiedBots: records(tableNames.verifiedBots),
-    sessions: packed(tableNames.sessions),
-    repeats: packed(tableNames.repeats),
-    idempotency: packed(tableNames.idempotency),
-    sightings: packed(tableNames.sightings),
-    replays: packed(tableNames.replays),
-    shingles: packed(tableNames.shingles),
-    trails: root.openDB<Trail, Buffer>({ name: tableNames.trails, keyEncoding: "binary" }),
+    accounts: recordTable(root, tableNames.accounts),
+    slugs: recordTable(root, tableNames.slugs),
+    users: recordTable(root, tableNames.users),
+    emails: recordTable(root, tableNames.emails),
+    memberships: recordTable(root, tableNames.memberships),
+    tokens: recordTable(root, tableNames.tokens),
+    tokenHashes: recordTable(root, tableNames.tokenHashes),
+    projects: recordTable(root, tableNames.projects),
+    keys: recordTable(root, tableNames.keys),
+    rules: recordTable(root, tableNames.rules),
+    blocks: recordTable(root, tableNames.blocks),
+    verifiedBots: recordTable(root, tableNames.verifiedBots),
+    shingles: packedTable(root, tableNames.shingles),
     close: () => root.close(),
   };
-  try {
-    bringTo(schema, store, dataDir);
-  } catch (error) {
-    void store.close();
-    throw error;
+  sessionStores.push(main);
+  return main;
+}
+
+/** The store of a main environment and those beside it. */
+function joined(main: Store, parts: readonly SessionTables[]): Store {
+  if (parts.length === 0) return main;
+  const sessionStores: SessionStore[] = [];
+  const others: SessionStore[][] = [main, ...parts].map(() => []);
+  const store: Store = {
+    ...main,
+    others: others[0]!,
+    sessionStores,
+    close: async () => {
+      for (const { root } of parts) await root.close();
+      await main.close();
+    },
+  };
+  sessionStores.push(store);
+  for (const [index, part] of parts.entries()) {
+    sessionStores.push({ ...part, place: index + 1, others: others[index + 1]! });
   }
+  for (const [place, list] of others.entries()) list.push(...sessionStores.filter((each) => each.place !== place));
   return store;
-}
-
-/** LMDB's environment. What keeps it from being had (rights, a read-only disk) is the operator's to mend, so it says where. */
-function openRoot(dataDir: string): RootDatabase<unknown, string> {
-  makeFolder(dataDir);
-  try {
-    return open<unknown, string>({
-      path: storeFile(dataDir),
-      maxDbs: 32,
-      maxReaders: 1024,
-      overlappingSync: true,
-    });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StoreError(`can't open the store in ${dataDir}: ${reason}`, { cause });
-  }
-}
-
-/** Several processes may open an older store at once: one upgrades it, the others wait for that. */
-function bringTo(schema: Schema, store: Store, dataDir: string): void {
-  if (store.meta.get("schemaVersion") === schema.version) return;
-  store.root.transactionSync(() => {
-    const found = store.meta.get("schemaVersion");
-    if (found === schema.version) return;
-    if (found !== undefined) {
-      const steps = stepsFrom(found, schema);
-      copyStore(dataDir, `schema-${found}`);
-      for (const { apply } of steps) apply(store);
-    }
-    store.meta.putSync("schemaVersion", schema.version);
-  });
-}
-
-function stepsFrom(found: number, { version, upgrades }: Schema): Schema["upgrades"] {
-  if (found > version) {
-    throw new StoreError(
-      `the store was written by a newer verdictd (schema ${found}, this one reads ${version}): run that version or newer`,
-    );
-  }
-  const steps = upgrades.filter(({ to }) => to > found);
-  if (steps.length !== version - found || steps.some(({ to }, index) => to !== found + 1 + index))
-    throw new StoreError(`there is no way from schema ${found} of the store to ${version}`);
-  return steps;
-}
-
-/** Call inside a write transaction that has written nothing yet: nobody else can write then, so the file is one whole state. */
-function copyStore(dataDir: string, suffix: string): void {
-  const file = storeFile(dataDir);
-  const partial = `${file}.partial`;
-  copyFileSync(file, partial, constants.COPYFILE_FICLONE);
-  const descriptor = openSync(partial, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(partial, `${file}.${suffix}`);
 }
 
 const revisionKey = 0;
@@ -222,7 +188,7 @@ export class TurnReads {
     if (this.#isFresh) return;
     this.#isFresh = true;
     this.#revision = -1;
-    this.#store.root.resetReadTxn();
+    for (const { root } of this.#store.sessionStores) root.resetReadTxn();
     setImmediate(this.#age);
   }
 

@@ -1,5 +1,6 @@
 /** The steps that bring an older store to the tables and records of this build, one for each schema version after the first. */
 import { replayBucketSlots, replayKeys } from "./keys.js";
+import type { SessionTables } from "./session-store.js";
 import type { Store } from "./store.js";
 
 /** Brings a store from schema `to - 1` to `to`. */
@@ -7,6 +8,8 @@ export interface Upgrade {
   readonly to: number;
   /** Runs inside a write transaction together with the other steps: a thrown error undoes all of them. */
   readonly apply: (store: Store) => void;
+  /** The same in an environment that holds sessions beside the main one; absent: there is nothing to change. */
+  readonly applyToSessions?: (part: SessionTables) => void;
 }
 
 /** What a build reads and writes. */

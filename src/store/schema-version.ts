@@ -1,0 +1,59 @@
+/**
+ * Brings each environment of a store to the schema of this build when it is opened, after a copy was put beside it, and refuses one that
+ * a newer verdictd wrote. Every environment knows its version itself, so that a start that was cut short goes on where it ended.
+ */
+import { closeSync, constants, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
+import type { SessionTables } from "./session-store.js";
+import { StoreError } from "./store-error.js";
+import type { Schema, Upgrade } from "./upgrades.js";
+
+/** How an environment is made and upgraded. */
+export interface Upgrading {
+  readonly schema: Schema;
+  readonly file: string;
+  /** One step; inside the write transaction of all steps. */
+  readonly apply: (step: Upgrade) => void;
+  /** What a new environment begins with, inside the write transaction that makes it. */
+  readonly make: () => void;
+}
+
+/** Several processes may open an older store at once: one upgrades it, the others wait for that. */
+export function bringTo({ root, meta }: SessionTables, { schema, file, apply, make }: Upgrading): void {
+  if (meta.get("schemaVersion") === schema.version) return;
+  root.transactionSync(() => {
+    const found = meta.get("schemaVersion");
+    if (found === schema.version) return;
+    if (found === undefined) make();
+    else {
+      const steps = stepsFrom(found, schema);
+      copyStore(file, `schema-${found}`);
+      for (const step of steps) apply(step);
+    }
+    meta.putSync("schemaVersion", schema.version);
+  });
+}
+
+function stepsFrom(found: number, { version, upgrades }: Schema): Schema["upgrades"] {
+  if (found > version) {
+    throw new StoreError(
+      `the store was written by a newer verdictd (schema ${found}, this one reads ${version}): run that version or newer`,
+    );
+  }
+  const steps = upgrades.filter(({ to }) => to > found);
+  if (steps.length !== version - found || steps.some(({ to }, index) => to !== found + 1 + index))
+    throw new StoreError(`there is no way from schema ${found} of the store to ${version}`);
+  return steps;
+}
+
+/** Call inside a write transaction that has written nothing yet: nobody else can write then, so the file is one whole state. */
+function copyStore(file: string, suffix: string): void {
+  const partial = `${file}.partial`;
+  copyFileSync(file, partial, constants.COPYFILE_FICLONE);
+  const descriptor = openSync(partial, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(partial, `${file}.${suffix}`);
+}

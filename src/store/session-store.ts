@@ -1,0 +1,70 @@
+/**
+ * One LMDB environment that holds sessions, with all that ingest writes. The main environment is one; where a store was made with more,
+ * the further ones lie beside it. LMDB lets one thread or process write into an environment at a time: that is what more of them are for.
+ */
+import { dirname } from "node:path";
+import { type Database, open, type RootDatabase } from "lmdb";
+import type { Traffic } from "../contract/entities.js";
+import type { Trail } from "../contract/trail.js";
+import { tableNames } from "./keys.js";
+import { StoreError } from "./store-error.js";
+
+/** The tables that each environment has. What a session's transaction writes is in one environment; sums are over all of them. */
+export interface SessionTables {
+  readonly root: RootDatabase<unknown, string>;
+  readonly meta: Database<number, string>;
+  readonly usage: Database<number, [number, string]>;
+  readonly traffic: Database<Traffic, [number, number]>;
+  readonly sessions: Database<Buffer, Buffer>;
+  readonly repeats: Database<Buffer, Buffer>;
+  readonly idempotency: Database<Buffer, Buffer>;
+  readonly sightings: Database<Buffer, Buffer>;
+  readonly replays: Database<Buffer, Buffer>;
+  readonly trails: Database<Trail, Buffer>;
+}
+
+export interface SessionStore extends SessionTables {
+  /** Its number among the environments of its store; 0: the main one. */
+  readonly place: number;
+  /** The other environments of the same store; empty where there is but one. */
+  readonly others: readonly SessionStore[];
+}
+
+/** LMDB's environment in this file. What keeps it from being had (rights, a read-only disk) is the operator's to mend, so it says where. */
+export function openEnvironment(path: string): RootDatabase<unknown, string> {
+  try {
+    return open<unknown, string>({ path, maxDbs: 32, maxReaders: 1024, overlappingSync: true });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StoreError(`can't open the store in ${dirname(path)}: ${reason}`, { cause });
+  }
+}
+
+/** A table of msgpackr records under ordered keys. */
+export function recordTable<V, K extends string | number | (string | number)[]>(
+  root: RootDatabase<unknown, string>,
+  name: string,
+): Database<V, K> {
+  return root.openDB<V, K>({ name });
+}
+
+/** A table of packed values under binary keys. */
+export function packedTable(root: RootDatabase<unknown, string>, name: string): Database<Buffer, Buffer> {
+  return root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" });
+}
+
+/** The tables of an environment, made where they are missing. */
+export function openSessionTables(root: RootDatabase<unknown, string>): SessionTables {
+  return {
+    root,
+    meta: recordTable(root, tableNames.meta),
+    usage: recordTable(root, tableNames.usage),
+    traffic: recordTable(root, tableNames.traffic),
+    sessions: packedTable(root, tableNames.sessions),
+    repeats: packedTable(root, tableNames.repeats),
+    idempotency: packedTable(root, tableNames.idempotency),
+    sightings: packedTable(root, tableNames.sightings),
+    replays: packedTable(root, tableNames.replays),
+    trails: root.openDB<Trail, Buffer>({ name: tableNames.trails, keyEncoding: "binary" }),
+  };
+}
