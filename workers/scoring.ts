@@ -2,9 +2,10 @@
 import { move, workerData } from "piscina";
 import { Credentials } from "../src/auth/credentials.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
-import { commitBatches } from "../src/ingest/commit-batches.js";
+import type { CommitOptions } from "../src/ingest/commit-batches.js";
+import { commitToStores } from "../src/ingest/commit-stores.js";
 import { readFrame } from "../src/ingest/frame.js";
-import { ReplayMemory } from "../src/ingest/replays.js";
+import { ReplayMemory, ReplayTables } from "../src/ingest/replays.js";
 import { encodeOutcomes } from "../src/ingest/task-answer.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
 import { GroupWriter } from "../src/store/group-writer.js";
@@ -22,23 +23,27 @@ const {
 } = workerData as ScoringWorkerData;
 const store = openStore(dataDir);
 const meters = new ScoringMeters(buffer);
-const options = {
-  store,
-  writer: new GroupWriter(store, durability, new WriteMarker(writeCounts)),
-  credentials: new Credentials(store),
-  plans,
-  ipStorage,
-  replays: new ReplayMemory(store),
-  sessionsMax,
-  onFired: (detectionId: number) => meters.countDetection(detectionId),
-};
+const credentials = new Credentials(store);
+const tables = new ReplayTables();
+const parts = store.sessionStores.map(
+  (part): CommitOptions => ({
+    store: part,
+    writer: new GroupWriter(part, durability, new WriteMarker(writeCounts, part.place)),
+    credentials,
+    plans,
+    ipStorage,
+    replays: new ReplayMemory(part, tables),
+    sessionsMax,
+    onFired: (detectionId: number) => meters.countDetection(detectionId),
+  }),
+);
 
 /** What `move` makes of the outcomes, in the order of the frame's batches, once they are committed (and on the disk, where that is asked for). */
 export type TaskAnswer = ReturnType<typeof move>;
 
 export function commitFrame(frame: Uint8Array<ArrayBuffer>): TaskAnswer {
   const startedMs = meters.now();
-  const outcomes = commitBatches(options, readFrame(frame));
+  const outcomes = commitToStores(parts, readFrame(frame));
   meters.countTask(outcomes.length, meters.now() - startedMs);
   return move(encodeOutcomes(frame, outcomes));
 }

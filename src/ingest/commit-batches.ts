@@ -26,10 +26,12 @@ import { Refusal, refuse } from "../errors.js";
 import type { GroupWriter } from "../store/group-writer.js";
 import { sessionKey } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
-import type { Store } from "../store/store.js";
+import type { SessionStore } from "../store/session-store.js";
+import { freshenOthers } from "../store/session-stores.js";
 import { batchOf, type ReadBody, readBody, siteKeyOf } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
 import { badIdempotencyKey, findIdempotent, isIdempotencyKey, rememberIdempotent } from "./idempotency.js";
+import { placeOfKey } from "./places.js";
 import { Repeats } from "./repeats.js";
 import { ReplayMemory } from "./replays.js";
 import { SessionCounts } from "./session-counts.js";
@@ -43,6 +45,11 @@ export interface ContactShed {
 }
 
 export type IngestOutcome = IngestAnswer | Refusal | ContactShed;
+
+/** A batch of no session in this environment, which has to be looked for, or minted, in another: `commit-stores.ts` sees to it. */
+export interface Elsewhere {
+  readonly place: number;
+}
 
 /** A session while a transaction works on it. */
 interface OpenSession {
@@ -65,7 +72,8 @@ interface Transaction {
 }
 
 export interface CommitOptions {
-  readonly store: Store;
+  /** The environment that these batches are committed to. */
+  readonly store: SessionStore;
   readonly writer: GroupWriter;
   readonly credentials: Credentials;
   readonly plans: Plans;
@@ -82,8 +90,11 @@ export interface CommitOptions {
  * Commits the batches and answers each, in order. Throws when the store can't be written; nothing of the group is kept then. A
  * batch that breaks the scoring itself (a fault of ours) is answered `internal` and costs the others nothing.
  */
-export function commitBatches(options: CommitOptions, requests: readonly IngestRequest[]): IngestOutcome[] {
-  const bodies = requests.map((request) => readBody(request.body));
+export function commitBatches(
+  options: CommitOptions,
+  requests: readonly IngestRequest[],
+  bodies = requests.map((request) => readBody(request.body)),
+): (IngestOutcome | Elsewhere)[] {
   try {
     return commitGroup(options, requests, bodies);
   } catch (error) {
@@ -104,10 +115,11 @@ function commitGroup(
   options: CommitOptions,
   requests: readonly IngestRequest[],
   bodies: readonly ReadBody[],
-): IngestOutcome[] {
+): (IngestOutcome | Elsewhere)[] {
   const fired: number[] = [];
   const replays = options.replays ?? new ReplayMemory(options.store);
-  const work = (): IngestOutcome[] => {
+  const work = (): (IngestOutcome | Elsewhere)[] => {
+    freshenOthers(options.store);
     const transaction: Transaction = {
       sessions: new Map(),
       counts: new SessionCounts(options.store, options.sessionsMax),
@@ -125,7 +137,7 @@ function commitGroup(
     transaction.counts.save();
     return outcomes;
   };
-  let committed: IngestOutcome[];
+  let committed: (IngestOutcome | Elsewhere)[];
   try {
     committed = options.writer.write(work);
   } catch (error) {
@@ -141,7 +153,7 @@ function takeBatch(
   transaction: Transaction,
   request: IngestRequest,
   body: ReadBody,
-): IngestOutcome {
+): IngestOutcome | Elsewhere {
   const key = request.siteKey || siteKeyOf(body);
   const holder = options.credentials.keyHolder("site", key);
   if (holder === null) return refuse("unauthenticated", "a valid site key is required");
@@ -155,16 +167,20 @@ function takeBatch(
 }
 
 function recordBatch(
-  store: Store,
+  store: SessionStore,
   transaction: Transaction,
   request: IngestRequest,
   batch: IngestBatch,
   { project, account }: KeyHolder,
-): IngestAnswer | ContactShed {
+): IngestAnswer | ContactShed | Elsewhere {
   const { facts } = request;
   const known =
     findSession(store, transaction, project.id, batch.session_token) ??
     findFirstContact(store, transaction, project.id, request);
+  if (known === null) {
+    const place = placeOfKey(request.idempotencyKey, store);
+    if (place !== null && place !== store.place) return { place };
+  }
   if (known === null && !transaction.counts.admit(project.id)) return { isShed: true };
   const session = known ?? mintSession(store, transaction, project.id, request);
   const fresh: IngestEvent[] = batch.events.filter((event) => session.repeats.admit(event.request_id));
@@ -209,7 +225,7 @@ function recordBatch(
 
 /** News of who a session's visitor is, after DNS answered. */
 function identify(
-  store: Store,
+  store: SessionStore,
   transaction: Transaction,
   request: IngestRequest,
   { project }: KeyHolder,
@@ -230,14 +246,19 @@ function takeIdentity({ verdict, features }: OpenSession, { identity }: IngestRe
   if (crawlerClaim !== "pending" && crawlerClaim !== "none") setCrawlerClaim(features, crawlerClaim);
 }
 
-function countShape(store: Store, projectId: number, events: readonly IngestEvent[], facts: RequestFacts): number {
+function countShape(
+  store: SessionStore,
+  projectId: number,
+  events: readonly IngestEvent[],
+  facts: RequestFacts,
+): number {
   const shape = batchShape(events);
   return shape === "" ? 0 : countSighting(store, "shape", projectId, shape, facts.nowMs);
 }
 
 /** The session a client's token names, if it is one of this project. */
 function findSession(
-  store: Store,
+  store: SessionStore,
   transaction: Transaction,
   projectId: number,
   token: string | null,
@@ -246,7 +267,12 @@ function findSession(
   return bytes === null ? null : openSession(store, transaction, projectId, bytes);
 }
 
-function openSession(store: Store, transaction: Transaction, projectId: number, token: Buffer): OpenSession | null {
+function openSession(
+  store: SessionStore,
+  transaction: Transaction,
+  projectId: number,
+  token: Buffer,
+): OpenSession | null {
   const key = sessionKey(projectId, token);
   const name = key.toString("latin1");
   const open = transaction.sessions.get(name);
@@ -270,7 +296,7 @@ function openSession(store: Store, transaction: Transaction, projectId: number, 
 
 /** The session first minted for this `Idempotency-Key`: the client never saw our answer and asks again. */
 function findFirstContact(
-  store: Store,
+  store: SessionStore,
   transaction: Transaction,
   projectId: number,
   request: IngestRequest,
@@ -280,9 +306,14 @@ function findFirstContact(
   return token === null ? null : openSession(store, transaction, projectId, token);
 }
 
-function mintSession(store: Store, transaction: Transaction, projectId: number, request: IngestRequest): OpenSession {
+function mintSession(
+  store: SessionStore,
+  transaction: Transaction,
+  projectId: number,
+  request: IngestRequest,
+): OpenSession {
   const { nowMs } = request.facts;
-  const token = mintSessionToken(nowMs, randomFillSync);
+  const token = mintSessionToken(nowMs, randomFillSync, { place: store.place, of: 1 + store.others.length });
   const key = sessionKey(projectId, token);
   const session: OpenSession = {
     key,
@@ -325,7 +356,7 @@ function lastRequest(
   return { path, host, ip, userAgent: facts.userAgent };
 }
 
-function saveSession(store: Store, session: OpenSession, fired: number[]): void {
+function saveSession(store: SessionStore, session: OpenSession, fired: number[]): void {
   let packed: Buffer;
   try {
     if (session.score) {

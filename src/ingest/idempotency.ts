@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { idempotencyDay, idempotencyKey, tokenBytes } from "../store/keys.js";
-import type { Store } from "../store/store.js";
+import type { SessionStore } from "../store/session-store.js";
 
 export const badIdempotencyKey = refuse(
   "invalidPayload",
@@ -21,7 +21,7 @@ function hashKey(key: string): Buffer {
 }
 
 /** Token bytes of the session minted for this key in the last 24 hours, or null. */
-export function findIdempotent(store: Store, projectId: number, key: string, nowMs: number): Buffer | null {
+export function findIdempotent(store: SessionStore, projectId: number, key: string, nowMs: number): Buffer | null {
   const hash = hashKey(key);
   const today = idempotencyDay(nowMs);
   for (const day of [today, (today - 1) & 0xffff]) {
@@ -32,7 +32,13 @@ export function findIdempotent(store: Store, projectId: number, key: string, now
   return null;
 }
 
-export function rememberIdempotent(store: Store, projectId: number, key: string, token: Buffer, nowMs: number): void {
+export function rememberIdempotent(
+  store: SessionStore,
+  projectId: number,
+  key: string,
+  token: Buffer,
+  nowMs: number,
+): void {
   const bytes = Buffer.allocUnsafe(8 + tokenBytes);
   bytes.writeDoubleLE(nowMs, 0);
   bytes.set(token, 8);

@@ -5,7 +5,7 @@
  */
 import { limits } from "../limits.js";
 import { repeatsKey } from "../store/keys.js";
-import type { Store } from "../store/store.js";
+import type { SessionStore } from "../store/session-store.js";
 import { writeHash64 } from "./hash.js";
 
 const hashBytes = 8;
@@ -13,7 +13,7 @@ const hashBytes = 8;
 const heldMax = 4 * limits.repeatsInlineMax;
 
 export class Repeats {
-  readonly #store: Store;
+  readonly #store: SessionStore;
   readonly #session: Buffer;
   /** Hashes in order of arrival, two words each; the first `#words` count. */
   #held: Int32Array<ArrayBuffer>;
@@ -24,7 +24,7 @@ export class Repeats {
   #older: Buffer | null = null;
 
   /** `eventCount` is how many events the session has recorded so far, `inline` the hashes of its record. */
-  constructor(store: Store, session: Buffer, inline: Buffer, eventCount: number) {
+  constructor(store: SessionStore, session: Buffer, inline: Buffer, eventCount: number) {
     this.#store = store;
     this.#session = session;
     this.#words = inline.length / 4;

@@ -6,7 +6,7 @@
  */
 import { limits } from "../limits.js";
 import { replayBucketSlots, replayBuckets, replayKeys } from "../store/keys.js";
-import type { Store } from "../store/store.js";
+import type { SessionStore } from "../store/session-store.js";
 
 const entryBytes = 8;
 const bucketWords = 2 * replayBucketSlots;
@@ -24,9 +24,9 @@ function bucketOf(slot: number): number {
   return Math.floor(slot / replayBucketSlots);
 }
 
-/** What this thread holds of one project. All of it is in the store as well. */
+/** What this thread holds of one project in one environment. All of it is in the store as well. */
 class ProjectReplays {
-  readonly #store: Store;
+  readonly #store: SessionStore;
   readonly #projectId: number;
   /** How often the log has been taken into the buckets, and how many rows it has had since: as the head row says. */
   #generation = 0;
@@ -47,7 +47,7 @@ class ProjectReplays {
   #fresh = new Uint32Array(1024);
   #freshWords = 0;
 
-  constructor(store: Store, projectId: number) {
+  constructor(store: SessionStore, projectId: number) {
     this.#store = store;
     this.#projectId = projectId;
   }
@@ -74,20 +74,30 @@ class ProjectReplays {
     }
   }
 
-  /** Notes one shingle; true when another session has shown it. */
-  note(session: number, hash: number): boolean {
-    const slot = slotOf(hash);
-    const bucket = bucketOf(slot);
-    if ((this.#buckets[bucket]! & isRead) === 0) this.#read(bucket);
-    const heldHash = this.#slots[2 * slot]!;
-    const heldSession = this.#slots[2 * slot + 1]!;
+  /** Notes one shingle, unless it is held here or by `others`; true when another session has shown it. */
+  note(session: number, hash: number, others: readonly ProjectReplays[]): boolean {
     // The first session that showed it keeps it: a replay must not pass for the original.
-    if (heldHash === hash && (heldHash !== 0 || heldSession !== 0)) return heldSession !== session;
+    const known = this.#isReplay(session, hash);
+    if (known !== null) return known;
+    for (const other of others) {
+      const knownThere = other.#isReplay(session, hash);
+      if (knownThere !== null) return knownThere;
+    }
     this.#set(hash, session);
     if (this.#freshWords === this.#fresh.length) this.#growFresh();
     this.#fresh[this.#freshWords++] = hash;
     this.#fresh[this.#freshWords++] = session;
     return false;
+  }
+
+  /** Whether another session has shown the shingle; null when it is not held here. */
+  #isReplay(session: number, hash: number): boolean | null {
+    const slot = slotOf(hash);
+    const bucket = bucketOf(slot);
+    if ((this.#buckets[bucket]! & isRead) === 0) this.#read(bucket);
+    const heldHash = this.#slots[2 * slot]!;
+    const heldSession = this.#slots[2 * slot + 1]!;
+    return heldHash === hash && (heldHash !== 0 || heldSession !== 0) ? heldSession !== session : null;
   }
 
   /** Writes what is new. Call at the end of the transaction. */
@@ -167,56 +177,88 @@ class ProjectReplays {
   }
 }
 
-/** The memory of paths as one thread uses it. */
-export class ReplayMemory {
-  readonly #store: Store;
-  /** The one used longest ago first. */
-  readonly #projects = new Map<number, ProjectReplays>();
-  /** The projects of the transaction under way. */
-  readonly #used = new Map<number, ProjectReplays>();
+/** What a thread holds of all projects. Its memories of one store's environments share it, since each reads what the others wrote. */
+export class ReplayTables {
+  /** By project and environment, the one used longest ago first. */
+  readonly #tables = new Map<string, ProjectReplays>();
 
-  constructor(store: Store) {
+  /** What is held of a project in an environment, caught up with what others wrote. */
+  take(store: SessionStore, projectId: number): ProjectReplays {
+    const name = `${projectId}/${store.place}`;
+    const table = this.#tables.get(name) ?? new ProjectReplays(store, projectId);
+    this.#tables.delete(name);
+    this.#tables.set(name, table);
+    table.catchUp();
+    return table;
+  }
+
+  /** Keeps what is held within bounds. Call between transactions. */
+  makeRoom(environments: number): void {
+    let heldBytes = 0;
+    for (const table of this.#tables.values()) heldBytes += table.heldBytes;
+    for (const [name, table] of this.#tables) {
+      const isRoomy = this.#tables.size <= limits.replayProjectsMax * environments;
+      if (isRoomy && heldBytes <= limits.replayHeldBytesMax) return;
+      heldBytes -= table.heldBytes;
+      this.#tables.delete(name);
+    }
+  }
+
+  clear(): void {
+    this.#tables.clear();
+  }
+}
+
+/** A project in the transaction under way. */
+interface UsedProject {
+  readonly own: ProjectReplays;
+  /** What the project's sessions in other environments have shown: read only. */
+  readonly others: readonly ProjectReplays[];
+}
+
+/**
+ * The memory of paths as one thread uses it in transactions of one environment. A project's sessions may lie in several: a path is looked
+ * for in all and noted in that of its session. Two sessions that show it first at the same moment in two environments both pass for the first.
+ */
+export class ReplayMemory {
+  readonly #store: SessionStore;
+  readonly #tables: ReplayTables;
+  /** The projects of the transaction under way. */
+  readonly #used = new Map<number, UsedProject>();
+
+  constructor(store: SessionStore, tables = new ReplayTables()) {
     this.#store = store;
+    this.#tables = tables;
   }
 
   /** Notes the shingles of a batch; returns how many of them another session has shown. `session` names the session in 32 bits. */
   note(projectId: number, session: number, hashes: readonly number[]): number {
     if (hashes.length === 0) return 0;
-    const project = this.#used.get(projectId) ?? this.#use(projectId);
+    const { own, others } = this.#used.get(projectId) ?? this.#use(projectId);
     let matches = 0;
-    for (const hash of hashes) if (project.note(session, hash)) matches++;
+    for (const hash of hashes) if (own.note(session, hash, others)) matches++;
     return matches;
   }
 
   /** Writes what the transaction has noted. Call at its end, inside of it. */
   save(): void {
-    for (const project of this.#used.values()) project.save();
+    for (const { own } of this.#used.values()) own.save();
     this.#used.clear();
-    this.#makeRoom();
+    this.#tables.makeRoom(1 + this.#store.others.length);
   }
 
   /** Call when a transaction was undone: what is held in memory may never have been stored. */
   forget(): void {
     this.#used.clear();
-    this.#projects.clear();
+    this.#tables.clear();
   }
 
-  #use(projectId: number): ProjectReplays {
-    const project = this.#projects.get(projectId) ?? new ProjectReplays(this.#store, projectId);
-    this.#projects.delete(projectId);
-    this.#projects.set(projectId, project);
-    project.catchUp();
+  #use(projectId: number): UsedProject {
+    const project = {
+      own: this.#tables.take(this.#store, projectId),
+      others: this.#store.others.map((store) => this.#tables.take(store, projectId)),
+    };
     this.#used.set(projectId, project);
     return project;
-  }
-
-  #makeRoom(): void {
-    let heldBytes = 0;
-    for (const project of this.#projects.values()) heldBytes += project.heldBytes;
-    for (const [id, project] of this.#projects) {
-      if (heldBytes <= limits.replayHeldBytesMax && this.#projects.size <= limits.replayProjectsMax) return;
-      heldBytes -= project.heldBytes;
-      this.#projects.delete(id);
-    }
   }
 }

@@ -4,7 +4,8 @@
  */
 import type { IngestEvent } from "../contract/events.js";
 import { hourOf, sightingKey } from "../store/keys.js";
-import type { Store } from "../store/store.js";
+import type { SessionStore } from "../store/session-store.js";
+import { sumOverOthers } from "../store/session-stores.js";
 import { writeHash64 } from "./hash.js";
 
 export type SightingKind = "address" | "shape";
@@ -12,7 +13,7 @@ const kindNumbers: Record<SightingKind, number> = { address: 1, shape: 2 };
 
 /** Counts one more sighting of `text`; returns how many there were in this hour and the one before, this one included. */
 export function countSighting(
-  store: Store,
+  store: SessionStore,
   kind: SightingKind,
   projectId: number,
   text: string,
@@ -28,11 +29,13 @@ export function countSighting(
   const count = Buffer.allocUnsafe(4);
   count.writeUInt32LE(Math.min(before + 1, 0xffffffff), 0);
   store.sightings.putSync(key, count);
+  // Sightings are the project's: those that other environments have counted are seen as well.
+  const elsewhere = sumOverOthers(store, (part) => readCount(part, key));
   key.writeUInt32BE(hour - 1, 0);
-  return before + 1 + readCount(store, key);
+  return before + 1 + elsewhere + readCount(store, key) + sumOverOthers(store, (part) => readCount(part, key));
 }
 
-function readCount(store: Store, key: Buffer): number {
+function readCount(store: SessionStore, key: Buffer): number {
   const bytes = store.sightings.getBinaryFast(key) as Buffer | undefined;
   return bytes === undefined ? 0 : bytes.readUInt32LE(0);
 }

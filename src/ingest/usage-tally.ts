@@ -4,12 +4,15 @@ import type { Account, Traffic } from "../contract/entities.js";
 import type { RequestFacts } from "../contract/evidence.js";
 import type { Plans } from "../contract/plans.js";
 import { hourOf, monthOf } from "../store/keys.js";
-import type { Store } from "../store/store.js";
+import type { SessionStore } from "../store/session-store.js";
+import { sumOverOthers } from "../store/session-stores.js";
 
 interface UsageRow {
   readonly accountId: number;
   readonly month: string;
   events: number;
+  /** Events that other environments have counted, as they were when this transaction began. */
+  readonly elsewhere: number;
 }
 
 interface TrafficRow {
@@ -22,14 +25,14 @@ interface TrafficRow {
 const hourMs = 3_600_000;
 
 export class UsageTally {
-  readonly #store: Store;
+  readonly #store: SessionStore;
   readonly #plans: Plans;
   readonly #usage = new Map<string, UsageRow>();
   readonly #traffic = new Map<string, TrafficRow>();
   #lastUsage: { readonly hour: number; readonly row: UsageRow } | null = null;
   #lastTraffic: TrafficRow | null = null;
 
-  constructor(store: Store, plans: Plans) {
+  constructor(store: SessionStore, plans: Plans) {
     this.#store = store;
     this.#plans = plans;
   }
@@ -43,7 +46,7 @@ export class UsageTally {
     traffic.events += accepted;
     if (newSession) traffic.sessions++;
     const quota = this.#plans[account.plan]?.eventsPerMonth ?? null;
-    return quota !== null && usage.events > quota;
+    return quota !== null && usage.events + usage.elsewhere > quota;
   }
 
   /** Writes the counts. Call inside the transaction that counted. */
@@ -70,7 +73,8 @@ export class UsageTally {
     const name = `${accountId}/${month}`;
     let row = this.#usage.get(name);
     if (row === undefined) {
-      row = { accountId, month, events: this.#store.usage.get([accountId, month]) ?? 0 };
+      const elsewhere = sumOverOthers(this.#store, (part) => part.usage.get([accountId, month]) ?? 0);
+      row = { accountId, month, events: this.#store.usage.get([accountId, month]) ?? 0, elsewhere };
       this.#usage.set(name, row);
     }
     this.#lastUsage = { hour, row };

@@ -5,10 +5,12 @@ import { noHeaders } from "../../src/contract/evidence.js";
 import { defaultPlans, type Plans } from "../../src/contract/plans.js";
 import type { IpStorage } from "../../src/contract/scoring-worker.js";
 import { unidentified } from "../../src/contract/visitor.js";
-import { commitBatches, type IngestOutcome } from "../../src/ingest/commit-batches.js";
+import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
+import { commitToStores } from "../../src/ingest/commit-stores.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
 import { openStore, type Store } from "../../src/store/store.js";
+import { currentSchema } from "../../src/store/upgrades.js";
 import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
 import { type Owner, ownerOf } from "./owner.js";
 
@@ -33,7 +35,7 @@ export interface Sent {
 export interface Ingest {
   readonly store: Store;
   readonly owner: Owner;
-  /** Commits these batches in one transaction; their outcomes. */
+  /** Commits these batches in one transaction (an environment); their outcomes. */
   take(...sent: readonly Sent[]): IngestOutcome[];
 }
 
@@ -42,20 +44,21 @@ export async function openIngest(
   plans: Plans = defaultPlans,
   ipStorage: IpStorage = "full",
   sessionsMax = 1e9,
+  sessionStores = 1,
 ): Promise<Ingest> {
-  const store = openStore(t.testdir());
+  const store = openStore(t.testdir(), currentSchema, sessionStores);
   t.teardown(() => store.close());
   const owner = await ownerOf(store);
-  const writer = new GroupWriter(store, "process", new WriteMarker(newWriteCounts()));
-  const options = {
-    store,
-    writer,
+  const counts = newWriteCounts(sessionStores);
+  const parts = store.sessionStores.map((part) => ({
+    store: part,
+    writer: new GroupWriter(part, "process", new WriteMarker(counts, part.place)),
     credentials: new Credentials(store),
     plans,
     ipStorage,
     sessionsMax,
     onFired: () => {},
-  };
+  }));
   const request = ({ body, key, nowMs, ip = noFacts.ip }: Sent): IngestRequest => ({
     siteKey: owner.siteKey,
     idempotencyKey: key ?? null,
@@ -65,5 +68,5 @@ export async function openIngest(
     facts: { ...noFacts, nowMs, ip },
     body: Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
   });
-  return { store, owner, take: (...sent) => commitBatches(options, sent.map(request)) };
+  return { store, owner, take: (...sent) => commitToStores(parts, sent.map(request)) };
 }

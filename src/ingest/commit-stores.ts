@@ -1,0 +1,79 @@
+/**
+ * Commits a task's batches where sessions are split over several environments: each to the one that its token names, a transaction an
+ * environment. A batch whose session is not there goes on to where its first contact belongs. With one environment it is `commitBatches`.
+ */
+import { Refusal } from "../errors.js";
+import { type CommitOptions, commitBatches, type Elsewhere, type IngestOutcome } from "./commit-batches.js";
+import { type ReadBody, readBody } from "./decode-batch.js";
+import type { IngestRequest } from "./frame.js";
+import { placeOfBatch } from "./places.js";
+import { UsualBatch } from "./usual-batch.js";
+
+/**
+ * Commits the batches and answers each, in order. `parts` are the environments by number. Throws when one can't be written; what
+ * others have committed is kept then, and its retry is a repeat.
+ */
+export function commitToStores(parts: readonly CommitOptions[], requests: readonly IngestRequest[]): IngestOutcome[] {
+  if (parts.length === 1) return commitBatches(parts[0]!, requests) as IngestOutcome[];
+  const bodies = requests.map((request) => readBody(request.body));
+  const outcomes = new Array<IngestOutcome | Elsewhere>(requests.length);
+  const places = placesOf(parts, requests, bodies);
+  // A batch is sent on at most once: where it is sent, its first contact belongs.
+  for (let round = 0; round < 2; round++) {
+    for (const options of parts) commitTo(options, requests, bodies, places, outcomes);
+    let isDone = true;
+    for (const [index, outcome] of outcomes.entries()) {
+      const isElsewhere = "place" in outcome;
+      places[index] = isElsewhere ? outcome.place : settled;
+      if (isElsewhere) isDone = false;
+    }
+    if (isDone) break;
+  }
+  return outcomes as IngestOutcome[];
+}
+
+const settled = -1;
+
+/** Commits the batches whose place is that of `options`. */
+function commitTo(
+  options: CommitOptions,
+  requests: readonly IngestRequest[],
+  bodies: readonly ReadBody[],
+  places: readonly number[],
+  outcomes: (IngestOutcome | Elsewhere)[],
+): void {
+  const own: number[] = [];
+  for (const [index, place] of places.entries()) if (place === options.store.place) own.push(index);
+  if (own.length === 0) return;
+  const committed = commitBatches(
+    options,
+    own.map((index) => requests[index]!),
+    own.map((index) => bodies[index]!),
+  );
+  for (const [each, index] of own.entries()) outcomes[index] = committed[each]!;
+}
+
+/** The environment of each batch. Those that may go anywhere go where most of the others do, all of them alone anywhere. */
+function placesOf(
+  parts: readonly CommitOptions[],
+  requests: readonly IngestRequest[],
+  bodies: readonly ReadBody[],
+): number[] {
+  const counts = parts.map(() => 0);
+  const named = requests.map((request, index) => {
+    const place = placeOfBatch(tokenOf(request, bodies[index]!), request.idempotencyKey, parts[0]!.store);
+    if (place !== null) counts[place]!++;
+    return place;
+  });
+  const most = Math.max(...counts);
+  const usual = most === 0 ? Math.floor(Math.random() * parts.length) : counts.indexOf(most);
+  return named.map((place) => place ?? usual);
+}
+
+/** The token a batch was sent with, which may be anything; null for none. */
+function tokenOf({ identifies }: IngestRequest, body: ReadBody): string | null {
+  if (identifies !== "") return identifies;
+  if (body instanceof UsualBatch) return body.batch.session_token;
+  const token = body instanceof Refusal ? null : body["session_token"];
+  return typeof token === "string" ? token : null;
+}
