@@ -43,6 +43,7 @@ import { demoRoutes } from "./http/handlers/pages/demo.js";
 import { docsRoutes } from "./http/handlers/pages/docs.js";
 import { healthRoutes, type Page, pageRoute } from "./http/handlers/pages/pages.js";
 import type { Route } from "./http/route.js";
+import { placeAtFront, placeOfBatch } from "./ingest/places.js";
 import { IngestQueue } from "./ingest/queue.js";
 import { VisitorIdentities } from "./ingest/visitor-identities.js";
 import { limits } from "./limits.js";
@@ -89,6 +90,10 @@ export function buildServices(
     sampleAboveBytes: bytesOfMib(config.sampleAboveMb),
     shedAboveBytes: bytesOfMib(config.queueMb),
     meter: meters,
+    ...(store.sessionStores.length > 1 && {
+      placeOf: ({ body, identifies, idempotencyKey }) =>
+        identifies === "" ? placeAtFront(body, idempotencyKey, store) : placeOfBatch(identifies, idempotencyKey, store),
+    }),
   });
   const onFailure = (error: unknown, requestId: string): void => log.error({ err: error, requestId }, "request failed");
   const feed = new VerdictFeed();
