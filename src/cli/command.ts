@@ -33,6 +33,8 @@ export interface Command {
 export interface StoreCommand<R extends object = object> extends Command {
   /** Whether it makes a store where there is none; the others refuse, so that a mistyped folder is noticed. */
   readonly createsStore?: boolean;
+  /** Over how many environments a store that it makes splits sessions; one that is there and has another number is refused. */
+  sessionStores?(given: Given): number | undefined;
   run(store: Store, given: Given): Promise<R>;
   /** Lines for people; default: a line a key. */
   show?(result: R): string;

@@ -2,6 +2,7 @@
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
 import { openStore } from "../store/store.js";
 import { storeFileFault } from "../store/store-file.js";
+import { currentSchema } from "../store/upgrades.js";
 import { versionText } from "../version.js";
 import type { AnyCommand, Given, StoreCommand } from "./command.js";
 import { commands } from "./commands.js";
@@ -18,7 +19,7 @@ async function run(command: AnyCommand, given: Given): Promise<void> {
 async function runOnStore(command: StoreCommand, given: Given, dataDir: string): Promise<void> {
   const fault = storeFileFault(dataDir);
   if (fault !== null) throw new CommandFailure(fault);
-  const store = openStore(dataDir);
+  const store = openStore(dataDir, currentSchema, command.sessionStores?.(given));
   try {
     const result = await command.run(store, given);
     const text = given["json"] === undefined ? (command.show?.(result) ?? keyLines(result)) : JSON.stringify(result);

@@ -136,6 +136,7 @@ const statsKeys = [
   "month",
   "events_this_month",
   "store_bytes",
+  "session_stores",
   "schema_version",
 ];
 

@@ -13,7 +13,9 @@ import { Trails } from "../../src/control-plane/trails.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { sessionKey } from "../../src/store/keys.js";
+import { rowsOf, sessionStoreOf } from "../../src/store/session-stores.js";
 import { openStore, type Store } from "../../src/store/store.js";
+import { currentSchema } from "../../src/store/upgrades.js";
 
 const nowMs = Date.parse("2026-11-21T12:00:00Z");
 
@@ -97,8 +99,8 @@ interface Bed {
   trails(sessionsMax: number): Trails;
 }
 
-async function bed(t: Test): Promise<Bed> {
-  const store = openStore(t.testdir());
+async function bed(t: Test, sessionStores = 1): Promise<Bed> {
+  const store = openStore(t.testdir(), currentSchema, sessionStores);
   t.teardown(() => store.close());
   const projects = new Projects(store, Date.now);
   const made = await createFirstAccount(new Accounts(store, Date.now), projects);
@@ -110,8 +112,9 @@ async function bed(t: Test): Promise<Bed> {
     siteKey: enabled.siteKey,
     projectId: made.projectId,
     session: (number) => {
-      const bytes = mintSessionToken(nowMs + number * 1000, (into) => into.fill(number));
-      store.sessions.putSync(sessionKey(made.projectId, bytes), Buffer.from("a record"));
+      const place = { place: number % sessionStores, of: sessionStores };
+      const bytes = mintSessionToken(nowMs + number * 1000, (into) => into.fill(number), place);
+      sessionStoreOf(store, bytes).sessions.putSync(sessionKey(made.projectId, bytes), Buffer.from("a record"));
       return encodeSessionToken(bytes);
     },
     trails: (sessionsMax) => new Trails({ store, credentials: new Credentials(store), sessionsMax, now: () => nowMs }),
@@ -128,8 +131,14 @@ function send(trails: Trails, siteKey: string, token: string, body = bodyOf(toke
   return keep !== null;
 }
 
-t.test("trails are kept of the latest sessions, and go with the session", async (t) => {
-  const { store, siteKey, projectId, session, trails } = await bed(t);
+for (const sessionStores of [1, 3]) {
+  t.test(`trails are kept of the latest sessions, and go with the session; environments: ${sessionStores}`, (t) =>
+    latestTrails(t, sessionStores),
+  );
+}
+
+async function latestTrails(t: Test, sessionStores: number): Promise<void> {
+  const { store, siteKey, projectId, session, trails } = await bed(t, sessionStores);
   const keeper = trails(3);
   const tokens = [1, 2, 3, 4, 5].map(session);
   for (const token of tokens) send(keeper, siteKey, token);
@@ -154,8 +163,8 @@ t.test("trails are kept of the latest sessions, and go with the session", async 
   const off = trails(0);
   t.equal(send(off, siteKey, tokens[3]!), false);
   await off.flush();
-  t.equal(store.trails.getCount(), 0, "turned off, those of before are forgotten");
-});
+  t.equal(rowsOf(store, "trails"), 0, "turned off, those of before are forgotten");
+}
 
 t.test("under load a share of the sessions is followed, each of them whole, and all again afterwards", async (t) => {
   const { siteKey, session, trails } = await bed(t);

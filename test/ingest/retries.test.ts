@@ -1,8 +1,11 @@
 /** Retries and crashes: whatever is sent again, or whenever the process dies, one session and exact counts remain. */
-import t from "tap";
+import t, { type Test } from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
+import { checkStore } from "../../src/control-plane/store-check.js";
 import { hourOf } from "../../src/store/keys.js";
-import type { Store } from "../../src/store/store.js";
+import { rowsOf, sumOver } from "../../src/store/session-stores.js";
+import { openStore, type Store } from "../../src/store/store.js";
+import { currentSchema } from "../../src/store/upgrades.js";
 import { batch, event, events } from "../support/batches.js";
 import { type Answer, firstTenant, startServer, type Tenant, type TestServer } from "../support/server.js";
 
@@ -21,15 +24,23 @@ function sender(server: TestServer, tenant: Tenant) {
 function counted(store: Store, projectId: number): { sessions: number; events: number } {
   const hour = hourOf(Date.now());
   const sum = { sessions: 0, events: 0 };
-  for (const { value } of store.traffic.getRange({ start: [projectId, hour - 1], end: [projectId, hour + 1] })) {
-    sum.sessions += value.sessions;
-    sum.events += value.events;
+  for (const { traffic } of store.sessionStores) {
+    for (const { value } of traffic.getRange({ start: [projectId, hour - 1], end: [projectId, hour + 1] })) {
+      sum.sessions += value.sessions;
+      sum.events += value.events;
+    }
   }
   return sum;
 }
 
-t.test("retries", async (t) => {
-  const server = await startServer(t, ["--scoring-threads", "2"]);
+for (const sessionStores of [1, 3]) {
+  t.test(`retries, sessions in ${sessionStores} environments`, (t) => retries(t, sessionStores));
+}
+
+async function retries(t: Test, sessionStores: number): Promise<void> {
+  const dataDir = t.testdir();
+  await openStore(dataDir, currentSchema, sessionStores).close();
+  const server = await startServer(t, ["--scoring-threads", "2"], dataDir);
   const tenant = await firstTenant(server);
   const { store } = server;
   const send = sender(server, tenant);
@@ -37,7 +48,7 @@ t.test("retries", async (t) => {
   const eventCount = (token: string) => sessions.verdictPart(tenant.projectId, token)?.eventCount;
 
   await t.test("20 parallel retries of one first-contact batch give one session and exact counts", async (t) => {
-    const before = store.sessions.getCount();
+    const before = rowsOf(store, "sessions");
     const countedBefore = counted(store, tenant.projectId);
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(batch("parallel", 5), "parallel-key")));
     t.equal(new Set(answers.map(({ json }) => json.session_token)).size, 1);
@@ -46,7 +57,7 @@ t.test("retries", async (t) => {
       answers.map(({ json }) => json.accepted + json.duplicates),
       Array(20).fill(5),
     );
-    t.equal(store.sessions.getCount(), before + 1);
+    t.equal(rowsOf(store, "sessions"), before + 1);
     t.equal(eventCount(answers[0]!.json.session_token), 5);
     const after = counted(store, tenant.projectId);
     t.same([after.sessions - countedBefore.sessions, after.events - countedBefore.events], [1, 5]);
@@ -126,16 +137,26 @@ t.test("retries", async (t) => {
 
   await t.test("a refused batch leaves nothing behind: no session, no event, no key", async (t) => {
     const { json } = await send(batch("whole000", 3));
-    const before = [store.sessions.getCount(), store.idempotency.getCount(), counted(store, tenant.projectId)];
+    const rows = () => [
+      rowsOf(store, "sessions"),
+      sumOver(store, ({ idempotency }) => idempotency.getCount()),
+      counted(store, tenant.projectId),
+    ];
+    const before = rows();
     const bad = { ...event("whole001-bad"), type: "no such type" };
     t.equal((await send({ session_token: null, events: [...events("whole001", 9), bad] }, "whole-key")).status, 422);
     t.equal((await send({ session_token: json.session_token, events: [...events("whole002", 9), bad] })).status, 422);
-    t.same([store.sessions.getCount(), store.idempotency.getCount(), counted(store, tenant.projectId)], before);
+    t.same(rows(), before);
     t.equal(eventCount(json.session_token), 3);
     const good = await send(batch("whole001", 9), "whole-key");
     t.same([good.json.accepted, good.json.duplicates], [9, 0], "the same ids and key are as good as new");
   });
-});
+
+  await t.test("every environment has sessions, and the integrity check is clean", async (t) => {
+    t.ok(store.sessionStores.every((part) => part.sessions.getCount() > 0));
+    t.same(checkStore(store).faults, []);
+  });
+}
 
 t.test("killed after its 202s, the server has every session, and retries count nothing twice", async (t) => {
   const dataDir = t.testdir();

@@ -13,6 +13,10 @@ t.test("a backup under load is one whole state, and serves in the store's place"
   await backupUnderLoad(t, 1, 8);
 });
 
+t.test("and so is one of a store whose sessions are split over three environments", async (t) => {
+  await backupUnderLoad(t, 1, 8, 3);
+});
+
 t.test("check finds damage, names it and says so by its exit code", async (t) => {
   const dataDir = t.testdir();
   const owner = await makeOwner(dataDir);

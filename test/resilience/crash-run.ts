@@ -18,6 +18,8 @@ export interface CrashRun {
   /** A kill comes after at most this many further answers. */
   readonly answersMax: number;
   readonly flags: readonly string[];
+  /** Environments that sessions are split over. */
+  readonly sessionStores?: number;
 }
 
 export interface CrashFigures {
@@ -127,10 +129,10 @@ class Visitor {
 /** Runs it; asserts on `t`. */
 export async function crashRun(
   t: Test,
-  { kills, visitors: count, seed, answersMax, flags }: CrashRun,
+  { kills, visitors: count, seed, answersMax, flags, sessionStores = 1 }: CrashRun,
 ): Promise<CrashFigures> {
   const dataDir = t.testdir();
-  const owner = await makeOwner(dataDir);
+  const owner = await makeOwner(dataDir, sessionStores);
   const random = randomness(seed);
   const ledger = new Ledger();
   const { figures } = ledger;
@@ -185,20 +187,22 @@ async function compare(
     }
     t.same(wrong, [], `${when}, every session holds what was acknowledged, once`);
     const stored = { sessions: 0, events: 0 };
-    for (const { value } of store.sessions.getRange({})) {
-      stored.sessions++;
-      stored.events += value.readUInt32LE(32);
-    }
     const counted = { sessions: 0, events: 0 };
-    for (const { value } of store.traffic.getRange({})) {
-      counted.sessions += value.sessions;
-      counted.events += value.events;
+    let usage = 0;
+    for (const part of store.sessionStores) {
+      for (const { value } of part.sessions.getRange({})) {
+        stored.sessions++;
+        stored.events += value.readUInt32LE(32);
+      }
+      for (const { value } of part.traffic.getRange({})) {
+        counted.sessions += value.sessions;
+        counted.events += value.events;
+      }
+      for (const { value } of part.usage.getRange({ start: [owner.accountId, ""], end: [owner.accountId + 1, ""] })) {
+        usage += value;
+      }
     }
     t.same(counted, stored, `${when}, the hourly counts agree with the sessions`);
-    let usage = 0;
-    for (const { value } of store.usage.getRange({ start: [owner.accountId, ""], end: [owner.accountId + 1, ""] })) {
-      usage += value;
-    }
     t.equal(usage, stored.events, `${when}, the quota's count agrees with the sessions`);
     const cuts = visitors.flatMap(({ pending }) => pending ?? []);
     const unheard = cuts.reduce((sum, each) => sum + each.count, 0);

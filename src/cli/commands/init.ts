@@ -2,13 +2,30 @@
 import { Accounts } from "../../control-plane/accounts.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Projects } from "../../control-plane/projects.js";
+import { limits } from "../../limits.js";
 import type { StoreCommand } from "../command.js";
-import { expectDone } from "../given.js";
+import { expectDone, idOf } from "../given.js";
+import { UsageFailure } from "../output.js";
 
 export const initCommand: StoreCommand = {
   name: "init",
   help: "make the first account, owner, project and token; refuses a store that has accounts",
+  flags: [
+    {
+      name: "session-stores",
+      placeholder: "N",
+      help: `files that sessions are split over, 1 to ${limits.sessionStoresMax}; for several scoring threads, fixed once made (default 1)`,
+    },
+  ],
   createsStore: true,
+  sessionStores: (given) => {
+    if (given["session-stores"] === undefined) return undefined;
+    const count = idOf(given, "session-stores");
+    if (count > limits.sessionStoresMax) {
+      throw new UsageFailure(`--session-stores: expected 1 to ${limits.sessionStoresMax}, got "${count}"`);
+    }
+    return count;
+  },
   run: async (store) => {
     const accounts = new Accounts(store, Date.now);
     const made = expectDone(await createFirstAccount(accounts, new Projects(store, Date.now)));

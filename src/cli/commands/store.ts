@@ -6,7 +6,7 @@ import { checkStore } from "../../control-plane/store-check.js";
 import { storeStatistics } from "../../control-plane/store-statistics.js";
 import { backupStore } from "../../store/backup.js";
 import type { IntegrityFault } from "../../store/integrity.js";
-import { storeFile } from "../../store/store-file.js";
+import { storeFiles } from "../../store/store-file.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
 import { columns } from "../output.js";
@@ -56,7 +56,8 @@ const stats: StoreCommand = {
       ...counts,
       month,
       events_this_month: eventsThisMonth,
-      store_bytes: statSync(storeFile(textOf(given, "data-dir"))).size,
+      store_bytes: storeFiles(textOf(given, "data-dir")).reduce((sum, file) => sum + statSync(file).size, 0),
+      session_stores: store.sessionStores.length,
       schema_version: schemaVersion,
     };
   },
