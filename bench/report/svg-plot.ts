@@ -14,9 +14,9 @@ export interface Line {
 }
 
 const [width, height] = [720, 400];
-const area = { left: 70, right: 20, top: 46, bottom: 80 };
-/** Distinguishable without colour vision (Okabe and Ito). */
-const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+const area = { left: 70, right: 30, top: 46, bottom: 80 };
+/** Distinguishable without colour vision (after Okabe and Ito), the blue lighter for dark pages. */
+const colours = ["#1f83c4", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 const gridLook = 'stroke="#888" stroke-opacity=".4" stroke-width=".5"';
 
