@@ -8,10 +8,10 @@ const MIB = 1024 ** 2;
 
 /** Pages in use while others are written, memory of pointer paths, trails. */
 const fixedDiskBytes = 32 * MIB;
-/** A session of up to 30 events takes a quarter of a page of 4 KiB. */
-const sessionDiskBytes = 1024;
-/** A session's idempotency key (a day) and its place in the counts of the last two hours. */
-const newSessionDiskBytes = 95 + 55;
+/** A session of up to 30 events: a quarter of a page of 4 KiB. */
+const sessionDiskBytes = 1050;
+/** A new session's idempotency key, and its place in the counts of addresses and of shapes. */
+const newSessionDiskBytes = 95 + 110;
 
 /** Bytes of disk for so many sessions of 20 events, all new. */
 export function diskBytesFor(sessions: number): number {
