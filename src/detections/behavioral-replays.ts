@@ -34,6 +34,21 @@ export const replayDetections = [
     staysQuiet: { replayedTurnShare: 0.25, turnHashes: 8, mergedMoves: false },
   }),
   detection({
+    id: 300139,
+    slug: "turns-in-common",
+    engine: "behavioral",
+    state: "scoring",
+    meaning: "In part, the pointer path turns where the path of another session of the project turned.",
+    strength: "moderate",
+    cause: "replay",
+    reads: ["replayedTurnShare", "turnHashes", "mergedMoves"],
+    when: (e) => !e.mergedMoves && e.replayedTurnShare >= 0.08 && e.replayedTurnShare * e.turnHashes >= 4.5,
+    source:
+      "recorded paths to which noise was added match in 5 to 20 %; of 5,574 human windows none has more than 3 matches, nor two in more than 5 % of 40",
+    fires: { replayedTurnShare: 0.1, turnHashes: 80, mergedMoves: false },
+    staysQuiet: { replayedTurnShare: 0.25, turnHashes: 12, mergedMoves: false },
+  }),
+  detection({
     id: 300132,
     slug: "path-played-back",
     engine: "behavioral",
