@@ -39,8 +39,9 @@ export const keyDetections = [
     strength: "moderate",
     cause: "key_rhythm",
     reads: ["shortFlightShare", "keys"],
-    when: (e) => e.shortFlightShare > 0.7,
-    source: "typing without a delay; at most 36 % of the keys of any of 900 typists",
+    when: (e) => e.shortFlightShare > 0.8,
+    source:
+      "typing without a delay; at most 36 % of the keys of any of 1,440 typists, and 71 % through a clock of 100 ms as Tor Browser's",
     fires: { shortFlightShare: 1.0, keys: 40 },
     staysQuiet: { shortFlightShare: 0.1, keys: 40 },
   }),
@@ -53,8 +54,9 @@ export const keyDetections = [
     strength: "strong",
     cause: "key_rhythm",
     reads: ["instantFlightShare", "keys"],
-    when: (e) => e.instantFlightShare >= 0.7 && e.keys >= 20,
-    source: "drivers that hold keys but wait for nothing between them: 0.85 to 1; at most 0.29 of any of 1,440 typists",
+    when: (e) => e.instantFlightShare >= 0.8 && e.keys >= 20,
+    source:
+      "drivers that hold keys but wait for nothing between them: 0.85 to 1; at most 0.29 of any of 1,440 typists, 0.71 through a clock of 100 ms",
     fires: { instantFlightShare: 0.95, keys: 30 },
     staysQuiet: { instantFlightShare: 0.1, keys: 30 },
   }),

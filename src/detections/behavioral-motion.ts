@@ -35,6 +35,22 @@ export const motionDetections = [
     staysQuiet: { swerves: 40, swerveShare: 0.03, swervesBackShare: 0.9 },
   }),
   detection({
+    id: 300140,
+    slug: "one-speed-profile",
+    engine: "behavioral",
+    state: "scoring",
+    meaning: "Every stroke of the pointer goes nearly straight, speeds up and slows down alike, and has a low peak.",
+    strength: "notable",
+    cause: "speed_profile",
+    reads: ["peakMean", "peakVariation", "straightMean", "strokes", "gapMean"],
+    when: (e) =>
+      e.peakMean <= 2.5 && e.peakVariation <= 0.2 && e.straightMean >= 0.88 && e.strokes >= 5 && e.gapMean <= 60,
+    source:
+      "easing curves, minimum-jerk profiles (a peak of 1.9 times the mean) and steady walks, stroke after stroke; hands aim in a fast movement and slow corrections: a peak of 3.2 times the mean that varies by a third; one of 5,574 human windows",
+    fires: { peakMean: 1.9, peakVariation: 0.1, straightMean: 0.96, strokes: 8, gapMean: 16 },
+    staysQuiet: { peakMean: 3.2, peakVariation: 0.35, straightMean: 0.96, strokes: 8, gapMean: 16 },
+  }),
+  detection({
     id: 300136,
     slug: "never-slow",
     engine: "behavioral",
@@ -42,11 +58,12 @@ export const motionDetections = [
     meaning: "Stroke after stroke the pointer reaches its place without the small steps in which a hand comes to rest.",
     strength: "weak",
     cause: "rest",
-    reads: ["slowShare", "steps", "strokes"],
-    when: (e) => e.slowShare <= 0.05 && e.steps >= 100 && e.strokes >= 5,
-    source: "generators that walk at a steady pace; 2 % of people at a remote desktop, who are quick or seen seldom",
-    fires: { slowShare: 0.02, steps: 300, strokes: 8 },
-    staysQuiet: { slowShare: 0.15, steps: 300, strokes: 8 },
+    reads: ["slowShare", "steps", "strokes", "gapMean"],
+    when: (e) => e.slowShare <= 0.05 && e.steps >= 100 && e.strokes >= 5 && e.gapMean <= 60,
+    source:
+      "generators that walk at a steady pace; of people only 2 % at a remote desktop, seen less than 16 times a second",
+    fires: { slowShare: 0.02, steps: 300, strokes: 8, gapMean: 16 },
+    staysQuiet: { slowShare: 0.15, steps: 300, strokes: 8, gapMean: 16 },
   }),
   detection({
     id: 300137,

@@ -241,6 +241,9 @@ export const countFields = [
   row("swerveChances", "u32", "1", "three consecutive steps of 6 to 32 px"),
   row("swerves", "u32", "1", "of them in which the path leaves its line by 2.5 px or more both times"),
   row("swervesBack", "u32", "1", "of them to the one side and then to the other"),
+  row("strokePeak", "u32", "px/s", "highest speed over two steps of the stroke under way"),
+  row("peakSum", "u32", "1/64", "sum over strokes of this speed by the mean one"),
+  row("peakSquares", "u32", "1/64", "squares"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

@@ -31,6 +31,10 @@ const swerveMin = 2.5;
 const paceContrastMin = 0.25;
 /** A move as long as this across a pause is a jump, px. */
 const jumpMin = 120;
+/** The peak of a stroke's speed counts as at most so many times its mean. */
+const peakMax = 16;
+/** Sums of peaks are kept as whole numbers of this part, so that they pack into few bytes. */
+const peakUnit = 1 / 64;
 /** Sums are halved when these counts are reached: they keep their ratios, stay exact, and recent behaviour counts more. */
 const stepsMax = 16384;
 const strokesMax = 1024;
@@ -59,6 +63,7 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
   n[F.strokeLength]! += length;
   n[F.strokeMs]! += gap;
   if (length < slowStepMax) n[F.slowSteps]! += 1;
+  if (n[F.strokeSteps]! > 1) notePeak(n, gap + n[F.stepMs]!, dx + n[F.stepX]!, dy + n[F.stepY]!);
   compareSteps(n, gap, dx, dy, length);
   n[F.priorX] = n[F.stepX]!;
   n[F.priorY] = n[F.stepY]!;
@@ -66,6 +71,13 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
   n[F.stepY] = dy;
   n[F.stepMs] = gap;
   if (n[F.steps]! > stepsMax) halve(n, stepSums);
+}
+
+/** Over two steps, since the times of single ones are uncertain. */
+function notePeak(n: number[], ms: number, dx: number, dy: number): void {
+  if (ms <= 0) return;
+  const speed = Math.round((1000 * Math.sqrt(dx * dx + dy * dy)) / ms);
+  if (speed > n[F.strokePeak]!) n[F.strokePeak] = speed;
 }
 
 function compareSteps(n: number[], gap: number, dx: number, dy: number, length: number): void {
@@ -144,6 +156,7 @@ export function placeStroke(n: number[], x: number, y: number): void {
   n[F.strokeSteps] = 0;
   n[F.strokeLength] = 0;
   n[F.strokeMs] = 0;
+  n[F.strokePeak] = 0;
   n[F.stepX] = 0;
   n[F.stepY] = 0;
   n[F.stepMs] = 0;
@@ -175,6 +188,9 @@ export function endStroke(n: number[]): void {
   n[F.strokeTimeSum]! += ms;
   n[F.strokeTimeSquares]! += ms * ms;
   n[F.strokeProducts]! += chord * ms;
+  const peak = Math.min(peakMax, (n[F.strokePeak]! * ms) / (1000 * n[F.strokeLength]!));
+  n[F.peakSum]! += Math.round(peak / peakUnit);
+  n[F.peakSquares]! += Math.round((peak * peak) / peakUnit);
   if (n[F.strokes]! > strokesMax) halve(n, strokeSums);
 }
 
@@ -210,6 +226,8 @@ const strokeSums = [
   F.strokeTimeSum,
   F.strokeTimeSquares,
   F.strokeProducts,
+  F.peakSum,
+  F.peakSquares,
   F.spurts,
   F.spurtsAbrupt,
 ];

@@ -145,6 +145,9 @@ export interface SessionEvidence {
   straightMean: number;
   straightSpread: number;
   spurts: number;
+  /** Peak of the speed of strokes by its mean: the mean over strokes, and its coefficient of variation. */
+  peakMean: number;
+  peakVariation: number;
   /** Correlation of the distance with the duration of strokes. */
   distanceTimeCorrelation: number;
   fractionShare: number;
@@ -329,6 +332,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     strokes: n[F.strokes],
     straightMean: ratio(n[F.straightSum]!, n[F.strokes]!, strokesMin),
     straightSpread: hasStrokes ? deviation(n[F.strokes]!, n[F.straightSum]!, n[F.straightSquares]!) : undefined,
+    peakMean: hasStrokes ? n[F.peakSum]! / 64 / n[F.strokes]! : undefined,
+    peakVariation: variation(n[F.strokes]!, n[F.peakSum]! / 64, n[F.peakSquares]! / 64, strokesMin),
     distanceTimeCorrelation: n[F.strokes]! >= correlationStrokesMin ? strokeCorrelation(n) : undefined,
     fractionShare:
       n[F.fractionalN]! > 0 ? n[F.fractionalSum]! / n[F.fractionalN]! : ratio(n[F.fractionPoints]!, n[F.points]!, 5),
