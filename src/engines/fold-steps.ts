@@ -75,9 +75,9 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
 
 /** Over two steps, since the times of single ones are uncertain. */
 function notePeak(n: number[], ms: number, dx: number, dy: number): void {
-  if (ms <= 0) return;
-  const speed = Math.round((1000 * Math.sqrt(dx * dx + dy * dy)) / ms);
-  if (speed > n[F.strokePeak]!) n[F.strokePeak] = speed;
+  const reach = 1000 * 1000 * (dx * dx + dy * dy);
+  const known = n[F.strokePeak]! * ms;
+  if (ms > 0 && reach > known * known) n[F.strokePeak] = Math.round(Math.sqrt(reach) / ms);
 }
 
 function compareSteps(n: number[], gap: number, dx: number, dy: number, length: number): void {
@@ -89,7 +89,7 @@ function compareSteps(n: number[], gap: number, dx: number, dy: number, length: 
     n[F.turnSum]! += Math.abs(Math.atan2(beforeX * dy - beforeY * dx, beforeX * dx + beforeY * dy));
   }
   if (before >= paceStepMin && length >= paceStepMin) comparePace(n, gap, length / before);
-  if (isSwerveStep(before) && isSwerveStep(length)) compareSides(n, dx, dy, before);
+  if (isSwerveStep(before * before) && isSwerveStep(length * length)) compareSides(n, dx, dy, before);
   if (before < longStepMin || length < longStepMin) return;
   const bendX = dx - beforeX;
   const bendY = dy - beforeY;
@@ -107,8 +107,9 @@ function compareSteps(n: number[], gap: number, dx: number, dy: number, length: 
   if (jerkX * jerkX + jerkY * jerkY < allowed * allowed) n[F.triplesSmooth]! += 1;
 }
 
-function isSwerveStep(length: number): boolean {
-  return length >= swerveStepMin && length <= swerveStepMax;
+/** Of a squared length, px². */
+function isSwerveStep(square: number): boolean {
+  return square >= swerveStepMin * swerveStepMin && square <= swerveStepMax * swerveStepMax;
 }
 
 function isEven(pixels: number): boolean {
@@ -123,17 +124,17 @@ function isEven(pixels: number): boolean {
 function compareSides(n: number[], dx: number, dy: number, length: number): void {
   const priorX = n[F.priorX]!;
   const priorY = n[F.priorY]!;
-  if (!isSwerveStep(Math.sqrt(priorX * priorX + priorY * priorY))) return;
+  if (!isSwerveStep(priorX * priorX + priorY * priorY)) return;
   const stepX = n[F.stepX]!;
   const stepY = n[F.stepY]!;
-  // Displays that report every other pixel only round twice as much.
-  if (isEven(dx) && isEven(dy) && isEven(stepX) && isEven(stepY) && isEven(priorX) && isEven(priorY)) return;
   const alongX = stepX / length;
   const alongY = stepY / length;
   const first = alongY * priorX - alongX * priorY;
   const second = alongX * dy - alongY * dx;
   n[F.swerveChances]! += 1;
   if (Math.abs(first) < swerveMin || Math.abs(second) < swerveMin) return;
+  // Displays that report every other pixel only round twice as much.
+  if (isEven(dx) && isEven(dy) && isEven(stepX) && isEven(stepY) && isEven(priorX) && isEven(priorY)) return;
   n[F.swerves]! += 1;
   if (first > 0 !== second > 0) n[F.swervesBack]! += 1;
 }
