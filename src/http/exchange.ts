@@ -72,8 +72,8 @@ export class Exchange {
   /** Answers 200 with JSON text, in the synchronous callback: the shortest way, for the verdict read. */
   sendJsonText(body: string): void {
     this.#over = true;
-    // Both headers in one call: it takes two thirds of the time of two.
-    this.#res.writeHeader("Content-Type", `${jsonType}\r\nX-Request-Id: ${this.requestId}`);
+    // As in `writeReply`, without a reply.
+    this.#res.writeHeader("X-Request-Id", `${this.requestId}\r\nContent-Type: ${jsonType}`);
     this.#res.end(body, this.#work.isClosing);
     this.#work.requests--;
     this.#meter.finished(200, this.#started);
