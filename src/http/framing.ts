@@ -6,20 +6,29 @@ import { type Reply, refusal } from "./reply.js";
 /** Collects what frames a body while a request's headers are walked. uWebSockets itself refuses both kinds together. */
 export class Framing {
   #lengths = 0;
+  #length = "";
   #coding = "chunked";
 
   /** Forgets the request before. */
   begin(): void {
     this.#lengths = 0;
+    this.#length = "";
     this.#coding = "chunked";
   }
 
   /** Whether the header was one of framing. Names come in lower case. */
   take(name: string, value: string): boolean {
-    if (name === "content-length") this.#lengths++;
-    else if (name === "transfer-encoding") this.#coding = value.trim().toLowerCase();
+    if (name === "content-length") {
+      this.#lengths++;
+      this.#length = value;
+    } else if (name === "transfer-encoding") this.#coding = value.trim().toLowerCase();
     else return false;
     return true;
+  }
+
+  /** Bytes of the body that are announced; 0 where none are. */
+  get bodyBytes(): number {
+    return Number(this.#length) || 0;
   }
 
   /** More than one length, or a coding other than chunked, which uWebSockets would read as chunked. */

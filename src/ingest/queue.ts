@@ -90,13 +90,17 @@ export class IngestQueue {
     };
   }
 
+  /** Whether a batch with a body of so many bytes is shed now; it is counted then. */
+  sheds(bodyBytes: number): boolean {
+    if (this.#bytes + bodyBytes <= this.#options.shedAboveBytes) return false;
+    this.#shed++;
+    this.#options.meter.add("batchesShed");
+    return true;
+  }
+
   /** Takes a batch and settles it later, or returns false: the batch is shed and nothing of it is kept. */
   offer(request: UnscoredRequest, settle: Settle): boolean {
-    if (this.#bytes + request.body.length > this.#options.shedAboveBytes) {
-      this.#shed++;
-      this.#options.meter.add("batchesShed");
-      return false;
-    }
+    if (this.sheds(request.body.length)) return false;
     const score = this.#bytes <= this.#options.sampleAboveBytes;
     if (!score) {
       this.#sampled++;

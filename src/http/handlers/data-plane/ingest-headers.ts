@@ -17,6 +17,8 @@ export interface IngestHeaders {
   readonly forwardedFor: string;
   /** More than one body could be meant: see `framing.ts`. */
   readonly isAmbiguous: boolean;
+  /** Bytes of the body that are announced; 0 where none are. */
+  readonly bodyBytes: number;
   readonly facts: HeaderFacts;
 }
 
@@ -46,6 +48,7 @@ export class IngestHeaderReader {
       idempotencyKey: this.#idempotencyKey,
       forwardedFor: this.#forwardedFor,
       isAmbiguous: this.#framing.isAmbiguous,
+      bodyBytes: this.#framing.bodyBytes,
       facts: this.#facts(),
     };
   }

@@ -22,7 +22,7 @@ export interface IngestServices {
   readonly credentials: Credentials;
   /** The visitor's address in canonical text: the socket's, or the forwarded one behind a trusted proxy. */
   readonly clientIp: (socketAddress: string, forwardedFor: string) => string;
-  readonly identities: VisitorIdentities;
+  readonly identities: Pick<VisitorIdentities, "peek" | "resolve">;
   readonly trails: Pick<Trails, "follow">;
   readonly now: () => number;
   readonly onFailure: (error: unknown, requestId: string) => void;
@@ -86,6 +86,12 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
     exchange.send({ ...early, headers: cors });
     return;
   }
+  // Under overload most batches end here: what is dropped must cost little, or dropping it keeps verdicts waiting. What is left of the
+  // body goes by unread.
+  if (headers.bodyBytes <= limits.ingestBodyBytesMax && services.queue.sheds(headers.bodyBytes)) {
+    exchange.send(shed);
+    return;
+  }
   const { facts: lines } = headers;
   const facts: RequestFacts = {
     nowMs: services.now(),
@@ -122,7 +128,7 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
         exchange.send(reply(outcome));
         if (request.identity.crawlerClaim === "pending") identifyLater(services, request, outcome, exchange.requestId);
       });
-      if (!taken) exchange.send({ status: 204, headers: cors });
+      if (!taken) exchange.send(shed);
     },
     cors,
   );
@@ -165,12 +171,13 @@ function earlyRefusal(
 
 function reply(outcome: IngestOutcome | Error): Reply {
   if (outcome instanceof Error) return { ...unstored, headers: cors };
-  if ("isShed" in outcome) return { status: 204, headers: cors };
+  if ("isShed" in outcome) return shed;
   return outcome instanceof Refusal
     ? { ...refusal(outcome), headers: cors }
     : { status: 202, body: answerText(outcome), headers: cors };
 }
 
+const shed: Reply = { status: 204, headers: cors };
 const unstored = refusal(refuse("unavailable", "the batch could not be stored; send it again"));
 
 /** The answer as JSON. A token is one of ours, of characters that need no escape: written out, it takes a third of the time. */
