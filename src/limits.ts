@@ -123,6 +123,8 @@ export const limits = {
   /** Batches of one scoring task and its bytes: bounds how long one write transaction holds the store. */
   taskBatchesMax: 256,
   taskBytesMax: 4 * KIB * KIB,
+  /** How much a scoring thread gives way to those that answer, where threads have a priority (Linux): a third of their share of a full core. */
+  scoringNiceness: 5,
   /** MiB of a scoring thread's heap: a task of 4 MiB of JSON takes a tenth of it. A thread that needs more is replaced. */
   scoringHeapMibMax: 256,
   /** How often scoring is looked after, and how many looks a task or a transaction may take: 256 batches take 25 to 100 ms. */

@@ -1,4 +1,5 @@
 /** Piscina entry of the scoring threads: opens the store once, then commits the batches of each task. No logic of its own. */
+import { setPriority } from "node:os";
 import { move, workerData } from "piscina";
 import { Credentials } from "../src/auth/credentials.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
@@ -7,11 +8,13 @@ import { commitToStores } from "../src/ingest/commit-stores.js";
 import { readFrame } from "../src/ingest/frame.js";
 import { ReplayMemory, ReplayTables } from "../src/ingest/replays.js";
 import { encodeOutcomes } from "../src/ingest/task-answer.js";
+import { limits } from "../src/limits.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
 import { GroupWriter } from "../src/store/group-writer.js";
 import { openStore } from "../src/store/store.js";
 import { WriteMarker } from "../src/store/write-watch.js";
 
+giveWay();
 const {
   dataDir,
   durability,
@@ -37,6 +40,16 @@ const parts = store.sessionStores.map(
     onFired: (detectionId: number) => meters.countDetection(detectionId),
   }),
 );
+
+/** On a full machine a verdict must not wait for scoring. Elsewhere than on Linux the priority would be that of the whole process. */
+function giveWay(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(limits.scoringNiceness);
+  } catch {
+    // A hardened service may forbid it; then the kernel shares evenly.
+  }
+}
 
 /** What `move` makes of the outcomes, in the order of the frame's batches, once they are committed (and on the disk, where that is asked for). */
 export type TaskAnswer = ReturnType<typeof move>;
