@@ -183,7 +183,7 @@ function recordBatch(
   }
   if (known === null && !transaction.counts.admit(project.id)) return { isShed: true };
   const session = known ?? mintSession(store, transaction, project.id, request);
-  const fresh: IngestEvent[] = batch.events.filter((event) => session.repeats.admit(event.request_id));
+  const fresh = session.repeats.admit(batch.events);
   const isFirst = session.isNew && session.verdict.eventCount === 0;
   if (fresh.length > 0) {
     session.changed = true;

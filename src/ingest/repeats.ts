@@ -3,6 +3,7 @@
  * generations in rows of their own, the older of which is dropped when the newer is full. So an id is remembered for at least
  * the next `repeatsGenerationMax` events, and a session that streams for a day costs no more at its end than at its start.
  */
+import type { IngestEvent } from "../contract/events.js";
 import { limits } from "../limits.js";
 import { repeatsKey } from "../store/keys.js";
 import type { SessionStore } from "../store/session-store.js";
@@ -18,10 +19,8 @@ export class Repeats {
   /** Hashes in order of arrival, two words each; the first `#words` count. */
   #held: Int32Array<ArrayBuffer>;
   #words: number;
-  /** Whether rows may exist: a session below the inline bound never had any. */
-  #spilled: boolean;
-  #newer: Buffer | null = null;
-  #older: Buffer | null = null;
+  /** How many hashes have ever spilled: below the bounds of the generations there is none to look at. */
+  #spilled: number;
 
   /** `eventCount` is how many events the session has recorded so far, `inline` the hashes of its record. */
   constructor(store: SessionStore, session: Buffer, inline: Buffer, eventCount: number) {
@@ -29,26 +28,25 @@ export class Repeats {
     this.#session = session;
     this.#words = inline.length / 4;
     this.#held = new Int32Array(this.#words + 32);
-    Buffer.from(this.#held.buffer).set(inline, 0);
-    this.#spilled = eventCount * hashBytes > inline.length;
+    inline.copy(Buffer.from(this.#held.buffer));
+    this.#spilled = Math.max(0, eventCount - inline.length / hashBytes);
   }
 
-  /** True the first time an id is shown; from then on it is a repeat. Call inside the write transaction. */
-  admit(requestId: string): boolean {
-    if (this.#words === this.#held.length) this.#makeRoom();
+  /** The events whose id is shown for the first time; from then on it is a repeat. Call inside the write transaction. */
+  admit(events: readonly IngestEvent[]): IngestEvent[] {
+    this.#makeRoom(events.length);
     const held = this.#held;
-    const at = this.#words;
-    writeHash64(requestId, held, at);
-    const high = held[at]!;
-    const low = held[at + 1]!;
-    for (let each = 0; each < at; each += 2) if (held[each] === high && held[each + 1] === low) return false;
-    if (this.#spilled) {
-      this.#newer ??= this.#generation(0);
-      this.#older ??= this.#generation(1);
-      if (contains(this.#newer, high >>> 0, low >>> 0) || contains(this.#older, high >>> 0, low >>> 0)) return false;
+    const fresh: IngestEvent[] = [];
+    const before = this.#words;
+    for (const event of events) {
+      writeHash64(event.request_id, held, this.#words);
+      if (isHeld(held, this.#words)) continue;
+      this.#words += 2;
+      fresh.push(event);
     }
-    this.#words += 2;
-    return true;
+    if (this.#spilled > 0) this.#dropStored(fresh, before, 0);
+    if (this.#spilled > limits.repeatsGenerationMax) this.#dropStored(fresh, before, 1);
+    return fresh;
   }
 
   /** What the session record keeps; spills first when that would be too much. Call inside the write transaction. */
@@ -57,34 +55,59 @@ export class Repeats {
     return Buffer.from(this.#held.buffer, 0, 4 * this.#words);
   }
 
-  #makeRoom(): void {
-    if (this.#words >= 2 * heldMax) {
-      this.#spill();
-      return;
+  /** Drops those of `fresh`, whose hashes are held from word `from` on, that a generation knows. */
+  #dropStored(fresh: IngestEvent[], from: number, generation: 0 | 1): void {
+    const key = repeatsKey(this.#session, generation);
+    const stored = this.#store.repeats.getBinaryFast(key) as Buffer | undefined;
+    if (stored === undefined) return;
+    const held = this.#held;
+    let kept = 0;
+    for (let index = 0; index < fresh.length; index++) {
+      const at = from + 2 * index;
+      if (contains(stored, held[at]! >>> 0, held[at + 1]! >>> 0)) continue;
+      held[from + 2 * kept] = held[at]!;
+      held[from + 2 * kept + 1] = held[at + 1]!;
+      fresh[kept++] = fresh[index]!;
     }
-    const larger = new Int32Array(2 * this.#held.length);
+    fresh.length = kept;
+    this.#words = from + 2 * kept;
+  }
+
+  /** Sees to room for so many hashes and one more, which is looked at before it is kept. */
+  #makeRoom(hashes: number): void {
+    if (this.#words / 2 + hashes > heldMax) this.#spill();
+    const needed = this.#words + 2 * (hashes + 1);
+    if (needed <= this.#held.length) return;
+    const larger = new Int32Array(Math.max(needed, 2 * this.#held.length));
     larger.set(this.#held);
     this.#held = larger;
   }
 
   #spill(): void {
-    const newer = this.#newer ?? this.#generation(0);
-    const spill = sorted(this.#held.subarray(0, this.#words));
-    if (newer.length + spill.length > limits.repeatsGenerationMax * hashBytes) {
-      this.#older = newer;
-      this.#newer = spill;
+    const newer = this.#generation();
+    const spill = this.#held.subarray(0, this.#words);
+    if (newer.length / hashBytes + spill.length / 2 > limits.repeatsGenerationMax) {
       this.#store.repeats.putSync(repeatsKey(this.#session, 1), newer);
+      this.#store.repeats.putSync(repeatsKey(this.#session, 0), merged(Buffer.alloc(0), spill));
     } else {
-      this.#newer = merged(newer, spill);
+      this.#store.repeats.putSync(repeatsKey(this.#session, 0), merged(newer, spill));
     }
-    this.#store.repeats.putSync(repeatsKey(this.#session, 0), this.#newer);
-    this.#spilled = true;
+    this.#spilled += spill.length / 2;
     this.#words = 0;
   }
 
-  #generation(generation: 0 | 1): Buffer {
-    return this.#store.repeats.getBinary(repeatsKey(this.#session, generation)) ?? Buffer.alloc(0);
+  #generation(): Buffer {
+    const stored = this.#spilled === 0 ? undefined : this.#store.repeats.getBinary(repeatsKey(this.#session, 0));
+    return stored ?? Buffer.alloc(0);
   }
+}
+
+/** Whether the hash at word `at` stands ahead of it as well. */
+function isHeld(held: Int32Array, at: number): boolean {
+  const high = held[at];
+  const low = held[at + 1];
+  for (let each = 0; each < at; each += 2) if (held[each] === high && held[each + 1] === low) return true;
+  return false;
 }
 
 function contains(sortedHashes: Buffer, high: number, low: number): boolean {
@@ -101,26 +124,37 @@ function contains(sortedHashes: Buffer, high: number, low: number): boolean {
   return false;
 }
 
-/** Hashes as bytes in ascending order, big-endian. */
-function sorted(words: Int32Array): Buffer {
-  const values = new BigUint64Array(words.length / 2);
-  for (let index = 0; index < values.length; index++) {
-    values[index] = (BigInt(words[2 * index]! >>> 0) << 32n) | BigInt(words[2 * index + 1]! >>> 0);
-  }
-  return bytesOf(values.sort());
-}
-
-function bytesOf(values: BigUint64Array): Buffer {
-  const bytes = Buffer.allocUnsafe(values.length * hashBytes);
-  for (let index = 0; index < values.length; index++) bytes.writeBigUInt64BE(values[index]!, index * hashBytes);
-  return bytes;
-}
-
-function merged(one: Buffer, other: Buffer): Buffer {
-  const values = new BigUint64Array((one.length + other.length) / hashBytes);
+/** The hashes of a generation and those of `words` as bytes in ascending order, big-endian. */
+function merged(generation: Buffer, words: Int32Array): Buffer {
+  const spill = sorted(words);
+  const target = Buffer.allocUnsafe(generation.length + spill.length * 4);
+  let from = 0;
   let at = 0;
-  for (const bytes of [one, other]) {
-    for (let offset = 0; offset < bytes.length; offset += hashBytes) values[at++] = bytes.readBigUInt64BE(offset);
+  for (let next = 0; next < spill.length; next += 2) {
+    const low = spill[next]!;
+    const high = spill[next + 1]!;
+    while (from < generation.length) {
+      const otherHigh = generation.readUInt32BE(from);
+      const otherLow = generation.readUInt32BE(from + 4);
+      if (otherHigh > high || (otherHigh === high && otherLow > low)) break;
+      target.writeUInt32BE(otherHigh, at);
+      at = target.writeUInt32BE(otherLow, at + 4);
+      from += hashBytes;
+    }
+    target.writeUInt32BE(high, at);
+    at = target.writeUInt32BE(low, at + 4);
   }
-  return bytesOf(values.sort());
+  generation.copy(target, at, from);
+  return target;
+}
+
+/** Hashes in ascending order, two words each: low, high. So they are what a little-endian machine sorts as 64-bit numbers. */
+function sorted(words: Int32Array): Uint32Array {
+  const swapped = new Uint32Array(words.length);
+  for (let at = 0; at < words.length; at += 2) {
+    swapped[at] = words[at + 1]!;
+    swapped[at + 1] = words[at]!;
+  }
+  new BigUint64Array(swapped.buffer).sort();
+  return swapped;
 }
