@@ -69,6 +69,8 @@ interface Transaction {
   readonly usage: UsageTally;
   readonly replays: ReplayMemory;
   readonly ipStorage: IpStorage;
+  /** When its latest batch came: what the tokens that it mints say. */
+  readonly newestMs: number;
 }
 
 export interface CommitOptions {
@@ -126,6 +128,7 @@ function commitGroup(
       usage: new UsageTally(options.store, options.plans),
       replays,
       ipStorage: options.ipStorage,
+      newestMs: requests.reduce((newest, { facts }) => Math.max(newest, facts.nowMs), 0),
     };
     const outcomes = requests.map((request, index) => takeBatch(options, transaction, request, bodies[index]!));
     // In the order of their keys, so that new ones are appended to full pages.
@@ -313,7 +316,9 @@ function mintSession(
   request: IngestRequest,
 ): OpenSession {
   const { nowMs } = request.facts;
-  const token = mintSessionToken(nowMs, randomFillSync, { place: store.place, of: 1 + store.others.length });
+  // The time of the group, not its own: so its key is behind those of the groups before, and is appended to a full page.
+  const place = { place: store.place, of: 1 + store.others.length };
+  const token = mintSessionToken(transaction.newestMs, randomFillSync, place);
   const key = sessionKey(projectId, token);
   const session: OpenSession = {
     key,
