@@ -24,7 +24,7 @@ import {
 } from "../engines/session-features.js";
 import { Refusal, refuse } from "../errors.js";
 import type { GroupWriter } from "../store/group-writer.js";
-import { sessionKey } from "../store/keys.js";
+import { sessionKey, tokenAt } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
 import type { SessionStore } from "../store/session-store.js";
 import { freshenOthers } from "../store/session-stores.js";
@@ -53,8 +53,10 @@ export interface Elsewhere {
 
 /** A session while a transaction works on it. */
 interface OpenSession {
+  readonly projectId: number;
   readonly key: Buffer;
-  readonly token: Buffer;
+  /** As clients know it. */
+  readonly token: string;
   readonly verdict: VerdictPart;
   readonly features: SessionFeatures;
   readonly repeats: Repeats;
@@ -64,6 +66,9 @@ interface OpenSession {
 }
 
 interface Transaction {
+  /** By site key: nothing can change them while the store is held. */
+  readonly holders: Map<string, KeyHolder | null>;
+  /** By token. */
   readonly sessions: Map<string, OpenSession>;
   readonly counts: SessionCounts;
   readonly usage: UsageTally;
@@ -123,6 +128,7 @@ function commitGroup(
   const work = (): (IngestOutcome | Elsewhere)[] => {
     freshenOthers(options.store);
     const transaction: Transaction = {
+      holders: new Map(),
       sessions: new Map(),
       counts: new SessionCounts(options.store, options.sessionsMax),
       usage: new UsageTally(options.store, options.plans),
@@ -158,7 +164,11 @@ function takeBatch(
   body: ReadBody,
 ): IngestOutcome | Elsewhere {
   const key = request.siteKey || siteKeyOf(body);
-  const holder = options.credentials.keyHolder("site", key);
+  let holder = transaction.holders.get(key);
+  if (holder === undefined) {
+    holder = options.credentials.keyHolder("site", key);
+    transaction.holders.set(key, holder);
+  }
   if (holder === null) return refuse("unauthenticated", "a valid site key is required");
   if (holder.account.subscription !== "active") {
     return refuse("noActiveSubscription", "the account has no active subscription");
@@ -189,6 +199,7 @@ function recordBatch(
   const fresh = session.repeats.admit(batch.events);
   const isFirst = session.isNew && session.verdict.eventCount === 0;
   if (fresh.length > 0) {
+    const ip = storedAddress(facts.ip, transaction.ipStorage);
     session.changed = true;
     const surroundings = {
       sessionsFromIp: isFirst ? countSighting(store, "address", project.id, facts.ip, facts.nowMs) : 0,
@@ -197,7 +208,7 @@ function recordBatch(
       replayedTurns: 0,
     };
     try {
-      const name = session.token.readUInt32LE(4);
+      const name = nameOf(session);
       const { replays } = transaction;
       surroundings.replayedShingles = replays.note(project.id, name, shingleHashes(session.features, fresh));
       surroundings.replayedTurns = replays.note(project.id, name, turnHashes(session.features, fresh));
@@ -205,20 +216,15 @@ function recordBatch(
     } catch (cause) {
       throw new BatchFault("folding failed", { cause });
     }
-    takeIdentity(session, request, storedAddress(request.facts.ip, transaction.ipStorage));
+    takeIdentity(session, request, ip);
     session.verdict.eventCount += fresh.length;
     session.verdict.lastSeenMs = Math.max(session.verdict.lastSeenMs, facts.nowMs);
-    session.verdict.last = lastRequest(
-      session.verdict.last,
-      fresh,
-      facts,
-      storedAddress(facts.ip, transaction.ipStorage),
-    );
+    session.verdict.last = lastRequest(session.verdict.last, fresh, facts, ip);
     session.score ||= request.score;
   }
   const overQuota = transaction.usage.count(account, project.id, fresh.length, isFirst, facts);
   const answer: IngestAnswer = {
-    session_token: encodeSessionToken(session.token),
+    session_token: session.token,
     accepted: fresh.length,
     duplicates: batch.events.length - fresh.length,
   };
@@ -249,6 +255,11 @@ function takeIdentity({ verdict, features }: OpenSession, { identity }: IngestRe
   if (crawlerClaim !== "pending" && crawlerClaim !== "none") setCrawlerClaim(features, crawlerClaim);
 }
 
+/** Names a session among those of its project, for the memory of paths: four of its token's bytes, three of them random. */
+function nameOf({ key }: OpenSession): number {
+  return key.readUInt32LE(tokenAt + 4);
+}
+
 function countShape(
   store: SessionStore,
   projectId: number,
@@ -266,24 +277,18 @@ function findSession(
   projectId: number,
   token: string | null,
 ): OpenSession | null {
-  const bytes = token === null ? null : decodeSessionToken(token);
-  return bytes === null ? null : openSession(store, transaction, projectId, bytes);
-}
-
-function openSession(
-  store: SessionStore,
-  transaction: Transaction,
-  projectId: number,
-  token: Buffer,
-): OpenSession | null {
-  const key = sessionKey(projectId, token);
-  const name = key.toString("latin1");
-  const open = transaction.sessions.get(name);
-  if (open !== undefined) return open;
+  if (token === null) return null;
+  const open = transaction.sessions.get(token);
+  // Two projects never have the same token: it is random.
+  if (open !== undefined) return open.projectId === projectId ? open : null;
+  const decoded = decodeSessionToken(token);
+  if (decoded === null) return null;
+  const key = sessionKey(projectId, decoded);
   const bytes = store.sessions.getBinaryFast(key) as Buffer | undefined;
   const record = bytes === undefined ? null : decodeSession(bytes);
   if (record === null) return null;
   const session: OpenSession = {
+    projectId,
     key,
     token,
     verdict: record.verdict,
@@ -293,7 +298,7 @@ function openSession(
     changed: false,
     score: false,
   };
-  transaction.sessions.set(name, session);
+  transaction.sessions.set(token, session);
   return session;
 }
 
@@ -306,7 +311,7 @@ function findFirstContact(
 ): OpenSession | null {
   if (request.idempotencyKey === null) return null;
   const token = findIdempotent(store, projectId, request.idempotencyKey, request.facts.nowMs);
-  return token === null ? null : openSession(store, transaction, projectId, token);
+  return token === null ? null : findSession(store, transaction, projectId, encodeSessionToken(token));
 }
 
 function mintSession(
@@ -318,11 +323,12 @@ function mintSession(
   const { nowMs } = request.facts;
   // The time of the group, not its own: so its key is behind those of the groups before, and is appended to a full page.
   const place = { place: store.place, of: 1 + store.others.length };
-  const token = mintSessionToken(transaction.newestMs, randomFillSync, place);
-  const key = sessionKey(projectId, token);
+  const minted = mintSessionToken(transaction.newestMs, randomFillSync, place);
+  const key = sessionKey(projectId, minted);
   const session: OpenSession = {
+    projectId,
     key,
-    token,
+    token: encodeSessionToken(minted),
     verdict: {
       scored: false,
       engineScores: { heuristics: null, js_detection: null, behavioral: null },
@@ -341,8 +347,8 @@ function mintSession(
     changed: true,
     score: false,
   };
-  transaction.sessions.set(key.toString("latin1"), session);
-  if (request.idempotencyKey !== null) rememberIdempotent(store, projectId, request.idempotencyKey, token, nowMs);
+  transaction.sessions.set(session.token, session);
+  if (request.idempotencyKey !== null) rememberIdempotent(store, projectId, request.idempotencyKey, minted, nowMs);
   return session;
 }
 
