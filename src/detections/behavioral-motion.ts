@@ -73,11 +73,17 @@ export const motionDetections = [
     meaning: "Along a smooth path, the length of steps follows their uneven durations little.",
     strength: "weak",
     cause: "time_blind",
-    reads: ["paceExponent", "paces", "smoothShare", "bend"],
-    when: (e) => Math.abs(e.paceExponent) <= 0.3 && e.smoothShare >= 0.6 && e.bend <= 0.33 && e.paces >= 20,
-    source: "what is left of `pace-ignores-time` when few durations differ; no window of any human source",
-    fires: { paceExponent: 0.25, paces: 24, smoothShare: 0.7, bend: 0.2 },
-    staysQuiet: { paceExponent: 0.9, paces: 24, smoothShare: 0.7, bend: 0.2 },
+    reads: ["paceExponent", "paces", "smoothShare", "bend", "gapVariation"],
+    when: (e) =>
+      Math.abs(e.paceExponent) <= 0.3 &&
+      e.paces >= 20 &&
+      e.smoothShare >= 0.6 &&
+      e.bend <= 0.33 &&
+      e.gapVariation <= 0.4,
+    source:
+      "what is left of `pace-ignores-time` when few durations differ; no window of any human source, and where times stray they vary more",
+    fires: { paceExponent: 0.25, paces: 24, smoothShare: 0.7, bend: 0.2, gapVariation: 0.2 },
+    staysQuiet: { paceExponent: 0.9, paces: 24, smoothShare: 0.7, bend: 0.2, gapVariation: 0.2 },
   }),
   detection({
     id: 300138,

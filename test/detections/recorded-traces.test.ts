@@ -36,4 +36,8 @@ t.test("people stay people and step bots are recognised", { skip }, async (t) =>
     const total = groups.get(generator)!.length;
     t.ok(botsIn(generator) >= 0.95 * total, `${generator}: ${botsIn(generator)} of ${total}`);
   }
+  for (const generator of ["bezier_gauss", "ghost_cursor_ts", "humancursor_like_knots", "minjerk_tremor"]) {
+    const total = groups.get(generator)!.length;
+    t.ok(botsIn(generator) >= 0.6 * total, `${generator}: ${botsIn(generator)} of ${total}`);
+  }
 });
