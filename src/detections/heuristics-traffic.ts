@@ -144,6 +144,21 @@ export const trafficDetections = [
     staysQuiet: { clockSpreadSeconds: 40 },
   }),
   detection({
+    id: 100407,
+    slug: "events-before-session",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "By the events' own clock, some happened hours before the session began, or after now.",
+    strength: "weak",
+    cause: "forged_clock",
+    reads: ["secondsBeforeSession"],
+    when: (e) => e.secondsBeforeSession > 3600,
+    source:
+      "a clock that is wrong is wrong for a whole visit, and batches that wait are no older than it; a clock corrected during a visit does so once",
+    fires: { secondsBeforeSession: 90_000 },
+    staysQuiet: { secondsBeforeSession: -600 },
+  }),
+  detection({
     id: 100501,
     slug: "honeypot-filled",
     engine: "heuristics",

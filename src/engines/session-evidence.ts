@@ -51,6 +51,8 @@ export interface SessionEvidence {
   // forged
   futureEvents: number;
   clockSpreadSeconds: number;
+  /** By how much that spread exceeds the age of the session: events from before its beginning, or from the future. */
+  secondsBeforeSession: number;
   timeReversals: number;
   badCoordinates: number;
   outsideViewport: number;
@@ -254,6 +256,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     eventsPerSecond: seconds >= 5 ? n[F.events]! / seconds : undefined,
     futureEvents: n[F.futureEvents],
     clockSpreadSeconds: number(n[F.clockSkewMax]! - n[F.clockSkewMin]!),
+    secondsBeforeSession: number(n[F.clockSkewMax]! - n[F.clockSkewMin]! - seconds),
     timeReversals: n[F.timeReversals],
     badCoordinates: n[F.badCoordinates],
     outsideViewport: n[F.outsideViewport],

@@ -3,6 +3,7 @@ import t from "tap";
 import type { EventPayload } from "../../src/contract/events.js";
 import { detections } from "../../src/detections/catalogue.js";
 import type { Detection } from "../../src/detections/detection.js";
+import { foldBatch } from "../../src/engines/fold-batch.js";
 import {
   combine,
   contributionOf,
@@ -146,4 +147,44 @@ t.test("counts that other sessions give are folded", async (t) => {
   const path = wobblyPath(30, 4).map(([at, x, y]) => event("mouse", { t: at, x, y }));
   const features = folded(path, { surroundings: { ...alone, sessionsWithShape: 9 } });
   t.ok(combine(runEngines(features, lastRequest)).detectionIds.includes(100302));
+});
+
+t.test("events from before the session are seen, a wrong clock and a batch that waited are not", async (t) => {
+  const hour = 3_600_000;
+  const firedWith = (batches: readonly (readonly [eventMs: number, serverMs: number])[]) => {
+    const features = newFeatures();
+    for (const [eventMs, serverMs] of batches) {
+      foldBatch(
+        features,
+        [event("heartbeat", {}, startMs + eventMs)],
+        { ...chromeFacts, nowMs: startMs + serverMs },
+        alone,
+      );
+    }
+    return combine(runEngines(features, lastRequest)).detectionIds.includes(100407);
+  };
+  t.equal(
+    firedWith([
+      [0, 0],
+      [-2 * hour, 10_000],
+    ]),
+    true,
+    "two hours before the session",
+  );
+  t.equal(
+    firedWith([
+      [-48 * hour, 0],
+      [-48 * hour + 5000, 5000],
+    ]),
+    false,
+    "two days behind, steadily",
+  );
+  t.equal(
+    firedWith([
+      [0, 0],
+      [5000, 9 * hour],
+    ]),
+    false,
+    "a batch that waited while the computer slept",
+  );
 });
