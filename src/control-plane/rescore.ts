@@ -1,6 +1,6 @@
 /** Runs stored sessions through the present catalogue: what verdictd does with its memory after an upgrade or a new detection. */
 import { scoreSession } from "../engines/score-session.js";
-import { unpackFeatures } from "../engines/session-features.js";
+import { hasPresentLayout, unpackFeatures } from "../engines/session-features.js";
 import { limits } from "../limits.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
 import type { SessionStore } from "../store/session-store.js";
@@ -58,8 +58,10 @@ function rescore(store: SessionStore, key: Buffer): "changed" | "same" | "left" 
   const bytes = store.sessions.getBinary(key);
   if (bytes === undefined) return "gone";
   const record = decodeSession(bytes);
-  const features = record === null ? null : unpackFeatures(record.features, 0, record.features.length);
-  if (record === null || features === null || !record.verdict.scored) return "left";
+  // Scored without its history, a session would be forgiven.
+  if (record === null || !record.verdict.scored || !hasPresentLayout(record.features)) return "left";
+  const features = unpackFeatures(record.features, 0, record.features.length);
+  if (features === null) return "left";
   const { verdict } = record;
   const before = { score: verdict.score, ids: verdict.detectionIds.join() };
   scoreSession(verdict, features);

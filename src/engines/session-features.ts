@@ -162,6 +162,11 @@ function packText(value: string, target: Buffer, offset: number): number {
   return at + written;
 }
 
+/** Whether features were packed in the layout of this version; those of another read as a session without history. */
+export function hasPresentLayout(packed: Buffer): boolean {
+  return packed.length > 0 && packed[0] === featuresVersion;
+}
+
 /**
  * Reads features packed between `offset` and `end`, which may be followed by anything. null when the bytes are truncated or
  * make no sense; a record of another version reads as a new session. Never throws, whatever the bytes.

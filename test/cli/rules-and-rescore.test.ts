@@ -84,4 +84,13 @@ t.test("rescore gives stored sessions the score that the present catalogue gives
   const outcome = await verdictd(["rescore", "--json", "--data-dir", server.dataDir]);
   t.same(JSON.parse(outcome.stdout), { sessions: 1, changed: 1, left: 0 });
   t.same(await read(), scored);
+
+  // As a session would be that a version with another layout of evidence has stored: its score stands.
+  const known = decodeSession(store.sessions.get(row!.key)!)!;
+  known.verdict.score = 7;
+  known.features[0]! += 1;
+  store.sessions.putSync(row!.key, encodeSession(known));
+  const again = await verdictd(["rescore", "--json", "--data-dir", server.dataDir]);
+  t.same(JSON.parse(again.stdout), { sessions: 1, changed: 0, left: 1 });
+  t.equal((await read()).score, 7);
 });
