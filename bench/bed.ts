@@ -43,13 +43,15 @@ export class Bed {
     this.#account = account;
   }
 
-  static async open({ remote }: BenchOptions): Promise<Bed> {
+  static async open({ remote, sessions }: BenchOptions): Promise<Bed> {
     if (remote !== null) {
       return new Bed({ name: "verdictd", url: remote.url, pids: [], stop: async () => {} }, remote, null);
     }
     const dataDir = mkdtempSync(join(tmpdir(), "verdictd-bench-store-"));
     const made = runCommand(dataDir, "init") as { account_token: string; project_id: number };
-    const verdictd = await startVerdictd(dataDir, []);
+    // Room for the first contacts that come after the fill-up: ten million are the default's bound.
+    const room = sessions > 5_000_000 ? ["--sessions-max", String(2 * sessions)] : [];
+    const verdictd = await startVerdictd(dataDir, room);
     const account = { token: made.account_token, projectId: made.project_id };
     const enabled = (await control(
       verdictd.url,

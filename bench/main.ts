@@ -28,7 +28,10 @@ async function runScenarios(options: BenchOptions, wanted: readonly Scenario[]):
   const context: BenchContext = { bed, generator, options, say: console.error, results: [] };
   try {
     const readsSessions = wanted.some((each) => each.readsSessions !== false);
-    if (readsSessions && !wanted.includes(fillScenario)) await storeSessions(context);
+    if (readsSessions && !wanted.includes(fillScenario)) {
+      const isUncached = wanted.some(({ name }) => name === "verdict-uncached");
+      await storeSessions(context, isUncached ? options.sessions : sessionsMin);
+    }
     for (const scenario of wanted) {
       console.error(`${scenario.name} …`);
       // One that fails does not cost the others, but the run has failed.
@@ -57,8 +60,7 @@ function wantedScenarios({ only, remote }: BenchOptions): Scenario[] {
   return scenarios.filter(({ name, localOnly }) => name.startsWith(only) && !(localOnly === true && remote !== null));
 }
 
-async function storeSessions({ bed, generator, options }: BenchContext): Promise<void> {
-  const count = options.only.startsWith("verdict-unc") ? options.sessions : sessionsMin;
+async function storeSessions({ bed, generator, options }: BenchContext, count: number): Promise<void> {
   console.error(`storing ${count} sessions …`);
   const [{ errors, firstError }] = await generator.run({
     url: bed.verdictd.url,

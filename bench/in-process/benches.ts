@@ -1,12 +1,14 @@
 /** The in-process benches by name: stages of the two hot paths without HTTP around them. Each returns microseconds. */
 import { decodeBench } from "./decode.js";
 import { enginesBench } from "./engines.js";
+import { foldBench } from "./fold.js";
 import { rulesBench } from "./rules.js";
 import { storeBench } from "./store.js";
 import type { TimedRow } from "./timed.js";
 
 export const inProcessBenches: Readonly<Record<string, () => TimedRow[]>> = {
   decode: decodeBench,
+  fold: foldBench,
   engines: enginesBench,
   rules: rulesBench,
   store: storeBench,
