@@ -2,7 +2,7 @@
  * Renders the documentation (README.md and `src/docs/*.md`) to pages below `dist/docs`. Parts that depend on the program's own lists are
  * left as marks, which the server fills in when it starts. A link that leads nowhere fails the build.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Marked, type Tokens } from "marked";
@@ -84,6 +84,9 @@ function render(markdown: string, file: string): string {
           ? `${text} (<code>${escapeHtml(href)}</code>)`
           : `<a href="${escapeHtml(target)}">${text}</a>`;
       },
+      image({ href }: Tokens.Image) {
+        return inlinePlot(join(dirname(file), href));
+      },
       code({ text }: Tokens.Code) {
         return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
       },
@@ -95,6 +98,17 @@ function render(markdown: string, file: string): string {
   });
   const body = marked.parse(markdown, { async: false });
   return body.replaceAll("<table>", '<div class="table" tabindex="0"><table>').replaceAll("</table>", "</table></div>");
+}
+
+/**
+ * A plot of the bench as a part of the page: the pages' policy allows no image, and so it takes the page's colours. Its own style and
+ * background, for those who see it as a file, are left out.
+ */
+function inlinePlot(file: string): string {
+  if (!file.endsWith(".svg")) throw new Error(`pages show SVG only: ${file}`);
+  const svg = readFileSync(file, "utf8").replace(/<style>[^<]*<\/style>\n|<rect [^>]*class="back"\/>\n/g, "");
+  if (/<style|<script|\s(?:style|on[a-z]+|href)=/i.test(svg)) throw new Error(`not a plot of the bench: ${file}`);
+  return svg.replaceAll("\n", "");
 }
 
 /** The page that a link between the Markdown files means; null for another file of the repository, which no page shows. */

@@ -1,5 +1,5 @@
 /** A run's report: the JSON that is kept, and what is made of it alone: the tables, the plots, the README's part. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ScenarioResult } from "../scenarios/scenario.js";
 import type { Machine } from "./machine.js";
@@ -28,21 +28,20 @@ export function readReport(folder: string): Report {
   return JSON.parse(readFileSync(join(folder, "results.json"), "utf8")) as Report;
 }
 
-/** The files of a report by name: `results.json`, `results.md` and the plots. */
-export function reportFiles(report: Report): Record<string, string> {
-  return {
-    "results.json": `${JSON.stringify(report, null, 1)}\n`,
-    "results.md": `${reportText(report)}\n`,
-    ...plots(report.results),
-  };
-}
-
+/** Writes `results.json` and what is made of it into a folder. */
 export function writeReport(folder: string, report: Report): void {
   mkdirSync(folder, { recursive: true });
-  for (const [name, text] of Object.entries(reportFiles(report))) {
-    const file = join(folder, name);
-    if (!existsSync(file) || readFileSync(file, "utf8") !== text) writeFileSync(file, text);
-  }
+  writeFileSync(join(folder, "results.json"), `${JSON.stringify(report, null, 2)}\n`);
+  writeReportFiles(folder, report);
+}
+
+/** What is made of a report, by file name: `results.md` and the plots. */
+export function reportFiles(report: Report): Record<string, string> {
+  return { "results.md": `${reportText(report)}\n`, ...plots(report.results) };
+}
+
+export function writeReportFiles(folder: string, report: Report): void {
+  for (const [name, text] of Object.entries(reportFiles(report))) writeFileSync(join(folder, name), text);
 }
 
 /** All tables, with what was measured on. */
@@ -61,9 +60,10 @@ export function reportText({ machine, run, results, inProcess }: Report): string
 export function readmeText({ machine, run, results }: Report, folder: string): string {
   const pictures = Object.entries(plots(results)).map(([name, svg]) => `![${titleOf(svg)}](${folder}/${name})`);
   const about = [
-    `${measuredOn(machine)}. ${pairsOf(run)}, servers in turn; servers and load`,
-    "generator share the cores. `bare` is uWebSockets.js with constant answers; Fastify + Redis folds and scores as verdictd does. Everything",
-    `else that was measured: [results](${folder}/results.md).`,
+    `${measuredOn(machine)}, load average before: ${machine.loadBefore.toFixed(1)}.`,
+    `${pairsOf(run)}, in turn; servers and load generator share the cores. The bare server is`,
+    "uWebSockets.js with constant answers; Fastify + Redis folds and scores as verdictd does. Everything else that was measured:",
+    `[results](${folder}/results.md).`,
   ].join("\n");
   return [about, goalTable(results), ...pictures].join("\n\n");
 }

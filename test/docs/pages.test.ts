@@ -64,6 +64,15 @@ t.test("the documentation", async (t) => {
     }
   });
 
+  await t.test("the guide shows the plots of the bench, in the page's colours", async (t) => {
+    const plots = pages.get("/docs")!.match(/<svg [\s\S]*?<\/svg>/g) ?? [];
+    t.ok(plots.length >= 4);
+    for (const plot of plots) {
+      t.match(plot, /fill="currentColor" role="img" aria-label="[^"]+"/);
+      t.match(plot, /<polyline /);
+    }
+  });
+
   await t.test("the detections page has every detection with its meaning", async (t) => {
     const text = page("detections");
     for (const { id, slug, meaning } of detections) {
