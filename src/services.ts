@@ -149,7 +149,7 @@ export function buildServices(
     ...(config.dnsServers.length > 0 && { servers: config.dnsServers }),
     now,
   });
-  const catalogues = new VerifiedBotCatalogues(store);
+  const catalogues = new VerifiedBotCatalogues(store, () => reads.revision());
   const bots = currentBots(catalogues, reverseDns);
   // Built now and not by the first request: it takes about a tenth of a second.
   bots();

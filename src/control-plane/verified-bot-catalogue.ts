@@ -22,12 +22,15 @@ export interface CatalogueChange {
 
 export class VerifiedBotCatalogues {
   readonly #store: Store;
+  readonly #readRevision: () => number;
   #revision = -1;
   #imports = -1;
   #current: VerifiedBotCatalogue | null = null;
 
-  constructor(store: Store) {
+  /** `revision` as in `Credentials`. */
+  constructor(store: Store, revision: () => number = () => readRevision(store)) {
     this.#store = store;
+    this.#readRevision = revision;
   }
 
   /** Whether a catalogue was imported. */
@@ -37,7 +40,7 @@ export class VerifiedBotCatalogues {
 
   /** The catalogue in force; the same object until another is imported, in whichever process. */
   read(): VerifiedBotCatalogue {
-    const revision = readRevision(this.#store);
+    const revision = this.#readRevision();
     if (this.#current !== null && revision === this.#revision) return this.#current;
     const imports = this.#readImports();
     if (this.#current === null || imports !== this.#imports) this.#current = this.#readStored();
