@@ -30,7 +30,11 @@ export class Credentials {
   readonly #store: Store;
   readonly #readRevision: () => number;
   #revision = -1;
-  #latest: { readonly key: string; readonly kind: KeyKind; readonly holder: KeyHolder | null } | null = null;
+  /** What was asked for last, by kind: reads and batches come mixed. */
+  readonly #latest: Record<KeyKind, { readonly key: string; readonly holder: KeyHolder | null } | null> = {
+    site: null,
+    private: null,
+  };
   readonly #keyHolders = new Map<string, KeyHolder | null>();
   readonly #tokenHolders = new Map<string, TokenHolder | null>();
 
@@ -45,13 +49,14 @@ export class Credentials {
     if (!key.startsWith(prefixes[kind]) || key.length > secretCharactersMax) return null;
     this.#refresh();
     // A key that comes again and again is compared faster than it is hashed, which each request's new string would have to be.
-    if (this.#latest?.key === key && this.#latest.kind === kind) return this.#latest.holder;
+    const latest = this.#latest[kind];
+    if (latest !== null && latest.key === key) return latest.holder;
     let holder = this.#keyHolders.get(key);
     if (holder === undefined) {
       holder = this.#readKeyHolder(kind, key);
       remember(this.#keyHolders, key, holder);
     }
-    this.#latest = { key, kind, holder };
+    this.#latest[kind] = { key, holder };
     return holder;
   }
 
@@ -71,7 +76,7 @@ export class Credentials {
     const revision = this.#readRevision();
     if (revision === this.#revision) return;
     this.#revision = revision;
-    this.#latest = null;
+    this.#latest.site = this.#latest.private = null;
     this.#keyHolders.clear();
     this.#tokenHolders.clear();
   }
