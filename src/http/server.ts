@@ -202,11 +202,11 @@ export class HttpServer {
   }
 
   #run(route: Exclude<Route, RawRoute>, exchange: Exchange, req: HttpRequest): void {
+    exchange.wait();
     const params = parametersOf(route.path, req);
     const query = new URLSearchParams(req.getQuery() ?? "");
     const headers = (route.headers ?? []).map((name) => req.getHeader(name));
     const answer = this.#admit(route, params, req);
-    exchange.wait();
     if (answer instanceof Refusal) {
       const isGuess = answer.error === "unauthenticated" && route.credential !== "private-key";
       const waitMs = isGuess ? this.#guesses.delayMs(exchange.socketAddress, Date.now()) : 0;
