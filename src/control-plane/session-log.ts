@@ -152,8 +152,10 @@ export async function sampleOfSessions(
   return positions.slice(0, count);
 }
 
+/** By the second of the token, as keys lie; within it by first contact. */
 function latestFirst(one: LogPosition, other: LogPosition): number {
-  return other.firstSeenMs - one.firstSeenMs || Buffer.compare(other.token, one.token);
+  const seconds = other.token.readUInt32BE(0) - one.token.readUInt32BE(0);
+  return seconds || other.firstSeenMs - one.firstSeenMs || Buffer.compare(other.token, one.token);
 }
 
 /** The greatest token of the same second. */

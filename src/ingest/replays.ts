@@ -1,11 +1,12 @@
 /**
- * Which pointer-path shingles a project has seen, and from which session: a fixed number of slots a project, the newest shingle of a
- * slot wins. Bounded by construction (2 MB of store a busy project). Slots are far apart in the store and a batch has a dozen of new
- * ones, so a transaction writes them one behind the other into one row of a log; when the log is long, it is taken into the buckets of
- * slots all at once. Used inside the ingest transaction only; what other threads and processes wrote is read at its start.
+ * Which pointer-path shingles a project has seen, and from which session: a fixed number of slots a project, shared out among the
+ * environments that its sessions lie in; the newest shingle of a slot wins. Bounded by construction (2 MB of store a busy project). Slots
+ * are far apart in the store and a batch has a dozen of new ones, so a transaction writes them one behind the other into one row of a log;
+ * when the log is long, it is taken into the buckets of slots all at once. Used inside the ingest transaction only; what other threads and
+ * processes wrote is read at its start.
  */
 import { limits } from "../limits.js";
-import { replayBucketSlots, replayBuckets, replayKeys } from "../store/keys.js";
+import { replayBucketSlots, replayKeys } from "../store/keys.js";
 import type { SessionStore } from "../store/session-store.js";
 
 const entryBytes = 8;
@@ -15,9 +16,9 @@ const bucketWords = 2 * replayBucketSlots;
 const isRead = 1;
 const isChanged = 2;
 
-/** The slot of a shingle: its hash modulo the number of slots, a power of two. */
-function slotOf(hash: number): number {
-  return hash & (limits.shingleSlotsMax - 1);
+/** Slots of a project in one of so many environments, a power of two: all of them together remember as much as one would. */
+export function slotsIn(environments: number): number {
+  return limits.shingleSlotsMax >> Math.ceil(Math.log2(environments));
 }
 
 function bucketOf(slot: number): number {
@@ -37,11 +38,12 @@ class ProjectReplays {
    * Hash and session of each slot, both 0 when nothing stands there: what the log says, and around it the buckets read so far. One
    * array for all of them, because a look-up costs little but the memory that it waits for.
    */
-  readonly #slots = new Uint32Array(bucketWords * replayBuckets);
+  readonly #slots: Uint32Array<ArrayBuffer>;
   /** A bit for each slot that the log says something of. */
-  readonly #inLog = new Uint8Array(limits.shingleSlotsMax / 8);
+  readonly #inLog: Uint8Array;
   /** `isRead` and `isChanged` of each bucket. */
-  readonly #buckets = new Uint8Array(replayBuckets);
+  readonly #buckets: Uint8Array;
+  readonly #slotCount: number;
   #held = 0;
   /** New in this transaction, in order: hash and session; the first `#freshWords` count. */
   #fresh = new Uint32Array(1024);
@@ -50,6 +52,11 @@ class ProjectReplays {
   constructor(store: SessionStore, projectId: number) {
     this.#store = store;
     this.#projectId = projectId;
+    this.#slotCount = slotsIn(1 + store.others.length);
+    const buckets = Math.ceil(this.#slotCount / replayBucketSlots);
+    this.#slots = new Uint32Array(bucketWords * buckets);
+    this.#inLog = new Uint8Array(this.#slotCount / 8);
+    this.#buckets = new Uint8Array(buckets);
   }
 
   /** Bytes held of buckets. The rest of the memory has not been touched. */
@@ -92,7 +99,7 @@ class ProjectReplays {
 
   /** Whether another session has shown the shingle; null when it is not held here. */
   #isReplay(session: number, hash: number): boolean | null {
-    const slot = slotOf(hash);
+    const slot = hash & (this.#slotCount - 1);
     const bucket = bucketOf(slot);
     if ((this.#buckets[bucket]! & isRead) === 0) this.#read(bucket);
     const heldHash = this.#slots[2 * slot]!;
@@ -103,7 +110,8 @@ class ProjectReplays {
   /** Writes what is new. Call at the end of the transaction. */
   save(): void {
     if (this.#freshWords === 0) return;
-    if (this.#logged >= limits.replayLogMax || this.#rows >= limits.replayLogRowsMax) this.#fold();
+    if (this.#logged >= Math.min(limits.replayLogMax, this.#slotCount / 8) || this.#rows >= limits.replayLogRowsMax)
+      this.#fold();
     else {
       const row = Buffer.from(this.#fresh.buffer, 0, 4 * this.#freshWords);
       this.#store.replays.putSync(replayKeys.log(this.#projectId, this.#rows++), row);
@@ -116,7 +124,7 @@ class ProjectReplays {
   }
 
   #set(hash: number, session: number): void {
-    const slot = slotOf(hash);
+    const slot = hash & (this.#slotCount - 1);
     const bucket = bucketOf(slot);
     const state = this.#buckets[bucket]!;
     if (state === 0) this.#held++;
@@ -135,7 +143,7 @@ class ProjectReplays {
     const stored = this.#store.replays.getBinaryFast(replayKeys.bucket(this.#projectId, bucket)) as Buffer | undefined;
     if (stored === undefined) return;
     const first = bucket * replayBucketSlots;
-    const slots = Math.min(replayBucketSlots, Math.floor(stored.length / entryBytes), limits.shingleSlotsMax - first);
+    const slots = Math.min(replayBucketSlots, Math.floor(stored.length / entryBytes), this.#slotCount - first);
     for (let index = 0; index < slots; index++) {
       const slot = first + index;
       if ((this.#inLog[slot >> 3]! & (1 << (slot & 7))) !== 0) continue;
@@ -147,7 +155,7 @@ class ProjectReplays {
   /** Takes the log into the buckets and begins a new one. */
   #fold(): void {
     const bucketBytes = replayBucketSlots * entryBytes;
-    for (let bucket = 0; bucket < replayBuckets; bucket++) {
+    for (let bucket = 0; bucket < this.#buckets.length; bucket++) {
       if ((this.#buckets[bucket]! & isChanged) === 0) continue;
       if ((this.#buckets[bucket]! & isRead) === 0) this.#read(bucket);
       const bytes = Buffer.from(this.#slots.buffer, bucket * bucketBytes, bucketBytes);

@@ -154,7 +154,6 @@ export function sightingKey(hour: number, kind: number, projectId: number): Buff
 
 /** Slots of a bucket: with the header of its page (24 bytes) exactly one page of 4 KiB. */
 export const replayBucketSlots = 509;
-export const replayBuckets = Math.ceil(limits.shingleSlotsMax / replayBucketSlots);
 
 /** Keys of a project's memory of pointer paths. */
 export const replayKeys = {

@@ -15,6 +15,7 @@ import { rowsOf, sessionStoreOf } from "../../src/store/session-stores.js";
 import { openStore, type Store, schemaVersion } from "../../src/store/store.js";
 import { sessionsFile, storeFileFault } from "../../src/store/store-file.js";
 import { currentSchema, type Schema } from "../../src/store/upgrades.js";
+import { newWriteCounts, WriteMarker, WriteWatch } from "../../src/store/write-watch.js";
 import { openIngest } from "../resilience/ingest.js";
 import { batch } from "../support/batches.js";
 import { json, verdictd } from "../support/process.js";
@@ -184,4 +185,22 @@ t.test("a copy is a store of all environments, and each of its files is looked a
   await copy.close();
   copyFileSync(new URL(import.meta.url), sessionsFile(target, 1));
   t.match(storeFileFault(target), /sessions-1\.mdb is no store of verdictd/);
+});
+
+t.test("a transaction that hangs is seen although others go on in other environments", async (t) => {
+  const counts = newWriteCounts(3);
+  const watch = new WriteWatch(counts);
+  const markers = [0, 1, 2].map((lock) => new WriteMarker(counts, lock));
+  let ticks: number[] = [];
+  const hanging = (): void => {
+    for (let round = 0; round < 4; round++) {
+      markers[0]!.asking(() => markers[0]!.holding(() => {}));
+      ticks.push(watch.tick());
+    }
+    t.notOk(watch.isQuiet);
+  };
+  markers[2]!.asking(() => markers[2]!.holding(hanging));
+  t.same(ticks, [0, 1, 2, 3]);
+  ticks = [watch.tick()];
+  t.same([ticks, watch.isQuiet], [[0], true], "it is over");
 });
