@@ -30,7 +30,9 @@ export async function eraseSession(store: Store, token: string): Promise<ErasedS
   }
   const blocks = await store.root.childTransaction(() => eraseBlocks(store, place.projectId, token));
   const rows = await place.part.root.childTransaction(() => eraseRows(place));
-  return rows === null ? null : { ...rows, blocks };
+  // A server may have recorded some in between. From now on it finds no session, and drops them.
+  const late = await store.root.childTransaction(() => eraseBlocks(store, place.projectId, token));
+  return rows === null ? null : { ...rows, blocks: blocks + late };
 }
 
 /** Call inside a write transaction of the main environment. */
