@@ -15,9 +15,16 @@ import { fixedRateScenarios } from "./scenarios/fixed-rate.js";
 import { raceScenarios } from "./scenarios/pairs.js";
 import type { BenchContext, Scenario, ScenarioResult } from "./scenarios/scenario.js";
 import { sdkCostScenario } from "./sdk/sdk-cost.js";
+import { storesScenario } from "./stores/scaling.js";
 
 /** In this order: the fill-up makes the sessions that the others read, the races the capacity that the fixed rates are shares of. */
-const scenarios: readonly Scenario[] = [fillScenario, ...raceScenarios, ...fixedRateScenarios, sdkCostScenario];
+const scenarios: readonly Scenario[] = [
+  fillScenario,
+  ...raceScenarios,
+  ...fixedRateScenarios,
+  sdkCostScenario,
+  storesScenario,
+];
 /** Sessions that the scenarios need at least, when the fill-up is not run. */
 const sessionsMin = 20_000;
 
