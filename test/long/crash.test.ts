@@ -1,18 +1,19 @@
-/** Sixty kills at random moments, in three settings. */
+/** Eighty kills at random moments, in four settings. */
 import t from "tap";
-import { crashRun } from "../resilience/crash-run.js";
+import { type CrashRun, crashRun } from "../resilience/crash-run.js";
 
-const settings: Readonly<Record<string, readonly string[]>> = {
-  "two scoring threads": ["--scoring-threads", "2"],
-  "two HTTP threads": ["--scoring-threads", "2", "--http-threads", "2"],
-  "power-loss durability": ["--scoring-threads", "1", "--durability", "power-loss"],
+const settings: Readonly<Record<string, Pick<CrashRun, "flags" | "sessionStores">>> = {
+  "two scoring threads": { flags: ["--scoring-threads", "2"] },
+  "two HTTP threads": { flags: ["--scoring-threads", "2", "--http-threads", "2"] },
+  "power-loss durability": { flags: ["--scoring-threads", "1", "--durability", "power-loss"] },
+  "sessions in four files": { flags: ["--scoring-threads", "4", "--http-threads", "2"], sessionStores: 4 },
 };
 
-for (const [name, flags] of Object.entries(settings)) {
+for (const [name, setting] of Object.entries(settings)) {
   t.test(`killed 20 times with ${name}, the store holds every acknowledged batch exactly once`, async (t) => {
     const seed = Date.now() % 1_000_000;
     t.comment(`seed ${seed}`);
-    const figures = await crashRun(t, { kills: 20, visitors: 24, seed, answersMax: 2000, flags });
+    const figures = await crashRun(t, { kills: 20, visitors: 24, seed, answersMax: 2000, ...setting });
     t.comment(JSON.stringify(figures));
     t.ok(figures.acknowledged > 0);
   });

@@ -1,6 +1,7 @@
 /** Erasure and the sweep beside a loaded server. */
-import t from "tap";
-import { decodeSessionToken } from "../../src/contract/session-token.js";
+import t, { type Test } from "tap";
+import { decodeSessionToken, placeOfToken } from "../../src/contract/session-token.js";
+import { Sessions } from "../../src/control-plane/sessions.js";
 import { sweep } from "../../src/store/expiry.js";
 import { openStore } from "../../src/store/store.js";
 import { batch } from "../support/batches.js";
@@ -8,13 +9,19 @@ import { Client } from "../support/keep-alive-client.js";
 import { serve, verdictd } from "../support/process.js";
 import { makeOwner } from "./owner.js";
 
-t.test("erased under load, a session is gone from every table, and the others stay", async (t) => {
+for (const sessionStores of [1, 3]) {
+  t.test(`erased under load, a session is gone from every table, and the others stay; files: ${sessionStores}`, (t) =>
+    erased(t, sessionStores),
+  );
+}
+
+async function erased(t: Test, sessionStores: number): Promise<void> {
   const dataDir = t.testdir();
-  const owner = await makeOwner(dataDir);
+  const owner = await makeOwner(dataDir, sessionStores);
   const server = await serve(t, dataDir);
   const client = new Client(server.port);
   t.teardown(() => client.close());
-  const token: string = (await client.send(owner.siteKey, batch("erase000", 100), "erase")).json.session_token;
+  const token: string = (await client.send(owner.siteKey, batch("erase000", 100), "erase-2")).json.session_token;
   for (let index = 1; index <= 3; index++) await client.send(owner.siteKey, batch(`erase00${index}`, 100, token));
   let isDone = false;
   const kept: string[] = [];
@@ -31,16 +38,27 @@ t.test("erased under load, a session is gone from every table, and the others st
   t.same([code, stderr], [0, ""]);
   const bytes = decodeSessionToken(token)!;
   const holding: string[] = [];
-  for (const name of ["sessions", "repeats", "idempotency"] as const) {
-    for (const { key, value } of store[name].getRange({})) {
-      if (key.includes(bytes) || value.includes(bytes)) holding.push(name);
+  for (const part of store.sessionStores) {
+    for (const name of ["sessions", "repeats", "idempotency"] as const) {
+      for (const { key, value } of part[name].getRange({})) {
+        if (key.includes(bytes) || value.includes(bytes)) holding.push(name);
+      }
     }
   }
   t.same(holding, []);
-  for (const each of kept) t.ok([...store.sessions.getKeys({})].some((key) => key.includes(decodeSessionToken(each)!)));
+  t.equal(
+    placeOfToken(bytes, sessionStores) > 0,
+    sessionStores > 1,
+    "where there are several, it lay beside the main file",
+  );
+  const sessions = new Sessions(store);
+  t.same(
+    kept.filter((each) => !sessions.exists(owner.projectId, each)),
+    [],
+  );
   await store.close();
   const verdict = await client.ask("GET", `/v1/sessions/${token}/verdict?path=/new`, {
     authorization: `Bearer ${owner.privateKey}`,
   });
   t.equal(verdict.json.verdict, "not_computed");
-});
+}
