@@ -6,8 +6,10 @@ import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
 import type { CommitOptions } from "../src/ingest/commit-batches.js";
 import { commitToStores } from "../src/ingest/commit-stores.js";
 import { readFrame } from "../src/ingest/frame.js";
+import { tokenPlaceOf } from "../src/ingest/places.js";
 import { ReplayMemory, ReplayTables } from "../src/ingest/replays.js";
 import { encodeOutcomes } from "../src/ingest/task-answer.js";
+import { TokenMint } from "../src/ingest/token-mint.js";
 import { limits } from "../src/limits.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
 import { GroupWriter } from "../src/store/group-writer.js";
@@ -36,6 +38,7 @@ const parts = store.sessionStores.map(
     plans,
     ipStorage,
     replays: new ReplayMemory(part, tables),
+    mint: new TokenMint(tokenPlaceOf(part)),
     sessionsMax,
     onFired: (detectionId: number) => meters.countDetection(detectionId),
   }),

@@ -2,14 +2,13 @@
  * The ingest write path, run by a scoring worker: everything a group of batches changes, in one write transaction. Session state
  * is read, folded, scored and written inside it, so any number of workers and processes may hold batches of one session.
  */
-import { randomFillSync } from "node:crypto";
 import type { Credentials, KeyHolder } from "../auth/credentials.js";
 import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.js";
 import type { LastRequest, RequestFacts } from "../contract/evidence.js";
 import type { Plans } from "../contract/plans.js";
 import type { IpStorage } from "../contract/scoring-worker.js";
 import type { VerdictPart } from "../contract/session.js";
-import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../contract/session-token.js";
+import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
 import { setCrawlerClaim } from "../engines/crawler-claim.js";
 import { foldBatch } from "../engines/fold-batch.js";
 import { shingleHashes } from "../engines/path-shingles.js";
@@ -30,13 +29,20 @@ import type { SessionStore } from "../store/session-store.js";
 import { freshenOthers } from "../store/session-stores.js";
 import { batchOf, type ReadBody, readBody, siteKeyOf } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
-import { badIdempotencyKey, findIdempotent, isIdempotencyKey, rememberIdempotent } from "./idempotency.js";
-import { placeOfKey } from "./places.js";
+import {
+  badIdempotencyKey,
+  findIdempotent,
+  hashIdempotencyKey,
+  isIdempotencyKey,
+  rememberIdempotent,
+} from "./idempotency.js";
+import { placeOfKey, tokenPlaceOf } from "./places.js";
 import { Repeats } from "./repeats.js";
 import { ReplayMemory } from "./replays.js";
 import { SessionCounts } from "./session-counts.js";
 import { batchShape, countSighting } from "./sightings.js";
 import { storedAddress } from "./stored-address.js";
+import { TokenMint } from "./token-mint.js";
 import { UsageTally } from "./usage-tally.js";
 
 /** A first contact that is not kept, because its project has all the sessions it may have. */
@@ -73,9 +79,8 @@ interface Transaction {
   readonly counts: SessionCounts;
   readonly usage: UsageTally;
   readonly replays: ReplayMemory;
+  readonly mint: TokenMint;
   readonly ipStorage: IpStorage;
-  /** When its latest batch came: what the tokens that it mints say. */
-  readonly newestMs: number;
 }
 
 export interface CommitOptions {
@@ -87,6 +92,8 @@ export interface CommitOptions {
   readonly ipStorage: IpStorage;
   /** What this thread remembers of pointer paths from call to call; absent: nothing, it is read anew each time. */
   readonly replays?: ReplayMemory;
+  /** This thread's for the environment; absent: one for this call alone. */
+  readonly mint?: TokenMint;
   /** Sessions a project may have. */
   readonly sessionsMax: number;
   /** Told of each detection that newly fired on a session, after the commit. */
@@ -125,6 +132,8 @@ function commitGroup(
 ): (IngestOutcome | Elsewhere)[] {
   const fired: number[] = [];
   const replays = options.replays ?? new ReplayMemory(options.store);
+  const mint = options.mint ?? new TokenMint(tokenPlaceOf(options.store));
+  mint.startGroup();
   const work = (): (IngestOutcome | Elsewhere)[] => {
     freshenOthers(options.store);
     const transaction: Transaction = {
@@ -133,8 +142,8 @@ function commitGroup(
       counts: new SessionCounts(options.store, options.sessionsMax),
       usage: new UsageTally(options.store, options.plans),
       replays,
+      mint,
       ipStorage: options.ipStorage,
-      newestMs: requests.reduce((newest, { facts }) => Math.max(newest, facts.nowMs), 0),
     };
     const outcomes = requests.map((request, index) => takeBatch(options, transaction, request, bodies[index]!));
     // In the order of their keys, so that new ones are appended to full pages.
@@ -187,15 +196,10 @@ function recordBatch(
   { project, account }: KeyHolder,
 ): IngestAnswer | ContactShed | Elsewhere {
   const { facts } = request;
-  const known =
+  const session =
     findSession(store, transaction, project.id, batch.session_token) ??
-    findFirstContact(store, transaction, project.id, request);
-  if (known === null) {
-    const place = placeOfKey(request.idempotencyKey, store);
-    if (place !== null && place !== store.place) return { place };
-  }
-  if (known === null && !transaction.counts.admit(project.id)) return { isShed: true };
-  const session = known ?? mintSession(store, transaction, project.id, request);
+    takeFirstContact(store, transaction, project.id, request);
+  if ("isShed" in session || "place" in session) return session;
   const fresh = session.repeats.admit(batch.events);
   const isFirst = session.isNew && session.verdict.eventCount === 0;
   if (fresh.length > 0) {
@@ -302,33 +306,37 @@ function findSession(
   return session;
 }
 
-/** The session first minted for this `Idempotency-Key`: the client never saw our answer and asks again. */
-function findFirstContact(
+/**
+ * The session first minted for this `Idempotency-Key`, whose client never saw our answer and asks again, or a new one, if it belongs here and
+ * its project has not all that it may.
+ */
+function takeFirstContact(
   store: SessionStore,
   transaction: Transaction,
   projectId: number,
   request: IngestRequest,
-): OpenSession | null {
-  if (request.idempotencyKey === null) return null;
-  const token = findIdempotent(store, projectId, request.idempotencyKey, request.facts.nowMs);
-  return token === null ? null : findSession(store, transaction, projectId, encodeSessionToken(token));
+): OpenSession | ContactShed | Elsewhere {
+  const { nowMs } = request.facts;
+  const hash = request.idempotencyKey === null ? null : hashIdempotencyKey(request.idempotencyKey);
+  const minted = hash === null ? null : findIdempotent(store, projectId, hash, nowMs);
+  const known = minted === null ? null : findSession(store, transaction, projectId, encodeSessionToken(minted));
+  if (known !== null) return known;
+  const place = placeOfKey(request.idempotencyKey, store);
+  if (place !== null && place !== store.place) return { place };
+  if (!transaction.counts.admit(projectId)) return { isShed: true };
+  const token = transaction.mint.mint(nowMs);
+  if (hash !== null) rememberIdempotent(store, projectId, hash, token, nowMs);
+  const session = newSession(store, projectId, token, nowMs);
+  transaction.sessions.set(session.token, session);
+  return session;
 }
 
-function mintSession(
-  store: SessionStore,
-  transaction: Transaction,
-  projectId: number,
-  request: IngestRequest,
-): OpenSession {
-  const { nowMs } = request.facts;
-  // The time of the group, not its own: so its key is behind those of the groups before, and is appended to a full page.
-  const place = { place: store.place, of: 1 + store.others.length };
-  const minted = mintSessionToken(transaction.newestMs, randomFillSync, place);
-  const key = sessionKey(projectId, minted);
-  const session: OpenSession = {
+function newSession(store: SessionStore, projectId: number, token: Buffer, nowMs: number): OpenSession {
+  const key = sessionKey(projectId, token);
+  return {
     projectId,
     key,
-    token: encodeSessionToken(minted),
+    token: encodeSessionToken(token),
     verdict: {
       scored: false,
       engineScores: { heuristics: null, js_detection: null, behavioral: null },
@@ -347,9 +355,6 @@ function mintSession(
     changed: true,
     score: false,
   };
-  transaction.sessions.set(session.token, session);
-  if (request.idempotencyKey !== null) rememberIdempotent(store, projectId, request.idempotencyKey, minted, nowMs);
-  return session;
 }
 
 /** Path and host come from the page's own events, address and user agent from the request. */

@@ -15,14 +15,13 @@ export function isIdempotencyKey(key: string | null): boolean {
   return key === null || (key.length > 0 && key.length <= limits.idempotencyKeyMax);
 }
 
-/** 16 bytes of SHA-256: clients choose these keys, so they must not be able to make two collide. */
-function hashKey(key: string): Buffer {
+/** What the store knows a key by, 16 bytes of SHA-256: clients choose these keys, so they must not be able to make two collide. */
+export function hashIdempotencyKey(key: string): Buffer {
   return createHash("sha256").update(key).digest().subarray(0, 16);
 }
 
-/** Token bytes of the session minted for this key in the last 24 hours, or null. */
-export function findIdempotent(store: SessionStore, projectId: number, key: string, nowMs: number): Buffer | null {
-  const hash = hashKey(key);
+/** Token bytes of the session minted in the last 24 hours for the key of this hash, or null. */
+export function findIdempotent(store: SessionStore, projectId: number, hash: Buffer, nowMs: number): Buffer | null {
   const today = idempotencyDay(nowMs);
   for (const day of [today, (today - 1) & 0xffff]) {
     const bytes = store.idempotency.getBinary(idempotencyKey(day, projectId, hash));
@@ -35,12 +34,12 @@ export function findIdempotent(store: SessionStore, projectId: number, key: stri
 export function rememberIdempotent(
   store: SessionStore,
   projectId: number,
-  key: string,
+  hash: Buffer,
   token: Buffer,
   nowMs: number,
 ): void {
   const bytes = Buffer.allocUnsafe(8 + tokenBytes);
   bytes.writeDoubleLE(nowMs, 0);
   bytes.set(token, 8);
-  store.idempotency.putSync(idempotencyKey(idempotencyDay(nowMs), projectId, hashKey(key)), bytes);
+  store.idempotency.putSync(idempotencyKey(idempotencyDay(nowMs), projectId, hash), bytes);
 }

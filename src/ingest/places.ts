@@ -2,12 +2,17 @@
  * Which environment a batch is for, where sessions are split over several: its token says, or for a first contact its `Idempotency-Key`,
  * so that a retry finds the session that the first try minted. Pure.
  */
-import { decodeSessionToken, placeOfToken } from "../contract/session-token.js";
+import { decodeSessionToken, placeOfToken, type TokenPlace } from "../contract/session-token.js";
 import { writeHash64 } from "./hash.js";
 
 /** As much of a store's environment as says how many there are. */
 interface Counted {
   readonly others: readonly unknown[];
+}
+
+/** What the tokens minted in an environment are to say. */
+export function tokenPlaceOf({ place, others }: Counted & { readonly place: number }): TokenPlace {
+  return { place, of: 1 + others.length };
 }
 
 const hash = new Int32Array(2);
