@@ -40,7 +40,7 @@ import { placeOfKey, tokenPlaceOf } from "./places.js";
 import { Repeats } from "./repeats.js";
 import { ReplayMemory } from "./replays.js";
 import { SessionCounts } from "./session-counts.js";
-import { batchShape, countSighting } from "./sightings.js";
+import { countAddress, countShape } from "./sightings.js";
 import { storedAddress } from "./stored-address.js";
 import { TokenMint } from "./token-mint.js";
 import { UsageTally } from "./usage-tally.js";
@@ -206,8 +206,8 @@ function recordBatch(
     const ip = storedAddress(facts.ip, transaction.ipStorage);
     session.changed = true;
     const surroundings = {
-      sessionsFromIp: isFirst ? countSighting(store, "address", project.id, facts.ip, facts.nowMs) : 0,
-      sessionsWithShape: isFirst ? countShape(store, project.id, fresh, facts) : 0,
+      sessionsFromIp: isFirst ? countAddress(store, project.id, facts.ip, facts.nowMs) : 0,
+      sessionsWithShape: isFirst ? countShape(store, project.id, fresh, facts.nowMs) : 0,
       replayedShingles: 0,
       replayedTurns: 0,
     };
@@ -262,16 +262,6 @@ function takeIdentity({ verdict, features }: OpenSession, { identity }: IngestRe
 /** Names a session among those of its project, for the memory of paths: four of its token's bytes, three of them random. */
 function nameOf({ key }: OpenSession): number {
   return key.readUInt32LE(tokenAt + 4);
-}
-
-function countShape(
-  store: SessionStore,
-  projectId: number,
-  events: readonly IngestEvent[],
-  facts: RequestFacts,
-): number {
-  const shape = batchShape(events);
-  return shape === "" ? 0 : countSighting(store, "shape", projectId, shape, facts.nowMs);
 }
 
 /** The session a client's token names, if it is one of this project. */

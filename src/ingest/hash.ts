@@ -1,19 +1,59 @@
 /** Fast 64-bit hashing of short strings for de-duplication and sightings. Not for secrets. */
 
 /**
- * Writes two words of hash of `text` at `at`. MurmurHash3's finaliser over two interleaved 32-bit lanes (the public-domain
- * "cyrb53" construction): about 1e-11 chance that any two of 20 000 ids of one session collide.
+ * Two interleaved 32-bit lanes, MurmurHash3's finaliser at their end (the public-domain "cyrb53" construction): about 1e-11 chance that
+ * any two of 20 000 texts collide.
  */
-export function writeHash64(text: string, target: Int32Array, at: number): void {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
+export class Hash64 {
+  #high = 0xdeadbeef;
+  #low = 0x41c6ce57;
+
+  /** Takes in 32 bits. */
+  add(word: number): void {
+    this.#high = Math.imul(this.#high ^ word, 2654435761);
+    this.#low = Math.imul(this.#low ^ word, 1597334677);
   }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  target[at] = high;
-  target[at + 1] = low;
+
+  addText(text: string): void {
+    // In variables of its own: in the fields it takes half as long again.
+    let high = this.#high;
+    let low = this.#low;
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      high = Math.imul(high ^ code, 2654435761);
+      low = Math.imul(low ^ code, 1597334677);
+    }
+    this.#high = high;
+    this.#low = low;
+  }
+
+  /** All bits of the number count: 1 and 1.5 are told apart. */
+  addNumber(value: number): void {
+    if (value === (value | 0)) {
+      this.add(value);
+      return;
+    }
+    doubles[0] = value;
+    this.add(halves[0]!);
+    this.add(halves[1]!);
+  }
+
+  /** Writes two words of hash at `at`. */
+  write(target: Int32Array, at: number): void {
+    const high = this.#high;
+    const low = this.#low;
+    const mixed = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+    target[at] = mixed;
+    target[at + 1] = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(mixed ^ (mixed >>> 13), 3266489909);
+  }
+}
+
+const doubles = new Float64Array(1);
+const halves = new Int32Array(doubles.buffer);
+
+/** Writes two words of hash of `text` at `at`. */
+export function writeHash64(text: string, target: Int32Array, at: number): void {
+  const hash = new Hash64();
+  hash.addText(text);
+  hash.write(target, at);
 }

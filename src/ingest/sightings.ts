@@ -2,29 +2,46 @@
  * Counts across sessions, in hourly buckets that expire whole: how many sessions an address opens, how many open with the very
  * same batch. Bounded by what an hour can bring; read and raised inside the ingest transaction, once a session.
  */
-import type { IngestEvent } from "../contract/events.js";
+import type { EventPayload, IngestEvent } from "../contract/events.js";
 import { hourOf, sightingKey } from "../store/keys.js";
 import type { SessionStore } from "../store/session-store.js";
 import { sumOverOthers } from "../store/session-stores.js";
-import { writeHash64 } from "./hash.js";
+import { Hash64 } from "./hash.js";
 
-export type SightingKind = "address" | "shape";
+type SightingKind = "address" | "shape";
 const kindNumbers: Record<SightingKind, number> = { address: 1, shape: 2 };
 
-/** Counts one more sighting of `text`; returns how many there were in this hour and the one before, this one included. */
-export function countSighting(
+/** Counts one more sighting of an address; returns how many there were in this hour and the one before, this one included. */
+export function countAddress(store: SessionStore, projectId: number, address: string, nowMs: number): number {
+  const hash = new Hash64();
+  hash.addText(address);
+  return countSighting(store, "address", projectId, hash, nowMs);
+}
+
+/** The same of the shape of a batch; 0 when it has none that is telling. */
+export function countShape(
+  store: SessionStore,
+  projectId: number,
+  events: readonly IngestEvent[],
+  nowMs: number,
+): number {
+  const hash = shapeHash(events);
+  return hash === null ? 0 : countSighting(store, "shape", projectId, hash, nowMs);
+}
+
+function countSighting(
   store: SessionStore,
   kind: SightingKind,
   projectId: number,
-  text: string,
+  hash: Hash64,
   nowMs: number,
 ): number {
   const hour = hourOf(nowMs);
   const key = sightingKey(hour, kindNumbers[kind], projectId);
-  const hash = new Int32Array(2);
-  writeHash64(text, hash, 0);
-  key.writeInt32BE(hash[0]!, key.length - 8);
-  key.writeInt32BE(hash[1]!, key.length - 4);
+  const words = new Int32Array(2);
+  hash.write(words, 0);
+  key.writeInt32BE(words[0]!, key.length - 8);
+  key.writeInt32BE(words[1]!, key.length - 4);
   const before = readCount(store, key);
   const count = Buffer.allocUnsafe(4);
   count.writeUInt32LE(Math.min(before + 1, 0xffffffff), 0);
@@ -40,19 +57,35 @@ function readCount(store: SessionStore, key: Buffer): number {
   return bytes === undefined ? 0 : bytes.readUInt32LE(0);
 }
 
+/** Geometry below which a batch says too little to be telling: rows, or events with a place. */
+const geometryMin = 8;
+
 /**
  * The shape of a batch: types, keys and geometry, without ids and wall-clock times. Two people never send the same pointer path;
- * a script that posts a recorded batch sends nothing else. "" when the batch holds too little to be telling.
+ * a script that posts a recorded batch sends nothing else. null when the batch holds too little to be telling.
  */
-export function batchShape(events: readonly IngestEvent[]): string {
-  let shape = "";
+function shapeHash(events: readonly IngestEvent[]): Hash64 | null {
+  const hash = new Hash64();
   let geometry = 0;
   for (const { type, payload } of events) {
-    if (payload.points !== undefined || payload.strokes !== undefined || payload.x !== undefined) {
-      geometry += payload.points?.length ?? payload.strokes?.length ?? 1;
-      const { t: _t, ...rest } = payload;
-      shape += `${type}:${JSON.stringify(rest)};`;
+    if (payload.points === undefined && payload.strokes === undefined && payload.x === undefined) continue;
+    geometry += payload.points?.length ?? payload.strokes?.length ?? 1;
+    hash.addText(type);
+    for (const key in payload) {
+      if (key === "t") continue;
+      hash.addText(key);
+      addValue(hash, payload[key as keyof EventPayload]);
     }
   }
-  return geometry >= 8 ? shape : "";
+  return geometry >= geometryMin ? hash : null;
+}
+
+/** A value of a payload: a scalar, or lists of them. */
+function addValue(hash: Hash64, value: unknown): void {
+  if (typeof value === "number") hash.addNumber(value);
+  else if (typeof value === "string") hash.addText(value);
+  else if (Array.isArray(value)) {
+    hash.addNumber(value.length);
+    for (const each of value) addValue(hash, each);
+  } else hash.addNumber(value === true ? 1 : 0);
 }
