@@ -1,11 +1,10 @@
 /** The test bed: a store with a project, rules and keys, the servers on it, and files of session tokens for the generator. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeSessionToken } from "../src/contract/session-token.js";
 import type { TokensSpec } from "./load/traffic.js";
 import type { BenchOptions } from "./options.js";
-import { redisServer, runCommand, startPeer, startVerdictd, type Target } from "./servers/servers.js";
+import { redisServer, runCommand, scratchFolder, startPeer, startVerdictd, type Target } from "./servers/servers.js";
 
 export interface Keys {
   readonly siteKey: string;
@@ -31,7 +30,7 @@ const usualRules = 10;
 const tokenBytes = 34;
 
 export class Bed {
-  readonly folder = mkdtempSync(join(tmpdir(), "verdictd-bench-"));
+  readonly folder = scratchFolder("tokens");
   readonly keys: Keys;
   readonly verdictd: Target;
   readonly #account: { readonly token: string; readonly projectId: number } | null;
@@ -47,7 +46,7 @@ export class Bed {
     if (remote !== null) {
       return new Bed({ name: "verdictd", url: remote.url, pids: [], stop: async () => {} }, remote, null);
     }
-    const dataDir = mkdtempSync(join(tmpdir(), "verdictd-bench-store-"));
+    const dataDir = scratchFolder("store");
     const made = runCommand(dataDir, "init") as { account_token: string; project_id: number };
     // Room for the first contacts that come after the fill-up: ten million are the default's bound.
     const room = sessions > 5_000_000 ? ["--sessions-max", String(2 * sessions)] : [];

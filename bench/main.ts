@@ -119,6 +119,9 @@ async function main(options: BenchOptions): Promise<void> {
   console.error(`written to ${options.outDir}; node dist/scripts/bench-readme.js puts it into the README`);
 }
 
+// Servers and folders are cleared away at the exit, which a signal alone would not come to.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
 try {
   if (process.argv.includes("--help")) console.log(usage);
   else await main(readOptions(process.argv.slice(2)));

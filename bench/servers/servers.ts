@@ -73,7 +73,7 @@ export function redisServer(): string | null {
 
 /** Fastify with a Redis of its own, which appends to its file and syncs once a second: about what verdictd promises by default. */
 export async function startPeer(redis: string, keys: Omit<PeerOptions, "redisSocket">): Promise<Target> {
-  const folder = mkdtempSync(join(tmpdir(), "verdictd-bench-redis-"));
+  const folder = scratchFolder("redis");
   const redisSocket = join(folder, "redis.sock");
   const words = ["--port", "0", "--unixsocket", redisSocket, "--dir", folder, "--save", "", "--appendonly", "yes"];
   const child = spawn(redis, [...words, "--appendfsync", "everysec", "--loglevel", "warning"], { stdio: "ignore" });
@@ -110,6 +110,13 @@ function endsWithUs(child: ChildProcess): ChildProcess {
   process.once("exit", end);
   child.once("exit", () => process.off("exit", end));
   return child;
+}
+
+/** An empty folder below the system's for temporary files, erased when this process ends, if it is there still. */
+export function scratchFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `verdictd-bench-${name}-`));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 async function stopped(child: ChildProcess): Promise<void> {
