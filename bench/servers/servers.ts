@@ -115,9 +115,15 @@ function endsWithUs(child: ChildProcess): ChildProcess {
 /** An empty folder below the system's for temporary files, erased when this process ends, if it is there still. */
 export function scratchFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `verdictd-bench-${name}-`));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  scratchFolders.push(folder);
   return folder;
 }
+
+const scratchFolders: string[] = [];
+
+process.once("exit", () => {
+  for (const folder of scratchFolders) rmSync(folder, { recursive: true, force: true });
+});
 
 async function stopped(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
