@@ -64,7 +64,7 @@ const geometryMin = 8;
  * The shape of a batch: types, keys and geometry, without ids and wall-clock times. Two people never send the same pointer path;
  * a script that posts a recorded batch sends nothing else. null when the batch holds too little to be telling.
  */
-function shapeHash(events: readonly IngestEvent[]): Hash64 | null {
+export function shapeHash(events: readonly IngestEvent[]): Hash64 | null {
   const hash = new Hash64();
   let geometry = 0;
   for (const { type, payload } of events) {

@@ -16,8 +16,8 @@ import {
   type SessionFeatures,
   unpackFeatures,
 } from "../../../src/engines/session-features.js";
-import { writeHash64 } from "../../../src/ingest/hash.js";
-import { batchShape } from "../../../src/ingest/sightings.js";
+import { Hash64, writeHash64 } from "../../../src/ingest/hash.js";
+import { shapeHash } from "../../../src/ingest/sightings.js";
 
 const hourS = 3600;
 const dayS = 24 * hourS;
@@ -137,18 +137,20 @@ export class Sessions {
   /** Sessions first seen from this address and with this first batch in this hour and the one before, this one included. */
   async #sightings({ events }: IngestBatch, { ip, nowMs }: RequestFacts): Promise<Sightings> {
     const hour = Math.floor(nowMs / 1000 / hourS);
-    const shape = batchShape(events);
+    const address = new Hash64();
+    address.addText(ip);
+    const shape = shapeHash(events);
     const [fromIp, withShape] = await Promise.all([
-      this.#count("a", hour, ip),
-      shape === "" ? 0 : this.#count("b", hour, shape),
+      this.#count("a", hour, address),
+      shape === null ? 0 : this.#count("b", hour, shape),
     ]);
     return { fromIp, withShape };
   }
 
-  async #count(kind: string, hour: number, text: string): Promise<number> {
-    const hash = new Int32Array(2);
-    writeHash64(text, hash, 0);
-    const name = `${kind}:${Buffer.from(hash.buffer).toString("base64url")}`;
+  async #count(kind: string, hour: number, hash: Hash64): Promise<number> {
+    const words = new Int32Array(2);
+    hash.write(words, 0);
+    const name = `${kind}:${Buffer.from(words.buffer).toString("base64url")}`;
     const [now, , before] = await Promise.all([
       this.#redis.incr(`${name}:${hour}`),
       this.#redis.expire(`${name}:${hour}`, 2 * hourS),
