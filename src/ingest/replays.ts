@@ -110,17 +110,23 @@ class ProjectReplays {
   /** Writes what is new. Call at the end of the transaction. */
   save(): void {
     if (this.#freshWords === 0) return;
-    if (this.#logged >= Math.min(limits.replayLogMax, this.#slotCount / 8) || this.#rows >= limits.replayLogRowsMax)
-      this.#fold();
-    else {
-      const row = Buffer.from(this.#fresh.buffer, 0, 4 * this.#freshWords);
-      this.#store.replays.putSync(replayKeys.log(this.#projectId, this.#rows++), row);
-    }
+    const isLong = this.#logged >= Math.min(limits.replayLogMax, this.#slotCount / 8);
+    if (isLong || this.#rows >= limits.replayLogRowsMax) this.#fold();
+    else this.#append();
     this.#freshWords = 0;
     const head = Buffer.allocUnsafe(8);
     head.writeUInt32LE(this.#generation, 0);
     head.writeUInt32LE(this.#rows, 4);
     this.#store.replays.putSync(replayKeys.head(this.#projectId), head);
+  }
+
+  /** Writes what is new behind the log, in rows of a page at most: a little more than a page would take two. */
+  #append(): void {
+    for (let at = 0; at < this.#freshWords; at += bucketWords) {
+      const words = Math.min(bucketWords, this.#freshWords - at);
+      const row = Buffer.from(this.#fresh.buffer, 4 * at, 4 * words);
+      this.#store.replays.putSync(replayKeys.log(this.#projectId, this.#rows++), row);
+    }
   }
 
   #set(hash: number, session: number): void {
