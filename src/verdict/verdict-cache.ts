@@ -1,6 +1,7 @@
 /**
  * The verdict cache: answers by project, settings, session and request context, for a short time, bounded in bytes. A table of fixed size
- * and no `Map`: that would hash the token of each request, a new string, and be built anew as it grows.
+ * in flat memory, a cache line a place: a `Map` would hash the token of each request, a new string, and its entries would be the
+ * collector's work.
  */
 import type { VerdictText } from "./finding.js";
 
@@ -20,82 +21,121 @@ export interface CachedVerdict {
   readonly loggedInAtMs: number;
 }
 
-interface Entry extends CachedVerdict {
-  readonly key: VerdictKey;
-}
-
-/** Bytes an entry costs beside its texts: place, objects, string headers. Measured as about 200 on 64-bit V8. */
-const overheadBytes = 200;
+/**
+ * | at | what of a place                        |
+ * |----|----------------------------------------|
+ * | 0  | f64 expires at, ms; 0: nothing is here |
+ * | 8  | f64 logged in at, ms                   |
+ * | 16 | u32 project, u32 settings revision     |
+ * | 24 | u32 bytes that the entry counts for    |
+ * | 28 | u8 1: there is a context               |
+ * | 29 | u8 characters of the token, then these |
+ */
+const placeBytes = 64;
+const tokenAt = 30;
+/** Ours have 33 characters; longer ones are not kept. */
+const tokenMax = placeBytes - tokenAt;
+/** The table has at most 2 to this power of places: 256 MiB, beside arrays that V8 still holds flat. */
+const bitsMax = 22;
 /** Bytes of an entry as most are, to have about two places for each. */
 const usualBytes = 512;
 
 /** An entry has two places to be in; the one that expires sooner is taken. Beyond its bytes the table is emptied place by place, in turn. */
 export class VerdictCache {
   readonly #bytesMax: number;
-  readonly #entries: (Entry | undefined)[];
-  /** By place; 0 where there is none. Looked at first: most of what has expired is then never touched. */
-  readonly #expiresAtMs: Float64Array;
-  /** Bytes by place. */
-  readonly #sizes: Uint32Array;
   readonly #mask: number;
   /** What leaves of a hash of 32 bits the topmost ones, as many as number the places. */
   readonly #shift: number;
-  #bytes = 0;
+  readonly #bytes: Uint8Array;
+  /** The same memory, by fours and eights. */
+  readonly #integers: Uint32Array;
+  readonly #times: Float64Array;
+  readonly #texts: (VerdictText | null)[];
+  readonly #contexts: string[];
+  #used = 0;
   #hand = 0;
 
   constructor(bytesMax: number) {
-    const bits = Math.ceil(Math.log2(Math.max(2, (2 * bytesMax) / usualBytes)));
+    const bits = Math.min(bitsMax, Math.ceil(Math.log2(Math.max(2, (2 * bytesMax) / usualBytes))));
     const places = 2 ** bits;
+    const memory = new ArrayBuffer(places * placeBytes);
     this.#bytesMax = bytesMax;
-    this.#entries = new Array(places).fill(undefined);
-    this.#expiresAtMs = new Float64Array(places);
-    this.#sizes = new Uint32Array(places);
     this.#mask = places - 1;
     this.#shift = 32 - bits;
+    this.#bytes = new Uint8Array(memory);
+    this.#integers = new Uint32Array(memory);
+    this.#times = new Float64Array(memory);
+    this.#texts = new Array(places).fill(null);
+    this.#contexts = new Array(places).fill("");
   }
 
   get(key: VerdictKey, nowMs: number): CachedVerdict | null {
     const first = this.#placeOf(key);
-    return this.#at(first, key, nowMs) ?? this.#at(first ^ 1, key, nowMs);
+    const place = this.#isAt(first, key, nowMs) ? first : first ^ 1;
+    if (place !== first && !this.#isAt(place, key, nowMs)) return null;
+    return { text: this.#texts[place]!, loggedInAtMs: this.#times[place * 8 + 1]! };
   }
 
   set(key: VerdictKey, { text, loggedInAtMs }: CachedVerdict, nowMs: number, expiresAtMs: number): void {
+    if (key.token.length > tokenMax) return;
     const first = this.#placeOf(key);
     const second = first ^ 1;
-    const place = this.#expiresAtMs[first]! <= this.#expiresAtMs[second]! ? first : second;
+    const place = this.#times[first * 8]! <= this.#times[second * 8]! ? first : second;
     // Of two with one key the older could be found first.
-    if (this.#at(place ^ 1, key, nowMs) !== null) this.#empty(place ^ 1);
-    const size = overheadBytes + key.token.length + key.context.length + text.body.length;
-    this.#bytes += size - this.#sizes[place]!;
-    this.#sizes[place] = size;
-    this.#entries[place] = { key, text, loggedInAtMs };
-    this.#expiresAtMs[place] = expiresAtMs;
-    while (this.#bytes > this.#bytesMax) {
+    if (this.#isAt(place ^ 1, key, nowMs)) this.#empty(place ^ 1);
+    const size = 2 * placeBytes + key.context.length + text.body.length;
+    this.#used += size - this.#integers[place * 16 + 6]!;
+    this.#times[place * 8] = expiresAtMs;
+    this.#times[place * 8 + 1] = loggedInAtMs;
+    this.#integers[place * 16 + 4] = key.projectId;
+    this.#integers[place * 16 + 5] = key.settingsRevision;
+    this.#integers[place * 16 + 6] = size;
+    this.#putToken(place * placeBytes, key.token);
+    this.#putContext(place, key.context);
+    this.#texts[place] = text;
+    while (this.#used > this.#bytesMax) {
       this.#hand = (this.#hand + 1) & this.#mask;
       this.#empty(this.#hand);
     }
   }
 
-  #at(place: number, key: VerdictKey, nowMs: number): CachedVerdict | null {
-    return this.#expiresAtMs[place]! > nowMs && this.#isOf(place, key) ? this.#entries[place]! : null;
-  }
-
-  #isOf(place: number, key: VerdictKey): boolean {
-    const kept = this.#entries[place]?.key;
+  #isAt(place: number, key: VerdictKey, nowMs: number): boolean {
     return (
-      kept !== undefined &&
-      kept.token === key.token &&
-      kept.projectId === key.projectId &&
-      kept.settingsRevision === key.settingsRevision &&
-      kept.context === key.context
+      this.#times[place * 8]! > nowMs &&
+      this.#hasToken(place * placeBytes, key.token) &&
+      this.#integers[place * 16 + 4] === key.projectId &&
+      this.#integers[place * 16 + 5] === key.settingsRevision &&
+      (this.#bytes[place * placeBytes + 28] === 0 ? key.context === "" : this.#contexts[place] === key.context)
     );
   }
 
+  #putToken(start: number, token: string): void {
+    this.#bytes[start + 29] = token.length;
+    for (let at = 0; at < token.length; at++) this.#bytes[start + tokenAt + at] = token.charCodeAt(at);
+  }
+
+  /** From the end: there tokens differ. */
+  #hasToken(start: number, token: string): boolean {
+    if (this.#bytes[start + 29] !== token.length) return false;
+    for (let at = token.length - 1; at >= 0; at--) {
+      if (this.#bytes[start + tokenAt + at] !== token.charCodeAt(at)) return false;
+    }
+    return true;
+  }
+
+  /** Contexts lie elsewhere and are not touched where there is none. */
+  #putContext(place: number, context: string): void {
+    const flagAt = place * placeBytes + 28;
+    if (context !== "" || this.#bytes[flagAt] !== 0) this.#contexts[place] = context;
+    this.#bytes[flagAt] = context === "" ? 0 : 1;
+  }
+
   #empty(place: number): void {
-    this.#bytes -= this.#sizes[place]!;
-    this.#sizes[place] = 0;
-    this.#entries[place] = undefined;
-    this.#expiresAtMs[place] = 0;
+    this.#used -= this.#integers[place * 16 + 6]!;
+    this.#integers[place * 16 + 6] = 0;
+    this.#times[place * 8] = 0;
+    this.#putContext(place, "");
+    this.#texts[place] = null;
   }
 
   /** The last characters of a token are random. */
