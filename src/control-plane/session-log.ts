@@ -1,6 +1,6 @@
 /**
- * The log of a project's sessions: by first contact, the latest first. Keys order sessions by the second of their first contact;
- * within a second they are sorted here. Reads only.
+ * The log of a project's sessions: by first contact, the latest first. Keys order sessions by the second of their token, which is that of
+ * their first contact or, under load, the next; within a second they are sorted here. Reads only.
  */
 import type { VerdictPart } from "../contract/session.js";
 import { earliestToken, encodeSessionToken } from "../contract/session-token.js";

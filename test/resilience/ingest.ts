@@ -8,6 +8,8 @@ import { unidentified } from "../../src/contract/visitor.js";
 import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
 import { commitToStores } from "../../src/ingest/commit-stores.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
+import { tokenPlaceOf } from "../../src/ingest/places.js";
+import { TokenMint } from "../../src/ingest/token-mint.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { currentSchema } from "../../src/store/upgrades.js";
@@ -54,6 +56,7 @@ export async function openIngest(
     store: part,
     writer: new GroupWriter(part, "process", new WriteMarker(counts, part.place)),
     credentials: new Credentials(store),
+    mint: new TokenMint(tokenPlaceOf(part)),
     plans,
     ipStorage,
     sessionsMax,

@@ -19,6 +19,7 @@ import { newWriteCounts, WriteMarker, WriteWatch } from "../../src/store/write-w
 import { openIngest } from "../resilience/ingest.js";
 import { batch } from "../support/batches.js";
 import { json, verdictd } from "../support/process.js";
+import { putSession } from "../support/stored-session.js";
 
 const noon = Date.UTC(2026, 10, 21, 12);
 
@@ -123,8 +124,8 @@ async function stored(t: Test, count: number): Promise<Stored> {
   return { store, projectId: owner.projectId, tokens };
 }
 
-t.test("the log of sessions is one, by first contact, page by page", async (t) => {
-  const { store, projectId, tokens } = await stored(t, 25);
+/** Tokens of the whole log, read in pages of seven. */
+function logOf(store: Store, projectId: number): string[] {
   const found: string[] = [];
   let cursor: string | null = null;
   do {
@@ -133,8 +134,28 @@ t.test("the log of sessions is one, by first contact, page by page", async (t) =
     found.push(...page.rows.map(({ token }) => token));
     cursor = page.nextCursor;
   } while (cursor !== null);
+  return found;
+}
+
+t.test("the log of sessions is one, by first contact, page by page", async (t) => {
+  const { store, projectId, tokens } = await stored(t, 25);
+  const found = logOf(store, projectId);
   t.same(found, tokens.toReversed());
 });
+
+for (const sessionStores of [1, 3]) {
+  t.test(`the log leaves none out whose token is ahead of its first contact; files: ${sessionStores}`, async (t) => {
+    const store = openStore(t.testdir(), currentSchema, sessionStores);
+    t.teardown(() => store.close());
+    // As two scoring threads mint them, one of which is ahead of the clock and at last in the next second.
+    const tokens = Array.from({ length: 120 }, (_, index) =>
+      putSession(store, 1, noon + 800 + index, index, undefined, index % 2 === 0 ? 5 * index : 0),
+    );
+    const found = logOf(store, 1);
+    t.equal(found.length, tokens.length);
+    t.same([...found].sort(), [...tokens].sort());
+  });
+}
 
 t.test("sessions are erased, expire and make room wherever they lie", async (t) => {
   const { store, projectId, tokens } = await stored(t, 40);

@@ -3,6 +3,7 @@ import type { VerdictPart } from "../../src/contract/session.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { encodeSession } from "../../src/store/session-record.js";
+import { sessionStoreOf } from "../../src/store/session-stores.js";
 import type { Store } from "../../src/store/store.js";
 
 const noBytes = Buffer.alloc(0);
@@ -12,16 +13,20 @@ export function storedToken(firstSeenMs: number, number: number): string {
   return encodeSessionToken(mintSessionToken(firstSeenMs, (into) => into.fill(number).fill(number >> 8, 0, 1)));
 }
 
-/** Stores a session that began at `firstSeenMs`; its token. Tokens of one time differ by `number`, 0 to 65,535. */
+/**
+ * Stores a session that began at `firstSeenMs`; its token. Tokens of one time differ by `number`, 0 to 65,535. The token's time may be
+ * `aheadMs` later, as under load.
+ */
 export function putSession(
   store: Store,
   projectId: number,
   firstSeenMs: number,
   number = 0,
   lastSeenMs = firstSeenMs,
+  aheadMs = 0,
 ): string {
-  const token = storedToken(firstSeenMs, number);
-  const key = sessionKey(projectId, decodeSessionToken(token)!);
+  const token = storedToken(firstSeenMs + aheadMs, number);
+  const bytes = decodeSessionToken(token)!;
   const verdict: VerdictPart = {
     scored: false,
     engineScores: { heuristics: null, js_detection: null, behavioral: null },
@@ -34,6 +39,7 @@ export function putSession(
     eventCount: 1,
     last: { ip: "", userAgent: "", path: "", host: "" },
   };
-  store.sessions.putSync(key, encodeSession({ verdict, repeats: noBytes, features: noBytes }));
+  const record = encodeSession({ verdict, repeats: noBytes, features: noBytes });
+  sessionStoreOf(store, bytes).sessions.putSync(sessionKey(projectId, bytes), record);
   return token;
 }
