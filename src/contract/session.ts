@@ -21,6 +21,22 @@ export interface VerdictPart {
   last: LastRequest;
 }
 
+/** That of a session whose first batch came at `nowMs` and has not been folded yet. */
+export function newVerdictPart(nowMs: number): VerdictPart {
+  return {
+    scored: false,
+    engineScores: { heuristics: null, js_detection: null, behavioral: null },
+    score: 0,
+    detectionIds: [],
+    verifiedBot: null,
+    firstSeenMs: nowMs,
+    lastSeenMs: nowMs,
+    loggedInAtMs: 0,
+    eventCount: 0,
+    last: { ip: "", userAgent: "", path: "", host: "" },
+  };
+}
+
 /** The settings of a project that decide a verdict. */
 export interface BotSettings {
   /** Guard: verified bots are allowed before any rule. */

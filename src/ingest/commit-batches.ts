@@ -7,7 +7,7 @@ import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.
 import type { LastRequest, RequestFacts } from "../contract/evidence.js";
 import type { Plans } from "../contract/plans.js";
 import type { IpStorage } from "../contract/scoring-worker.js";
-import type { VerdictPart } from "../contract/session.js";
+import { newVerdictPart, type VerdictPart } from "../contract/session.js";
 import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
 import { setCrawlerClaim } from "../engines/crawler-claim.js";
 import { foldBatch } from "../engines/fold-batch.js";
@@ -327,18 +327,7 @@ function newSession(store: SessionStore, projectId: number, token: Buffer, nowMs
     projectId,
     key,
     token: encodeSessionToken(token),
-    verdict: {
-      scored: false,
-      engineScores: { heuristics: null, js_detection: null, behavioral: null },
-      score: 0,
-      detectionIds: [],
-      verifiedBot: null,
-      firstSeenMs: nowMs,
-      lastSeenMs: nowMs,
-      loggedInAtMs: 0,
-      eventCount: 0,
-      last: { ip: "", userAgent: "", path: "", host: "" },
-    },
+    verdict: newVerdictPart(nowMs),
     features: newFeatures(),
     repeats: new Repeats(store, key, Buffer.alloc(0), 0),
     isNew: true,

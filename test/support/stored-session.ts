@@ -1,5 +1,5 @@
 /** A session put straight into a store, as one batch long ago would have left it: for tests of what reads sessions or refers to them. */
-import type { VerdictPart } from "../../src/contract/session.js";
+import { newVerdictPart } from "../../src/contract/session.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { encodeSession } from "../../src/store/session-record.js";
@@ -27,18 +27,7 @@ export function putSession(
 ): string {
   const token = storedToken(firstSeenMs + aheadMs, number);
   const bytes = decodeSessionToken(token)!;
-  const verdict: VerdictPart = {
-    scored: false,
-    engineScores: { heuristics: null, js_detection: null, behavioral: null },
-    score: 0,
-    detectionIds: [],
-    verifiedBot: null,
-    firstSeenMs,
-    lastSeenMs,
-    loggedInAtMs: 0,
-    eventCount: 1,
-    last: { ip: "", userAgent: "", path: "", host: "" },
-  };
+  const verdict = { ...newVerdictPart(firstSeenMs), lastSeenMs, eventCount: 1 };
   const record = encodeSession({ verdict, repeats: noBytes, features: noBytes });
   sessionStoreOf(store, bytes).sessions.putSync(sessionKey(projectId, bytes), record);
   return token;

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { IngestBatch, IngestEvent } from "../../../src/contract/events.js";
 import type { RequestFacts } from "../../../src/contract/evidence.js";
-import type { VerdictPart } from "../../../src/contract/session.js";
+import { newVerdictPart, type VerdictPart } from "../../../src/contract/session.js";
 import { foldBatch } from "../../../src/engines/fold-batch.js";
 import { scoreSession } from "../../../src/engines/score-session.js";
 import {
@@ -181,18 +181,7 @@ function newSession(token: string, { nowMs }: RequestFacts): Session {
   return {
     token,
     isNew: true,
-    verdict: {
-      scored: false,
-      engineScores: { heuristics: null, js_detection: null, behavioral: null },
-      score: 0,
-      detectionIds: [],
-      verifiedBot: null,
-      firstSeenMs: nowMs,
-      lastSeenMs: nowMs,
-      loggedInAtMs: 0,
-      eventCount: 0,
-      last: { ip: "", userAgent: "", path: "", host: "" },
-    },
+    verdict: newVerdictPart(nowMs),
     features: newFeatures(),
     repeats: new Int32Array(0),
   };
