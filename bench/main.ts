@@ -73,7 +73,7 @@ async function storeSessions({ bed, generator, options }: BenchContext, count: n
     url: bed.verdictd.url,
     traffic: { kind: "ingest", siteKey: bed.keys.siteKey, tokens: null, sizes: [10] },
     tool: "raw",
-    connections: options.connections,
+    connections: options.visitors,
     pipelining: 1,
     warmUpMs: 0,
     durationMs: 0,
@@ -108,9 +108,9 @@ async function main(options: BenchOptions): Promise<void> {
   const results = await runScenarios(options, wanted);
   const inProcess = options.remote === null ? runInProcess(options) : [];
   if (results.length + inProcess.length === 0) throw new Error(`--only ${options.only}: there is no such scenario`);
-  const { pairs, durationMs, sessions, connections } = options;
+  const { pairs, durationMs, sessions, connections, visitors } = options;
   const minutes = Math.round((performance.now() - start) / 60_000);
-  const run = { pairs, seconds: durationMs / 1000, sessions, connections, minutes };
+  const run = { pairs, seconds: durationMs / 1000, sessions, connections, visitors, minutes };
   const report: Report = { machine: describeMachine(loadBefore), run, results, inProcess };
   console.log(`\n${reportText(report)}`);
   if (options.outDir === null) return;

@@ -9,7 +9,10 @@ export interface BenchOptions {
   readonly durationMs: number;
   /** Sessions the fill-up stores before the rest is measured. */
   readonly sessions: number;
+  /** Keep-alive connections that read verdicts: those of backends. */
   readonly connections: number;
+  /** Keep-alive connections that send batches: each visitor has one. */
+  readonly visitors: number;
   readonly pipelining: number;
   /** A running deployment to measure instead of a server of our own, or null. */
   readonly remote: { readonly url: string; readonly siteKey: string; readonly privateKey: string } | null;
@@ -23,10 +26,13 @@ export const usage = `npm run bench -- [options]
   --only NAME         only scenarios and in-process benches whose names start with NAME, such as fill, verdict, ingest-known, mixed, sdk
   --pairs N           interleaved runs of each server; default 5
   --seconds S         length of a run; default 1.5
-  --connections N     keep-alive connections of the generator; default 64
+  --connections N     keep-alive connections that read verdicts; default 64
+  --visitors N        keep-alive connections that send batches; default 256
   --pipelining N      verdict reads of a connection in flight; default 1
   --url URL           a running deployment, with --site-key KEY and --private-key KEY
   --out DIR           where results go; default bench/results for a whole run; one with --only or --url is printed only`;
+
+type NumberFlag = "sessions" | "pairs" | "seconds" | "connections" | "visitors" | "pipelining";
 
 /** Throws a readable error for what can't be. */
 export function readOptions(words: readonly string[]): BenchOptions {
@@ -40,6 +46,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
       pairs: text,
       seconds: text,
       connections: text,
+      visitors: text,
       pipelining: text,
       url: text,
       "site-key": text,
@@ -48,7 +55,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
     },
   });
   const full = values.full === true;
-  const number = (name: "sessions" | "pairs" | "seconds" | "connections" | "pipelining", fallback: number): number => {
+  const number = (name: NumberFlag, fallback: number): number => {
     const value = values[name] === undefined ? fallback : Number(values[name]);
     if (!(value > 0)) throw new Error(`--${name}: expected a positive number, got "${values[name]}"`);
     return value;
@@ -64,6 +71,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
     durationMs: number("seconds", 1.5) * 1000,
     sessions: number("sessions", full ? 1_000_000 : 200_000),
     connections: number("connections", 64),
+    visitors: number("visitors", 256),
     pipelining: number("pipelining", 1),
     remote: url === undefined ? null : { url: url.replace(/\/$/, ""), siteKey: siteKey!, privateKey: privateKey! },
     outDir: values.out ?? (isWhole ? "bench/results" : null),

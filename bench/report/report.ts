@@ -12,6 +12,7 @@ export interface RunFacts {
   readonly seconds: number;
   readonly sessions: number;
   readonly connections: number;
+  readonly visitors: number;
   readonly minutes: number;
 }
 
@@ -49,7 +50,7 @@ export function reportText({ machine, run, results, inProcess }: Report): string
   const packages = Object.entries(machine.packages).map(([name, version]) => `${name} ${version}`);
   const about = [
     `${measuredOn(machine)}; ${machine.system}, Node ${machine.node}, ${packages.join(", ")}.`,
-    `${pairsOf(run)}, ${run.connections} connections, up to ${run.sessions.toLocaleString("en")} stored sessions; ${run.minutes} minutes in all, load average before: ${machine.loadBefore.toFixed(1)}.`,
+    `${pairsOf(run)}, verdicts read from ${run.connections} connections, batches sent from ${run.visitors}, up to ${run.sessions.toLocaleString("en")} stored sessions; ${run.minutes} minutes in all, load average before: ${machine.loadBefore.toFixed(1)}.`,
     "Servers and load generator share the cores: the ratios of one scenario are worth quoting, absolute rates are this machine's.",
   ].join("\n");
   const tables = [loadTable(results), goalTable(results), otherTable(results), inProcessTable(inProcess)];

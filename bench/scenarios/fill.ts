@@ -127,7 +127,7 @@ async function measureRates(
   durationMs: number,
 ): Promise<Rates> {
   const { siteKey, privateKey } = bed.keys;
-  const common = { ...baseJob, url, connections: options.connections, durationMs };
+  const common = { ...baseJob, url, durationMs };
   const rate = async (job: LoadJob): Promise<number> => {
     const [{ requests, seconds, errors, firstError }] = await generator.run(job);
     if (errors > 0) throw new Error(`fill: ${firstError}`);
@@ -136,8 +136,14 @@ async function measureRates(
   const verdict: TrafficSpec = { kind: "verdict", privateKey, tokens: read };
   const ingest: TrafficSpec = { kind: "ingest", siteKey, tokens: written, sizes: [10] };
   return {
-    verdict: await rate({ ...common, traffic: verdict, statuses: [200], contains: '"verdict":"' }),
-    ingest: await rate({ ...common, traffic: ingest, statuses: [202], contains: "" }),
+    verdict: await rate({
+      ...common,
+      connections: options.connections,
+      traffic: verdict,
+      statuses: [200],
+      contains: '"verdict":"',
+    }),
+    ingest: await rate({ ...common, connections: options.visitors, traffic: ingest, statuses: [202], contains: "" }),
   };
 }
 

@@ -74,7 +74,7 @@ function ingestJob({ bed, options }: BenchContext): LoadJob {
     url: bed.verdictd.url,
     traffic: { kind: "ingest", siteKey, tokens: bed.tokens("sessions", 20_000), sizes: [10] },
     tool: "raw",
-    connections: options.connections,
+    connections: options.visitors,
     pipelining: 1,
     warmUpMs: 300,
     durationMs: 4 * options.durationMs,
@@ -99,7 +99,7 @@ function verdictJob(context: BenchContext): LoadJob {
 }
 
 async function together(context: BenchContext, rate: number): Promise<[LoadResult, LoadResult, number]> {
-  const connections = openLoopLanes * context.options.connections;
+  const connections = openLoopLanes * context.options.visitors;
   const running = context.generator.run({ ...ingestJob(context), connections, rate }, verdictJob(context));
   const toScoreMs = await eventToScore(context);
   const [ingest, verdict] = await running;

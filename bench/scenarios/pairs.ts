@@ -18,6 +18,8 @@ interface Race {
   readonly contains: string;
   readonly withPeer?: boolean;
   readonly tool?: LoadJob["tool"];
+  /** Connections of the generator, where they are not those of the options. */
+  readonly connections?: number;
   /** Another server on the same store, with these flags. */
   readonly flags?: readonly string[];
   /** Changes the project first; returns how to change it back. */
@@ -90,6 +92,7 @@ const races: readonly Race[] = [
     traffic: verdicts(cachedSessions),
     contains: '"verdict":"',
     tool: "autocannon",
+    connections: 16,
     withPeer: true,
   },
   {
@@ -98,6 +101,14 @@ const races: readonly Race[] = [
     goals: { rateRatio: 0.25, cpuRatio: 5, peerRatio: 4 },
     traffic: batches([10], true),
     contains: '"accepted":10,"duplicates":0',
+    withPeer: true,
+  },
+  {
+    name: "ingest-few-visitors",
+    title: "ingest, 10 events, known sessions, from 64 connections",
+    traffic: batches([10], true),
+    contains: '"accepted":10,"duplicates":0',
+    connections: 64,
     withPeer: true,
   },
   {
@@ -125,6 +136,7 @@ const races: readonly Race[] = [
     traffic: batches([10], true),
     contains: '"accepted":10,"duplicates":0',
     tool: "autocannon",
+    connections: 16,
     withPeer: true,
   },
 ];
@@ -169,7 +181,7 @@ function jobOf(race: Race, context: BenchContext, target: Target): LoadJob {
     url: target.url,
     traffic,
     tool: race.tool ?? "raw",
-    connections: race.tool === "autocannon" ? 16 : options.connections,
+    connections: race.connections ?? (traffic.kind === "verdict" ? options.connections : options.visitors),
     // uWebSockets.js closes connections that pipeline behind an answer still to come, as those of ingest are.
     pipelining: traffic.kind === "verdict" ? options.pipelining : 1,
     warmUpMs,

@@ -4,6 +4,7 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import t from "tap";
+import { schemaVersion } from "../../src/store/store.js";
 import { BareRoot, cannotRun, executable } from "../package/bare-root.js";
 import { firstProject, firstSession } from "../package/first-session.js";
 import { freePort } from "../support/process.js";
@@ -17,9 +18,12 @@ t.test("the file is small and says what it is and what it carries", { skip }, as
   const { commit } = JSON.parse(readFileSync(new URL("../../build.json", import.meta.url), "utf8"));
   const told = await root.run("--version");
   t.same([told.code, told.stderr], [0, ""]);
-  const [first, second, third, ...natives] = told.stdout.trimEnd().split("\n");
-  t.same([first, second], [`verdictd ${version}`, `commit ${commit ?? "unknown"}`]);
-  t.match(third, /^node 22\.\d+\.\d+ \(ABI 127, linux-(x64|arm64)\)$/);
+  const [first, second, third, fourth, ...natives] = told.stdout.trimEnd().split("\n");
+  t.same(
+    [first, second, third],
+    [`verdictd ${version}`, `commit ${commit ?? "unknown"}`, `store schema ${schemaVersion}`],
+  );
+  t.match(fourth, /^node 22\.\d+\.\d+ \(ABI 127, linux-(x64|arm64)\)$/);
   t.same(
     natives.map((line) => line.split(" ")[0]),
     ["lmdb", "msgpackr-extract", "uWebSockets.js"],
