@@ -37,6 +37,8 @@ export interface FillPoint {
   readonly ingestRate: number;
   readonly verdictRate: number;
   readonly diskBytes: number;
+  /** By which the disk grew with each session of 20 events stored on the way to this point. */
+  readonly newSessionBytes: number;
   /** Of the server's memory, mapped files (the store) not among them. */
   readonly privateBytes: number | null;
 }

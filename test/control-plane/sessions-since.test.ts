@@ -15,9 +15,17 @@ const sessions = new Sessions(store);
 
 let puts = 0;
 
-/** Puts a session that began so long before the end of the day, in hours. */
-function put(projectId: number, hoursAgo: number): void {
-  putSession(store, projectId, Math.floor(untilMs - hoursAgo * hourMs), puts++ % 256);
+/** Puts sessions that began so long before the end of the day, in hours. */
+function put(projectId: number, hoursAgo: readonly number[]): void {
+  store.root.transactionSync(() => {
+    for (const hours of hoursAgo) putSession(store, projectId, Math.floor(untilMs - hours * hourMs), puts++);
+  });
+}
+
+/** So many times, evenly spread, in hours ago. */
+function spread(count: number, fromHoursAgo: number, toHoursAgo: number): number[] {
+  const step = (toHoursAgo - fromHoursAgo) / count;
+  return Array.from({ length: count }, (_, index) => fromHoursAgo + (index + 0.5) * step);
 }
 
 /** Hours ago, of the sessions visited, and whether they were all. */
@@ -36,8 +44,8 @@ async function visited(
 }
 
 t.test("all sessions of the time, the latest first, and none from before it or of another project", async (t) => {
-  for (let index = 1; index <= 350; index++) put(1, index / 10);
-  put(2, 1);
+  put(1, spread(350, 0, 35));
+  put(2, [1]);
   const { areAll, hoursAgo, tokens } = await visited(1, 240);
   t.equal(areAll, true);
   t.equal(tokens.size, 240, "each once, more than are read in a piece");
@@ -50,8 +58,8 @@ t.test("all sessions of the time, the latest first, and none from before it or o
 
 t.test("where there are more, a quiet time counts as much as a busy one", async (t) => {
   // A thousand sessions in the last hour, twenty in each hour before.
-  for (let index = 0; index < 1000; index++) put(3, (index + 0.5) / 1000);
-  for (let index = 20; index < 480; index++) put(3, (index + 0.5) / 20);
+  put(3, spread(1000, 0, 1));
+  put(3, spread(460, 1, 24));
   const { areAll, hoursAgo, tokens } = await visited(3, 240);
   t.equal(areAll, false);
   t.equal(tokens.size, 240, "as many as were asked for");

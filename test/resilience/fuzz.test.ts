@@ -21,8 +21,8 @@ t.test("any order of batches, repeats and retried first contacts counts as sets 
 });
 
 t.test("inputs that coverage leads to are batches with a score or refused, rules or refused", async (t) => {
-  await fuzzBatches(t, 400, Date.now() % 1_000_000);
-  await fuzzRules(t, 800, Date.now() % 1_000_000);
+  await fuzzBatches(t, 250, Date.now() % 1_000_000);
+  await fuzzRules(t, 500, Date.now() % 1_000_000);
 });
 
 t.test("every accepted batch leaves a score from 1 to 99", async (t) => {
