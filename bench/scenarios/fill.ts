@@ -6,7 +6,7 @@ import { median, settleMs } from "../measure.js";
 import { Progress } from "../report/progress.js";
 import { privateBytes } from "../servers/process-usage.js";
 import { runCommand, startVerdictd, type Target } from "../servers/servers.js";
-import { diskBytesFor, privateBytesMax } from "./footprint.js";
+import { diskBytesOfNew, privateBytesMax } from "./footprint.js";
 import { atLeast, atMost, type BenchContext, type Figure, type FillPoint, type Scenario } from "./scenario.js";
 
 /** Events of a stored session: what the figure for disk is stated for. */
@@ -219,7 +219,7 @@ async function figuresOf(
     atLeast(`verdict rate with ${many} stored sessions, to that with ${few}`, verdict, "×", 0.9),
     // What the last ones added: the earlier ones have had the batches of the rates in between, and are sessions of more events.
     atMost("disk per session of 20 events", last.newSessionBytes, "B", 1200),
-    atMost(`disk with ${many} sessions, to the formula's`, last.diskBytes / diskBytesFor(last.sessions), "×", 1),
+    atMost("disk per session of 20 events, to the formula's", last.newSessionBytes / diskBytesOfNew, "×", 1),
     atMost(`start-up with ${many} sessions`, median(startsMs), "ms", 1000),
   ];
   return [...figures, ...memoryFigures(first, last, beforeBytes)];

@@ -6,17 +6,13 @@ import { serveOptions } from "../../src/config.js";
 
 const MIB = 1024 ** 2;
 
-/** Pages in use while others are written, memory of pointer paths, trails. */
-const fixedDiskBytes = 32 * MIB;
 /** A session of up to 30 events: a quarter of a page of 4 KiB. */
 const sessionDiskBytes = 1050;
 /** A new session's idempotency key, and its place in the counts of addresses and of shapes. */
 const newSessionDiskBytes = 95 + 110;
 
-/** Bytes of disk for so many sessions of 20 events, all new. */
-export function diskBytesFor(sessions: number): number {
-  return fixedDiskBytes + sessions * (sessionDiskBytes + newSessionDiskBytes);
-}
+/** Bytes of disk that a new session of 20 events adds at most. */
+export const diskBytesOfNew = sessionDiskBytes + newSessionDiskBytes;
 
 const processBytes = 64 * MIB;
 const httpThreadBytes = 32 * MIB;
