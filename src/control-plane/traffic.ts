@@ -12,7 +12,10 @@ interface Counts {
 
 export class TrafficCounter {
   readonly #store: Store;
+  /** Of each project's present hour; those of hours that are over. */
   #rows = new Map<number, Counts>();
+  #past: Counts[] = [];
+  #writing: Promise<void> | null = null;
 
   constructor(store: Store) {
     this.#store = store;
@@ -22,8 +25,7 @@ export class TrafficCounter {
     const hour = hourOf(nowMs);
     let row = this.#rows.get(projectId);
     if (row === undefined || row.hour !== hour) {
-      // What fails is kept, and said by the next regular flush.
-      if (row !== undefined) this.flush().catch(() => {});
+      if (row !== undefined) this.#past.push(row);
       row = { projectId, hour, verdicts: {}, actions: {} };
       this.#rows.set(projectId, row);
     }
@@ -32,24 +34,29 @@ export class TrafficCounter {
   }
 
   /**
-   * Adds what was counted to the store. A crash loses at most what was counted since the last flush. Rejects when the store can't be
-   * written (a full disk); the counts of the present hour are kept then.
+   * Adds what was counted to the store, and waits for what an earlier flush is adding. A crash loses at most what was counted since the last
+   * flush. Rejects when the store can't be written (a full disk); the counts are kept then.
    */
   async flush(): Promise<void> {
-    if (this.#rows.size === 0) return;
-    const rows = this.#rows;
+    while (this.#writing !== null) await this.#writing.catch(() => {});
+    const rows = [...this.#past, ...this.#rows.values()];
+    if (rows.length === 0) return;
+    this.#past = [];
     this.#rows = new Map();
+    this.#writing = this.#write(rows);
     try {
-      await this.#write(rows);
+      await this.#writing;
     } catch (error) {
-      for (const row of rows.values()) this.#restore(row);
+      for (const row of rows) this.#restore(row);
       throw error;
+    } finally {
+      this.#writing = null;
     }
   }
 
-  async #write(rows: ReadonlyMap<number, Counts>): Promise<void> {
+  async #write(rows: readonly Counts[]): Promise<void> {
     await this.#store.root.transaction(() => {
-      for (const { projectId, hour, verdicts, actions } of rows.values()) {
+      for (const { projectId, hour, verdicts, actions } of rows) {
         const before = this.#store.traffic.get([projectId, hour]);
         this.#store.traffic.putSync([projectId, hour], {
           events: before?.events ?? 0,
@@ -63,7 +70,10 @@ export class TrafficCounter {
 
   #restore(row: Counts): void {
     const since = this.#rows.get(row.projectId);
-    if (since !== undefined && since.hour !== row.hour) return;
+    if (since !== undefined && since.hour !== row.hour) {
+      this.#past.push(row);
+      return;
+    }
     const verdicts = added(since?.verdicts, row.verdicts);
     const actions = added(since?.actions, row.actions);
     this.#rows.set(row.projectId, { projectId: row.projectId, hour: row.hour, verdicts, actions });

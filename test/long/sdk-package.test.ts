@@ -1,4 +1,7 @@
-/** The npm entry as a customer gets it: packed, unpacked into a project of theirs, imported and type-checked there. */
+/**
+ * The npm entry as a customer gets it: packed, unpacked into a project of theirs, imported and type-checked there. Continuous
+ * integration runs this file too.
+ */
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,0 +1,55 @@
+/** Counts of verdicts collected in memory: what a flush has stored when it resolves, and what is kept when it can't. */
+import t from "tap";
+import { TrafficCounter } from "../../src/control-plane/traffic.js";
+import { hourOf } from "../../src/store/keys.js";
+import { openStore } from "../../src/store/store.js";
+
+const noonMs = Date.UTC(2026, 10, 21, 12);
+const hourMs = 3_600_000;
+
+t.test("a flush has stored what an earlier one is still storing", async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const counter = new TrafficCounter(store);
+  counter.countVerdict(1, "definite", "block", noonMs);
+  const earlier = counter.flush();
+  await counter.flush();
+  t.match(store.traffic.get([1, hourOf(noonMs)]), { verdicts: { definite: 1 }, actions: { block: 1 } });
+  await earlier;
+});
+
+t.test("an hour that ends while a flush is under way loses nothing", async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const counter = new TrafficCounter(store);
+  counter.countVerdict(1, "definite", "block", noonMs);
+  const earlier = counter.flush();
+  counter.countVerdict(1, "definite", "block", noonMs);
+  counter.countVerdict(1, "verified", "allow", noonMs + hourMs);
+  await Promise.all([earlier, counter.flush()]);
+  t.match(store.traffic.get([1, hourOf(noonMs)]), { verdicts: { definite: 2 } });
+  t.match(store.traffic.get([1, hourOf(noonMs) + 1]), { verdicts: { verified: 1 } });
+});
+
+t.test("what could not be stored is counted by the next flush", async (t) => {
+  const dir = t.testdir();
+  const store = openStore(dir);
+  t.teardown(() => store.close());
+  const { root } = store;
+  let isBroken = true;
+  const failing = {
+    ...store,
+    root: {
+      transaction: (work: () => void) => (isBroken ? Promise.reject(new Error("full")) : root.transaction(work)),
+    },
+  } as unknown as typeof store;
+  const counter = new TrafficCounter(failing);
+  counter.countVerdict(1, "definite", "block", noonMs);
+  counter.countVerdict(1, "definite", "block", noonMs + hourMs);
+  await t.rejects(counter.flush(), /full/);
+  counter.countVerdict(1, "definite", "block", noonMs + hourMs);
+  isBroken = false;
+  await counter.flush();
+  t.match(store.traffic.get([1, hourOf(noonMs)]), { verdicts: { definite: 1 } });
+  t.match(store.traffic.get([1, hourOf(noonMs) + 1]), { verdicts: { definite: 2 } });
+});
