@@ -158,9 +158,10 @@ export const limits = {
   pageMin: 1,
   pageMax: 100,
   pageDefault: 50,
-  /** Stored sessions that one `rules/test` replays when it does not say, and at most: 10 to 25 us of CPU each. */
+  /** Stored sessions that one `rules/test` replays when it does not say; 10 to 25 us of CPU each. */
   ruleTestSessionsDefault: 1000,
-  ruleTestSessionsMax: 10_000,
+  /** Sessions looked up in one piece, about 5 ms; fewer would read a busy second, which is read whole, again and again. */
+  ruleTestLookup: 1000,
   /** Sessions taken from each slice of the time that `rules/test` samples. */
   ruleTestSliceSessions: 10,
   /** Sessions replayed before other requests get their turn: about a millisecond. */

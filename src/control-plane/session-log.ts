@@ -109,10 +109,10 @@ export async function sessionsSince(
 ): Promise<LogPosition[]> {
   const positions: LogPosition[] = [];
   while (positions.length < count) {
-    const page = latestSessions(store, projectId, limits.ruleTestChunk, positions.at(-1) ?? null);
+    const page = latestSessions(store, projectId, limits.ruleTestLookup, positions.at(-1) ?? null);
     const begun = page.filter((position) => position.firstSeenMs >= fromMs);
     positions.push(...begun);
-    if (begun.length < limits.ruleTestChunk) break;
+    if (begun.length < limits.ruleTestLookup) break;
     await turn();
   }
   return positions.slice(0, count);
