@@ -105,17 +105,23 @@ export class HeaderBlocks {
 /** Memory that frames have come back in, to be written again: a few buffers are enough for all tasks at the workers. */
 export class FrameMemory {
   readonly #free: ArrayBuffer[] = [];
+  /** Of the largest frame so far: as much as the next may take, so that it need not grow under way, each time into memory of its own. */
+  #bytes = startBytes;
 
   /** A buffer of at least 64 KiB. */
   take(): Buffer {
     const free = this.#free.pop();
-    return free === undefined ? Buffer.allocUnsafeSlow(startBytes) : Buffer.from(free);
+    return free === undefined ? Buffer.allocUnsafeSlow(this.#bytes) : Buffer.from(free);
   }
 
-  /** Gives a buffer back for the next frame. One that is too small or of an unusual size is left to the collector. */
+  /** Gives a buffer back for the next frame. One that is smaller than those of late, or of an unusual size, is left to the collector. */
   give(memory: ArrayBufferLike): void {
-    const isUsual = memory.byteLength >= startBytes && memory.byteLength <= frameBytesKept;
-    if (memory instanceof ArrayBuffer && isUsual && this.#free.length < buffersKept) this.#free.push(memory);
+    if (!(memory instanceof ArrayBuffer) || memory.byteLength < this.#bytes || memory.byteLength > frameBytesKept) return;
+    if (memory.byteLength > this.#bytes) {
+      this.#bytes = memory.byteLength;
+      this.#free.length = 0;
+    }
+    if (this.#free.length < buffersKept) this.#free.push(memory);
   }
 }
 
@@ -186,7 +192,6 @@ export class FrameWriter {
     if (needed <= this.#bytes.length) return this.#bytes;
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
     larger.set(this.#bytes.subarray(0, this.#end));
-    this.#memory.give(this.#bytes.buffer);
     this.#bytes = larger;
     return larger;
   }

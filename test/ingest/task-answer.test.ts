@@ -81,6 +81,19 @@ t.test("frames in memory that came back hold only what was put into them", async
   }
 });
 
+t.test("memory of a large frame is what the next is written into, and a new one begins as large", async (t) => {
+  const memory = new FrameMemory();
+  const small = memory.take().buffer;
+  const writer = new FrameWriter(new HeaderBlocks(), memory);
+  writer.add(request({ body: Buffer.alloc(200_000) }));
+  const large = writer.take().buffer;
+  memory.give(small);
+  memory.give(large);
+  memory.give(small);
+  t.equal(memory.take().buffer, large);
+  t.equal(memory.take().byteLength, large.byteLength);
+});
+
 t.test("header lines that many requests share take their bytes once", async (t) => {
   const one = new FrameWriter();
   const many = new FrameWriter();
