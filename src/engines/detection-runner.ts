@@ -11,6 +11,9 @@ export class DetectionRunner {
   readonly #predicates: readonly ((evidence: Evidence) => boolean)[];
   /** The bit of each name that any of them reads. */
   readonly #bits: ReadonlyMap<string, number>;
+  /** The names of an evidence in their order, which is always the same, and the bit of each, -1 where no detection reads it. */
+  #order: string[] = [];
+  #bitsInOrder = new Int32Array(0);
   /** A bit for each name that was observed, of the evidence looked at last. */
   readonly #observed: Int32Array;
   /** What each detection reads: pairs of a word's number and the bits that must be set in it, from `#readsAt` of the detection on. */
@@ -36,17 +39,23 @@ export class DetectionRunner {
   /** Those that fire, in the order of the list; a missing value skips a detection. */
   fired(evidence: Evidence): Detection[] {
     const observed = this.#observed.fill(0);
+    let position = 0;
     // Going through an object is many times cheaper than asking it for one name after the other.
     for (const name in evidence) {
-      if (evidence[name as EvidenceName] === undefined) continue;
-      const bit = this.#bits.get(name);
-      if (bit !== undefined) observed[bit >> 5]! |= 1 << (bit & 31);
+      if (this.#order[position] !== name) this.#learnOrder(evidence);
+      const bit = this.#bitsInOrder[position++]!;
+      if (bit >= 0 && evidence[name as EvidenceName] !== undefined) observed[bit >> 5]! |= 1 << (bit & 31);
     }
     const fired: Detection[] = [];
     for (let index = 0; index < this.#predicates.length; index++) {
       if (this.#isObserved(index) && this.#predicates[index]!(evidence)) fired.push(this.#detections[index]!);
     }
     return fired;
+  }
+
+  #learnOrder(evidence: Evidence): void {
+    this.#order = Object.keys(evidence);
+    this.#bitsInOrder = Int32Array.from(this.#order, (name) => this.#bits.get(name) ?? -1);
   }
 
   #isObserved(index: number): boolean {

@@ -97,6 +97,16 @@ class ProjectReplays {
     return false;
   }
 
+  /**
+   * Brings the slots of these shingles nearer to the core. Slots lie far apart, and looked up one after the other each is waited for alone:
+   * that was a tenth of what a batch costs the thread. Returns something, so that it is not left out.
+   */
+  touch(hashes: readonly number[]): number {
+    let sum = 0;
+    for (const hash of hashes) sum ^= this.#slots[2 * (hash & (this.#slotCount - 1))]!;
+    return sum;
+  }
+
   /** Whether another session has shown the shingle; null when it is not held here. */
   #isReplay(session: number, hash: number): boolean | null {
     const slot = hash & (this.#slotCount - 1);
@@ -239,6 +249,7 @@ export class ReplayMemory {
   readonly #tables: ReplayTables;
   /** The projects of the transaction under way. */
   readonly #used = new Map<number, UsedProject>();
+  #touched = 0;
 
   constructor(store: SessionStore, tables = new ReplayTables()) {
     this.#store = store;
@@ -249,6 +260,7 @@ export class ReplayMemory {
   note(projectId: number, session: number, hashes: readonly number[]): number {
     if (hashes.length === 0) return 0;
     const { own, others } = this.#used.get(projectId) ?? this.#use(projectId);
+    this.#touched ^= own.touch(hashes);
     let matches = 0;
     for (const hash of hashes) if (own.note(session, hash, others)) matches++;
     return matches;
