@@ -122,6 +122,11 @@ export const limits = {
 
   /** Batches of one scoring task and its bytes: bounds how long one write transaction holds the store. */
   taskBatchesMax: 256,
+  /**
+   * Batches of a task that are read, folded and saved before the next are looked at: as many as the caches of a core hold what they are turned
+   * into (some 20 KB each).
+   */
+  batchesAtOnce: 8,
   taskBytesMax: 4 * KIB * KIB,
   /** How much a scoring thread gives way to those that answer, where threads have a priority (Linux): a third of their share of a full core. */
   scoringNiceness: 5,

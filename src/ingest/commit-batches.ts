@@ -22,12 +22,13 @@ import {
   unpackFeatures,
 } from "../engines/session-features.js";
 import { Refusal, refuse } from "../errors.js";
+import { limits } from "../limits.js";
 import type { GroupWriter } from "../store/group-writer.js";
 import { sessionKey, tokenAt } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
 import type { SessionStore } from "../store/session-store.js";
 import { freshenOthers } from "../store/session-stores.js";
-import { batchOf, type ReadBody, readBody, siteKeyOf } from "./decode-batch.js";
+import { batchOf, idHashesOf, type ReadBody, readBody, siteKeyOf } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
 import {
   badIdempotencyKey,
@@ -76,6 +77,10 @@ interface Transaction {
   readonly holders: Map<string, KeyHolder | null>;
   /** By token. */
   readonly sessions: Map<string, OpenSession>;
+  /** Those of the batches under way that are to be saved. */
+  readonly changed: OpenSession[];
+  /** Those that the transaction has made, to be saved at its end. */
+  readonly minted: OpenSession[];
   readonly counts: SessionCounts;
   readonly usage: UsageTally;
   readonly replays: ReplayMemory;
@@ -107,7 +112,7 @@ export interface CommitOptions {
 export function commitBatches(
   options: CommitOptions,
   requests: readonly IngestRequest[],
-  bodies = requests.map((request) => readBody(request.body)),
+  bodies: readonly ReadBody[] | null = null,
 ): (IngestOutcome | Elsewhere)[] {
   try {
     return commitGroup(options, requests, bodies);
@@ -128,7 +133,7 @@ class BatchFault extends Error {
 function commitGroup(
   options: CommitOptions,
   requests: readonly IngestRequest[],
-  bodies: readonly ReadBody[],
+  bodies: readonly ReadBody[] | null,
 ): (IngestOutcome | Elsewhere)[] {
   const fired: number[] = [];
   const replays = options.replays ?? new ReplayMemory(options.store);
@@ -139,17 +144,27 @@ function commitGroup(
     const transaction: Transaction = {
       holders: new Map(),
       sessions: new Map(),
+      changed: [],
+      minted: [],
       counts: new SessionCounts(options.store, options.sessionsMax),
       usage: new UsageTally(options.store, options.plans),
       replays,
       mint,
       ipStorage: options.ipStorage,
     };
-    const outcomes = requests.map((request, index) => takeBatch(options, transaction, request, bodies[index]!));
-    // In the order of their keys, so that new ones are appended to full pages.
-    const changed = [...transaction.sessions.values()].filter((session) => session.changed);
-    changed.sort((one, other) => one.key.compare(other.key));
-    for (const session of changed) saveSession(options.store, session, fired);
+    const outcomes: (IngestOutcome | Elsewhere)[] = [];
+    for (let from = 0; from < requests.length; from += limits.batchesAtOnce) {
+      const to = Math.min(from + limits.batchesAtOnce, requests.length);
+      for (let index = from; index < to; index++) {
+        const request = requests[index]!;
+        outcomes.push(takeBatch(options, transaction, request, bodies?.[index] ?? readBody(request.body)));
+      }
+      for (const session of transaction.changed) if (!session.isNew) saveSession(options.store, session, fired);
+      transaction.changed.length = 0;
+    }
+    // In the order of their keys, so that they are appended to full pages.
+    transaction.minted.sort((one, other) => one.key.compare(other.key));
+    for (const session of transaction.minted) saveSession(options.store, session, fired);
     transaction.usage.save();
     replays.save();
     transaction.counts.save();
@@ -185,7 +200,8 @@ function takeBatch(
   if (!isIdempotencyKey(request.idempotencyKey)) return badIdempotencyKey;
   if (request.identifies !== "") return identify(options.store, transaction, request, holder);
   const batch = batchOf(body);
-  return batch instanceof Refusal ? batch : recordBatch(options.store, transaction, request, batch, holder);
+  if (batch instanceof Refusal) return batch;
+  return recordBatch(options.store, transaction, request, batch, idHashesOf(body, batch), holder);
 }
 
 function recordBatch(
@@ -193,6 +209,7 @@ function recordBatch(
   transaction: Transaction,
   request: IngestRequest,
   batch: IngestBatch,
+  idHashes: readonly number[],
   { project, account }: KeyHolder,
 ): IngestAnswer | ContactShed | Elsewhere {
   const { facts } = request;
@@ -200,11 +217,11 @@ function recordBatch(
     findSession(store, transaction, project.id, batch.session_token) ??
     takeFirstContact(store, transaction, project.id, request);
   if ("isShed" in session || "place" in session) return session;
-  const fresh = session.repeats.admit(batch.events);
+  const fresh = session.repeats.admit(batch.events, idHashes);
   const isFirst = session.isNew && session.verdict.eventCount === 0;
   if (fresh.length > 0) {
     const ip = storedAddress(facts.ip, transaction.ipStorage);
-    session.changed = true;
+    change(transaction, session);
     const surroundings = {
       sessionsFromIp: isFirst ? countAddress(store, project.id, facts.ip, facts.nowMs) : 0,
       sessionsWithShape: isFirst ? countShape(store, project.id, fresh, facts.nowMs) : 0,
@@ -246,10 +263,16 @@ function identify(
   const session = findSession(store, transaction, project.id, request.identifies);
   if (session !== null) {
     takeIdentity(session, request, storedAddress(request.facts.ip, transaction.ipStorage));
-    session.changed = true;
+    change(transaction, session);
     session.score = session.verdict.scored;
   }
   return { session_token: request.identifies, accepted: 0, duplicates: 0 };
+}
+
+function change(transaction: Transaction, session: OpenSession): void {
+  if (session.changed) return;
+  session.changed = true;
+  transaction.changed.push(session);
 }
 
 /** A proof by DNS outlives the batch that asked for it, as long as the address stays. */
@@ -318,6 +341,7 @@ function takeFirstContact(
   if (hash !== null) rememberIdempotent(store, projectId, hash, token, nowMs);
   const session = newSession(store, projectId, token, nowMs);
   transaction.sessions.set(session.token, session);
+  transaction.minted.push(session);
   return session;
 }
 
@@ -366,6 +390,8 @@ function saveSession(store: SessionStore, session: OpenSession, fired: number[])
   }
   const repeats = session.repeats.save();
   store.sessions.putSync(session.key, encodeSession({ verdict: session.verdict, repeats, features: packed }));
+  session.changed = false;
+  session.score = false;
 }
 
 /** Where features are packed before they are copied into the record; a worker packs one session at a time. */

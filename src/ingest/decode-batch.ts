@@ -5,6 +5,7 @@ import { areIngestEvents, ingestEventsMismatch } from "../contract/validators.js
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { isDayOfItsMonth } from "./calendar.js";
+import { pushHash64 } from "./hash.js";
 import { readUsualBatch, UsualBatch } from "./usual-batch.js";
 
 /** A body that was read but for what `batchOf` still has to check, or why it is none. */
@@ -25,6 +26,17 @@ export function siteKeyOf(body: ReadBody): string {
 export function batchOf(body: ReadBody): IngestBatch | Refusal {
   if (body instanceof UsualBatch) return body.batch;
   return body instanceof Refusal ? body : checkBatch(body);
+}
+
+/** Two words of hash of the request id of each event of a batch, in order. `body` is what the batch was read from. */
+export function idHashesOf(body: ReadBody, { events }: IngestBatch): readonly number[] {
+  return body instanceof UsualBatch ? body.idHashes : idHashes(events);
+}
+
+function idHashes(events: IngestEvents): number[] {
+  const words: number[] = [];
+  for (const { request_id } of events) pushHash64(request_id, words);
+  return words;
 }
 
 /** The batch in a body that was parsed, or an `invalidPayload` refusal. */

@@ -116,7 +116,8 @@ export class FrameMemory {
 
   /** Gives a buffer back for the next frame. One that is smaller than those of late, or of an unusual size, is left to the collector. */
   give(memory: ArrayBufferLike): void {
-    if (!(memory instanceof ArrayBuffer) || memory.byteLength < this.#bytes || memory.byteLength > frameBytesKept) return;
+    if (!(memory instanceof ArrayBuffer) || memory.byteLength < this.#bytes || memory.byteLength > frameBytesKept)
+      return;
     if (memory.byteLength > this.#bytes) {
       this.#bytes = memory.byteLength;
       this.#free.length = 0;

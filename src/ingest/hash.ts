@@ -27,6 +27,19 @@ export class Hash64 {
     this.#low = low;
   }
 
+  /** As `addText` does with a text of these bytes. */
+  addAscii(bytes: Uint8Array, from: number, to: number): void {
+    let high = this.#high;
+    let low = this.#low;
+    for (let index = from; index < to; index++) {
+      const code = bytes[index]!;
+      high = Math.imul(high ^ code, 2654435761);
+      low = Math.imul(low ^ code, 1597334677);
+    }
+    this.#high = high;
+    this.#low = low;
+  }
+
   /** All bits of the number count: 1 and 1.5 are told apart. */
   addNumber(value: number): void {
     if (value === (value | 0)) {
@@ -38,22 +51,28 @@ export class Hash64 {
     this.add(halves[1]!);
   }
 
-  /** Writes two words of hash at `at`. */
-  write(target: Int32Array, at: number): void {
+  /** Appends the two words of the hash, of 32 bits with a sign. */
+  push(words: number[]): void {
     const high = this.#high;
     const low = this.#low;
     const mixed = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-    target[at] = mixed;
-    target[at + 1] = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(mixed ^ (mixed >>> 13), 3266489909);
+    words.push(mixed, Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(mixed ^ (mixed >>> 13), 3266489909));
   }
 }
 
 const doubles = new Float64Array(1);
 const halves = new Int32Array(doubles.buffer);
 
-/** Writes two words of hash of `text` at `at`. */
-export function writeHash64(text: string, target: Int32Array, at: number): void {
+/** Appends the two words of a text's hash to `words`. */
+export function pushHash64(text: string, words: number[]): void {
   const hash = new Hash64();
   hash.addText(text);
-  hash.write(target, at);
+  hash.push(words);
+}
+
+/** The same of text that is there as bytes of ASCII, from `from` to `to`: a string need not be made of it. */
+export function pushHash64OfAscii(bytes: Uint8Array, from: number, to: number, words: number[]): void {
+  const hash = new Hash64();
+  hash.addAscii(bytes, from, to);
+  hash.push(words);
 }

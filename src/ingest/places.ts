@@ -3,7 +3,7 @@
  * so that a retry finds the session that the first try minted. Pure.
  */
 import { decodeSessionToken, placeOfToken, type TokenPlace } from "../contract/session-token.js";
-import { writeHash64 } from "./hash.js";
+import { pushHash64 } from "./hash.js";
 
 /** As much of a store's environment as says how many there are. */
 interface Counted {
@@ -15,13 +15,12 @@ export function tokenPlaceOf({ place, others }: Counted & { readonly place: numb
   return { place, of: 1 + others.length };
 }
 
-const hash = new Int32Array(2);
-
 /** Where the first contact with this key belongs; null: anywhere, without a key. About 0.2 us. */
 export function placeOfKey(key: string | null, { others }: Counted): number | null {
   if (key === null || others.length === 0) return null;
-  writeHash64(key, hash, 0);
-  return (hash[0]! >>> 0) % (1 + others.length);
+  const words: number[] = [];
+  pushHash64(key, words);
+  return (words[0]! >>> 0) % (1 + others.length);
 }
 
 /** Where a batch is to be looked for first; null: anywhere. `token` is the one it was sent with, which may be anything. */

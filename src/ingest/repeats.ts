@@ -7,7 +7,6 @@ import type { IngestEvent } from "../contract/events.js";
 import { limits } from "../limits.js";
 import { repeatsKey } from "../store/keys.js";
 import type { SessionStore } from "../store/session-store.js";
-import { writeHash64 } from "./hash.js";
 
 const hashBytes = 8;
 /** Hashes held in memory before they spill even in the middle of a transaction: bounds how long one search takes. */
@@ -32,17 +31,21 @@ export class Repeats {
     this.#spilled = Math.max(0, eventCount - inline.length / hashBytes);
   }
 
-  /** The events whose id is shown for the first time; from then on it is a repeat. Call inside the write transaction. */
-  admit(events: readonly IngestEvent[]): IngestEvent[] {
+  /**
+   * The events whose id is shown for the first time; from then on it is a repeat. `hashes` are two words for each event's id. Call inside
+   * the write transaction.
+   */
+  admit(events: readonly IngestEvent[], hashes: readonly number[]): IngestEvent[] {
     this.#makeRoom(events.length);
     const held = this.#held;
     const fresh: IngestEvent[] = [];
     const before = this.#words;
-    for (const event of events) {
-      writeHash64(event.request_id, held, this.#words);
+    for (let index = 0; index < events.length; index++) {
+      held[this.#words] = hashes[2 * index]!;
+      held[this.#words + 1] = hashes[2 * index + 1]!;
       if (isHeld(held, this.#words)) continue;
       this.#words += 2;
-      fresh.push(event);
+      fresh.push(events[index]!);
     }
     if (this.#spilled > 0) this.#dropStored(fresh, before, 0);
     if (this.#spilled > limits.repeatsGenerationMax) this.#dropStored(fresh, before, 1);

@@ -38,8 +38,8 @@ function countSighting(
 ): number {
   const hour = hourOf(nowMs);
   const key = sightingKey(hour, kindNumbers[kind], projectId);
-  const words = new Int32Array(2);
-  hash.write(words, 0);
+  const words: number[] = [];
+  hash.push(words);
   key.writeInt32BE(words[0]!, key.length - 8);
   key.writeInt32BE(words[1]!, key.length - 4);
   const before = readCount(store, key);

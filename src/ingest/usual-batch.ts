@@ -6,6 +6,7 @@
 import type { EventPayload, EventType, IngestBatch, IngestEvent, PointRow, StrokeRow } from "../contract/events.js";
 import { limits } from "../limits.js";
 import { isDayOfItsMonth } from "./calendar.js";
+import { pushHash64OfAscii } from "./hash.js";
 import { directions, eventTypes, type PayloadKind, payloadKinds } from "./payload-kinds.js";
 import { WordTable } from "./word-table.js";
 
@@ -14,10 +15,13 @@ export class UsualBatch {
   /** The site key in the body, "" when there is none. */
   readonly siteKey: string;
   readonly batch: IngestBatch;
+  /** Two words of hash of each event's request id: `idHashes`, found while the bytes were at hand. */
+  readonly idHashes: readonly number[];
 
-  constructor(siteKey: string, batch: IngestBatch) {
+  constructor(siteKey: string, batch: IngestBatch, idHashes: readonly number[]) {
     this.siteKey = siteKey;
     this.batch = batch;
+    this.idHashes = idHashes;
   }
 }
 
@@ -73,6 +77,7 @@ class UsualReader {
   /** The same bytes as text: taking a part of it is cheaper than decoding one. */
   #text = "";
   #at = 0;
+  #idHashes: number[] = [];
   /** In which payload a key was last seen, to notice one that stands there twice. */
   readonly #seen = new Float64Array(keys.words.length);
   #payloads = 0;
@@ -96,10 +101,11 @@ class UsualReader {
       if (found === null) return null;
       siteKey = found;
     }
+    this.#idHashes = [];
     const events = this.#skip(eventsHead) ? this.#events() : null;
     const isWhole = events !== null && this.#at === bytes.length - 1;
     this.#text = "";
-    return isWhole ? new UsualBatch(siteKey, { session_token: token, events }) : null;
+    return isWhole ? new UsualBatch(siteKey, { session_token: token, events }, this.#idHashes) : null;
   }
 
   /** Steps over the bytes if they stand here. */
@@ -153,7 +159,9 @@ class UsualReader {
     let at = from;
     while (at < bytes.length && isIdByte[bytes[at]!] === 1) at++;
     this.#at = at;
-    return at - from >= idBytesMin && at - from <= idBytesMax ? this.#text.slice(from, at) : null;
+    if (at - from < idBytesMin || at - from > idBytesMax) return null;
+    pushHash64OfAscii(bytes, from, at, this.#idHashes);
+    return this.#text.slice(from, at);
   }
 
   /** A time as `Date.toISOString` writes it, before the year 10000; any other form is not for this reader. */

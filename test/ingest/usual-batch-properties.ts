@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { parseJsonObject } from "../../src/contract/json-body.js";
 import { Refusal } from "../../src/errors.js";
-import { batchOf, checkBatch, readBody, siteKeyOf } from "../../src/ingest/decode-batch.js";
+import { batchOf, checkBatch, idHashesOf, readBody, siteKeyOf } from "../../src/ingest/decode-batch.js";
 import { directions, eventTypes, type PayloadKind, payloadKinds } from "../../src/ingest/payload-kinds.js";
 import { readUsualBatch } from "../../src/ingest/usual-batch.js";
 
@@ -313,7 +313,8 @@ export function bothWaysAgree(numRuns: number): Seen {
       return (
         isDeepStrictEqual(usual.batch, expected) &&
         JSON.stringify(usual.batch) === JSON.stringify(expected) &&
-        usual.siteKey === siteKeyOf(parsed)
+        usual.siteKey === siteKeyOf(parsed) &&
+        isDeepStrictEqual(usual.idHashes, idHashesOf(parsed, expected))
       );
     }),
     { numRuns },

@@ -16,7 +16,7 @@ import {
   type SessionFeatures,
   unpackFeatures,
 } from "../../../src/engines/session-features.js";
-import { Hash64, writeHash64 } from "../../../src/ingest/hash.js";
+import { Hash64, pushHash64 } from "../../../src/ingest/hash.js";
 import { shapeHash } from "../../../src/ingest/sightings.js";
 
 const hourS = 3600;
@@ -148,9 +148,9 @@ export class Sessions {
   }
 
   async #count(kind: string, hour: number, hash: Hash64): Promise<number> {
-    const words = new Int32Array(2);
-    hash.write(words, 0);
-    const name = `${kind}:${Buffer.from(words.buffer).toString("base64url")}`;
+    const words: number[] = [];
+    hash.push(words);
+    const name = `${kind}:${Buffer.from(Int32Array.from(words).buffer).toString("base64url")}`;
     const [now, , before] = await Promise.all([
       this.#redis.incr(`${name}:${hour}`),
       this.#redis.expire(`${name}:${hour}`, 2 * hourS),
@@ -196,7 +196,9 @@ function freshOf(
   shown.set(repeats);
   let end = repeats.length;
   const fresh = events.filter(({ request_id }) => {
-    writeHash64(request_id, shown, end);
+    const words: number[] = [];
+    pushHash64(request_id, words);
+    shown.set(words, end);
     for (let at = 0; at < end; at += 2) {
       if (shown[at] === shown[end] && shown[at + 1] === shown[end + 1]) return false;
     }
