@@ -75,6 +75,11 @@ export function mintSessionToken(
   return bytes;
 }
 
+/** When a token was minted, ms: to a 256th of a second, and under load up to a second after the contact it was minted for. */
+export function mintedAtMs(bytes: Buffer): number {
+  return 1000 * (bytes.readUInt32BE(0) + bytes[placeAt]! / 256);
+}
+
 /** Not after any token minted at this time or later. */
 export function earliestToken(atMs: number): Buffer {
   return mintSessionToken(atMs, () => {});

@@ -1,5 +1,6 @@
 /** First contacts by `Idempotency-Key`: a retry of a batch whose answer was lost resolves to the session it minted. */
 import { createHash } from "node:crypto";
+import { mintedAtMs } from "../contract/session-token.js";
 import { refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { idempotencyDay, idempotencyKey, tokenBytes } from "../store/keys.js";
@@ -15,22 +16,23 @@ export function isIdempotencyKey(key: string | null): boolean {
   return key === null || (key.length > 0 && key.length <= limits.idempotencyKeyMax);
 }
 
-/** What the store knows a key by, 16 bytes of SHA-256: clients choose these keys, so they must not be able to make two collide. */
+/** SHA-256, whose first bytes the store knows a key by: clients choose these keys, so nobody may find one that passes for another's. */
 export function hashIdempotencyKey(key: string): Buffer {
-  return createHash("sha256").update(key).digest().subarray(0, 16);
+  return createHash("sha256").update(key).digest();
 }
 
-/** Token bytes of the session minted in the last 24 hours for the key of this hash, or null. */
+/** Token bytes of the session minted in the last 24 hours (by the token's time, to a second) for the key of this hash, or null. */
 export function findIdempotent(store: SessionStore, projectId: number, hash: Buffer, nowMs: number): Buffer | null {
   const today = idempotencyDay(nowMs);
   for (const day of [today, (today - 1) & 0xffff]) {
-    const bytes = store.idempotency.getBinary(idempotencyKey(day, projectId, hash));
-    if (bytes === undefined || bytes.length !== 8 + tokenBytes) continue;
-    if (nowMs - bytes.readDoubleLE(0) < limits.idempotencyKeptMs) return bytes.subarray(8);
+    const token = store.idempotency.getBinary(idempotencyKey(day, projectId, hash));
+    if (token === undefined || token.length !== tokenBytes) continue;
+    if (nowMs - mintedAtMs(token) < limits.idempotencyKeptMs) return token;
   }
   return null;
 }
 
+/** Lets a retry of the contact at `nowMs` find the session that was minted for it. */
 export function rememberIdempotent(
   store: SessionStore,
   projectId: number,
@@ -38,8 +40,5 @@ export function rememberIdempotent(
   token: Buffer,
   nowMs: number,
 ): void {
-  const bytes = Buffer.allocUnsafe(8 + tokenBytes);
-  bytes.writeDoubleLE(nowMs, 0);
-  bytes.set(token, 8);
-  store.idempotency.putSync(idempotencyKey(idempotencyDay(nowMs), projectId, hash), bytes);
+  store.idempotency.putSync(idempotencyKey(idempotencyDay(nowMs), projectId, hash), token);
 }

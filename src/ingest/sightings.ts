@@ -3,9 +3,10 @@
  * same batch. Bounded by what an hour can bring; read and raised inside the ingest transaction, once a session.
  */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
-import { hourOf, sightingKey } from "../store/keys.js";
+import { hourOf, sightingKey, writeSightingHour } from "../store/keys.js";
 import type { SessionStore } from "../store/session-store.js";
 import { sumOverOthers } from "../store/session-stores.js";
+import { packSightingCount, unpackSightingCount } from "../store/sighting-count.js";
 import { Hash64 } from "./hash.js";
 
 type SightingKind = "address" | "shape";
@@ -37,24 +38,20 @@ function countSighting(
   nowMs: number,
 ): number {
   const hour = hourOf(nowMs);
-  const key = sightingKey(hour, kindNumbers[kind], projectId);
   const words: number[] = [];
   hash.push(words);
-  key.writeInt32BE(words[0]!, key.length - 8);
-  key.writeInt32BE(words[1]!, key.length - 4);
+  const key = sightingKey(hour, kindNumbers[kind], projectId, words);
   const before = readCount(store, key);
-  const count = Buffer.allocUnsafe(4);
-  count.writeUInt32LE(Math.min(before + 1, 0xffffffff), 0);
-  store.sightings.putSync(key, count);
+  store.sightings.putSync(key, packSightingCount(before + 1));
   // Sightings are the project's: those that other environments have counted are seen as well.
   const elsewhere = sumOverOthers(store, (part) => readCount(part, key));
-  key.writeUInt32BE(hour - 1, 0);
+  writeSightingHour(key, hour - 1);
   return before + 1 + elsewhere + readCount(store, key) + sumOverOthers(store, (part) => readCount(part, key));
 }
 
 function readCount(store: SessionStore, key: Buffer): number {
   const bytes = store.sightings.getBinaryFast(key) as Buffer | undefined;
-  return bytes === undefined ? 0 : bytes.readUInt32LE(0);
+  return bytes === undefined ? 0 : (unpackSightingCount(bytes) ?? 0);
 }
 
 /** Geometry below which a batch says too little to be telling: rows, or events with a place. */

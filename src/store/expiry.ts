@@ -3,7 +3,7 @@
  * and ten million sessions: rows lie in the order of their time, so a sweep looks at what is old and stops.
  */
 import { limits } from "../limits.js";
-import { hourOf, idempotencyDay, repeatsKey, sessionKeyBytes, sessionRange } from "./keys.js";
+import { hourOf, idempotencyDay, repeatsKey, sessionKeyBytes, sessionRange, writeSightingHour } from "./keys.js";
 import { countSessions, countSessionsIn, SessionCount } from "./session-count.js";
 import type { SessionStore } from "./session-store.js";
 import type { Store } from "./store.js";
@@ -58,8 +58,8 @@ function idempotencyFloor(nowMs: number): Buffer {
 }
 
 function sightingFloor(nowMs: number): Buffer {
-  const floor = Buffer.alloc(4);
-  floor.writeUInt32BE(hourOf(nowMs) - 1, 0);
+  const floor = Buffer.alloc(3);
+  writeSightingHour(floor, hourOf(nowMs) - 1);
   return floor;
 }
 

@@ -5,8 +5,16 @@
 import { placeOfToken } from "../contract/session-token.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import type { TableName, Walk } from "./integrity.js";
-import { replayBucketSlots, sessionKeyBytes, tokenBytes, verifiedBotKeys } from "./keys.js";
+import {
+  idempotencyKeyBytes,
+  replayBucketSlots,
+  sessionKeyBytes,
+  sightingKeyBytes,
+  tokenBytes,
+  verifiedBotKeys,
+} from "./keys.js";
 import { decodeSession } from "./session-record.js";
+import { unpackSightingCount } from "./sighting-count.js";
 import { schemaVersion } from "./store.js";
 
 /** What is wrong with a row, or null. May throw on a value that is nothing like what it should be. */
@@ -104,8 +112,8 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
     return walk.get("sessions", Buffer.from(key.subarray(0, sessionKeyBytes))) === undefined ? "has no session" : null;
   },
   idempotency: (walk, value: Buffer, key: Buffer) => {
-    if (key.length !== 6 + 16 || value.length !== 8 + tokenBytes) return "has another length";
-    return walk.missing("projects", key.readUInt32BE(2));
+    if (key.length !== idempotencyKeyBytes || value.length !== tokenBytes) return "has another length";
+    return placeOfToken(value, walk.partCount) === walk.place ? null : "names a session that lies elsewhere";
   },
   replays: (_, value: Buffer, key: Buffer) => {
     const isWhole = key[4] === 0 ? value.length === 8 * replayBucketSlots : value.length > 0 && value.length % 8 === 0;
@@ -114,7 +122,8 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
   trails: record("trail", (walk, _: unknown, key: Buffer) =>
     walk.get("sessions", Buffer.from(key)) === undefined ? "has no session" : null,
   ),
-  sightings: (_, value: Buffer, key: Buffer) => (key.length === 17 && value.length >= 4 ? null : "has another length"),
+  sightings: (_, value: Buffer, key: Buffer) =>
+    key.length === sightingKeyBytes && unpackSightingCount(value) !== null ? null : "has another length",
 };
 
 interface ProjectRow {

@@ -27,8 +27,8 @@ import { limits } from "../limits.js";
  * | verified_bots | "catalogue", "imports"                          | the imported catalogue; how many imports           |
  * | sessions      | project u32, token 21 bytes                     | packed, `session-record.ts`                        |
  * | repeats       | project u32, token 21 bytes, generation u8      | sorted 8-byte request-id hashes                    |
- * | idempotency   | day u16, project u32, key hash 16 bytes         | created f64, token 21 bytes                        |
- * | sightings     | hour u32, kind u8, project u32, hash 8 bytes    | packed, `sightings.ts`                             |
+ * | idempotency   | day u16, hash 11 bytes of project and key       | token 21 bytes                                     |
+ * | sightings     | hour u24, hash 8 bytes of project, kind, what   | `sighting-count.ts`                                |
  * | replays       | project u32, 0 u8, bucket u16                   | `replayBucketSlots` times hash u32, session u32    |
  * | replays       | project u32, 1 u8, row u32                      | log of this generation: the same pairs, any number |
  * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
@@ -36,7 +36,8 @@ import { limits } from "../limits.js";
  * | trails        | project u32, token 21 bytes                     | Trail, of the latest sessions only                 |
  *
  * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its time of creation,
- * so that sessions lie in the order of their first contact: new ones share pages, old ones are a prefix.
+ * so that sessions lie in the order of their first contact: new ones share pages, old ones are a prefix. The rows that every
+ * session brings to `idempotency` and `sightings` are kept small, since they lie in no order and leave a third of their pages empty.
  */
 export const tableNames = {
   meta: "meta",
@@ -115,13 +116,22 @@ export function idempotencyDay(atMs: number): number {
   return Math.floor(atMs / dayMs) & 0xffff;
 }
 
-/** Key of an `Idempotency-Key` of a project. `hash` holds 16 bytes. */
+/** Bytes of a key's hash that count: of ten million keys a day two are alike with a chance of 2e-13. LMDB's rows are of even length: 12 cost two more. */
+const idempotencyHashBytes = 11;
+export const idempotencyKeyBytes = 2 + idempotencyHashBytes;
+
+/** Key of an `Idempotency-Key` of a project. `hash` holds 11 bytes or more, of which as many count. */
 export function idempotencyKey(day: number, projectId: number, hash: Uint8Array): Buffer {
-  const key = Buffer.allocUnsafe(6 + 16);
+  const key = Buffer.allocUnsafe(idempotencyKeyBytes);
   key.writeUInt16BE(day, 0);
-  key.writeUInt32BE(projectId, 2);
-  key.set(hash, 6);
+  key.set(hash.subarray(0, idempotencyHashBytes), 2);
+  key.writeInt32BE(key.readInt32BE(2) ^ spread(projectId), 2);
   return key;
+}
+
+/** Into a hash, so that one row key serves for both: no two numbers below 2^32 give the same (Knuth's multiplicative hashing). */
+function spread(number: number): number {
+  return Math.imul(number, 0x9e3779b1);
 }
 
 /** First and last (exclusive) key of one project's sessions. */
@@ -143,13 +153,20 @@ export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);
 }
 
-/** Key of a sighting; the caller writes the 8 bytes of hash at its end. */
-export function sightingKey(hour: number, kind: number, projectId: number): Buffer {
-  const key = Buffer.allocUnsafe(4 + 1 + 4 + 8);
-  key.writeUInt32BE(hour, 0);
-  key[4] = kind;
-  key.writeUInt32BE(projectId, 5);
+export const sightingKeyBytes = 3 + 8;
+
+/** Key of a sighting of this kind, 1 or 2, whose hash is two words. */
+export function sightingKey(hour: number, kind: number, projectId: number, hash: readonly number[]): Buffer {
+  const key = Buffer.allocUnsafe(sightingKeyBytes);
+  writeSightingHour(key, hour);
+  key.writeInt32BE(hash[0]! ^ spread(projectId), 3);
+  key.writeInt32BE(hash[1]! ^ spread(kind), 7);
   return key;
+}
+
+/** Makes a sighting's key that of another hour, or gives it the first; in the first three bytes of `key`. */
+export function writeSightingHour(key: Buffer, hour: number): void {
+  key.writeUIntBE(hour, 0, 3);
 }
 
 /** Slots of a bucket: with the header of its page (24 bytes) exactly one page of 4 KiB. */

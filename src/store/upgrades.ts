@@ -1,6 +1,8 @@
 /** The steps that bring an older store to the tables and records of this build, one for each schema version after the first. */
-import { replayBucketSlots, replayKeys } from "./keys.js";
+import type { Database } from "lmdb";
+import { idempotencyKey, replayBucketSlots, replayKeys, sightingKey } from "./keys.js";
 import type { SessionTables } from "./session-store.js";
+import { packSightingCount } from "./sighting-count.js";
 import type { Store } from "./store.js";
 
 /** Brings a store from schema `to - 1` to `to`. */
@@ -42,5 +44,50 @@ const bucketsOfShingles: Upgrade = {
   },
 };
 
+/**
+ * Rows that each first contact brings become shorter. Until now idempotency had day u16, project u32 and 16 bytes of hash as key and
+ * created f64, token as value; sightings hour u32, kind u8, project u32 and 8 bytes of hash, and a count u32.
+ */
+function shortenContactRows({ idempotency, sightings }: SessionTables): void {
+  replaceRows(idempotency, 22, (key, value) => ({
+    key: idempotencyKey(key.readUInt16BE(0), key.readUInt32BE(2), key.subarray(6, 22)),
+    value: value.subarray(8, 29),
+  }));
+  replaceRows(sightings, 17, (key, value) => ({
+    key: sightingKey(key.readUInt32BE(0), key[4]!, key.readUInt32BE(5), [key.readInt32BE(9), key.readInt32BE(13)]),
+    value: packSightingCount(value.readUInt32LE(0)),
+  }));
+}
+
+interface Row {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+/** Rows that are read before they are replaced, to hold no more than that many in memory. */
+const rowsAtOnce = 1000;
+
+/** Replaces each row whose key is of this length; `rowOf` gives keys of another length, so that none is taken twice. */
+function replaceRows(
+  table: Database<Buffer, Buffer>,
+  keyBytes: number,
+  rowOf: (key: Buffer, value: Buffer) => Row,
+): void {
+  let start = Buffer.alloc(1);
+  for (;;) {
+    const rows = [...table.getRange({ start, limit: rowsAtOnce })];
+    if (rows.length === 0) return;
+    start = Buffer.concat([rows.at(-1)!.key, Buffer.alloc(1)]);
+    for (const { key, value } of rows) {
+      if (key.length !== keyBytes) continue;
+      const row = rowOf(key, value);
+      table.removeSync(key);
+      table.putSync(row.key, row.value);
+    }
+  }
+}
+
+const shortContactRows: Upgrade = { to: 3, apply: shortenContactRows, applyToSessions: shortenContactRows };
+
 /** This build's. Raise the version together with a step in `upgrades`. */
-export const currentSchema: Schema = { version: 2, upgrades: [bucketsOfShingles] };
+export const currentSchema: Schema = { version: 3, upgrades: [bucketsOfShingles, shortContactRows] };

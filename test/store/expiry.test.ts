@@ -48,9 +48,9 @@ t.test("more rows than one transaction takes all go, and those kept among them s
 
 t.test("idempotency keys stay for 24 hours and go after two days", async (t) => {
   const store = openTestStore(t);
-  const hash = Buffer.alloc(16);
+  const hash = Buffer.alloc(32);
   for (const daysAgo of [0, 1, 2, 3]) {
-    store.idempotency.putSync(idempotencyKey(idempotencyDay(nowMs - daysAgo * dayMs), 1, hash), Buffer.alloc(29));
+    store.idempotency.putSync(idempotencyKey(idempotencyDay(nowMs - daysAgo * dayMs), 1, hash), Buffer.alloc(21));
   }
   t.match(await sweep(store, retention, nowMs), { idempotencyKeys: 2 });
 });
@@ -58,7 +58,7 @@ t.test("idempotency keys stay for 24 hours and go after two days", async (t) => 
 t.test("sightings of this hour and the one before stay", async (t) => {
   const store = openTestStore(t);
   for (const hoursAgo of [0, 1, 2, 30])
-    store.sightings.putSync(sightingKey(hourOf(nowMs) - hoursAgo, 1, 1).fill(0, 9), Buffer.alloc(4));
+    store.sightings.putSync(sightingKey(hourOf(nowMs) - hoursAgo, 1, 1, Int32Array.of(0, 0)), Buffer.of(1));
   t.match(await sweep(store, retention, nowMs), { sightings: 2 });
 });
 

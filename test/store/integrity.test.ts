@@ -8,14 +8,24 @@ import { Projects } from "../../src/control-plane/projects.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
 import { newFeatures, packedBytes, packFeatures } from "../../src/engines/session-features.js";
 import { backupStore } from "../../src/store/backup.js";
-import { hourOf, monthOf, repeatsKey, sessionKey } from "../../src/store/keys.js";
+import {
+  hourOf,
+  idempotencyDay,
+  idempotencyKey,
+  monthOf,
+  repeatsKey,
+  sessionKey,
+  sightingKey,
+} from "../../src/store/keys.js";
 import { encodeSession } from "../../src/store/session-record.js";
+import { packSightingCount } from "../../src/store/sighting-count.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { storeFile, storeFileFault } from "../../src/store/store-file.js";
 
 const nowMs = Date.UTC(2026, 10, 21, 12);
 const token = Buffer.alloc(21, 7);
 const key = sessionKey(1, token);
+const contactKey = idempotencyKey(idempotencyDay(nowMs), 1, Buffer.alloc(32, 9));
 
 function session(events: number, features = packed()): Buffer {
   return encodeSession({
@@ -53,6 +63,8 @@ async function soundStore(t: Test): Promise<Store> {
   store.root.transactionSync(() => {
     store.sessions.putSync(key, session(5));
     store.repeats.putSync(repeatsKey(key, 0), Buffer.alloc(16));
+    store.idempotency.putSync(contactKey, token);
+    store.sightings.putSync(sightingKey(hourOf(nowMs), 1, 1, Int32Array.of(1, 2)), packSightingCount(300));
     store.traffic.putSync([1, hourOf(nowMs)], { events: 5, sessions: 1, verdicts: {}, actions: {} });
     store.usage.putSync([1, monthOf(nowMs)], 5);
   });
@@ -114,6 +126,14 @@ const damages: Record<string, [(store: Store) => unknown, { table: string; key?:
     { table: "sessions", fault: /unpacked/ },
   ],
   "request ids of no session": [(s) => s.sessions.removeSync(key), { table: "repeats", fault: /no session/ }],
+  "an Idempotency-Key that leads to no token": [
+    (s) => s.idempotency.putSync(contactKey, token.subarray(1)),
+    { table: "idempotency", key: contactKey.toString("hex"), fault: /length/ },
+  ],
+  "a sighting without a count": [
+    (s) => s.sightings.putSync(sightingKey(hourOf(nowMs), 2, 1, Int32Array.of(1, 2)), Buffer.alloc(3)),
+    { table: "sightings", fault: /length/ },
+  ],
   "more events in sessions than were counted": [
     (s) => s.sessions.putSync(key, session(6)),
     { table: "traffic", key: "1", fault: /hold 6 events, 5/ },
