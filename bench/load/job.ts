@@ -22,7 +22,7 @@ export interface LoadJob {
   readonly contains: string;
   /** Where the answers' session tokens are appended: a file's path. */
   readonly tokensTo?: string;
-  /** Stop after so many answers, however long it takes; 0: by time. */
+  /** Send so many requests and wait for their answers, however long it takes; absent: by time. Closed loop without warm-up. */
   readonly requestsMax?: number;
 }
 

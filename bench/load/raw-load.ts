@@ -31,6 +31,8 @@ class RawRun {
   #waitingAt = 0;
   #measuring = false;
   #stopped = false;
+  /** Closed loop. */
+  #sent = 0;
   #answers = 0;
   #requests = 0;
   #shed = 0;
@@ -51,7 +53,7 @@ class RawRun {
     const start = performance.now();
     const cpu = process.cpuUsage();
     if (job.requestsMax === undefined) await sleep(job.durationMs);
-    else await new Promise<void>((resolve) => (this.#finish = resolve));
+    else await this.#allAnswered();
     this.#measuring = false;
     const seconds = (performance.now() - start) / 1000;
     const { user, system } = process.cpuUsage(cpu);
@@ -72,6 +74,13 @@ class RawRun {
     };
   }
 
+  #allAnswered(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#finish = resolve;
+      if (this.#errors > 0) resolve();
+    });
+  }
+
   async #connect(): Promise<void> {
     const { hostname, port, host } = new URL(this.#job.url);
     const traffic = createTraffic(this.#job.traffic, host);
@@ -81,6 +90,8 @@ class RawRun {
       const onAnswer: OnAnswer = (...answer) => this.#answered(lane!, ...answer);
       const connection = await LoadConnection.open(hostname, Number(port || 80), onAnswer, (error) => {
         if (!this.#stopped) this.#failed(error.message);
+        // An answer that won't come is not waited for.
+        this.#finish();
       });
       lane = { connection, next: traffic.connection(), since };
       this.#lanes.push(lane);
@@ -114,14 +125,18 @@ class RawRun {
 
   #burst(lane: Lane): void {
     const now = performance.now();
-    const { pipelining } = this.#job;
-    if (pipelining === 1) lane.connection.send(lane.next());
+    const { pipelining, requestsMax = Number.POSITIVE_INFINITY } = this.#job;
+    // No more than are waited for: one that is answered later would be stored and not counted.
+    const count = Math.min(pipelining, requestsMax - this.#sent);
+    if (count === 0) return;
+    this.#sent += count;
+    if (count === 1) lane.connection.send(lane.next());
     else {
       const requests: Buffer[] = [];
-      for (let index = 0; index < pipelining; index++) requests.push(Buffer.from(lane.next()));
+      for (let index = 0; index < count; index++) requests.push(Buffer.from(lane.next()));
       lane.connection.send(Buffer.concat(requests));
     }
-    for (let index = 0; index < pipelining; index++) lane.since.push(now);
+    for (let index = 0; index < count; index++) lane.since.push(now);
   }
 
   #closedLoop(): () => void {

@@ -1,0 +1,60 @@
+/** The bench's own load generator, where figures depend on how much it sends. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import type { LoadJob } from "../../bench/load/job.js";
+import { runRawLoad } from "../../bench/load/raw-load.js";
+
+/** A server that answers each request by its number; the job that asks it, and how many it has seen. */
+async function serverOf(t: Test, statusOf: (request: number) => number | null) {
+  let seen = 0;
+  const server = createServer((request, response) => {
+    const status = statusOf(++seen);
+    request.resume();
+    if (status === null) request.socket.destroy();
+    else response.writeHead(status, { "content-length": 0 }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => server.close());
+  const job: LoadJob = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    traffic: { kind: "ingest", siteKey: "pk_bench", tokens: null, sizes: [1] },
+    tool: "raw",
+    connections: 16,
+    pipelining: 1,
+    warmUpMs: 0,
+    durationMs: 0,
+    rate: 0,
+    statuses: [202],
+    contains: "",
+    requestsMax: 100,
+  };
+  return { job, seen: () => seen };
+}
+
+t.test("a load of so many requests sends as many and waits for all of them", async (t) => {
+  const { job, seen } = await serverOf(t, () => 202);
+  for (const [requestsMax, connections] of [
+    [100, 16],
+    [5, 16],
+    [32, 1],
+  ] as const) {
+    const before = seen();
+    const { requests, errors } = await runRawLoad({ ...job, requestsMax, connections });
+    t.same([requests, seen() - before, errors], [requestsMax, requestsMax, 0], `${requestsMax} on ${connections}`);
+  }
+});
+
+t.test("a connection that the server closes ends the load with an error", async (t) => {
+  const { job } = await serverOf(t, (request) => (request === 50 ? null : 202));
+  const { requests, errors, firstError } = await runRawLoad(job);
+  t.ok(requests < 100);
+  t.ok(errors > 0, firstError);
+});
+
+t.test("an answer of another status is counted, and is an error", async (t) => {
+  const { job } = await serverOf(t, (request) => (request === 7 ? 500 : 202));
+  const { requests, errors, firstError } = await runRawLoad(job);
+  t.same([requests, errors], [100, 1]);
+  t.match(firstError, /^status 500/);
+});
