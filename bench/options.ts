@@ -22,7 +22,7 @@ export interface BenchOptions {
 
 export const usage = `npm run bench -- [options]
   --full              fill up to 1 million sessions: a quarter of an hour in all on two free cores
-  --sessions N        fill up to N sessions (10000000 takes most of an hour and 13 GB); default 200000
+  --sessions N        fill up to N sessions (10000000 takes most of an hour and 12 GB); default 200000
   --only NAME         only scenarios and in-process benches whose names start with NAME, such as fill, verdict, ingest-known, mixed, sdk
   --pairs N           interleaved runs of each server; default 5
   --seconds S         length of a run; default 1.5

@@ -9,7 +9,7 @@ import { runCommand, startVerdictd, type Target } from "../servers/servers.js";
 import { diskBytesOfNew, privateBytesMax } from "./footprint.js";
 import { atLeast, atMost, type BenchContext, type Figure, type FillPoint, type Scenario } from "./scenario.js";
 
-/** Events of a stored session: what the figure for disk is stated for. */
+/** Events of a stored session, all in one batch: what the figure for disk is stated for. */
 const eventsPerSession = 20;
 const firstPoint = 10_000;
 /** More connections make larger transactions. */
@@ -214,15 +214,28 @@ async function figuresOf(
     await started.stop();
   }
   const [few, many] = [first.sessions.toLocaleString("en"), last.sessions.toLocaleString("en")];
+  const sessionBytes = bytesOfNew(fill);
   const figures = [
     atLeast(`ingest rate with ${many} stored sessions, to that with ${few}`, ingest, "×", 0.9),
     atLeast(`verdict rate with ${many} stored sessions, to that with ${few}`, verdict, "×", 0.9),
-    // What the last ones added: the earlier ones have had the batches of the rates in between, and are sessions of more events.
-    atMost("disk per session of 20 events", last.newSessionBytes, "B", 1200),
-    atMost("disk per session of 20 events, to the formula's", last.newSessionBytes / diskBytesOfNew, "×", 1),
+    atMost("disk per session of 20 events", sessionBytes, "B", 1200),
+    atMost("disk per session of 20 events, to the formula's", sessionBytes / diskBytesOfNew, "×", 1),
     atMost(`start-up with ${many} sessions`, median(startsMs), "ms", 1000),
   ];
   return [...figures, ...memoryFigures(first, last, beforeBytes)];
+}
+
+/**
+ * By which first contacts alone made the disk grow, a session, from the first point on: that has what a store holds however many sessions
+ * there are. What the rates between two points add are later batches of sessions, which are then of more than 20 events.
+ */
+function bytesOfNew(fill: readonly FillPoint[]): number {
+  const [first, ...later] = fill;
+  if (later.length === 0) return first!.newSessionBytes;
+  const added = later.map(
+    ({ sessions, newSessionBytes }, index) => (sessions - fill[index]!.sessions) * newSessionBytes,
+  );
+  return added.reduce((sum, bytes) => sum + bytes, 0) / (later.at(-1)!.sessions - first!.sessions);
 }
 
 /**

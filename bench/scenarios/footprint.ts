@@ -6,10 +6,10 @@ import { serveOptions } from "../../src/config.js";
 
 const MIB = 1024 ** 2;
 
-/** A session of up to 30 events: a quarter of a page of 4 KiB. */
+/** A session of up to 30 events: a quarter of a page of 4 KiB, and its part of the tree. */
 const sessionDiskBytes = 1050;
-/** A new session's idempotency key, and its place in the counts of addresses and of shapes. */
-const newSessionDiskBytes = 95 + 110;
+/** A new session's idempotency key, and its place in the counts of addresses and of shapes: rows in pages that are 60 to 75 % full. */
+const newSessionDiskBytes = 75 + 75;
 
 /** Bytes of disk that a new session of 20 events adds at most. */
 export const diskBytesOfNew = sessionDiskBytes + newSessionDiskBytes;

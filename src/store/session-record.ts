@@ -31,6 +31,7 @@ const paddedFlag = 2;
 /**
  * Records take one of these sizes: five, four, three or two fill a page of 4 KiB (24 bytes of header; 10 of node and 25 of key each). A
  * record that grows in small steps would split its page again and again and leave it half empty; one that keeps its size is written in place.
+ * When a sixth is appended to five of the smallest, LMDB takes the fifth along to the next page: four stay, with room for the next size.
  */
 const paddedSizes = [778, 982, 1321, 2000] as const;
 
