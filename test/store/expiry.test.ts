@@ -58,7 +58,7 @@ t.test("idempotency keys stay for 24 hours and go after two days", async (t) => 
 t.test("sightings of this hour and the one before stay", async (t) => {
   const store = openTestStore(t);
   for (const hoursAgo of [0, 1, 2, 30])
-    store.sightings.putSync(sightingKey(hourOf(nowMs) - hoursAgo, 1, 1, Int32Array.of(0, 0)), Buffer.of(1));
+    store.sightings.putSync(sightingKey(hourOf(nowMs) - hoursAgo, 1, 1, [0, 0]), Buffer.of(1));
   t.match(await sweep(store, retention, nowMs), { sightings: 2 });
 });
 

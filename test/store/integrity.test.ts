@@ -64,7 +64,7 @@ async function soundStore(t: Test): Promise<Store> {
     store.sessions.putSync(key, session(5));
     store.repeats.putSync(repeatsKey(key, 0), Buffer.alloc(16));
     store.idempotency.putSync(contactKey, token);
-    store.sightings.putSync(sightingKey(hourOf(nowMs), 1, 1, Int32Array.of(1, 2)), packSightingCount(300));
+    store.sightings.putSync(sightingKey(hourOf(nowMs), 1, 1, [1, 2]), packSightingCount(300));
     store.traffic.putSync([1, hourOf(nowMs)], { events: 5, sessions: 1, verdicts: {}, actions: {} });
     store.usage.putSync([1, monthOf(nowMs)], 5);
   });
@@ -131,7 +131,7 @@ const damages: Record<string, [(store: Store) => unknown, { table: string; key?:
     { table: "idempotency", key: contactKey.toString("hex"), fault: /length/ },
   ],
   "a sighting without a count": [
-    (s) => s.sightings.putSync(sightingKey(hourOf(nowMs), 2, 1, Int32Array.of(1, 2)), Buffer.alloc(3)),
+    (s) => s.sightings.putSync(sightingKey(hourOf(nowMs), 2, 1, [1, 2]), Buffer.alloc(3)),
     { table: "sightings", fault: /length/ },
   ],
   "more events in sessions than were counted": [
