@@ -23,6 +23,7 @@ const {
   ipStorage,
   plans,
   sessionsMax,
+  sharesStores,
   meters: buffer,
   writeCounts,
 } = workerData as ScoringWorkerData;
@@ -40,6 +41,7 @@ const parts = store.sessionStores.map(
     replays: new ReplayMemory(part, tables),
     mint: new TokenMint(tokenPlaceOf(part)),
     sessionsMax,
+    readsAhead: sharesStores,
     onFired: (detectionId: number) => meters.countDetection(detectionId),
   }),
 );

@@ -101,6 +101,8 @@ export interface CommitOptions {
   readonly mint?: TokenMint;
   /** Sessions a project may have. */
   readonly sessionsMax: number;
+  /** Whether bodies are read before the transaction, for which others wait. Otherwise each is read when it is used, and is in the core's cache. */
+  readonly readsAhead?: boolean;
   /** Told of each detection that newly fired on a session, after the commit. */
   readonly onFired: (detectionId: number) => void;
 }
