@@ -11,7 +11,35 @@ export const noChromium: string | undefined = existsSync(executablePath)
   ? undefined
   : `no chromium: ${executablePath} is missing`;
 
+/**
+ * What Chromium leaves out: renderers for its own toolbar, made with every window, which take twice the processor time of a page.
+ * Of two such switches the last one counts, so those that Playwright turns off and that matter to tests stand here as well.
+ */
+const leftOut = [
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxFullPopup",
+  "WebUIOmniboxAimPopup",
+  "InitialWebUI",
+  "WebUIReloadButton",
+  "PreloadTopChromeWebUI",
+  "SpareRendererForSitePerProcess",
+  "AimEnabled",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsFirstBalancedModeAutoEnable",
+  "HttpsUpgrades",
+  "LensOverlay",
+  "MediaRouter",
+  "NetworkTimeServiceQuerying",
+  "OptimizationHints",
+  "PaintHolding",
+  "PreconnectToSearch",
+  "ThirdPartyStoragePartitioning",
+];
+
 const commonArgs = [
+  `--disable-features=${leftOut.join(",")}`,
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
