@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { commands } from "../../src/cli/commands.js";
-import { verdictd } from "../support/process.js";
+import { command } from "../support/process.js";
 
 /** What is typed (`→`: Tab), and the words that the program is then started with. */
 const typed: readonly (readonly [string, string])[] = [
@@ -21,7 +21,7 @@ const typed: readonly (readonly [string, string])[] = [
 
 /** The folder that the shells run in: the script, and files to complete. */
 async function folderWith(t: Test, shell: string): Promise<string> {
-  const { code, stdout } = await verdictd(["completion", shell]);
+  const { code, stdout } = await command(["completion", shell]);
   t.equal(code, 0);
   const folder = t.testdir({ "rules.yaml": "", store: {} });
   writeFileSync(join(folder, "script"), stdout);
@@ -105,12 +105,12 @@ t.test("fish does", { skip: noFish }, async (t) => {
 
 t.test("every command and flag is in every script; another shell is refused", async (t) => {
   for (const shell of ["bash", "zsh", "fish"]) {
-    const { stdout } = await verdictd(["completion", shell]);
+    const { stdout } = await command(["completion", shell]);
     for (const { name, flags = [] } of commands) {
       for (const word of [...name.split(" "), ...flags.map((flag) => flag.name)]) {
         if (!stdout.includes(word)) t.fail(`${shell}: ${word} of ${name}`);
       }
     }
   }
-  t.match(await verdictd(["completion", "tcsh"]), { code: 2, stderr: /^SHELL: expected bash or zsh or fish/ });
+  t.match(await command(["completion", "tcsh"]), { code: 2, stderr: /^SHELL: expected bash or zsh or fish/ });
 });

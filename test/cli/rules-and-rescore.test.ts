@@ -6,18 +6,18 @@ import { sessionRange } from "../../src/store/keys.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 import { openStore } from "../../src/store/store.js";
 import { automatedBatch } from "../support/batches.js";
-import { verdictd } from "../support/process.js";
+import { command } from "../support/process.js";
 import { firstTenant, startServer } from "../support/server.js";
 
 t.test("rules are exported, edited and applied; applying the same file again changes nothing", async (t) => {
   const server = await startServer(t);
   const one = await firstTenant(server);
   const flags = ["--project", String(one.projectId), "--data-dir", server.dataDir];
-  const { stdout } = await verdictd(["rules", "export", ...flags]);
+  const { stdout } = await command(["rules", "export", ...flags]);
   t.match(stdout, /band == "definite"/);
   const file = join(server.dataDir, "rules.yaml");
   writeFileSync(file, stdout);
-  t.match(JSON.parse((await verdictd(["rules", "apply", file, ...flags, "--json"])).stdout), {
+  t.match(JSON.parse((await command(["rules", "apply", file, ...flags, "--json"])).stdout), {
     created: 0,
     removed: 0,
   });
@@ -32,9 +32,9 @@ t.test("rules are exported, edited and applied; applying the same file again cha
     is_active: true
 `;
   writeFileSync(file, edited);
-  const first = await verdictd(["rules", "apply", file, ...flags, "--json"]);
+  const first = await command(["rules", "apply", file, ...flags, "--json"]);
   t.same(JSON.parse(first.stdout), { created: 1, changed: 1, removed: 1, unchanged: 0 });
-  const again = await verdictd(["rules", "apply", file, ...flags, "--json"]);
+  const again = await command(["rules", "apply", file, ...flags, "--json"]);
   t.same(JSON.parse(again.stdout), { created: 0, changed: 0, removed: 0, unchanged: 2 });
   const { json } = await server.ask("GET", `/v1/projects/${one.projectId}/rules`, { token: one.token });
   t.same(
@@ -47,11 +47,11 @@ t.test("rules are exported, edited and applied; applying the same file again cha
   );
 
   writeFileSync(file, edited.replace('band == "definite"', "band =="));
-  const bad = await verdictd(["rules", "apply", file, ...flags]);
+  const bad = await command(["rules", "apply", file, ...flags]);
   t.equal(bad.code, 2);
   t.match(bad.stderr, /"Block definite bots".*line 1, column \d+/);
   writeFileSync(file, edited.replace("action: block", "action: explode"));
-  const odd = await verdictd(["rules", "apply", file, ...flags]);
+  const odd = await command(["rules", "apply", file, ...flags]);
   t.equal(odd.code, 1);
   t.match(odd.stderr, /rules\[1\]\.action/);
   const after = await server.ask("GET", `/v1/projects/${one.projectId}/rules`, { token: one.token });
@@ -81,7 +81,7 @@ t.test("rescore gives stored sessions the score that the present catalogue gives
   store.sessions.putSync(row!.key, encodeSession(record));
   t.equal((await read()).verdict, "likely_human");
 
-  const outcome = await verdictd(["rescore", "--json", "--data-dir", server.dataDir]);
+  const outcome = await command(["rescore", "--json", "--data-dir", server.dataDir]);
   t.same(JSON.parse(outcome.stdout), { sessions: 1, changed: 1, left: 0 });
   t.same(await read(), scored);
 
@@ -90,7 +90,7 @@ t.test("rescore gives stored sessions the score that the present catalogue gives
   known.verdict.score = 7;
   known.features[0]! += 1;
   store.sessions.putSync(row!.key, encodeSession(known));
-  const again = await verdictd(["rescore", "--json", "--data-dir", server.dataDir]);
+  const again = await command(["rescore", "--json", "--data-dir", server.dataDir]);
   t.same(JSON.parse(again.stdout), { sessions: 1, changed: 0, left: 1 });
   t.equal((await read()).score, 7);
 });

@@ -4,7 +4,7 @@ import t from "tap";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { tableNames } from "../../src/store/keys.js";
 import { openStore, type Store } from "../../src/store/store.js";
-import { json, serve, verdictd } from "../support/process.js";
+import { command, json, serve } from "../support/process.js";
 import { askUntil } from "../support/server.js";
 import { ingest, threads } from "./ingest.js";
 
@@ -72,7 +72,7 @@ t.test("commands see what a running server stores", async (t) => {
     });
     t.same(traces(open, erased), [], "no row names it any more");
     t.match(await read(erased), { status: 200, json: { verdict: "not_computed", action: "allow" } });
-    t.equal((await verdictd(["session", "show", erased, "--data-dir", dir])).code, 1);
+    t.equal((await command(["session", "show", erased, "--data-dir", dir])).code, 1);
     t.match(await json(dir, "session", "show", other), { event_count: 3 }, "another session is untouched");
     t.not(await ingest(serving, keys.site_key, 1, erased), erased, "its client is a new visitor");
   });

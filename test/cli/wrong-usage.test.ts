@@ -6,7 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { commands } from "../../src/cli/commands.js";
 import { schemaVersion } from "../../src/store/store.js";
-import { json, verdictd } from "../support/process.js";
+import { command, json, verdictd } from "../support/process.js";
 
 const lineCount = (text: string): number => text.trimEnd().split("\n").length;
 
@@ -50,7 +50,7 @@ t.test("wrong usage is exit code 2 and says what is wrong", async (t) => {
   await Promise.all(
     cases.map(async ([args, message, lines]) => {
       const inDir = args.includes("--data-dir") || args[0] === "serve" ? args : [...args, "--data-dir", dir];
-      const { code, stdout, stderr } = await verdictd(inDir);
+      const { code, stdout, stderr } = await command(inDir);
       t.same([code, stdout], [2, ""], args.join(" "));
       t.match(stderr, message, args.join(" "));
       t.equal(lineCount(stderr), lines, `${args.join(" ")} says it on ${lines} lines`);
@@ -97,7 +97,7 @@ t.test("a command that makes no store refuses a folder without one and leaves it
   ];
   await Promise.all(
     rows.map(async (args) => {
-      const { code, stderr } = await verdictd(args, { VERDICTD_DATA_DIR: dir });
+      const { code, stderr } = await command(args, { VERDICTD_DATA_DIR: dir });
       t.equal(code, 1, args.join(" "));
       t.ok(stderr.startsWith(`there is no store in ${dir}`), stderr);
       t.equal(lineCount(stderr), 1);
@@ -141,9 +141,8 @@ t.test("what can't be done is exit code 1 and one line", async (t) => {
   ];
   await Promise.all(
     cases.map(async ([args, message]) => {
-      const { code, stdout, stderr } = await verdictd(
-        args.includes("--data-dir") ? args : [...args, "--data-dir", store],
-      );
+      const run = args[0] === "serve" ? verdictd : command;
+      const { code, stdout, stderr } = await run(args.includes("--data-dir") ? args : [...args, "--data-dir", store]);
       t.same([code, stdout], [1, ""], args.join(" "));
       t.match(stderr, message, args.join(" "));
       t.equal(lineCount(stderr), 1, `${args.join(" ")} says it on one line`);

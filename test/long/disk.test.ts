@@ -6,9 +6,9 @@ import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import t from "tap";
 import { storeFile } from "../../src/store/store-file.js";
-import { makeOwner } from "../resilience/owner.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
+import { makeOwner } from "../support/owner.js";
 import { type Served, serve, verdictd } from "../support/process.js";
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;

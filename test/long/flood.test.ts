@@ -3,9 +3,9 @@ import { statSync } from "node:fs";
 import t from "tap";
 import { storeFile } from "../../src/store/store-file.js";
 import { residentBytes } from "../resilience/idle-connections.js";
-import { makeOwner } from "../resilience/owner.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
+import { makeOwner } from "../support/owner.js";
 import { serve } from "../support/process.js";
 
 const sessionsMax = 20_000;

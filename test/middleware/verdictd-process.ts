@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { Test } from "tap";
 import { event } from "../support/batches.js";
+import { makeOwner } from "../support/owner.js";
 import { freePort, json, type LogLine, type Served, serve } from "../support/process.js";
 
 /** The rules of the project: every action has paths of its own. They match any scored session. */
@@ -42,22 +43,19 @@ export interface VerdictdProcess {
 
 export async function startVerdictd(t: Test): Promise<VerdictdProcess> {
   const dataDir = join(t.testdir(), "data");
-  const made = await json<{ account_token: string; project_id: number }>(dataDir, "init");
+  const owner = await makeOwner(dataDir);
   // A port of its own and not 0: Linux lets a listener come back to a port it named, not to one that the kernel chose.
   const options = { port: await freePort(), flags: ["--verdict-ttl", "0"] };
   let running = await serve(t, dataDir, options);
-  const configure = async (path: string, body?: object): Promise<Record<string, unknown>> => {
-    const scope = `/v1/projects/${made.project_id}${path}`;
-    const { status, json, text } = await running.ask("POST", scope, { token: made.account_token, body });
+  for (const rule of rules) {
+    const path = `/v1/projects/${owner.projectId}/rules`;
+    const { status, text } = await running.ask("POST", path, { token: owner.token, body: rule });
     if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
-    return json;
-  };
-  const keys = await configure("/scoring");
-  for (const rule of rules) await configure("/rules", rule);
-  const mintSession = (): Promise<string> => firstReport(running, String(keys["site_key"]));
+  }
+  const mintSession = (): Promise<string> => firstReport(running, owner.siteKey);
   return {
     baseUrl: running.address,
-    privateKey: String(keys["private_key"]),
+    privateKey: owner.privateKey,
     sessionToken: await mintSession(),
     get log() {
       return running.lines;

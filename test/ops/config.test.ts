@@ -1,7 +1,7 @@
 /** Configuration from flags, environment and file together, as `verdictd config` shows it and `serve` refuses it. */
 import t from "tap";
 import { camelCase, environmentName, readServeConfig, serveOptions } from "../../src/config.js";
-import { verdictd } from "../support/process.js";
+import { command, verdictd } from "../support/process.js";
 
 /** Nothing of the surroundings. */
 const bare = Object.fromEntries(
@@ -29,7 +29,7 @@ t.test("config shows each value with its source; flags win over environment, env
     VERDICTD_PORT: "1002",
     VERDICTD_VERDICT_TTL_FILE: `${folder}/ttl`,
   };
-  const { code, stdout, stderr } = await verdictd(["config", "--json", "--port", "1003"], env);
+  const { code, stdout, stderr } = await command(["config", "--json", "--port", "1003"], env);
   t.same({ code, stderr }, { code: 0, stderr: "" });
   const rows = JSON.parse(stdout);
   t.same(rows.port, { value: "1003", source: "flag", from: "--port" });
@@ -42,7 +42,7 @@ t.test("config shows each value with its source; flags win over environment, env
   t.match(rows["admin-token"], { value: "(hidden)", source: "file" });
   t.same(Object.keys(rows), Object.keys(serveOptions), "every option is there");
   t.notOk(stdout.includes("very secret"));
-  const table = (await verdictd(["config", "--port", "1003"], env)).stdout;
+  const table = (await command(["config", "--port", "1003"], env)).stdout;
   t.match(table, /^port +1003 +flag \(--port\)$/m);
   t.match(table, /^host +127\.0\.0\.1 +default$/m);
   t.notOk(table.includes("very secret"));
@@ -67,9 +67,9 @@ t.test("all mistakes of flags, environment and file are told at once", async (t)
     VERDICTD_QUEUE_MB: "1",
     VERDICTD_QUEUE_MB_FILE: file,
   };
-  for (const command of ["config", "serve"]) {
-    const { code, stdout, stderr } = await verdictd([command, "--config", file, "--http-threads", "0"], env);
-    t.same({ code, stdout }, { code: 2, stdout: "" }, command);
+  for (const name of ["config", "serve"]) {
+    const { code, stdout, stderr } = await verdictd([name, "--config", file, "--http-threads", "0"], env);
+    t.same({ code, stdout }, { code: 2, stdout: "" }, name);
     const lines = stderr.trim().split("\n").sort();
     t.same(
       lines,
@@ -85,7 +85,7 @@ t.test("all mistakes of flags, environment and file are told at once", async (t)
         `${file}:1: trusted-proxies: expected a text, a number, true, false or a list of texts`,
         `${file}:1: verdict_ttl: no such option, did you mean "verdict-ttl"?`,
       ].sort(),
-      command,
+      name,
     );
   }
 });

@@ -4,14 +4,15 @@ import t from "tap";
 import { createLog, networkOf, scrubbed } from "../../src/log.js";
 import type { Ask } from "../support/ask.js";
 import { batch, browserHeaders } from "../support/batches.js";
+import type { Owner } from "../support/owner.js";
 import { type Served, serve } from "../support/process.js";
-import { client, type Tenant, tenantOf } from "./traffic.js";
+import { client, tenantOf } from "./traffic.js";
 
 const visitor = "203.0.113.77";
 const visitorV6 = "2001:db8:77:88::99";
 
 /** Requests to every endpoint, right and wrong, that carry credentials wherever a client might put them. */
-async function driveEverything(server: Served, tenant: Tenant): Promise<string[]> {
+async function driveEverything(server: Served, tenant: Owner): Promise<string[]> {
   const { ask, ingest } = client(server, tenant);
   const wrong = ["sk_", "pk_", "vat_"].map((prefix) => prefix + randomBytes(24).toString("base64url"));
   const [wrongPrivate, wrongSite, wrongToken] = wrong as [string, string, string];

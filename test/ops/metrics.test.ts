@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import t from "tap";
 import { batch, event } from "../support/batches.js";
+import type { Owner } from "../support/owner.js";
 import { serve } from "../support/process.js";
-import { client, robotBatch, type Tenant, tenantOf } from "./traffic.js";
+import { client, robotBatch, tenantOf } from "./traffic.js";
 
 t.test("metrics add up over all threads", async (t) => {
   const server = await serve(t, t.testdir(), { flags: ["--http-threads", "2", "--scoring-threads", "2"] });
@@ -164,7 +165,7 @@ async function leaveEarly(port: number): Promise<void> {
   await once(socket, "close");
 }
 
-async function blockRobots(tenant: Tenant, ask: ReturnType<typeof client>["ask"]): Promise<void> {
+async function blockRobots(tenant: Owner, ask: ReturnType<typeof client>["ask"]): Promise<void> {
   const body = { name: "robots", expression: "score < 30", action: "block", is_active: true };
   await ask("POST", `/v1/projects/${tenant.projectId}/rules`, { token: tenant.token, body });
 }

@@ -10,8 +10,8 @@ import { checkStore } from "../../src/control-plane/store-check.js";
 import { openStore } from "../../src/store/store.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
+import { makeOwner, type Owner } from "../support/owner.js";
 import { freePort, json, serve, verdictd } from "../support/process.js";
-import { makeOwner, type Owner } from "./owner.js";
 
 interface Told {
   /** Sessions by the order of their acknowledgement, with the events that were acknowledged by then at least. */

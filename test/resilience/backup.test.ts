@@ -4,9 +4,9 @@ import { join } from "node:path";
 import t from "tap";
 import { openStore, schemaVersion } from "../../src/store/store.js";
 import { storeFile } from "../../src/store/store-file.js";
-import { verdictd } from "../support/process.js";
+import { makeOwner } from "../support/owner.js";
+import { command, verdictd } from "../support/process.js";
 import { backupUnderLoad } from "./backup-run.js";
-import { makeOwner } from "./owner.js";
 import { cannotMount } from "./small-disk.js";
 
 t.test("a backup under load is one whole state, and serves in the store's place", async (t) => {
@@ -27,7 +27,7 @@ t.test("check finds damage, names it and says so by its exit code", async (t) =>
     store.sessions.putSync(Buffer.alloc(25, 1), Buffer.from("no session"));
   });
   await store.close();
-  const { code, stdout, stderr } = await verdictd(["check", "--json", "--data-dir", dataDir]);
+  const { code, stdout, stderr } = await command(["check", "--json", "--data-dir", dataDir]);
   t.same([code, stderr], [1, "the store has 3 faults\n"]);
   t.same(
     JSON.parse(stdout)
@@ -52,7 +52,8 @@ t.test("a store that can't be used is said so by serve and check, and left as it
     const dataDir = join(folder, name);
     const before = readFileSync(storeFile(dataDir));
     for (const words of [serveWords, ["check"]]) {
-      const { code, stderr } = await verdictd([...words, "--data-dir", dataDir]);
+      const run = words[0] === "serve" ? verdictd : command;
+      const { code, stderr } = await run([...words, "--data-dir", dataDir]);
       t.same([code, stderr.trim().split("\n").length], [1, 1], `${name}: ${words[0]} is refused in one line`);
       t.match(stderr, message);
     }

@@ -8,8 +8,8 @@ import { checkStore } from "../../src/control-plane/store-check.js";
 import { openStore } from "../../src/store/store.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
+import { makeOwner, type Owner } from "../support/owner.js";
 import { serve } from "../support/process.js";
-import { makeOwner, type Owner } from "./owner.js";
 
 export interface CrashRun {
   readonly kills: number;

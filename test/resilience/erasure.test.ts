@@ -6,8 +6,8 @@ import { sweep } from "../../src/store/expiry.js";
 import { openStore } from "../../src/store/store.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
-import { serve, verdictd } from "../support/process.js";
-import { makeOwner } from "./owner.js";
+import { makeOwner } from "../support/owner.js";
+import { command, serve } from "../support/process.js";
 
 for (const sessionStores of [1, 3]) {
   t.test(`erased under load, a session is gone from every table, and the others stay; files: ${sessionStores}`, (t) =>
@@ -30,7 +30,7 @@ async function erased(t: Test, sessionStores: number): Promise<void> {
       kept.push((await client.send(owner.siteKey, batch(`beside${index}`, 2))).json.session_token);
     }
   })();
-  const { code, stderr } = await verdictd(["session", "delete", token, "--json", "--data-dir", dataDir]);
+  const { code, stderr } = await command(["session", "delete", token, "--json", "--data-dir", dataDir]);
   const store = openStore(dataDir);
   await sweep(store, { sessionMs: 1e12, sessionsMax: 1e9, blockMs: 1e12, trafficMs: 1e12 }, Date.now());
   isDone = true;

@@ -5,8 +5,8 @@ import { Sessions } from "../../src/control-plane/sessions.js";
 import { openStore } from "../../src/store/store.js";
 import { batch, event } from "../support/batches.js";
 import { Client, type Reply } from "../support/keep-alive-client.js";
+import { makeOwner, type Owner } from "../support/owner.js";
 import { type Served, serve } from "../support/process.js";
-import { makeOwner, type Owner } from "./owner.js";
 
 const entry = fileURLToPath(new URL("./faulty-server.js", import.meta.url));
 

@@ -5,8 +5,8 @@ import { connect, type Socket } from "node:net";
 import type { Test } from "tap";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
+import { makeOwner } from "../support/owner.js";
 import { serve } from "../support/process.js";
-import { makeOwner } from "./owner.js";
 
 /** Resident memory of a process, bytes (`/proc`, Linux). */
 export function residentBytes(pid: number): number {

@@ -14,7 +14,7 @@ import { GroupWriter } from "../../src/store/group-writer.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { currentSchema } from "../../src/store/upgrades.js";
 import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
-import { type Owner, ownerOf } from "./owner.js";
+import { type Owner, ownerOf } from "../support/owner.js";
 
 export const noFacts = {
   ...noHeaders,

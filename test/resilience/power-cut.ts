@@ -11,9 +11,9 @@ import { openStore } from "../../src/store/store.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
+import { makeOwner, type Owner } from "../support/owner.js";
 import { serve } from "../support/process.js";
 import { randomness } from "./crash-run.js";
-import { makeOwner, type Owner } from "./owner.js";
 
 const pageBytes = 4096;
 

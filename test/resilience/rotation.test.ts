@@ -2,8 +2,8 @@
 import t from "tap";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
+import { makeOwner } from "../support/owner.js";
 import { serve } from "../support/process.js";
-import { makeOwner } from "./owner.js";
 
 interface Key {
   readonly secret: string;

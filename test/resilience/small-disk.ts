@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { closeSync, ftruncateSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
+import { makeOwner, type Owner } from "../support/owner.js";
 import { type Served, serve } from "../support/process.js";
-import { makeOwner, type Owner } from "./owner.js";
 
 const mebibyte = 2 ** 20;
 

@@ -7,9 +7,9 @@ import { Sessions } from "../../src/control-plane/sessions.js";
 import { openStore } from "../../src/store/store.js";
 import { batch } from "../support/batches.js";
 import { Client, type Reply } from "../support/keep-alive-client.js";
+import { makeOwner, type Owner } from "../support/owner.js";
 import { freePort, serve } from "../support/process.js";
 import { type RawAnswer, RawClient, rawRequest } from "../support/raw-socket.js";
-import { makeOwner, type Owner } from "./owner.js";
 
 interface Told {
   readonly errors: string[];

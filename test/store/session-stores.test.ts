@@ -18,7 +18,7 @@ import { currentSchema, type Schema } from "../../src/store/upgrades.js";
 import { newWriteCounts, WriteMarker, WriteWatch } from "../../src/store/write-watch.js";
 import { openIngest } from "../resilience/ingest.js";
 import { batch } from "../support/batches.js";
-import { json, verdictd } from "../support/process.js";
+import { command, json } from "../support/process.js";
 import { putSession } from "../support/stored-session.js";
 
 const noon = Date.UTC(2026, 10, 21, 12);
@@ -43,12 +43,12 @@ t.test("a token leads to the place it was minted for, at the time it was minted"
 
 t.test("init makes as many as it is told, and nothing changes that afterwards", async (t) => {
   const dir = join(t.testdir(), "store");
-  const wrong = await verdictd(["init", "--session-stores", "17", "--data-dir", dir]);
+  const wrong = await command(["init", "--session-stores", "17", "--data-dir", dir]);
   t.match(wrong, { code: 2, stderr: /--session-stores: expected 1 to 16/ });
   t.notOk(existsSync(dir));
   await json(dir, "init", "--session-stores", "3");
   t.match(await json(dir, "stats"), { session_stores: 3, schema_version: schemaVersion });
-  const again = await verdictd(["init", "--session-stores", "2", "--data-dir", dir]);
+  const again = await command(["init", "--session-stores", "2", "--data-dir", dir]);
   t.match(again, { code: 1, stderr: /made with 3 session stores, which can't be changed/ });
 });
 

@@ -2,7 +2,7 @@
  * The built program `verdictd` as a process of its own: a command to its end, or a server that tests ask, watch, kill, starve and stop.
  * Nothing of it is opened in the test's own process. The one place of the tests that starts the program.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
@@ -50,9 +50,52 @@ export async function verdictd(...how: Parameters<typeof start>): Promise<Outcom
   return { code, stdout, stderr };
 }
 
+/** A command for the host process. */
+export interface CommandRun {
+  readonly id: number;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const hostEntry = fileURLToPath(new URL("./command-host.js", import.meta.url));
+
+/** Starts a host process, which ends with this one; runs a command in it. */
+function startHost(): (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<Outcome> {
+  const { NODE_OPTIONS, ...env } = environment({});
+  const host = fork(hostEntry, { env, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const waiting = new Map<number, { done: (outcome: Outcome) => void; failed: (error: Error) => void }>();
+  let id = 0;
+  host.on("message", ({ id, outcome }: { id: number; outcome: Outcome }) => {
+    waiting.get(id)?.done(outcome);
+    waiting.delete(id);
+    if (waiting.size === 0) host.channel?.unref();
+  });
+  host.on("exit", (code) => {
+    for (const { failed } of waiting.values()) failed(new Error(`the host of commands ended: ${code}`));
+  });
+  host.unref();
+  return (args, env) =>
+    new Promise((done, failed) => {
+      waiting.set(++id, { done, failed });
+      host.channel?.ref();
+      host.send({ id, args, env } satisfies CommandRun);
+    });
+}
+
+let host: ReturnType<typeof startHost> | undefined;
+
+/**
+ * Runs `verdictd` with these arguments to its end, beside others in a process that is kept for it: a process of its own takes half a
+ * second of processor time to load what it needs. For commands only: what runs until it is told to stop is `serve` and `start`.
+ */
+export function command(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  host ??= startHost();
+  return host(args, env);
+}
+
 /** Runs a command with `--json` that is expected to be done; the one value it printed. */
 export async function json<T = Record<string, unknown>>(dataDir: string, ...args: string[]): Promise<T> {
-  const { code, stdout, stderr } = await verdictd([...args, "--json", "--data-dir", dataDir]);
+  const { code, stdout, stderr } = await command([...args, "--json", "--data-dir", dataDir]);
   if (code !== 0 || stderr !== "") throw new Error(`verdictd ${args.join(" ")}: exit ${code}, ${stderr}`);
   return JSON.parse(stdout) as T;
 }

@@ -5,6 +5,7 @@
 import type { Test } from "tap";
 import type { Role } from "../../src/contract/entities.js";
 import { Accounts } from "../../src/control-plane/accounts.js";
+import { createFirstAccount } from "../../src/control-plane/first-account.js";
 import { Projects } from "../../src/control-plane/projects.js";
 import { Refusal } from "../../src/errors.js";
 import { openStore, type Store } from "../../src/store/store.js";
@@ -40,10 +41,11 @@ export async function startServer(t: Test, flags: readonly string[] = [], dataDi
   return Object.assign(served, { store, command: (...words: string[]) => json(dataDir, ...words) });
 }
 
-/** The first account of the store, made by `init`, with scoring enabled over HTTP. */
+/** The first account of the store, made beside the server as `init` does, with scoring enabled over HTTP. */
 export async function firstTenant(server: TestServer): Promise<Tenant> {
-  const made = await server.command("init");
-  return enabled(server, made.account_id, made.user_id, made.project_id, made.account_token);
+  const { store } = server;
+  const made = done(await createFirstAccount(new Accounts(store, Date.now), new Projects(store, Date.now)));
+  return enabled(server, made.accountId, made.userId, made.projectId, made.accountToken);
 }
 
 export interface TenantOptions {
