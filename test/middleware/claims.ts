@@ -6,7 +6,7 @@ import type { Test } from "tap";
 import { type ClientFailure, createClient, type LoggedIn, type VerdictClient } from "../../src/client/client.js";
 import type { DenialPages } from "../../src/middleware/denial-page.js";
 import type { Visit } from "../../src/middleware/guard.js";
-import { startVerdictd, type VerdictdProcess } from "./verdictd-process.js";
+import type { VerdictdProcess } from "./verdictd-process.js";
 
 /** What the application got to see. */
 export interface Seen {
@@ -42,8 +42,7 @@ interface Rig {
   readonly client: (mode?: "monitor" | "enforce") => VerdictClient;
 }
 
-export async function checkMiddleware(t: Test, start: StartApp): Promise<void> {
-  const verdictd = await startVerdictd(t);
+export async function checkMiddleware(t: Test, start: StartApp, verdictd: VerdictdProcess): Promise<void> {
   const failures: ClientFailure[] = [];
   const client: Rig["client"] = (mode = "enforce") =>
     createClient({
@@ -164,9 +163,8 @@ async function checkSafety(t: Test, start: StartApp, { verdictd, client, failure
   t.match((await seen(app, "/block", session)).visit, { verdict: { action: "allow", failed: "unauthenticated" } });
 }
 
-/** No visitor gets an error while verdictd is killed, started again and frozen. */
-export async function checkOutage(t: Test, start: StartApp): Promise<void> {
-  const verdictd = await startVerdictd(t);
+/** No visitor gets an error while verdictd is killed, started again and frozen. It runs again at the end. */
+export async function checkOutage(t: Test, start: StartApp, verdictd: VerdictdProcess): Promise<void> {
   const session = { Cookie: `service_session=${verdictd.sessionToken}` };
   const enforcing = await start(t, {
     client: createClient({
@@ -198,7 +196,7 @@ export interface Outage {
 }
 
 /**
- * Keeps eight visitors asking the site while verdictd is killed, started again, frozen and thawed. Every phase lasts until it has
+ * Keeps four visitors asking the site while verdictd is killed, started again, frozen and thawed. Every phase lasts until it has
  * seen its share of answers begun in it; the one after the restart, of blocks.
  */
 export async function trafficThroughOutage(
@@ -241,7 +239,7 @@ export async function trafficThroughOutage(
     phase = name;
     return new Promise((done) => waiting.push({ phase: name, left: answers, done }));
   };
-  const visitors = Array.from({ length: 8 }, visitor);
+  const visitors = Array.from({ length: 4 }, visitor);
   try {
     await lasts("before", 40);
     phase = "killing";

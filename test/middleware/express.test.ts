@@ -6,6 +6,7 @@ import express from "express";
 import t from "tap";
 import { verdictd } from "../../src/middleware/express.js";
 import { type AppOptions, checkMiddleware, checkOutage, type StartApp, seenOf } from "./claims.js";
+import { startVerdictd } from "./verdictd-process.js";
 
 const start: StartApp = async (t, { challenge, hooks, ...options }) => {
   const app = express();
@@ -45,5 +46,6 @@ function challengeOption(challenge: AppOptions["challenge"]) {
   return { challenge: hooks[challenge] };
 }
 
-t.test("express", (t) => checkMiddleware(t, start));
-t.test("express while verdictd is down", (t) => checkOutage(t, start));
+const running = await startVerdictd(t);
+t.test("express", (t) => checkMiddleware(t, start, running));
+t.test("express while verdictd is down", (t) => checkOutage(t, start, running));

@@ -3,6 +3,7 @@ import { fastify } from "fastify";
 import t from "tap";
 import { type FastifyChallenge, verdictd } from "../../src/middleware/fastify.js";
 import { type AppOptions, checkMiddleware, checkOutage, type StartApp, seenOf } from "./claims.js";
+import { startVerdictd } from "./verdictd-process.js";
 
 const start: StartApp = async (t, { challenge, hooks, ...options }) => {
   const app = fastify();
@@ -36,5 +37,6 @@ function challengeOption(challenge: AppOptions["challenge"]): { challenge?: "all
   return { challenge: hooks[challenge] };
 }
 
-t.test("fastify", (t) => checkMiddleware(t, start));
-t.test("fastify while verdictd is down", (t) => checkOutage(t, start));
+const running = await startVerdictd(t);
+t.test("fastify", (t) => checkMiddleware(t, start, running));
+t.test("fastify while verdictd is down", (t) => checkOutage(t, start, running));

@@ -7,6 +7,7 @@ import { type Context, Hono } from "hono";
 import t, { type Test } from "tap";
 import { createGuard, type FetchChallenge, type HonoVariables, honoVerdictd } from "../../src/middleware/fetch.js";
 import { type AppOptions, checkMiddleware, checkOutage, type StartApp, seenOf } from "./claims.js";
+import { startVerdictd } from "./verdictd-process.js";
 
 type App = { Variables: HonoVariables; Bindings: HttpBindings };
 
@@ -64,6 +65,7 @@ const startBare: StartApp = async (t, { challenge, hooks, ...options }) => {
   });
 };
 
-t.test("hono", (t) => checkMiddleware(t, startHono));
-t.test("hono while verdictd is down", (t) => checkOutage(t, startHono));
-t.test("a bare fetch handler", (t) => checkMiddleware(t, startBare));
+const running = await startVerdictd(t);
+t.test("hono", (t) => checkMiddleware(t, startHono, running));
+t.test("hono while verdictd is down", (t) => checkOutage(t, startHono, running));
+t.test("a bare fetch handler", (t) => checkMiddleware(t, startBare, running));
