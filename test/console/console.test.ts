@@ -66,6 +66,9 @@ t.test("the overview shows what the API counts", async (t) => {
   t.same(desk.broken, []);
 });
 
+/** The rules of axe that look at colours: the rest of a page is the same in both schemes. */
+const ofColour = ["color-contrast", "link-in-text-block"];
+
 t.test("every page is free of serious barriers in light and dark", async (t) => {
   const desk = await Desk.open(t, browser, server);
   await desk.signIn(tenant.token);
@@ -83,11 +86,11 @@ t.test("every page is free of serious barriers in light and dark", async (t) => 
   ]) {
     await desk.go(name);
     await desk.loaded();
-    for (const colorScheme of ["dark", "light"] as const) {
-      await desk.page.emulateMedia({ colorScheme });
-      t.same(await desk.barriers(), [], `${name}, ${colorScheme}`);
-      if (colorScheme === "dark") await desk.picture(`${name.toLowerCase().replace(" ", "-")}-dark`);
-    }
+    await desk.page.emulateMedia({ colorScheme: "dark" });
+    t.same(await desk.barriers(), [], `${name}, dark`);
+    await desk.picture(`${name.toLowerCase().replace(" ", "-")}-dark`);
+    await desk.page.emulateMedia({ colorScheme: "light" });
+    t.same(await desk.barriers(ofColour), [], `${name}, light`);
   }
   t.same(desk.broken, []);
 });

@@ -79,8 +79,9 @@ export class Desk {
     await this.page.waitForFunction(() => !(globalThis as any).document.body.textContent.includes("Loading…"));
   }
 
-  /** Leaves a picture of the page, as far as three screens down, to look at. */
+  /** Leaves a picture of the page, as far as three screens down, for those who want to look (`CONSOLE_PICTURES=1`): drawing is dear. */
   async picture(name: string): Promise<void> {
+    if (!process.env["CONSOLE_PICTURES"]) return;
     mkdirSync(screenshots, { recursive: true });
     const { width, height } = this.page.viewportSize()!;
     // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
@@ -89,18 +90,20 @@ export class Desk {
     await this.page.screenshot({ path: join(screenshots, `console-${name}.png`), fullPage: true, clip });
   }
 
-  /** What axe finds that is serious or critical on the page as it is. */
-  async barriers(): Promise<string[]> {
-    await this.page.evaluate(axe);
-    return this.page.evaluate(async () => {
+  /** What axe finds that is serious or critical on the page as it is; only by the rules that are named, if any are. */
+  async barriers(rules: readonly string[] = []): Promise<string[]> {
+    if (!(await this.page.evaluate(() => "axe" in globalThis))) await this.page.evaluate(axe);
+    return this.page.evaluate(async (rules) => {
       const { axe } = globalThis as unknown as {
-        axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+        axe: {
+          run(options: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>;
+        };
       };
-      const { violations } = await axe.run();
+      const { violations } = await axe.run(rules.length === 0 ? {} : { runOnly: { type: "rule", values: rules } });
       return violations
         .filter(({ impact }) => impact === "serious" || impact === "critical")
         .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
-    });
+    }, rules);
   }
 
   /** Presses Tab (or Shift+Tab) until what has the focus is called so, a bounded number of times. */

@@ -9,9 +9,10 @@ function invalid(t: import("tap").Test, answer: Answer, message: string): void {
   t.same([answer.status, answer.json?.code], [422, "INVALID_PAYLOAD"], message);
 }
 
+const server = await startServer(t);
+const tenant = await firstTenant(server);
+
 t.test("scoring", async (t) => {
-  const server = await startServer(t);
-  const tenant = await firstTenant(server);
   const ask = (method: string, path: string, body?: unknown) =>
     server.ask(method, path, { token: tenant.token, ...(body !== undefined && { body }) });
 
@@ -202,8 +203,6 @@ t.test("scoring", async (t) => {
 });
 
 t.test("rules", async (t) => {
-  const server = await startServer(t);
-  const tenant = await firstTenant(server);
   const project = `/v1/projects/${tenant.projectId}`;
   const rules = `${project}/rules`;
   const ask = (method: string, path: string, body?: unknown) =>
@@ -426,9 +425,6 @@ t.test("rules", async (t) => {
 });
 
 t.test("account and user", async (t) => {
-  const server = await startServer(t);
-  const tenant = await firstTenant(server);
-
   await t.test("the account is that of the token's binding, with the caller's role", async (t) => {
     const { status, json } = await server.ask("GET", "/v1/account", { token: tenant.token });
     t.equal(status, 200);

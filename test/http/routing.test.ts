@@ -4,9 +4,10 @@ import { batch } from "../support/batches.js";
 import { chunked, RawClient, rawRequest } from "../support/raw-socket.js";
 import { type Answer, firstTenant, startServer } from "../support/server.js";
 
+const server = await startServer(t);
+const tenant = await firstTenant(server);
+
 t.test("every answer", async (t) => {
-  const server = await startServer(t);
-  const tenant = await firstTenant(server);
   const { token } = tenant;
   const project = `/v1/projects/${tenant.projectId}`;
   const session = "/v1/sessions/sess_unknown";
@@ -278,8 +279,6 @@ t.test("every answer", async (t) => {
 });
 
 t.test("headers of a page on the customer's own domain, cookies and all, are read", async (t) => {
-  const server = await startServer(t);
-  const one = await firstTenant(server);
   const headers = { cookie: `other=${"x".repeat(9000)}` };
-  t.equal((await server.ask("GET", "/v1/account", { token: one.token, headers })).status, 200);
+  t.equal((await server.ask("GET", "/v1/account", { token: tenant.token, headers })).status, 200);
 });

@@ -5,8 +5,10 @@ import { createServer } from "node:net";
 import t from "tap";
 import { serve, verdictd } from "../support/process.js";
 
+const flags = ["--drain-seconds", "3600", "--http-threads", "2", "--scoring-threads", "2"];
+const server = await serve(t, t.testdir(), { flags });
+
 t.test("a server that listens is alive and ready", async (t) => {
-  const server = await serve(t, t.testdir(), { flags: ["--http-threads", "2", "--scoring-threads", "2"] });
   const ready = await server.admin("/readyz");
   t.same(await ready.json(), { status: "ready", store: true, workers: true, draining: false });
   t.equal(ready.status, 200);
@@ -22,7 +24,6 @@ t.test("a server that listens is alive and ready", async (t) => {
 });
 
 t.test("while it drains it is alive, not ready, and still answers", async (t) => {
-  const server = await serve(t, t.testdir(), { flags: ["--drain-seconds", "3600", "--http-threads", "2"] });
   server.child.kill("SIGTERM");
   await server.logged("stopping");
   const ready = await server.admin("/readyz");

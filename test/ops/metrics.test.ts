@@ -7,8 +7,9 @@ import type { Owner } from "../support/owner.js";
 import { serve } from "../support/process.js";
 import { client, robotBatch, tenantOf } from "./traffic.js";
 
+const server = await serve(t, t.testdir(), { flags: ["--http-threads", "2", "--scoring-threads", "2"] });
+
 t.test("metrics add up over all threads", async (t) => {
-  const server = await serve(t, t.testdir(), { flags: ["--http-threads", "2", "--scoring-threads", "2"] });
   const tenant = await tenantOf(server);
   const { ask, ingest } = client(server, tenant);
   const before = await server.metrics();
@@ -99,7 +100,6 @@ t.test("metrics add up over all threads", async (t) => {
 });
 
 t.test("the exposition keeps the format's rules", async (t) => {
-  const server = await serve(t, t.testdir());
   const answer = await server.admin("/metrics");
   t.match(answer.headers.get("content-type"), /^text\/plain; version=0\.0\.4/);
   const { samples, types } = await server.metrics();
