@@ -63,8 +63,13 @@ t.test("tail prints the verdicts that a server answers, from all of its threads"
   t.notOk("ip" in first, "no address");
   t.match(await human.out(), new RegExp(`${first.verdict} .*${token}  POST shop\\.example/checkout  `));
 
-  await ask("?path=/checkout&method=POST&host=shop.example");
-  t.match(JSON.parse((await all.out())!), { source: "cached", session_token: token });
+  // Each thread has a cache of its own, and a connection may lead to the other one: the third ask comes to a thread that knows.
+  let again = first;
+  for (let asks = 1; asks < 3 && again.source !== "cached"; asks++) {
+    await ask("?path=/checkout&method=POST&host=shop.example");
+    again = JSON.parse((await all.out())!) as LiveVerdict;
+  }
+  t.match(again, { source: "cached", session_token: token });
 
   const odd = "sess_%1b[2J";
   await server.ask("GET", `/v1/sessions/${odd}/verdict`, { token: privateKey });

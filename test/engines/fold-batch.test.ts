@@ -1,7 +1,7 @@
 /** Folding: the same stream comes to the same features however it is cut, and odd times and places do no harm. */
 import fc from "fast-check";
 import t from "tap";
-import type { EventPayload, EventType, IngestEvent } from "../../src/contract/events.js";
+import type { EventPayload, IngestEvent } from "../../src/contract/events.js";
 import { countFields } from "../../src/engines/feature-fields.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";
@@ -16,6 +16,7 @@ import {
   type SessionFeatures,
   unpackFeatures,
 } from "../../src/engines/session-features.js";
+import { eventTypes } from "../../src/ingest/payload-kinds.js";
 import { alone, chromeEnvironment, chromeFacts, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";
 
 /** What depends on requests rather than on events. */
@@ -215,18 +216,7 @@ const anyPayload = fc.record(
   },
   { requiredKeys: [] },
 );
-const anyType = fc.constantFrom<EventType>(
-  "page",
-  "focus",
-  "mouse",
-  "click",
-  "touch",
-  "scroll",
-  "key",
-  "form",
-  "env",
-  "timing",
-);
+const anyType = fc.constantFrom(...eventTypes);
 
 /** Every number is finite; an unobserved fact is NaN. */
 function areFinite(features: SessionFeatures): boolean {

@@ -18,10 +18,13 @@ export interface Faulty {
   readonly send: (body: object, key?: string) => Promise<Reply>;
 }
 
-/** A server with one scoring thread; on a store that has an owner already when that is given. */
-export async function faulty(t: Test, dataDir = t.testdir(), owner?: Owner): Promise<Faulty> {
-  const madeOwner = owner ?? (await makeOwner(dataDir));
-  const server = await serve(t, dataDir, { entry, flags: ["--scoring-threads", "1"] });
+/**
+ * A server with a scoring thread for each environment of sessions, of which a new store has so many; on a store that has an owner
+ * already when that is given.
+ */
+export async function faulty(t: Test, dataDir = t.testdir(), owner?: Owner, sessionStores = 1): Promise<Faulty> {
+  const madeOwner = owner ?? (await makeOwner(dataDir, sessionStores));
+  const server = await serve(t, dataDir, { entry, flags: ["--scoring-threads", String(sessionStores)] });
   const client = new Client(server.port);
   t.teardown(() => client.close());
   return {
@@ -46,9 +49,12 @@ export const suffering = (fault: string, name: string): object => ({
   events: [{ ...event(`${name}-0000`), payload: { path: fault } }],
 });
 
-/** Has scoring threads end `rounds` times while others send batches, with flushes of what they committed under way; asserts on `t`. */
-export async function endThreads(t: Test, rounds: number): Promise<void> {
-  const { owner, client, send, dataDir, server } = await faulty(t);
+/**
+ * Has scoring threads end `rounds` times while others send batches, with flushes of what they committed under way; the sessions are in
+ * so many environments. Asserts on `t`.
+ */
+export async function endThreads(t: Test, rounds: number, sessionStores = 1): Promise<void> {
+  const { owner, client, send, dataDir, server } = await faulty(t, t.testdir(), undefined, sessionStores);
   const told: { readonly name: string; readonly token: string }[] = [];
   for (let round = 0; round < rounds; round++) {
     const fault = round % 2 === 0 ? "/fault/exit" : "/fault/throw-later";

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Test } from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
+import { eventTypes } from "../../src/ingest/payload-kinds.js";
 import { event } from "../support/batches.js";
 import { openIngest } from "./ingest.js";
 
@@ -72,20 +73,7 @@ const payload = fc.record(
   },
   { requiredKeys: [] },
 );
-const type = fc.constantFrom(
-  "page",
-  "visibility",
-  "focus",
-  "heartbeat",
-  "mouse",
-  "click",
-  "touch",
-  "scroll",
-  "key",
-  "form",
-  "env",
-  "timing",
-);
+const type = fc.constantFrom(...eventTypes);
 const anyEvent = fc.record({ type, payload, skewMs: fc.integer({ min: -(10 ** 9), max: 10 ** 9 }) });
 const visit = fc.array(fc.array(anyEvent, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 });
 

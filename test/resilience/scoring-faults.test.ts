@@ -1,7 +1,7 @@
-/** Scoring threads that end under load, a few of them; the long form, with threads that hang or starve, is in `test/long`. */
+/** Scoring threads that end under load, a few of them, on a store of two environments; the long form, with one, is in `test/long`. */
 import t from "tap";
 import { endThreads } from "./faulty.js";
 
 t.test("a thread that ends costs the batches it held a 503, and is replaced", async (t) => {
-  await endThreads(t, 8);
+  await endThreads(t, 8, 2);
 });
