@@ -1,6 +1,6 @@
 /**
  * What the SDK promises in every browser, one case a promise: how batches travel, and how it behaves as a guest on a page.
- * Run in Chromium and in Firefox; what only one of them can show is in the test files.
+ * Run in Chromium and in Firefox (`repeatCases` there in the long tests only); what only one of them can show is in the test files.
  */
 import { setTimeout } from "node:timers/promises";
 import type { Test } from "tap";
@@ -15,7 +15,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 /** Makes a page record something at once. */
 const click = "document.body.click()";
 
-/** How batches travel. */
+/** How batches travel, as far as the browser has a part in it. */
 export const deliveryCases: readonly Case[] = [
   [
     "the first report follows the load event and holds page, env and timing",
@@ -55,48 +55,6 @@ export const deliveryCases: readonly Case[] = [
       const second = await site.post((post) => post.batch.session_token !== null);
       t.equal(second.batch.session_token, "sess_first");
       t.not(second.headers["idempotency-key"], site.posts[0]!.headers["idempotency-key"], "a batch has its own key");
-    },
-  ],
-  [
-    "a full batch is cut by size, before its time",
-    async (t, visitor) => {
-      const site = await openSite(t);
-      const page = await openSlowly(site, visitor);
-      await page.evaluate(`for (let n = 0; n < 120; n++) ${click}`);
-      const clicks = () =>
-        site.posts.flatMap((post) => post.batch.events.filter((event) => event.type === "click")).length;
-      await site.post(() => clicks() >= 100);
-      t.ok(site.posts.every((post) => post.batch.events.length <= 60));
-    },
-  ],
-  [
-    "a 500 is retried with the same key and the same body",
-    async (t, visitor) => {
-      const site = await openSite(t);
-      site.answer = (_post, index) => ({ status: index < 2 ? 500 : 202 });
-      const page = await visitor.open();
-      await page.goto(site.origin);
-      await site.post(() => site.posts.length >= 3);
-      const [first, second, third] = site.posts;
-      for (const retry of [second!, third!]) {
-        t.equal(retry.headers["idempotency-key"], first!.headers["idempotency-key"]);
-        t.equal(retry.text, first!.text);
-      }
-      await page.evaluate(click);
-      const next = await site.post((post) => post.batch.session_token === "sess_1");
-      t.not(next.headers["idempotency-key"], first!.headers["idempotency-key"]);
-    },
-  ],
-  [
-    "a connection that breaks before the answer is retried as the same request",
-    async (t, visitor) => {
-      const site = await openSite(t);
-      site.answer = (_post, index) => ({ status: index === 0 ? "drop" : 202 });
-      const page = await visitor.open();
-      await page.goto(site.origin);
-      await site.post(() => site.posts.length >= 2);
-      t.equal(site.posts[1]!.headers["idempotency-key"], site.posts[0]!.headers["idempotency-key"]);
-      t.equal(site.posts[1]!.text, site.posts[0]!.text);
     },
   ],
   [
@@ -155,23 +113,6 @@ export const deliveryCases: readonly Case[] = [
     },
   ],
   [
-    "a first contact cut short by leaving is repeated by the next page with the same key",
-    async (t, visitor) => {
-      const site = await openSite(t);
-      const never = gate();
-      t.teardown(never.open);
-      site.answer = (_post, index) => (index === 0 ? { status: 202, until: never.opened } : { status: 202 });
-      site.pages.set("/next", pageWith('data-interval="250"'));
-      const page = await visitor.open();
-      await page.goto(site.origin);
-      const first = await site.post(() => true);
-      await page.goto(`${site.origin}/next`);
-      await site.post(() => site.posts.length >= 2);
-      t.equal(site.posts[1]!.headers["idempotency-key"], first.headers["idempotency-key"]);
-      t.equal(site.posts[1]!.text, first.text);
-    },
-  ],
-  [
     "two tabs that race for the first contact end up in one session",
     async (t, visitor) => {
       const site = await openSite(t);
@@ -193,6 +134,69 @@ export const deliveryCases: readonly Case[] = [
       await two.evaluate(click);
       await site.post((post) => post.batch.session_token === "sess_tab0" && post.text.includes('"click"'));
       t.notOk(site.posts.some((post) => post.batch.session_token === "sess_tab1"));
+    },
+  ],
+];
+
+/** How batches are cut and repeated: what the SDK does of its own accord, alike wherever it runs. */
+export const repeatCases: readonly Case[] = [
+  [
+    "a full batch is cut by size, before its time",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const page = await openSlowly(site, visitor);
+      await page.evaluate(`for (let n = 0; n < 120; n++) ${click}`);
+      const clicks = () =>
+        site.posts.flatMap((post) => post.batch.events.filter((event) => event.type === "click")).length;
+      await site.post(() => clicks() >= 100);
+      t.ok(site.posts.every((post) => post.batch.events.length <= 60));
+    },
+  ],
+  [
+    "a 500 is retried with the same key and the same body",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      site.answer = (_post, index) => ({ status: index < 2 ? 500 : 202 });
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      await site.post(() => site.posts.length >= 3);
+      const [first, second, third] = site.posts;
+      for (const retry of [second!, third!]) {
+        t.equal(retry.headers["idempotency-key"], first!.headers["idempotency-key"]);
+        t.equal(retry.text, first!.text);
+      }
+      await page.evaluate(click);
+      const next = await site.post((post) => post.batch.session_token === "sess_1");
+      t.not(next.headers["idempotency-key"], first!.headers["idempotency-key"]);
+    },
+  ],
+  [
+    "a connection that breaks before the answer is retried as the same request",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      site.answer = (_post, index) => ({ status: index === 0 ? "drop" : 202 });
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      await site.post(() => site.posts.length >= 2);
+      t.equal(site.posts[1]!.headers["idempotency-key"], site.posts[0]!.headers["idempotency-key"]);
+      t.equal(site.posts[1]!.text, site.posts[0]!.text);
+    },
+  ],
+  [
+    "a first contact cut short by leaving is repeated by the next page with the same key",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const never = gate();
+      t.teardown(never.open);
+      site.answer = (_post, index) => (index === 0 ? { status: 202, until: never.opened } : { status: 202 });
+      site.pages.set("/next", pageWith('data-interval="250"'));
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      const first = await site.post(() => true);
+      await page.goto(`${site.origin}/next`);
+      await site.post(() => site.posts.length >= 2);
+      t.equal(site.posts[1]!.headers["idempotency-key"], first.headers["idempotency-key"]);
+      t.equal(site.posts[1]!.text, first.text);
     },
   ],
 ];

@@ -1,7 +1,7 @@
 /** How batches travel, seen on the wire from a real Chromium: first report, batches, retries, leaving, tabs. */
 import t from "tap";
 import { launch, noChromium } from "../support/chromium.js";
-import { deliveryCases, prove } from "./cases.js";
+import { deliveryCases, prove, repeatCases } from "./cases.js";
 import { gate, openSite, pageWith } from "./site.js";
 import { throughPlaywright } from "./visitor.js";
 
@@ -14,7 +14,7 @@ const browser = await launch(t);
 /** Makes a page record something at once. */
 const click = "document.body.click()";
 
-prove(t, deliveryCases, throughPlaywright(browser));
+prove(t, [...deliveryCases, ...repeatCases], throughPlaywright(browser));
 
 t.test("what happens offline is sent when the network is back", async (t) => {
   const site = await openSite(t);

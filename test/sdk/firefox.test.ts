@@ -1,4 +1,4 @@
-/** The SDK in a real Firefox: every promise of the shared cases, and what only Firefox shows. */
+/** The SDK in a real Firefox: the shared promises that hang on the browser, and what only Firefox shows. */
 import t from "tap";
 import { launchFirefox, noFirefox } from "../support/firefox.js";
 import { deliveryCases, pageCases, prove } from "./cases.js";
