@@ -8,7 +8,7 @@ import type { LiveVerdict } from "../../src/contract/live-verdict.js";
 import { followVerdicts } from "../../src/live/follow.js";
 import { liveVerdict, VerdictFeed } from "../../src/live/verdict-feed.js";
 import { automatedBatch } from "../support/batches.js";
-import { start, verdictd } from "../support/process.js";
+import { command, start } from "../support/process.js";
 import { firstTenant, startServer } from "../support/server.js";
 
 interface Tail {
@@ -89,8 +89,8 @@ t.test("tail prints the verdicts that a server answers, from all of its threads"
 t.test("tail wants a store and values that exist", async (t) => {
   const dir = t.testdir({ "verdictd.mdb": "" });
   const [none, band] = await Promise.all([
-    verdictd(["tail", "--data-dir", join(dir, "typo")]),
-    verdictd(["tail", "--data-dir", dir, "--band", "definite,sure"]),
+    command(["tail", "--data-dir", join(dir, "typo")]),
+    command(["tail", "--data-dir", dir, "--band", "definite,sure"]),
   ]);
   t.match(none, { code: 1, stderr: /^there is no store in / });
   t.match(band, { code: 2, stderr: /^--band: expected not_computed or .*, got "sure"/ });

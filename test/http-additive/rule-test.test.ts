@@ -4,8 +4,8 @@ import { VerifiedBotCatalogues } from "../../src/control-plane/verified-bot-cata
 import { batch } from "../support/batches.js";
 import { type Service, startService, type Tenant, toolHeaders } from "./service.js";
 
-/** One server for all tests but those that want flags of their own; each has tenants of its own. */
-const service = await startService(t);
+/** One server for all tests; each has tenants of its own. */
+const service = await startService(t, { "verdict-ttl": "0", "trusted-proxies": "127.0.0.0/8" });
 
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, count) => total + count, 0);
 
@@ -37,7 +37,6 @@ const drafts = [
 
 for (const policy of ["observe", "never_block", "whitelist"]) {
   t.test(`a draft's counts are those of the verdicts it gives as the only active rule (${policy})`, async (t) => {
-    const service = await startService(t, { "verdict-ttl": "0" });
     const one = await service.tenant("one");
     const tokens = await sessions(service, one);
     const at = `/v1/projects/${one.project.id}`;
@@ -103,7 +102,6 @@ t.test("a project without sessions matches nothing", async (t) => {
 });
 
 t.test("guards come before the draft: a verified bot is asked about only when they let it be", async (t) => {
-  const service = await startService(t, { "trusted-proxies": "127.0.0.0/8" });
   const entry = { name: "Us", category: "monitoring", match_method: "ip_cidr", match_value: "192.0.2.0/24" } as const;
   await new VerifiedBotCatalogues(service.server.store).replace({ version: "1", entries: [entry] });
   const one = await service.tenant("one");
@@ -118,7 +116,6 @@ t.test("guards come before the draft: a verified bot is asked about only when th
 });
 
 t.test("a bad draft is refused with the place of its fault, and nothing is stored", async (t) => {
-  const service = await startService(t, { "verdict-ttl": "0" });
   const one = await service.tenant("one");
   await sessions(service, one);
   const at = `/v1/projects/${one.project.id}`;

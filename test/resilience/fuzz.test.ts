@@ -5,7 +5,7 @@ import { fuzzBatches, fuzzRules } from "./guided-targets.js";
 import { acceptedBatchesAreScored } from "./scored-batches.js";
 
 t.test("every body is a batch or a refusal of the table", async (t) => {
-  properties.bodiesAreBatchesOrRefused(t, 3000);
+  properties.bodiesAreBatchesOrRefused(t, 1500);
 });
 
 t.test("whatever goes into a frame comes out of it, in order", async () => {
@@ -13,18 +13,18 @@ t.test("whatever goes into a frame comes out of it, in order", async () => {
 });
 
 t.test("records keep what they are given, and damaged ones are no exception", async () => {
-  properties.recordsSurviveDamage(1000);
+  properties.recordsSurviveDamage(500);
 });
 
 t.test("any order of batches, repeats and retried first contacts counts as sets would", async (t) => {
-  await properties.countsAgreeWithSets(t, 60);
+  await properties.countsAgreeWithSets(t, 30);
 });
 
 t.test("inputs that coverage leads to are batches with a score or refused, rules or refused", async (t) => {
-  await fuzzBatches(t, 250, Date.now() % 1_000_000);
-  await fuzzRules(t, 500, Date.now() % 1_000_000);
+  await fuzzBatches(t, 120, Date.now() % 1_000_000);
+  await fuzzRules(t, 250, Date.now() % 1_000_000);
 });
 
 t.test("every accepted batch leaves a score from 1 to 99", async (t) => {
-  await acceptedBatchesAreScored(t, 150);
+  await acceptedBatchesAreScored(t, 75);
 });
