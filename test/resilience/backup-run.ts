@@ -11,7 +11,7 @@ import { openStore } from "../../src/store/store.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
 import { makeOwner, type Owner } from "../support/owner.js";
-import { freePort, json, serve, verdictd } from "../support/process.js";
+import { command, freePort, json, serve } from "../support/process.js";
 
 interface Told {
   /** Sessions by the order of their acknowledgement, with the events that were acknowledged by then at least. */
@@ -103,7 +103,7 @@ async function restore(
   };
   const after = (await client.send(owner.siteKey, batch("after-copy"), "after-copy")).json.session_token;
   const known = await verdictOf(before);
-  t.equal((await verdictd(["check", "--data-dir", last])).code, 0);
+  t.equal((await command(["check", "--data-dir", last])).code, 0);
   t.equal(await server.end("SIGTERM"), 0);
   renameSync(dataDir, join(folder, "moved-away"));
   renameSync(last, dataDir);
