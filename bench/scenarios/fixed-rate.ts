@@ -3,7 +3,6 @@
  * (no coordinated omission). At half the capacity, at twice of it, and from a visitor's batch to a verdict that knows of it.
  */
 import { batchText, UniqueIds } from "../load/batches.js";
-import { Generator } from "../load/generator.js";
 import type { LoadJob, LoadResult } from "../load/job.js";
 import { curve, Latencies } from "../load/latencies.js";
 import { type Measured, median } from "../measure.js";
@@ -101,7 +100,7 @@ function verdictJob(context: BenchContext): LoadJob {
 
 async function together(context: BenchContext, rate: number): Promise<[LoadResult, LoadResult, number]> {
   const connections = openLoopLanes * context.options.visitors;
-  const running = runBoth(context, { ...ingestJob(context), connections, rate }, verdictJob(context));
+  const running = context.generator.run({ ...ingestJob(context), connections, rate }, verdictJob(context));
   const toScoreMs = await eventToScore(context);
   const [ingest, verdict] = await running;
   return [ingest, verdict, toScoreMs];
@@ -112,30 +111,15 @@ async function together(context: BenchContext, rate: number): Promise<[LoadResul
  * would take tens of thousands of connections.
  */
 async function overloaded(context: BenchContext, rate: number): Promise<[LoadResult, LoadResult]> {
-  const { bed } = context;
+  const { bed, generator } = context;
   const isOwn = bed.dataDir !== "";
   const server = isOwn ? await startVerdictd(bed.dataDir, smallQueue) : bed.verdictd;
   const { url } = server;
   try {
     const ingest = { ...ingestJob(context), url, connections: crowd, rate };
-    return await runBoth(context, ingest, { ...verdictJob(context), url, connections: readers });
+    return await generator.run(ingest, { ...verdictJob(context), url, connections: readers });
   } finally {
     if (isOwn) await server.stop();
-  }
-}
-
-/** Verdicts are read by a process of its own, as backends are: what the batches cost their generator must not count as the server's. */
-async function runBoth(
-  { generator }: BenchContext,
-  ingest: LoadJob,
-  verdict: LoadJob,
-): Promise<[LoadResult, LoadResult]> {
-  const reader = new Generator();
-  try {
-    const [[taken], [read]] = await Promise.all([generator.run(ingest), reader.run(verdict)]);
-    return [taken, read];
-  } finally {
-    reader.close();
   }
 }
 
