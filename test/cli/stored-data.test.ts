@@ -35,6 +35,11 @@ t.test("commands see what a running server stores", async (t) => {
       serving.ask("GET", `/v1/sessions/${session}/verdict`, { token: keys.private_key });
     t.match(await read(erased), { json: { action: "block" } });
     await serving.ask("POST", `/v1/sessions/${erased}/logged-in`, { token: keys.private_key });
+    // A block is stored a tenth of a second after the verdict that made it.
+    await askUntil(
+      () => serving.ask("GET", `/v1/projects/${first.project_id}/blocks`, { token: first.account_token }),
+      ({ json }) => json?.data?.length === 1,
+    );
     const shown = await json<Record<string, unknown> & { features: Record<string, unknown>; blocks: object[] }>(
       dir,
       "session",
