@@ -11,6 +11,7 @@ import { atMost, type BenchContext, type Figure, type Scenario } from "./scenari
 
 const verdictsPerSecond = 2000;
 const probes = 100;
+const warmUpMs = 300;
 /** Connections at a fixed rate, as a multiple of those at full speed: waiting for a free one must not hold requests back. */
 const openLoopLanes = 4;
 /** Connections of the overload, and a queue that they can fill with batches of 2.5 KB. */
@@ -23,11 +24,21 @@ export const fixedRateScenarios: readonly Scenario[] = [
   {
     name: "mixed-half-capacity",
     title: "ingest at half its capacity and 2,000 verdicts a second",
-    estimateS: ({ durationMs }) => (4 * durationMs) / 1000 + 2,
+    estimateS: runsS,
     run: async (context) => {
       const rate = (await capacity(context)) / 2;
-      const [ingest, verdict, toScoreMs] = await together(context, rate);
-      const measured = [atRate("verdictd, verdict", verdict), atRate("verdictd, ingest", ingest)];
+      const runs = await settled(context, () => together(context, rate));
+      const verdict = atRate(
+        "verdictd, verdict",
+        runs.map((run) => run.verdict),
+      );
+      const ingest = atRate(
+        "verdictd, ingest",
+        runs.map((run) => run.ingest),
+      );
+      // In a run of its own: the probes are a third process on the machine.
+      const [toScoreMs] = await Promise.all([eventToScore(context), together(context, rate)]);
+      const measured = [verdict, ingest];
       const figures = [
         atMost("verdict p99 at half of ingest's capacity", p99(verdict), "ms", 5),
         atMost("ingest p99 at half of its capacity", p99(ingest), "ms", 25),
@@ -40,15 +51,25 @@ export const fixedRateScenarios: readonly Scenario[] = [
   {
     name: "mixed-twice-capacity",
     title: "ingest at twice its capacity and 2,000 verdicts a second",
-    estimateS: ({ durationMs }) => (4 * durationMs) / 1000 + 4,
+    estimateS: runsS,
     run: async (context) => {
       const rate = (await capacity(context)) * 2;
-      const [ingest, verdict] = await overloaded(context, rate);
-      const measured = [atRate("verdictd, verdict", verdict), atRate("verdictd, ingest", ingest)];
+      const runs = await overloaded(context, rate);
+      const verdict = atRate(
+        "verdictd, verdict",
+        runs.map((run) => run.verdict),
+      );
+      const taken = runs.map((run) => run.ingest);
+      const ingest = atRate("verdictd, ingest", taken);
+      const measured = [verdict, ingest];
       const figures = [
         atMost("verdict p99 at twice ingest's capacity", p99(verdict), "ms", 50),
         plain("ingest p99 (accepted or shed) at twice its capacity", p99(ingest), "ms"),
-        plain("share of batches shed at twice ingest's capacity", ingest.shed / ingest.requests, ""),
+        plain(
+          "share of batches shed at twice ingest's capacity",
+          median(taken.map(({ shed, requests }) => shed / requests)),
+          "",
+        ),
         plain("batches a second at twice ingest's capacity", rate, "/s"),
       ];
       return { measured, goals: {}, figures, fill: [] };
@@ -76,8 +97,8 @@ function ingestJob({ bed, options }: BenchContext): LoadJob {
     tool: "raw",
     connections: options.visitors,
     pipelining: 1,
-    warmUpMs: 300,
-    durationMs: 4 * options.durationMs,
+    warmUpMs,
+    durationMs: 2 * options.durationMs,
     rate: 0,
     // 204: shed, as it may be under overload.
     statuses: [202, 204],
@@ -98,26 +119,48 @@ function verdictJob(context: BenchContext): LoadJob {
   };
 }
 
-async function together(context: BenchContext, rate: number): Promise<[LoadResult, LoadResult, number]> {
+interface Run {
+  readonly ingest: LoadResult;
+  readonly verdict: LoadResult;
+}
+
+/** Runs at one rate: a first that is not counted, in which compilers and connections come to rest, then as many as there are pairs elsewhere. */
+async function settled<R>({ options }: BenchContext, run: () => Promise<R>): Promise<R[]> {
+  await run();
+  const runs: R[] = [];
+  for (let count = 0; count < options.pairs; count++) runs.push(await run());
+  return runs;
+}
+
+function runsS({ durationMs, pairs }: BenchContext["options"]): number {
+  return ((1 + pairs) * (2 * durationMs + warmUpMs)) / 1000 + 4;
+}
+
+async function together(context: BenchContext, rate: number): Promise<Run> {
   const connections = openLoopLanes * context.options.visitors;
-  const running = context.generator.run({ ...ingestJob(context), connections, rate }, verdictJob(context));
-  const toScoreMs = await eventToScore(context);
-  const [ingest, verdict] = await running;
-  return [ingest, verdict, toScoreMs];
+  const [ingest, verdict] = await context.generator.run(
+    { ...ingestJob(context), connections, rate },
+    verdictJob(context),
+  );
+  return { ingest, verdict };
 }
 
 /**
  * Twice the capacity from many visitors at once, with a queue that so many can fill: of the bench's own server, since the default one
  * would take tens of thousands of connections.
  */
-async function overloaded(context: BenchContext, rate: number): Promise<[LoadResult, LoadResult]> {
+async function overloaded(context: BenchContext, rate: number): Promise<Run[]> {
   const { bed, generator } = context;
   const isOwn = bed.dataDir !== "";
   const server = isOwn ? await startVerdictd(bed.dataDir, smallQueue) : bed.verdictd;
   const { url } = server;
   try {
     const ingest = { ...ingestJob(context), url, connections: crowd, rate };
-    return await generator.run(ingest, { ...verdictJob(context), url, connections: readers });
+    const verdict = { ...verdictJob(context), url, connections: readers };
+    return await settled(context, async () => {
+      const [taken, read] = await generator.run(ingest, verdict);
+      return { ingest: taken, verdict: read };
+    });
   } finally {
     if (isOwn) await server.stop();
   }
@@ -148,21 +191,22 @@ async function eventToScore({ bed }: BenchContext): Promise<number> {
   return latencies.at([99])[0]!;
 }
 
-function p99(result: LoadResult): number {
-  return result.latencyMs[curve.indexOf(99)]!;
+function p99(measured: Measured): number {
+  return measured.latencyMs[curve.indexOf(99)]!;
 }
 
-function atRate(target: string, result: LoadResult): Measured {
+/** Medians of the runs, also of each percentile. */
+function atRate(target: string, runs: readonly LoadResult[]): Measured {
   return {
     target,
-    runs: 1,
-    rate: result.requests / result.seconds,
-    errors: result.errors,
-    firstError: result.firstError,
-    latencyMs: result.latencyMs,
+    runs: runs.length,
+    rate: median(runs.map(({ requests, seconds }) => requests / seconds)),
+    errors: runs.reduce((sum, { errors }) => sum + errors, 0),
+    firstError: runs.find(({ firstError }) => firstError !== "")?.firstError ?? "",
+    latencyMs: curve.map((_, index) => median(runs.map(({ latencyMs }) => latencyMs[index]!))),
     cpuMicros: null,
     serverCores: null,
-    generatorMicros: (result.generatorCpuSeconds * 1e6) / result.requests,
+    generatorMicros: median(runs.map(({ generatorCpuSeconds, requests }) => (generatorCpuSeconds * 1e6) / requests)),
     rateRatio: null,
     cpuRatio: null,
   };
