@@ -84,7 +84,8 @@ export async function measurePairs(
   return targets.map(({ name }) => summary(name, samples.get(name)!, samples.get("bare")));
 }
 
-function summary(target: string, samples: readonly Sample[], baseline: readonly Sample[] | undefined): Measured {
+/** Medians of a target's samples, and of their ratios to those of a baseline, run by run; without one there are none. */
+export function summary(target: string, samples: readonly Sample[], baseline: readonly Sample[] | undefined): Measured {
   const isBaseline = baseline === undefined || baseline === samples;
   const ratios = (value: (sample: Sample) => number | null): number | null => {
     if (isBaseline) return null;

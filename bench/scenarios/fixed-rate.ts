@@ -5,7 +5,7 @@
 import { batchText, UniqueIds } from "../load/batches.js";
 import type { LoadJob, LoadResult } from "../load/job.js";
 import { curve, Latencies } from "../load/latencies.js";
-import { type Measured, median } from "../measure.js";
+import { type Measured, median, sampleOf, summary } from "../measure.js";
 import { startVerdictd } from "../servers/servers.js";
 import { atMost, type BenchContext, type Figure, type Scenario } from "./scenario.js";
 
@@ -27,15 +27,8 @@ export const fixedRateScenarios: readonly Scenario[] = [
     estimateS: runsS,
     run: async (context) => {
       const rate = (await capacity(context)) / 2;
-      const runs = await settled(context, () => together(context, rate));
-      const verdict = atRate(
-        "verdictd, verdict",
-        runs.map((run) => run.verdict),
-      );
-      const ingest = atRate(
-        "verdictd, ingest",
-        runs.map((run) => run.ingest),
-      );
+      const [taken, read] = await settled(context, () => together(context, rate));
+      const [ingest, verdict] = [atRate("verdictd, ingest", taken), atRate("verdictd, verdict", read)];
       // In a run of its own: the probes are a third process on the machine.
       const [toScoreMs] = await Promise.all([eventToScore(context), together(context, rate)]);
       const measured = [verdict, ingest];
@@ -54,13 +47,8 @@ export const fixedRateScenarios: readonly Scenario[] = [
     estimateS: runsS,
     run: async (context) => {
       const rate = (await capacity(context)) * 2;
-      const runs = await overloaded(context, rate);
-      const verdict = atRate(
-        "verdictd, verdict",
-        runs.map((run) => run.verdict),
-      );
-      const taken = runs.map((run) => run.ingest);
-      const ingest = atRate("verdictd, ingest", taken);
+      const [taken, read] = await overloaded(context, rate);
+      const [ingest, verdict] = [atRate("verdictd, ingest", taken), atRate("verdictd, verdict", read)];
       const measured = [verdict, ingest];
       const figures = [
         atMost("verdict p99 at twice ingest's capacity", p99(verdict), "ms", 50),
@@ -119,37 +107,35 @@ function verdictJob(context: BenchContext): LoadJob {
   };
 }
 
-interface Run {
-  readonly ingest: LoadResult;
-  readonly verdict: LoadResult;
-}
+/** Of batches and of verdict reads, run by run. */
+type Runs = readonly [ingest: readonly LoadResult[], verdict: readonly LoadResult[]];
 
 /** Runs at one rate: a first that is not counted, in which compilers and connections come to rest, then as many as there are pairs elsewhere. */
-async function settled<R>({ options }: BenchContext, run: () => Promise<R>): Promise<R[]> {
+async function settled({ options }: BenchContext, run: () => Promise<[LoadResult, LoadResult]>): Promise<Runs> {
   await run();
-  const runs: R[] = [];
-  for (let count = 0; count < options.pairs; count++) runs.push(await run());
-  return runs;
+  const [taken, read]: [LoadResult[], LoadResult[]] = [[], []];
+  for (let count = 0; count < options.pairs; count++) {
+    const [ingest, verdict] = await run();
+    taken.push(ingest);
+    read.push(verdict);
+  }
+  return [taken, read];
 }
 
 function runsS({ durationMs, pairs }: BenchContext["options"]): number {
   return ((1 + pairs) * (2 * durationMs + warmUpMs)) / 1000 + 4;
 }
 
-async function together(context: BenchContext, rate: number): Promise<Run> {
+function together(context: BenchContext, rate: number): Promise<[LoadResult, LoadResult]> {
   const connections = openLoopLanes * context.options.visitors;
-  const [ingest, verdict] = await context.generator.run(
-    { ...ingestJob(context), connections, rate },
-    verdictJob(context),
-  );
-  return { ingest, verdict };
+  return context.generator.run({ ...ingestJob(context), connections, rate }, verdictJob(context));
 }
 
 /**
  * Twice the capacity from many visitors at once, with a queue that so many can fill: of the bench's own server, since the default one
  * would take tens of thousands of connections.
  */
-async function overloaded(context: BenchContext, rate: number): Promise<Run[]> {
+async function overloaded(context: BenchContext, rate: number): Promise<Runs> {
   const { bed, generator } = context;
   const isOwn = bed.dataDir !== "";
   const server = isOwn ? await startVerdictd(bed.dataDir, smallQueue) : bed.verdictd;
@@ -157,10 +143,7 @@ async function overloaded(context: BenchContext, rate: number): Promise<Run[]> {
   try {
     const ingest = { ...ingestJob(context), url, connections: crowd, rate };
     const verdict = { ...verdictJob(context), url, connections: readers };
-    return await settled(context, async () => {
-      const [taken, read] = await generator.run(ingest, verdict);
-      return { ingest: taken, verdict: read };
-    });
+    return await settled(context, () => generator.run(ingest, verdict));
   } finally {
     if (isOwn) await server.stop();
   }
@@ -195,21 +178,13 @@ function p99(measured: Measured): number {
   return measured.latencyMs[curve.indexOf(99)]!;
 }
 
-/** Medians of the runs, also of each percentile. */
+/** Medians of the runs. The server's CPU is not told apart by what it is spent on. */
 function atRate(target: string, runs: readonly LoadResult[]): Measured {
-  return {
+  return summary(
     target,
-    runs: runs.length,
-    rate: median(runs.map(({ requests, seconds }) => requests / seconds)),
-    errors: runs.reduce((sum, { errors }) => sum + errors, 0),
-    firstError: runs.find(({ firstError }) => firstError !== "")?.firstError ?? "",
-    latencyMs: curve.map((_, index) => median(runs.map(({ latencyMs }) => latencyMs[index]!))),
-    cpuMicros: null,
-    serverCores: null,
-    generatorMicros: median(runs.map(({ generatorCpuSeconds, requests }) => (generatorCpuSeconds * 1e6) / requests)),
-    rateRatio: null,
-    cpuRatio: null,
-  };
+    runs.map((run) => sampleOf(run, null, null)),
+    undefined,
+  );
 }
 
 function plain(what: string, value: number, unit: string): Figure {

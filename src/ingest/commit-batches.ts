@@ -68,7 +68,6 @@ interface OpenSession {
   readonly features: SessionFeatures;
   readonly repeats: Repeats;
   readonly isNew: boolean;
-  changed: boolean;
   score: boolean;
 }
 
@@ -78,7 +77,7 @@ interface Transaction {
   /** By token. */
   readonly sessions: Map<string, OpenSession>;
   /** Those of the batches under way that are to be saved. */
-  readonly changed: OpenSession[];
+  readonly changed: Set<OpenSession>;
   /** Those that the transaction has made, to be saved at its end. */
   readonly minted: OpenSession[];
   readonly counts: SessionCounts;
@@ -146,7 +145,7 @@ function commitGroup(
     const transaction: Transaction = {
       holders: new Map(),
       sessions: new Map(),
-      changed: [],
+      changed: new Set(),
       minted: [],
       counts: new SessionCounts(options.store, options.sessionsMax),
       usage: new UsageTally(options.store, options.plans),
@@ -162,7 +161,7 @@ function commitGroup(
         outcomes.push(takeBatch(options, transaction, request, bodies?.[index] ?? readBody(request.body)));
       }
       for (const session of transaction.changed) if (!session.isNew) saveSession(options.store, session, fired);
-      transaction.changed.length = 0;
+      transaction.changed.clear();
     }
     // In the order of their keys, so that they are appended to full pages.
     transaction.minted.sort((one, other) => one.key.compare(other.key));
@@ -223,7 +222,7 @@ function recordBatch(
   const isFirst = session.isNew && session.verdict.eventCount === 0;
   if (fresh.length > 0) {
     const ip = storedAddress(facts.ip, transaction.ipStorage);
-    change(transaction, session);
+    transaction.changed.add(session);
     const surroundings = {
       sessionsFromIp: isFirst ? countAddress(store, project.id, facts.ip, facts.nowMs) : 0,
       sessionsWithShape: isFirst ? countShape(store, project.id, fresh, facts.nowMs) : 0,
@@ -265,16 +264,10 @@ function identify(
   const session = findSession(store, transaction, project.id, request.identifies);
   if (session !== null) {
     takeIdentity(session, request, storedAddress(request.facts.ip, transaction.ipStorage));
-    change(transaction, session);
+    transaction.changed.add(session);
     session.score = session.verdict.scored;
   }
   return { session_token: request.identifies, accepted: 0, duplicates: 0 };
-}
-
-function change(transaction: Transaction, session: OpenSession): void {
-  if (session.changed) return;
-  session.changed = true;
-  transaction.changed.push(session);
 }
 
 /** A proof by DNS outlives the batch that asked for it, as long as the address stays. */
@@ -314,7 +307,6 @@ function findSession(
     features: unpackFeatures(record.features, 0, record.features.length) ?? newFeatures(),
     repeats: new Repeats(store, key, record.repeats, record.verdict.eventCount),
     isNew: false,
-    changed: false,
     score: false,
   };
   transaction.sessions.set(token, session);
@@ -357,7 +349,6 @@ function newSession(store: SessionStore, projectId: number, token: Buffer, nowMs
     features: newFeatures(),
     repeats: new Repeats(store, key, Buffer.alloc(0), 0),
     isNew: true,
-    changed: true,
     score: false,
   };
 }
@@ -392,7 +383,6 @@ function saveSession(store: SessionStore, session: OpenSession, fired: number[])
   }
   const repeats = session.repeats.save();
   store.sessions.putSync(session.key, encodeSession({ verdict: session.verdict, repeats, features: packed }));
-  session.changed = false;
   session.score = false;
 }
 

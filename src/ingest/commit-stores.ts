@@ -14,9 +14,10 @@ import { UsualBatch } from "./usual-batch.js";
  * others have committed is kept then, and its retry is a repeat.
  */
 export function commitToStores(parts: readonly CommitOptions[], requests: readonly IngestRequest[]): IngestOutcome[] {
-  const isSplit = parts.length > 1;
-  const bodies = isSplit || parts[0]!.readsAhead === true ? requests.map((request) => readBody(request.body)) : null;
-  if (!isSplit || bodies === null) return commitBatches(parts[0]!, requests, bodies) as IngestOutcome[];
+  const isAlone = parts.length === 1;
+  if (isAlone && parts[0]!.readsAhead !== true) return commitBatches(parts[0]!, requests) as IngestOutcome[];
+  const bodies = requests.map((request) => readBody(request.body));
+  if (isAlone) return commitBatches(parts[0]!, requests, bodies) as IngestOutcome[];
   const outcomes = new Array<IngestOutcome | Elsewhere>(requests.length);
   const places = placesOf(parts, requests, bodies);
   // A batch is sent on at most once: where it is sent, its first contact belongs.

@@ -4,18 +4,15 @@ import { Credentials } from "../../src/auth/credentials.js";
 import type { IngestEvent } from "../../src/contract/events.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import { storedRecordMismatch } from "../../src/contract/validators.js";
-import { Accounts } from "../../src/control-plane/accounts.js";
-import { createFirstAccount } from "../../src/control-plane/first-account.js";
-import { Projects } from "../../src/control-plane/projects.js";
 import { eraseSession } from "../../src/control-plane/sessions-erase.js";
 import { withEvents } from "../../src/control-plane/trail.js";
 import { Trails } from "../../src/control-plane/trails.js";
-import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { rowsOf, sessionStoreOf } from "../../src/store/session-stores.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { currentSchema } from "../../src/store/upgrades.js";
+import { ownerOf } from "../support/owner.js";
 
 const nowMs = Date.parse("2026-11-21T12:00:00Z");
 
@@ -102,19 +99,15 @@ interface Bed {
 async function bed(t: Test, sessionStores = 1): Promise<Bed> {
   const store = openStore(t.testdir(), currentSchema, sessionStores);
   t.teardown(() => store.close());
-  const projects = new Projects(store, Date.now);
-  const made = await createFirstAccount(new Accounts(store, Date.now), projects);
-  if (made instanceof Refusal) throw new Error(made.message);
-  const enabled = await projects.enableScoring(made.projectId);
-  if (enabled instanceof Refusal) throw new Error(enabled.message);
+  const { siteKey, projectId } = await ownerOf(store);
   return {
     store,
-    siteKey: enabled.siteKey,
-    projectId: made.projectId,
+    siteKey,
+    projectId,
     session: (number) => {
       const place = { place: number % sessionStores, of: sessionStores };
       const bytes = mintSessionToken(nowMs + number * 1000, (into) => into.fill(number), place);
-      sessionStoreOf(store, bytes).sessions.putSync(sessionKey(made.projectId, bytes), Buffer.from("a record"));
+      sessionStoreOf(store, bytes).sessions.putSync(sessionKey(projectId, bytes), Buffer.from("a record"));
       return encodeSessionToken(bytes);
     },
     trails: (sessionsMax) => new Trails({ store, credentials: new Credentials(store), sessionsMax, now: () => nowMs }),
