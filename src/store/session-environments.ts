@@ -4,8 +4,9 @@
  */
 import { randomInt } from "node:crypto";
 import { statSync } from "node:fs";
+import { Environment } from "./environment.js";
 import { bringTo } from "./schema-version.js";
-import { openEnvironment, openSessionTables, type SessionTables } from "./session-store.js";
+import { openSessionTables, type SessionTables } from "./session-store.js";
 import { StoreError } from "./store-error.js";
 import { sessionsFile } from "./store-file.js";
 import type { Schema } from "./upgrades.js";
@@ -26,7 +27,7 @@ export function makeOthers(main: SessionTables, dataDir: string, count: number, 
   if (count === 1) return;
   const storeId = randomInt(1, 2 ** 47);
   for (let place = 1; place < count; place++) {
-    const part = openSessionTables(openEnvironment(sessionsFile(dataDir, place)));
+    const part = openSessionTables(new Environment(sessionsFile(dataDir, place)));
     // What a start that was cut short has left may be used; sessions can't be of this store.
     if (part.sessions.getKeysCount({ limit: 1 }) > 0) {
       void part.root.close();
@@ -53,7 +54,7 @@ export function openOthers(main: SessionTables, dataDir: string, schema: Schema)
       if (statSync(file, { throwIfNoEntry: false }) === undefined) {
         throw new StoreError(`${file}, which holds a part of the sessions, is missing: restore a backup`);
       }
-      const part = openSessionTables(openEnvironment(file));
+      const part = openSessionTables(new Environment(file));
       parts.push(part);
       const isOurs = part.meta.get(rows.storeId) === main.meta.get(rows.storeId) && part.meta.get(rows.place) === place;
       if (!isOurs) throw new StoreError(`${file} is not of this store: restore a backup, all of its files together`);

@@ -2,16 +2,15 @@
  * One LMDB environment that holds sessions, with all that ingest writes. The main environment is one; where a store was made with more,
  * the further ones lie beside it. LMDB lets one thread or process write into an environment at a time: that is what more of them are for.
  */
-import { dirname } from "node:path";
-import { type Database, open, type RootDatabase } from "lmdb";
+import type { Database } from "lmdb";
 import type { Traffic } from "../contract/entities.js";
 import type { Trail } from "../contract/trail.js";
+import type { Environment } from "./environment.js";
 import { tableNames } from "./keys.js";
-import { StoreError } from "./store-error.js";
 
 /** The tables that each environment has. What a session's transaction writes is in one environment; sums are over all of them. */
 export interface SessionTables {
-  readonly root: RootDatabase<unknown, string>;
+  readonly root: Environment;
   readonly meta: Database<number, string>;
   readonly usage: Database<number, [number, string]>;
   readonly traffic: Database<Traffic, [number, number]>;
@@ -30,31 +29,21 @@ export interface SessionStore extends SessionTables {
   readonly others: readonly SessionStore[];
 }
 
-/** LMDB's environment in this file. What keeps it from being had (rights, a read-only disk) is the operator's to mend, so it says where. */
-export function openEnvironment(path: string): RootDatabase<unknown, string> {
-  try {
-    return open<unknown, string>({ path, maxDbs: 32, maxReaders: 1024, overlappingSync: true });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StoreError(`can't open the store in ${dirname(path)}: ${reason}`, { cause });
-  }
-}
-
 /** A table of msgpackr records under ordered keys. */
 export function recordTable<V, K extends string | number | (string | number)[]>(
-  root: RootDatabase<unknown, string>,
+  root: Environment,
   name: string,
 ): Database<V, K> {
   return root.openDB<V, K>({ name });
 }
 
 /** A table of packed values under binary keys. */
-export function packedTable(root: RootDatabase<unknown, string>, name: string): Database<Buffer, Buffer> {
+export function packedTable(root: Environment, name: string): Database<Buffer, Buffer> {
   return root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" });
 }
 
 /** The tables of an environment, made where they are missing. */
-export function openSessionTables(root: RootDatabase<unknown, string>): SessionTables {
+export function openSessionTables(root: Environment): SessionTables {
   return {
     root,
     meta: recordTable(root, tableNames.meta),

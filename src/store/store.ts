@@ -4,18 +4,12 @@
  */
 import type { Database } from "lmdb";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, User } from "../contract/entities.js";
+import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
 import { tableNames } from "./keys.js";
 import { bringTo } from "./schema-version.js";
 import { countOf, makeOthers, openOthers } from "./session-environments.js";
-import {
-  openEnvironment,
-  openSessionTables,
-  packedTable,
-  recordTable,
-  type SessionStore,
-  type SessionTables,
-} from "./session-store.js";
+import { openSessionTables, packedTable, recordTable, type SessionStore, type SessionTables } from "./session-store.js";
 import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
 import { currentSchema, type Schema } from "./upgrades.js";
@@ -75,7 +69,7 @@ export function openStore(dataDir: string, schema: Schema = currentSchema, sessi
 }
 
 function openMain(dataDir: string): Store {
-  const root = openEnvironment(storeFile(dataDir));
+  const root = new Environment(storeFile(dataDir));
   const sessionStores: SessionStore[] = [];
   const main: Store = {
     ...openSessionTables(root),

@@ -31,7 +31,7 @@ t.test("by default a cut leaves the store whole, with all that was flushed", { s
 
 t.test("the file as it is after any commit opens, is sound and holds exactly what was committed by then", async (t) => {
   const { store, take } = await openIngest(t);
-  const { path } = store.root as unknown as { path: string };
+  const { path } = store.root;
   const copies = join(dirname(path), "copies");
   for (let commit = 1; commit <= 25; commit++) {
     take({ body: batch(`commit${String(commit).padStart(2, "0")}`, 7), nowMs: 1_790_000_000_000 + commit });

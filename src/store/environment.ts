@@ -1,0 +1,136 @@
+/**
+ * An LMDB environment, and how anything is written into one. Goes round a fault of LMDB that lmdb-js 3.5.6 has still (ITS#9496, mended
+ * in LMDB 0.9.29): a process that opens an environment while another one commits can set the number of the last commit back to that of
+ * the commit before. Readers see that older state then, and the next writer begins from it: what was committed after it is gone. So every
+ * write transaction begins with a look at that number, under the write lock, and an environment that was just opened is looked at once.
+ */
+import { fstatSync, readSync, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Database, type DatabaseOptions, type Key, open, type RootDatabase, type Transaction } from "lmdb";
+import { StoreError } from "./store-error.js";
+
+/** Where LMDB's lock file has the number of the last commit: u64, little-endian (`MDB_txbody` in LMDB's mdb.c). */
+const numberAt = 8;
+const numberBytes = 8;
+/** Times that a transaction is begun anew. Each takes another process that opens the environment at the very moment of a commit. */
+const triesMax = 100;
+/** A file's descriptors are looked for up to this number. */
+const descriptorsMax = 65_536;
+
+/** Flags of lmdb's `transactionSync` that it opens tables with itself: committed on return, seen before the flush. */
+const openFlags = 2 | 0x10000;
+
+/** What a transaction comes to that began from an older state than the last: it has written nothing. */
+const behind = Symbol("behind");
+
+export class Environment {
+  /** Its file. */
+  readonly path: string;
+  readonly #root: RootDatabase<unknown, string>;
+
+  /** Opens the environment in this file. What keeps it from being had (rights, a read-only disk) is the operator's to mend, so it says where. */
+  constructor(path: string) {
+    try {
+      this.#root = open<unknown, string>({ path, maxDbs: 32, maxReaders: 1024, overlappingSync: true });
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new StoreError(`can't open the store in ${dirname(path)}: ${reason}`, { cause });
+    }
+    this.path = path;
+    if (this.#number() < this.#lastCommit()) this.transactionSync(() => {});
+  }
+
+  /** A table, made where it is missing. */
+  openDB<V, K extends Key>(options: DatabaseOptions & { readonly name: string }): Database<V, K> {
+    return this.transactionSync(() => this.#root.openDB<V, K>(options), openFlags);
+  }
+
+  /** Runs `work` in a write transaction and returns its result once it is committed; undone when `work` throws. `flags` are lmdb-js's. */
+  transactionSync<T>(work: () => T, flags?: number): T {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const result = this.#root.transactionSync(() => this.#fromLast(work), flags);
+      if (result !== behind) return result;
+    }
+    throw this.#unmendable();
+  }
+
+  /** As `transactionSync`, without blocking while another thread or process writes. Not undone when `work` throws. */
+  async transaction<T>(work: () => T): Promise<T> {
+    return this.#whenFromLast(() => this.#root.transaction(() => this.#fromLast(work)));
+  }
+
+  /** As `transaction`, undone when `work` throws. */
+  async childTransaction<T>(work: () => T): Promise<T> {
+    return this.#whenFromLast(() => this.#root.childTransaction(() => this.#fromLast(work)));
+  }
+
+  /** Lets the next read see every commit made before it. */
+  resetReadTxn(): void {
+    this.#root.resetReadTxn();
+  }
+
+  useReadTransaction(): Transaction {
+    return this.#root.useReadTransaction();
+  }
+
+  backup(path: string, compact: boolean): Promise<void> {
+    return this.#root.backup(path, compact);
+  }
+
+  close(): Promise<void> {
+    return this.#root.close();
+  }
+
+  async #whenFromLast<T>(begin: () => Promise<T | typeof behind>): Promise<T> {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const result = await begin();
+      if (result !== behind) return result;
+    }
+    throw this.#unmendable();
+  }
+
+  /** Runs `work` if this transaction began from the last commit; sets the number right if not. Nobody else commits meanwhile. */
+  #fromLast<T>(work: () => T): T | typeof behind {
+    const last = this.#lastCommit();
+    if (this.#root.getWriteTxnId() > last) return work();
+    const number = Buffer.alloc(numberBytes);
+    number.writeBigUInt64LE(BigInt(last));
+    writeSync(this.#lockFile(), number, 0, numberBytes, numberAt);
+    return behind;
+  }
+
+  /** As the environment's own pages have it. */
+  #lastCommit(): number {
+    return (this.#root.getStats() as { lastTxnId: number }).lastTxnId;
+  }
+
+  /** As the lock file has it, from which transactions begin. */
+  #number(): number {
+    const number = Buffer.alloc(numberBytes);
+    readSync(this.#lockFile(), number, 0, numberBytes, numberAt);
+    return Number(number.readBigUInt64LE());
+  }
+
+  /** LMDB's own descriptor of its lock file. One of ours would, once closed, take LMDB's locks on the file with it (POSIX, fcntl). */
+  #lockFile(): number {
+    const { dev, ino } = statSync(`${this.path}-lock`);
+    for (let descriptor = 0; descriptor < descriptorsMax; descriptor++) {
+      const found = stateOf(descriptor);
+      if (found !== null && found.ino === ino && found.dev === dev) return descriptor;
+    }
+    throw new Error(`LMDB has no lock file open for ${this.path}`);
+  }
+
+  #unmendable(): StoreError {
+    return new StoreError(`${this.path} can't be written: its last commit is not where its lock file says`);
+  }
+}
+
+/** Null: there is no such descriptor. */
+function stateOf(descriptor: number): { readonly dev: number; readonly ino: number } | null {
+  try {
+    return fstatSync(descriptor);
+  } catch {
+    return null;
+  }
+}
