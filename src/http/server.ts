@@ -150,10 +150,11 @@ export class HttpServer {
   }
 
   #register(app: TemplatedApp, route: Route): void {
-    const meter = this.#options.meterOf(methodNames[route.method], route.path);
+    const method = methodNames[route.method];
+    const meter = this.#options.meterOf(method, route.path);
     app[route.method](route.path, (res, req) => {
       this.#options.onTurn();
-      const exchange = this.#exchange(res, meter, methodNames[route.method], route.path);
+      const exchange = this.#exchange(res, meter, method, route.path);
       if ("handleRaw" in route) this.#runRaw(route, exchange, req);
       else if (isAmbiguous(req)) exchange.send(ambiguous);
       else this.#run(route, exchange, req);

@@ -12,7 +12,15 @@ const mappedPrefixBits = 96;
 /** 128 bits as four unsigned 32-bit words, most significant first. IPv4 is 0, 0, 0, address, told apart by `family`. */
 export interface Address {
   readonly family: 4 | 6;
-  readonly words: readonly [number, number, number, number];
+  readonly word0: number;
+  readonly word1: number;
+  readonly word2: number;
+  readonly word3: number;
+}
+
+/** Fields and no array: V8 turns an array with a word above 2³¹ into one of another kind, for each visitor again. */
+function addressOf(family: 4 | 6, wordAt: (index: number) => number): Address {
+  return { family, word0: wordAt(0), word1: wordAt(1), word2: wordAt(2), word3: wordAt(3) };
 }
 
 /** All addresses from `low` to `high`, both included and of one family. */
@@ -25,18 +33,22 @@ function word(bytes: readonly number[], at: number): number {
   return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
 }
 
+function ipv4(value: number): Address {
+  return { family: 4, word0: 0, word1: 0, word2: 0, word3: value };
+}
+
 /** Reads four-part decimal IPv4 or any IPv6 notation without a zone; undefined for everything else (octal, hex, ports, spaces). */
 export function parseAddress(text: string): Address | undefined {
   if (text.length > addressTextMax || text.includes("%")) return undefined;
   if (!text.includes(":")) {
     const value = parseV4(text);
-    return value < 0 ? undefined : { family: 4, words: [0, 0, 0, value] };
+    return value < 0 ? undefined : ipv4(value);
   }
   if (!ipaddr.IPv6.isValid(text)) return undefined;
   const parsed = ipaddr.IPv6.parse(text);
   const bytes = parsed.toByteArray();
-  if (parsed.isIPv4MappedAddress()) return { family: 4, words: [0, 0, 0, word(bytes, 12)] };
-  return { family: 6, words: [word(bytes, 0), word(bytes, 4), word(bytes, 8), word(bytes, 12)] };
+  if (parsed.isIPv4MappedAddress()) return ipv4(word(bytes, 12));
+  return addressOf(6, (index) => word(bytes, 4 * index));
 }
 
 /** Mask of 32-bit word number `index` for a network prefix of `bits` out of 128. */
@@ -59,23 +71,17 @@ export function parseAddressRange(text: string): AddressRange | undefined {
   const writtenAsFour = !text.includes(":");
   const bits = Number(prefixText) + (writtenAsFour ? mappedPrefixBits : 0);
   if (bits > 128 || (address.family === 4 && bits < mappedPrefixBits)) return undefined;
-  const { family, words } = address;
+  const { family, word0, word1, word2, word3 } = address;
+  const words = [word0, word1, word2, word3];
   // The upper words of IPv4 are zero in both ends, whatever the mask says, since at least 96 bits are fixed.
-  const low = words.map((each, index) => (each & maskWord(index, bits)) >>> 0);
-  const high = words.map((each, index) => (each | ~maskWord(index, bits)) >>> 0);
   return {
-    low: { family, words: [low[0]!, low[1]!, low[2]!, low[3]!] },
-    high: { family, words: [high[0]!, high[1]!, high[2]!, high[3]!] },
+    low: addressOf(family, (index) => (words[index]! & maskWord(index, bits)) >>> 0),
+    high: addressOf(family, (index) => (words[index]! | ~maskWord(index, bits)) >>> 0),
   };
 }
 
 function compareAddresses(a: Address, b: Address): number {
-  if (a.family !== b.family) return a.family - b.family;
-  for (let index = 0; index < 4; index++) {
-    const difference = a.words[index]! - b.words[index]!;
-    if (difference !== 0) return difference;
-  }
-  return 0;
+  return a.family - b.family || a.word0 - b.word0 || a.word1 - b.word1 || a.word2 - b.word2 || a.word3 - b.word3;
 }
 
 /**

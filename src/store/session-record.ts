@@ -121,7 +121,8 @@ export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
   const userAgent = text(bytes.readUInt16LE(40));
   const ip = text(bytes[42]!);
   const botName = text(bytes[43]!);
-  const category = verifiedBotCategories[bytes[6]! - 1];
+  // Most have none, and an index of -1 would be looked up as a name.
+  const category = bytes[6] === 0 ? undefined : verifiedBotCategories[bytes[6]! - 1];
   return {
     scored: (bytes[1]! & scoredFlag) !== 0,
     engineScores: {
