@@ -1,6 +1,6 @@
 /**
- * An LMDB environment, and how anything is written into one. Goes round a fault of LMDB that lmdb-js 3.5.6 has still (ITS#9496, mended
- * in LMDB 0.9.29): a process that opens an environment while another one commits can set the number of the last commit back to that of
+ * An LMDB environment, and how anything is written into one. Goes round a fault of LMDB (ITS#9496, mended there in 2021) that lmdb-js 3.5.6
+ * still has: a process that opens an environment while another one commits can set the number of the last commit back to that of
  * the commit before. Readers see that older state then, and the next writer begins from it: what was committed after it is gone. So every
  * write transaction begins with a look at that number, under the write lock, and an environment that was just opened is looked at once.
  */
