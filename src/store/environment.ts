@@ -20,6 +20,12 @@ const descriptorsMax = 65_536;
 /** Flags of lmdb's `transactionSync` that it opens tables with itself: committed on return, seen before the flush. */
 const openFlags = 2 | 0x10000;
 
+/**
+ * Flags for `transactionSync`: abortable, committed on return, visible before the flush. With `overlappingSync` LMDB keeps the
+ * last flushed state apart until a newer one is flushed, so a power cut at worst loses the last moments and corrupts nothing.
+ */
+export const visibleBeforeFlush = 1 | openFlags;
+
 /** What a transaction comes to that began from an older state than the last: it has written nothing. */
 const behind = Symbol("behind");
 

@@ -5,14 +5,9 @@
  * that ends during one takes the process with it (SIGSEGV in lmdb-js).
  */
 import type { Durability } from "../contract/scoring-worker.js";
+import { visibleBeforeFlush } from "./environment.js";
 import type { SessionStore } from "./session-store.js";
 import type { WriteMarker } from "./write-watch.js";
-
-/**
- * Flags of lmdb's `transactionSync`: abortable, committed on return, visible before the flush. With `overlappingSync` LMDB keeps the
- * last flushed state apart until a newer one is flushed, so a power cut at worst loses the last moments and corrupts nothing.
- */
-const visibleBeforeFlush = 1 | 2 | 0x10000;
 
 export class GroupWriter {
   readonly #store: SessionStore;
@@ -30,6 +25,6 @@ export class GroupWriter {
     const { root } = this.#store;
     const marked = (): T => this.#marker.holding(work);
     if (this.#durability === "power-loss") return this.#marker.asking(() => root.transactionSync(marked));
-    return this.#marker.asking(() => root.transactionSync(marked, visibleBeforeFlush as number));
+    return this.#marker.asking(() => root.transactionSync(marked, visibleBeforeFlush));
   }
 }

@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { Environment } from "../../src/store/environment.js";
+import { Environment, visibleBeforeFlush } from "../../src/store/environment.js";
 
 const setBackByOne = `
 const { openSync, readSync, writeSync } = require("node:fs");
@@ -39,9 +39,6 @@ function bed(t: Test) {
     },
   };
 }
-
-/** As scoring threads write by default: seen before the flush. */
-const visibleBeforeFlush = 1 | 2 | 0x10000;
 
 const ways: Readonly<Record<string, (environment: Environment, work: () => void) => unknown>> = {
   transactionSync: (environment, work) => environment.transactionSync(work),
