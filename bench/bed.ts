@@ -120,15 +120,15 @@ export class Bed {
     return { file: this.file(name), from: 0, count: Math.min(held, most) };
   }
 
-  /** So many tokens of a file, evenly spread over it. */
-  spreadTokens(name: string, count: number): TokensSpec {
+  /** So many of the first `among` tokens of a file: each `stride`-th, round after round. So two that follow each other have no page in common. */
+  stridedTokens(name: string, among: number, count: number, stride: number): TokensSpec {
     const tokens = readFileSync(this.file(name));
-    const held = Math.floor(tokens.length / tokenBytes);
+    const rounds = Math.ceil(among / stride);
     const lines = Array.from({ length: count }, (_, index) => {
-      const at = Math.floor((index * held) / count) * tokenBytes;
+      const at = ((index % rounds) * stride + Math.floor(index / rounds)) * tokenBytes;
       return tokens.subarray(at, at + tokenBytes);
     });
-    const file = this.file(`${name}-spread`);
+    const file = this.file(`${name}-strided-${among}`);
     writeFileSync(file, Buffer.concat(lines));
     return { file, from: 0, count };
   }

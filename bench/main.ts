@@ -63,8 +63,11 @@ async function runScenario({ name, title, run }: Scenario, context: BenchContext
   }
 }
 
-function wantedScenarios({ only, remote }: BenchOptions): Scenario[] {
-  return scenarios.filter(({ name, localOnly }) => name.startsWith(only) && !(localOnly === true && remote !== null));
+function wantedScenarios({ only, full, remote }: BenchOptions): Scenario[] {
+  return scenarios.filter(
+    ({ name, isExtra, localOnly }) =>
+      name.startsWith(only) && (full || only !== "" || isExtra !== true) && !(localOnly === true && remote !== null),
+  );
 }
 
 async function storeSessions({ bed, generator, options }: BenchContext, count: number): Promise<void> {

@@ -2,8 +2,10 @@
 import { parseArgs } from "node:util";
 
 export interface BenchOptions {
-  /** Run only scenarios and in-process benches whose names start with this; "" for all. */
+  /** Run only scenarios and in-process benches whose names start with this; "" for those that are asked for otherwise. */
   readonly only: string;
+  /** Whether all scenarios are run, not only those that figures to reach are measured in. */
+  readonly full: boolean;
   /** Interleaved runs of each server in a scenario. */
   readonly pairs: number;
   readonly durationMs: number;
@@ -21,11 +23,12 @@ export interface BenchOptions {
 }
 
 export const usage = `npm run bench -- [options]
-  --full              fill up to 1 million sessions: a quarter of an hour in all on two free cores
+  (none)              what has a figure to reach, with 200000 sessions: six minutes on two free cores
+  --full              all scenarios, with 1 million sessions: twenty minutes
   --sessions N        fill up to N sessions (10000000 takes most of an hour and 12 GB); default 200000
   --only NAME         only scenarios and in-process benches whose names start with NAME, such as fill, verdict, ingest-known, mixed, sdk
-  --pairs N           interleaved runs of each server; default 5
-  --seconds S         length of a run; default 1.5
+  --pairs N           interleaved runs of each server; default 10
+  --seconds S         length of a run; default 0.75
   --connections N     keep-alive connections that read verdicts; default 64
   --visitors N        keep-alive connections that send batches; default 256
   --pipelining N      verdict reads of a connection in flight; default 1
@@ -67,8 +70,9 @@ export function readOptions(words: readonly string[]): BenchOptions {
   const isWhole = only === "" && url === undefined;
   return {
     only,
-    pairs: number("pairs", 5),
-    durationMs: number("seconds", 1.5) * 1000,
+    full,
+    pairs: number("pairs", 10),
+    durationMs: number("seconds", 0.75) * 1000,
     sessions: number("sessions", full ? 1_000_000 : 200_000),
     connections: number("connections", 64),
     visitors: number("visitors", 256),

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import type { LoadJob } from "../load/job.js";
 import type { TokensSpec, TrafficSpec } from "../load/traffic.js";
 import { median, settleMs } from "../measure.js";
+import type { BenchOptions } from "../options.js";
 import { Progress } from "../report/progress.js";
 import { privateBytes } from "../servers/process-usage.js";
 import { runCommand, startVerdictd, type Target } from "../servers/servers.js";
@@ -16,7 +17,10 @@ const firstPoint = 10_000;
 const fillConnections = 256;
 /** Sessions between two steps of the progress bar. */
 const fillStep = 10_000;
-const rounds = 3;
+const rounds = 6;
+const starts = 3;
+/** Sessions from one batch to the next: four are on a page, and a task has some 100 batches. */
+const stride = 100;
 /** For the estimate alone: first contacts a second on two cores. */
 const usualFillRate = 4500;
 
@@ -24,17 +28,17 @@ export const fillScenario: Scenario = {
   name: "fill",
   title: "fill-up with sessions of 20 events",
   localOnly: true,
-  estimateS: ({ sessions, durationMs, pairs }) =>
-    sessions / usualFillRate +
-    (steps(sessions).length * rounds + 2 * pairs) * (2 * durationMs) * 0.001 +
-    steps(sessions).length * 3 +
-    10,
+  estimateS: (options) => {
+    const { sessions, durationMs, pairs } = options;
+    const points = steps(options).length;
+    return sessions / usualFillRate + (points * rounds + 2 * pairs) * (2 * durationMs) * 0.001 + points * 3 + 10;
+  },
   run: async (context) => {
     const fill: FillPoint[] = [];
     const beforeBytes = privateBytes(context.bed.verdictd.pids[0]!);
     const firstFolder = context.bed.file("first-point");
     let held = 0;
-    for (const sessions of steps(context.options.sessions)) {
+    for (const sessions of steps(context.options)) {
       const before = held === 0 ? 0 : diskOf(context.bed.dataDir);
       const fillRate = await fillTo(context, held, sessions);
       const newSessionBytes = (diskOf(context.bed.dataDir) - before) / (sessions - held);
@@ -48,13 +52,13 @@ export const fillScenario: Scenario = {
   },
 };
 
-/** 10 000, 20 000, 50 000, 100 000 and so on, up to the last. */
-function steps(last: number): number[] {
+/** 10 000, 20 000, 50 000, 100 000 and so on, or the powers of ten alone where it is to be quick; and the last. */
+function steps({ sessions, full }: BenchOptions): number[] {
   const points: number[] = [];
-  for (let decade = firstPoint; decade < last; decade *= 10) {
-    points.push(...[decade, 2 * decade, 5 * decade].filter((point) => point < last));
+  for (let decade = firstPoint; decade < sessions; decade *= 10) {
+    points.push(...(full ? [decade, 2 * decade, 5 * decade] : [decade]).filter((point) => point < sessions));
   }
-  return [...points, last];
+  return [...points, sessions];
 }
 
 function line({
@@ -96,7 +100,7 @@ async function fillTo({ bed, generator }: BenchContext, from: number, to: number
 
 const baseJob = { tool: "raw", pipelining: 1, warmUpMs: 0, durationMs: 0, rate: 0 } as const;
 
-/** Rates over all that is stored, in the stored order: three short runs of each in turn. */
+/** Rates over all that is stored, in the stored order: a few short runs of each in turn. */
 async function measurePoint(
   context: BenchContext,
   sessions: number,
@@ -111,8 +115,8 @@ async function measurePoint(
     const count = Math.floor(sessions / rounds);
     for (let round = 0; round < rounds; round++) {
       const tokens = { ...bed.tokens("sessions"), from: round * count, count };
-      if (round === 0) await measureRates(context, server, tokens, tokens, 300);
-      measured.push(await measureRates(context, server, tokens, tokens, context.options.durationMs));
+      if (round === 0) await measureRates(context, server, tokens, 300);
+      measured.push(await measureRates(context, server, tokens, context.options.durationMs));
     }
   } finally {
     await server.stop();
@@ -138,8 +142,7 @@ interface Rates {
 async function measureRates(
   { bed, generator, options }: BenchContext,
   { url }: Target,
-  read: TokensSpec,
-  written: TokensSpec,
+  tokens: TokensSpec,
   durationMs: number,
 ): Promise<Rates> {
   const { siteKey, privateKey } = bed.keys;
@@ -149,8 +152,8 @@ async function measureRates(
     if (errors > 0) throw new Error(`fill: ${firstError}`);
     return requests / seconds;
   };
-  const verdict: TrafficSpec = { kind: "verdict", privateKey, tokens: read };
-  const ingest: TrafficSpec = { kind: "ingest", siteKey, tokens: written, sizes: [10] };
+  const verdict: TrafficSpec = { kind: "verdict", privateKey, tokens };
+  const ingest: TrafficSpec = { kind: "ingest", siteKey, tokens, sizes: [10] };
   return {
     verdict: await rate({
       ...common,
@@ -165,16 +168,17 @@ async function measureRates(
 
 /**
  * The full store against a copy that was made of it at the first point, in turn: what minutes of other work on the machine do to rates must
- * not pass for what a full store does. Both get batches for as many sessions; those of the full one are spread over all of it.
+ * not pass for what a full store does. Both are asked about as many sessions, in the same strides: those of the full one are spread over
+ * all of it, and in neither does a page serve two that follow each other.
  */
 async function fullAgainstFirst(context: BenchContext, firstFolder: string): Promise<Rates> {
   const { bed, options } = context;
   const full = await startVerdictd(bed.dataDir, uncached);
   const first = await startVerdictd(firstFolder, uncached);
-  const few = bed.tokens("sessions", firstPoint);
-  const [all, spread] = [bed.tokens("sessions"), bed.spreadTokens("sessions", firstPoint)];
-  const ofFull = (ms: number): Promise<Rates> => measureRates(context, full, all, spread, ms);
-  const ofFirst = (ms: number): Promise<Rates> => measureRates(context, first, few, few, ms);
+  const strided = (among: number): TokensSpec => bed.stridedTokens("sessions", among, firstPoint, stride);
+  const [many, few] = [strided(bed.tokens("sessions").count), strided(firstPoint)];
+  const ofFull = (ms: number): Promise<Rates> => measureRates(context, full, many, ms);
+  const ofFirst = (ms: number): Promise<Rates> => measureRates(context, first, few, ms);
   try {
     await ofFull(settleMs);
     await ofFirst(settleMs);
@@ -208,7 +212,7 @@ async function figuresOf(
 ): Promise<Figure[]> {
   const [first, last] = [fill[0]!, fill.at(-1)!];
   const startsMs: number[] = [];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < starts; round++) {
     const started = await startVerdictd(bed.dataDir, []);
     startsMs.push(started.readyMs);
     await started.stop();

@@ -144,6 +144,7 @@ const races: readonly Race[] = [
 export const raceScenarios: readonly Scenario[] = races.map((race) => ({
   name: race.name,
   title: race.title,
+  isExtra: race.goals === undefined,
   estimateS: ({ pairs, durationMs }) => {
     const servers = race.withPeer === true ? 3 : 2;
     return servers * (settleMs + pairs * (warmUpMs + durationMs)) * 0.001 + 3;

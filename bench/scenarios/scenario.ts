@@ -57,6 +57,8 @@ export interface Scenario {
   readonly title: string;
   /** Only in the bench's own store, not against `--url`. */
   readonly localOnly?: boolean;
+  /** Left out unless all are asked for, or this one: no figure to reach is measured in it. */
+  readonly isExtra?: boolean;
   /** False: it needs no stored sessions before it. */
   readonly readsSessions?: boolean;
   /** About how long it takes, as measured on two cores. */

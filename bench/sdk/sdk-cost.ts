@@ -9,13 +9,17 @@ import { type PageCost, type PartCost, visit } from "./page-run.js";
 
 const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 /** Length of one visit, in runs of a server: the reports of the first seconds follow faster than later ones. */
-const runsPerVisit = 6;
+const runsPerVisit = 12;
+
+/** Visits of each page: half as many as there are pairs elsewhere, each being long. */
+const visitsOf = (pairs: number): number => Math.ceil(pairs / 2);
 
 export const sdkCostScenario: Scenario = {
   name: "sdk-cost",
   title: "a page with and without the SDK, mouse always moving",
+  isExtra: true,
   readsSessions: false,
-  estimateS: ({ pairs, durationMs }) => (2 * pairs * durationMs * runsPerVisit) / 1000 + 70,
+  estimateS: ({ pairs, durationMs }) => (2 * visitsOf(pairs) * durationMs * runsPerVisit) / 1000 + 70,
   run: async (context) => ({ measured: [], goals: {}, fill: [], figures: await figures(context) }),
 };
 
@@ -27,7 +31,7 @@ async function figures({ bed, options, say }: BenchContext): Promise<Figure[]> {
   const site = await openSite(`${bed.verdictd.url}/sdk.js`, bed.keys.siteKey);
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
   try {
-    return await measure(browser, site.origin, options.pairs, options.durationMs * runsPerVisit, say);
+    return await measure(browser, site.origin, visitsOf(options.pairs), options.durationMs * runsPerVisit, say);
   } finally {
     await browser.close();
     site.close();

@@ -108,12 +108,16 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 const simulatedThreads = [2, 4, 8, 16] as const;
 const simulatedStores = [1, 2, 4, 8, 16] as const;
 
+/** Rounds through the cases: half as many as there are pairs elsewhere, each run being long. */
+const roundsOf = (pairs: number): number => Math.ceil(pairs / 2);
+
 export const storesScenario: Scenario = {
   name: "stores",
   title: "session stores",
+  isExtra: true,
   localOnly: true,
   readsSessions: false,
-  estimateS: ({ pairs }) => 25 * pairs,
+  estimateS: ({ pairs }) => 15 * roundsOf(pairs),
   run: async ({ options, say }) => {
     const figures: Figure[] = [];
     const add = (what: string, value: number, unit: string): void => {
@@ -122,7 +126,7 @@ export const storesScenario: Scenario = {
     };
     const cases = [1, 2].flatMap((threads) => [1, 2, 4].map((stores): Case => ({ threads, stores, under: tmpdir() })));
     const inMemory: Case = { threads: 1, stores: 1, under: existsSync(memoryDisk) ? memoryDisk : tmpdir() };
-    const measured = await fastest([...cases, inMemory], options.pairs);
+    const measured = await fastest([...cases, inMemory], roundsOf(options.pairs));
     for (const each of cases) {
       const { rate, cpuMicros } = measured.get(each)!;
       const name = `${counted(each.threads, "scoring thread")}, ${counted(each.stores, "session store")}`;
