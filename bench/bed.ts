@@ -123,7 +123,7 @@ export class Bed {
   /** So many of the first `among` tokens of a file: each `stride`-th, round after round. So two that follow each other have no page in common. */
   stridedTokens(name: string, among: number, count: number, stride: number): TokensSpec {
     const tokens = readFileSync(this.file(name));
-    const rounds = Math.ceil(among / stride);
+    const rounds = Math.max(1, Math.floor(among / stride));
     const lines = Array.from({ length: count }, (_, index) => {
       const at = ((index % rounds) * stride + Math.floor(index / rounds)) * tokenBytes;
       return tokens.subarray(at, at + tokenBytes);

@@ -175,8 +175,10 @@ async function fullAgainstFirst(context: BenchContext, firstFolder: string): Pro
   const { bed, options } = context;
   const full = await startVerdictd(bed.dataDir, uncached);
   const first = await startVerdictd(firstFolder, uncached);
-  const strided = (among: number): TokensSpec => bed.stridedTokens("sessions", among, firstPoint, stride);
-  const [many, few] = [strided(bed.tokens("sessions").count), strided(firstPoint)];
+  const held = bed.tokens("sessions").count;
+  const count = Math.min(held, firstPoint);
+  const strided = (among: number): TokensSpec => bed.stridedTokens("sessions", among, count, stride);
+  const [many, few] = [strided(held), strided(count)];
   const ofFull = (ms: number): Promise<Rates> => measureRates(context, full, many, ms);
   const ofFirst = (ms: number): Promise<Rates> => measureRates(context, first, few, ms);
   try {

@@ -15,6 +15,7 @@ const warmUpMs = 300;
 /** A run at a fixed rate by one at full speed, and runs by pairs. */
 const runLength = 4;
 const runsPerPair = 0.5;
+const capacityRuns = 3;
 /** Connections at a fixed rate, as a multiple of those at full speed: waiting for a free one must not hold requests back. */
 const openLoopLanes = 4;
 /** Connections of the overload, and a queue that they can fill with batches of 2.5 KB. */
@@ -29,12 +30,11 @@ export const fixedRateScenarios: readonly Scenario[] = [
     title: "ingest at half its capacity and 2,000 verdicts a second",
     estimateS: runsS,
     run: async (context) => {
-      const { url } = context.bed.verdictd;
-      const half = async (): Promise<number> => (await capacity(context, url)) / 2;
-      const { taken, read, rate } = await settled(context, half, (rate) => together(context, rate));
+      const rate = (await capacity(context)) / 2;
+      const [taken, read] = await settled(context, () => together(context, rate));
       const [ingest, verdict] = [atRate("verdictd, ingest", taken), atRate("verdictd, verdict", read)];
       // In a run of its own: the probes are a third process on the machine.
-      const [toScoreMs] = await Promise.all([eventToScore(context), together(context, await half())]);
+      const [toScoreMs] = await Promise.all([eventToScore(context), together(context, rate)]);
       const measured = [verdict, ingest];
       const figures = [
         atMost("verdict p99 at half of ingest's capacity", p99(verdict), "ms", 5),
@@ -50,7 +50,8 @@ export const fixedRateScenarios: readonly Scenario[] = [
     title: "ingest at twice its capacity and 2,000 verdicts a second",
     estimateS: runsS,
     run: async (context) => {
-      const { taken, read, rate } = await overloaded(context);
+      const rate = (await capacity(context)) * 2;
+      const [taken, read] = await overloaded(context, rate);
       const [ingest, verdict] = [atRate("verdictd, ingest", taken), atRate("verdictd, verdict", read)];
       const measured = [verdict, ingest];
       const figures = [
@@ -68,11 +69,15 @@ export const fixedRateScenarios: readonly Scenario[] = [
   },
 ];
 
-/** Batches a second that ingest takes at most, now. */
-async function capacity(context: BenchContext, url: string): Promise<number> {
+/** Batches a second that ingest takes at most, now: minutes later the machine may have more to give, or less. */
+async function capacity(context: BenchContext): Promise<number> {
   const { durationMs } = context.options;
-  const [{ requests, seconds }] = await context.generator.run({ ...ingestJob(context), url, durationMs });
-  return requests / seconds;
+  const rates: number[] = [];
+  for (let run = 0; run < capacityRuns; run++) {
+    const [{ requests, seconds }] = await context.generator.run({ ...ingestJob(context), durationMs });
+    rates.push(requests / seconds);
+  }
+  return median(rates);
 }
 
 function ingestJob({ bed, options }: BenchContext): LoadJob {
@@ -105,33 +110,19 @@ function verdictJob(context: BenchContext): LoadJob {
   };
 }
 
-interface Runs {
-  /** Of batches and of verdict reads, run by run. */
-  readonly taken: readonly LoadResult[];
-  readonly read: readonly LoadResult[];
-  /** Batches a second: the median of the runs. */
-  readonly rate: number;
-}
+/** Of batches and of verdict reads, run by run. */
+type Runs = readonly [ingest: readonly LoadResult[], verdict: readonly LoadResult[]];
 
-/**
- * Runs at a rate that is asked for before each of them, for what the machine has to give changes within seconds: a first that is not counted,
- * in which compilers and connections come to rest, then the others.
- */
-async function settled(
-  { options }: BenchContext,
-  rateNow: () => Promise<number>,
-  run: (rate: number) => Promise<[LoadResult, LoadResult]>,
-): Promise<Runs> {
-  await run(await rateNow());
-  const [taken, read, rates]: [LoadResult[], LoadResult[], number[]] = [[], [], []];
+/** Runs at one rate: a first that is not counted, in which the machine comes to rest from full speed, then the others. */
+async function settled({ options }: BenchContext, run: () => Promise<[LoadResult, LoadResult]>): Promise<Runs> {
+  await run();
+  const [taken, read]: [LoadResult[], LoadResult[]] = [[], []];
   for (let count = 0; count < runsOf(options); count++) {
-    const rate = await rateNow();
-    const [ingest, verdict] = await run(rate);
+    const [ingest, verdict] = await run();
     taken.push(ingest);
     read.push(verdict);
-    rates.push(rate);
   }
-  return { taken, read, rate: median(rates) };
+  return [taken, read];
 }
 
 function runsOf({ pairs }: BenchContext["options"]): number {
@@ -139,7 +130,7 @@ function runsOf({ pairs }: BenchContext["options"]): number {
 }
 
 function runsS(options: BenchContext["options"]): number {
-  return ((1 + runsOf(options)) * ((runLength + 1) * options.durationMs + 2 * warmUpMs)) / 1000 + 4;
+  return ((capacityRuns + runLength * (1 + runsOf(options))) * options.durationMs) / 1000 + 8;
 }
 
 function together(context: BenchContext, rate: number): Promise<[LoadResult, LoadResult]> {
@@ -151,16 +142,15 @@ function together(context: BenchContext, rate: number): Promise<[LoadResult, Loa
  * Twice the capacity from many visitors at once, with a queue that so many can fill: of the bench's own server, since the default one
  * would take tens of thousands of connections.
  */
-async function overloaded(context: BenchContext): Promise<Runs> {
+async function overloaded(context: BenchContext, rate: number): Promise<Runs> {
   const { bed, generator } = context;
   const isOwn = bed.dataDir !== "";
   const server = isOwn ? await startVerdictd(bed.dataDir, smallQueue) : bed.verdictd;
   const { url } = server;
   try {
-    const ingest = { ...ingestJob(context), url, connections: crowd };
+    const ingest = { ...ingestJob(context), url, connections: crowd, rate };
     const verdict = { ...verdictJob(context), url, connections: readers };
-    const twice = async (): Promise<number> => 2 * (await capacity(context, url));
-    return await settled(context, twice, (rate) => generator.run({ ...ingest, rate }, verdict));
+    return await settled(context, () => generator.run(ingest, verdict));
   } finally {
     if (isOwn) await server.stop();
   }
