@@ -136,7 +136,9 @@ export async function sampleOfSessions(
   for (let slice = slices - 1; slice >= 0; slice--) {
     const firstSeenMs = fromMs + slice * sliceMs;
     const start = sessionKey(projectId, earliestToken(firstSeenMs));
-    const end = sessionKey(projectId, earliestToken(firstSeenMs + sliceMs));
+    // The latest slice is open: a token may lie ahead of the contact that it was minted for.
+    const isLatest = slice === slices - 1;
+    const end = isLatest ? sessionRange(projectId).end : sessionKey(projectId, earliestToken(firstSeenMs + sliceMs));
     // Each slice begins with another environment, so that all come up where one has enough.
     const parts = store.sessionStores;
     for (let index = 0, left = ofSlice; index < parts.length && left > 0; index++) {

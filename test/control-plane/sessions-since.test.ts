@@ -67,6 +67,13 @@ t.test("where there are more, a quiet time counts as much as a busy one", async 
     t.equal(hoursAgo.filter((hours) => hours > hour && hours <= hour + 1).length, 10, `hour ${hour}`);
 });
 
+t.test("sessions of this very moment are in a sample", async (t) => {
+  put(5, Array(9).fill(0));
+  const { areAll, tokens } = await visited(5, 8);
+  t.equal(areAll, false);
+  t.equal(tokens.size, 8);
+});
+
 t.test("no sessions, no sample", async (t) => {
   t.same(await visited(4, 10), { areAll: true, hoursAgo: [], tokens: new Set() });
 });
