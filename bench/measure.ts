@@ -2,6 +2,7 @@
 import type { Generator } from "./load/generator.js";
 import type { LoadJob, LoadResult } from "./load/job.js";
 import { curve } from "./load/latencies.js";
+import type { BenchOptions } from "./options.js";
 import { cpuSeconds } from "./servers/process-usage.js";
 import type { Target } from "./servers/servers.js";
 
@@ -61,6 +62,11 @@ export function sampleOf(result: LoadResult, cpuBefore: number | null, cpuAfter:
     serverCores: used === null ? null : used / seconds,
     generatorMicros: (generatorCpuSeconds * 1e6) / requests,
   };
+}
+
+/** How often what takes longer than a pair is run. */
+export function longRuns({ pairs }: BenchOptions): number {
+  return Math.ceil(pairs / 2);
 }
 
 /** A first run of each target that is not counted: compilers and caches come to rest. */

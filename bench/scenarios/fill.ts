@@ -17,7 +17,9 @@ const firstPoint = 10_000;
 const fillConnections = 256;
 /** Sessions between two steps of the progress bar. */
 const fillStep = 10_000;
+/** Short runs of each rate at a point. */
 const rounds = 6;
+/** Starts of a server on the full store, of which the median counts. */
 const starts = 3;
 /** Sessions from one batch to the next: four are on a page, and a task has some 100 batches. */
 const stride = 100;

@@ -5,16 +5,15 @@
 import { batchText, UniqueIds } from "../load/batches.js";
 import type { LoadJob, LoadResult } from "../load/job.js";
 import { curve, Latencies } from "../load/latencies.js";
-import { type Measured, median, sampleOf, summary } from "../measure.js";
+import { longRuns, type Measured, median, sampleOf, summary } from "../measure.js";
 import { startVerdictd } from "../servers/servers.js";
 import { atMost, type BenchContext, type Figure, type Scenario } from "./scenario.js";
 
 const verdictsPerSecond = 2000;
 const probes = 100;
 const warmUpMs = 300;
-/** A run at a fixed rate by one at full speed, and runs by pairs. */
+/** A run at a fixed rate by one at full speed. */
 const runLength = 4;
-const runsPerPair = 0.5;
 const capacityRuns = 3;
 /** Connections at a fixed rate, as a multiple of those at full speed: waiting for a free one must not hold requests back. */
 const openLoopLanes = 4;
@@ -117,7 +116,7 @@ type Runs = readonly [ingest: readonly LoadResult[], verdict: readonly LoadResul
 async function settled({ options }: BenchContext, run: () => Promise<[LoadResult, LoadResult]>): Promise<Runs> {
   await run();
   const [taken, read]: [LoadResult[], LoadResult[]] = [[], []];
-  for (let count = 0; count < runsOf(options); count++) {
+  for (let count = 0; count < longRuns(options); count++) {
     const [ingest, verdict] = await run();
     taken.push(ingest);
     read.push(verdict);
@@ -125,12 +124,8 @@ async function settled({ options }: BenchContext, run: () => Promise<[LoadResult
   return [taken, read];
 }
 
-function runsOf({ pairs }: BenchContext["options"]): number {
-  return Math.ceil(runsPerPair * pairs);
-}
-
 function runsS(options: BenchContext["options"]): number {
-  return ((capacityRuns + runLength * (1 + runsOf(options))) * options.durationMs) / 1000 + 8;
+  return ((capacityRuns + runLength * (1 + longRuns(options))) * options.durationMs) / 1000 + 8;
 }
 
 function together(context: BenchContext, rate: number): Promise<[LoadResult, LoadResult]> {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Browser, chromium } from "playwright-core";
-import { median } from "../measure.js";
+import { longRuns, median } from "../measure.js";
 import type { BenchContext, Figure, Scenario } from "../scenarios/scenario.js";
 import { type PageCost, type PartCost, visit } from "./page-run.js";
 
@@ -11,15 +11,12 @@ const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 /** Length of one visit, in runs of a server: the reports of the first seconds follow faster than later ones. */
 const runsPerVisit = 12;
 
-/** Visits of each page: half as many as there are pairs elsewhere, each being long. */
-const visitsOf = (pairs: number): number => Math.ceil(pairs / 2);
-
 export const sdkCostScenario: Scenario = {
   name: "sdk-cost",
   title: "a page with and without the SDK, mouse always moving",
   isExtra: true,
   readsSessions: false,
-  estimateS: ({ pairs, durationMs }) => (2 * visitsOf(pairs) * durationMs * runsPerVisit) / 1000 + 70,
+  estimateS: (options) => (2 * longRuns(options) * options.durationMs * runsPerVisit) / 1000 + 70,
   run: async (context) => ({ measured: [], goals: {}, fill: [], figures: await figures(context) }),
 };
 
@@ -31,7 +28,7 @@ async function figures({ bed, options, say }: BenchContext): Promise<Figure[]> {
   const site = await openSite(`${bed.verdictd.url}/sdk.js`, bed.keys.siteKey);
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
   try {
-    return await measure(browser, site.origin, visitsOf(options.pairs), options.durationMs * runsPerVisit, say);
+    return await measure(browser, site.origin, longRuns(options), options.durationMs * runsPerVisit, say);
   } finally {
     await browser.close();
     site.close();

@@ -13,6 +13,7 @@ import { Projects } from "../../src/control-plane/projects.js";
 import { Refusal } from "../../src/errors.js";
 import { openStore } from "../../src/store/store.js";
 import { currentSchema } from "../../src/store/upgrades.js";
+import { longRuns } from "../measure.js";
 import type { Figure, Scenario } from "../scenarios/scenario.js";
 import { type SimulatedTask, simulatedRate } from "./simulation.js";
 import type { TaskTimes, WriterData, WriterReport } from "./writer-thread.js";
@@ -108,16 +109,13 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 const simulatedThreads = [2, 4, 8, 16] as const;
 const simulatedStores = [1, 2, 4, 8, 16] as const;
 
-/** Rounds through the cases: half as many as there are pairs elsewhere, each run being long. */
-const roundsOf = (pairs: number): number => Math.ceil(pairs / 2);
-
 export const storesScenario: Scenario = {
   name: "stores",
   title: "session stores",
   isExtra: true,
   localOnly: true,
   readsSessions: false,
-  estimateS: ({ pairs }) => 15 * roundsOf(pairs),
+  estimateS: (options) => 15 * longRuns(options),
   run: async ({ options, say }) => {
     const figures: Figure[] = [];
     const add = (what: string, value: number, unit: string): void => {
@@ -126,7 +124,7 @@ export const storesScenario: Scenario = {
     };
     const cases = [1, 2].flatMap((threads) => [1, 2, 4].map((stores): Case => ({ threads, stores, under: tmpdir() })));
     const inMemory: Case = { threads: 1, stores: 1, under: existsSync(memoryDisk) ? memoryDisk : tmpdir() };
-    const measured = await fastest([...cases, inMemory], roundsOf(options.pairs));
+    const measured = await fastest([...cases, inMemory], longRuns(options));
     for (const each of cases) {
       const { rate, cpuMicros } = measured.get(each)!;
       const name = `${counted(each.threads, "scoring thread")}, ${counted(each.stores, "session store")}`;
