@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
 import { buildDocs } from "./build-docs.js";
+import { buildNetworkFacts } from "./build-network-facts.js";
 import { writeBuildInfo } from "./package/build-info.js";
 import { browserPackages, licenceTexts } from "./package/licences.js";
 
@@ -22,11 +23,15 @@ const target = (...path: string[]) => join(root, "dist", ...path);
 /** Bytes of the script tag's bundle, gzipped at level 9. BotD alone is 6.6 KB. */
 const sdkGzipBytesMax = 8 * 1024;
 
+/** Bytes of what a challenge loads beside it. */
+const challengeGzipBytesMax = 6 * 1024;
+
 /** Bytes of all that the console loads beside data, each file gzipped at level 9. */
 const consoleGzipBytesMax = 150 * 1024;
 
 /** Names of the SDK's own interfaces, shortened in its bundles. None is a name of the DOM that it uses, of the wire or of its options. */
-const internalNames = /^(listen|later|release|record|wake|onDrain|flush|isBusy|nudge|leave|cookieAttributes)$/;
+const internalNames =
+  /^(listen|later|release|record|wake|onDrain|flush|isBusy|nudge|leave|cookieAttributes|base|read|write|send|open|take|input|kind|at|isPage|settled)$/;
 
 const common: BuildOptions = {
   bundle: true,
@@ -67,6 +72,12 @@ async function bundle(): Promise<void> {
     }),
     build({
       ...common,
+      entryPoints: [source("sdk/challenge/main.ts")],
+      outfile: target("sdk/challenge.js"),
+      format: "esm",
+    }),
+    build({
+      ...common,
       entryPoints: [source("console/console.tsx"), source("console/console.css")],
       outdir: target("console"),
       format: "iife",
@@ -97,7 +108,9 @@ async function compressFiles(): Promise<void> {
   const names = ["console", "demo", "docs"].map(async (folder) =>
     (await readdir(target(folder))).filter((name) => /\.(js|css)$/.test(name)).map((name) => `${folder}/${name}`),
   );
-  await Promise.all(["sdk/sdk.js", "console/index.html", ...(await Promise.all(names)).flat()].map(compressFile));
+  await Promise.all(
+    ["sdk/sdk.js", "sdk/challenge.js", "console/index.html", ...(await Promise.all(names)).flat()].map(compressFile),
+  );
 }
 
 async function compressFile(name: string): Promise<void> {
@@ -121,6 +134,7 @@ async function checkBudget(name: string, files: readonly string[], bytesMax: num
 
 try {
   await writeBuildInfo(root);
+  await buildNetworkFacts(root);
   const projects = ["sdk", "demo", "console", "middleware"];
   await Promise.all([...projects.map((name) => compile(source(name))), bundle()]);
   await buildDocs(root);
@@ -128,6 +142,7 @@ try {
   await compressFiles();
   await writeFile(target("licenses.txt"), await licenceTexts(root, browserPackages));
   await checkBudget("sdk.js", ["sdk/sdk.js"], sdkGzipBytesMax);
+  await checkBudget("challenge.js", ["sdk/challenge.js"], challengeGzipBytesMax);
   const consoleFiles = ["index.html", "console.js", "console.css"].map((name) => `console/${name}`);
   await checkBudget("console", consoleFiles, consoleGzipBytesMax);
 } catch (error) {

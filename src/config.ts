@@ -2,10 +2,13 @@
  * Configuration of `verdictd serve`: one row an option, from which flags, environment twins (`VERDICTD_…`), keys of the file,
  * defaults, help and checks derive. Every mistake is reported at once; nothing starts on a bad value.
  */
+import { isIP, isIPv4, isIPv6 } from "node:net";
 import { availableParallelism } from "node:os";
-import ipaddr from "ipaddr.js";
+import { certificateFault } from "./certificate.js";
 import { type FileValue, readConfigFile, readValueFile } from "./config-file.js";
 import type { Durability, IpStorage } from "./contract/scoring-worker.js";
+import { limits } from "./limits.js";
+import { parseTrustedProxies } from "./verified-bots/client-ip.js";
 
 /** How a value is written and read. `parse` returns the value, or what was expected of it. */
 interface Form<T> {
@@ -48,28 +51,62 @@ const oneOf = <T extends string>(...values: readonly T[]): Form<T> => ({
   parse: (value) => values.find((each) => each === value) ?? new Expected(values.join(" or ")),
 });
 
-/** Networks of proxies that are believed. A range that holds everybody would let any client forge its address. */
+/** What a listener can be bound to, as far as the text tells. */
+const address: Form<string> = {
+  ...text,
+  parse: (value) => (isIP(value) !== 0 || hostname.test(value) ? value : new Expected("an IP address or a host name")),
+};
+
+/** Labels of RFC 1123, the last of them no number: `10.0.0.256` is a slip, not a name. */
+const hostname =
+  /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?![0-9]+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/** Networks of proxies that are believed, checked by what believes them. */
 const networks: Form<readonly string[]> = {
   placeholder: "CIDR,…",
   parse: (value) => {
-    const list = value.split(",").map((each) => each.trim());
-    const bad = list.find((each) => !isNetwork(each));
-    if (bad !== undefined) return new Expected(`addresses or CIDR ranges, not "${bad}"`);
-    const all = list.find((each) => /\/0+$/.test(each));
-    return all === undefined ? list : new Expected(`the networks of your own proxies, not everybody ("${all}")`);
+    const read = parseTrustedProxies(value);
+    if ("faults" in read) return new Expected(`networks of your own proxies (${read.faults.join("; ")})`);
+    return read.ranges.length === 0 ? new Expected("addresses or CIDR ranges") : read.ranges;
   },
 };
 
-function isNetwork(value: string): boolean {
-  return value.includes("/") ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value);
+/** Name servers, checked by what will ask them. */
+const nameServers: Form<readonly string[]> = {
+  placeholder: "A,B,…",
+  parse: (value) => {
+    const list = value.split(",").map((each) => each.trim());
+    const bad = list.find((each) => !isNameServer(each));
+    return bad === undefined ? list : new Expected(`ADDRESS or ADDRESS:PORT, [ADDRESS]:PORT of IPv6, not "${bad}"`);
+  },
+};
+
+function isNameServer(value: string): boolean {
+  if (isIP(value) !== 0) return true;
+  const [, six, four = "", port] = /^(?:\[(.*)\]|([^:]*)):([0-9]{1,5})$/.exec(value) ?? [];
+  return (six === undefined ? isIPv4(four) : isIPv6(six)) && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
-const list: Form<readonly string[]> = {
-  placeholder: "A,B,…",
-  parse: (value) => value.split(",").map((each) => each.trim()),
+/** Files that are read in this order. */
+const files: Form<readonly string[]> = {
+  placeholder: "FILE",
+  parse: (value) => {
+    const list = value.split(",").map((each) => each.trim());
+    if (list.includes("")) return new Expected("names of files");
+    return list.length > limits.ipDatabasesMax ? new Expected(`at most ${limits.ipDatabasesMax} files`) : list;
+  },
+};
+
+/** The name of a header, in small letters; "" for none. */
+const headerName: Form<string> = {
+  placeholder: "NAME",
+  parse: (value) =>
+    /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i.test(value) ? value.toLowerCase() : new Expected("the name of a header"),
 };
 
 interface Option<T> extends Form<T> {
+  /** Whether it may be given several times, which is the same as once with commas between. */
+  readonly isRepeatable?: boolean;
   readonly fallback: T;
   readonly help: string;
   /** A value that is never printed. */
@@ -91,9 +128,9 @@ const MIB = 1024 * 1024;
 export const serveOptions = {
   config: option(file, "", "YAML or JSON file of options by flag name; flags and environment win over it"),
   "data-dir": option(folder, "./data", "folder of the store"),
-  host: option(text, "127.0.0.1", "address to listen on"),
+  host: option(address, "127.0.0.1", "address to listen on"),
   port: option(integer(0, 65535), 8080, "port to listen on; 0 picks a free one"),
-  "admin-host": option(text, "127.0.0.1", "address of metrics and other operator pages"),
+  "admin-host": option(address, "127.0.0.1", "address of metrics and other operator pages"),
   "admin-port": option(integer(0, 65535), 9464, "port of the admin address; 0 picks a free one"),
   "admin-token": secretOption(text, "bearer token asked of /metrics on the admin address; default: none"),
   "tls-cert": option(file, "", "PEM file of the certificate and its chain: serve HTTPS; read again on SIGHUP"),
@@ -109,7 +146,31 @@ export const serveOptions = {
   "scoring-threads": option(integer(1, 256), Math.max(1, Math.floor(cores / 2)), "threads that score and store events"),
   "http-threads": option(integer(1, 256), Math.max(1, Math.floor(cores / 4)), "threads that answer requests"),
   "trusted-proxies": option(networks, [], "networks whose X-Forwarded-For is believed"),
-  "dns-servers": option(list, [], "DNS servers asked about crawlers, ADDRESS or ADDRESS:PORT; default: the system's"),
+  "dns-servers": option(
+    nameServers,
+    [],
+    "DNS servers asked about crawlers, ADDRESS or ADDRESS:PORT; default: the system's",
+  ),
+  "no-agent-fetch": option(flag, false, "never fetch the keys of signed agents; they come from `agents import` only"),
+  "allow-test-keys": option(
+    flag,
+    false,
+    "take signatures of the keys printed in RFC 9421, which anybody can make; for tests only",
+  ),
+  "ip-database": {
+    ...option(
+      files,
+      [],
+      "MaxMind DB file of countries or autonomous systems (GeoLite2, DB-IP, IPinfo), may be given several times, the first that knows counts; " +
+        "read again on SIGHUP; default: the shipped data",
+    ),
+    isRepeatable: true,
+  },
+  "ja4-header": option(
+    headerName,
+    "",
+    "header in which a trusted proxy passes the JA4 of the visitor's TLS, such as CF-JA4",
+  ),
   durability: option(
     oneOf<Durability>("process", "power-loss"),
     "process",
@@ -206,7 +267,7 @@ export function readServeConfig(flags: GivenFlags, environment: NodeJS.ProcessEn
     const { source, from } = written ?? { source: "default", from: "" };
     effective.push({ name, value: shownValue(row, value), source, from });
   }
-  if (mistakes.length === 0) mistakes.push(...contradictions(config as unknown as ServeConfig));
+  mistakes.push(...contradictions(config as Partial<ServeConfig>));
   return mistakes.length > 0 ? { mistakes } : { config: config as unknown as ServeConfig, effective };
 }
 
@@ -248,15 +309,27 @@ function shownValue({ isSecret }: Option<unknown>, value: unknown): string {
   return Array.isArray(value) ? value.join(",") : String(value);
 }
 
-/** Values that are right by themselves and wrong together. */
-function contradictions({ tlsCert, tlsKey, host, port, adminHost, adminPort }: ServeConfig): string[] {
+/** Values that are right by themselves and wrong together, or in what they lead to; those that are wrong by themselves are absent. */
+function contradictions({ tlsCert, tlsKey, host, port, adminHost, adminPort }: Partial<ServeConfig>): string[] {
   const mistakes: string[] = [];
-  if (tlsCert !== "" && tlsKey === "") mistakes.push("--tls-cert: --tls-key is missing; give both or none");
-  if (tlsKey !== "" && tlsCert === "") mistakes.push("--tls-key: --tls-cert is missing; give both or none");
-  if (port !== 0 && port === adminPort && host === adminHost) {
+  if (tlsCert !== undefined && tlsKey !== undefined) {
+    if (tlsCert !== "" && tlsKey === "") mistakes.push("--tls-cert: --tls-key is missing; give both or none");
+    else if (tlsKey !== "" && tlsCert === "") mistakes.push("--tls-key: --tls-cert is missing; give both or none");
+    else if (tlsCert !== "") {
+      const fault = certificateFault({ certificate: tlsCert, key: tlsKey });
+      if (fault !== null) mistakes.push(`--tls-cert: ${fault}`);
+    }
+  }
+  if (port !== undefined && port !== 0 && port === adminPort && isOneAddress(host, adminHost)) {
     mistakes.push(`--admin-port: ${port} is the port of --port as well`);
   }
   return mistakes;
+}
+
+/** Whether two listeners on one port would be in each other's way. */
+function isOneAddress(one: string | undefined, other: string | undefined): boolean {
+  const isAll = (host: string | undefined): boolean => host === "0.0.0.0" || host === "::";
+  return (one !== undefined && one === other) || isAll(one) || isAll(other);
 }
 
 export const bytesOfMib = (mib: number): number => mib * MIB;

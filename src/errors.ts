@@ -20,6 +20,7 @@ export const errors = {
   notFound: { status: 404, title: "Not found" },
   methodNotAllowed: { status: 405, title: "Method not allowed" },
   conflict: { status: 409, title: "Conflict" },
+  challengeUsed: { status: 409, title: "Challenge used", code: "CHALLENGE_USED" },
   invalidPayload: { status: 422, title: "Invalid payload", code: "INVALID_PAYLOAD" },
   internal: { status: 500, title: "Internal error" },
   unavailable: { status: 503, title: "Service unavailable" },

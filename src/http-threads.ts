@@ -9,7 +9,9 @@ import { limits } from "./limits.js";
 import type { Logger } from "./log.js";
 import { type RunningServer, type ServerParts, startServer } from "./main.js";
 import type { ThreadBuffers } from "./metrics/exposition.js";
+import { loadNetworkFacts } from "./network/network-files.js";
 import { startOperations } from "./operations.js";
+import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
 import { type Retention, sweep } from "./store/expiry.js";
 
 const dayMs = 86_400_000;
@@ -19,9 +21,10 @@ export interface HttpThreadData {
   readonly config: ServeConfig;
   /** Its name in the log. */
   readonly name: string;
+  readonly place: ThreadPlace;
 }
 
-export type HttpThreadOrder = "drain" | "renew-certificate" | "stop";
+export type HttpThreadOrder = "drain" | "renew-certificate" | "stop" | { readonly network: SharedArrayBuffer };
 
 /** What a further HTTP thread says: once that it listens, and after each order to renew what came of it (null: done). */
 export type HttpThreadReport = { readonly listening: ThreadBuffers } | { readonly renewed: string | null };
@@ -34,7 +37,9 @@ interface HttpThread {
 /** Starts all of them and the admin address, or nothing: rejects when one fails. `stop` stops all. */
 export async function startServers(given: ServeConfig, log: Logger, parts: ServerParts = {}): Promise<RunningServer> {
   const config = { ...given, port: await sharedPort(given) };
-  const first = await startServer(config, log, parts);
+  const shared = newSharedMemory(config.httpThreads, await loadNetworkFacts(config.ipDatabase));
+  const first = await startServer(config, log, parts, { shared, number: 0 });
+  if (!config.noAgentFetch) first.startAgentRefresh();
   const threads: HttpThread[] = [];
   const stopSweeping = sweepRegularly(config, log, first);
   let closeOperations = async (): Promise<void> => {};
@@ -49,7 +54,8 @@ export async function startServers(given: ServeConfig, log: Logger, parts: Serve
   };
   try {
     for (let count = 1; count < config.httpThreads; count++) {
-      threads.push(await startThread({ config: { ...config, port: first.port }, name: `http-${count}` }, log));
+      const place = { shared, number: count };
+      threads.push(await startThread({ config: { ...config, port: first.port }, name: `http-${count}`, place }, log));
     }
     const operations = await startOperations({
       config,
@@ -58,6 +64,11 @@ export async function startServers(given: ServeConfig, log: Logger, parts: Serve
       buffers: () => [first.buffers, ...threads.map(({ buffers }) => buffers)],
       renewCertificate: async () => {
         await Promise.all([first.renewCertificate(), ...threads.map(renewThread)]);
+      },
+      renewNetwork: async () => {
+        const network = await loadNetworkFacts(config.ipDatabase);
+        first.useNetwork(network);
+        for (const { worker } of threads) worker.postMessage({ network } satisfies HttpThreadOrder);
       },
     });
     closeOperations = () => operations.close();

@@ -12,6 +12,26 @@ export const limits = {
   headerBytesMax: 16 * KIB,
   /** Bytes of any other body: a rule of 2000 characters escaped to the full is 12 KiB. */
   controlBodyBytesMax: 64 * KIB,
+  /**
+   * Bytes of bodies on their way to one HTTP thread, as far as they came in pieces: those whose request named a valid key or token, and those of
+   * anybody. Beyond them the body that has been longest on its way is given up. A body of one piece, as most are, is not held.
+   */
+  bodiesBytesMax: 64 * KIB * KIB,
+  anonymousBodiesBytesMax: 16 * KIB * KIB,
+  /** Bytes of answers (files, which all share, not counted) that clients of one HTTP thread are slow to read; beyond them the oldest is cut off. */
+  unreadAnswersBytesMax: 32 * KIB * KIB,
+  /**
+   * Answers without a body (204, 304, HEAD) that a connection gets on average before it is closed: what a client can leave unread, 400 bytes
+   * each. The first of a thread are free, some 400 KB.
+   */
+  bodilessAnswersOfConnection: 512,
+  bodilessAnswersFree: 1000,
+  /** Connections of one HTTP thread: each may hold as much as `headerBytesMax` for ten seconds. */
+  connectionsMax: 16_384,
+  /** Connections and requests of each on the admin address: an answer is up to 100 KB. How long it waits for a client that does not read. */
+  adminConnectionsMax: 64,
+  adminRequestsOfConnection: 16,
+  adminSilenceMs: 10_000,
   /** Events of one batch. */
   batchEventsMax: 100,
   /** Rows of `points` or `strokes` in one event. */
@@ -29,6 +49,19 @@ export const limits = {
   /** Length of the logged-in window after an assertion. */
   loggedInMs: DAY_MS,
 
+  /** Bytes of a file that a command reads: the longest list of addresses has some 15 MB. */
+  importBytesMax: 64 * KIB * KIB,
+  /** Sockets that uWebSockets looks at in a turn of the event loop: more requests than that were pipelined. */
+  socketsPerTurn: 1024,
+  /** Requests beyond that which one address gets answered in a turn, some 0.1 s; connections that bring it more are closed. */
+  requestsPerTurnMax: 3072,
+  /** How long a challenge can be solved. */
+  challengeMs: 10 * MINUTE_MS,
+  /** Bytes of a body that asks for a challenge or brings a solution. */
+  challengeBodyBytesMax: 8 * KIB,
+  /** Challenges that a thread makes at once; each is 0.1 ms of another thread. */
+  challengesMadeAtOnceMax: 256,
+
   /** Request ids remembered in the session record itself before they spill into its `repeats` rows. */
   repeatsInlineMax: 128,
   /** Request ids of one spilled generation; two generations are kept, so at least this many are remembered. */
@@ -36,6 +69,9 @@ export const limits = {
 
   /** Characters kept of a header or context value that a session or a verdict remembers. */
   contextValueMax: 512,
+
+  /** Characters of all texts that one memory of what visitors write holds: 4 MiB at most, some 10,000 user agents. */
+  textMemoCharactersMax: 2 * KIB * KIB,
 
   /** Credentials memoised a thread; wrong guesses are memoised too, so a full memo starts anew. */
   credentialMemoMax: 10_000,
@@ -78,10 +114,18 @@ export const limits = {
 
   /** How often counts of verdict answers are added to the store. */
   trafficFlushMs: 1000,
-  /** How often recorded blocks are. */
+  /** How often recorded blocks are; those that only raise a count wait for longer, below the 10 s in which it must be seen. */
   blocksFlushMs: 100,
-  /** Blocks that wait for that; further ones are counted and dropped. About 10 MB. */
+  blockCountsMs: 2000,
+  /** Blocks of a session and rule in a minute that are records; further ones raise the last one's count. */
+  blocksOfSessionMinuteMax: 20,
+  /** Blocks that wait to be stored, and sessions and rules of which any do; further ones are counted and dropped. About 10 MB each. */
   blocksWaitingMax: 50_000,
+  blockTalliesMax: 50_000,
+  /** Blocks stored in one transaction, some 10 us each: between two the thread serves others. */
+  blocksAtOnce: 250,
+  /** Recorded blocks of a project, the latest: about 50 MB, at most 200 MB. */
+  blocksPerProjectMax: 100_000,
 
   /** Who may follow a thread's verdicts at once, and characters of what each sends to begin with. */
   followersMax: 16,
@@ -110,6 +154,13 @@ export const limits = {
 
   /** Slots of a project's memory of pointer paths, against which replays are found. */
   shingleSlotsMax: 1 << 18,
+  /**
+   * What one visitor may put there: hashes of a share, shares of a session (a 32nd of the memory, some ten minutes of moves), and shares
+   * of an address in this hour and the one before (an eighth).
+   */
+  pathShareHashes: 128,
+  pathSharesPerSession: 64,
+  pathSharesPerAddress: 256,
   /** Shingles, and rows, that its log holds before they are taken into buckets: two or three milliseconds of a transaction. */
   replayLogMax: 32_768,
   replayLogRowsMax: 2048,
@@ -117,6 +168,8 @@ export const limits = {
   replayHeldBytesMax: 64 * KIB * KIB,
   replayProjectsMax: 128,
 
+  /** Characters of rules whose compiled form a thread keeps, in each of two generations: a project with all the rules that it may have. */
+  compiledSourceCharactersMax: 2 * KIB * KIB,
   /** Projects whose compiled rules a thread keeps. */
   compiledProjectsMax: 10_000,
 
@@ -158,25 +211,34 @@ export const limits = {
   ruleNodesMax: 128,
   ruleSetMax: 256,
   rulesPerProjectMax: 1000,
+  /**
+   * Steps (some nanoseconds each) that a project's rules may take for one verdict: 1,000 rules with a `wildcard` over a user agent of 150
+   * characters take a third of it, one rule of 2,000 characters at most a tenth. The rules that are left count as not matching then.
+   */
+  ruleStepsMax: 1_000_000,
+  /** How often a project whose rules are over it is logged. */
+  ruleBudgetWarnMs: MINUTE_MS,
 
   /** Page size of the logs: least, most, and when none is asked for. */
   pageMin: 1,
   pageMax: 100,
   pageDefault: 50,
-  /** Stored sessions that one `rules/test` replays when it does not say; 10 to 25 us of CPU each. */
+  /** Stored sessions that one `rules/test` evaluates when it does not say; 10 to 25 us of CPU each, with the costliest rule some 300. */
   ruleTestSessionsDefault: 1000,
-  /** Sessions looked up in one piece, about 5 ms; fewer would read a busy second, which is read whole, again and again. */
+  /** Sessions looked up before their rest is sorted out; fewer would read a busy second, which is read whole, again and again. */
   ruleTestLookup: 1000,
   /** Sessions taken from each slice of the time that `rules/test` samples. */
   ruleTestSliceSessions: 10,
-  /** Sessions replayed before other requests get their turn: about a millisecond. */
-  ruleTestChunk: 100,
   /** Tokens of matched sessions that `rules/test` shows. */
   ruleTestSampleMax: 10,
   /** Buckets of one `stats` answer: a month of hours, two years of days; 200 KiB. */
   statsBucketsMax: 750,
-  /** Hours of `stats` read before other requests get their turn: one to two milliseconds. */
+  /** Hours of `stats` read from one environment before the clock is looked at: one to two milliseconds. */
   statsHoursChunk: 240,
+  /** Keys of sessions read before the clock is looked at, about 5 us each. */
+  sessionKeysRead: 500,
+  /** How long work on behalf of one request keeps a thread before others have their turn. With what lies between two looks at the clock: 10 ms. */
+  workSliceMs: 5,
 
   /** Account tokens of one account that the API makes: each is read by every list of them. */
   tokensPerAccountMax: 1000,
@@ -186,13 +248,77 @@ export const limits = {
 
   /** Entries of a verified-bot catalogue: the shipped one has 2,822; 50,000 still index in well under a second. */
   verifiedBotEntriesMax: 50_000,
-  /** Characters of a catalogue's `version`. */
-  verifiedBotVersionMax: 64,
-  /** Shortest prefixes a catalogue may hold: whoever is inside is allowed unseen, and no operator owns more. */
-  verifiedBotPrefixMinV4: 8,
-  verifiedBotPrefixMinV6: 16,
+  /** Characters of the `version` of a catalogue, of whichever bots. */
+  catalogueVersionMax: 64,
+  /**
+   * Shortest prefixes a catalogue may hold: whoever is inside is allowed unseen. The widest crawler networks that operators publish are a
+   * /16 and a /32; the shipped list has a /22 and a /56. And how much all ranges of a catalogue may cover together, as a prefix: many
+   * ranges that are each narrow enough could hold everybody all the same.
+   */
+  verifiedBotPrefixMinV4: 12,
+  verifiedBotPrefixMinV6: 28,
+  verifiedBotCoverMinV4: 8,
+  verifiedBotCoverMinV6: 24,
+  /** Entries of a list of declared bots, characters of a token and of all of them: the shipped one has 1,500 with 16,000; each is a state. */
+  declaredBotEntriesMax: 5000,
+  declaredBotTokenMin: 3,
+  declaredBotTokenMax: 128,
+  declaredBotTokenCharactersMax: 60_000,
+  /**
+   * The operator's own lists of addresses: how many, bytes of a file, entries of a list (some MiB in each HTTP thread), characters of a
+   * name. Each list costs a look-up 0.1 us.
+   */
+  ipListsMax: 100,
+  ipListFileBytesMax: 32 * KIB * KIB,
+  ipListEntriesMax: 200_000,
+  ipListNameMax: 64,
+  /** Files of `--ip-database`, bytes of one (a city file has 120 MiB), and how long reading all of them may take. */
+  ipDatabasesMax: 8,
+  ipDatabaseBytesMax: 1024 * KIB * KIB,
+  ipDatabaseLoadMsMax: 120_000,
+  /** Characters of the name of an autonomous system. */
+  asNameMax: 255,
+  /** Rows of network facts that a thread keeps as objects: a row is some hundred bytes. */
+  networkFactsMemoMax: 16_384,
   /** Characters of a hostname, so of a suffix too (RFC 1035). */
   hostnameMax: 253,
+
+  /** Agents of the allow-list, each asked for its keys every hour, and characters of an agent's address. */
+  signedAgentsMax: 1000,
+  agentUrlMax: 512,
+  /** Keys of one agent, and characters of one of their members: an RSA modulus of 4096 bits has 683. */
+  agentKeysMax: 20,
+  agentKeyMemberMax: 1024,
+  /** Bits of an RSA key: shorter ones can be broken, longer ones cost more than a millisecond to verify. */
+  agentRsaBitsMin: 2048,
+  agentRsaBitsMax: 4096,
+  /** Bytes of a key directory, and of a file of keys or agents: 20 RSA keys are 16 KiB. How long a fetch may take from look-up to last byte. */
+  agentDirectoryBytesMax: 64 * KIB,
+  agentFetchMsMax: 3000,
+  /** Directories fetched at once; how often each is; after a failure the first retry and, doubling, the last; how often what is due is looked for. */
+  agentFetchesAtOnce: 4,
+  agentFetchEveryMs: HOUR_MS,
+  agentRetryMs: MINUTE_MS,
+  agentLookEveryMs: 10_000,
+  /** Characters kept of `Signature`, `Signature-Input` and `Signature-Agent`, all lines together. */
+  signatureFieldMax: 4096,
+  /** Signatures of a request that are looked at: an agent's and that of a browser it rents are two. With more the request is not verified. */
+  signaturesMax: 4,
+  /** Components one signature may cover: a browser's whole header set is 20. */
+  signedComponentsMax: 64,
+  /** How far the clock of a signer may be ahead; how long a signature may be valid. */
+  signatureSkewMs: MINUTE_MS,
+  signatureAgeMsMax: DAY_MS,
+  /** Signatures being verified at once, per HTTP thread: 40 ms of four cores. More are not waited for. */
+  signatureChecksMax: 1000,
+  /** Results of verification that a thread remembers: about 2 MB. */
+  signatureResultsMax: 10_000,
+  /** Within what time the same nonce from the same address for the same path is the same request, asked about twice. */
+  nonceRepeatMs: 10_000,
+  /** Nonces that a process remembers (10 MiB when full), in sets of as many. */
+  noncesMax: 1 << 18,
+  nonceSetSize: 8,
+
   /** Faults that an integrity check lists; beyond them it only counts. A wrecked store has as many as rows. */
   integrityFaultsMax: 1000,
   /** Ranges in `--trusted-proxies`: a large CDN lists about 50. */

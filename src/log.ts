@@ -3,8 +3,9 @@
  * errors wherever they come from, addresses shortened to their network.
  */
 import { isIPv4, isIPv6 } from "node:net";
-import { type Logger, pino, stdTimeFunctions } from "pino";
+import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from "pino";
 import { limits } from "./limits.js";
+import { printableText } from "./printable.js";
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
 
@@ -12,13 +13,16 @@ export type { Logger } from "pino";
 
 /** A log of this level. `thread` names the thread on every line. */
 export function createLog(level: LogLevel, thread = "http-0"): Logger {
-  return pino({
+  const stdout = pino.destination({ dest: process.stdout.fd || 1, sync: true });
+  const options: LoggerOptions = {
     level,
     base: { pid: process.pid, thread },
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: safeError, error: safeError },
-  });
+  };
+  // A log is read in terminals too; what the characters stand for stays in the JSON.
+  return pino(options, { write: (line) => void stdout.write(printableText(line)) });
 }
 
 /** Site keys, private keys, account tokens and session tokens, see `auth/secrets.ts` and `contract/session-token.ts`. */

@@ -4,13 +4,13 @@
  */
 import { pathToFileURL } from "node:url";
 import { assetPath } from "./assets.js";
+import { type CertificateFiles, readCertificate } from "./certificate.js";
 import type { ServeConfig } from "./config.js";
 import { defaultPlans } from "./contract/plans.js";
 import type { Accounts } from "./control-plane/accounts.js";
 import type { Projects } from "./control-plane/projects.js";
 import { AccessLog } from "./http/access-log.js";
-import { isReady, type Readiness } from "./http/admin.js";
-import { type CertificateFiles, readCertificate } from "./http/certificate.js";
+import { isReady, ProcessReadiness, type Readiness } from "./http/readiness.js";
 import type { Route } from "./http/route.js";
 import { HttpServer, meteredRows } from "./http/server.js";
 import { limits } from "./limits.js";
@@ -20,6 +20,7 @@ import type { RouteLabel } from "./metrics/route-meters.js";
 import { ThreadMeters } from "./metrics/thread-meters.js";
 import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
 import { buildServices } from "./services.js";
+import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
 import { surviveCommitFailures } from "./store/commit-failures.js";
 import { openStore, type Store } from "./store/store.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
@@ -34,11 +35,16 @@ export interface RunningServer {
   /** What this thread and its scoring threads count. */
   readonly buffers: ThreadBuffers;
   readonly routeLabels: readonly RouteLabel[];
+  /** Of the process: all of its HTTP threads. */
   readiness(): Readiness;
+  /** Keeps the keys of signed agents fresh from now on; for one thread of a process. */
+  startAgentRefresh(): void;
   /** From now on the server says that it is not ready, and goes on serving. */
   drain(): void;
   /** New connections get the certificate as its files are now. Rejects and changes nothing when they can't be used. */
   renewCertificate(): Promise<void>;
+  /** From the next request on this thread asks another table of network facts. */
+  useNetwork(network: SharedArrayBuffer): void;
   /** Refuses new connections, finishes what was accepted, then closes those that are open and the store. */
   stop(): Promise<void>;
 }
@@ -52,7 +58,12 @@ export interface ServerParts {
 }
 
 /** Starts one HTTP thread with its scoring workers. Rejects when the store or the port can't be had; nothing is left open then. */
-export async function startServer(config: ServeConfig, log: Logger, parts: ServerParts = {}): Promise<RunningServer> {
+export async function startServer(
+  config: ServeConfig,
+  log: Logger,
+  parts: ServerParts = {},
+  place: ThreadPlace = { shared: newSharedMemory(1), number: 0 },
+): Promise<RunningServer> {
   const certificate = certificateOf(config);
   const store = openStore(config.dataDir);
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
@@ -60,13 +71,14 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
   const writeCounts = newWriteCounts(store.sessionStores.length);
   const worker = parts.scoringWorker ?? pathToFileURL(assetPath("workers/scoring.js"));
   const pool = scoringPool(config, threads, meters.scoring, writeCounts, worker);
-  const services = buildServices(config, log, store, pool, meters);
-  const routeMeters = meters.meterRoutes(meteredRows(services.routes));
-  const readiness = (): Readiness => ({
+  const ownReadiness = (): Readiness => ({
     store: canRead(store),
     workers: pool.threads.length >= threads && meters.scoringThreadsUp >= threads,
     draining: services.stopping,
   });
+  const readiness = new ProcessReadiness(place.shared.readiness, place.number, ownReadiness);
+  const services = buildServices(config, log, store, pool, meters, () => isReady(readiness.all()), place.shared);
+  const routeMeters = meters.meterRoutes(meteredRows(services.routes));
   const server = new HttpServer({
     routes: services.routes,
     credentials: services.credentials,
@@ -85,7 +97,10 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
       services.trails.flush().catch((err: unknown) => log.error({ err }, "trails of sessions could not be stored")),
     ]);
   };
-  const flushing = [setInterval(flush, limits.trafficFlushMs), setInterval(services.flushBlocks, limits.blocksFlushMs)];
+  const flushing = [
+    setInterval(flush, limits.trafficFlushMs),
+    setInterval(() => services.flushBlocks(), limits.blocksFlushMs),
+  ];
   const leaveFailures = surviveCommitFailures((err) => log.error({ err }, "the store could not be written"));
   const watching = watchScoring(services.queue, pool, new WriteWatch(writeCounts), log);
   const close = async (): Promise<void> => {
@@ -94,8 +109,9 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
     clearInterval(watching);
     for (const timer of flushing) clearInterval(timer);
     meters.stop();
-    await Promise.all([flush(), services.flushBlocks()]);
+    await Promise.all([flush(), services.flushBlocks(true)]);
     services.reverseDns.close();
+    await services.agentRefresh.stop();
     await services.feed.close();
     await pool.close();
     await store.close();
@@ -104,7 +120,7 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
   try {
     await scoringThreadsUp(pool, threads, meters);
     pool.on("error", (err) => log.error({ err }, "a scoring thread failed"));
-    const state = () => ({ isReady: isReady(readiness()), dns: services.reverseDns.stats() });
+    const state = () => ({ isReady: isReady(readiness.show()), dns: services.reverseDns.stats() });
     meters.show(state, limits.stateShownEveryMs);
     await services.feed
       .listen(config.dataDir)
@@ -124,11 +140,14 @@ export async function startServer(config: ServeConfig, log: Logger, parts: Serve
       routes: services.routes,
       buffers: meters.buffers,
       routeLabels: meters.routeLabels,
-      readiness,
+      readiness: () => readiness.all(),
+      startAgentRefresh: () => services.agentRefresh.start(),
       drain: () => {
         services.stopping = true;
+        readiness.show();
       },
       renewCertificate: listening.renewCertificate,
+      useNetwork: (network) => services.network.use(network),
       stop,
     };
   } catch (error) {

@@ -1,13 +1,13 @@
 /** What operators and their tools get of a running server: the admin address with metrics and health, and certificates on SIGHUP. */
+import { type CertificateFacts, readCertificate, reasonToKeepOld } from "./certificate.js";
 import type { ServeConfig } from "./config.js";
 import { bytesOfMib } from "./config.js";
-import { isReady, type Readiness, startAdmin } from "./http/admin.js";
-import { type CertificateFacts, readCertificate, reasonToKeepOld } from "./http/certificate.js";
+import { startAdmin } from "./http/admin.js";
+import { isReady } from "./http/readiness.js";
 import { limits } from "./limits.js";
 import type { Logger } from "./log.js";
 import type { RunningServer } from "./main.js";
 import { createExposition, type ProcessState, type ThreadBuffers } from "./metrics/exposition.js";
-import { ServiceReading } from "./metrics/service-meters.js";
 import { freeBytesOf } from "./store/disk-room.js";
 import { rowsOf, usedBytes } from "./store/session-stores.js";
 import type { Store } from "./store/store.js";
@@ -21,6 +21,8 @@ export interface OperationsOptions {
   readonly buffers: () => readonly ThreadBuffers[];
   /** Renews the certificate of all HTTP threads; rejects when one kept the old one. */
   readonly renewCertificate: () => Promise<void>;
+  /** Has all HTTP threads use the files of `--ip-database` as they are now; rejects when one can't be used, and changes nothing. */
+  readonly renewNetwork: () => Promise<void>;
 }
 
 export interface Operations {
@@ -31,7 +33,6 @@ export interface Operations {
 export async function startOperations(options: OperationsOptions): Promise<Operations> {
   const { config, log, buffers } = options;
   const certificate = new Certificate(options);
-  const readiness = (): Readiness => readinessOf(options);
   const exposition = createExposition({
     version: programVersion(),
     routes: options.first.routeLabels,
@@ -44,7 +45,7 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
     token: config.adminToken,
     metrics: exposition.text,
     metricsType: exposition.contentType,
-    readiness,
+    readiness: options.first.readiness,
     onFailure: (err) => log.error({ err }, "the admin address failed"),
     onTaken: () =>
       log.warn(
@@ -53,8 +54,16 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
       ),
     onListening: (port) => log.info({ host: config.adminHost, port }, "admin listening"),
     retryMs: limits.adminRetryMs,
+    connectionsMax: limits.adminConnectionsMax,
+    requestsOfConnection: limits.adminRequestsOfConnection,
+    silenceMs: limits.adminSilenceMs,
   });
-  const onHangUp = (): void => certificate.renewLater();
+  let renewing = Promise.resolve();
+  const onHangUp = (): void => {
+    certificate.renewLater();
+    // One after another, if the signal comes more than once.
+    renewing = renewing.then(() => renewNetwork(options));
+  };
   process.on("SIGHUP", onHangUp);
   return {
     close: async () => {
@@ -64,20 +73,12 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
   };
 }
 
-/** The first thread as it is now; the others as they showed themselves last. */
-function readinessOf({ first, buffers }: OperationsOptions): Readiness {
-  const own = first.readiness();
-  const others = buffers().slice(1);
-  const areReady = others.every(({ services }) => new ServiceReading(new Float64Array(services)).get("ready") === 1);
-  return { ...own, workers: own.workers && (areReady || own.draining) };
-}
-
 /** The state of the process at a scrape; once the store is closed, as it was last. */
 function stateReader(options: OperationsOptions, certificate: Certificate): () => ProcessState {
   const { config, first } = options;
   let stored = { storeBytes: 0, diskFreeBytes: 0, sessionsStored: 0, blocksStored: 0 };
   return () => {
-    const readiness = readinessOf(options);
+    const readiness = first.readiness();
     if (readiness.store) stored = storedState(first.store, config.dataDir);
     return {
       ...stored,
@@ -96,6 +97,17 @@ function storedState(store: Store, dataDir: string) {
     sessionsStored: rowsOf(store, "sessions"),
     blocksStored: (store.blocks.getStats() as { entryCount: number }).entryCount,
   };
+}
+
+/** Reads the files of `--ip-database` again. What can't be used is logged; the old facts stay. */
+async function renewNetwork({ config, log, renewNetwork: renew }: OperationsOptions): Promise<void> {
+  if (config.ipDatabase.length === 0) return;
+  try {
+    await renew();
+    log.info({ files: config.ipDatabase }, "network facts renewed");
+  } catch (err) {
+    log.error({ err }, "the new network facts are not used, the old ones stay");
+  }
 }
 
 /** The certificate in use. A bad new one is refused and logged; the old one stays. */

@@ -6,35 +6,46 @@ import { readdirSync } from "node:fs";
 import type { Piscina } from "piscina";
 import { assetPath, readAsset, readCompressedAsset } from "./assets.js";
 import { Credentials } from "./auth/credentials.js";
+import { ChallengingRules } from "./challenge/challenging-rules.js";
 import { bytesOfMib, type ServeConfig } from "./config.js";
 import type { Project } from "./contract/entities.js";
-import { openApiDocument } from "./contract/openapi.js";
 import { defaultPlans } from "./contract/plans.js";
 import { Accounts } from "./control-plane/accounts.js";
-import { Blocks } from "./control-plane/blocks.js";
+import { Blocks, sessionSubject } from "./control-plane/blocks.js";
+import { Challenges } from "./control-plane/challenges.js";
+import { DeclaredBotCatalogues } from "./control-plane/declared-bot-catalogue.js";
+import { IpLists } from "./control-plane/ip-lists.js";
 import { Projects } from "./control-plane/projects.js";
 import { Rules } from "./control-plane/rules.js";
 import { Sessions } from "./control-plane/sessions.js";
+import { SignedAgentStore } from "./control-plane/signed-agent-store.js";
 import { Stats } from "./control-plane/stats.js";
 import { TrafficCounter } from "./control-plane/traffic.js";
 import { Trails } from "./control-plane/trails.js";
 import { VerifiedBotCatalogues } from "./control-plane/verified-bot-catalogue.js";
+import { createDeclaredBots, type DeclaredBots } from "./declared-bots/declared-bots.js";
 import { detections } from "./detections/catalogue.js";
 import { docPages, type RenderedPage } from "./docs/pages.js";
 import { accountRoutes } from "./http/handlers/control-plane/account.js";
 import { blockRoute } from "./http/handlers/control-plane/blocks.js";
+import { challengeSettingsRoutes } from "./http/handlers/control-plane/challenge-settings.js";
+import { declaredBotsRoute } from "./http/handlers/control-plane/declared-bots.js";
 import { detectionsRoute } from "./http/handlers/control-plane/detections.js";
+import { ipListsRoute } from "./http/handlers/control-plane/ip-lists.js";
 import { openApiRoute } from "./http/handlers/control-plane/openapi.js";
+import { requestScoringRoutes } from "./http/handlers/control-plane/request-scoring.js";
 import { ruleTestRoute } from "./http/handlers/control-plane/rule-test.js";
 import { ruleRoutes } from "./http/handlers/control-plane/rules.js";
 import { scoringRoutes } from "./http/handlers/control-plane/scoring.js";
 import { sessionRoutes } from "./http/handlers/control-plane/sessions.js";
+import { signedAgentsRoute } from "./http/handlers/control-plane/signed-agents.js";
 import { statsRoute } from "./http/handlers/control-plane/stats.js";
 import { tokenRoutes } from "./http/handlers/control-plane/tokens.js";
 import { trailRoute } from "./http/handlers/control-plane/trail.js";
 import { usageRoutes } from "./http/handlers/control-plane/usage.js";
 import { verifiedBotsRoute } from "./http/handlers/control-plane/verified-bots.js";
-import { forwardAuthRoute } from "./http/handlers/data-plane/forward-auth.js";
+import { challengeRoutes } from "./http/handlers/data-plane/challenges.js";
+import { forwardAuthRoutes } from "./http/handlers/data-plane/forward-auth.js";
 import { ingestRoutes } from "./http/handlers/data-plane/ingest.js";
 import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
 import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
@@ -49,9 +60,18 @@ import { VisitorIdentities } from "./ingest/visitor-identities.js";
 import { limits } from "./limits.js";
 import { liveVerdict, VerdictFeed } from "./live/verdict-feed.js";
 import type { Logger } from "./log.js";
+import { LongWork } from "./long-work.js";
 import type { ThreadMeters } from "./metrics/thread-meters.js";
+import { NetworkFacts } from "./network/network-facts.js";
+import { RequestRates } from "./requests/rates.js";
+import type { SharedMemory } from "./shared-memory.js";
+import { AgentRefresh } from "./signed-agents/agent-refresh.js";
+import { directoryFetcher } from "./signed-agents/directory-fetch.js";
+import { Nonces } from "./signed-agents/nonces.js";
+import { createSignedAgents } from "./signed-agents/signed-agents.js";
 import { DiskRoom } from "./store/disk-room.js";
 import { type Store, TurnReads } from "./store/store.js";
+import { RuleBudgetWatch } from "./verdict/rule-budget-watch.js";
 import { VerdictReader } from "./verdict/verdict-reader.js";
 import { canonicalAddress } from "./verified-bots/address.js";
 import { createClaimMatcher, shippedClaimTokens } from "./verified-bots/claims.js";
@@ -65,7 +85,9 @@ export function buildServices(
   log: Logger,
   store: Store,
   pool: Piscina<Uint8Array, Uint8Array>,
-  { services: meters }: ThreadMeters,
+  { services: meters, challenges: challengeMeters }: ThreadMeters,
+  isReady: () => boolean,
+  shared: SharedMemory,
 ) {
   const now = Date.now;
   const reads = new TurnReads(store);
@@ -75,7 +97,18 @@ export function buildServices(
   const rules = new Rules(store, now);
   const sessions = new Sessions(store);
   const traffic = new TrafficCounter(store);
-  const blocks = new Blocks(store);
+  const challengingRules = new ChallengingRules(shared.challengingRules);
+  const challenges = new Challenges({
+    store,
+    ruleOf: (project, token) => challengingRules.ruleOf(project.id, token),
+    onEvent: (event) => {
+      const counts = { [event.what]: 1, ...(event.what === "passed" && { passedMs: event.tookMs }) };
+      traffic.countChallenge(event.projectId, event.rule, counts, now());
+      challengeMeters.add(event.projectId, event.rule, counts);
+    },
+    now,
+  });
+  const blocks = new Blocks(store, now);
   const disk = new DiskRoom({
     dataDir: config.dataDir,
     now: () => performance.now(),
@@ -90,6 +123,7 @@ export function buildServices(
     sampleAboveBytes: bytesOfMib(config.sampleAboveMb),
     shedAboveBytes: bytesOfMib(config.queueMb),
     meter: meters,
+    onFailure: (err) => log.error({ err }, "a batch's outcome could not be told"),
     ...(store.sessionStores.length > 1 && {
       placeOf: ({ body, identifies, idempotencyKey }) =>
         identifies === "" ? placeAtFront(body, idempotencyKey, store) : placeOfBatch(identifies, idempotencyKey, store),
@@ -98,17 +132,25 @@ export function buildServices(
   const onFailure = (error: unknown, requestId: string): void => log.error({ err: error, requestId }, "request failed");
   const feed = new VerdictFeed();
   const trails = new Trails({ store, credentials, sessionsMax: config.trailSessions, now });
+  const work = new LongWork();
+  const overBudget = new RuleBudgetWatch({
+    onEach: () => meters.add("verdictsOverRuleBudget"),
+    warn: (projectId) =>
+      log.warn({ projectId }, "the rules of a project cost more than a verdict may: its last ones are not asked"),
+  });
   const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
   const verdicts = new VerdictReader({
     ttlMs: config.verdictTtl * 1000,
     cacheBytesMax: bytesOfMib(config.verdictCacheMb),
     sources: {
       verdictPart: (projectId, token) => sessions.verdictPart(projectId, token),
-      loggedInAtMs: (projectId, token) => sessions.loggedInAtMs(projectId, token),
+      stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
       rulesOf: (project) => rules.ready(project),
       verifiedBotAt: (ip) => bots().lookup(ip) ?? null,
       meaningOf: (id) => meanings.get(id) ?? "",
-      onComputed: (project, token, context, { blocked, rule, verdict }) => {
+      onComputed: (project, token, context, { blocked, rule, verdict, isOverBudget }) => {
+        if (isOverBudget) overBudget.note(project.id, now());
+        if (verdict.action === "challenge" && rule !== null) challengingRules.note(project.id, token, rule.id);
         if (!blocked || rule === null) return;
         if (!disk.isLeft) {
           meters.add("blocksFailed");
@@ -126,7 +168,7 @@ export function buildServices(
           path: context.path ?? null,
           createdAt: new Date(now()).toISOString(),
         } as const;
-        if (!blocks.record(block)) meters.add("blocksFailed");
+        if (!blocks.record(block, sessionSubject(token))) meters.add("blocksFailed");
       },
       onAnswer: (project, verdict, source, token, context, nowMs) => {
         traffic.countVerdict(project.id, verdict.verdict, verdict.action, nowMs);
@@ -140,8 +182,8 @@ export function buildServices(
       now,
     },
   });
-  const flushBlocks = (): Promise<void> =>
-    blocks.flush().then(
+  const flushBlocks = (isAll = false): Promise<void> =>
+    blocks.flush(isAll).then(
       (count) => meters.add("blocksRecorded", count),
       (err: unknown) => log.error({ err }, "blocks could not be stored"),
     );
@@ -151,6 +193,33 @@ export function buildServices(
   });
   const catalogues = new VerifiedBotCatalogues(store, () => reads.revision());
   const bots = currentBots(catalogues, reverseDns);
+  const declaredBotLists = new DeclaredBotCatalogues(store, () => reads.revision());
+  const network = new NetworkFacts(shared.network);
+  const requestRates = new RequestRates(shared.requestRates);
+  const declaredBots = currentDeclaredBots(declaredBotLists);
+  const ipLists = new IpLists(
+    store,
+    (address) => network.of(address).asn,
+    () => reads.revision(),
+  );
+  const agents = new SignedAgentStore(store, () => reads.revision());
+  const signedAgents = createSignedAgents({
+    agents: () => agents.keyed(),
+    nonces: new Nonces(shared.nonces, () => meters.add("noncesForgotten")),
+    allowTestKeys: config.allowTestKeys,
+    onJudged: (state) => meters.add(signatureCells[state]),
+    onShed: () => meters.add("signaturesShed"),
+  });
+  const agentRefresh = new AgentRefresh({
+    keeper: agents,
+    fetch: directoryFetcher(),
+    now,
+    onFetched: (url, failure) => {
+      meters.add(failure === null ? "agentFetches" : "agentFetchFailures");
+      if (failure !== null) log.warn({ agent: url, failure }, "the keys of a signed agent could not be fetched");
+    },
+    onFailure: (err) => log.error({ err }, "the keys of signed agents could not be refreshed"),
+  });
   // Built now and not by the first request: it takes about a tenth of a second.
   bots();
   const state = { stopping: false };
@@ -167,9 +236,10 @@ export function buildServices(
       now,
       onFailure,
     }),
+    ...challengeRoutes({ credentials, sessions, challenges, onFailure }),
     verdictRoute({ credentials, verdicts, canonicalIp }),
     loggedInRoute({ sessions, now }),
-    forwardAuthRoute({
+    ...forwardAuthRoutes({
       credentials,
       verdicts,
       clientIp: (lastHop, xff) => clientIp(lastHop, xff, trusted),
@@ -177,24 +247,28 @@ export function buildServices(
       onLetIn: (reason, err, requestId) => log.warn({ reason, err, requestId }, "forward-auth lets visitors in unseen"),
     }),
     ...scoringRoutes(projects),
+    ...requestScoringRoutes(projects),
+    ...challengeSettingsRoutes(projects),
     ...ruleRoutes(rules),
     ...accountRoutes(),
-    ...sessionRoutes({ sessions, now }),
+    ...sessionRoutes({ sessions, work, now }),
     trailRoute({ sessions, trails }),
-    blockRoute({ blocks, flush: flushBlocks }),
-    statsRoute({ stats: new Stats(store), flush: () => traffic.flush(), now }),
-    ruleTestRoute({ sessions, now }),
+    blockRoute({ blocks, flush: () => flushBlocks(true) }),
+    statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
+    ruleTestRoute({ store, sessions, work, meter: meters.backtests, now }),
     verifiedBotsRoute(catalogues),
+    ipListsRoute(ipLists),
+    signedAgentsRoute(agents),
     detectionsRoute(),
+    declaredBotsRoute(declaredBotLists),
     ...tokenRoutes(accounts),
     ...usageRoutes({ accounts, projects, plans: defaultPlans, now }),
     ...consoleRoutes(consoleFiles()),
-    ...healthRoutes({ isReady: () => !state.stopping }),
+    ...healthRoutes({ isReady }),
     ...sdkPages().map(pageRoute),
     ...(config.demo ? demoPages(store, verdicts) : []),
   ];
-  const apiRoutes = [...routes];
-  const pages = docPages(renderedDocs(), () => openApiDocument(apiRoutes));
+  const pages = docPages(renderedDocs(), [...routes]);
   routes.push(...docsRoutes({ pages, style: readCompressedAsset("docs/docs.css") }));
   routes.push(openApiRoute([...routes]));
   return Object.assign(state, {
@@ -207,10 +281,33 @@ export function buildServices(
     trails,
     queue,
     reverseDns,
+    signedAgents,
+    agentRefresh,
+    network,
+    ipLists,
+    requestRates,
+    declaredBots,
     feed,
     routes,
     onFailure,
   });
+}
+
+/** Where requests with a signature are counted. */
+const signatureCells = {
+  verified: "signaturesVerified",
+  unverified: "signaturesUnverified",
+  invalid: "signaturesInvalid",
+} as const;
+
+/** The declared bots of the list in force, built when they are first asked for, and anew only when another list is imported. */
+function currentDeclaredBots(catalogues: DeclaredBotCatalogues): () => DeclaredBots {
+  let built: { readonly from: object; readonly bots: DeclaredBots } | null = null;
+  return () => {
+    const catalogue = catalogues.read();
+    if (built?.from !== catalogue) built = { from: catalogue, bots: createDeclaredBots(catalogue) };
+    return built.bots;
+  };
 }
 
 /** The verified bots of the catalogue in force, built anew only when another is imported. */
@@ -226,20 +323,19 @@ function currentBots(catalogues: VerifiedBotCatalogues, reverseDns: ReverseDns):
 }
 
 function sdkPages(): Page[] {
-  return [
-    {
-      path: "/sdk.js",
-      summary: "The browser SDK",
-      contentType: "text/javascript; charset=utf-8",
-      body: readCompressedAsset("sdk/sdk.js"),
-      // Any site may load it; an hour of caching bounds how long an old one lives on.
-      headers: [
-        ["Cache-Control", "public, max-age=3600"],
-        ["Access-Control-Allow-Origin", "*"],
-        ["Cross-Origin-Resource-Policy", "cross-origin"],
-      ],
-    },
-  ];
+  const script = (name: string, summary: string): Page => ({
+    path: `/${name}`,
+    summary,
+    contentType: "text/javascript; charset=utf-8",
+    body: readCompressedAsset(`sdk/${name}`),
+    // Any site may load it; an hour of caching bounds how long an old one lives on.
+    cacheControl: "public, max-age=3600",
+    headers: [
+      ["Access-Control-Allow-Origin", "*"],
+      ["Cross-Origin-Resource-Policy", "cross-origin"],
+    ],
+  });
+  return [script("sdk.js", "The browser SDK"), script("challenge.js", "What passes verdictd's own challenge")];
 }
 
 function consoleFiles(): ConsoleFiles {

@@ -1,5 +1,6 @@
 /** YAML, and so JSON, read with line numbers for its mistakes. The only file that knows the package. Reads texts, opens no files. */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, stringify } from "yaml";
+import { Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar, visit } from "yaml";
+import { isPrintable, printableText } from "./printable.js";
 
 /** What one key of a file's outermost map holds. */
 export interface YamlEntry {
@@ -11,8 +12,18 @@ export interface YamlEntry {
   readonly written: string | null;
 }
 
-/** The text of a value as YAML. */
-export const yamlText = (value: unknown): string => stringify(value);
+/** The text of a value as YAML. Characters that a terminal would obey are escapes in it. */
+export function yamlText(value: unknown): string {
+  const document = new Document(value);
+  visit(document, {
+    Scalar: (_, node) => {
+      // Only between double quotes YAML has escapes. Line breaks it can lay out as lines.
+      if (typeof node.value === "string" && !isPrintable(node.value.replaceAll("\n", "")))
+        node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return printableText(document.toString());
+}
 
 /** What is wrong with a text: the line, from 1, and why. */
 export interface YamlMistake {

@@ -1,5 +1,5 @@
-/** What is installed: licences that may be shipped, no scripts that fetch anything at install time, one registry, checked sums. */
-import { existsSync, readFileSync } from "node:fs";
+/** What is installed: licences that may be shipped, no scripts that fetch anything at install time, checked sums. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
@@ -22,14 +22,20 @@ const packages = Object.entries(lock.packages).filter(([path]) => path !== "");
 
 /** Licences that ask for no more than a notice. */
 const permissive =
-  /^\(?(MIT|MIT-0|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Python-2\.0|CC-BY-3\.0|CC-BY-4\.0|Zlib|WTFPL)\b/;
+  /^\(?(MIT|MIT-0|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Python-2\.0|CC-BY-3\.0|CC-BY-4\.0|PDDL-1\.0|Zlib|WTFPL)\b/;
 /** Tools of tests alone, under licences that matter when code is shipped or changed: neither is. */
 const toolsOnly = /^MPL-2\.0$/;
 
 /** Those whose manifest is silent and whose licence file was read. */
 const licenceFiles: Readonly<Record<string, string>> = { "node_modules/jsonc-simple-parser": "MIT" };
 
-function licenceOf(path: string, { license = licenceFiles[path] }: LockedPackage): string {
+/** Data whose manifest refers to several licence files, of which the README's of the source is the sum. */
+const dataLicences: Readonly<Record<string, string>> = {
+  "SEE LICENSE IN ROUTEVIEWS-LICENSE and DBIP-LICENSE (CC-BY-4.0)": "CC-BY-4.0",
+};
+
+function licenceOf(path: string, { license: stated = licenceFiles[path] }: LockedPackage): string {
+  const license = stated === undefined ? undefined : (dataLicences[stated] ?? stated);
   if (license !== undefined) return license;
   const manifest = join(root, path, "package.json");
   if (!existsSync(manifest)) return "not installed here";
@@ -59,14 +65,35 @@ t.test("no package that is shipped runs a script when it is installed that could
   }
 });
 
-t.test("every package is locked by version, address and sum", async (t) => {
+t.test("every package is locked by version and sum, for every system, and by no address", async (t) => {
   const loose = packages.filter(
-    ([, { version, resolved, integrity }]) =>
-      version === undefined ||
-      (resolved !== undefined && (!resolved.startsWith("https://") || integrity === undefined)),
+    ([, { version, resolved, integrity = "" }]) =>
+      version === undefined || resolved !== undefined || !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity),
   );
   t.same(
     loose.map(([path]) => path),
+    [],
+  );
+});
+
+/** Encodes records through lmdb, which brings and loads one of its own. */
+const byName = ["msgpackr"];
+
+t.test("what is shipped depends on what it imports, and on nothing else", async (t) => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  const imported = new Set<string>();
+  for (const folder of ["src", "workers"]) {
+    for (const name of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
+      if (!name.endsWith(".ts")) continue;
+      for (const [, specifier] of readFileSync(join(root, folder, name), "utf8").matchAll(/ from "([^".][^"]*)"/g)) {
+        imported.add(specifier!);
+      }
+    }
+  }
+  t.same(
+    Object.keys(dependencies).filter((name) => !imported.has(name) && !byName.includes(name)),
     [],
   );
 });

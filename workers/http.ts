@@ -3,12 +3,13 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { HttpThreadData, HttpThreadOrder, HttpThreadReport } from "../src/http-threads.js";
 import { createLog, startServer } from "../src/main.js";
 
-const { config, name } = workerData as HttpThreadData;
+const { config, name, place } = workerData as HttpThreadData;
 const port = parentPort!;
 const report = (message: HttpThreadReport): void => port.postMessage(message);
-const server = await startServer(config, createLog(config.logLevel, name));
+const server = await startServer(config, createLog(config.logLevel, name), {}, place);
 port.on("message", async (order: HttpThreadOrder) => {
-  if (order === "drain") server.drain();
+  if (typeof order === "object") server.useNetwork(order.network);
+  else if (order === "drain") server.drain();
   else if (order === "renew-certificate") {
     const fault = await server.renewCertificate().then(
       () => null,

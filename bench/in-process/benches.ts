@@ -2,6 +2,7 @@
 import { decodeBench } from "./decode.js";
 import { enginesBench } from "./engines.js";
 import { foldBench } from "./fold.js";
+import { requestsBench } from "./requests.js";
 import { rulesBench } from "./rules.js";
 import { storeBench } from "./store.js";
 import type { TimedRow } from "./timed.js";
@@ -11,5 +12,6 @@ export const inProcessBenches: Readonly<Record<string, () => TimedRow[]>> = {
   fold: foldBench,
   engines: enginesBench,
   rules: rulesBench,
+  requests: requestsBench,
   store: storeBench,
 };

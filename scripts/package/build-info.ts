@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { BuildInfo } from "../../src/version.js";
 
 /** Packages that bring compiled code. */
-const nativePackages = ["lmdb", "msgpackr-extract", "uWebSockets.js"] as const;
+const nativePackages = ["lmdb", "msgpackr-extract", "uWebSockets.js", "uWebSockets.js-next"] as const;
 
 /** Writes the file for the checkout at `root`. Throws when the lock file lacks a native package. */
 export async function writeBuildInfo(root: string): Promise<void> {

@@ -25,18 +25,29 @@ export interface TreeFile {
 /** Packages that look for files beside themselves, so they stay files. */
 const external = ["lmdb", "msgpackr", "piscina", "uWebSockets.js"];
 
+/** The release for hosts with a newer glibc, loaded by `src/http/uws.ts`. It names its native part only at run time. */
+const newerUwsFolder = "node_modules/uWebSockets.js-next";
+const newerUws = ["package.json", "uws.js"].map((name) => `${newerUwsFolder}/${name}`);
+
 /** Bundles by the compiled entry they come from. Each lies one folder below `dist`, where `src/assets.ts` expects itself. */
 const bundles = {
   "dist/src/cli/main.js": "dist/src/verdictd.js",
   "dist/workers/http.js": "dist/workers/http.js",
+  "dist/workers/network-facts.js": "dist/workers/network-facts.js",
   "dist/workers/scoring.js": "dist/workers/scoring.js",
 } as const;
 
 const staticFiles = [
   "dist/build.json",
+  "dist/network/facts.bin",
+  "dist/sdk/challenge.js",
+  "dist/sdk/challenge.js.br",
+  "dist/sdk/challenge.js.gz",
   "dist/sdk/sdk.js",
   "dist/sdk/sdk.js.br",
   "dist/sdk/sdk.js.gz",
+  "dist/src/declared-bots/catalogue.json",
+  "dist/src/signed-agents/agents.json",
   "dist/src/verified-bots/catalogue.json",
   "dist/src/verified-bots/ua-claims.json",
   "LICENSE",
@@ -159,7 +170,9 @@ async function nativeFiles(root: string, arch: Arch, cache: string): Promise<Tre
     fromPlatformPackage(`@lmdb/lmdb-linux-${arch}`, `node.abi${nodeAbi}.glibc.node`),
     fromPlatformPackage(`@msgpackr-extract/msgpackr-extract-linux-${arch}`, "node.napi.glibc.node"),
   ]);
-  return [{ path: uws, bytes: await readFile(join(root, uws)) }, ...platformFiles.flat()];
+  const ofUws = [uws, ...newerUws, `${newerUwsFolder}/uws_linux_${arch}_${nodeAbi}.node`];
+  const uwsFiles = await Promise.all(ofUws.map(async (path) => ({ path, bytes: await readFile(join(root, path)) })));
+  return [...uwsFiles, ...platformFiles.flat()];
 }
 
 async function filesBelow(root: string, folders: readonly string[]): Promise<TreeFile[]> {

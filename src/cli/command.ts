@@ -10,6 +10,8 @@ export interface Flag {
   readonly placeholder?: string;
   readonly help: string;
   readonly isRequired?: boolean;
+  /** Whether it may be given several times: the values with commas between. */
+  readonly isRepeatable?: boolean;
   /** Words to choose from, where the placeholder (`a|b`) does not list them. For completion. */
   readonly values?: readonly string[];
 }

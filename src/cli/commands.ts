@@ -1,9 +1,12 @@
 /** The command table: every command of `verdictd`, in the order of the help. */
 import type { AnyCommand } from "./command.js";
 import { accountCommands } from "./commands/account.js";
+import { agentCommands } from "./commands/agents.js";
 import { completionCommand } from "./commands/completion.js";
 import { configCommand } from "./commands/config.js";
+import { declaredBotCommands } from "./commands/declared-bots.js";
 import { initCommand } from "./commands/init.js";
+import { ipListCommands } from "./commands/ip-list.js";
 import { licensesCommand } from "./commands/licenses.js";
 import { memberCommands } from "./commands/member.js";
 import { projectCommands } from "./commands/project.js";
@@ -27,6 +30,9 @@ export const commands: readonly AnyCommand[] = [
   ...tokenCommands,
   ...ruleCommands,
   ...verifiedBotCommands,
+  ...declaredBotCommands,
+  ...ipListCommands,
+  ...agentCommands,
   ...sessionCommands,
   tailCommand,
   ...storeCommands,

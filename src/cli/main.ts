@@ -6,7 +6,7 @@ import { currentSchema } from "../store/upgrades.js";
 import { versionText } from "../version.js";
 import type { AnyCommand, Given, StoreCommand } from "./command.js";
 import { commands } from "./commands.js";
-import { CommandFailure, exitCodes, keyLines, oneLine, UsageFailure } from "./output.js";
+import { CommandFailure, exitCodes, keyLines, oneLine, print, printJson, say, UsageFailure } from "./output.js";
 import { buildParser, isWrongUsage } from "./parser.js";
 import { folderOf, storeFolder } from "./store-folder.js";
 
@@ -22,8 +22,8 @@ async function runOnStore(command: StoreCommand, given: Given, dataDir: string):
   const store = openStore(dataDir, currentSchema, command.sessionStores?.(given));
   try {
     const result = await command.run(store, given);
-    const text = given["json"] === undefined ? (command.show?.(result) ?? keyLines(result)) : JSON.stringify(result);
-    console.log(text);
+    if (given["json"] === undefined) print(command.show?.(result) ?? keyLines(result));
+    else printJson(result);
     const failure = command.failure?.(result) ?? null;
     if (failure !== null) throw new CommandFailure(failure);
   } finally {
@@ -34,15 +34,18 @@ async function runOnStore(command: StoreCommand, given: Given, dataDir: string):
 /** The exit code for what was thrown, which is said on stderr. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageFailure) {
-    console.error(error.message);
+    say(error.message);
     return exitCodes.usage;
   }
   const isUsage = isWrongUsage(error);
   if (isUsage !== null) return isUsage ? exitCodes.usage : exitCodes.done;
   const message = oneLine(error instanceof Error ? error.message : String(error));
-  console.error(error instanceof CommandFailure ? message : `verdictd: ${message}`);
+  say(error instanceof CommandFailure ? message : `verdictd: ${message}`);
   return exitCodes.failed;
 }
+
+// Whatever this process makes (store, lock files, copies, sockets) is its owner's alone, by whichever library it is made.
+process.umask(0o077);
 
 // A reader that has seen enough (`verdictd verified-bots list | head`) is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

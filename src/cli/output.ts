@@ -1,4 +1,8 @@
-/** What commands print: one JSON value with `--json`, lines for people without; one line on stderr for what went wrong. */
+/**
+ * What commands print: one JSON value with `--json`, lines for people without; one line on stderr for what went wrong. Nothing of it has
+ * characters that a terminal obeys, whoever the text is from.
+ */
+import { printableJson, printableLine, printableText } from "../printable.js";
 
 /** Exit codes: done, refused or failed, wrong usage. */
 export const exitCodes = { done: 0, failed: 1, usage: 2 } as const;
@@ -18,15 +22,31 @@ export function oneLine(text: string): string {
   return text.trim().replace(/\s*\n\s*/g, " ");
 }
 
+/** Prints lines. Who makes them of cells that others wrote has made one line of each by `printableLine`. */
+export function print(lines: string): void {
+  console.log(printableText(lines));
+}
+
+/** Prints a value as JSON, on one line. */
+export function printJson(value: unknown): void {
+  console.log(printableJson(value));
+}
+
+/** Says lines on stderr. */
+export function say(lines: string): void {
+  console.error(printableText(lines));
+}
+
 /** A `key: value` line a key; objects as JSON. */
 export function keyLines(value: object): string {
   return Object.entries(value)
-    .map(([key, each]) => `${key}: ${typeof each === "object" ? JSON.stringify(each) : each}`)
+    .map(([key, each]) => `${key}: ${typeof each === "object" ? printableJson(each) : printableLine(String(each))}`)
     .join("\n");
 }
 
 /** Rows below each other, columns padded to the widest cell. */
-export function columns(rows: readonly (readonly string[])[]): string {
+export function columns(given: readonly (readonly string[])[]): string {
+  const rows = given.map((row) => row.map(printableLine));
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);

@@ -34,9 +34,15 @@ function addCommand(program: Parser, command: AnyCommand, run: Parameters<typeof
   for (const { name, help } of command.positionals ?? []) parser.argument(`<${name}>`, help);
   for (const flag of allFlagsOf(command)) {
     const text = flag.placeholder === undefined ? `--${flag.name}` : `--${flag.name} <${flag.placeholder}>`;
-    parser.option(text, flag.isRequired === true ? `${flag.help} (required)` : flag.help);
+    const help = flag.isRequired === true ? `${flag.help} (required)` : flag.help;
+    if (flag.isRepeatable === true) parser.option(text, help, joined);
+    else parser.option(text, help);
   }
   parser.action(() => run(command, givenOf(parser, command)));
+}
+
+function joined(value: string, before: string | undefined): string {
+  return before === undefined ? value : `${before},${value}`;
 }
 
 function groupOf(program: Parser, name: string): Parser {
@@ -52,6 +58,11 @@ function givenOf(parser: Parser, command: AnyCommand): Given {
     const name = option.long!.slice(2);
     const value: unknown = parser.getOptionValue(option.attributeName());
     if (value === undefined) continue;
+    // Commander takes `--no-x` for the opposite of an option `x` that is on by default.
+    if (option.negate) {
+      if (value === false) given[name] = "true";
+      continue;
+    }
     given[name] = String(value);
     // `--data-dir --json` must not make a folder of that name.
     if (option.required && String(value).startsWith("--")) mistakes.push(`--${name}: a value is missing`);

@@ -48,6 +48,12 @@ export class CircuitBreaker {
     this.#openUntilMs = 0;
   }
 
+  /**
+   * For a call whose answer says nothing of others: changes nothing. Neither a failure, or one visitor could open the breaker for all; nor a
+   * success, or one could keep it closed. After a probe the next one comes when the time that `admit` set is over.
+   */
+  abstain(): void {}
+
   /** Counts a failed call; true when this one opened the breaker. Late failures of calls begun before it opened change nothing. */
   fail(pass: Pass, nowMs: number): boolean {
     if (pass === "probe") {

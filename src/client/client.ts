@@ -6,7 +6,7 @@
 import { wellFormedToken } from "../contract/session-token.js";
 import type { RequestContext } from "../contract/verdict.js";
 import { type BreakerOptions, CircuitBreaker } from "./circuit-breaker.js";
-import { contextQuery } from "./context-query.js";
+import { contextHeaders } from "./context-headers.js";
 import { type CheckedVerdict, decodeVerdict, type FailureReason, failOpen, type Mode } from "./verdict-answer.js";
 
 export type { Action, Band, RequestContext, Verdict } from "../contract/verdict.js";
@@ -104,8 +104,8 @@ class FetchClient implements VerdictClient {
 
   async verdict(sessionToken: string | null | undefined, context: RequestContext = {}): Promise<CheckedVerdict> {
     if (!isToken(sessionToken)) return failOpen(null);
-    const path = `/v1/sessions/${sessionToken}/verdict${contextQuery(context)}`;
-    return this.#call<CheckedVerdict>(path, "GET", this.#timeoutMs, {
+    const request = { path: `/v1/sessions/${sessionToken}/verdict`, method: "GET", headers: contextHeaders(context) };
+    return this.#call<CheckedVerdict>(request, this.#timeoutMs, {
       answered: ({ status, text, requestId }) => {
         if (status !== 200) return null;
         return decodeVerdict(text, this.mode, requestId);
@@ -141,7 +141,8 @@ class FetchClient implements VerdictClient {
   }
 
   #assertLoggedIn(sessionToken: string): Promise<LoggedIn> {
-    return this.#call<LoggedIn>(`/v1/sessions/${sessionToken}/logged-in`, "POST", this.#loggedInTimeoutMs, {
+    const request = { path: `/v1/sessions/${sessionToken}/logged-in`, method: "POST" };
+    return this.#call<LoggedIn>(request, this.#loggedInTimeoutMs, {
       answered: ({ status, text }) => {
         if (status === 404 && text.includes('"UNKNOWN_SESSION"')) return { ok: false, reason: "unknown_session" };
         const assertedAt = status === 200 ? /"asserted_at":"([^"]+)"/.exec(text)?.[1] : undefined;
@@ -152,10 +153,10 @@ class FetchClient implements VerdictClient {
   }
 
   /** One request through the breaker. `answered` gives null for an answer that is of no use. */
-  async #call<T>(path: string, method: "GET" | "POST", timeoutMs: number, reading: Reading<T>): Promise<T> {
+  async #call<T>(request: ApiRequest, timeoutMs: number, reading: Reading<T>): Promise<T> {
     const pass = this.#breaker.admit(this.#now());
     if (pass === null) return reading.failed("circuit_open");
-    const answer = await this.#send(path, method, timeoutMs);
+    const answer = await this.#send(request, timeoutMs);
     const value = "text" in answer ? reading.answered(answer) : null;
     if (value !== null) {
       this.#breaker.succeed();
@@ -163,18 +164,21 @@ class FetchClient implements VerdictClient {
     }
     const failure: ClientFailure = "text" in answer ? failureOf(answer) : answer;
     this.report(failure);
-    if (this.#breaker.fail(pass, this.#now())) {
+    if (failure.status !== undefined && refusals.has(failure.status)) {
+      // Of this one request: verdictd is up, and refuses what a visitor or a proxy in between made of it.
+      this.#breaker.abstain();
+    } else if (this.#breaker.fail(pass, this.#now())) {
       this.report({ reason: "circuit_open", message: "verdictd is left alone for a while; visitors are allowed" });
     }
     return reading.failed(failure.reason as FailureReason);
   }
 
   /** Status and body, read to the end so that the connection can be used again; or why there are none. */
-  async #send(path: string, method: "GET" | "POST", timeoutMs: number): Promise<Answer | ClientFailure> {
+  async #send({ path, method, headers }: ApiRequest, timeoutMs: number): Promise<Answer | ClientFailure> {
     try {
       const response = await this.#fetch(this.#base + path, {
         method,
-        headers: this.#headers,
+        headers: { ...this.#headers, ...headers },
         // The key must not travel to wherever an answer points.
         redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),
@@ -189,6 +193,16 @@ class FetchClient implements VerdictClient {
     }
   }
 }
+
+interface ApiRequest {
+  readonly path: string;
+  readonly method: string;
+  /** Beside those of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Statuses that depend on the one request they answer: malformed, too long, headers too large, of a version not spoken. */
+const refusals: ReadonlySet<number> = new Set([400, 413, 414, 431, 505]);
 
 interface Answer {
   readonly status: number;

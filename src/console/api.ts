@@ -2,6 +2,7 @@
 import type {
   AccountAnswer,
   BlocksAnswer,
+  ChallengeSettingsAnswer,
   DetectionsAnswer,
   ErrorAnswer,
   ListedRuleAnswer,
@@ -23,7 +24,14 @@ import type {
   UserAnswer,
   VerifiedBotsAnswer,
 } from "../contract/api-answers.js";
-import type { RuleBody, RuleChangeBody, RuleTestBody, SettingsBody, TokenBody } from "../contract/control.js";
+import type {
+  ChallengeSettingsBody,
+  RuleBody,
+  RuleChangeBody,
+  RuleTestBody,
+  SettingsBody,
+  TokenBody,
+} from "../contract/control.js";
 
 /** A refusal of the server, or (status 0) no answer at all. */
 export class ApiFault extends Error {
@@ -66,6 +74,10 @@ export class Api {
   changeSettings = (project: number, body: SettingsBody) =>
     this.#ask<SettingsAnswer>("PUT", `${of(project)}/scoring/settings`, body);
 
+  challenge = (project: number) => this.#ask<ChallengeSettingsAnswer>("GET", `${of(project)}/challenge`);
+  changeChallenge = (project: number, body: ChallengeSettingsBody) =>
+    this.#ask<ChallengeSettingsAnswer>("PUT", `${of(project)}/challenge`, body);
+
   rules = (project: number) => this.#ask<ListedRuleAnswer[]>("GET", `${of(project)}/rules`);
   createRule = (project: number, body: RuleBody) => this.#ask<RuleAnswer>("POST", `${of(project)}/rules`, body);
   changeRule = (project: number, rule: number, body: RuleChangeBody) =>
@@ -85,6 +97,12 @@ export class Api {
   /** Counts from `from` until now. */
   stats = (project: number, from: Date, bucket: "hour" | "day") =>
     this.#ask<StatsAnswer>("GET", `${of(project)}/stats?${new URLSearchParams({ from: from.toISOString(), bucket })}`);
+  /** Counts by day, challenges by rule as well, from `from` until now. */
+  statsByRule = (project: number, from: Date) =>
+    this.#ask<StatsAnswer>(
+      "GET",
+      `${of(project)}/stats?${new URLSearchParams({ from: from.toISOString(), bucket: "day", by: "rule" })}`,
+    );
 
   async #ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
     const answer = await this.#fetch(path, {

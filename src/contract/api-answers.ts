@@ -3,12 +3,26 @@
  * (`validators.ts`), so that what is promised, what is checked and what is sent can't drift apart.
  */
 import type { tags } from "typia";
-import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody, TokenBody } from "./control.js";
+import type { ChallengeDifficulty } from "./challenge.js";
+import type {
+  ChallengeBody,
+  ChallengeSettingsBody,
+  RequestScoringBody,
+  RotateBody,
+  RuleBody,
+  RuleChangeBody,
+  RuleTestBody,
+  SettingsBody,
+  SolutionBody,
+  TokenBody,
+} from "./control.js";
+import type { DeclaredBotEntry } from "./declared-bots.js";
 import type { Role } from "./entities.js";
 import type { EventType, IngestAnswer, IngestBatch } from "./events.js";
 import type { EngineName } from "./evidence.js";
+import type { SignedAgent } from "./signed-agents.js";
 import type { PointKind } from "./trail.js";
-import type { Action, Band, LoggedInPolicy, Verdict } from "./verdict.js";
+import type { Action, Band, LoggedInPolicy, SignedAgentPolicy, Verdict } from "./verdict.js";
 
 import type { VerifiedBotEntry } from "./verified-bots.js";
 
@@ -80,6 +94,45 @@ export interface ScoringAnswer {
 export interface SettingsAnswer {
   bot_settings: BotSettingsAnswer;
   likely_bot_threshold: Threshold;
+}
+
+export interface RequestScoringAnswer {
+  /** Whether requests of visitors without a scored session are judged. */
+  enabled: boolean;
+  /** A verified signed agent is allowed before rules (while `allow_verified` is true), or rules decide. */
+  signed_agents: SignedAgentPolicy;
+}
+
+export interface ChallengeSettingsAnswer {
+  enabled: boolean;
+  difficulty: ChallengeDifficulty;
+  /** How long a pass holds. */
+  clearance_minutes: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<1440>;
+}
+
+/** A challenge in ALTCHA's form: find the counter whose key, derived from nonce and counter by PBKDF2, begins with `keyPrefix`. */
+export interface ChallengeAnswer {
+  parameters: {
+    algorithm: "PBKDF2/SHA-256";
+    cost: Count;
+    /** Signed with the rest: the session it is for, when it was made, and the rule that asked (0: not known). */
+    data: { session: string; issued_at_ms: number; rule: Count };
+    /** Seconds since the epoch. */
+    expiresAt: Count;
+    keyLength: Count;
+    keyPrefix: string;
+    keySignature: string;
+    nonce: string;
+    salt: string;
+  };
+  signature: string;
+  expires_at: IsoTime;
+}
+
+export interface ClearedAnswer {
+  cleared: true;
+  /** When the pass stops holding at the latest. */
+  expires_at: IsoTime;
 }
 
 /** The new key: for a private one the only chance to capture it. */
@@ -182,6 +235,8 @@ export interface SessionAnswer extends SessionRow {
   user_agent: string | null;
   /** The most recent logged-in assertion; null: never. */
   logged_in_at: IsoTime | null;
+  /** When the session last passed verdictd's own challenge; null: never. */
+  cleared_at: IsoTime | null;
 }
 
 /** The course of a session as far as it is kept; in order of time, the oldest dropped first. */
@@ -197,7 +252,8 @@ export interface TrailAnswer {
 /** A recorded block. */
 export interface BlockRow {
   id: Id;
-  session_token: SessionToken;
+  /** Null: the visitor's request was judged without a session. */
+  session_token: SessionToken | null;
   verdict: Band;
   score: Score;
   reason: string;
@@ -205,6 +261,8 @@ export interface BlockRow {
   source: "rule";
   rule_id: Id;
   path: string | null;
+  /** Blocks that it stands for: itself, and further ones of the same session, rule and minute. */
+  count: number & tags.Type<"uint32"> & tags.Minimum<1>;
   created_at: IsoTime;
 }
 
@@ -231,6 +289,14 @@ export interface ActionCounts {
   delay: Count;
 }
 
+/** What became of challenges: one that is never solved was only issued. */
+export interface ChallengeCounts {
+  issued: Count;
+  passed: Count;
+  /** Solutions that were refused. */
+  failed: Count;
+}
+
 /** Counts of one hour or day (UTC). */
 export interface StatsRow {
   /** Start of the bucket. */
@@ -243,6 +309,10 @@ export interface StatsRow {
   verdicts: BandCounts;
   /** Verdict answers by action. */
   actions: ActionCounts;
+  /** verdictd's own challenges. */
+  challenges: ChallengeCounts;
+  /** With `?by=rule`: the same by the id of the rule that asked for them; "0" where that is not known. */
+  challenges_by_rule?: { [rule: string]: ChallengeCounts };
 }
 
 export interface StatsAnswer {
@@ -252,9 +322,9 @@ export interface StatsAnswer {
 
 /** What a draft rule, alone, would have done to stored sessions. */
 export interface RuleTestAnswer {
-  /** Sessions replayed. */
+  /** Sessions evaluated. */
   evaluated: Count;
-  /** Whether `hours` had more sessions than were replayed; absent without `hours`. */
+  /** Whether `hours` had more sessions than were evaluated; absent without `hours`. */
   is_sample?: boolean;
   /** Sessions the rule matched. */
   matched: Count;
@@ -289,6 +359,32 @@ export interface DetectionsAnswer {
 export interface VerifiedBotsAnswer {
   data: VerifiedBotEntry[];
   meta: CountMeta;
+}
+
+/** The bots that name themselves in their user agent, each by its token. */
+export interface DeclaredBotsAnswer {
+  data: DeclaredBotEntry[];
+  meta: CountMeta & { version: string };
+}
+
+/** One of the operator's own lists of addresses. */
+export interface IpListRow {
+  name: string;
+  /** Addresses, ranges and networks (AS) in it. */
+  count: Count;
+  imported_at: IsoTime;
+}
+
+export interface IpListsAnswer {
+  /** In the order of their names. */
+  data: IpListRow[];
+  meta: CountMeta;
+}
+
+/** The agents whose signed requests are verified. */
+export interface SignedAgentsAnswer {
+  data: SignedAgent[];
+  meta: { count: Count; version: string };
 }
 
 /** A project as the list shows it. */
@@ -353,6 +449,10 @@ export interface ApiTypes {
   IngestBatch: IngestBatch;
   RotateBody: RotateBody;
   SettingsBody: SettingsBody;
+  RequestScoringBody: RequestScoringBody;
+  ChallengeSettingsBody: ChallengeSettingsBody;
+  ChallengeBody: ChallengeBody;
+  SolutionBody: SolutionBody;
   RuleBody: RuleBody;
   RuleChangeBody: RuleChangeBody;
   RuleTestBody: RuleTestBody;
@@ -367,6 +467,10 @@ export interface ApiTypes {
   ScoringAnswer: ScoringAnswer;
   RotatedKeyAnswer: RotatedKeyAnswer;
   SettingsAnswer: SettingsAnswer;
+  RequestScoringAnswer: RequestScoringAnswer;
+  ChallengeSettingsAnswer: ChallengeSettingsAnswer;
+  ChallengeAnswer: ChallengeAnswer;
+  ClearedAnswer: ClearedAnswer;
   RulesAnswer: ListedRuleAnswer[];
   RuleAnswer: RuleAnswer;
   SessionsAnswer: SessionsAnswer;
@@ -377,6 +481,9 @@ export interface ApiTypes {
   RuleTestAnswer: RuleTestAnswer;
   DetectionsAnswer: DetectionsAnswer;
   VerifiedBotsAnswer: VerifiedBotsAnswer;
+  DeclaredBotsAnswer: DeclaredBotsAnswer;
+  IpListsAnswer: IpListsAnswer;
+  SignedAgentsAnswer: SignedAgentsAnswer;
   ProjectsAnswer: ProjectsAnswer;
   TokensAnswer: TokensAnswer;
   TokenCreatedAnswer: TokenCreatedAnswer;

@@ -1,6 +1,7 @@
 /** Request bodies of the control plane. Keys beside these are ignored, save where a handler says otherwise. */
 import type { tags } from "typia";
-import type { Action, LoggedInPolicy } from "./verdict.js";
+import type { ChallengeDifficulty } from "./challenge.js";
+import type { Action, LoggedInPolicy, SignedAgentPolicy } from "./verdict.js";
 
 type Int32 = number & tags.Type<"int32">;
 
@@ -14,6 +15,33 @@ export interface SettingsBody {
   protect_static?: boolean;
   logged_in_policy?: LoggedInPolicy;
   likely_bot_threshold?: Int32 & tags.Minimum<1> & tags.Maximum<99>;
+}
+
+/** Send only what changes. */
+export interface RequestScoringBody {
+  enabled?: boolean;
+  signed_agents?: SignedAgentPolicy;
+}
+
+/** Settings of verdictd's own challenge. Send only what changes. */
+export interface ChallengeSettingsBody {
+  enabled?: boolean;
+  /** About 0.3, 1 or 4 s of work on a phone of five years ago. */
+  difficulty?: ChallengeDifficulty;
+  /** How long a pass holds. */
+  clearance_minutes?: Int32 & tags.Minimum<1> & tags.Maximum<1440>;
+}
+
+/** Asks for a challenge. */
+export interface ChallengeBody {
+  session_token: string;
+  /** Alternative to the header. */
+  site_key?: string;
+}
+
+export interface SolutionBody extends ChallengeBody {
+  /** Base64 of JSON `{challenge, solution}`, as altcha-lib makes it. */
+  solution: string;
 }
 
 export interface RuleBody {
@@ -38,12 +66,12 @@ export interface TokenBody {
   abilities: TokenAbility[] & tags.MinItems<1> & tags.MaxItems<5>;
 }
 
-/** A draft rule to replay on stored sessions. */
+/** A draft rule to backtest on stored sessions. */
 export interface RuleTestBody {
   expression: string;
   action: Action;
-  /** How many sessions to replay at most, the latest ones unless `hours` is given; default 1000. */
+  /** How many sessions to evaluate at most, the latest ones unless `hours` is given; default 1000. */
   limit?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<10000>;
-  /** Replay the sessions that began in so many hours up to now: all of them or, where there are more than `limit`, an even sample in time. */
+  /** Evaluate the sessions that began in so many hours up to now: all of them or, where there are more than `limit`, an even sample in time. */
   hours?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<168>;
 }

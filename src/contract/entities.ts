@@ -67,11 +67,12 @@ export interface Rule {
   updatedAt: string;
 }
 
-/** An enforced block, kept for audit. */
+/** An enforced block, kept for audit; it stands for further ones of the same subject, rule and minute (`blocks.ts`). */
 export interface Block {
   id: number;
   projectId: number;
-  sessionToken: string;
+  /** Null: the visitor's request was judged without a session. */
+  sessionToken: string | null;
   verdict: string;
   score: number;
   reason: string;
@@ -80,6 +81,8 @@ export interface Block {
   ruleId: number;
   path: string | null;
   createdAt: string;
+  /** Blocks it stands for; absent in rows of older versions: 1. */
+  count?: number;
 }
 
 /** Counts of one project in one hour. */
@@ -88,4 +91,15 @@ export interface Traffic {
   sessions: number;
   verdicts: Record<string, number>;
   actions: Record<string, number>;
+  /** By the rule that asked for them, "0" where that is not known; absent: none. */
+  challenges?: Record<string, ChallengeCounts>;
+}
+
+/** What became of challenges. */
+export interface ChallengeCounts {
+  issued: number;
+  passed: number;
+  failed: number;
+  /** Sum of the times from issuing to passing. */
+  passedMs: number;
 }

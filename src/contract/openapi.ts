@@ -3,6 +3,7 @@
  * route's `doc`. Pure; knows no handler.
  */
 import { type ErrorKind, type ErrorName, errors } from "../errors.js";
+import type { TokenNeed } from "./access.js";
 import { componentSchemas, schemaOf } from "./openapi-schemas.js";
 import { type AnswerDoc, type JsonSchema, type ParameterDoc, type RouteDoc, routeTags } from "./route-doc.js";
 
@@ -12,11 +13,10 @@ export interface DocumentedRoute {
   /** With `:names`. */
   readonly path: string;
   readonly credential: "none" | "token" | "project" | "private-key" | "private-key-raw" | "site-key";
-  /** Whether it changes configuration: `--strict-abilities` asks an ability for it. */
-  readonly changes?: boolean;
+  /** Of routes with an account token. */
+  readonly needs?: TokenNeed;
   readonly needsSubscription?: boolean;
   readonly feature?: string;
-  readonly ability?: string;
   readonly doc: RouteDoc;
 }
 
@@ -91,12 +91,16 @@ function operation(route: DocumentedRoute): JsonSchema {
 }
 
 /** What a token needs beside being valid. */
-function powersOf({ feature, ability, changes }: DocumentedRoute): string | undefined {
-  const needs: string[] = [];
-  if (feature !== undefined) needs.push(`Needs a plan with the feature \`${feature}\`.`);
-  if (ability !== undefined) needs.push(`Needs a token with the ability \`${ability}\`.`);
-  if (changes === true) needs.push("Under `--strict-abilities` it needs a token with the ability `projects:write`.");
-  return needs.length === 0 ? undefined : needs.join(" ");
+function powersOf({ feature, needs = "any-token" }: DocumentedRoute): string | undefined {
+  const words: string[] = [];
+  if (feature !== undefined) words.push(`Needs a plan with the feature \`${feature}\`.`);
+  if (needs === "writing-role") {
+    words.push(
+      "Needs a role other than viewer, and under `--strict-abilities` a token with the ability `projects:write` as well.",
+    );
+  } else if (needs !== "any-token")
+    words.push(`Needs a token with the ability \`${needs}\`, within its holder's role.`);
+  return words.length === 0 ? undefined : words.join(" ");
 }
 
 function pathParametersOf(path: string): JsonSchema[] {
@@ -169,7 +173,7 @@ function impliedRefusals(route: DocumentedRoute): ErrorName[] {
   if (route.credential === "project") implied.push("forbidden", "notFound");
   else if (route.credential !== "token" || route.needsSubscription === true) implied.push("noActiveSubscription");
   if (route.feature !== undefined) implied.push("featureNotAvailable");
-  if (route.ability !== undefined || route.changes === true) implied.push("insufficientTokenAbility");
+  if (route.needs !== undefined && route.needs !== "any-token") implied.push("insufficientTokenAbility");
   return implied;
 }
 

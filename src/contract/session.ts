@@ -1,6 +1,7 @@
 /** A stored session as verdicts are made of it. */
+import type { ChallengeSettings, Clearance } from "./challenge.js";
 import type { EngineName, LastRequest } from "./evidence.js";
-import type { LoggedInPolicy } from "./verdict.js";
+import type { LoggedInPolicy, SignedAgentPolicy } from "./verdict.js";
 import type { VerifiedBot } from "./verified-bots.js";
 
 /** What a verdict is made of. */
@@ -13,10 +14,17 @@ export interface VerdictPart {
   /** Strongest first, at most 255. */
   detectionIds: number[];
   verifiedBot: VerifiedBot | null;
+  /**
+   * The address that `verifiedBot` was proved by, or of a claim to be a crawler that DNS is still asked about: an `addressProof`. Absent
+   * of other sessions, and of records of before it was kept.
+   */
+  addressProof?: string;
   firstSeenMs: number;
   lastSeenMs: number;
   /** 0: never. */
   loggedInAtMs: number;
+  /** The last challenge that the session passed; null: none. */
+  clearance: Clearance | null;
   eventCount: number;
   last: LastRequest;
 }
@@ -32,6 +40,7 @@ export function newVerdictPart(nowMs: number): VerdictPart {
     firstSeenMs: nowMs,
     lastSeenMs: nowMs,
     loggedInAtMs: 0,
+    clearance: null,
     eventCount: 0,
     last: { ip: "", userAgent: "", path: "", host: "" },
   };
@@ -46,11 +55,24 @@ export interface BotSettings {
   loggedInPolicy: LoggedInPolicy;
 }
 
+/** Whether and how requests of visitors without a scored session are judged. */
+export interface RequestScoring {
+  enabled: boolean;
+  /** A verified signed agent is allowed before rules (while `allowVerified` is true), or rules decide. */
+  signedAgents: SignedAgentPolicy;
+}
+
+export const defaultRequestScoring: RequestScoring = { enabled: false, signedAgents: "allow" };
+
 export interface ProjectSettings {
   readonly id: number;
   readonly botSettings: BotSettings;
   /** The bot/human boundary T, 1 to 99. */
   readonly likelyBotThreshold: number;
+  /** Absent: `defaultRequestScoring`. Projects made before there was request scoring lack it. */
+  readonly requestScoring?: RequestScoring;
+  /** Absent: never set, so the defaults. */
+  readonly challenge?: ChallengeSettings;
   /** Raised by every change of the settings: part of the verdict cache's key. */
   readonly settingsRevision: number;
   /** Raised by every change of a rule: compiled rules are memoised by it. */

@@ -1,7 +1,16 @@
 /** Checks compiled by typia from the contract's types. The only file that calls typia. */
 import typia from "typia";
 import type { ApiTypes } from "./api-answers.js";
-import type { RotateBody, RuleBody, RuleChangeBody, RuleTestBody, SettingsBody, TokenBody } from "./control.js";
+import type {
+  ChallengeSettingsBody,
+  RequestScoringBody,
+  RotateBody,
+  RuleBody,
+  RuleChangeBody,
+  RuleTestBody,
+  SettingsBody,
+  TokenBody,
+} from "./control.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
 import type { RulesFile } from "./rules-file.js";
@@ -32,6 +41,8 @@ export type Checked<T> = { readonly value: T } | Mismatch;
 const validators = {
   rotate: typia.createValidate<RotateBody>(),
   settings: typia.createValidate<SettingsBody>(),
+  requestScoring: typia.createValidate<RequestScoringBody>(),
+  challengeSettings: typia.createValidate<ChallengeSettingsBody>(),
   rule: typia.createValidate<RuleBody>(),
   ruleChange: typia.createValidate<RuleChangeBody>(),
   ruleTest: typia.createValidate<RuleTestBody>(),
@@ -47,6 +58,10 @@ function check<T>(report: typia.IValidation<T>): Checked<T> {
 
 export const checkRotate = (value: unknown): Checked<RotateBody> => check(validators.rotate(value));
 export const checkSettings = (value: unknown): Checked<SettingsBody> => check(validators.settings(value));
+export const checkRequestScoring = (value: unknown): Checked<RequestScoringBody> =>
+  check(validators.requestScoring(value));
+export const checkChallengeSettings = (value: unknown): Checked<ChallengeSettingsBody> =>
+  check(validators.challengeSettings(value));
 export const checkRule = (value: unknown): Checked<RuleBody> => check(validators.rule(value));
 export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange(value));
 export const checkRulesFile = (value: unknown): Checked<RulesFile> => check(validators.rulesFile(value));

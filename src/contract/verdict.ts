@@ -17,6 +17,10 @@ export type Action = (typeof actions)[number];
 export const loggedInPolicies = ["observe", "never_block", "never_challenge", "whitelist"] as const;
 export type LoggedInPolicy = (typeof loggedInPolicies)[number];
 
+/** What becomes of a request whose agent's signature was verified. */
+export const signedAgentPolicies = ["allow", "rules"] as const;
+export type SignedAgentPolicy = (typeof signedAgentPolicies)[number];
+
 export const verifiedBotCategories = ["search", "ai_crawler", "ai_search", "monitoring", "seo"] as const;
 export type VerifiedBotCategory = (typeof verifiedBotCategories)[number];
 

@@ -19,6 +19,10 @@ export interface VerifiedBotCatalogue {
   /** Free text naming the state of the list, usually its date. */
   readonly version: string;
   readonly entries: readonly VerifiedBotEntry[];
+  /**
+   * Operators whose addresses run scripts of anybody's: listed, and never verified. Absent: those that verdictd knows of; empty: none.
+   */
+  readonly script_runners?: readonly string[];
 }
 
 /** What a session is verified as. */

@@ -2,23 +2,26 @@
  * How a visitor's request is read by whoever asks for its verdict: the session token it carries and the path that rules see. Runs
  * in the customer's backend, on edge runtimes and in the daemon; pure, and nothing of Node.
  */
+import { limits } from "../limits.js";
 import { wellFormedToken } from "./session-token.js";
 
 /** The cookie in which the SDK keeps the token, unless it is told another name. */
 export const sessionCookieName = "service_session";
+/** What stands for the user agent of a visitor who sends none, as in access logs. */
+export const noUserAgent = "-";
 /** The header for pages without cookies; lower case. */
 export const sessionHeaderName = "x-service-session";
 
 /**
  * The session token a request carries, or null. The header wins, since a page sends it on purpose; what is malformed counts as
- * absent, and of several cookies of the name the first well-formed one counts.
+ * absent, and of several headers (joined with commas) or cookies of the name the first well-formed one counts.
  */
 export function sessionTokenOf(
   header: string | null | undefined,
   cookies: string | null | undefined,
   cookieName: string = sessionCookieName,
 ): string | null {
-  if (header && wellFormedToken.test(header)) return header;
+  for (const sent of header?.split(",") ?? []) if (wellFormedToken.test(sent.trim())) return sent.trim();
   if (!cookies) return null;
   for (const pair of cookies.split(";")) {
     const equals = pair.indexOf("=");
@@ -33,25 +36,75 @@ export function sessionTokenOf(
 }
 
 /**
- * The path that rules see of a request target: without query and fragment, dot segments resolved, and percent-encoded unreserved
- * characters decoded (RFC 3986 section 6.2.2), so that `/lo%67in` can't pass by a rule for `/login`. Undefined for a target that
- * is no path. Never throws.
+ * The path that rules see of a request target, the same at every entrance (verdict read, forward-auth, middlewares, events), so that no
+ * spelling of a path gets around a rule:
+ *
+ * - `http://host/path` loses scheme and host; query and fragment are cut;
+ * - percent-encoded unreserved characters are decoded, the others stay encoded, in capitals (RFC 3986 section 6.2.2); what a URL can't hold as it
+ *   is (spaces, quotes, characters outside ASCII) is encoded as browsers do;
+ * - `\` counts as `/`, as in the URL standard; `.` and `..` are resolved, empty segments dropped;
+ * - kept: case, path parameters (`;x`), `%2F` and `%5C`, and whether there is a `/` at the end.
+ *
+ * At most `contextValueMax` visible ASCII characters, cut after all that. Undefined for a target that is no path (`*`, `host:443`).
+ * Idempotent; never throws; linear in the target's length.
  */
 export function rulePath(target: string): string | undefined {
-  if (!target.startsWith("/")) return undefined;
-  const bare = target.replace(/[?#].*$/s, "");
-  const decoded = bare.replace(/%([0-9A-Fa-f]{2})/g, (encoded, hex: string) => {
-    const character = String.fromCharCode(Number.parseInt(hex, 16));
-    return /[A-Za-z0-9._~-]/.test(character) ? character : encoded;
-  });
-  if (!/\/\.\.?(?:\/|$)/.test(decoded)) return decoded;
+  if (plainPath.test(target)) return bounded(target);
+  const end = target.search(/[?#]/);
+  const slashed = (end === -1 ? target : target.slice(0, end)).replaceAll("\\", "/");
+  const path = slashed.startsWith("/") ? slashed : afterAuthority(slashed);
+  return path === undefined ? undefined : bounded(withoutDots(encoded(decoded(path))));
+}
+
+/** Most paths are one already: nothing to decode, encode or resolve. */
+const plainPath =
+  /^\/(?:(?!\.{1,2}(?:\/|$))[\w.~!$&'()*+,;=:@|[\]-]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()*+,;=:@|[\]-]+)*\/?)?$/;
+
+/** The path of an absolute-form target, "/" for one without. */
+function afterAuthority(target: string): string | undefined {
+  const authority = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/]*/.exec(target)?.[0];
+  return authority === undefined ? undefined : target.slice(authority.length) || "/";
+}
+
+/** Collapses from the left, so that what a decoded character completes (`%6%33` is `%63`) is decoded as well, in one pass. */
+function decoded(path: string): string {
+  if (!path.includes("%")) return path;
   const kept: string[] = [];
-  const segments = decoded.split("/").slice(1);
+  for (const character of path) {
+    kept.push(character);
+    while (kept.length >= 3 && kept[kept.length - 3] === "%") {
+      const hex = `${kept[kept.length - 2]}${kept[kept.length - 1]}`;
+      if (!/^[0-9A-Fa-f]{2}$/.test(hex)) break;
+      const octet = String.fromCharCode(Number.parseInt(hex, 16));
+      const isUnreserved = /[A-Za-z0-9._~-]/.test(octet);
+      kept.splice(-3, 3, ...(isUnreserved ? [octet] : ["%", ...hex.toUpperCase()]));
+      if (!isUnreserved) break;
+    }
+  }
+  return kept.join("");
+}
+
+function encoded(path: string): string {
+  return path.replace(
+    /[\uD800-\uDBFF][\uDC00-\uDFFF]|[^\x21-\x7e]|["<>^`{}]/g,
+    // Half a surrogate pair can't be encoded.
+    (character) => (/^[\uD800-\uDFFF]$/.test(character) ? "%EF%BF%BD" : encodeURIComponent(character)),
+  );
+}
+
+function withoutDots(path: string): string {
+  const kept: string[] = [];
+  const segments = path.split("/");
   for (const segment of segments) {
     if (segment === "..") kept.pop();
-    else if (segment !== ".") kept.push(segment);
+    else if (segment !== "." && segment !== "") kept.push(segment);
   }
-  const last = segments.at(-1);
-  if (last === "." || last === "..") kept.push("");
-  return `/${kept.join("/")}`;
+  const isFolder = kept.length > 0 && /^\.{0,2}$/.test(segments.at(-1) ?? "");
+  return `/${kept.join("/")}${isFolder ? "/" : ""}`;
+}
+
+/** A cut that leaves dots alone in the last segment takes them along. */
+function bounded(path: string): string {
+  const { contextValueMax } = limits;
+  return path.length <= contextValueMax ? path : path.slice(0, contextValueMax).replace(/\/\.{1,2}$/, "/");
 }

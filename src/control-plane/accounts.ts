@@ -147,6 +147,11 @@ export class Accounts {
     return this.#store.tokens.get(id) ?? null;
   }
 
+  /** The user's role on the account; null when not a member. */
+  roleOf(accountId: number, userId: number): Role | null {
+    return this.#store.memberships.get([accountId, userId])?.role ?? null;
+  }
+
   /** Events accepted from the account in the calendar month (UTC) of `atMs`. */
   eventsInMonth(accountId: number, atMs: number): { readonly month: string; readonly events: number } {
     const month = monthOf(atMs);

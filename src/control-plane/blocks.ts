@@ -1,74 +1,242 @@
 /**
- * Recorded blocks: one for every computed verdict that blocks by a rule. They come by the thousand when a site is attacked, so they are
- * collected in memory and written together ten times a second, off the hot path. Read by the log.
+ * Recorded blocks: computed verdicts that block by a rule. They come by the thousand when a site is attacked, so they are collected in
+ * memory and written together, off the hot path; of each subject, rule and minute the first ones are records, further ones only raise the
+ * last record's count. What was recorded of a minute is tallied in the store, so the bound holds over all threads and processes.
  */
 import type { Block } from "../contract/entities.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import { sessionKey } from "../store/keys.js";
+import { blockTalliesFrom, blockTallyBytes, blockTallyKey, blockTallyMinute, sessionKey } from "../store/keys.js";
 import { freshenOthers, sessionStoreOf } from "../store/session-stores.js";
 import { nextId, type Store, skipIds } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
-/** Bytes of a block id in a cursor. */
+/** Bytes of a block id in a cursor and in a tally. */
 const idBytes = 6;
+const minuteMs = 60_000;
+
+export type NewBlock = Omit<Block, "id" | "count">;
+
+/** Whose blocks are tallied together. */
+export interface BlockSubject {
+  /** Unlike any other of the project: a session's token, an address. Stored as a hash, for two minutes. */
+  readonly name: string;
+  /** Records of one rule and minute; further blocks raise the count of the last. */
+  readonly recordsMax: number;
+}
+
+/** A session as a subject. */
+export function sessionSubject(token: string): BlockSubject {
+  return { name: token, recordsMax: limits.blocksOfSessionMinuteMax };
+}
+
+/** What is known of the blocks of one subject, rule and minute. */
+interface Tally {
+  readonly key: Buffer;
+  readonly projectId: number;
+  readonly sessionToken: string | null;
+  readonly recordsMax: number;
+  /** Blocks that wait to be records, at most `recordsMax`. */
+  waiting: number;
+  /** Blocks beyond these, not stored yet. */
+  further: number;
+  /** Whether the store has all records of it: what comes is only counted. */
+  isFull: boolean;
+}
+
+interface Waiting {
+  readonly block: NewBlock;
+  readonly tally: Tally;
+}
+
+/** What a transaction makes of a tally. */
+interface TallyOutcome {
+  /** Whether the session was erased meanwhile: nothing of it is stored. */
+  readonly isGone: boolean;
+  /** Records of it in the store, and the last of them. */
+  records: number;
+  lastId: number;
+  last: Block | null;
+  /** Blocks that only raise its count; how many of them the tally had counted. */
+  further: number;
+  taken: number;
+  /** Blocks that were stored, by a record of their own or in its count. */
+  stored: number;
+}
 
 export class Blocks {
   readonly #store: Store;
-
-  #waiting: Omit<Block, "id">[] = [];
+  readonly #now: () => number;
+  readonly #tallies = new Map<string, Tally>();
+  #waiting: Waiting[] = [];
   #writing: Promise<number> | null = null;
+  #sweptMs = 0;
 
-  constructor(store: Store) {
+  constructor(store: Store, now: () => number) {
     this.#store = store;
+    this.#now = now;
   }
 
-  /** Takes a block, to be stored by the next `flush`. False when so many wait already that it is dropped. */
-  record(block: Omit<Block, "id">): boolean {
+  /** Takes a block, to be stored by a `flush`. False when so many wait already that it is dropped. */
+  record(block: NewBlock, subject: BlockSubject): boolean {
+    const { projectId, ruleId, sessionToken, createdAt } = block;
+    const minute = Math.floor(Date.parse(createdAt) / minuteMs);
+    const name = `${projectId} ${ruleId} ${minute} ${subject.name}`;
+    let tally = this.#tallies.get(name);
+    const isNew = tally === undefined;
+    if (tally === undefined) {
+      if (this.#tallies.size >= limits.blockTalliesMax) return false;
+      const key = blockTallyKey(minute, projectId, ruleId, subject.name);
+      const { recordsMax } = subject;
+      tally = { key, projectId, sessionToken, recordsMax, waiting: 0, further: 0, isFull: false };
+    }
+    if (tally.isFull || tally.waiting >= tally.recordsMax) {
+      tally.further++;
+      return true;
+    }
     if (this.#waiting.length >= limits.blocksWaitingMax) return false;
-    this.#waiting.push(block);
+    if (isNew) this.#tallies.set(name, tally);
+    this.#waiting.push({ block, tally });
+    tally.waiting++;
     return true;
   }
 
   /**
    * Stores what waits, in the order it came and with ids in that order, but for blocks of sessions that were erased meanwhile; returns how
-   * many. A crash loses at most what came since the last
-   * flush. Rejects when the store can't be written (a full disk): what waited still waits then.
+   * many blocks. Those that only raise a count wait for `limits.blockCountsMs`, unless `isAll`. A crash loses at most what was not stored.
+   * Rejects when the store can't be written (a full disk): what waited still waits then.
    */
-  async flush(): Promise<number> {
+  async flush(isAll = false): Promise<number> {
     // One at a time: a second one would store what the first may have to put back.
     while (this.#writing !== null) await this.#writing.catch(() => 0);
-    if (this.#waiting.length === 0) return 0;
-    const blocks = this.#waiting;
-    this.#waiting = [];
-    this.#writing = this.#write(blocks);
+    const nowMs = this.#now();
+    const areCountsDue = isAll || nowMs - this.#sweptMs >= limits.blockCountsMs;
+    if (this.#waiting.length === 0 && !areCountsDue) return 0;
+    this.#writing = this.#flush(areCountsDue, nowMs);
     try {
       return await this.#writing;
-    } catch (error) {
-      this.#waiting = [...blocks, ...this.#waiting];
-      throw error;
     } finally {
       this.#writing = null;
     }
   }
 
-  async #write(blocks: readonly Omit<Block, "id">[]): Promise<number> {
+  /** In transactions of a few milliseconds each. */
+  async #flush(areCountsDue: boolean, nowMs: number): Promise<number> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
     let stored = 0;
-    await this.#store.root.transaction(() => {
-      freshenOthers(this.#store.sessionStores[0]!);
-      const next = new Map<number, number>();
-      for (const block of blocks) {
-        const { projectId } = block;
-        if (!this.#isStored(projectId, block.sessionToken)) continue;
-        stored++;
-        const id = next.get(projectId) ?? nextId(this.#store, `block:${projectId}`);
-        next.set(projectId, id + 1);
-        this.#store.blocks.putSync([projectId, id], { id, ...block });
-      }
-      for (const [projectId, id] of next) skipIds(this.#store, `block:${projectId}`, id - 1);
-    });
+    let from = 0;
+    try {
+      for (; from < waiting.length; from += limits.blocksAtOnce)
+        stored += await this.#write(waiting.slice(from, from + limits.blocksAtOnce), []);
+    } catch (error) {
+      this.#waiting = [...waiting.slice(from), ...this.#waiting];
+      throw error;
+    }
+    if (this.#tallies.size > limits.blockTalliesMax / 2) this.#forget(nowMs);
+    if (!areCountsDue) return stored;
+    this.#sweptMs = nowMs;
+    const counted = [...this.#tallies.values()].filter(({ further, waiting }) => further > 0 && waiting === 0);
+    for (let at = 0; at < counted.length; at += limits.blocksAtOnce)
+      stored += await this.#write([], counted.slice(at, at + limits.blocksAtOnce));
+    this.#forget(nowMs);
     return stored;
+  }
+
+  /** Stores these blocks and the further ones of these tallies. */
+  async #write(waiting: readonly Waiting[], counted: readonly Tally[]): Promise<number> {
+    const outcomes = new Map<Tally, TallyOutcome>();
+    await this.#store.root.transaction(() => {
+      outcomes.clear();
+      freshenOthers(this.#store.sessionStores[0]!);
+      const ids = new Map<number, number>();
+      const outcomeOf = (tally: Tally): TallyOutcome => {
+        const known = outcomes.get(tally) ?? this.#readTally(tally);
+        outcomes.set(tally, known);
+        return known;
+      };
+      for (const { block, tally } of waiting) this.#writeBlock(block, tally, outcomeOf(tally), ids);
+      for (const tally of counted) {
+        const outcome = outcomeOf(tally);
+        outcome.taken = tally.further;
+        outcome.further += tally.further;
+      }
+      for (const [tally, outcome] of outcomes) this.#writeTally(tally, outcome);
+      for (const [projectId, id] of ids) {
+        skipIds(this.#store, `block:${projectId}`, id - 1);
+        this.#removeOldest(projectId, id - 1, waiting.length);
+      }
+      this.#removeTallies(outcomes.size);
+    });
+    for (const { tally } of waiting) tally.waiting--;
+    let stored = 0;
+    for (const [tally, outcome] of outcomes) {
+      tally.isFull = outcome.records >= tally.recordsMax;
+      tally.further -= outcome.taken;
+      stored += outcome.stored;
+    }
+    return stored;
+  }
+
+  #readTally(tally: Tally): TallyOutcome {
+    const { projectId, sessionToken } = tally;
+    const isGone = sessionToken !== null && !this.#isStored(projectId, sessionToken);
+    const { records, lastId } = unpackTally(this.#store.blockTallies.getBinary(tally.key));
+    const last = lastId === 0 ? null : (this.#store.blocks.get([projectId, lastId]) ?? null);
+    return { isGone, records, lastId, last, further: 0, taken: 0, stored: 0 };
+  }
+
+  /** `ids`: the next id of each project that had a new record. */
+  #writeBlock(block: NewBlock, tally: Tally, outcome: TallyOutcome, ids: Map<number, number>): void {
+    if (outcome.isGone) return;
+    if (outcome.records >= tally.recordsMax) {
+      outcome.further++;
+      return;
+    }
+    const { projectId } = block;
+    const id = ids.get(projectId) ?? nextId(this.#store, `block:${projectId}`);
+    ids.set(projectId, id + 1);
+    outcome.last = { id, ...block, count: 1 };
+    outcome.lastId = id;
+    outcome.records++;
+    outcome.stored++;
+    this.#store.blocks.putSync([projectId, id], outcome.last);
+  }
+
+  #writeTally(tally: Tally, outcome: TallyOutcome): void {
+    const { isGone, records, lastId, last, further } = outcome;
+    if (isGone) return;
+    // The last record is gone when its project had more than `limits.blocksPerProjectMax` since.
+    if (further > 0 && last !== null) {
+      this.#store.blocks.putSync([tally.projectId, lastId], { ...last, count: (last.count ?? 1) + further });
+      outcome.stored += further;
+    }
+    this.#store.blockTallies.putSync(tally.key, packTally(records, lastId));
+  }
+
+  /** Keeps a project to `limits.blocksPerProjectMax` rows: ids are given in order, so that older ones lie before this one. */
+  #removeOldest(projectId: number, lastId: number, added: number): void {
+    const { blocks } = this.#store;
+    const end: [number, number] = [projectId, lastId - limits.blocksPerProjectMax + 1];
+    if (end[1] <= 1) return;
+    const limit = limits.sweepRowsMax + added;
+    for (const key of [...blocks.getKeys({ start: [projectId, 0], end, limit })]) blocks.removeSync(key);
+  }
+
+  /** Tallies of minutes that are over, more than were added; those of the minute before stay for blocks that come late. */
+  #removeTallies(added: number): void {
+    const { blockTallies } = this.#store;
+    const end = blockTalliesFrom(Math.floor(this.#now() / minuteMs) - 1);
+    const limit = limits.sweepRowsMax + added;
+    for (const key of [...blockTallies.getKeys({ end, limit })]) blockTallies.removeSync(key);
+  }
+
+  /** Keeps of tallies without anything to store those that are full, for as long as their minute lasts. */
+  #forget(nowMs: number): void {
+    const minute = Math.floor(nowMs / minuteMs);
+    for (const [name, { key, waiting, further, isFull }] of this.#tallies)
+      if (waiting === 0 && further === 0 && !(isFull && blockTallyMinute(key) >= minute)) this.#tallies.delete(name);
   }
 
   #isStored(projectId: number, sessionToken: string): boolean {
@@ -93,6 +261,20 @@ export class Blocks {
     const last = rows.length > limit ? rows[limit - 1]! : null;
     return { rows: rows.slice(0, limit), nextCursor: last === null ? null : encodeCursor("b", idPosition(last.id)) };
   }
+}
+
+/** What the store has of a tally: its records, and the id of the last (0: there is none). */
+function unpackTally(bytes: Buffer | undefined): { records: number; lastId: number } {
+  return bytes === undefined
+    ? { records: 0, lastId: 0 }
+    : { records: bytes.readUInt32BE(0), lastId: bytes.readUIntBE(4, idBytes) };
+}
+
+function packTally(records: number, lastId: number): Buffer {
+  const bytes = Buffer.alloc(blockTallyBytes);
+  bytes.writeUInt32BE(records, 0);
+  bytes.writeUIntBE(lastId, 4, idBytes);
+  return bytes;
 }
 
 function idPosition(id: number): Buffer {

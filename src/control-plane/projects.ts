@@ -1,7 +1,8 @@
 /** Projects: made here, with scoring enabled, keys rotated and settings changed for the API and the command line. */
 import { hashSecret, mintPrivateKey, mintSiteKey } from "../auth/secrets.js";
+import { type ChallengeSettings, defaultChallengeSettings } from "../contract/challenge.js";
 import type { KeyKind, Project } from "../contract/entities.js";
-import type { BotSettings } from "../contract/session.js";
+import { type BotSettings, defaultRequestScoring, type RequestScoring } from "../contract/session.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { changeControlPlane, nextId, type Store } from "../store/store.js";
@@ -27,6 +28,10 @@ export interface SettingsChange {
   readonly loggedInPolicy?: BotSettings["loggedInPolicy"] | undefined;
   readonly likelyBotThreshold?: number | undefined;
 }
+
+export type RequestScoringChange = { readonly [K in keyof RequestScoring]?: RequestScoring[K] | undefined };
+/** What is undefined stays. */
+export type ChallengeChange = { readonly [Name in keyof ChallengeSettings]?: ChallengeSettings[Name] | undefined };
 
 export class Projects {
   readonly #store: Store;
@@ -108,26 +113,47 @@ export class Projects {
   }
 
   /** The project after the change; what is undefined stays. */
-  async changeSettings(id: number, change: SettingsChange): Promise<Project | Refusal> {
+  changeSettings(id: number, change: SettingsChange): Promise<Project | Refusal> {
     const { likelyBotThreshold, ...settings } = change;
-    const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+    return this.#change(id, (project) => ({
+      botSettings: { ...project.botSettings, ...given(settings) },
+      likelyBotThreshold: likelyBotThreshold ?? project.likelyBotThreshold,
+    }));
+  }
+
+  /** The project after the change; what is undefined stays. */
+  changeRequestScoring(id: number, change: RequestScoringChange): Promise<Project | Refusal> {
+    return this.#change(id, ({ requestScoring = defaultRequestScoring }) => ({
+      requestScoring: { ...requestScoring, ...given(change) },
+    }));
+  }
+
+  /** The project after the change; what is undefined stays. */
+  changeChallenge(id: number, change: ChallengeChange): Promise<Project | Refusal> {
+    return this.#change(id, ({ challenge = defaultChallengeSettings }) => ({
+      challenge: { ...challenge, ...given(change) },
+    }));
+  }
+
+  /** Changes settings that verdicts depend on: raises the settings revision. */
+  #change(id: number, changed: (project: Project) => Partial<Project>): Promise<Project | Refusal> {
     return changeControlPlane(this.#store, () => {
       const project = this.#store.projects.get(id);
       if (project === undefined) return missingProject(id);
-      const changed: Project = {
-        ...project,
-        botSettings: { ...project.botSettings, ...given },
-        likelyBotThreshold: likelyBotThreshold ?? project.likelyBotThreshold,
-        settingsRevision: project.settingsRevision + 1,
-      };
-      this.#store.projects.putSync(id, changed);
-      return changed;
+      const after: Project = { ...project, ...changed(project), settingsRevision: project.settingsRevision + 1 };
+      this.#store.projects.putSync(id, after);
+      return after;
     });
   }
 
   #putKey(projectId: number, kind: KeyKind, hash: string): void {
     this.#store.keys.putSync(hash, { projectId, kind });
   }
+}
+
+/** The members that are not undefined. */
+function given<T extends object>(change: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
 }
 
 function missingProject(id: number): Refusal {

@@ -1,6 +1,6 @@
 /** Runs stored sessions through the present catalogue: what verdictd does with its memory after an upgrade or a new detection. */
 import { scoreSession } from "../engines/score-session.js";
-import { hasPresentLayout, unpackFeatures } from "../engines/session-features.js";
+import { hasKnownLayout, unpackFeatures } from "../engines/session-features.js";
 import { limits } from "../limits.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
 import type { SessionStore } from "../store/session-store.js";
@@ -59,7 +59,7 @@ function rescore(store: SessionStore, key: Buffer): "changed" | "same" | "left" 
   if (bytes === undefined) return "gone";
   const record = decodeSession(bytes);
   // Scored without its history, a session would be forgiven.
-  if (record === null || !record.verdict.scored || !hasPresentLayout(record.features)) return "left";
+  if (record === null || !record.verdict.scored || !hasKnownLayout(record.features)) return "left";
   const features = unpackFeatures(record.features, 0, record.features.length);
   if (features === null) return "left";
   const { verdict } = record;

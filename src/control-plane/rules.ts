@@ -5,9 +5,10 @@ import type { Action } from "../contract/verdict.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Expression } from "../rules/ast.js";
-import { compileRule } from "../rules/compile-rule.js";
+import { CompileMemo } from "../rules/compile-memo.js";
+import { type CompiledRule, compileRule } from "../rules/compile-rule.js";
 import { type EvaluatedRule, orderRules } from "../rules/evaluate.js";
-import { isRuleFault } from "../rules/fault.js";
+import { isRuleFault, type RuleFault } from "../rules/fault.js";
 import { changeControlPlane, nextId, type Store } from "../store/store.js";
 
 export interface NewRule {
@@ -43,7 +44,10 @@ export const starterRules: readonly NewRule[] = [
 
 /** The compiled tree of a source, or an `invalidPayload` refusal that says where it is wrong. */
 export function compiledTree(source: string): Expression | Refusal {
-  const compiled = compileRule(source);
+  return treeOf(compileRule(source));
+}
+
+function treeOf(compiled: CompiledRule | RuleFault): Expression | Refusal {
   return isRuleFault(compiled) ? refuse("invalidPayload", `expression: ${compiled.message}`) : compiled.ast;
 }
 
@@ -57,6 +61,7 @@ export function putNewRule(store: Store, projectId: number, rule: NewRule, times
 export class Rules {
   readonly #store: Store;
   readonly #now: () => number;
+  readonly #compiled = new CompileMemo();
   readonly #ready = new Map<number, { revision: number; rules: readonly ReadyRule[] }>();
 
   constructor(store: Store, now: () => number) {
@@ -75,7 +80,7 @@ export class Rules {
   }
 
   async create(projectId: number, rule: NewRule): Promise<Rule | Refusal> {
-    const tree = compiledTree(rule.expressionSource);
+    const tree = treeOf(this.#compiled.compile(rule.expressionSource));
     if (tree instanceof Refusal) return tree;
     return this.#change(projectId, () => {
       const count = this.#store.rules.getKeysCount({ start: [projectId, 0], end: [projectId + 1, 0] });
@@ -89,7 +94,7 @@ export class Rules {
   /** The rule after the change; a refused change leaves it untouched. */
   async change(projectId: number, id: number, change: Partial<NewRule>): Promise<Rule | Refusal> {
     if (change.expressionSource !== undefined) {
-      const tree = compiledTree(change.expressionSource);
+      const tree = treeOf(this.#compiled.compile(change.expressionSource));
       if (tree instanceof Refusal) return tree;
     }
     return this.#change(projectId, () => {
@@ -114,7 +119,7 @@ export class Rules {
   ready(project: Pick<ProjectSettings, "id" | "rulesRevision">): readonly ReadyRule[] {
     const memo = this.#ready.get(project.id);
     if (memo !== undefined && memo.revision === project.rulesRevision) return memo.rules;
-    const rules = orderRules(this.list(project.id).flatMap(readyRule));
+    const rules = orderRules(this.list(project.id).flatMap((rule) => this.#readyRule(rule)));
     if (this.#ready.size >= limits.compiledProjectsMax) this.#ready.clear();
     this.#ready.set(project.id, { revision: project.rulesRevision, rules });
     return rules;
@@ -122,7 +127,7 @@ export class Rules {
 
   /** Why a source is no rule, or null. */
   fault(source: string): Refusal | null {
-    const tree = compiledTree(source);
+    const tree = treeOf(this.#compiled.compile(source));
     return tree instanceof Refusal ? tree : null;
   }
 
@@ -173,6 +178,12 @@ export class Rules {
     });
   }
 
+  /** None for a stored source that this build can't compile: it can't be evaluated, and a verdict must not fail for it. */
+  #readyRule({ id, name, action, isActive, sortOrder, expressionSource }: Rule): ReadyRule[] {
+    const compiled = this.#compiled.compile(expressionSource);
+    return isRuleFault(compiled) ? [] : [{ id, name, action, isActive, sortOrder, matches: compiled.matches }];
+  }
+
   #timestamp(): string {
     return new Date(this.#now()).toISOString();
   }
@@ -191,11 +202,3 @@ function isSameRule(one: NewRule, other: NewRule): boolean {
 }
 
 const missingRule = refuse("notFound", "the project has no such rule");
-
-/** None for a stored source that this build can't compile: it can't be evaluated, and a verdict must not fail for it. */
-function readyRule(rule: Rule): ReadyRule[] {
-  const compiled = compileRule(rule.expressionSource);
-  if (isRuleFault(compiled)) return [];
-  const { id, name, action, isActive, sortOrder } = rule;
-  return [{ id, name, action, isActive, sortOrder, matches: compiled.matches }];
-}

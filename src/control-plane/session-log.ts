@@ -6,12 +6,12 @@ import type { VerdictPart } from "../contract/session.js";
 import { earliestToken, encodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import type { Slices } from "../long-work.js";
 import { sessionKey, sessionRange, tokenBytes } from "../store/keys.js";
 import { decodeVerdictPart, firstSeenMs } from "../store/session-record.js";
 import type { SessionStore } from "../store/session-store.js";
 import { sessionStoreOf } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
-import { turn } from "../turn.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
 /** A session of the log. */
@@ -30,17 +30,19 @@ const timeBytes = 6;
 
 /**
  * One page from the cursor on, about 10 us a row, and 4 us for every other session first seen in the seconds of its first and last
- * row. `invalidPayload` for a cursor that is none.
+ * row. `invalidPayload` for a cursor that is none; null when whoever asked has gone meanwhile.
  */
-export function sessionPage(
+export async function sessionPage(
   store: Store,
   projectId: number,
   limit: number,
   cursor: string | null,
-): LogPage<StoredSession> | Refusal {
+  slices: Slices,
+): Promise<LogPage<StoredSession> | Refusal | null> {
   const after = cursor === null ? null : readPosition(cursor);
   if (cursor !== null && after === null) return refuse("invalidPayload", "cursor is not one of this log");
-  const found = latestSessions(store, projectId, limit + 1, after);
+  const found = await latestSessions(store, projectId, limit + 1, after, slices);
+  if (found === null) return null;
   const rows = found.slice(0, limit).flatMap((position) => sessionAt(store, projectId, position) ?? []);
   return { rows, nextCursor: found.length > limit ? writePosition(found[limit - 1]!) : null };
 }
@@ -55,25 +57,33 @@ export function sessionAt(store: Store, projectId: number, { token }: LogPositio
 
 /**
  * Positions of at most `count` sessions after `after` (null: of the latest), in the order of the log; about 5 us each, times the
- * environments that sessions are split over.
+ * environments that sessions are split over. A second is read whole, however busy it was. Null when whoever asked has gone meanwhile.
  */
-export function latestSessions(
+export async function latestSessions(
   store: Store,
   projectId: number,
   count: number,
   after: LogPosition | null,
-): LogPosition[] {
-  const [only, ...further] = store.sessionStores.map((part) => latestIn(part, projectId, count, after));
-  if (further.length === 0) return only!;
-  return only!
-    .concat(...further)
-    .sort(latestFirst)
-    .slice(0, count);
+  slices: Slices,
+): Promise<LogPosition[] | null> {
+  const found: LogPosition[][] = [];
+  for (const part of store.sessionStores) {
+    const latest = await latestIn(part, projectId, count, after, slices);
+    if (latest === null) return null;
+    found.push(latest);
+  }
+  if (found.length === 1) return found[0]!;
+  return found.flat().sort(latestFirst).slice(0, count);
 }
 
-function latestIn(store: SessionStore, projectId: number, count: number, after: LogPosition | null): LogPosition[] {
+async function latestIn(
+  store: SessionStore,
+  projectId: number,
+  count: number,
+  after: LogPosition | null,
+  slices: Slices,
+): Promise<LogPosition[] | null> {
   const { start: first, end: beyond } = sessionRange(projectId);
-  const start = after === null ? beyond : sessionKey(projectId, endOfSecond(after.token));
   const found: LogPosition[] = [];
   let second = -1;
   let ofSecond: LogPosition[] = [];
@@ -82,45 +92,62 @@ function latestIn(store: SessionStore, projectId: number, count: number, after: 
     for (const each of ofSecond) if (after === null || latestFirst(after, each) < 0) found.push(each);
     ofSecond = [];
   };
-  for (const key of store.sessions.getKeys({ start, end: first, reverse: true })) {
-    // Faster than a range with values, which copies each record into a buffer of its own.
-    const record = store.sessions.getBinaryFast(key) as Buffer | undefined;
-    const seenMs = record === undefined ? null : firstSeenMs(record);
-    if (seenMs === null) continue;
-    const token = Buffer.from(key.subarray(-tokenBytes));
-    const secondOfKey = token.readUInt32BE(0);
-    if (secondOfKey !== second) {
-      takeSecond();
-      if (found.length >= count) break;
-      second = secondOfKey;
+  let start = after === null ? beyond : sessionKey(projectId, endOfSecond(after.token));
+  for (;;) {
+    if (slices.isOver && !(await slices.next())) return null;
+    const keys = [...store.sessions.getKeys({ start, end: first, reverse: true, limit: limits.sessionKeysRead })];
+    for (const key of keys) {
+      // Faster than a range with values, which copies each record into a buffer of its own.
+      const record = store.sessions.getBinaryFast(key) as Buffer | undefined;
+      const seenMs = record === undefined ? null : firstSeenMs(record);
+      if (seenMs === null) continue;
+      const token = Buffer.from(key.subarray(-tokenBytes));
+      const secondOfKey = token.readUInt32BE(0);
+      if (secondOfKey !== second) {
+        takeSecond();
+        if (found.length >= count) return found.slice(0, count);
+        second = secondOfKey;
+      }
+      ofSecond.push({ firstSeenMs: seenMs, token });
     }
-    ofSecond.push({ firstSeenMs: seenMs, token });
+    if (keys.length < limits.sessionKeysRead) break;
+    start = keyBefore(keys.at(-1)!);
   }
   takeSecond();
   return found.slice(0, count);
 }
 
-/** Positions of the latest sessions that began at `fromMs` or later, at most `count`. Other requests get their turn meanwhile. */
+/** The greatest key of the same length below this one, which is not all zeros. */
+function keyBefore(key: Buffer): Buffer {
+  const before = Buffer.from(key);
+  let at = before.length - 1;
+  while (before[at] === 0) before[at--] = 0xff;
+  before[at]!--;
+  return before;
+}
+
+/** Positions of the latest sessions that began at `fromMs` or later, at most `count`; null when whoever asked has gone meanwhile. */
 export async function sessionsSince(
   store: Store,
   projectId: number,
   fromMs: number,
   count: number,
-): Promise<LogPosition[]> {
+  slices: Slices,
+): Promise<LogPosition[] | null> {
   const positions: LogPosition[] = [];
   while (positions.length < count) {
-    const page = latestSessions(store, projectId, limits.ruleTestLookup, positions.at(-1) ?? null);
+    const page = await latestSessions(store, projectId, limits.ruleTestLookup, positions.at(-1) ?? null, slices);
+    if (page === null) return null;
     const begun = page.filter((position) => position.firstSeenMs >= fromMs);
     positions.push(...begun);
     if (begun.length < limits.ruleTestLookup) break;
-    await turn();
   }
   return positions.slice(0, count);
 }
 
 /**
  * Positions of about `count` of the sessions that began in this time: as many from each of equal slices of it, so that a quiet hour
- * counts as much as a busy one, at a cost that does not grow with the sessions. The latest slice first.
+ * counts as much as a busy one, at a cost that does not grow with the sessions. The latest slice first. Null when whoever asked has gone.
  */
 export async function sampleOfSessions(
   store: Store,
@@ -128,12 +155,14 @@ export async function sampleOfSessions(
   fromMs: number,
   untilMs: number,
   count: number,
-): Promise<LogPosition[]> {
+  work: Slices,
+): Promise<LogPosition[] | null> {
   const ofSlice = limits.ruleTestSliceSessions;
   const slices = Math.ceil(count / ofSlice);
   const sliceMs = (untilMs - fromMs) / slices;
   const positions: LogPosition[] = [];
   for (let slice = slices - 1; slice >= 0; slice--) {
+    if (work.isOver && !(await work.next())) return null;
     const firstSeenMs = fromMs + slice * sliceMs;
     const start = sessionKey(projectId, earliestToken(firstSeenMs));
     // The latest slice is open: a token may lie ahead of the contact that it was minted for.
@@ -149,7 +178,6 @@ export async function sampleOfSessions(
       positions.push(...tokens.map((token) => ({ firstSeenMs, token })));
       left -= tokens.length;
     }
-    if (slice % ofSlice === 0) await turn();
   }
   return positions.slice(0, count);
 }

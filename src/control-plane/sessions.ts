@@ -1,15 +1,21 @@
 /** Stored sessions as the data plane and the logs see them: the verdict part by token, and the logged-in assertion. */
-import type { VerdictPart } from "../contract/session.js";
+import type { ProjectSettings, VerdictPart } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { type ExplainedDetection, explain } from "../engines/score.js";
 import { unpackFeatures } from "../engines/session-features.js";
 import type { Refusal } from "../errors.js";
-import { limits } from "../limits.js";
+import type { Slices } from "../long-work.js";
 import { sessionKey, sessionKeyBytes, writeSessionKey } from "../store/keys.js";
-import { decodeSession, decodeVerdictPart, loggedInAtMs, withLoggedInAt } from "../store/session-record.js";
+import {
+  decodeSession,
+  decodeVerdictPart,
+  hasClearance,
+  loggedInAtMs,
+  withLoggedInAt,
+} from "../store/session-record.js";
 import { sessionStoreOf, sessionStoreOfKey } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
-import { turn } from "../turn.js";
+import { stateStamp } from "../verdict/verdict-reader.js";
 import type { LogPage } from "./cursor.js";
 import {
   type LogPosition,
@@ -24,6 +30,9 @@ import {
 export interface SessionDetail extends StoredSession {
   readonly detections: readonly ExplainedDetection[];
 }
+
+/** Which sessions were visited: those asked for, a sample of them, or not all because whoever asked has gone. */
+export type Visited = "all" | "sample" | "aborted";
 
 export class Sessions {
   readonly #store: Store;
@@ -44,49 +53,63 @@ export class Sessions {
     return this.#read(projectId, token) !== null;
   }
 
-  /** When the session's visitor was last asserted to be logged in, ms; 0: never. */
-  loggedInAtMs(projectId: number, token: string): number {
-    const bytes = this.#read(projectId, token);
-    return bytes === null ? 0 : loggedInAtMs(bytes);
+  /** `stateStamp` of a session of this project; 0 for one that is gone. Reads eight bytes of most sessions. */
+  stateStamp(project: ProjectSettings, token: string, nowMs: number): number {
+    const bytes = this.#read(project.id, token);
+    if (bytes === null) return 0;
+    const part = hasClearance(bytes) ? decodeVerdictPart(bytes) : null;
+    return part === null ? loggedInAtMs(bytes) : stateStamp(part, project, nowMs);
   }
 
   /** The project's sessions by first contact, the latest first, from the cursor on (`session-log.ts`). */
-  page(projectId: number, limit: number, cursor: string | null): LogPage<StoredSession> | Refusal {
-    return sessionPage(this.#store, projectId, limit, cursor);
+  page(
+    projectId: number,
+    limit: number,
+    cursor: string | null,
+    slices: Slices,
+  ): Promise<LogPage<StoredSession> | Refusal | null> {
+    return sessionPage(this.#store, projectId, limit, cursor, slices);
   }
 
-  /** Tells `visit` of the project's latest sessions one after another, at most `count`. Other requests get their turn meanwhile. */
-  async visitLatest(projectId: number, count: number, visit: (session: StoredSession) => void): Promise<void> {
-    await this.#visit(projectId, await sessionsSince(this.#store, projectId, 0, count), visit);
+  /** Tells `visit` of the project's latest sessions one after another, at most `count`. */
+  async visitLatest(
+    projectId: number,
+    count: number,
+    slices: Slices,
+    visit: (session: StoredSession) => void,
+  ): Promise<Visited> {
+    const latest = await sessionsSince(this.#store, projectId, 0, count, slices);
+    return this.#visit(projectId, latest, "all", slices, visit);
   }
 
-  /**
-   * As `visitLatest`, of the sessions that began in this time: all of them, or where there are more than `count` an even sample. Resolves
-   * to whether it was all.
-   */
+  /** As `visitLatest`, of the sessions that began in this time: all of them, or where there are more than `count` an even sample. */
   async visitSince(
     projectId: number,
     { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
     count: number,
+    slices: Slices,
     visit: (session: StoredSession) => void,
-  ): Promise<boolean> {
-    const latest = await sessionsSince(this.#store, projectId, fromMs, count + 1);
-    const areAll = latest.length <= count;
-    const chosen = areAll ? latest : await sampleOfSessions(this.#store, projectId, fromMs, untilMs, count);
-    await this.#visit(projectId, chosen, visit);
-    return areAll;
+  ): Promise<Visited> {
+    const latest = await sessionsSince(this.#store, projectId, fromMs, count + 1, slices);
+    if (latest === null || latest.length <= count) return this.#visit(projectId, latest, "all", slices, visit);
+    const sample = await sampleOfSessions(this.#store, projectId, fromMs, untilMs, count, slices);
+    return this.#visit(projectId, sample, "sample", slices, visit);
   }
 
   async #visit(
     projectId: number,
-    positions: readonly LogPosition[],
+    positions: readonly LogPosition[] | null,
+    which: Visited,
+    slices: Slices,
     visit: (session: StoredSession) => void,
-  ): Promise<void> {
-    for (const [index, position] of positions.entries()) {
-      if (index > 0 && index % limits.ruleTestChunk === 0) await turn();
+  ): Promise<Visited> {
+    if (positions === null) return "aborted";
+    for (const position of positions) {
+      if (slices.isOver && !(await slices.next())) return "aborted";
       const session = sessionAt(this.#store, projectId, position);
       if (session !== null) visit(session);
     }
+    return which;
   }
 
   /** One session with what fired on it; null for a token that is malformed, unknown or another project's. */

@@ -1,11 +1,12 @@
 /** Counts of a project over time, made of the hours that ingest and verdict reads counted. Reads only. */
-import type { Traffic } from "../contract/entities.js";
+import type { ChallengeCounts, Traffic } from "../contract/entities.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
 import { limits } from "../limits.js";
+import type { Slices } from "../long-work.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
-import { turn } from "../turn.js";
-import { zeros } from "./rule-replay.js";
+import { zeros } from "./rule-backtest.js";
+import { addedChallenges } from "./traffic.js";
 
 export type BucketSize = "hour" | "day";
 
@@ -18,6 +19,8 @@ export interface StatsBucket {
   sessions: number;
   readonly verdicts: Record<Band, number>;
   readonly actions: Record<Action, number>;
+  /** By the rule that asked; "0" where that is not known. */
+  challenges: Record<string, ChallengeCounts>;
 }
 
 const hourMs = 3_600_000;
@@ -36,10 +39,15 @@ export class Stats {
   }
 
   /**
-   * Every bucket from the one that holds `fromMs` on, in order, without gaps. Other requests get their turn after every
-   * `limits.statsHoursChunk` hours.
+   * Every bucket from the one that holds `fromMs` on, in order, without gaps; null when whoever asked has gone meanwhile.
    */
-  async read(projectId: number, fromMs: number, toMs: number, size: BucketSize): Promise<StatsBucket[]> {
+  async read(
+    projectId: number,
+    fromMs: number,
+    toMs: number,
+    size: BucketSize,
+    slices: Slices,
+  ): Promise<StatsBucket[] | null> {
     const hours = bucketHours[size];
     const first = Math.floor(hourOf(fromMs) / hours);
     const buckets = Array.from(
@@ -50,14 +58,15 @@ export class Stats {
         sessions: 0,
         verdicts: zeros(bands),
         actions: zeros(actions),
+        challenges: {},
       }),
     );
     const beyond = (first + buckets.length) * hours;
     for (let hour = first * hours; hour < beyond; hour += limits.statsHoursChunk) {
-      if (hour > first * hours) await turn();
       const end = Math.min(beyond, hour + limits.statsHoursChunk);
       const range = { start: [projectId, hour] as [number, number], end: [projectId, end] as [number, number] };
       for (const { traffic } of this.#store.sessionStores) {
+        if (slices.isOver && !(await slices.next())) return null;
         for (const { key, value } of traffic.getRange(range)) {
           add(buckets[Math.floor(key[1] / hours) - first]!, value);
         }
@@ -72,4 +81,5 @@ function add(bucket: StatsBucket, traffic: Traffic): void {
   bucket.sessions += traffic.sessions;
   for (const band of bands) bucket.verdicts[band] += traffic.verdicts[band] ?? 0;
   for (const action of actions) bucket.actions[action] += traffic.actions[action] ?? 0;
+  if (traffic.challenges !== undefined) bucket.challenges = addedChallenges(bucket.challenges, traffic.challenges);
 }

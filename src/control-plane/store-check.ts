@@ -1,11 +1,15 @@
 /** The integrity check of a store with what rules, engines and verified bots know of the values they keep in it. */
 import { hashSecret } from "../auth/secrets.js";
+import { isCatalogueFault } from "../contract/catalogue-file.js";
+import { checkDeclaredBots } from "../declared-bots/catalogue.js";
 import { unpackFeatures } from "../engines/session-features.js";
+import { ipListRecordFault } from "../network/ip-list-index.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
 import { checkIntegrity, type IntegrityChecks, type IntegrityReport, type Progress } from "../store/integrity.js";
 import type { Store } from "../store/store.js";
-import { checkCatalogue, isCatalogueFault } from "../verified-bots/catalogue.js";
+import { checkCatalogue } from "../verified-bots/catalogue.js";
+import { signedAgentRowFault } from "./signed-agent-store.js";
 
 /** Walks every row; see `checkIntegrity`. */
 export function checkStore(store: Store, onProgress?: Progress): IntegrityReport {
@@ -16,10 +20,14 @@ export function checkStore(store: Store, onProgress?: Progress): IntegrityReport
       return isRuleFault(compiled) ? `its expression does not compile: ${compiled.message}` : null;
     },
     features: (packed) => (unpackFeatures(packed, 0, packed.length) === null ? "its features can't be unpacked" : null),
-    verifiedBots: (catalogue) => {
-      const checked = checkCatalogue(catalogue);
-      return isCatalogueFault(checked) ? checked.message : null;
-    },
+    verifiedBots: (catalogue) => faultOf(checkCatalogue(catalogue)),
+    declaredBots: (catalogue) => faultOf(checkDeclaredBots(catalogue)),
+    ipList: ipListRecordFault,
+    signedAgents: signedAgentRowFault,
   };
   return checkIntegrity(store, checks, onProgress);
+}
+
+function faultOf(checked: object): string | null {
+  return isCatalogueFault(checked) ? checked.message : null;
 }

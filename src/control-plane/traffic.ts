@@ -1,4 +1,5 @@
 /** Counts verdict answers by band and action in memory and adds them to the project's hour every second, off the hot path. */
+import type { ChallengeCounts } from "../contract/entities.js";
 import type { Action, Band } from "../contract/verdict.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
@@ -8,6 +9,7 @@ interface Counts {
   readonly hour: number;
   readonly verdicts: Record<string, number>;
   readonly actions: Record<string, number>;
+  readonly challenges: Record<string, ChallengeCounts>;
 }
 
 export class TrafficCounter {
@@ -22,15 +24,26 @@ export class TrafficCounter {
   }
 
   countVerdict(projectId: number, band: Band, action: Action, nowMs: number): void {
+    const row = this.#row(projectId, nowMs);
+    row.verdicts[band] = (row.verdicts[band] ?? 0) + 1;
+    row.actions[action] = (row.actions[action] ?? 0) + 1;
+  }
+
+  /** `rule` 0: not known which. `counts` are added to what that rule has. */
+  countChallenge(projectId: number, rule: number, counts: Partial<ChallengeCounts>, nowMs: number): void {
+    const { challenges } = this.#row(projectId, nowMs);
+    challenges[rule] = addedCounts(challenges[rule], counts);
+  }
+
+  #row(projectId: number, nowMs: number): Counts {
     const hour = hourOf(nowMs);
     let row = this.#rows.get(projectId);
     if (row === undefined || row.hour !== hour) {
       if (row !== undefined) this.#past.push(row);
-      row = { projectId, hour, verdicts: {}, actions: {} };
+      row = { projectId, hour, verdicts: {}, actions: {}, challenges: {} };
       this.#rows.set(projectId, row);
     }
-    row.verdicts[band] = (row.verdicts[band] ?? 0) + 1;
-    row.actions[action] = (row.actions[action] ?? 0) + 1;
+    return row;
   }
 
   /**
@@ -56,13 +69,16 @@ export class TrafficCounter {
 
   async #write(rows: readonly Counts[]): Promise<void> {
     await this.#store.root.transaction(() => {
-      for (const { projectId, hour, verdicts, actions } of rows) {
+      for (const { projectId, hour, verdicts, actions, challenges } of rows) {
         const before = this.#store.traffic.get([projectId, hour]);
         this.#store.traffic.putSync([projectId, hour], {
           events: before?.events ?? 0,
           sessions: before?.sessions ?? 0,
           verdicts: added(before?.verdicts, verdicts),
           actions: added(before?.actions, actions),
+          ...(before?.challenges || Object.keys(challenges).length > 0
+            ? { challenges: addedChallenges(before?.challenges, challenges) }
+            : {}),
         });
       }
     });
@@ -76,7 +92,8 @@ export class TrafficCounter {
     }
     const verdicts = added(since?.verdicts, row.verdicts);
     const actions = added(since?.actions, row.actions);
-    this.#rows.set(row.projectId, { projectId: row.projectId, hour: row.hour, verdicts, actions });
+    const challenges = addedChallenges(since?.challenges, row.challenges);
+    this.#rows.set(row.projectId, { projectId: row.projectId, hour: row.hour, verdicts, actions, challenges });
   }
 }
 
@@ -84,4 +101,23 @@ function added(before: Record<string, number> | undefined, more: Record<string, 
   const sum = { ...before };
   for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
+}
+
+/** Counts by rule, added up. */
+export function addedChallenges(
+  before: Readonly<Record<string, ChallengeCounts>> | undefined,
+  more: Readonly<Record<string, ChallengeCounts>> | undefined,
+): Record<string, ChallengeCounts> {
+  const sum = { ...before };
+  for (const [rule, counts] of Object.entries(more ?? {})) sum[rule] = addedCounts(sum[rule], counts);
+  return sum;
+}
+
+function addedCounts(before: ChallengeCounts | undefined, more: Partial<ChallengeCounts>): ChallengeCounts {
+  return {
+    issued: (before?.issued ?? 0) + (more.issued ?? 0),
+    passed: (before?.passed ?? 0) + (more.passed ?? 0),
+    failed: (before?.failed ?? 0) + (more.failed ?? 0),
+    passedMs: (before?.passedMs ?? 0) + (more.passedMs ?? 0),
+  };
 }

@@ -1,5 +1,6 @@
 /** Folds events into a session's trail. Pure: what comes in is a batch that was accepted, so its form was checked. */
 import type { IngestEvent, PointRow } from "../contract/events.js";
+import { receivedAtMs } from "../contract/iso-time.js";
 import type { PointKind, Trail, TrailMoment, TrailPoint } from "../contract/trail.js";
 import { limits } from "../limits.js";
 
@@ -23,7 +24,7 @@ export function withEvents(trail: Trail | null, events: readonly IngestEvent[], 
 
 /** By the client's clock between events of the batch, which ended about now; a clock that jumps is not followed. */
 function timesOf(events: readonly IngestEvent[], nowMs: number): number[] {
-  const given = events.map(({ received_at }) => Date.parse(received_at));
+  const given = events.map(({ received_at }) => receivedAtMs(received_at, nowMs));
   const last = Math.max(...given);
   return given.map((at) => nowMs - Math.min(last - at, limits.trailBatchMsMax));
 }

@@ -8,6 +8,7 @@ import type { IngestAnswer, IngestEvent } from "../contract/events.js";
 import { parseJsonObject } from "../contract/json-body.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { Trail } from "../contract/trail.js";
+import { storedRecordMismatch } from "../contract/validators.js";
 import { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey, sessionRange } from "../store/keys.js";
@@ -86,7 +87,10 @@ export class Trails {
     this.#accepted = [];
     const projectIds = new Set(pieces.map((piece) => piece.projectId));
     const [main, ...others] = store.sessionStores;
-    for (const part of others) await part.root.transaction(() => putPieces(part, pieces));
+    if (pieces.length === 0) return;
+    for (const part of others) {
+      if (pieces.some((piece) => piece.part === part)) await part.root.transaction(() => putPieces(part, pieces));
+    }
     let dropped: Dropped[] = [];
     await main!.root.transaction(() => {
       putPieces(main!, pieces);
@@ -155,7 +159,7 @@ function putPieces(part: SessionStore, pieces: readonly Piece[]): void {
   for (const { part: own, key, events, atMs } of pieces) {
     // A session that was erased since has no trail.
     if (own !== part || !part.sessions.doesExist(key)) continue;
-    part.trails.putSync(key, withEvents(part.trails.get(key) ?? null, events, atMs));
+    part.trails.putSync(key, withEvents(storedTrail(part, key), events, atMs));
   }
 }
 
@@ -166,7 +170,13 @@ function dropFrom(part: SessionStore, dropped: readonly Dropped[]): void {
 /** A session's trail as it is stored; null when none is. */
 export function readTrail(store: Store, projectId: number, token: string): Trail | null {
   const bytes = decodeSessionToken(token);
-  return bytes === null ? null : (sessionStoreOf(store, bytes).trails.get(sessionKey(projectId, bytes)) ?? null);
+  return bytes === null ? null : storedTrail(sessionStoreOf(store, bytes), sessionKey(projectId, bytes));
+}
+
+/** Null for a damaged one as well: earlier versions stored times that are no numbers. */
+function storedTrail({ trails }: SessionStore, key: Buffer): Trail | null {
+  const trail = trails.get(key) ?? null;
+  return trail === null || storedRecordMismatch("trail", trail) !== null ? null : trail;
 }
 
 const front = Buffer.from('{"session_token":"sess_');

@@ -10,6 +10,7 @@ export const clickDetections = [
     meaning: "Mouse buttons are released as soon as they are pressed.",
     strength: "notable",
     cause: "button_hold",
+    group: "aid",
     reads: ["shortHoldShare", "holds"],
     when: (e) => e.shortHoldShare >= 0.55,
     source:
@@ -25,6 +26,7 @@ export const clickDetections = [
     meaning: "Clicks hit the very middle of their targets.",
     strength: "notable",
     cause: "aim",
+    group: "aid",
     reads: ["centeredShare", "clicksMeasured"],
     when: (e) => e.centeredShare >= 0.75 && e.clicksMeasured >= 3,
     source: "drivers click the middle of an element by default; hands scatter over it",
@@ -37,8 +39,9 @@ export const clickDetections = [
     engine: "behavioral",
     state: "scoring",
     meaning: "Click after click, at different places, hits the very middle of its target.",
-    strength: "moderate",
+    strength: "notable",
     cause: "aim",
+    group: "aid",
     reads: ["centeredShare", "clicksMeasured"],
     when: (e) => e.centeredShare >= 0.8 && e.clicksMeasured >= 5,
     source:
@@ -68,6 +71,7 @@ export const clickDetections = [
     meaning: "The pointer appears at its targets in one leap.",
     strength: "notable",
     cause: "approach",
+    group: "aid",
     reads: ["jumpedClickShare", "clicks"],
     when: (e) => e.jumpedClickShare >= 0.6,
     source: "element clicks of drivers move once, straight to the target; voice and eye control do so too",
@@ -82,6 +86,7 @@ export const clickDetections = [
     meaning: "Clicks happen at different places while the pointer never moves.",
     strength: "notable",
     cause: "approach",
+    group: "aid",
     reads: ["unmovedClickShare", "clicks", "browserMobile"],
     when: (e) => e.unmovedClickShare >= 0.8 && e.clicks >= 4 && e.browserMobile === false,
     source: "scripts that dispatch clicks; switch and voice control do so too",
@@ -89,13 +94,53 @@ export const clickDetections = [
     staysQuiet: { unmovedClickShare: 0.0, clicks: 5, browserMobile: false },
   }),
   detection({
+    id: 300506,
+    slug: "nothing-by-hand",
+    engine: "behavioral",
+    state: "scoring",
+    meaning: "Clicks and keys take no time, and the pointer leaps from click to click.",
+    strength: "moderate",
+    cause: "approach",
+    group: "aid",
+    reads: ["jumpedClickShare", "unmovedClickShare", "shortHoldShare", "shortDwellShare", "clicks"],
+    when: (e) =>
+      e.jumpedClickShare + e.unmovedClickShare >= 0.6 &&
+      e.shortHoldShare >= 0.55 &&
+      e.shortDwellShare > 0.5 &&
+      e.clicks >= 3,
+    source: "element clicks and typing through a driver; of people, who commands a computer by voice alone comes to it",
+    fires: { jumpedClickShare: 1.0, unmovedClickShare: 0.0, shortHoldShare: 1.0, shortDwellShare: 1.0, clicks: 6 },
+    staysQuiet: { jumpedClickShare: 0.0, unmovedClickShare: 0.1, shortHoldShare: 1.0, shortDwellShare: 1.0, clicks: 6 },
+  }),
+  detection({
+    id: 300507,
+    slug: "nothing-by-hand-on-even-steps",
+    engine: "behavioral",
+    state: "scoring",
+    meaning: "Clicks and keys take no time, and the pointer repeats its steps.",
+    strength: "moderate",
+    cause: "approach",
+    group: "aid",
+    reads: ["repeatedSteps", "stepPairs", "shortHoldShare", "shortDwellShare", "cleanDispatch"],
+    when: (e) =>
+      e.repeatedSteps >= 0.6 &&
+      e.stepPairs >= 12 &&
+      e.shortHoldShare >= 0.55 &&
+      e.shortDwellShare > 0.5 &&
+      !e.cleanDispatch,
+    source: "as above, of a driver that goes in linear steps; no window of any human source has the three together",
+    fires: { repeatedSteps: 0.8, stepPairs: 25, shortHoldShare: 1.0, shortDwellShare: 1.0, cleanDispatch: false },
+    staysQuiet: { repeatedSteps: 0.8, stepPairs: 25, shortHoldShare: 1.0, shortDwellShare: 1.0, cleanDispatch: true },
+  }),
+  detection({
     id: 300503,
     slug: "scripted-events",
     engine: "behavioral",
     state: "scoring",
     meaning: "Input events were made by a script of the page rather than by the browser.",
-    strength: "moderate",
+    strength: "weak",
     cause: "untrusted",
+    group: "aid",
     reads: ["untrustedShare", "untrusted"],
     when: (e) => e.untrustedShare >= 0.8 && e.untrusted >= 3,
     source: "isTrusted is false for dispatched events; some extensions and widgets dispatch a few",
@@ -108,8 +153,9 @@ export const clickDetections = [
     engine: "behavioral",
     state: "scoring",
     meaning: "Most clicks were made by a script of the page rather than by a visitor.",
-    strength: "moderate",
+    strength: "weak",
     cause: "untrusted",
+    group: "aid",
     reads: ["clicksUntrusted", "clicksUntrustedShare"],
     when: (e) => e.clicksUntrusted >= 3 && e.clicksUntrustedShare > 0.6,
     source:
@@ -123,7 +169,7 @@ export const clickDetections = [
     engine: "behavioral",
     state: "scoring",
     meaning: "Scripts clicked and scrolled or sent a form on a page that nobody touched.",
-    strength: "notable",
+    strength: "moderate",
     cause: "unattended",
     reads: ["clicksUntrusted", "handActs", "submits", "scrollsUncaused"],
     when: (e) => e.clicksUntrusted >= 3 && e.handActs === 0 && (e.submits >= 1 || e.scrollsUncaused >= 2),

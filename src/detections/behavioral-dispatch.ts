@@ -1,5 +1,14 @@
-/** Family 3001, dispatch: what the SDK measures of moves beside their places, and drivers do not imitate. */
-import { detection } from "./detection.js";
+/** Families 3001 to 3003, dispatch: what the SDK measures of moves beside their places, and drivers do not imitate. */
+import { detection, type Read } from "./detection.js";
+
+/**
+ * Where Chromium takes the times of input from a window system that counts milliseconds: desktops, not tablets that call themselves one,
+ * nor other systems under its name.
+ */
+function hasWindowSystemClock(e: Read<"browserFamily" | "browserSystem" | "platform" | "touchPoints">): boolean {
+  const { browserFamily, browserSystem, platform, touchPoints } = e;
+  return browserFamily === "chromium" && browserSystem === "linux" && platform.startsWith("Linux") && touchPoints === 0;
+}
 
 export const dispatchDetections = [
   detection({
@@ -11,6 +20,7 @@ export const dispatchDetections = [
       "Moves carry fractions of pixels on an unscaled display and come one by one, as a debugger protocol sends them.",
     strength: "notable",
     cause: "dispatch",
+    isDriverTrace: true,
     reads: ["fractionShare", "coalescedMean", "dpr", "points", "browserFamily", "browserSystem"],
     when: (e) =>
       e.fractionShare >= 0.5 &&
@@ -43,36 +53,72 @@ export const dispatchDetections = [
     slug: "driver-clock",
     engine: "behavioral",
     state: "scoring",
-    meaning:
-      "Moves on Linux carry fractions of pixels, come one at a time, and are stamped between the milliseconds of the window system.",
+    meaning: "A mouse on Linux moves at times between the milliseconds of the window system.",
     strength: "strong",
     cause: "dispatch",
-    reads: ["offGridShare", "fractionShare", "coalescedMean", "dpr", "browserFamily", "browserSystem"],
-    when: (e) =>
-      e.offGridShare >= 0.4 &&
-      e.fractionShare >= 0.5 &&
-      e.coalescedMean <= 1.3 &&
-      e.dpr === 1 &&
-      e.browserFamily === "chromium" &&
-      e.browserSystem === "linux",
+    isDriverTrace: true,
+    reads: ["offGridShare", "browserFamily", "browserSystem", "platform", "touchPoints"],
+    when: (e) => e.offGridShare >= 0.4 && hasWindowSystemClock(e),
     source:
-      "X11 and Wayland stamp input in whole milliseconds: a share of 0 for input of the operating system, 0.64 to 0.75 for moves through the debugger protocol, in 5 and 30 captures; a page zoomed by pinching has fractions, but not these times",
+      "X11 and Wayland stamp input in whole milliseconds: a share of 0 for input of the operating system, 0.64 to 0.75 for moves through the debugger protocol, in 5 and 30 captures, wherever positions are rounded to",
     fires: {
       offGridShare: 0.7,
-      fractionShare: 0.98,
-      coalescedMean: 1.0,
-      dpr: 1,
       browserFamily: "chromium",
       browserSystem: "linux",
+      platform: "Linux x86_64",
+      touchPoints: 0,
     },
     staysQuiet: {
       offGridShare: 0.0,
-      fractionShare: 0.98,
-      coalescedMean: 1.0,
-      dpr: 1,
       browserFamily: "chromium",
       browserSystem: "linux",
+      platform: "Linux x86_64",
+      touchPoints: 0,
     },
+  }),
+  detection({
+    id: 300209,
+    slug: "driver-key-clock",
+    engine: "behavioral",
+    state: "scoring",
+    meaning: "Keys on Linux go down and up at times between the milliseconds of the window system.",
+    strength: "moderate",
+    cause: "dispatch",
+    isDriverTrace: true,
+    reads: ["keyOffGridShare", "browserFamily", "browserSystem", "platform", "touchPoints"],
+    when: (e) => e.keyOffGridShare >= 0.4 && hasWindowSystemClock(e),
+    source:
+      "as above: 0 % of the times of keys of the operating system's, 50 to 88 % through the debugger protocol; less strong, since input methods make keys of their own",
+    fires: {
+      keyOffGridShare: 0.6,
+      browserFamily: "chromium",
+      browserSystem: "linux",
+      platform: "Linux x86_64",
+      touchPoints: 0,
+    },
+    staysQuiet: {
+      keyOffGridShare: 0.6,
+      browserFamily: "chromium",
+      browserSystem: "linux",
+      platform: "Win32",
+      touchPoints: 5,
+    },
+  }),
+  detection({
+    id: 300304,
+    slug: "leaping-wheel",
+    engine: "behavioral",
+    state: "scoring",
+    meaning: "Each notch of the wheel moves the page in one leap, without the animation of a browser.",
+    strength: "notable",
+    cause: "wheel",
+    group: "aid",
+    reads: ["wheelLeaps", "wheelLeapShare", "browserMobile"],
+    when: (e) => e.wheelLeaps >= 4 && e.wheelLeapShare >= 0.8 && e.browserMobile === false,
+    source:
+      "one scroll event a notch: always through drivers; 8 to 12 for people, whose browsers animate it unless smooth scrolling is off",
+    fires: { wheelLeaps: 5, wheelLeapShare: 1.0, browserMobile: false },
+    staysQuiet: { wheelLeaps: 5, wheelLeapShare: 0.3, browserMobile: false },
   }),
   detection({
     id: 300125,

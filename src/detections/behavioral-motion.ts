@@ -42,6 +42,7 @@ export const motionDetections = [
     meaning: "Every stroke of the pointer goes nearly straight, speeds up and slows down alike, and has a low peak.",
     strength: "notable",
     cause: "speed_profile",
+    group: "evenness",
     reads: ["peakMean", "peakVariation", "straightMean", "strokes", "gapMean"],
     when: (e) =>
       e.peakMean <= 2.5 && e.peakVariation <= 0.2 && e.straightMean >= 0.88 && e.strokes >= 5 && e.gapMean <= 60,
@@ -58,6 +59,7 @@ export const motionDetections = [
     meaning: "Stroke after stroke the pointer reaches its place without the small steps in which a hand comes to rest.",
     strength: "weak",
     cause: "rest",
+    group: "evenness",
     reads: ["slowShare", "steps", "strokes", "gapMean"],
     when: (e) => e.slowShare <= 0.05 && e.steps >= 100 && e.strokes >= 5 && e.gapMean <= 60,
     source:
@@ -73,6 +75,7 @@ export const motionDetections = [
     meaning: "Along a smooth path, the length of steps follows their uneven durations little.",
     strength: "weak",
     cause: "time_blind",
+    group: "evenness",
     reads: ["paceExponent", "paces", "smoothShare", "bend", "gapVariation"],
     when: (e) =>
       Math.abs(e.paceExponent) <= 0.3 &&
@@ -93,6 +96,7 @@ export const motionDetections = [
     meaning: "Strokes of partly equal steps end without slowing down.",
     strength: "weak",
     cause: "stops",
+    group: "evenness",
     reads: ["abruptShare", "spurts", "repeatedSteps"],
     when: (e) => e.abruptShare >= 0.6 && e.spurts >= 3 && e.repeatedSteps >= 0.45,
     source: "what is left of `dead-stops` in short visits; no window of any human source",

@@ -10,6 +10,7 @@ export const stepDetections = [
     meaning: "Most long pointer steps repeat the one before, as interpolation does and hands rarely do.",
     strength: "notable",
     cause: "interpolation",
+    group: "evenness",
     reads: ["repeatedSteps", "stepPairs"],
     when: (e) => e.repeatedSteps >= 0.6 && e.stepPairs >= 30,
     source:
@@ -25,6 +26,7 @@ export const stepDetections = [
     meaning: "Nearly all long pointer steps repeat the one before.",
     strength: "moderate",
     cause: "interpolation",
+    group: "evenness",
     reads: ["repeatedSteps", "stepPairs"],
     when: (e) => e.repeatedSteps >= 0.85 && e.stepPairs >= 12,
     source:
@@ -40,6 +42,7 @@ export const stepDetections = [
     meaning: "The pointer runs along evenly spaced points of a smooth curve.",
     strength: "notable",
     cause: "interpolation",
+    group: "evenness",
     reads: ["smoothShare", "stepPairs"],
     when: (e) => e.smoothShare >= 0.68 && e.stepPairs >= 30,
     source:
@@ -55,6 +58,7 @@ export const stepDetections = [
     meaning: "The pointer keeps to a smooth curve at nearly every step.",
     strength: "moderate",
     cause: "interpolation",
+    group: "evenness",
     reads: ["smoothShare", "stepPairs"],
     when: (e) => e.smoothShare >= 0.9 && e.stepPairs >= 25,
     source: "no window of any human source reaches it",
@@ -69,6 +73,7 @@ export const stepDetections = [
     meaning: "The pointer stops dead at full speed again and again, at the end of evenly spaced paths.",
     strength: "moderate",
     cause: "stops",
+    group: "evenness",
     reads: ["abruptShare", "spurts", "smoothShare", "stepPairs"],
     when: (e) => e.abruptShare >= 0.6 && e.spurts >= 4 && e.smoothShare >= 0.45 && e.stepPairs >= 24,
     source: "hands slow down before they stop; no window of any human source has both",
@@ -83,6 +88,7 @@ export const stepDetections = [
     meaning: "Evenly spaced steps end at full speed, each time the pointer moves.",
     strength: "moderate",
     cause: "stops",
+    group: "evenness",
     reads: ["abruptShare", "spurts", "repeatedSteps", "stepPairs"],
     when: (e) => e.abruptShare >= 0.9 && e.spurts >= 2 && e.repeatedSteps >= 0.7 && e.stepPairs >= 16,
     source: "linear interpolation without easing, seen after two moves; no window of any human source",
@@ -97,6 +103,7 @@ export const stepDetections = [
     meaning: "The length of steps does not depend on how long they took, along a smooth path.",
     strength: "notable",
     cause: "time_blind",
+    group: "evenness",
     reads: ["paceExponent", "paces", "smoothShare", "bend"],
     when: (e) => Math.abs(e.paceExponent) <= 0.2 && e.smoothShare >= 0.58 && e.bend <= 0.33 && e.paces >= 30,
     source: "a program walks a list of points; no window of any human source",
@@ -111,6 +118,7 @@ export const stepDetections = [
     meaning: "Along nearly straight strokes, the length of steps does not follow the uneven times they took.",
     strength: "moderate",
     cause: "time_blind",
+    group: "evenness",
     reads: ["paceExponent", "paces", "bend", "straightMean", "straightSpread", "strokes"],
     when: (e) =>
       Math.abs(e.paceExponent) <= 0.3 &&

@@ -10,6 +10,7 @@ export const strokeDetections = [
     meaning: "All strokes of the pointer are equally straight.",
     strength: "moderate",
     cause: "straightness",
+    group: "evenness",
     reads: ["straightSpread", "straightMean", "strokes"],
     when: (e) => e.straightSpread < 0.004 && e.straightMean > 0.98,
     source: "spread of stroke straightness: 0.2 % of people on a source left out",
@@ -24,6 +25,7 @@ export const strokeDetections = [
     meaning: "Strokes of the pointer are nearly straight, all to about the same degree.",
     strength: "notable",
     cause: "straightness",
+    group: "evenness",
     reads: ["straightSpread", "straightMean", "strokes"],
     when: (e) => e.straightSpread <= 0.05 && e.straightMean >= 0.9 && e.strokes >= 6,
     source:
@@ -39,6 +41,7 @@ export const strokeDetections = [
     meaning: "The duration of strokes follows their length far more closely than aiming makes it.",
     strength: "notable",
     cause: "stroke_law",
+    group: "evenness",
     reads: ["distanceTimeCorrelation", "strokes"],
     when: (e) => e.distanceTimeCorrelation > 0.94 && e.strokes >= 10,
     source: "generators with a fixed speed; 0.1 % of people",

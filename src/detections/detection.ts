@@ -40,6 +40,18 @@ const severities: Record<Strength, Severity> = {
   none: "info",
 };
 
+/**
+ * Evidence that one thing people use produces by design, with many causes at once:
+ *
+ * - aid: clicks and keys that a program makes for a person, or a page for itself: screen readers, voice and switch control, dwell clicks,
+ *   password managers, text expanders, scanners. Counts once for all unless a driver left a trace of its own.
+ * - evenness: paths of number pads, sticks and smoothed pointers. Joins `aid`, where input came clean of any driver's dispatch.
+ * - stripping: what proxies and privacy tools take from requests. Counts once while the page reports, and one kind of header is lacking
+ *   beside those that begin with Sec-.
+ * - switching: what an agent switcher leaves in requests, which still come from the browser that it is.
+ */
+export type EvidenceGroup = "aid" | "evenness" | "stripping" | "switching";
+
 /** The values a predicate sees: those it lists in `reads`, all of them observed. */
 export type Read<Name extends EvidenceName> = { readonly [Each in Name]: SessionEvidence[Each] };
 
@@ -54,6 +66,12 @@ export interface Detection<Name extends EvidenceName = EvidenceName> {
   readonly strength: Strength;
   /** Detections with the same cause see one fact twice: only the strongest counts. */
   readonly cause: string;
+  /** See there; such detections still share their causes with others. */
+  readonly group?: EvidenceGroup;
+  /** No aid and no page leaves it: beside it, what aids produce counts cause by cause. */
+  readonly isDriverTrace?: true;
+  /** It counts what others did, who may be strangers: it is left out unless the visitor's own doing speaks for automation. */
+  readonly isOthersDoing?: true;
   /** Evidence it needs. When one is not observed, the detection is skipped. */
   readonly reads: readonly Name[];
   /** Pure; never called with a missing value. */

@@ -17,6 +17,7 @@ export const headerDetections = [
     meaning: "A browser is claimed, but no Accept-Language header came.",
     strength: "notable",
     cause: "accept_language",
+    group: "stripping",
     reads: ["noAcceptLanguage", "browserFamily"],
     when: (e) => e.noAcceptLanguage > 0 && e.browserFamily !== "other",
     source: "Fetch standard: browsers always send it; libraries do not",
@@ -45,6 +46,7 @@ export const headerDetections = [
     meaning: "Chromium is claimed, but its Sec-Fetch headers are missing.",
     strength: "notable",
     cause: "sec_headers",
+    group: "stripping",
     reads: ["noFetchMetadata", "secureContext", "browserFamily", "browserVersion"],
     when: (e) =>
       e.noFetchMetadata > 0 &&
@@ -63,6 +65,7 @@ export const headerDetections = [
     meaning: "A current Firefox or Safari is claimed, but its Sec-Fetch headers are missing.",
     strength: "notable",
     cause: "sec_headers",
+    group: "stripping",
     reads: ["noFetchMetadata", "secureContext", "browserFamily", "browserVersion", "browserEmbedded"],
     when: (e) =>
       e.noFetchMetadata > 0 &&
@@ -108,6 +111,7 @@ export const headerDetections = [
     meaning: "Chromium is claimed, but its Sec-CH-UA header is missing.",
     strength: "notable",
     cause: "sec_headers",
+    group: "stripping",
     reads: ["noClientHints", "secureContext", "browserFamily", "browserVersion", "browserEmbedded"],
     when: (e) =>
       e.noClientHints > 0 &&
@@ -139,6 +143,7 @@ export const headerDetections = [
     meaning: "Sec-CH-UA names another engine or version than the User-Agent.",
     strength: "notable",
     cause: "client_hints",
+    group: "switching",
     reads: ["clientHintsForeign"],
     when: (e) => e.clientHintsForeign > 0,
     source: "both come from one build; user-agent switchers and disguised clients change one of them",
@@ -153,6 +158,7 @@ export const headerDetections = [
     meaning: "A browser is claimed, but no Accept-Encoding header came.",
     strength: "weak",
     cause: "accept_encoding",
+    group: "stripping",
     reads: ["noAcceptEncoding", "browserFamily"],
     when: (e) => e.noAcceptEncoding > 0 && e.browserFamily !== "other",
     source: "every browser offers compression; curl and Node's http offer none. Filtering proxies remove it",
@@ -167,6 +173,7 @@ export const headerDetections = [
     meaning: "A current browser on an https page is claimed, but it does not accept Brotli.",
     strength: "weak",
     cause: "accept_encoding",
+    group: "stripping",
     reads: ["noBrotli", "securePage", "browserFamily", "browserVersion"],
     when: (e) => e.noBrotli > 0 && e.securePage && e.browserFamily !== "other" && e.browserVersion >= 60,
     source: "Brotli over https: Chromium 50, Firefox 44; libraries offer gzip and deflate. Proxies rewrite it",
@@ -181,6 +188,7 @@ export const headerDetections = [
     meaning: "A browser is claimed, but its POST came without an Origin header.",
     strength: "weak",
     cause: "origin",
+    group: "stripping",
     reads: ["noOrigin", "browserFamily"],
     when: (e) => e.noOrigin > 0 && e.browserFamily !== "other",
     source: "Fetch standard: a POST of a page carries Origin, also to its own site",
@@ -195,6 +203,7 @@ export const headerDetections = [
     meaning: "A browser is claimed, but no Accept header came.",
     strength: "weak",
     cause: "accept",
+    group: "stripping",
     reads: ["noAccept", "browserFamily"],
     when: (e) => e.noAccept > 0 && e.browserFamily !== "other",
     source: "Fetch standard: browsers always send it",
@@ -209,6 +218,7 @@ export const headerDetections = [
     meaning: "A browser is claimed, but Accept names fixed types only, as hand-made clients do.",
     strength: "weak",
     cause: "accept",
+    group: "stripping",
     reads: ["libraryAccept", "browserFamily"],
     when: (e) => e.libraryAccept > 0 && e.browserFamily !== "other",
     source: "a script's request accepts anything unless the page says otherwise, and the SDK does not",
@@ -237,6 +247,7 @@ export const headerDetections = [
     meaning: "An https page of a current browser is claimed, yet Sec-Fetch headers and Brotli are both missing.",
     strength: "notable",
     cause: "library_transport",
+    group: "stripping",
     reads: ["noFetchMetadata", "noBrotli", "noAcceptEncoding", "securePage", "browserFamily", "browserVersion"],
     when: (e) =>
       e.noFetchMetadata > 0 &&
@@ -269,6 +280,7 @@ export const headerDetections = [
     meaning: "A current browser is claimed, yet neither Origin nor Sec-Fetch headers came with its POST.",
     strength: "notable",
     cause: "library_transport",
+    group: "stripping",
     reads: ["noOrigin", "noFetchMetadata", "browserFamily", "browserVersion"],
     when: (e) => e.noOrigin > 0 && e.noFetchMetadata > 0 && e.browserVersion >= fetchMetadataSince[e.browserFamily],
     source: "what takes both away breaks cross-origin requests, so that people's proxies leave Origin alone",

@@ -10,6 +10,7 @@ export const driverDetections = [
     meaning: "Names of chromedriver were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
+    isDriverTrace: true,
     reads: ["driverArtifacts"],
     when: (e) =>
       /cdc_|_(Array|Object|Promise|Proxy|Symbol|JSON|Window)(,|$)|chrome_asyncScriptInfo|ChromeDriver/.test(
@@ -27,6 +28,7 @@ export const driverDetections = [
     meaning: "Selenium's or WebDriver's names were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
+    isDriverTrace: true,
     reads: ["driverArtifacts"],
     when: (e) =>
       /selenium|webdriver|web_driver|driver[_-](evaluate|unwrapped|script)|Watir|wdio/i.test(e.driverArtifacts),
@@ -42,6 +44,7 @@ export const driverDetections = [
     meaning: "Playwright's bindings were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
+    isDriverTrace: true,
     reads: ["driverArtifacts"],
     when: (e) => /playwright|__pw/i.test(e.driverArtifacts),
     source: "names of its init scripts and bindings",
@@ -56,6 +59,7 @@ export const driverDetections = [
     meaning: "Puppeteer's names were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
+    isDriverTrace: true,
     reads: ["driverArtifacts"],
     when: (e) => /puppeteer|stagehand/i.test(e.driverArtifacts),
     source: "names of its evaluation scripts and of tools built on it",
@@ -70,6 +74,7 @@ export const driverDetections = [
     meaning: "PhantomJS's or Nightmare's names were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
+    isDriverTrace: true,
     reads: ["driverArtifacts"],
     when: (e) => /phantom|nightmare|phantomas/i.test(e.driverArtifacts),
     source: "fingerprintjs/BotD",
@@ -84,6 +89,7 @@ export const driverDetections = [
     meaning: "Names of a test runner or of a scraper were found in the page.",
     strength: "strong",
     cause: "driver_artifacts",
+    isDriverTrace: true,
     reads: ["driverArtifacts"],
     when: (e) => /domAutomation|fmget_targets|testCafe|cypress|Sequentum/i.test(e.driverArtifacts),
     source: "fingerprintjs/BotD",

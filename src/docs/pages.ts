@@ -2,7 +2,8 @@
  * The pages of `/docs`: what the build made of the Markdown, with the generated parts put in. Runs once, when the server starts; what
  * it returns does not change.
  */
-import type { JsonSchema } from "../contract/route-doc.js";
+import { type DocumentedRoute, openApiDocument } from "../contract/openapi.js";
+import { accessTable } from "./access-table.js";
 import { apiReference } from "./api-reference.js";
 import { configurationTable, detectionsTable, eventsTable, fieldsTable, staticExtensionsList } from "./reference.js";
 
@@ -13,10 +14,11 @@ export interface RenderedPage {
   readonly html: string;
 }
 
-/** The pages, complete. Throws on a mark that nothing is known for. */
-export function docPages(rendered: readonly RenderedPage[], openApi: () => JsonSchema): RenderedPage[] {
+/** The pages, complete, over these routes. Throws on a mark that nothing is known for. */
+export function docPages(rendered: readonly RenderedPage[], routes: readonly DocumentedRoute[]): RenderedPage[] {
   const parts: Readonly<Record<string, () => string>> = {
-    api: () => apiReference(openApi()),
+    access: () => accessTable(routes),
+    api: () => apiReference(openApiDocument(routes)),
     configuration: configurationTable,
     detections: detectionsTable,
     events: eventsTable,

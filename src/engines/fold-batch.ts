@@ -5,15 +5,13 @@
 
 import type { EventPayload, IngestEvent } from "../contract/events.js";
 import type { RequestFacts, Surroundings } from "../contract/evidence.js";
-import { receivedMs } from "./event-time.js";
+import { isoTimeMs, receivedAtMs } from "../contract/iso-time.js";
+import { limits } from "../limits.js";
 import { environmentKeys, foldEnvironment, foldTiming } from "./fold-environment.js";
 import { foldForm, foldKeys, foldScroll } from "./fold-keyboard.js";
 import { foldPointerEvents } from "./fold-pointer.js";
 import { foldRequest } from "./fold-request.js";
 import { F, type SessionFeatures } from "./session-features.js";
-
-/** A clock that is further ahead than this is no clock of a visitor, ms. */
-const futureMs = 86_400_000;
 
 /**
  * Folds one accepted batch: its events in the order they were sent, repeats already dropped. Changes `features` in place.
@@ -26,7 +24,7 @@ export function foldBatch(
   surroundings: Surroundings,
 ): void {
   for (const event of events) foldEvent(features, event, facts);
-  const pathPoints = foldPointerEvents(features.numbers, events);
+  const pathPoints = foldPointerEvents(features.numbers, events, facts.nowMs);
   features.numbers[F.events]! += events.length;
   foldClocks(features.numbers, events, facts.nowMs);
   foldRequest(features, facts, surroundings, pathPoints);
@@ -44,10 +42,10 @@ function foldEvent(features: SessionFeatures, event: IngestEvent, facts: Request
     case "touch":
       return;
     case "scroll":
-      foldScroll(n, event);
+      foldScroll(n, event, facts.nowMs);
       return;
     case "key":
-      foldKeys(n, event);
+      foldKeys(n, event, facts.nowMs);
       return;
     case "form":
       foldForm(n, payload);
@@ -82,11 +80,9 @@ function foldTrust(n: number[], payload: EventPayload): void {
 /** The last event of a batch is stamped just before it is sent, so its distance from the server's clock should not move. */
 function foldClocks(n: number[], events: readonly IngestEvent[], nowMs: number): void {
   const last = events[events.length - 1];
-  const lastMs = last === undefined ? 0 : receivedMs(last.received_at);
-  if (lastMs === 0) return;
-  const skew = lastMs - nowMs;
-  if (skew > futureMs) n[F.futureEvents]! += 1;
-  const seconds = skew / 1000;
+  if (last === undefined) return;
+  if (isoTimeMs(last.received_at) - nowMs > limits.clockSkewMs) n[F.futureEvents]! += 1;
+  const seconds = (receivedAtMs(last.received_at, nowMs) - nowMs) / 1000;
   if (!(n[F.clockSkewMin]! <= seconds)) n[F.clockSkewMin] = seconds;
   if (!(n[F.clockSkewMax]! >= seconds)) n[F.clockSkewMax] = seconds;
 }

@@ -23,15 +23,17 @@ const trackMs = 1000;
 const astrayMin = 60;
 
 /** Folds one click, after the path up to its time. */
-export function foldClick(n: number[], event: IngestEvent): void {
+export function foldClick(n: number[], event: IngestEvent, nowMs: number): void {
   const { dwell, pointer_type: pointer, off_center: offCenter, trusted } = event.payload;
   if (trusted === false) n[F.clicksUntrusted]! += 1;
   else if (trusted === true) n[F.clicksTrusted]! += 1;
+  // Who made it has no hand: neither its place nor its time is a visitor's.
+  if (trusted === false) return;
   if (pointer === "none") {
     n[F.clicksByKey]! += 1;
     return;
   }
-  foldTrack(n, event);
+  foldTrack(n, event, nowMs);
   endStroke(n);
   placeStroke(n, n[F.pathX]!, n[F.pathY]!);
   if (pointer === "touch") {
@@ -60,10 +62,10 @@ function foldHold(n: number[], dwell: number): void {
 }
 
 /** Whether the pointer was where it clicked. */
-function foldTrack(n: number[], event: IngestEvent): void {
+function foldTrack(n: number[], event: IngestEvent, nowMs: number): void {
   const { x, y, pointer_type: pointer } = event.payload;
   if (x === undefined || y === undefined || n[F.points] === 0 || (pointer ?? "mouse") !== "mouse") return;
-  if (Math.abs(eventTimeMs(event, n[F.pathT]!) - n[F.rawT]!) > trackMs) return;
+  if (Math.abs(eventTimeMs(event, n[F.pathT]!, nowMs) - n[F.rawT]!) > trackMs) return;
   n[F.clicksTracked]! += 1;
   if (Math.abs(x - n[F.rawX]!) + Math.abs(y - n[F.rawY]!) > astrayMin) n[F.clicksAstray]! += 1;
 }

@@ -1,6 +1,6 @@
 /** Folds typing rhythm, scrolling and forms into the features. Timings only: what was typed never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
-import { boundedMs, eventTimeMs } from "./event-time.js";
+import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
 import { halve } from "./fold-steps.js";
 import { F } from "./session-features.js";
 
@@ -11,17 +11,21 @@ const dwellShortMs = 8;
 const flightShortMs = 15;
 const flightInstantMs = 3;
 const scrollPauseMs = 2000;
+/** A notch of the wheel goes at least so far, px. */
+const notchMin = 100;
 const sumsMax = 8192;
 
 /** Folds a `key` event: one press (`dwell`, `flight`) or a run of them (`strokes`). */
-export function foldKeys(n: number[], event: IngestEvent): void {
+export function foldKeys(n: number[], event: IngestEvent, nowMs: number): void {
   const { payload } = event;
-  if (payload.strokes !== undefined && payload.strokes.length > 0) foldStrokes(n, event, payload.strokes);
+  // Keys that a script made are not the visitor's.
+  if (payload.trusted === false) return;
+  if (payload.strokes !== undefined && payload.strokes.length > 0) foldStrokes(n, event, payload.strokes, nowMs);
   else {
     n[F.keys]! += Math.max(1, Math.min(payload.count ?? 1, 1000));
     if (payload.dwell !== undefined) foldDwell(n, payload.dwell);
     if (payload.flight !== undefined && n[F.keys]! > 1) foldFlight(n, payload.flight);
-    n[F.keyT] = eventTimeMs(event, n[F.keyT]!);
+    n[F.keyT] = eventTimeMs(event, n[F.keyT]!, nowMs);
   }
   n[F.backspaces]! += boundedCount(payload.backspaces);
   n[F.pastes]! += boundedCount(payload.pastes);
@@ -40,9 +44,15 @@ const keySums = [
   F.flightsInstant,
 ];
 
-function foldStrokes(n: number[], event: IngestEvent, strokes: NonNullable<EventPayload["strokes"]>): void {
-  const startMs = eventTimeMs(event, n[F.keyT]!);
+function foldStrokes(
+  n: number[],
+  event: IngestEvent,
+  strokes: NonNullable<EventPayload["strokes"]>,
+  nowMs: number,
+): void {
+  const startMs = eventTimeMs(event, n[F.keyT]!, nowMs);
   let releaseMs = Number.NaN;
+  foldKeyClock(n, strokes);
   for (const [offset, dwell] of strokes) {
     n[F.keys]! += 1;
     foldDwell(n, dwell);
@@ -52,6 +62,20 @@ function foldStrokes(n: number[], event: IngestEvent, strokes: NonNullable<Event
     releaseMs = pressMs + boundedMs(Math.max(0, dwell));
   }
   n[F.keyT] = startMs + boundedMs(strokes[strokes.length - 1]![0]);
+}
+
+/** The same clock as a mouse's: see `foldGrid`. */
+function foldKeyClock(n: number[], strokes: NonNullable<EventPayload["strokes"]>): void {
+  for (let index = 0; index < strokes.length; index++) {
+    const [offset, dwell] = strokes[index]!;
+    noteKeyTime(n, dwell);
+    if (index > 0) noteKeyTime(n, offset - strokes[index - 1]![0]);
+  }
+}
+
+function noteKeyTime(n: number[], ms: number): void {
+  n[F.keyTimes]! += 1;
+  if (isWholeMs(ms)) n[F.keyTimesWhole]! += 1;
 }
 
 function foldDwell(n: number[], dwell: number): void {
@@ -75,11 +99,15 @@ function foldFlight(n: number[], flight: number): void {
 }
 
 /** Folds a `scroll` event. */
-export function foldScroll(n: number[], event: IngestEvent): void {
-  const { dy, dx, depth, scroll_input: input } = event.payload;
+export function foldScroll(n: number[], event: IngestEvent, nowMs: number): void {
+  const { dy, dx, depth, count, scroll_input: input } = event.payload;
   if (input === "none") n[F.scrollsUncaused]! += 1;
+  if (input === "wheel" && Math.abs(dy ?? 0) >= notchMin) {
+    n[F.wheelBursts]! += 1;
+    if (count === 1) n[F.wheelLeaps]! += 1;
+  }
   n[F.scrolls]! += 1;
-  const t = eventTimeMs(event, n[F.scrollT]!);
+  const t = eventTimeMs(event, n[F.scrollT]!, nowMs);
   const gap = t - n[F.scrollT]!;
   if (n[F.scrolls]! > 1 && gap > 0 && gap < scrollPauseMs) {
     n[F.scrollGaps]! += 1;

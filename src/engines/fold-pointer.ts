@@ -3,7 +3,7 @@
  * Only sums and the last steps are kept. Clicks take their place in the path by time, see fold-clicks.ts.
  */
 import type { EventPayload, IngestEvent, PointRow } from "../contract/events.js";
-import { boundedMs, eventTimeMs } from "./event-time.js";
+import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
 import { foldClick } from "./fold-clicks.js";
 import { endStroke, foldStep, placeStroke } from "./fold-steps.js";
 import { F } from "./session-features.js";
@@ -19,8 +19,6 @@ const rushMs = 3;
 const rushMin = 25;
 /** Before any clock's start, so that whatever follows begins a path, ms. */
 const longAgoMs = -1e15;
-/** A time within this of a whole millisecond is one, ms. */
-const gridSlackMs = 0.11;
 /** No screen, nor a wall of them, reaches this far, px. */
 const coordinateMax = 100_000;
 /** Pointer capture reports drags beyond the window; further out is no screen beside it, px. */
@@ -30,13 +28,13 @@ const viewportSlack = 8000;
  * Folds the mouse, touch and click events of a batch; others are passed over. A click is listed before the path around it
  * (the SDK records it at once), so it waits until the path has come to its time. Returns the number of path points.
  */
-export function foldPointerEvents(n: number[], events: readonly IngestEvent[]): number {
+export function foldPointerEvents(n: number[], events: readonly IngestEvent[], nowMs: number): number {
   const clicks: IngestEvent[] = [];
   let count = 0;
   for (const event of events) {
     const { payload, type } = event;
     if (type === "page" && payload.nav_type !== "spa" && n[F.points]! > 0) {
-      foldClicksUntil(n, clicks, Number.POSITIVE_INFINITY);
+      foldClicksUntil(n, clicks, Number.POSITIVE_INFINITY, nowMs);
       leavePath(n);
     } else if (type === "click") {
       clicks.push(event);
@@ -50,12 +48,12 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[]): 
       count += payload.points?.length ?? 0;
     } else {
       const { [F.jumps]: jumps, [F.resumes]: resumes } = n;
-      count += foldPath(n, event, clicks);
+      count += foldPath(n, event, clicks, nowMs);
       // A pen is lifted and set down elsewhere.
       if (payload.pointer_type === "pen") [n[F.jumps], n[F.resumes]] = [jumps!, resumes!];
     }
   }
-  foldClicksUntil(n, clicks, Number.POSITIVE_INFINITY);
+  foldClicksUntil(n, clicks, Number.POSITIVE_INFINITY, nowMs);
   return count;
 }
 
@@ -67,30 +65,31 @@ function leavePath(n: number[]): void {
   n[F.rawT] = longAgoMs;
 }
 
-function foldPath(n: number[], event: IngestEvent, clicks: IngestEvent[]): number {
+function foldPath(n: number[], event: IngestEvent, clicks: IngestEvent[], nowMs: number): number {
   const { x, y, dx, dy, points } = event.payload;
   if (points === undefined || points.length === 0) {
     const place = x !== undefined && y !== undefined ? [x, y] : null;
     const moved = dx !== undefined && dy !== undefined ? [n[F.pathX]! + dx, n[F.pathY]! + dy] : null;
     const to = place ?? moved;
     if (to === null) return 0;
-    const t = eventTimeMs(event, n[F.pathT]!);
-    if (clicks.length > 0) foldClicksUntil(n, clicks, t);
+    const t = eventTimeMs(event, n[F.pathT]!, nowMs);
+    if (clicks.length > 0) foldClicksUntil(n, clicks, t, nowMs);
     foldPoint(n, t, to[0]!, to[1]!, event.payload.t !== undefined || event.payload.dt !== undefined);
     return 1;
   }
-  const startMs = eventTimeMs(event, n[F.pathT]!);
-  foldGrid(n, points);
+  const startMs = eventTimeMs(event, n[F.pathT]!, nowMs);
+  if (isMouse(event.payload) && event.payload.trusted !== false) foldGrid(n, points);
   for (const row of points) {
     const t = startMs + boundedMs(row[0]);
-    if (clicks.length > 0) foldClicksUntil(n, clicks, t);
+    if (clicks.length > 0) foldClicksUntil(n, clicks, t, nowMs);
     foldPoint(n, t, row[1], row[2], true);
   }
   return points.length;
 }
 
-function foldClicksUntil(n: number[], clicks: IngestEvent[], untilMs: number): void {
-  while (clicks.length > 0 && eventTimeMs(clicks[0]!, n[F.pathT]!) <= untilMs) foldClick(n, clicks.shift()!);
+function foldClicksUntil(n: number[], clicks: IngestEvent[], untilMs: number, nowMs: number): void {
+  while (clicks.length > 0 && eventTimeMs(clicks[0]!, n[F.pathT]!, nowMs) <= untilMs)
+    foldClick(n, clicks.shift()!, nowMs);
 }
 
 /** Adds one point of the path; `t` in ms of whatever clock the path comes with. Stamped on arrival only, it is not `isTimed`. */
@@ -119,13 +118,19 @@ function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolea
   n[F.pathY] = y;
 }
 
-/** Some window systems stamp input in whole milliseconds, whatever the page's clock; the SDK's rounding takes a tenth. */
+/**
+ * Some window systems stamp a mouse's input in whole milliseconds, whatever the page's clock. Neighbours are compared, so that one row with
+ * a time of its own spoils two of them and not all. Pens have their own clocks.
+ */
 function foldGrid(n: number[], points: readonly PointRow[]): void {
   for (let index = 1; index < points.length; index++) {
-    const t = points[index]![0];
-    n[F.rowsTimed]! += 1;
-    if (Math.abs(t - Math.round(t)) < gridSlackMs) n[F.rowsWhole]! += 1;
+    n[F.rowGaps]! += 1;
+    if (isWholeMs(points[index]![0] - points[index - 1]![0])) n[F.rowGapsWhole]! += 1;
   }
+}
+
+function isMouse(payload: EventPayload): boolean {
+  return (payload.pointer_type ?? "mouse") === "mouse";
 }
 
 /** Fast moves are looked at before points are thinned out. */
@@ -151,7 +156,7 @@ function foldMeasures(n: number[], payload: EventPayload): void {
   const isMeasured = payload.coalesced !== undefined || payload.fractional !== undefined;
   if (!isMeasured && payload.count !== undefined && payload.trusted === true) n[F.bareReports]! += 1;
   // Pens and fingers have fractions of pixels everywhere.
-  if (payload.fractional !== undefined && (payload.pointer_type ?? "mouse") === "mouse") {
+  if (payload.fractional !== undefined && isMouse(payload)) {
     n[F.fractionalN]! += 1;
     n[F.fractionalSum]! += payload.fractional;
   }

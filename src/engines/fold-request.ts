@@ -1,6 +1,8 @@
 /** Folds the facts of one ingest request (headers, address, counts kept by the store) into the features. */
 import type { RequestFacts, Surroundings } from "../contract/evidence.js";
+import { isPublicAddress } from "../contract/public-address.js";
 import { automationUserAgents } from "../detections/automation-user-agents.js";
+import { TextMemo } from "../text-memo.js";
 import { browserFamilies, type ClaimedBrowser, claimedBrowser, claimedSystems } from "./claimed-browser.js";
 import { hashText } from "./hash.js";
 import { F, type SessionFeatures, setText, T } from "./session-features.js";
@@ -19,8 +21,7 @@ export function foldRequest(
   foldIdentity(n, facts);
   foldHeaders(n, facts);
   setText(features, T.acceptLanguage, facts.acceptLanguage);
-  // A private address is a gateway in front of the service, not a visitor: everybody comes from it.
-  if (!isPrivate(facts.ip)) n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, surroundings.sessionsFromIp);
+  if (isPublicAddress(facts.ip)) n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, surroundings.sessionsFromIp);
   if (pathPoints >= shapePointsMin) {
     n[F.shapeSessionsMax] = Math.max(n[F.shapeSessionsMax]!, surroundings.sessionsWithShape);
   }
@@ -58,14 +59,12 @@ interface AgentClaims {
 }
 
 /** The claims of user agents seen of late: they repeat from visitor to visitor, and finding them out takes four microseconds. */
-const latestClaims = new Map<string, AgentClaims>();
-const latestClaimsMax = 1000;
+const latestClaims = new TextMemo<AgentClaims>(1000);
 
 function claimsOf(userAgent: string): AgentClaims {
   let claims = latestClaims.get(userAgent);
   if (claims === undefined) {
     claims = { tool: toolStrength(userAgent), browser: claimedBrowser(userAgent) };
-    if (latestClaims.size >= latestClaimsMax) latestClaims.clear();
     latestClaims.set(userAgent, claims);
   }
   return claims;
@@ -92,16 +91,6 @@ function networkOf(ip: string): string {
   const first = ip.indexOf(separator);
   const second = first < 0 ? -1 : ip.indexOf(separator, first + 1);
   return second < 0 ? ip : ip.slice(0, second);
-}
-
-function isPrivate(ip: string): boolean {
-  if (ip.includes(":")) return ip === "::1" || /^f[cd]|^fe80:/i.test(ip);
-  return ip.startsWith("127.") || ip.startsWith("10.") || ip.startsWith("192.168.") || isPrivate172(ip);
-}
-
-function isPrivate172(ip: string): boolean {
-  const second = ip.startsWith("172.") ? Number.parseInt(ip.slice(4), 10) : 0;
-  return second >= 16 && second <= 31;
 }
 
 function foldHeaders(n: number[], facts: RequestFacts): void {

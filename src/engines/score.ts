@@ -10,7 +10,7 @@ import {
   type LastRequest,
 } from "../contract/evidence.js";
 import { detections } from "../detections/catalogue.js";
-import { type Detection, strengths } from "../detections/detection.js";
+import { type Detection, type EvidenceGroup, strengths } from "../detections/detection.js";
 import { DetectionRunner } from "./detection-runner.js";
 import { type Evidence, evidenceOf } from "./session-evidence.js";
 import { F, type SessionFeatures } from "./session-features.js";
@@ -40,14 +40,16 @@ export interface ExplainedDetection {
 
 /** Runs all engines. An engine in which nothing speaks abstains; the behavioural one speaks for people as well. */
 export function runEngines(features: SessionFeatures, last: LastRequest): EngineResults {
-  const fired = firedDetections(evidenceOf(features, last));
+  const evidence = evidenceOf(features, last);
+  const fired = withoutStrangers(firedDetections(evidence));
+  const once = countedOnce(evidence, fired);
   const results: Record<EngineName, { score: number | null; fired: FiredDetection[] }> = {
     heuristics: { score: null, fired: [] },
     js_detection: { score: null, fired: [] },
     behavioral: { score: null, fired: [] },
   };
   for (const each of fired) {
-    insert(results[each.engine].fired, { id: each.id, contribution: contributionOf(each, fired) });
+    insert(results[each.engine].fired, { id: each.id, contribution: contributionOf(each, fired, once) });
   }
   for (const name of engineNames) results[name].score = engineScore(results[name].fired);
   if (results.behavioral.score === null) results.behavioral.score = humanScore(features.numbers);
@@ -69,13 +71,14 @@ export function combine(results: EngineResults): CombinedScore {
 /** Every detection that fired with its contribution and the values it read, strongest first. */
 export function explain(features: SessionFeatures, last: LastRequest): ExplainedDetection[] {
   const evidence = evidenceOf(features, last);
-  const fired = firedDetections(evidence);
+  const fired = withoutStrangers(firedDetections(evidence));
+  const once = countedOnce(evidence, fired);
   return fired
     .map((each) => ({
       id: each.id,
       slug: each.slug,
       engine: each.engine,
-      contribution: contributionOf(each, fired),
+      contribution: contributionOf(each, fired, once),
       evidence: Object.fromEntries(each.reads.map((name) => [wireName(name), evidence[name]])),
     }))
     .sort(strongestFirst);
@@ -89,19 +92,59 @@ export function firedDetections(evidence: Evidence, list: readonly Detection[] =
 }
 
 /**
- * The weight of a detection among those that `fired`, as log-odds; nothing when a stronger one saw the same cause, or one as
- * strong with a lower id. The order of `fired` has no meaning.
+ * Without what others did, unless in the same engine the visitor's own doing speaks for automation: a fact that honest browsers hardly ever
+ * share. A missing header is none, so that sessions of strangers behind the same address change nothing for whoever sends none.
  */
-export function contributionOf(each: Detection, fired: readonly Detection[]): number {
+function withoutStrangers(fired: Detection[]): Detection[] {
+  if (!fired.some(({ isOthersDoing }) => isOthersDoing)) return fired;
+  const speaksFor = (other: Detection) => fired.some((each) => isOwnDoing(each) && each.engine === other.engine);
+  return fired.filter((each) => !each.isOthersDoing || speaksFor(each));
+}
+
+function isOwnDoing(each: Detection): boolean {
+  return !each.isOthersDoing && each.state === "scoring" && strengths[each.strength] >= strengths.moderate;
+}
+
+/** Groups of evidence that one thing people use explains in this session: each counts once, `evenness` as one with `aid`, `switching` with `stripping`. */
+export type CountedOnce = { readonly [Group in EvidenceGroup]: boolean };
+
+function countedOnce(evidence: Evidence, fired: readonly Detection[]): CountedOnce {
+  const aid = !fired.some(({ isDriverTrace }) => isDriverTrace);
+  const evenness = aid && evidence.cleanDispatch === true;
+  return { aid, evenness, stripping: evidence.strippedHeaders === true, switching: aid };
+}
+
+const nothingOnce: CountedOnce = { aid: false, evenness: false, stripping: false, switching: false };
+
+/**
+ * The weight of a detection among those that `fired`, as log-odds; nothing when a stronger one saw the same cause or belongs to a group that
+ * counts `once`, or one as strong with a lower id. The order of `fired` has no meaning.
+ */
+export function contributionOf(each: Detection, fired: readonly Detection[], once = nothingOnce): number {
   if (each.state !== "scoring") return 0;
-  const weight = strengths[each.strength];
+  const weight = weightOf(each, once);
   for (const other of fired) {
-    if (other === each || other.cause !== each.cause || other.engine !== each.engine || other.state !== "scoring")
-      continue;
-    const otherWeight = strengths[other.strength];
+    if (other === each || other.engine !== each.engine || other.state !== "scoring") continue;
+    if (other.cause !== each.cause && !areOne(each, other, once)) continue;
+    const otherWeight = weightOf(other, once);
     if (otherWeight > weight || (otherWeight === weight && other.id < each.id)) return 0;
   }
   return weight;
+}
+
+/** Even paths that came as a hand's do are never more than notable: sticks, number pads and smoothed pointers draw them. */
+function weightOf({ strength, group }: Detection, once: CountedOnce): number {
+  const weight = strengths[strength];
+  return group === "evenness" && once.evenness ? Math.min(weight, strengths.notable) : weight;
+}
+
+function areOne({ group: one }: Detection, { group: other }: Detection, once: CountedOnce): boolean {
+  if (one === undefined || other === undefined || !once[one] || !once[other]) return false;
+  return ofHeaders(one) === ofHeaders(other);
+}
+
+function ofHeaders(group: EvidenceGroup): boolean {
+  return group === "stripping" || group === "switching";
 }
 
 /**

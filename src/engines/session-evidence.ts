@@ -67,6 +67,8 @@ export interface SessionEvidence {
   clicksUntrusted: number;
   clicksUntrustedShare: number;
   handActs: number;
+  /** What was done with a pointer or a finger. */
+  handMoves: number;
   // environment
   /** How many of ten things that every browser tells a page were reported. */
   environmentFacts: number;
@@ -173,8 +175,13 @@ export interface SessionEvidence {
   stepsPerResume: number;
   /** Paths that count their moves as the SDK does, but lack what it measures of them. */
   bareReports: number;
-  /** Share of the times of moves that are not whole milliseconds apart. */
+  /** What the SDK measures of moves is as the operating system's input has it, and nothing else tells of a driver. */
+  cleanDispatch: boolean;
+  /** Beside headers that begin with Sec-, at most one kind is lacking, and the page reports: as behind a proxy that strips some. */
+  strippedHeaders: boolean;
+  /** Share of the times between a mouse's moves that are not whole milliseconds; the same of keys. */
   offGridShare: number;
+  keyOffGridShare: number;
   unmovedClickShare: number;
   jumpedClickShare: number;
   shingles: number;
@@ -193,6 +200,9 @@ export interface SessionEvidence {
   scrollSameShare: number;
   uncausedScrollShare: number;
   scrollsUncaused: number;
+  /** Bursts of the wheel that went a notch or more in one event, and their share of all bursts of that length. */
+  wheelLeaps: number;
+  wheelLeapShare: number;
   // keys
   keys: number;
   dwellMean: number;
@@ -270,6 +280,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     clicksUntrusted: n[F.clicksUntrusted],
     clicksUntrustedShare: ratio(n[F.clicksUntrusted]!, n[F.clicksUntrusted]! + n[F.clicksTrusted]!, 1),
     handActs: n[F.clicksTrusted]! + n[F.keys]! + n[F.touches]! + Math.max(0, n[F.points]! - restingPoints),
+    handMoves: n[F.clicks]! + n[F.touches]! + Math.max(0, n[F.points]! - restingPoints),
     environmentFacts: environmentFacts(features),
     uaMobile: flag(n[F.uaMobile]!),
     uaDiffers: flag(n[F.uaDiffers]!),
@@ -358,7 +369,10 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     stepsPerResume: n[F.steps]! / (1 + n[F.resumes]!),
     bareReports: n[F.bareReports],
     astrayShare: ratio(n[F.clicksAstray]!, n[F.clicksTracked]!, clicksMin),
-    offGridShare: n[F.rowsTimed]! >= stepsMin ? 1 - n[F.rowsWhole]! / n[F.rowsTimed]! : undefined,
+    cleanDispatch: isCleanDispatch(features),
+    strippedHeaders: environmentFacts(features) >= reportMin && missingKinds(n) <= 1,
+    offGridShare: ratio(n[F.rowGaps]! - n[F.rowGapsWhole]!, n[F.rowGaps]!, stepsMin),
+    keyOffGridShare: ratio(n[F.keyTimes]! - n[F.keyTimesWhole]!, n[F.keyTimes]!, stepsMin),
     shingles: n[F.shingles],
     replayedShare: ratio(n[F.shinglesReplayed]!, n[F.shingles]!, shinglesMin),
     turnHashes: n[F.turnHashes],
@@ -373,6 +387,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
       : undefined,
     scrollSameShare: ratio(n[F.scrollSame]!, n[F.scrolls]!, scrollsMin),
     scrollsUncaused: n[F.scrollsUncaused],
+    wheelLeaps: n[F.wheelLeaps],
+    wheelLeapShare: ratio(n[F.wheelLeaps]!, n[F.wheelBursts]!, 1),
     uncausedScrollShare: ratio(n[F.scrollsUncaused]!, n[F.scrolls]!, 4),
     keys: n[F.keys],
     dwellMean: ratio(n[F.dwellSum]!, n[F.dwells]!, keysMin),
@@ -396,6 +412,12 @@ const correlationStrokesMin = 6;
 const clicksMin = 2;
 const scrollsMin = 8;
 const keysMin = 12;
+/** Facts of an environment from which a page is there. */
+const reportMin = 4;
+/** Input of the operating system: at most so many moves with fractions, a lag of 4.2 ms in Firefox (drivers: 0.2), times on the grid. */
+const cleanFractionsMax = 0.1;
+const cleanLagMin = 1;
+const cleanGridMin = 0.9;
 const shinglesMin = 4;
 const turnHashesMin = 8;
 /** Moves an event, on average, from which some were merged: drivers' are 1.00 in 40 captures, people's 1.02 to 3.4 in 13. */
@@ -418,6 +440,27 @@ function environmentFacts({ numbers, texts }: SessionFeatures): number {
   let count = (texts[T.platform] === "" ? 0 : 1) + (texts[T.timezone] === "" ? 0 : 1);
   for (const position of commonFacts) if (!Number.isNaN(numbers[position])) count += 1;
   return count;
+}
+
+/** Kinds of headers, of those that every browser sends whatever its version, which some batch lacked. */
+function missingKinds(n: readonly number[]): number {
+  const language = n[F.noAcceptLanguage]!;
+  const accept = n[F.noAccept]! + n[F.libraryAccept]!;
+  const encoding = n[F.noAcceptEncoding]! + n[F.noBrotli]!;
+  return [language, accept, encoding, n[F.noOrigin]!].filter((count) => count > 0).length;
+}
+
+/**
+ * Moves that came as a hand's do. Who dispatches them shows on Linux by the clock of Chromium, in Firefox by lags shorter than a person's, and
+ * elsewhere by fractions of pixels; a driver that rounds them is not told from an aid there.
+ */
+function isCleanDispatch({ numbers: n, texts }: SessionFeatures): boolean {
+  if (n[F.lagN] === 0 || n[F.fractionalN] === 0 || texts[T.driverArtifacts] !== "") return false;
+  if (n[F.fractionalSum]! / n[F.fractionalN]! > cleanFractionsMax) return false;
+  const family = browserFamilies[n[F.browserFamily]! - 1];
+  if (family === "firefox") return n[F.lagSum]! / n[F.lagN]! >= cleanLagMin;
+  if (family !== "chromium" || claimedSystems[n[F.browserSystem]! - 1] !== "linux") return true;
+  return n[F.rowGaps]! >= stepsMin && n[F.rowGapsWhole]! / n[F.rowGaps]! >= cleanGridMin;
 }
 
 function flag(value: number): boolean | undefined {

@@ -7,8 +7,9 @@ import {
   countFields,
   type FactName,
   factFields,
-  featuresVersion,
   type NumberKind,
+  nextFieldNumber,
+  retiredFields,
   type TextName,
   textFields,
 } from "./feature-fields.js";
@@ -21,12 +22,18 @@ export interface SessionFeatures {
 }
 
 const numberFields = [...countFields, ...factFields];
-const numberCount = numberFields.length;
 const countCount = countFields.length;
-const textCount = textFields.length;
-const bitmapBytes = Math.ceil((numberCount + textCount) / 8);
+
+/**
+ * A packed record: u8 version, u16 bytes in all, u8 bytes of bitmap, a bit for each field number that is stored, then the values in the
+ * order of their numbers. Version 5 lacks the size of its bitmap, which was this; what is older reads as a session without history.
+ */
+const version = 6;
+const versionBefore = 5;
+const bitmapBytesBefore = 28;
+const bitmapBytes = Math.ceil(nextFieldNumber / 8);
 /** First byte after version, record length and bitmap. */
-const headBytes = 3 + bitmapBytes;
+const headBytes = 4 + bitmapBytes;
 
 /** Position of each number in `SessionFeatures.numbers`. */
 export const F = Object.fromEntries(numberFields.map((each, index) => [each.name, index])) as Readonly<
@@ -41,10 +48,43 @@ export const T = Object.fromEntries(textFields.map((each, index) => [each.name, 
 /** Steps that the features carry from batch to batch for shingles: the fields `ring0` to `ring6`. */
 export const ringSize = 7;
 
-const kindCodes: Record<NumberKind, number> = { u8: 0, u16: 1, u32: 2, f32: 3, f64: 4 };
-const kinds = numberFields.map((each) => kindCodes[each.kind]);
+const kindCodes: Record<NumberKind | "text", number> = { u8: 0, u16: 1, u32: 2, f32: 3, f64: 4, text: 5 };
+const f32Kind = kindCodes.f32;
+const textKind = kindCodes.text;
+
+/** How each field number is stored, and its position among the numbers or texts; -1: nobody's, or retired. */
+const kindOf: number[] = Array.from({ length: nextFieldNumber }, () => -1);
+const positionOf: number[] = kindOf.slice();
+
+function place(number: number, kind: NumberKind | "text", position: number): void {
+  if (kindOf[number] !== -1) throw new Error(`field number ${number} is taken twice, or not below nextFieldNumber`);
+  kindOf[number] = kindCodes[kind];
+  positionOf[number] = position;
+}
+for (const [position, { number, kind }] of numberFields.entries()) place(number, kind, position);
+for (const [position, { number }] of textFields.entries()) place(number, "text", position);
+for (const { number, kind } of retiredFields) place(number, kind, -1);
+
+/** Neighbours by number that are neighbours by position as well: packing looks up no position for each. */
+interface Run {
+  readonly isText: boolean;
+  readonly number: number;
+  readonly from: number;
+  to: number;
+}
+const runs: Run[] = [];
+for (const [number, position] of positionOf.entries()) {
+  if (position === -1) continue;
+  const isText = kindOf[number] === textKind;
+  const last = runs.at(-1);
+  const isNext = last?.isText === isText && last.to === position && last.number + position - last.from === number;
+  if (isNext) last.to++;
+  else runs.push({ isText, number, from: position, to: position + 1 });
+}
+
 const integerMax = [0xff, 0xffff, 0xffffffff];
 const f32Max = 3.4028234663852886e38;
+const f64Max = Number.MAX_VALUE;
 
 /** Fields start as doubles (0.5 at creation), so that the array never changes its representation while folding. */
 const freshNumbers = numberFields.map((_, index) => (index < countCount ? 0.5 : Number.NaN));
@@ -56,7 +96,7 @@ const internedPosition = new Map(internedTexts.map((each, index) => [each, index
 /** Bytes that `packFeatures` may need at most. */
 export const packedBytesMax =
   headBytes +
-  kinds.reduce((sum, kind) => sum + [2, 3, 5, 4, 8][kind]!, 0) +
+  numberFields.reduce((sum, { kind }) => sum + { u8: 2, u16: 3, u32: 5, f32: 4, f64: 8 }[kind], 0) +
   textFields.reduce((sum, each) => sum + 2 + 3 * each.charactersMax, 0);
 
 /** Features of a session that nothing is known of. */
@@ -82,25 +122,21 @@ function asInteger(value: number, kind: number): number {
   return value <= 0 ? 0 : value >= max ? max : Math.round(value);
 }
 
-function isStored(value: number, index: number): boolean {
+function isStored(value: number, position: number): boolean {
   // A NaN count can't be, but must not poison the record either.
-  return !Number.isNaN(value) && (index >= countCount || value !== 0);
+  return !Number.isNaN(value) && (position >= countCount || value !== 0);
 }
 
 /** Bytes `packFeatures` will write; up to three less are written when a very long text is cut inside a character. */
 export function packedBytes(features: SessionFeatures): number {
-  const { numbers, texts } = features;
   let bytes = headBytes;
-  for (let index = 0; index < numberCount; index++) {
-    const value = numbers[index]!;
-    if (!isStored(value, index)) continue;
-    const kind = kinds[index]!;
-    bytes += kind > 2 ? (kind === 3 ? 4 : 8) : varintBytes(asInteger(value, kind));
+  for (const [position, { kind }] of numberFields.entries()) {
+    const value = features.numbers[position]!;
+    if (!isStored(value, position)) continue;
+    if (kind === "f32" || kind === "f64") bytes += kind === "f32" ? 4 : 8;
+    else bytes += varintBytes(asInteger(value, kindCodes[kind]));
   }
-  for (let index = 0; index < textCount; index++) {
-    const value = texts[index]!;
-    if (value !== "") bytes += internedPosition.has(value) ? 1 : textBytes(value);
-  }
+  for (const value of features.texts) if (value !== "") bytes += internedPosition.has(value) ? 1 : textBytes(value);
   return bytes;
 }
 
@@ -115,18 +151,31 @@ function textBytes(value: string): number {
  * (`packedBytesMax` always suffices); a smaller one throws a RangeError of Buffer. Cost: about a microsecond.
  */
 export function packFeatures(features: SessionFeatures, target: Buffer, offset: number): number {
-  const { numbers, texts } = features;
-  const bitmap = offset + 3;
+  target[offset] = version;
+  target[offset + 3] = bitmapBytes;
+  const bitmap = offset + 4;
   target.fill(0, bitmap, bitmap + bitmapBytes);
-  target[offset] = featuresVersion;
   let at = offset + headBytes;
-  for (let index = 0; index < numberCount; index++) {
-    const value = numbers[index]!;
-    if (!isStored(value, index)) continue;
-    target[bitmap + (index >> 3)]! |= 1 << (index & 7);
-    const kind = kinds[index]!;
-    if (kind === 3) at = target.writeFloatLE(Math.max(-f32Max, Math.min(f32Max, value)), at);
-    else if (kind === 4) at = target.writeDoubleLE(value, at);
+  for (const run of runs) {
+    at = run.isText
+      ? packTexts(features.texts, run, target, bitmap, at)
+      : packNumbers(features.numbers, run, target, bitmap, at);
+  }
+  target.writeUInt16LE(at - offset, offset + 1);
+  return at;
+}
+
+function packNumbers(numbers: readonly number[], run: Run, target: Buffer, bitmap: number, offset: number): number {
+  let at = offset;
+  const shift = run.number - run.from;
+  for (let position = run.from; position < run.to; position++) {
+    const value = numbers[position]!;
+    if (!isStored(value, position)) continue;
+    const number = position + shift;
+    target[bitmap + (number >> 3)]! |= 1 << (number & 7);
+    const kind = kindOf[number]!;
+    if (kind === f32Kind) at = target.writeFloatLE(Math.max(-f32Max, Math.min(f32Max, value)), at);
+    else if (kind > f32Kind) at = target.writeDoubleLE(Math.max(-f64Max, Math.min(f64Max, value)), at);
     else {
       let rest = asInteger(value, kind);
       while (rest >= 0x80) {
@@ -136,14 +185,18 @@ export function packFeatures(features: SessionFeatures, target: Buffer, offset: 
       target[at++] = rest;
     }
   }
-  for (let index = 0; index < textCount; index++) {
-    const value = texts[index]!;
+  return at;
+}
+
+function packTexts(texts: readonly string[], run: Run, target: Buffer, bitmap: number, offset: number): number {
+  let at = offset;
+  for (let position = run.from; position < run.to; position++) {
+    const value = texts[position]!;
     if (value === "") continue;
-    const bit = numberCount + index;
-    target[bitmap + (bit >> 3)]! |= 1 << (bit & 7);
+    const number = position + run.number - run.from;
+    target[bitmap + (number >> 3)]! |= 1 << (number & 7);
     at = packText(value, target, at);
   }
-  target.writeUInt16LE(at - offset, offset + 1);
   return at;
 }
 
@@ -162,77 +215,88 @@ function packText(value: string, target: Buffer, offset: number): number {
   return at + written;
 }
 
-/** Whether features were packed in the layout of this version; those of another read as a session without history. */
-export function hasPresentLayout(packed: Buffer): boolean {
-  return packed.length > 0 && packed[0] === featuresVersion;
+/** Whether features were packed in a layout that is read; those of another read as a session without history. */
+export function hasKnownLayout(packed: Buffer): boolean {
+  return packed.length > 0 && (packed[0] === version || packed[0] === versionBefore);
 }
 
 /**
  * Reads features packed between `offset` and `end`, which may be followed by anything. null when the bytes are truncated or
- * make no sense; a record of another version reads as a new session. Never throws, whatever the bytes.
+ * make no sense; a record of an unknown version reads as a new session. Numbers that a newer build has given are behind all that
+ * this one knows, and left out. Never throws, whatever the bytes.
  */
 export function unpackFeatures(source: Buffer, offset: number, end: number): SessionFeatures | null {
   if (offset < 0 || end > source.length || end - offset < 1) return null;
-  if (source[offset] !== featuresVersion) return newFeatures();
-  if (end - offset < headBytes) return null;
+  if (source[offset] === version) {
+    return end - offset < 4 ? null : unpackFields(source, offset, end, offset + 4, source[offset + 3]!);
+  }
+  if (source[offset] === versionBefore) return unpackFields(source, offset, end, offset + 3, bitmapBytesBefore);
+  return newFeatures();
+}
+
+function unpackFields(
+  source: Buffer,
+  offset: number,
+  end: number,
+  bitmap: number,
+  bytesOfBitmap: number,
+): SessionFeatures | null {
+  let at = bitmap + bytesOfBitmap;
+  if (at > end) return null;
   const stop = offset + source.readUInt16LE(offset + 1);
-  if (stop > end || stop < offset + headBytes) return null;
+  if (stop > end || stop < at) return null;
   const features = newFeatures();
-  const afterNumbers = unpackNumbers(source, offset, stop, features.numbers);
-  if (afterNumbers < 0) return null;
-  return unpackTexts(source, offset + 3, afterNumbers, stop, features.texts) === stop ? features : null;
-}
-
-function unpackNumbers(source: Buffer, offset: number, stop: number, numbers: number[]): number {
-  const bitmap = offset + 3;
-  let at = offset + headBytes;
-  for (let index = 0; index < numberCount; index++) {
-    if ((source[bitmap + (index >> 3)]! & (1 << (index & 7))) === 0) continue;
-    const kind = kinds[index]!;
-    if (kind > 2) {
-      const bytes = kind === 3 ? 4 : 8;
-      if (at + bytes > stop) return -1;
-      const value = kind === 3 ? source.readFloatLE(at) : source.readDoubleLE(at);
-      if (!Number.isFinite(value)) return -1;
-      numbers[index] = value;
-      at += bytes;
-    } else {
-      let value = 0;
-      let factor = 1;
-      let byte = 0x80;
-      while (byte >= 0x80) {
-        if (at >= stop || factor > 0x10000000) return -1;
-        byte = source[at++]!;
-        value += (byte & 0x7f) * factor;
-        factor *= 128;
+  const { numbers, texts } = features;
+  for (let index = 0; index < bytesOfBitmap; index++) {
+    for (let bits = source[bitmap + index]!; bits !== 0; bits &= bits - 1) {
+      const number = 8 * index + 31 - Math.clz32(bits & -bits);
+      if (number >= nextFieldNumber) return features;
+      const kind = kindOf[number]!;
+      const position = positionOf[number]!;
+      if (kind === textKind) {
+        at = unpackText(source, at, stop, position, texts);
+        if (at < 0) return null;
+      } else if (kind >= f32Kind) {
+        const bytes = kind === f32Kind ? 4 : 8;
+        if (at + bytes > stop) return null;
+        const value = kind === f32Kind ? source.readFloatLE(at) : source.readDoubleLE(at);
+        if (!Number.isFinite(value)) return null;
+        if (position >= 0) numbers[position] = value;
+        at += bytes;
+      } else {
+        let value = 0;
+        let factor = 1;
+        let byte = 0x80;
+        while (byte >= 0x80) {
+          if (at >= stop || factor > 0x10000000) return null;
+          byte = source[at++]!;
+          value += (byte & 0x7f) * factor;
+          factor *= 128;
+        }
+        if (value > integerMax[kind]!) return null;
+        if (position >= 0) numbers[position] = value;
       }
-      if (value > integerMax[kind]!) return -1;
-      numbers[index] = value;
     }
   }
-  return at;
+  return at === stop ? features : null;
 }
 
-function unpackTexts(source: Buffer, bitmap: number, offset: number, stop: number, texts: string[]): number {
+/** Reads one text into its place, unless it has none; returns where it ends, -1 when it makes no sense. */
+function unpackText(source: Buffer, offset: number, stop: number, position: number, texts: string[]): number {
   let at = offset;
-  for (let index = 0; index < textCount; index++) {
-    const bit = numberCount + index;
-    if ((source[bitmap + (bit >> 3)]! & (1 << (bit & 7))) === 0) continue;
-    if (at >= stop) return -1;
-    let bytes = source[at++]!;
-    if (bytes >= 0x80 && bytes !== 0xff) {
-      const known = internedTexts[bytes - 0x80];
-      if (known === undefined) return -1;
-      texts[index] = known;
-      continue;
-    }
-    if (bytes === 0xff) {
-      if (at >= stop) return -1;
-      bytes = source[at++]!;
-    }
-    if (at + bytes > stop) return -1;
-    texts[index] = source.toString("utf8", at, at + bytes);
-    at += bytes;
+  if (at >= stop) return -1;
+  let bytes = source[at++]!;
+  if (bytes >= 0x80 && bytes !== 0xff) {
+    const known = internedTexts[bytes - 0x80];
+    if (known === undefined) return -1;
+    if (position >= 0) texts[position] = known;
+    return at;
   }
-  return at;
+  if (bytes === 0xff) {
+    if (at >= stop) return -1;
+    bytes = source[at++]!;
+  }
+  if (at + bytes > stop) return -1;
+  if (position >= 0) texts[position] = source.toString("utf8", at, at + bytes);
+  return at + bytes;
 }

@@ -5,18 +5,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-
-/** What must be true for requests to be sent here. */
-export interface Readiness {
-  /** The store can be read. */
-  readonly store: boolean;
-  /** All scoring threads are up. */
-  readonly workers: boolean;
-  /** The server is stopping. */
-  readonly draining: boolean;
-}
-
-export const isReady = ({ store, workers, draining }: Readiness): boolean => store && workers && !draining;
+import { isLoopbackHost } from "../contract/loopback.js";
+import { isReady, type Readiness } from "./readiness.js";
 
 export interface AdminOptions {
   readonly host: string;
@@ -31,6 +21,11 @@ export interface AdminOptions {
   readonly onTaken: () => void;
   readonly onListening: (port: number) => void;
   readonly retryMs: number;
+  /** Connections at once, and requests of each: what Node holds for those that do not read is bounded by nothing else. */
+  readonly connectionsMax: number;
+  readonly requestsOfConnection: number;
+  /** How long a connection may stay without a byte either way. */
+  readonly silenceMs: number;
 }
 
 export interface AdminServer {
@@ -46,6 +41,9 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
       else response.destroy();
     });
   });
+  server.maxConnections = options.connectionsMax;
+  server.maxRequestsPerSocket = options.requestsOfConnection;
+  server.timeout = options.silenceMs;
   const retry = new AbortController();
   if (!(await listens(server, options))) {
     options.onTaken();
@@ -117,6 +115,17 @@ async function answer(options: AdminOptions, request: IncomingMessage, response:
     const ready = isReady(checks);
     const body = { status: ready ? "ready" : "not ready", ...checks };
     reply(response, request, ready ? 200 : 503, jsonType, JSON.stringify(body));
+  } else if (!isMeantForUs(options, request)) {
+    reply(
+      response,
+      request,
+      421,
+      jsonType,
+      JSON.stringify({
+        error: "Misdirected request",
+        message: "without an admin token, metrics are answered under a loopback name or address only",
+      }),
+    );
   } else if (!isAllowed(options.token, request)) {
     response.setHeader("WWW-Authenticate", "Bearer");
     reply(
@@ -129,6 +138,16 @@ async function answer(options: AdminOptions, request: IncomingMessage, response:
   } else {
     reply(response, request, 200, options.metricsType, await options.metrics());
   }
+}
+
+/**
+ * A web page can give its own host name the address 127.0.0.1 and then read what a browser on this machine gets from here (DNS
+ * rebinding). The `Host` header still holds that name. With a token, or on an address that others reach anyway, it does not matter.
+ */
+function isMeantForUs({ host, token }: AdminOptions, request: IncomingMessage): boolean {
+  if (token !== "" || !isLoopbackHost(host)) return true;
+  const asked = (request.headers.host ?? "").replace(/:\d*$/, "");
+  return isLoopbackHost(asked) || asked.toLowerCase() === host.toLowerCase();
 }
 
 /** Compares hashes, so that neither length nor prefix shows in the time it takes. */

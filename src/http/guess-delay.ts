@@ -1,5 +1,5 @@
 /**
- * Slows down who guesses account tokens: after some wrong ones from an address, each further wrong one is answered later. Right ones
+ * Slows down who guesses account tokens: after some wrong ones from an address (IPv6: a /64), each further wrong one is answered later. Right ones
  * are never held back, so nobody behind the same address is locked out; the data plane does not come here.
  */
 import { limits } from "../limits.js";
@@ -10,18 +10,21 @@ interface Guesses {
 }
 
 export class GuessDelay {
-  readonly #byAddress = new Map<string, Guesses>();
+  /** By source, the one that guessed least recently first. */
+  readonly #bySource = new Map<string, Guesses>();
   #held = 0;
 
-  /** Counts a wrong guess; ms to wait before it is answered, most often 0. */
+  /** Counts a wrong guess from this address as uWebSockets prints it; ms to wait before it is answered, most often 0. */
   delayMs(address: string, nowMs: number): number {
-    let guesses = this.#byAddress.get(address);
+    const source = sourceOf(address);
+    let guesses = this.#bySource.get(source);
     if (guesses === undefined || nowMs - guesses.sinceMs >= limits.guessWindowMs || nowMs < guesses.sinceMs) {
-      // Addresses must not fill the memory: a full memo starts anew.
-      if (this.#byAddress.size >= limits.guessAddressesMax) this.#byAddress.clear();
       guesses = { count: 0, sinceMs: nowMs };
-      this.#byAddress.set(address, guesses);
     }
+    // Sources must not fill the memory: beyond the bound the one that guessed least recently is forgotten, and no other.
+    this.#bySource.delete(source);
+    this.#bySource.set(source, guesses);
+    if (this.#bySource.size > limits.guessAddressesMax) this.#bySource.delete(this.#bySource.keys().next().value!);
     guesses.count++;
     return guesses.count > limits.guessesFree && this.#held < limits.guessesHeldMax ? limits.guessDelayMs : 0;
   }
@@ -38,4 +41,14 @@ export class GuessDelay {
       answer();
     }, delayMs);
   }
+}
+
+/**
+ * Whose guess it is: an IPv4 address, or the /64 of IPv6, which is the least that one customer gets. Takes IPv6 in full, with all
+ * eight groups of four digits; other text stands for itself.
+ */
+function sourceOf(address: string): string {
+  const isFull = address.length === 39 && !address.includes(".");
+  if (!isFull || address.startsWith("0000:0000:0000:0000:0000:ffff:")) return address;
+  return address.slice(0, 19);
 }

@@ -1,7 +1,7 @@
 /** The shape of the route table: a route is one row of method, path, credential and handler. */
 import type { HttpRequest } from "uWebSockets.js";
-import type { Ability } from "../auth/abilities.js";
 import type { KeyHolder, TokenHolder } from "../auth/credentials.js";
+import type { TokenNeed } from "../contract/access.js";
 import type { Project } from "../contract/entities.js";
 import type { Feature } from "../contract/plans.js";
 import type { RouteDoc } from "../contract/route-doc.js";
@@ -19,6 +19,8 @@ export interface Call {
   readonly body: Buffer;
   /** Values of the headers that the row names, in its order; "" for one that the request lacks. */
   readonly headers: readonly string[];
+  /** Whether the client has gone: long work for it is to end. */
+  readonly isAborted: () => boolean;
 }
 
 export interface TokenCall extends Call {
@@ -53,18 +55,17 @@ export interface PublicRoute extends Row {
 /** Account token. */
 export interface TokenRoute extends Row {
   readonly credential: "token";
-  readonly ability?: Ability;
+  /** What the token must be able to do: a row that does not say does not compile. */
+  readonly needs: TokenNeed;
   readonly feature?: Feature;
   readonly needsSubscription?: boolean;
-  /** Whether it changes configuration: asks `projects:write` under `--strict-abilities`. */
-  readonly changes?: boolean;
   readonly handle: Handler<TokenCall>;
 }
 /** Account token, and the first parameter is a project of its account. */
 export interface ProjectRoute extends Row {
   readonly credential: "project";
-  /** Whether it changes configuration: asks `projects:write` under `--strict-abilities`. */
-  readonly changes?: boolean;
+  /** What the token must be able to do: a row that does not say does not compile. */
+  readonly needs: TokenNeed;
   readonly handle: Handler<ProjectCall>;
 }
 /** Private key, with an active subscription. */
@@ -75,6 +76,8 @@ export interface KeyRoute extends Row {
 /** The data plane's hot paths: the handler itself reads what it needs of the request, synchronously. */
 export interface RawRoute extends Row {
   readonly credential: "site-key" | "private-key-raw";
+  /** Whether the handler looks at the framing itself, since it walks the headers anyway; default false. */
+  readonly checksFraming?: true;
   readonly handleRaw: (exchange: Exchange, req: HttpRequest) => void;
 }
 

@@ -2,35 +2,27 @@
  * The uWebSockets.js front: turns the route table into an application, checks credentials in the contract's order and runs the
  * handlers. Handlers know nothing of sockets; this file knows nothing of what they do.
  */
-import "./header-limit.js";
-
-import {
-  App,
-  type HttpRequest,
-  type HttpResponse,
-  SSLApp,
-  type TemplatedApp,
-  type us_listen_socket,
-  us_listen_socket_close,
-  us_socket_local_port,
-} from "uWebSockets.js";
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from "uWebSockets.js";
 import { setTimeout as delay } from "node:timers/promises";
-import { isAble } from "../auth/abilities.js";
+import { lackOf } from "../auth/abilities.js";
 import type { Credentials, TokenHolder } from "../auth/credentials.js";
-import type { Project } from "../contract/entities.js";
+import type { CertificateFiles } from "../certificate.js";
+import type { TokenNeed } from "../contract/access.js";
+import type { Project, Role } from "../contract/entities.js";
 import type { Plans } from "../contract/plans.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { turn } from "../turn.js";
 import type { AccessLog } from "./access-log.js";
-import type { CertificateFiles } from "./certificate.js";
 import { bearer, Exchange, type RequestMeter } from "./exchange.js";
-import { ambiguous, isAmbiguous } from "./framing.js";
+import { ambiguous, chunkedGet, Framing } from "./framing.js";
 import { GuessDelay } from "./guess-delay.js";
 import { OpenWork } from "./open-work.js";
 import { type Reply, refusal } from "./reply.js";
 import { requestIds } from "./request-id.js";
 import type { Call, Method, ProjectRoute, RawRoute, Route, TokenRoute } from "./route.js";
+import { TurnShares } from "./turn-shares.js";
+import { App, SSLApp, us_listen_socket_close, us_socket_local_port } from "./uws.js";
 
 export interface ServerOptions {
   readonly routes: readonly Route[];
@@ -89,7 +81,9 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #nextRequestId = requestIds();
   readonly #work = new OpenWork();
+  readonly #turn = new TurnShares();
   readonly #guesses = new GuessDelay();
+  readonly #framing = new Framing();
   /** The one that takes connections last; the others serve what they have. */
   readonly #apps: TemplatedApp[] = [];
 
@@ -131,8 +125,9 @@ export class HttpServer {
       certificate === null
         ? App()
         : SSLApp({ cert_file_name: certificate.certificate, key_file_name: certificate.key });
-    const counted = (_: HttpResponse, count: number): void => {
+    const counted = (res: HttpResponse, count: number): void => {
       this.#work.connections += count;
+      if (count > 0 && this.#work.connections > limits.connectionsMax) res.close();
     };
     app.filter(counted);
     for (const route of routes) this.#register(app, route);
@@ -154,11 +149,33 @@ export class HttpServer {
     const meter = this.#options.meterOf(method, route.path);
     app[route.method](route.path, (res, req) => {
       this.#options.onTurn();
+      if (this.#isFlooded(res)) return;
       const exchange = this.#exchange(res, meter, method, route.path);
-      if ("handleRaw" in route) this.#runRaw(route, exchange, req);
-      else if (isAmbiguous(req)) exchange.send(ambiguous);
-      else this.#run(route, exchange, req);
+      if ("handleRaw" in route) {
+        if (route.checksFraming === true || this.#isFramed(exchange, req)) this.#runRaw(route, exchange, req);
+      } else if (this.#isFramed(exchange, req)) {
+        if (route.method === "get" && this.#framing.isChunked) exchange.send(chunkedGet);
+        else this.#run(route, exchange, req);
+      }
     });
+  }
+
+  /** Whether the peer has had more than its share of this turn of the event loop; the connection is closed then. */
+  #isFlooded(res: HttpResponse): boolean {
+    if (this.#turn.take(() => this.#work.peers.of(res))) return false;
+    res.close();
+    return true;
+  }
+
+  /** Whether it is clear where the request ends; one of which it is not is answered here. */
+  #isFramed(exchange: Exchange, req: HttpRequest): boolean {
+    const framing = this.#framing.read(req);
+    if (framing.isAmbiguous) {
+      exchange.send(ambiguous);
+      return false;
+    }
+    exchange.framedBy(framing);
+    return true;
   }
 
   #exchange(res: HttpResponse, meter: RequestMeter, method: string, path: string, toHead = false): Exchange {
@@ -175,7 +192,10 @@ export class HttpServer {
       const allow = rows.map((row) => methodNames[row.method]).join(", ");
       const meter = this.#options.meterOf(otherMethod, path);
       const refuseMethod = (res: HttpResponse, req: HttpRequest): void => {
-        this.#exchange(res, meter, otherMethod, path, req.getMethod() === "head").send({
+        if (this.#isFlooded(res)) return;
+        const exchange = this.#exchange(res, meter, otherMethod, path, req.getMethod() === "head");
+        if (!this.#isFramed(exchange, req)) return;
+        exchange.send({
           ...refusal(refuse("methodNotAllowed", `this path takes ${allow}`)),
           headers: [["Allow", allow]],
         });
@@ -189,8 +209,9 @@ export class HttpServer {
     }
     const meter = this.#options.meterOf(otherMethod, anyPath);
     app.any(anyPath, (res: HttpResponse, req: HttpRequest) => {
+      if (this.#isFlooded(res)) return;
       const exchange = this.#exchange(res, meter, otherMethod, anyPath, req.getMethod() === "head");
-      exchange.send(refusal(refuse("notFound", "there is nothing at this path")));
+      if (this.#isFramed(exchange, req)) exchange.send(refusal(refuse("notFound", "there is nothing at this path")));
     });
   }
 
@@ -216,10 +237,18 @@ export class HttpServer {
     }
     const handle = (body: Buffer): void => {
       this.#options.onTurn();
-      void this.#answer(exchange, () => answer({ params, query, body, headers }));
+      void this.#answer(exchange, () => answer({ params, query, body, headers, isAborted: () => exchange.isOver }));
     };
-    if (route.readsBody === true) exchange.readBody(limits.controlBodyBytesMax, handle);
-    else handle(Buffer.alloc(0));
+    if (route.readsBody !== true) {
+      handle(Buffer.alloc(0));
+      return;
+    }
+    exchange.readBody({
+      bytesMax: limits.controlBodyBytesMax,
+      isAnonymous: route.credential === "none",
+      onCrowded: () => crowded,
+      onBody: handle,
+    });
   }
 
   async #answer(exchange: Exchange, handle: () => Reply | Promise<Reply>): Promise<void> {
@@ -255,20 +284,15 @@ export class HttpServer {
 
   #admitToken(route: TokenRoute, holder: TokenHolder): ((call: Call) => Reply | Promise<Reply>) | Refusal {
     const { account, membership } = holder;
-    const asksPowers = route.needsSubscription === true || route.feature !== undefined || route.ability !== undefined;
-    if (asksPowers && (account === null || membership === null)) return notBound;
-    if (route.needsSubscription === true && account?.subscription !== "active") return noSubscription;
-    const features = account === null ? [] : (this.#options.plans[account.plan]?.features ?? []);
-    if (route.feature !== undefined && !features.includes(route.feature)) {
-      return refuse("featureNotAvailable", `the plan has no feature ${route.feature}`);
-    }
-    const role = membership?.role;
-    if (route.ability !== undefined && (role === undefined || !isAble(holder.token.abilities, role, route.ability))) {
-      return refuse("insufficientTokenAbility", `the token lacks the ability ${route.ability}`);
-    }
-    if (this.#options.strictAbilities && route.changes === true) {
-      if (role === undefined) return notBound;
-      if (!isAble(holder.token.abilities, role, "projects:write")) return noWriting;
+    const asksPowers = route.needs !== "any-token" || route.needsSubscription === true || route.feature !== undefined;
+    if (asksPowers) {
+      if (account === null || membership === null) return notBound;
+      if (route.needsSubscription === true && account.subscription !== "active") return noSubscription;
+      if (route.feature !== undefined && !this.#options.plans[account.plan]?.features.includes(route.feature)) {
+        return refuse("featureNotAvailable", `the plan has no feature ${route.feature}`);
+      }
+      const unable = this.#unable(route.needs, holder, membership.role);
+      if (unable !== null) return unable;
     }
     return (call) => route.handle({ ...call, holder });
   }
@@ -285,16 +309,17 @@ export class HttpServer {
     if (project === null || role === undefined || project.accountId !== holder.token.accountId) {
       return refuse("forbidden", "the project does not belong to the token's account");
     }
-    const { strictAbilities } = this.#options;
-    if (strictAbilities && route.changes === true && !isAble(holder.token.abilities, role, "projects:write")) {
-      return noWriting;
-    }
-    return (call) => route.handle({ ...call, holder, project });
+    return this.#unable(route.needs, holder, role) ?? ((call) => route.handle({ ...call, holder, project }));
+  }
+
+  #unable(needs: TokenNeed, { token }: TokenHolder, role: Role): Refusal | null {
+    const lack = lackOf(needs, { abilities: token.abilities, role }, this.#options.strictAbilities);
+    return lack === null ? null : refuse("insufficientTokenAbility", lack);
   }
 }
 
+const crowded = refusal(refuse("unavailable", "too many bodies are on their way; send the request again"));
 const notBound = refuse("forbidden", "the token is not bound to an accessible account");
-const noWriting = refuse("insufficientTokenAbility", "the token lacks the ability projects:write");
 const noSubscription = refuse("noActiveSubscription", "the account has no active subscription");
 
 /** The private key of a request: `Authorization: Bearer`, or else `X-Service-Private-Key`. */

@@ -3,12 +3,14 @@
  * is read, folded, scored and written inside it, so any number of workers and processes may hold batches of one session.
  */
 import type { Credentials, KeyHolder } from "../auth/credentials.js";
+import { addressProof } from "../contract/address-proof.js";
 import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.js";
 import type { LastRequest, RequestFacts } from "../contract/evidence.js";
 import type { Plans } from "../contract/plans.js";
 import type { IpStorage } from "../contract/scoring-worker.js";
 import { newVerdictPart, type VerdictPart } from "../contract/session.js";
 import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
+import { rulePath } from "../contract/visitor-request.js";
 import { setCrawlerClaim } from "../engines/crawler-claim.js";
 import { foldBatch } from "../engines/fold-batch.js";
 import { shingleHashes } from "../engines/path-shingles.js";
@@ -37,6 +39,7 @@ import {
   isIdempotencyKey,
   rememberIdempotent,
 } from "./idempotency.js";
+import { keepRoom, roomFor } from "./path-room.js";
 import { placeOfKey, tokenPlaceOf } from "./places.js";
 import { Repeats } from "./repeats.js";
 import { ReplayMemory } from "./replays.js";
@@ -51,7 +54,13 @@ export interface ContactShed {
   readonly isShed: true;
 }
 
-export type IngestOutcome = IngestAnswer | Refusal | ContactShed;
+/** The answer to a batch that was recorded. */
+export interface Recorded extends IngestAnswer {
+  /** Of a session whose claim to be a crawler DNS is asked about: what comes of it is news for this project. */
+  projectId?: number;
+}
+
+export type IngestOutcome = Recorded | Refusal | ContactShed;
 
 /** A batch of no session in this environment, which has to be looked for, or minted, in another: `commit-stores.ts` sees to it. */
 export interface Elsewhere {
@@ -188,6 +197,8 @@ function takeBatch(
   request: IngestRequest,
   body: ReadBody,
 ): IngestOutcome | Elsewhere {
+  // Whose session it is was settled by the batch that DNS was asked about; its key may have been rotated since.
+  if (request.projectId !== undefined) return identify(options.store, transaction, request, request.projectId);
   const key = request.siteKey || siteKeyOf(body);
   let holder = transaction.holders.get(key);
   if (holder === undefined) {
@@ -199,7 +210,6 @@ function takeBatch(
     return refuse("noActiveSubscription", "the account has no active subscription");
   }
   if (!isIdempotencyKey(request.idempotencyKey)) return badIdempotencyKey;
-  if (request.identifies !== "") return identify(options.store, transaction, request, holder);
   const batch = batchOf(body);
   if (batch instanceof Refusal) return batch;
   return recordBatch(options.store, transaction, request, batch, idHashesOf(body, batch), holder);
@@ -212,7 +222,7 @@ function recordBatch(
   batch: IngestBatch,
   idHashes: readonly number[],
   { project, account }: KeyHolder,
-): IngestAnswer | ContactShed | Elsewhere {
+): Recorded | ContactShed | Elsewhere {
   const { facts } = request;
   const session =
     findSession(store, transaction, project.id, batch.session_token) ??
@@ -232,25 +242,34 @@ function recordBatch(
     try {
       const name = nameOf(session);
       const { replays } = transaction;
-      surroundings.replayedShingles = replays.note(project.id, name, shingleHashes(session.features, fresh));
-      surroundings.replayedTurns = replays.note(project.id, name, turnHashes(session.features, fresh));
+      const shingles = shingleHashes(session.features, fresh);
+      const turns = turnHashes(session.features, fresh);
+      const room = roomFor(shingles.length + turns.length, store, project.id, session.features, facts);
+      surroundings.replayedShingles = replays.note(project.id, name, shingles, room);
+      surroundings.replayedTurns = replays.note(project.id, name, turns, room);
+      keepRoom(session.features, room);
       foldBatch(session.features, fresh, facts, surroundings);
     } catch (cause) {
       throw new BatchFault("folding failed", { cause });
     }
-    takeIdentity(session, request, ip);
+    takeIdentity(session, request);
     session.verdict.eventCount += fresh.length;
     session.verdict.lastSeenMs = Math.max(session.verdict.lastSeenMs, facts.nowMs);
     session.verdict.last = lastRequest(session.verdict.last, fresh, facts, ip);
     session.score ||= request.score;
+  } else if (hasMoved(session, request)) {
+    // Repeats tell nothing of the visitor, but where they come from.
+    takeIdentity(session, request);
+    transaction.changed.add(session);
   }
   const overQuota = transaction.usage.count(account, project.id, fresh.length, isFirst, facts);
-  const answer: IngestAnswer = {
+  const answer: Recorded = {
     session_token: session.token,
     accepted: fresh.length,
     duplicates: batch.events.length - fresh.length,
   };
   if (overQuota) answer.over_quota = true;
+  if (request.identity.crawlerClaim === "pending") answer.projectId = project.id;
   return answer;
 }
 
@@ -259,21 +278,39 @@ function identify(
   store: SessionStore,
   transaction: Transaction,
   request: IngestRequest,
-  { project }: KeyHolder,
+  projectId: number,
 ): IngestAnswer {
-  const session = findSession(store, transaction, project.id, request.identifies);
+  const session = findSession(store, transaction, projectId, request.identifies);
   if (session !== null) {
-    takeIdentity(session, request, storedAddress(request.facts.ip, transaction.ipStorage));
+    const { crawlerClaim } = request.identity;
+    // Of an address that the session has left since, only a false claim still says something of it.
+    if (!hasMoved(session, request)) takeIdentity(session, request);
+    else if (crawlerClaim === "spoofed") setCrawlerClaim(session.features, crawlerClaim);
     transaction.changed.add(session);
     session.score = session.verdict.scored;
   }
   return { session_token: request.identifies, accepted: 0, duplicates: 0 };
 }
 
-/** A proof by DNS outlives the batch that asked for it, as long as the address stays. */
-function takeIdentity({ verdict, features }: OpenSession, { identity }: IngestRequest, ip: string): void {
-  if (identity.verifiedBot !== null || verdict.last.ip !== ip) verdict.verifiedBot = identity.verifiedBot;
-  const { crawlerClaim } = identity;
+/** Whether a session that is verified, or claims to be a crawler, asks from another address than before. False for any other session. */
+function hasMoved({ verdict }: OpenSession, { facts, identifies }: IngestRequest): boolean {
+  if (verdict.addressProof === undefined) return verdict.verifiedBot !== null || identifies !== "";
+  return verdict.addressProof !== addressProof(facts.ip);
+}
+
+/**
+ * Who the visitor is belongs to the address that proved it, whatever is stored of that. A proof by DNS outlives the batch that asked for
+ * it, as long as the address stays and nothing refutes it.
+ */
+function takeIdentity(session: OpenSession, request: IngestRequest): void {
+  const { verdict, features } = session;
+  const { verifiedBot, crawlerClaim } = request.identity;
+  if (verifiedBot !== null || crawlerClaim === "spoofed" || hasMoved(session, request)) {
+    verdict.verifiedBot = verifiedBot;
+  }
+  if (verdict.verifiedBot !== null || crawlerClaim === "pending") {
+    verdict.addressProof = addressProof(request.facts.ip);
+  } else delete verdict.addressProof;
   if (crawlerClaim !== "pending" && crawlerClaim !== "none") setCrawlerClaim(features, crawlerClaim);
 }
 
@@ -362,7 +399,8 @@ function lastRequest(
 ): LastRequest {
   let { path, host } = before;
   for (const { payload } of events) {
-    path = payload.path ?? path;
+    // As rules see it, see `rulePath`; what is no path counts as missing.
+    path = payload.path === undefined ? path : (rulePath(payload.path) ?? path);
     host = payload.host ?? host;
   }
   return { path, host, ip, userAgent: facts.userAgent };

@@ -1,10 +1,10 @@
 /** Decodes an ingest body: shape, whitelist, times. Pure; says why on the first fault, naming the field. */
 import type { IngestBatch, IngestEvents } from "../contract/events.js";
+import { isoTimeMs } from "../contract/iso-time.js";
 import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
 import { areIngestEvents, ingestEventsMismatch } from "../contract/validators.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import { isDayOfItsMonth } from "./calendar.js";
 import { pushHash64 } from "./hash.js";
 import { readUsualBatch, UsualBatch } from "./usual-batch.js";
 
@@ -72,7 +72,7 @@ function checkEvents(events: unknown): IngestEvents | Refusal {
     if (!isRequestId(request_id)) {
       return refuse("invalidPayload", `events[${index}].request_id must be 8 to 64 letters, digits, _ or -`);
     }
-    if (Number.isNaN(receivedAtMs(received_at))) {
+    if (Number.isNaN(isoTimeMs(received_at))) {
       return refuse("invalidPayload", `events[${index}].received_at must be a valid ISO-8601 time`);
     }
   }
@@ -88,19 +88,4 @@ function isRequestId(text: string): boolean {
 /** Keys are the client's: a message repeats no more of them than it takes to find the fault. */
 function shortened(path: string): string {
   return path.length > 120 ? `${path.slice(0, 120)}…` : path;
-}
-
-/** As `Date.toISOString` and the SDK write it. */
-const usualForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
-/** Every other form: a comma before the fraction, a zone without colon or minutes, no seconds, no zone at all. */
-const anyForm = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?(?:[Zz]|([+-]\d\d)(?::?(\d\d))?)?$/;
-
-/** Time of an event as the client says, ms since the epoch; NaN for a date that can't be (month 13, 30 February). Not yet clamped. */
-export function receivedAtMs(text: string): number {
-  if (usualForm.test(text)) return isDayOfItsMonth(text) ? Date.parse(text) : Number.NaN;
-  const iso = anyForm.exec(text);
-  if (iso === null || !isDayOfItsMonth(text)) return Number.NaN;
-  const [, date, time, fraction, hours, minutes] = iso;
-  const zone = hours === undefined ? "Z" : `${hours}:${minutes ?? "00"}`;
-  return Date.parse(`${date}T${time}${fraction === undefined ? "" : `.${fraction.slice(0, 3)}`}${zone}`);
 }

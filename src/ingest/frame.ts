@@ -13,6 +13,7 @@ import type { RequestFacts } from "../contract/evidence.js";
 import { verifiedBotCategories } from "../contract/verdict.js";
 import { crawlerClaims, unidentified, type VisitorIdentity } from "../contract/visitor.js";
 import { limits } from "../limits.js";
+import { ownText } from "../text-memo.js";
 
 /** One ingest request before its body is looked at. */
 export interface IngestRequest {
@@ -24,6 +25,8 @@ export interface IngestRequest {
   readonly identity: VisitorIdentity;
   /** The session that `identity` is news of, for a request without a body; "" for a batch. */
   readonly identifies: string;
+  /** The project of that session; absent of a batch, whose site key says it. */
+  readonly projectId?: number;
   /** False for a batch that is recorded but not scored, because the service is under load. */
   readonly score: boolean;
   readonly facts: RequestFacts;
@@ -204,7 +207,8 @@ function ownTexts(request: UnscoredRequest, score: boolean): string {
   const texts = `${score ? 1 : 0}\n${request.facts.ip}\n${key}`;
   const { verifiedBot, crawlerClaim } = request.identity;
   if (verifiedBot === null && crawlerClaim === "none" && request.identifies === "") return texts;
-  return `${texts}\n${request.identifies}\n${crawlerClaim}\n${verifiedBot?.category ?? ""}\n${verifiedBot?.name ?? ""}`;
+  const identity = `${crawlerClaim}\n${verifiedBot?.category ?? ""}\n${verifiedBot?.name ?? ""}`;
+  return `${texts}\n${request.identifies}\n${identity}${request.projectId === undefined ? "" : `\n${request.projectId}`}`;
 }
 
 /** The entries of a frame, in order; bodies are views of it. */
@@ -226,6 +230,7 @@ export function readFrame(frame: Uint8Array): IngestRequest[] {
       idempotencyKey: texts[2] === "" ? null : texts[2]!.slice(1),
       score: texts[0] === "1",
       identifies: texts[3] ?? "",
+      ...(texts[7] !== undefined && { projectId: Number(texts[7]) }),
       identity: texts.length === 3 ? unidentified : readIdentity(texts),
       facts: readFacts(block, bytes.readDoubleLE(at + 16), texts[1]!),
       body: bytes.subarray(bodyAt, end),
@@ -266,7 +271,7 @@ function readFacts(block: readonly string[], nowMs: number, ip: string): Request
 
 /** A header or context value as it may be kept: at most `contextValueMax` characters, no control characters. */
 export function boundedValue(value: string): string {
-  const cut = value.length > limits.contextValueMax ? value.slice(0, limits.contextValueMax) : value;
+  const cut = value.length > limits.contextValueMax ? ownText(value.slice(0, limits.contextValueMax)) : value;
   for (let index = 0; index < cut.length; index++) if (cut.charCodeAt(index) < 0x20) return withoutControls(cut);
   return cut;
 }

@@ -21,6 +21,8 @@ export interface QueueOptions {
   /** Bytes waiting or at the workers above which batches are shed. */
   readonly shedAboveBytes: number;
   readonly meter: QueueMeter;
+  /** Told what a `Settle` threw. */
+  readonly onFailure: (error: unknown) => void;
   /**
    * Where sessions are split over several environments: the number of a batch's, as far as it is seen at once; null: anywhere. Batches
    * of one make tasks of their own, so that threads need not wait for each other.
@@ -39,7 +41,7 @@ export interface QueueMeter {
   set(name: "queueBatches" | "queueBytes" | "queueTasks", value: number): void;
 }
 
-/** Called once for a batch, with its outcome or with what failed. */
+/** Called once for a batch, with its outcome or with what failed. What it throws is its own batch's matter only. */
 export type Settle = (outcome: IngestOutcome | Error) => void;
 
 export interface QueueCounts {
@@ -93,9 +95,14 @@ export class IngestQueue {
   /** Whether a batch with a body of so many bytes is shed now; it is counted then. */
   sheds(bodyBytes: number): boolean {
     if (this.#bytes + bodyBytes <= this.#options.shedAboveBytes) return false;
+    this.countShed();
+    return true;
+  }
+
+  /** Counts a batch that was shed before it came here. */
+  countShed(): void {
     this.#shed++;
     this.#options.meter.add("batchesShed");
-    return true;
   }
 
   /** Takes a batch and settles it later, or returns false: the batch is shed and nothing of it is kept. */
@@ -143,7 +150,7 @@ export class IngestQueue {
         this.#bytes -= task.bodyBytes;
       }
       const failure = new Error("scoring took too long");
-      for (const settle of late) settle(failure);
+      for (const settle of late) this.#settle(settle, failure);
     }
     return isStuck;
   }
@@ -206,9 +213,17 @@ export class IngestQueue {
     for (const [index, settle] of task.settle.entries()) {
       const outcome = outcomes[index] ?? new Error("no outcome for the batch");
       this.#count(outcome, nowMs - task.arrivedMs[index]!);
-      settle(outcome);
+      this.#settle(settle, outcome);
     }
     if (this.#tasks === 0 && this.#waiting.length === 0) this.#drained?.();
+  }
+
+  #settle(settle: Settle, outcome: IngestOutcome | Error): void {
+    try {
+      settle(outcome);
+    } catch (error) {
+      this.#options.onFailure(error);
+    }
   }
 
   #showDepth(): void {

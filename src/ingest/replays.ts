@@ -8,6 +8,7 @@
 import { limits } from "../limits.js";
 import { replayBucketSlots, replayKeys } from "../store/keys.js";
 import type { SessionStore } from "../store/session-store.js";
+import type { PathRoom } from "./path-room.js";
 
 const entryBytes = 8;
 const bucketWords = 2 * replayBucketSlots;
@@ -81,8 +82,8 @@ class ProjectReplays {
     }
   }
 
-  /** Notes one shingle, unless it is held here or by `others`; true when another session has shown it. */
-  note(session: number, hash: number, others: readonly ProjectReplays[]): boolean {
+  /** Notes one shingle, unless it is held here or by `others`, or there is no room; true when another session has shown it. */
+  note(session: number, hash: number, others: readonly ProjectReplays[], room: PathRoom): boolean {
     // The first session that showed it keeps it: a replay must not pass for the original.
     const known = this.#isReplay(session, hash);
     if (known !== null) return known;
@@ -90,6 +91,8 @@ class ProjectReplays {
       const knownThere = other.#isReplay(session, hash);
       if (knownThere !== null) return knownThere;
     }
+    if (room.left <= 0) return false;
+    room.left--;
     this.#set(hash, session);
     if (this.#freshWords === this.#fresh.length) this.#growFresh();
     this.#fresh[this.#freshWords++] = hash;
@@ -256,13 +259,16 @@ export class ReplayMemory {
     this.#tables = tables;
   }
 
-  /** Notes the shingles of a batch; returns how many of them another session has shown. `session` names the session in 32 bits. */
-  note(projectId: number, session: number, hashes: readonly number[]): number {
+  /**
+   * Notes the shingles of a batch, as far as there is `room`; returns how many of them another session has shown. `session` names the
+   * session in 32 bits.
+   */
+  note(projectId: number, session: number, hashes: readonly number[], room: PathRoom): number {
     if (hashes.length === 0) return 0;
     const { own, others } = this.#used.get(projectId) ?? this.#use(projectId);
     this.#touched ^= own.touch(hashes);
     let matches = 0;
-    for (const hash of hashes) if (own.note(session, hash, others)) matches++;
+    for (const hash of hashes) if (own.note(session, hash, others, room)) matches++;
     return matches;
   }
 

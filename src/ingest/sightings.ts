@@ -1,6 +1,7 @@
 /**
  * Counts across sessions, in hourly buckets that expire whole: how many sessions an address opens, how many open with the very
- * same batch. Bounded by what an hour can bring; read and raised inside the ingest transaction, once a session.
+ * same batch, what they put into the memory of paths. Bounded by what an hour can bring; read and raised inside the ingest transaction,
+ * once a session or seldom.
  */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
 import { hourOf, sightingKey, writeSightingHour } from "../store/keys.js";
@@ -8,15 +9,23 @@ import type { SessionStore } from "../store/session-store.js";
 import { sumOverOthers } from "../store/session-stores.js";
 import { packSightingCount, unpackSightingCount } from "../store/sighting-count.js";
 import { Hash64 } from "./hash.js";
+import { subscriberNetwork } from "./subscriber-network.js";
 
-type SightingKind = "address" | "shape";
-const kindNumbers: Record<SightingKind, number> = { address: 1, shape: 2 };
+type SightingKind = "address" | "shape" | "paths";
+const kindNumbers: Record<SightingKind, number> = { address: 1, shape: 2, paths: 3 };
 
 /** Counts one more sighting of an address; returns how many there were in this hour and the one before, this one included. */
 export function countAddress(store: SessionStore, projectId: number, address: string, nowMs: number): number {
   const hash = new Hash64();
   hash.addText(address);
   return countSighting(store, "address", projectId, hash, nowMs);
+}
+
+/** The same of shares that the sessions of an address, or of an IPv6 /64, were granted in the memory of paths. */
+export function countPathShare(store: SessionStore, projectId: number, address: string, nowMs: number): number {
+  const hash = new Hash64();
+  hash.addText(subscriberNetwork(address));
+  return countSighting(store, "paths", projectId, hash, nowMs);
 }
 
 /** The same of the shape of a batch; 0 when it has none that is telling. */

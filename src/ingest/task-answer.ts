@@ -3,10 +3,10 @@
  * back without a copy or an allocation.
  *
  * An outcome is u8 kind, u16 accepted, u16 duplicates, u16 bytes of text, then the text: the session token, of a refusal its error
- * and message with a line feed between, of a contact that was shed nothing.
+ * and message with a line feed between, of a contact that was shed nothing. Behind the token may stand a line feed and the project's id.
  */
 import { type ErrorName, Refusal } from "../errors.js";
-import type { IngestOutcome } from "./commit-batches.js";
+import type { IngestOutcome, Recorded } from "./commit-batches.js";
 
 const headBytes = 7;
 const kinds = { answer: 0, overQuota: 1, refusal: 2, shed: 3 } as const;
@@ -47,7 +47,8 @@ function kindOf(outcome: IngestOutcome): number {
 
 function textOf(outcome: IngestOutcome): string {
   if (outcome instanceof Refusal) return `${outcome.error}\n${outcome.message}`.slice(0, textCharactersMax);
-  return "isShed" in outcome ? "" : outcome.session_token;
+  if ("isShed" in outcome) return "";
+  return outcome.projectId === undefined ? outcome.session_token : `${outcome.session_token}\n${outcome.projectId}`;
 }
 
 /** The outcomes in these bytes, in order. */
@@ -67,11 +68,17 @@ export function decodeOutcomes(answer: Uint8Array): IngestOutcome[] {
       outcomes.push(new Refusal(text.slice(0, end) as ErrorName, text.slice(end + 1)));
     } else if (kind === kinds.shed) {
       outcomes.push({ isShed: true });
-    } else if (kind === kinds.overQuota) {
-      outcomes.push({ session_token: text, accepted, duplicates, over_quota: true });
     } else {
-      outcomes.push({ session_token: text, accepted, duplicates });
+      outcomes.push(recordedOf(text, accepted, duplicates, kind === kinds.overQuota));
     }
   }
   return outcomes;
+}
+
+function recordedOf(text: string, accepted: number, duplicates: number, isOverQuota: boolean): Recorded {
+  const end = text.indexOf("\n");
+  const recorded: Recorded = { session_token: end === -1 ? text : text.slice(0, end), accepted, duplicates };
+  if (isOverQuota) recorded.over_quota = true;
+  if (end !== -1) recorded.projectId = Number(text.slice(end + 1));
+  return recorded;
 }

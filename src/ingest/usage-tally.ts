@@ -60,6 +60,7 @@ export class UsageTally {
         sessions: (before?.sessions ?? 0) + row.sessions,
         verdicts: before?.verdicts ?? {},
         actions: before?.actions ?? {},
+        ...(before?.challenges && { challenges: before.challenges }),
       };
       this.#store.traffic.putSync([row.projectId, row.hour], after);
     }

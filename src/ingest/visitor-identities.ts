@@ -1,6 +1,7 @@
 /** Who a visitor is by address and DNS, for each batch: at once as far as it is known, later where DNS has to be asked. */
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import type { CrawlerClaim, VisitorIdentity } from "../contract/visitor.js";
+import { TextMemo } from "../text-memo.js";
 
 /** What became of a claim to be a crawler; undefined: DNS has to be asked. */
 export type ClaimAnswer =
@@ -23,8 +24,8 @@ export class VisitorIdentities {
   readonly #bots: () => BotLookup;
   /** What the bots of `#askedOf` said; a full one starts anew. Neither answer depends on DNS. */
   #askedOf: BotLookup | null = null;
-  readonly #atAddress = new Map<string, VisitorIdentity>();
-  readonly #claims = new Map<string, boolean>();
+  readonly #atAddress = new TextMemo<VisitorIdentity>(keptMax);
+  readonly #claims = new TextMemo<boolean>(keptMax);
 
   /** `bots` returns those in force now: the catalogue may be replaced while serving. */
   constructor(bots: () => BotLookup) {
@@ -43,7 +44,6 @@ export class VisitorIdentities {
     let isClaim = this.#claims.get(userAgent);
     if (isClaim === undefined) {
       isClaim = bots.claim(userAgent) !== undefined;
-      if (this.#claims.size >= keptMax) this.#claims.clear();
       this.#claims.set(userAgent, isClaim);
     }
     if (!isClaim) return unclaimed;
@@ -57,7 +57,6 @@ export class VisitorIdentities {
     let identity = this.#atAddress.get(ip);
     if (identity === undefined) {
       identity = { verifiedBot: bots.lookup(ip) ?? null, crawlerClaim: "none" };
-      if (this.#atAddress.size >= keptMax) this.#atAddress.clear();
       this.#atAddress.set(ip, identity);
     }
     return identity;

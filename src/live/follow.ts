@@ -42,13 +42,16 @@ export function followVerdicts(dataDir: string, filter: LiveFilter, listener: Li
       tell();
     });
     socket.write(`${JSON.stringify(filter)}\n`);
-    createInterface({ input: socket }).on("line", (line) => {
-      if (line !== "") hear(line, listener);
-      else {
-        following.add(name);
-        tell();
-      }
-    });
+    createInterface({ input: socket })
+      // The reader of lines passes on errors of its socket, which is destroyed above: a server may be killed at any time.
+      .on("error", () => {})
+      .on("line", (line) => {
+        if (line !== "") hear(line, listener);
+        else {
+          following.add(name);
+          tell();
+        }
+      });
   };
   const look = (): void => {
     for (const name of socketsIn(folder)) if (!known.has(name)) follow(name);
@@ -63,9 +66,19 @@ export function followVerdicts(dataDir: string, filter: LiveFilter, listener: Li
 }
 
 function hear(line: string, { onVerdict, onLeftOut }: Listener): void {
-  const heard = JSON.parse(line) as LiveVerdict | LeftOut;
+  const heard = parsed(line);
+  if (heard === null) return;
   if ("left_out" in heard) onLeftOut(heard.left_out);
   else onVerdict(heard);
+}
+
+/** Null for a line that was cut short: its server was killed while it wrote. */
+function parsed(line: string): LiveVerdict | LeftOut | null {
+  try {
+    return JSON.parse(line) as LiveVerdict | LeftOut;
+  } catch {
+    return null;
+  }
 }
 
 function socketsIn(folder: string): string[] {

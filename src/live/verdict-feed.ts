@@ -4,7 +4,7 @@
  * is told how many, and never holds the thread up.
  */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { LeftOut, LiveFilter, LiveVerdict, VerdictSource } from "../contract/live-verdict.js";
@@ -34,6 +34,7 @@ export class VerdictFeed {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject).listen(path.path, resolve);
     });
+    chmodSync(join(folder, name), 0o600);
     server.unref();
     this.#server = server;
   }

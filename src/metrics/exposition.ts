@@ -6,6 +6,7 @@ import { collectDefaultMetrics, type Metric, Registry } from "prom-client";
 import { actions, bands } from "../contract/verdict.js";
 import { detections } from "../detections/catalogue.js";
 import { sumCells } from "./cells.js";
+import { type ChallengeRow, challengeRows } from "./challenge-meters.js";
 import { type RouteLabel, requestBoundsMs, routeCells, statusLabels } from "./route-meters.js";
 import { ScoringReading } from "./scoring-meters.js";
 import { lagBoundsMs, type ServiceCell, ServiceReading, serviceCells, verdictSources } from "./service-meters.js";
@@ -15,6 +16,7 @@ export interface ThreadBuffers {
   readonly routes: SharedArrayBuffer;
   readonly services: SharedArrayBuffer;
   readonly scoring: SharedArrayBuffer;
+  readonly challenges: SharedArrayBuffer;
 }
 
 /** State of the process that is asked for at each scrape. */
@@ -60,6 +62,7 @@ interface Scrape {
   readonly routes: Float64Array;
   readonly services: ServiceReading;
   readonly scoring: ScoringReading;
+  readonly challenges: readonly ChallengeRow[];
   readonly state: ProcessState;
 }
 
@@ -107,6 +110,7 @@ function newScrape(options: ExpositionOptions): Scrape {
       ),
     ),
     scoring: new ScoringReading(threads.map((thread) => thread.scoring)),
+    challenges: challengeRows(threads.map((thread) => thread.challenges)),
     state: options.state(),
   };
 }
@@ -199,6 +203,21 @@ function verdictSamples({ services }: Scrape): Sample[] {
   return samples;
 }
 
+const challengeResults = ["issued", "passed", "failed"] as const;
+
+function challengeSamples({ challenges }: Scrape): Sample[] {
+  return challenges.flatMap((row) =>
+    challengeResults.map((result) => ({
+      labels: { project: row.project, rule: row.rule, result },
+      value: row[result],
+    })),
+  );
+}
+
+function challengePassSamples({ challenges }: Scrape): Sample[] {
+  return challenges.map(({ project, rule, passedMs }) => ({ labels: { project, rule }, value: passedMs / 1000 }));
+}
+
 function loopDelaySamples({ threads }: Scrape): Sample[] {
   return threads.flatMap(({ services }, index) => {
     const reading = new ServiceReading(new Float64Array(services));
@@ -246,6 +265,27 @@ const rows: readonly Row[] = [
   ),
   counter("verdictd_verdicts_total", "Verdict answers by band, action and source.", verdictSamples),
   counter("verdictd_verdict_failures_total", "Verdicts that failed open on an error.", service("verdictFailures")),
+  counter(
+    "verdictd_verdicts_over_rule_budget_total",
+    "Computed verdicts whose last rules were not asked, because those before them cost too much.",
+    service("verdictsOverRuleBudget"),
+  ),
+  counter("verdictd_backtests_total", "Backtests of draft rules by how they ended.", ({ services }) => [
+    { labels: { result: "done" }, value: services.get("backtestsDone") },
+    { labels: { result: "aborted" }, value: services.get("backtestsAborted") },
+    { labels: { result: "refused" }, value: services.get("backtestsRefused") },
+  ]),
+  counter("verdictd_backtest_sessions_total", "Stored sessions evaluated by backtests.", service("backtestSessions")),
+  counter(
+    "verdictd_challenges_total",
+    "Challenges of verdictd's own by project, rule (0: not known) and result; beyond 256 pairs a thread as project 0.",
+    challengeSamples,
+  ),
+  counter(
+    "verdictd_challenge_pass_seconds_total",
+    "Time from issuing to passing, summed over the challenges that were passed.",
+    challengePassSamples,
+  ),
   counter("verdictd_detections_fired_total", "Detections that newly fired on a session.", ({ scoring }) =>
     detections.map(({ id, slug, engine }) => ({ labels: { id, slug, engine }, value: scoring.detection(id) })),
   ),
@@ -284,6 +324,29 @@ const rows: readonly Row[] = [
   gauge("verdictd_reverse_dns_cached", "Addresses remembered.", service("dnsCached")),
   gauge("verdictd_reverse_dns_active", "Addresses being asked about.", service("dnsActive")),
   gauge("verdictd_reverse_dns_waiting", "Addresses that wait to be asked about.", service("dnsWaiting")),
+  counter(
+    "verdictd_signatures_total",
+    "Requests with a Web Bot Auth signature, by what it is worth.",
+    ({ services }) => [
+      { labels: { result: "verified" }, value: services.get("signaturesVerified") },
+      { labels: { result: "unverified" }, value: services.get("signaturesUnverified") },
+      { labels: { result: "invalid" }, value: services.get("signaturesInvalid") },
+    ],
+  ),
+  counter(
+    "verdictd_signatures_shed_total",
+    "Requests whose signature was not verified, for too many at once.",
+    service("signaturesShed"),
+  ),
+  counter(
+    "verdictd_signature_nonces_forgotten_total",
+    "Nonces forgotten before their signature expired, for too many.",
+    service("noncesForgotten"),
+  ),
+  counter("verdictd_agent_fetches_total", "Key directories of signed agents fetched, by result.", ({ services }) => [
+    { labels: { result: "done" }, value: services.get("agentFetches") },
+    { labels: { result: "failed" }, value: services.get("agentFetchFailures") },
+  ]),
   gauge("verdictd_tls_certificate_expiry_timestamp_seconds", "When the certificate expires.", ({ state }) =>
     state.certificateExpiresAt === null ? [] : one(state.certificateExpiresAt),
   ),

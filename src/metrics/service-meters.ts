@@ -22,6 +22,11 @@ const names = [
   "blocksRecorded",
   "blocksFailed",
   "verdictFailures",
+  "verdictsOverRuleBudget",
+  "backtestsDone",
+  "backtestsAborted",
+  "backtestsRefused",
+  "backtestSessions",
   "queueBatches",
   "queueBytes",
   "queueTasks",
@@ -35,6 +40,13 @@ const names = [
   "dnsLookups",
   "dnsFailures",
   "dnsDropped",
+  "signaturesVerified",
+  "signaturesUnverified",
+  "signaturesInvalid",
+  "signaturesShed",
+  "noncesForgotten",
+  "agentFetches",
+  "agentFetchFailures",
 ] as const;
 export type ServiceCell = (typeof names)[number];
 
@@ -50,6 +62,8 @@ const verdictsAt = names.length;
 const lagAt = verdictsAt + bands.length * actions.length * verdictSources.length;
 export const serviceCells = lagAt + histogramCells({ boundsMs: lagBoundsMs });
 
+const backtestCells = { done: "backtestsDone", aborted: "backtestsAborted", refused: "backtestsRefused" } as const;
+
 /** What became of a batch that was at the workers. */
 export interface BatchCounts {
   readonly accepted: number;
@@ -63,6 +77,12 @@ export class ServiceMeters {
   add(name: ServiceCell, count = 1): void {
     this.#cells[indexOf[name]]! += count;
   }
+
+  /** For `rule-backtest.ts`. */
+  readonly backtests = {
+    evaluated: (): void => this.add("backtestSessions"),
+    ended: (how: keyof typeof backtestCells): void => this.add(backtestCells[how]),
+  };
 
   set(name: ServiceCell, value: number): void {
     this.#cells[indexOf[name]] = value;

@@ -1,5 +1,6 @@
 /** All meters of one HTTP thread: what it counts, and the state it shows every half second for the scrape to read. */
 import { performance } from "node:perf_hooks";
+import { ChallengeMeters } from "./challenge-meters.js";
 import type { ThreadBuffers } from "./exposition.js";
 import { LoopDelayMonitor } from "./loop-delay.js";
 import { type RouteLabel, RouteMeters } from "./route-meters.js";
@@ -21,6 +22,7 @@ export interface ThreadState {
 
 export class ThreadMeters {
   readonly services = new ServiceMeters();
+  readonly challenges = new ChallengeMeters();
   /** Of the pool of this thread; its threads write to it. */
   readonly scoring: SharedArrayBuffer;
   #routes = new RouteMeters([]);
@@ -43,7 +45,12 @@ export class ThreadMeters {
 
   /** What the scrape reads: can be posted to the thread that answers it. */
   get buffers(): ThreadBuffers {
-    return { routes: this.#routes.buffer, services: this.services.buffer, scoring: this.scoring };
+    return {
+      routes: this.#routes.buffer,
+      services: this.services.buffer,
+      scoring: this.scoring,
+      challenges: this.challenges.buffer,
+    };
   }
 
   /** Scoring threads of this thread's pool that have ever come up. */

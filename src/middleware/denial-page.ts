@@ -69,6 +69,7 @@ export function denialResponse(denial: Denial, accept: string, pages: DenialPage
     "Content-Security-Policy": pages.contentSecurityPolicy ?? contentSecurityPolicy,
   };
   const verdictId = safeId(denial.verdictId);
+  if (denial.kind === "challenge") headers["X-Verdict-Action"] = "challenge";
   if (verdictId !== "") headers["X-Verdict-Id"] = verdictId;
   const shown: Denial = { kind: denial.kind, verdictId };
   return { status: 403, headers, body: isPage ? page(shown, texts, pages.render) : json(shown, texts) };
@@ -116,6 +117,7 @@ ${reference}</main>
 `;
 }
 
+/** HTML special characters in text from anywhere. */
 const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -124,6 +126,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character]!);
 }

@@ -56,7 +56,11 @@ export function verdictd<Req extends ExpressRequest, Res extends ExpressResponse
     if (guard.skips(() => options.skip?.(req))) return next();
     const visit = await guard.visit(() => see(req, options));
     req.verdictd = visit;
-    const step = await guard.step(visit, String(req.headers["accept"] ?? ""));
+    const step = await guard.step(
+      visit,
+      String(req.headers["accept"] ?? ""),
+      String(req.headers["accept-language"] ?? ""),
+    );
     if (step.step === "respond") {
       res.status(step.response.status);
       res.set({ ...step.response.headers });

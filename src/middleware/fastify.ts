@@ -38,7 +38,7 @@ async function register(app: FastifyInstance, options: FastifyOptions): Promise<
     if (guard.skips(() => options.skip?.(request))) return undefined;
     const visit = await guard.visit(() => see(request, options));
     request.verdictd = visit;
-    const step = await guard.step(visit, request.headers.accept ?? "");
+    const step = await guard.step(visit, request.headers.accept ?? "", request.headers["accept-language"] ?? "");
     if (step.step === "respond") {
       const { status, headers, body } = step.response;
       return reply.code(status).headers(headers).send(body);

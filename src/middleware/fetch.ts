@@ -86,7 +86,11 @@ async function check<Source>(
 ): Promise<Checked> {
   if (guard.skips(() => options.skip?.(source))) return { visit: null, response: null };
   const visit = await guard.visit(() => see(options, source, request));
-  const step = await guard.step(visit, request.headers.get("accept") ?? "");
+  const step = await guard.step(
+    visit,
+    request.headers.get("accept") ?? "",
+    request.headers.get("accept-language") ?? "",
+  );
   return { visit, response: await responseOf(guard, step, source, visit) };
 }
 

@@ -12,8 +12,15 @@ import {
   type VerdictClient,
 } from "../client/client.js";
 import { failOpen } from "../client/verdict-answer.js";
-import { rulePath, sessionCookieName, sessionHeaderName, sessionTokenOf } from "../contract/visitor-request.js";
+import {
+  noUserAgent,
+  rulePath,
+  sessionCookieName,
+  sessionHeaderName,
+  sessionTokenOf,
+} from "../contract/visitor-request.js";
 import { isStaticResource } from "../verdict/static-resource.js";
+import { challengeResponse } from "./challenge-page.js";
 import { type DenialPages, type DenialResponse, denialResponse } from "./denial-page.js";
 
 /** Options of every middleware. `Challenge` is the framework's form of the challenge hook. */
@@ -26,19 +33,32 @@ export interface GuardOptions<Challenge> {
   readonly headerName?: string;
   /** Does not ask for static resources (by the extension of the path); default false. */
   readonly skipStatic?: boolean;
+  /**
+   * What the application's router takes no notice of in a path; default nothing, so rules see the same path from everywhere. Express ignores
+   * `case` and `trailing-slash` by default, Fastify 4 `path-parameters`. What is named is taken away before verdictd is asked: rules for such
+   * a path are written in lower case, without the slash, without `;…`.
+   */
+  readonly routerIgnores?: readonly RouterIgnores[];
   /** How long a visitor waits whose verdict is `delay`, 0 to 10 000 ms; default 1000. */
   readonly delayMs?: number;
   /**
-   * What becomes of a visitor whose verdict is `challenge`. A hook of one's own is asked (a CAPTCHA, a login); `page` answers 403
-   * with a page that says so, which nobody gets past; `allow`, the default, lets the visitor in and reports
-   * `challenge_unhandled` once, since a rule must not lock people out of a site that has no challenge to offer.
+   * What becomes of a visitor whose verdict is `challenge`. `verdictd` answers 403 with verdictd's own challenge, which the project has to have
+   * enabled, and wants `siteKey`; a hook of one's own is asked (a CAPTCHA, a login); `page` answers 403 with a page that says so, which nobody
+   * gets past; `allow`, the default, lets the visitor in and reports `challenge_unhandled` once, since a rule must not lock people out of a site
+   * that has no challenge to offer.
    */
-  readonly challenge?: "allow" | "page" | Challenge;
+  readonly challenge?: "allow" | "page" | "verdictd" | Challenge;
+  /** The project's public key, for `challenge: "verdictd"`. */
+  readonly siteKey?: string;
+  /** Where visitors' browsers find `/sdk.js` and `/challenge.js`: an origin; default the site's own, as the proxies' recipes serve them. */
+  readonly scriptOrigin?: string;
   /** Words and looks of the built-in pages. */
   readonly pages?: DenialPages;
   /** Told of every request that was asked about, with its context and verdict: for logs and metrics. */
   readonly onVerdict?: (visit: Visit) => void;
 }
+
+export type RouterIgnores = "case" | "trailing-slash" | "path-parameters";
 
 /** What a middleware attaches to the request. */
 export interface Visit {
@@ -78,7 +98,10 @@ export class Guard<Challenge> {
   readonly #options: GuardOptions<Challenge>;
   readonly #cookieName: string;
   readonly #headerName: string;
+  /** Null unless challenges are verdictd's own. */
+  readonly #page: { readonly siteKey: string; readonly scriptOrigin: string } | null;
   readonly #delayMs: number;
+  readonly #routerIgnores: ReadonlySet<RouterIgnores>;
   #delayed = 0;
   #toldOfChallenge = false;
 
@@ -88,6 +111,8 @@ export class Guard<Challenge> {
     this.client = "verdict" in options.client ? options.client : createClient(options.client);
     this.#cookieName = options.cookieName ?? sessionCookieName;
     this.#headerName = (options.headerName ?? sessionHeaderName).toLowerCase();
+    this.#routerIgnores = checkedIgnores(options.routerIgnores ?? []);
+    this.#page = checkedPage(options);
     this.#delayMs = options.delayMs ?? 1000;
     if (!(this.#delayMs >= 0 && this.#delayMs <= delayMsMax)) {
       throw new TypeError(`delayMs: expected 0 to ${delayMsMax} ms`);
@@ -97,7 +122,7 @@ export class Guard<Challenge> {
   /** The hook, where the customer gave one. */
   get challenge(): Challenge | null {
     const { challenge } = this.#options;
-    return challenge === undefined || challenge === "allow" || challenge === "page" ? null : (challenge as Challenge);
+    return challenge === undefined || typeof challenge === "string" ? null : challenge;
   }
 
   /** Whether the customer's `skip` says so. One that throws lets the visitor in. */
@@ -114,9 +139,9 @@ export class Guard<Challenge> {
   async visit(see: () => SeenRequest): Promise<Visit> {
     try {
       const seen = see();
-      const context = contextOf(seen);
+      const context = contextOf(seen, this.#routerIgnores);
       const token = sessionTokenOf(seen.header(this.#headerName), seen.header("cookie"), this.#cookieName);
-      if (this.#options.skipStatic === true && isStaticResource(seen.target)) {
+      if (this.#options.skipStatic === true && isStaticResource(context.path ?? "")) {
         return this.#visitOf(failOpen(null), token, context);
       }
       const visit = this.#visitOf(await this.client.verdict(token, context), token, context);
@@ -128,8 +153,10 @@ export class Guard<Challenge> {
     }
   }
 
-  /** What the verdict asks for. Resolves after the delay where that is what it asks for. */
-  async step(visit: Visit, accept: string): Promise<Step> {
+  /**
+   * What the verdict asks for of a visitor who sent these `Accept` and `Accept-Language`. Resolves after the delay where that is what it asks for.
+   */
+  async step(visit: Visit, accept: string, acceptLanguage: string): Promise<Step> {
     const { action, requestId } = visit.verdict;
     const verdictId = requestId ?? "";
     const deny = (kind: "block" | "challenge"): Step => ({
@@ -139,6 +166,11 @@ export class Guard<Challenge> {
     if (action === "block") return deny("block");
     if (action === "delay") await this.#delay();
     if (action !== "challenge") return goOn;
+    if (this.#page !== null) {
+      const { host: site = "", method = "" } = visit.context;
+      const page = { ...this.#page, cookieName: this.#cookieName, site, method, acceptLanguage, verdictId };
+      return { step: "respond", response: challengeResponse(page, accept) };
+    }
     if (this.#options.challenge === "page") return deny("challenge");
     if (this.challenge !== null) return { step: "challenge" };
     this.#tellOfChallenge();
@@ -181,14 +213,55 @@ export class Guard<Challenge> {
   }
 }
 
-function contextOf({ target, method, host, ip, header }: SeenRequest): RequestContext {
-  const path = rulePath(target);
-  const userAgent = header("user-agent");
+function checkedPage({
+  challenge,
+  siteKey,
+  scriptOrigin = "",
+}: Pick<GuardOptions<unknown>, "challenge" | "siteKey" | "scriptOrigin">) {
+  if (typeof challenge === "string" && !["allow", "page", "verdictd"].includes(challenge)) {
+    throw new TypeError('challenge: expected "allow", "page", "verdictd" or a hook');
+  }
+  if (challenge !== "verdictd") return null;
+  if (typeof siteKey !== "string" || !/^pk_[\w-]{1,125}$/.test(siteKey)) {
+    throw new TypeError("siteKey: expected the project's site key (pk_…), which the challenge page carries");
+  }
+  if (scriptOrigin !== "" && !/^https?:\/\/[^/]/.test(scriptOrigin)) {
+    throw new TypeError("scriptOrigin: expected an origin such as https://verdictd.example");
+  }
+  return { siteKey, scriptOrigin };
+}
+
+function checkedIgnores(names: readonly RouterIgnores[]): ReadonlySet<RouterIgnores> {
+  const known: Readonly<Record<RouterIgnores, true>> = { case: true, "trailing-slash": true, "path-parameters": true };
+  if (!Array.isArray(names) || !names.every((name) => Object.hasOwn(known, name))) {
+    throw new TypeError(`routerIgnores: expected a list of ${Object.keys(known).join(", ")}`);
+  }
+  return new Set(names);
+}
+
+function contextOf(
+  { target, method, host, ip, header }: SeenRequest,
+  ignored: ReadonlySet<RouterIgnores>,
+): RequestContext {
+  const path = routedPath(target, ignored);
+  // Without one the session's own would count, and so a clearance that was passed with it.
+  const userAgent = header("user-agent") || noUserAgent;
   return {
     ...(path !== undefined && { path }),
     ...(method !== "" && { method }),
     ...(host && { host }),
     ...(ip && { ip }),
-    ...(userAgent && { userAgent }),
+    userAgent,
   };
+}
+
+/** The path as the router goes by it. */
+function routedPath(target: string, ignored: ReadonlySet<RouterIgnores>): string | undefined {
+  // Before anything is cut or resolved: `/checkout;…` of any length is `/checkout`, and `/x/..;/checkout` too.
+  const bare = ignored.has("path-parameters") ? target.replace(/[?#].*$/s, "").replace(/;[^/\\]*/g, "") : target;
+  let path = rulePath(bare);
+  if (path === undefined) return undefined;
+  if (ignored.has("trailing-slash") && path !== "/") path = path.replace(/\/$/, "");
+  if (ignored.has("case")) path = path.toLowerCase();
+  return path;
 }

@@ -8,17 +8,38 @@ import type { Comparison, Expression, Literal } from "./ast.js";
 import { type Field, fieldOf } from "./fields.js";
 import { compileGlob } from "./glob.js";
 import type { RuleInput } from "./input.js";
+import { containsSearch } from "./text-search.js";
 
-/** Whether a rule's expression holds for this input. Pure, apart from what the input derives lazily. */
+/** Whether a rule's expression holds for this input. Pure, apart from what the input derives lazily and the steps it counts. */
 export type Predicate = (input: RuleInput) => boolean;
 
 /** Tests a value that is there. */
 type Test<Value> = (value: Value) => boolean;
 
+/** Steps of any comparison, whatever it compares: reading the field, asking whether it is there. */
+const comparisonSteps = 8;
+
+/** Counts what it costs before it looks, so that the steps of an evaluation depend on nothing but rules and input. */
 function present<Value>(get: (input: RuleInput) => Value | undefined, test: Test<Value>): Predicate {
   return (input) => {
     const value = get(input);
+    input.steps += comparisonSteps;
     return value !== undefined && test(value);
+  };
+}
+
+/** The same for tests that read the whole value, some steps for each of its units or members. */
+function presentAtLength<Value extends string | readonly number[]>(
+  get: (input: RuleInput) => Value | undefined,
+  test: Test<Value>,
+  stepsEach: number,
+): Predicate {
+  return (input) => {
+    const value = get(input);
+    input.steps += comparisonSteps;
+    if (value === undefined) return false;
+    input.steps += stepsEach * value.length;
+    return test(value);
   };
 }
 
@@ -64,7 +85,11 @@ function integerTest(comparison: Comparison): Test<number> {
   }
 }
 
-function stringTest(comparison: Comparison, fold: "lower" | "upper" | undefined): Test<string> {
+function compileText(
+  comparison: Comparison,
+  get: (input: RuleInput) => string | undefined,
+  fold: "lower" | "upper" | undefined,
+): Predicate {
   const members = literals(comparison.value).map((literal) => {
     const text = String(literal);
     return fold === undefined ? text : fold === "lower" ? text.toLowerCase() : text.toUpperCase();
@@ -72,15 +97,17 @@ function stringTest(comparison: Comparison, fold: "lower" | "upper" | undefined)
   const part = members[0]!;
   switch (comparison.op) {
     case "contains":
-      return (value) => value.includes(part);
+      return presentAtLength(get, containsSearch(part), 1);
     case "starts_with":
-      return (value) => value.startsWith(part);
+      return present(get, (value) => value.startsWith(part));
     case "ends_with":
-      return (value) => value.endsWith(part);
-    case "wildcard":
-      return compileGlob(part);
+      return present(get, (value) => value.endsWith(part));
+    case "wildcard": {
+      const { matches, stepsPerUnit } = compileGlob(part);
+      return presentAtLength(get, matches, stepsPerUnit);
+    }
     default:
-      return equality(comparison, members);
+      return present(get, equality(comparison, members));
   }
 }
 
@@ -96,7 +123,7 @@ function compileComparison(comparison: Comparison, field: Field): Predicate {
     case "integer":
       return present(field.get, integerTest(comparison));
     case "string":
-      return present(field.get, stringTest(comparison, field.fold));
+      return compileText(comparison, field.get, field.fold);
     case "band":
     case "category":
       return present(field.get, equality(comparison, literals(comparison.value).map(String)));
@@ -106,7 +133,7 @@ function compileComparison(comparison: Comparison, field: Field): Predicate {
       return present(field.get, addressTest(comparison));
     case "id-set": {
       const id = Number(comparison.value);
-      return present(field.get, (ids) => ids.includes(id));
+      return presentAtLength(field.get, (ids) => ids.includes(id), 1);
     }
   }
 }

@@ -162,6 +162,13 @@ export const fields: readonly Field[] = [
     meaning: "the project's boundary between bot and human",
     get: (input) => input.facts.likelyBotThreshold,
   },
+  {
+    name: "cleared",
+    type: "boolean",
+    unit: "",
+    meaning: "the session passed verdictd's own challenge, and the pass holds for this request",
+    get: (input) => input.facts.isCleared?.() ?? false,
+  },
 ];
 
 const byName: ReadonlyMap<string, Field> = new Map(fields.map((field) => [field.name, field]));

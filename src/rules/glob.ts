@@ -2,74 +2,93 @@
  * The `wildcard` operator: `*` any run of characters (also none), `?` exactly one, everything else itself; ASCII letters match in either
  * case. No regular expression is built. There is no escape: a literal `*` or `?` can't be asked for here (`contains` can).
  */
+import { anyCharacter, folded, literalSearch, maskSearch, maskWords, type Search } from "./text-search.js";
 
-const star = 0x2a;
-const question = 0x3f;
+/** Characters of a pattern between two stars, folded. */
+type Segment = Int32Array;
 
-/** ASCII capitals made small; other code units as they are. */
-function folded(unit: number): number {
-  return unit >= 0x41 && unit <= 0x5a ? unit | 0x20 : unit;
-}
-
-/** UTF-16 units of the character at `at`: a surrogate pair is one character. */
-function widthAt(text: string, at: number): number {
-  return text.codePointAt(at)! > 0xffff ? 2 : 1;
-}
-
-/** The pattern's code units, folded. Runs of stars say no more than one, and cost more. */
-function patternUnits(pattern: string): Uint16Array {
-  const single = pattern.replace(/\*+/g, "*");
-  return Uint16Array.from({ length: single.length }, (_, index) => folded(single.charCodeAt(index)));
+export interface Glob {
+  readonly matches: (text: string) => boolean;
+  /** Steps for each UTF-16 unit of a text, at most. */
+  readonly stepsPerUnit: number;
 }
 
 /**
- * A matcher for one pattern. Cost: at most text × pattern steps, in practice about the text's length, for on a mismatch only the latest star is
- * asked again; a text shorter than what the pattern needs is refused at once, which bounds a long pattern by the text.
+ * The matcher of one pattern. The segment before the first star must begin the text and the one behind the last star must end it; those between
+ * are looked for one after another, each as far to the front as it can be, which leaves the most to the others. So each unit of the
+ * text is read once by a search and at most once more at its ends. A text shorter than what the pattern needs is refused at once.
  */
-export function compileGlob(pattern: string): (text: string) => boolean {
-  const units = patternUnits(pattern);
-  const needed = units.filter((unit) => unit !== star).length;
-  return (text) => text.length >= needed && matchGlob(units, text);
-}
-
-/**
- * From `from` on, the first place where a match of what follows a star could begin, or -1. Inside a surrogate pair only `?` can begin, and
- * it could as well have taken the whole pair, so no answer depends on it.
- */
-function nextStart(wanted: number, text: string, from: number): number {
-  if (wanted === question) return from < text.length ? from : -1;
-  for (let at = from; at < text.length; at++) if (folded(text.charCodeAt(at)) === wanted) return at;
-  return -1;
-}
-
-function matchGlob(pattern: Uint16Array, text: string): boolean {
-  let at = 0;
-  let patternAt = 0;
-  /** Place in the pattern after the latest star, and where in the text its rest was last tried; -1 before any star. */
-  let afterStar = -1;
-  let tried = 0;
-  for (;;) {
-    if (patternAt < pattern.length && pattern[patternAt] === star) {
-      afterStar = ++patternAt;
-      if (afterStar === pattern.length) return true;
-      tried = nextStart(pattern[afterStar]!, text, at);
-    } else if (patternAt < pattern.length && at < text.length && pattern[patternAt] === question) {
-      at += widthAt(text, at);
-      patternAt++;
-      continue;
-    } else if (patternAt < pattern.length && at < text.length && pattern[patternAt] === folded(text.charCodeAt(at))) {
-      at++;
-      patternAt++;
-      continue;
-    } else if (patternAt === pattern.length && at === text.length) {
-      return true;
-    } else {
-      // A mismatch with no text left can't be mended by a longer run.
-      if (afterStar < 0 || (at === text.length && patternAt < pattern.length)) return false;
-      tried = nextStart(pattern[afterStar]!, text, tried + 1);
-    }
-    if (tried < 0) return false;
-    at = tried;
-    patternAt = afterStar;
+export function compileGlob(pattern: string): Glob {
+  const segments = pattern.split("*").map(segmentOf);
+  const needed = segments.reduce((sum, segment) => sum + unitsOf(segment), 0);
+  const first = segments[0]!;
+  if (segments.length === 1) {
+    const matches = (text: string): boolean => text.length >= needed && endOfPrefix(first, text) === text.length;
+    return { matches, stepsPerUnit: 1 };
   }
+  const last = segments.at(-1)!;
+  const between = segments.slice(1, -1).filter(({ length }) => length > 0);
+  const searches = between.map(searchFor);
+  const matches = (text: string): boolean => {
+    if (text.length < needed) return false;
+    const end = startOfSuffix(last, text);
+    let at = endOfPrefix(first, text);
+    if (at < 0 || end < at) return false;
+    for (const search of searches) {
+      at = search(text, at);
+      if (at < 0 || at > end) return false;
+    }
+    return true;
+  };
+  const words = Math.max(
+    1,
+    ...between.filter((each) => each.includes(anyCharacter)).map((each) => maskWords(each.length)),
+  );
+  return { matches, stepsPerUnit: 1 + words };
+}
+
+function segmentOf(text: string): Segment {
+  return Int32Array.from([...text], (character) =>
+    character === "?" ? anyCharacter : folded(character.codePointAt(0)!),
+  );
+}
+
+/** UTF-16 units that a segment takes at least. */
+function unitsOf(segment: Segment): number {
+  return segment.reduce((sum, character) => sum + (character > 0xffff ? 2 : 1), 0);
+}
+
+function searchFor(segment: Segment): Search {
+  if (segment.includes(anyCharacter)) return maskSearch(segment);
+  const text = Array.from(segment, (character) => String.fromCodePoint(character)).join("");
+  return literalSearch(Uint16Array.from({ length: text.length }, (_, index) => text.charCodeAt(index)));
+}
+
+/** Where the segment ends that begins the text, or -1. */
+function endOfPrefix(segment: Segment, text: string): number {
+  let at = 0;
+  for (const wanted of segment) {
+    if (at >= text.length) return -1;
+    const character = text.codePointAt(at)!;
+    if (wanted !== anyCharacter && wanted !== folded(character)) return -1;
+    at += character > 0xffff ? 2 : 1;
+  }
+  return at;
+}
+
+/** Where the segment begins that ends the text, or -1. */
+function startOfSuffix(segment: Segment, text: string): number {
+  let at = text.length;
+  for (let index = segment.length - 1; index >= 0; index--) {
+    if (at === 0) return -1;
+    at -= isPairBefore(text, at) ? 2 : 1;
+    const wanted = segment[index]!;
+    if (wanted !== anyCharacter && wanted !== folded(text.codePointAt(at)!)) return -1;
+  }
+  return at;
+}
+
+/** Whether the two units before `at` are one character. */
+function isPairBefore(text: string, at: number): boolean {
+  return at >= 2 && text.codePointAt(at - 2)! > 0xffff;
 }

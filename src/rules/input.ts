@@ -33,11 +33,15 @@ export interface RuleFacts {
   readonly sessionAgeSeconds: number;
   /** 1 to 99. */
   readonly likelyBotThreshold: number;
+  /** Whether the session holds a clearance that lets this request pass a challenge; absent: no. Asked only if a rule reads it. */
+  readonly isCleared?: (() => boolean) | undefined;
 }
 
 /** The facts with what is derived from them, each derived once and only if a rule asks. Good for one verdict. */
 export class RuleInput {
   readonly facts: RuleFacts;
+  /** What comparisons of this input have cost so far, each counting its own: a step is some nanoseconds, and never a time. */
+  steps = 0;
   #address: Address | null | undefined = null;
   #host: string | undefined;
   #method: string | undefined;

@@ -101,5 +101,10 @@ export function startAgent(settings: Settings): Verdictd {
   });
   page.listen(window, "pagehide", () => transport.leave(recorder.take()));
   page.listen(window, "online pageshow", transport.nudge);
-  return { ready, token: () => attempt(tokens.read) ?? null, stop };
+  const token = () => attempt(tokens.read) ?? null;
+  const challenge = () =>
+    import(`${settings.base}/challenge.js`)
+      .then((module) => module.pass(settings.siteKey, settings.base, ready, token))
+      .catch(() => false);
+  return { ready, token, challenge, stop };
 }

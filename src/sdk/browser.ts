@@ -16,5 +16,5 @@ export function init(options: VerdictdOptions): Verdictd {
   } catch {
     // The page goes on without us.
   }
-  return { ready: Promise.resolve(null), token: () => null, stop() {} };
+  return { ready: Promise.resolve(null), token: () => null, challenge: async () => false, stop() {} };
 }

@@ -35,6 +35,11 @@ export interface Verdictd {
   readonly ready: Promise<string | null>;
   /** The session's token, or null while there is none. */
   token(): string | null;
+  /**
+   * Passes verdictd's own challenge for this session: call it when the backend answers 403 with `X-Verdict-Action: challenge`, and send the
+   * request again once it is true. Calls while one is under way share it. Never rejects.
+   */
+  challenge(): Promise<boolean>;
   /** Stops collecting and sending, for good. What was not sent yet is dropped. */
   stop(): void;
 }
@@ -42,7 +47,7 @@ export interface Verdictd {
 /** Options with every default filled in. */
 export interface Settings {
   readonly siteKey: string;
-  readonly url: string;
+  readonly base: string;
   readonly cookie: boolean;
   readonly cookieName: string;
   /** `Path`, `Domain`, `SameSite` and so on, ready to append to the cookie. */
@@ -59,7 +64,7 @@ export function settingsOf(options: VerdictdOptions): Settings {
   const maxAge = Number(options.cookieMaxAge);
   return {
     siteKey: options.siteKey,
-    url: `${(options.endpoint || location.origin).replace(/\/+$/, "")}/v1/events`,
+    base: (options.endpoint || location.origin).replace(/\/+$/, ""),
     cookie: options.cookie !== false,
     cookieName: options.cookieName || "service_session",
     cookieAttributes:

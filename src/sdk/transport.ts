@@ -57,6 +57,7 @@ export function openTransport(
   let refusals = 0;
   let attemptAt = 0;
 
+  const url = `${settings.base}/v1/events`;
   const bodyOf = (batch: Batch) => {
     if (!batch.body) {
       batch.token = tokens.read();
@@ -88,7 +89,7 @@ export function openTransport(
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), answerMostMs);
     try {
-      const response = await fetch(settings.url, {
+      const response = await fetch(url, {
         method: "POST",
         headers: {
           "Content-Type": "application/json",
@@ -166,7 +167,7 @@ export function openTransport(
         // Nobody could read the answer of a beacon, so a first contact waits for the next page: same key, same session.
         attempt(() => sessionStorage.setItem(storageKey, JSON.stringify(unsent)));
       } else {
-        for (const batch of unsent) navigator.sendBeacon(settings.url, bodyOf(batch));
+        for (const batch of unsent) navigator.sendBeacon(url, bodyOf(batch));
       }
       queue = inFlight ? queue.slice(0, 1) : [];
     },

@@ -6,12 +6,17 @@ import { placeOfToken } from "../contract/session-token.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import type { TableName, Walk } from "./integrity.js";
 import {
+  blockTallyBytes,
+  blockTallyKeyBytes,
+  catalogueKeys,
   idempotencyKeyBytes,
   replayBucketSlots,
+  type SignedAgentKey,
   sessionKeyBytes,
   sightingKeyBytes,
+  signedAgentKeys,
+  solvedChallengeKeyBytes,
   tokenBytes,
-  verifiedBotKeys,
 } from "./keys.js";
 import { decodeSession } from "./session-record.js";
 import { unpackSightingCount } from "./sighting-count.js";
@@ -25,6 +30,14 @@ function record<V, K>(kind: StoredRecord, more: (walk: Walk, value: V, key: K) =
   return (walk, value, key) => {
     const mismatch = storedRecordMismatch(kind, value);
     return mismatch === null ? more(walk, value, key) : `${mismatch.path || "record"} should be ${mismatch.expected}`;
+  };
+}
+
+/** A catalogue, or the count of its imports. */
+function catalogueRow(kind: "verifiedBots" | "declaredBots"): RowCheck {
+  return (walk: Walk, value: unknown, key: string) => {
+    if (key !== catalogueKeys.imports) return walk.checks[kind](value);
+    return Number.isInteger(value) ? null : "is no count";
   };
 }
 
@@ -92,12 +105,15 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
     walk.countTraffic(projectId, hour, row.events);
     return walk.missing("projects", projectId);
   }),
-  verifiedBots: (walk, value: unknown, key: string) =>
-    key === verifiedBotKeys.imports
+  verifiedBots: catalogueRow("verifiedBots"),
+  declaredBots: catalogueRow("declaredBots"),
+  ipLists: (walk, value: unknown) => walk.checks.ipList(value),
+  signedAgents: (walk, value: unknown, key: SignedAgentKey) =>
+    key === signedAgentKeys.changes
       ? Number.isInteger(value)
         ? null
         : "is no count"
-      : walk.checks.verifiedBots(value),
+      : walk.checks.signedAgents(value, key),
   sessions: (walk, value: Buffer, key: Buffer) => {
     if (key.length !== sessionKeyBytes) return "key has another length";
     const session = decodeSession(value);
@@ -122,6 +138,10 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
   trails: record("trail", (walk, _: unknown, key: Buffer) =>
     walk.get("sessions", Buffer.from(key)) === undefined ? "has no session" : null,
   ),
+  solvedChallenges: (_, value: Buffer, key: Buffer) =>
+    key.length === solvedChallengeKeyBytes && value.length === 1 ? null : "has another length",
+  blockTallies: (_, value: Buffer, key: Buffer) =>
+    key.length === blockTallyKeyBytes && value.length === blockTallyBytes ? null : "has another length",
   sightings: (_, value: Buffer, key: Buffer) =>
     key.length === sightingKeyBytes && unpackSightingCount(value) !== null ? null : "has another length",
 };

@@ -5,7 +5,7 @@
 import type { Transaction } from "lmdb";
 import { limits } from "../limits.js";
 import { rowChecks } from "./integrity-rows.js";
-import { monthOf, sessionTableNames, tableNames } from "./keys.js";
+import { monthOf, type SignedAgentKey, sessionTableNames, tableNames } from "./keys.js";
 import { sessionCountKey } from "./session-count.js";
 import type { SessionStore } from "./session-store.js";
 import type { Store } from "./store.js";
@@ -33,6 +33,9 @@ export interface IntegrityChecks {
   readonly ruleSource: (source: string) => string | null;
   readonly features: (packed: Buffer) => string | null;
   readonly verifiedBots: (catalogue: unknown) => string | null;
+  readonly declaredBots: (catalogue: unknown) => string | null;
+  readonly ipList: (record: unknown) => string | null;
+  readonly signedAgents: (value: unknown, key: SignedAgentKey) => string | null;
 }
 
 export type TableName = keyof typeof tableNames;

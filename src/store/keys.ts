@@ -3,6 +3,7 @@
  * strings, arrays of them); the tables that ingest and verdict reads touch have binary keys and packed values. Nothing else in
  * the project builds a key.
  */
+import { createHash } from "node:crypto";
 import { decodeSessionTokenInto } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 
@@ -22,9 +23,16 @@ import { limits } from "../limits.js";
  * | keys          | SHA-256, hex                                    | KeyOwner                                           |
  * | rules         | [project id, rule id]                           | Rule                                               |
  * | blocks        | [project id, block id]                          | Block                                              |
+ * | block_tallies | minute u32, project u32, rule u32, hash 12 bytes | records u32, id of the last u48, `blocks.ts`      |
  * | usage         | [account id, "YYYY-MM"]                         | events accepted                                    |
  * | traffic       | [project id, hour since the epoch]              | Traffic                                            |
  * | verified_bots | "catalogue", "imports"                          | the imported catalogue; how many imports           |
+ * | declared_bots | "catalogue", "imports"                          | the same of declared bots                          |
+ * | ip_lists      | name                                            | IpListRecord                                       |
+ * | signed_agents | "list", "changes"                               | the imported list of agents; how many changes      |
+ * | signed_agents | ["agent", url]                                  | SignedAgent added to the list, null: taken off it  |
+ * | signed_agents | ["keys", url]                                   | AgentKeys                                          |
+ * | signed_agents | ["fetch", url]                                  | AgentFetch, the last one                           |
  * | sessions      | project u32, token 21 bytes                     | packed, `session-record.ts`                        |
  * | repeats       | project u32, token 21 bytes, generation u8      | sorted 8-byte request-id hashes                    |
  * | idempotency   | day u16, hash 11 bytes of project and key       | token 21 bytes                                     |
@@ -33,6 +41,7 @@ import { limits } from "../limits.js";
  * | replays       | project u32, 1 u8, row u32                      | log of this generation: the same pairs, any number |
  * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
  * | shingles      | project u32, slot u32                           | schema 1, now empty                                |
+ * | solved_challenges | second of expiry u32, nonce 16 bytes        | 1                                                  |
  * | trails        | project u32, token 21 bytes                     | Trail, of the latest sessions only                 |
  *
  * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its time of creation,
@@ -53,9 +62,13 @@ export const tableNames = {
   keys: "keys",
   rules: "rules",
   blocks: "blocks",
+  blockTallies: "block_tallies",
   usage: "usage",
   traffic: "traffic",
   verifiedBots: "verified_bots",
+  declaredBots: "declared_bots",
+  ipLists: "ip_lists",
+  signedAgents: "signed_agents",
   sessions: "sessions",
   repeats: "repeats",
   idempotency: "idempotency",
@@ -63,6 +76,7 @@ export const tableNames = {
   replays: "replays",
   shingles: "shingles",
   trails: "trails",
+  solvedChallenges: "solved_challenges",
 } as const;
 
 /** The tables that every environment with sessions has; the others are in the main one only. */
@@ -76,10 +90,21 @@ export const sessionTableNames = [
   "sightings",
   "replays",
   "trails",
+  "solvedChallenges",
 ] as const satisfies readonly (keyof typeof tableNames)[];
 
-/** Keys of the table `verified_bots`: the imported catalogue, and how many imports there were, by which readers know it changed. */
-export const verifiedBotKeys = { catalogue: "catalogue", imports: "imports" } as const;
+/** Keys of a table with one catalogue: the imported one, and how many imports there were, by which readers know it changed. */
+export const catalogueKeys = { catalogue: "catalogue", imports: "imports" } as const;
+
+/** Keys of the table `signed_agents`. Readers know by `changes` that the agents or their keys are others. */
+export const signedAgentKeys = {
+  list: "list",
+  changes: "changes",
+  agent: (url: string): SignedAgentKey => ["agent", url],
+  keys: (url: string): SignedAgentKey => ["keys", url],
+  fetch: (url: string): SignedAgentKey => ["fetch", url],
+} as const;
+export type SignedAgentKey = string | [kind: "agent" | "keys" | "fetch", url: string];
 
 /** Bytes of a session token: second of creation u32 and its 256th part u8, then 128 random bits. 28 characters of base64url, without padding. */
 export const tokenBytes = 21;
@@ -134,6 +159,43 @@ function spread(number: number): number {
   return Math.imul(number, 0x9e3779b1);
 }
 
+export const solvedChallengeKeyBytes = 4 + 16;
+
+/** Key of a challenge that was solved: by its expiry, so that the old ones are a prefix. `nonce` is 32 hex characters. */
+export function solvedChallengeKey(expiresAtMs: number, nonce: string): Buffer {
+  const key = Buffer.alloc(solvedChallengeKeyBytes);
+  key.writeUInt32BE(Math.floor(expiresAtMs / 1000), 0);
+  key.write(nonce, 4, "hex");
+  return key;
+}
+
+/** Bytes of the hash of whose blocks are tallied. */
+const blockSubjectBytes = 12;
+export const blockTallyKeyBytes = 12 + blockSubjectBytes;
+/** Bytes of a tally. */
+export const blockTallyBytes = 4 + 6;
+
+/** Key of what was recorded of a subject by a rule in a minute since the epoch. The subject's name is in it as a hash only. */
+export function blockTallyKey(minute: number, projectId: number, ruleId: number, subject: string): Buffer {
+  const key = blockTalliesFrom(minute);
+  key.writeUInt32BE(projectId, 4);
+  key.writeUInt32BE(ruleId, 8);
+  key.set(createHash("sha256").update(subject).digest().subarray(0, blockSubjectBytes), 12);
+  return key;
+}
+
+/** What no key of this minute is below. */
+export function blockTalliesFrom(minute: number): Buffer {
+  const key = Buffer.alloc(blockTallyKeyBytes);
+  key.writeUInt32BE(minute, 0);
+  return key;
+}
+
+/** The minute of such a key. */
+export function blockTallyMinute(key: Buffer): number {
+  return key.readUInt32BE(0);
+}
+
 /** First and last (exclusive) key of one project's sessions. */
 export function sessionRange(projectId: number): { start: Buffer; end: Buffer } {
   const start = Buffer.alloc(sessionKeyBytes);
@@ -155,7 +217,7 @@ export function monthOf(atMs: number): string {
 
 export const sightingKeyBytes = 3 + 8;
 
-/** Key of a sighting of this kind, 1 or 2, whose hash is two words. */
+/** Key of a sighting of this kind, 1 to 3, whose hash is two words. */
 export function sightingKey(hour: number, kind: number, projectId: number, hash: readonly number[]): Buffer {
   const key = Buffer.allocUnsafe(sightingKeyBytes);
   writeSightingHour(key, hour);

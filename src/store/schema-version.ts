@@ -2,7 +2,7 @@
  * Brings each environment of a store to the schema of this build when it is opened, after a copy was put beside it, and refuses one that
  * a newer verdictd wrote. Every environment knows its version itself, so that a start that was cut short goes on where it ended.
  */
-import { closeSync, constants, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { chmodSync, closeSync, constants, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
 import type { SessionTables } from "./session-store.js";
 import { StoreError } from "./store-error.js";
 import type { Schema, Upgrade } from "./upgrades.js";
@@ -49,6 +49,8 @@ function stepsFrom(found: number, { version, upgrades }: Schema): Schema["upgrad
 function copyStore(file: string, suffix: string): void {
   const partial = `${file}.partial`;
   copyFileSync(file, partial, constants.COPYFILE_FICLONE);
+  // A copy has the rights of what it was made from, which an earlier version may have left wider.
+  chmodSync(partial, 0o600);
   const descriptor = openSync(partial, "r");
   try {
     fsyncSync(descriptor);

@@ -5,7 +5,7 @@
  * | at      | what                                                                   |
  * |---------|------------------------------------------------------------------------|
  * | 0       | u8 layout version                                                      |
- * | 1       | u8 flags: 1 scored, 2 padded                                           |
+ * | 1       | u8 flags: 1 scored, 2 padded, 4 cleared, 8 has an address proof        |
  * | 2, 3, 4 | u8 score of heuristics, JS detection, behavioural; 0: abstained        |
  * | 5       | u8 combined score; 0: not computed                                     |
  * | 6       | u8 verified-bot category, 1 + index; 0: none                           |
@@ -16,17 +16,24 @@
  * | 32      | u32 events recorded                                                    |
  * | 36      | u16 bytes of path, host, user agent; u8 of address and bot name        |
  * | 44      | u16 number of request ids r                                            |
- * | 46      | n × u32 detection ids, then the five texts                             |
+ * | 46      | cleared: f64 passed at, ms; u8 band; 8 bytes of the user agent's hash  |
+ * | …       | n × u32 detection ids, then the five texts                             |
+ * | proof   | 8 bytes of `contract/address-proof.ts`                                 |
  * | …       | r × 8 bytes of request-id hashes (as `repeats.ts` holds them), then the features |
  * | padded  | zeros up to the next of `paddedSizes`; the last u16 is how many bytes, itself among them |
  */
+import { addressProofBytes } from "../contract/address-proof.js";
+import type { Clearance } from "../contract/challenge.js";
 import type { VerdictPart } from "../contract/session.js";
-import { verifiedBotCategories } from "../contract/verdict.js";
+import { bands, verifiedBotCategories } from "../contract/verdict.js";
 
 const layoutVersion = 1;
 const headBytes = 46;
 const scoredFlag = 1;
 const paddedFlag = 2;
+const clearedFlag = 4;
+const clearanceBytes = 17;
+const proofFlag = 8;
 
 /**
  * Records take one of these sizes: five, four, three or two fill a page of 4 KiB (24 bytes of header; 10 of node and 25 of key each). A
@@ -48,7 +55,16 @@ const shortTextBytesMax = 255;
 
 /** Bytes that `encodeSession` writes at most for a record with this much of repeats and features. */
 function bytesMaxOf({ repeats, features }: SessionRecord): number {
-  return headBytes + 4 * 255 + 3 * textBytesMax + 2 * shortTextBytesMax + repeats.length + features.length;
+  return (
+    headBytes +
+    clearanceBytes +
+    4 * 255 +
+    3 * textBytesMax +
+    2 * shortTextBytesMax +
+    addressProofBytes +
+    repeats.length +
+    features.length
+  );
 }
 
 /** Writes `text` as UTF-8 of at most `bytesMax` bytes, never cutting a character in two; returns how many bytes. */
@@ -79,6 +95,10 @@ export function encodeSession(record: SessionRecord): Buffer {
   bytes.writeUInt32LE(verdict.eventCount >>> 0, 32);
   bytes.writeUInt16LE(repeats.length >>> 3, 44);
   let at = headBytes;
+  if (verdict.clearance !== null) {
+    bytes[1]! |= clearedFlag;
+    at = writeClearance(bytes, verdict.clearance);
+  }
   for (let index = 0; index < idCount; index++) at = bytes.writeUInt32LE(verdict.detectionIds[index]!, at);
   const { path, host, userAgent, ip } = verdict.last;
   const longText = (text: string, lengthAt: number): void => {
@@ -96,6 +116,10 @@ export function encodeSession(record: SessionRecord): Buffer {
   longText(userAgent, 40);
   shortText(ip, 42);
   shortText(verdict.verifiedBot?.name ?? "", 43);
+  if (verdict.addressProof !== undefined) {
+    bytes[1]! |= proofFlag;
+    at += bytes.write(verdict.addressProof, at, addressProofBytes, "hex");
+  }
   bytes.set(repeats, at);
   bytes.set(features, at + repeats.length);
   const end = at + repeats.length + features.length;
@@ -112,10 +136,11 @@ export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
   if (bytes.length < headBytes || bytes[0] !== layoutVersion) return null;
   const idCount = bytes[7]!;
   if (repeatsOffset(bytes) > bytes.length) return null;
-  let at = headBytes;
+  let at = textsOffset(bytes) - 4 * idCount;
   const detectionIds: number[] = [];
   for (let index = 0; index < idCount; index++, at += 4) detectionIds.push(bytes.readUInt32LE(at));
-  const text = textsOf(bytes, at, repeatsOffset(bytes));
+  const proofAt = repeatsOffset(bytes) - proofBytesOf(bytes);
+  const text = textsOf(bytes, at, proofAt);
   const path = text(bytes.readUInt16LE(36));
   const host = text(bytes.readUInt16LE(38));
   const userAgent = text(bytes.readUInt16LE(40));
@@ -133,9 +158,11 @@ export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
     score: bytes[5]!,
     detectionIds,
     verifiedBot: category === undefined ? null : { name: botName, category },
+    ...(hasProof(bytes) && { addressProof: bytes.toString("hex", proofAt, proofAt + addressProofBytes) }),
     firstSeenMs: bytes.readDoubleLE(8),
     lastSeenMs: bytes.readDoubleLE(16),
     loggedInAtMs: bytes.readDoubleLE(24),
+    clearance: readClearance(bytes),
     eventCount: bytes.readUInt32LE(32),
     last: { path, host, userAgent, ip },
   };
@@ -174,10 +201,44 @@ export function decodeSession(bytes: Buffer): SessionRecord | null {
   };
 }
 
-/** Where the request ids begin: behind the detection ids and the texts. */
+function hasProof(bytes: Buffer): boolean {
+  return (bytes[1]! & proofFlag) !== 0;
+}
+
+function proofBytesOf(bytes: Buffer): number {
+  return hasProof(bytes) ? addressProofBytes : 0;
+}
+
+/** Where the request ids begin: behind the detection ids, the texts and the proof. */
 function repeatsOffset(bytes: Buffer): number {
   const texts = bytes.readUInt16LE(36) + bytes.readUInt16LE(38) + bytes.readUInt16LE(40) + bytes[42]! + bytes[43]!;
-  return headBytes + 4 * bytes[7]! + texts;
+  return textsOffset(bytes) + texts + proofBytesOf(bytes);
+}
+
+/** Where the texts begin: behind the detection ids. */
+function textsOffset(bytes: Buffer): number {
+  return headBytes + ((bytes[1]! & clearedFlag) === 0 ? 0 : clearanceBytes) + 4 * bytes[7]!;
+}
+
+function writeClearance(bytes: Buffer, { atMs, band, userAgentHash }: Clearance): number {
+  bytes.writeDoubleLE(atMs, headBytes);
+  bytes[headBytes + 8] = bands.indexOf(band);
+  bytes.write(userAgentHash, headBytes + 9, 8, "latin1");
+  return headBytes + clearanceBytes;
+}
+
+function readClearance(bytes: Buffer): Clearance | null {
+  if ((bytes[1]! & clearedFlag) === 0) return null;
+  return {
+    atMs: bytes.readDoubleLE(headBytes),
+    band: bands[bytes[headBytes + 8]!] ?? "verified",
+    userAgentHash: bytes.toString("latin1", headBytes + 9, headBytes + clearanceBytes),
+  };
+}
+
+/** Whether the record holds a clearance. Reads one byte. */
+export function hasClearance(bytes: Buffer): boolean {
+  return bytes.length > headBytes && (bytes[1]! & clearedFlag) !== 0;
 }
 
 /** When the session was first seen, ms; null when the record is not of this layout. Reads eight bytes. */
@@ -195,4 +256,12 @@ export function withLoggedInAt(bytes: Buffer, atMs: number): Buffer {
   const copy = Buffer.from(bytes);
   copy.writeDoubleLE(atMs, 24);
   return copy;
+}
+
+/** The record with the clearance set, its own bytes; null when it can't be decoded. */
+export function withClearance(bytes: Buffer, clearance: Clearance): Buffer | null {
+  const record = decodeSession(bytes);
+  if (record === null) return null;
+  record.verdict.clearance = clearance;
+  return Buffer.from(encodeSession(record));
 }

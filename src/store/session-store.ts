@@ -20,6 +20,7 @@ export interface SessionTables {
   readonly sightings: Database<Buffer, Buffer>;
   readonly replays: Database<Buffer, Buffer>;
   readonly trails: Database<Trail, Buffer>;
+  readonly solvedChallenges: Database<Buffer, Buffer>;
 }
 
 export interface SessionStore extends SessionTables {
@@ -55,5 +56,6 @@ export function openSessionTables(root: Environment): SessionTables {
     sightings: packedTable(root, tableNames.sightings),
     replays: packedTable(root, tableNames.replays),
     trails: root.openDB<Trail, Buffer>({ name: tableNames.trails, keyEncoding: "binary" }),
+    solvedChallenges: packedTable(root, tableNames.solvedChallenges),
   };
 }

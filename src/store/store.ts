@@ -4,9 +4,10 @@
  */
 import type { Database } from "lmdb";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, User } from "../contract/entities.js";
+import type { IpListRecord } from "../contract/ip-lists.js";
 import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
-import { tableNames } from "./keys.js";
+import { type SignedAgentKey, tableNames } from "./keys.js";
 import { bringTo } from "./schema-version.js";
 import { countOf, makeOthers, openOthers } from "./session-environments.js";
 import { openSessionTables, packedTable, recordTable, type SessionStore, type SessionTables } from "./session-store.js";
@@ -33,7 +34,11 @@ export interface Store extends SessionStore {
   readonly keys: Database<KeyOwner, string>;
   readonly rules: Database<Rule, [number, number]>;
   readonly blocks: Database<Block, [number, number]>;
+  readonly blockTallies: Database<Buffer, Buffer>;
   readonly verifiedBots: Database<unknown, string>;
+  readonly declaredBots: Database<unknown, string>;
+  readonly ipLists: Database<IpListRecord, string>;
+  readonly signedAgents: Database<unknown, SignedAgentKey>;
   /** Of schema 1, now empty. */
   readonly shingles: Database<Buffer, Buffer>;
   close(): Promise<void>;
@@ -92,7 +97,11 @@ function openMain(dataDir: string): Store {
     keys: recordTable(root, tableNames.keys),
     rules: recordTable(root, tableNames.rules),
     blocks: recordTable(root, tableNames.blocks),
+    blockTallies: packedTable(root, tableNames.blockTallies),
     verifiedBots: recordTable(root, tableNames.verifiedBots),
+    declaredBots: recordTable(root, tableNames.declaredBots),
+    ipLists: recordTable(root, tableNames.ipLists),
+    signedAgents: recordTable(root, tableNames.signedAgents),
     shingles: packedTable(root, tableNames.shingles),
     close: () => root.close(),
   };
@@ -150,9 +159,14 @@ function raiseRevision(store: Store): void {
 
 /** The next id of a kind of record, starting at 1. Call inside a write transaction. */
 export function nextId(store: Store, kind: string): number {
-  const id = (store.meta.get(`next:${kind}`) ?? 0) + 1;
+  const id = lastId(store, kind) + 1;
   store.meta.putSync(`next:${kind}`, id);
   return id;
+}
+
+/** The latest id of a kind, 0 before the first. */
+export function lastId(store: Store, kind: string): number {
+  return store.meta.get(`next:${kind}`) ?? 0;
 }
 
 /** Takes all ids of a kind up to this one. Call inside a write transaction. */

@@ -89,5 +89,8 @@ function replaceRows(
 
 const shortContactRows: Upgrade = { to: 3, apply: shortenContactRows, applyToSessions: shortenContactRows };
 
+/** Sessions may hold a clearance, and features name their fields by number: what is there is read as it is, but an older build would misread new records. */
+const clearances: Upgrade = { to: 4, apply: () => {} };
+
 /** This build's. Raise the version together with a step in `upgrades`. */
-export const currentSchema: Schema = { version: 3, upgrades: [bucketsOfShingles, shortContactRows] };
+export const currentSchema: Schema = { version: 4, upgrades: [bucketsOfShingles, shortContactRows, clearances] };

@@ -1,5 +1,7 @@
 /** From engine scores to a band. Computed when a verdict is read, so a new threshold applies without scoring again. */
+
 import type { EngineName } from "../contract/evidence.js";
+import type { VerdictPart } from "../contract/session.js";
 import type { Band } from "../contract/verdict.js";
 
 export type ScoredBand = Exclude<Band, "not_computed" | "verified">;
@@ -32,4 +34,12 @@ export function bandOf(
   return strength[
     Math.max(strength.indexOf(band), Math.min(strength.indexOf(others), strength.indexOf("likely_automated")))
   ]!;
+}
+
+/** The band of a stored session by what its events showed: `not_computed` until it has been scored. */
+export function bandOfSession(
+  { scored, engineScores, score }: Pick<VerdictPart, "scored" | "engineScores" | "score">,
+  threshold: number,
+): ScoredBand | "not_computed" {
+  return scored ? bandOf(engineScores, score, threshold) : "not_computed";
 }

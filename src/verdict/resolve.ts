@@ -2,6 +2,8 @@
  * From a stored session to a verdict, in the contract's order: verified bot, static resource, rules, allow; then the logged-in
  * policy. Pure: time, rules and the verified-bot look-up come as arguments.
  */
+import { isStanding, userAgentHash } from "../challenge/clearance.js";
+import type { Clearance } from "../contract/challenge.js";
 import type { ProjectSettings, VerdictPart } from "../contract/session.js";
 import type { Action, Band, LoggedInPolicy, RequestContext, Verdict } from "../contract/verdict.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
@@ -26,6 +28,8 @@ export interface Decision {
   readonly logged: readonly NamedRule[];
   /** True when the verdict's action is a block that a rule caused: it is recorded. */
   readonly blocked: boolean;
+  /** Whether the rules cost more than a verdict may before one decided (`limits.ruleStepsMax`). */
+  readonly isOverBudget: boolean;
 }
 
 /** A decision in words. */
@@ -55,7 +59,7 @@ export function failOpenVerdict(): Verdict {
 
 export function resolve(input: ResolveInput): Resolution {
   const decision = decide(input);
-  if (decision === null) return { verdict: failOpenVerdict(), rule: null, logged: [], blocked: false };
+  if (decision === null) return { verdict: failOpenVerdict(), ...undecided };
   const { finding, ...rest } = decision;
   return { verdict: describe(finding, input.meaningOf), ...rest };
 }
@@ -80,22 +84,47 @@ export function decide(input: DecideInput): Decision | null {
   if (verifiedBot !== null && project.botSettings.allowVerified) {
     return unruled(finding("allow", "Allowed: verified bots are let through."));
   }
-  const path = context.path ?? part.last.path;
-  const isStatic = path === "" ? undefined : isStaticResource(path);
-  if (!project.botSettings.protectStatic && isStatic === true) {
+  // By the path that the asking backend sends alone: the session's last path is what the visitor's own event said.
+  if (!project.botSettings.protectStatic && context.path !== undefined && isStaticResource(context.path)) {
     return unruled(finding("allow", "Allowed: static resources are not protected."));
   }
-  const facts = ruleFacts(input, band, score, path, isStatic);
-  const { action, terminating, logged } = evaluateRules(input.rules, new RuleInput(facts));
+  const path = context.path ?? part.last.path;
+  const isStatic = path === "" ? undefined : isStaticResource(path);
+  const clearance = clearanceFor(input, band);
+  const facts = ruleFacts(input, band, score, path, isStatic, clearance);
+  const { action, terminating, logged, isOverBudget } = evaluateRules(input.rules, new RuleInput(facts));
   const softened = isShelterable(band) && isLoggedIn(part, input.nowMs);
-  const enforced = softened ? softenedAction(project.botSettings.loggedInPolicy, action) : action;
+  const asked = softened ? softenedAction(project.botSettings.loggedInPolicy, action) : action;
   const rule = terminating ?? logged[0] ?? null;
-  const because = ruleReason(rule, action, enforced, project.botSettings.loggedInPolicy);
-  return { finding: finding(enforced, because), rule, logged, blocked: enforced === "block" && terminating !== null };
+  const words = ruleReason(rule, action, asked, project.botSettings.loggedInPolicy);
+  const passed = asked === "challenge" ? clearance() : null;
+  const enforced = passed === null ? asked : "allow";
+  const decided = passed === null ? words : `${words} Passed at ${new Date(passed.atMs).toISOString()}.`;
+  const because = isOverBudget ? `${decided} ${overBudgetReason}`.trimStart() : decided;
+  const blocked = enforced === "block" && terminating !== null;
+  return { finding: finding(enforced, because), rule, logged, blocked, isOverBudget };
 }
 
+const undecided = { rule: null, logged: [], blocked: false, isOverBudget: false } as const;
+const overBudgetReason = "The last rules were not asked: those before them cost more than one verdict may.";
+
+/** The session's clearance where it holds for this request, worked out once and only if somebody asks. */
+function clearanceFor({ part, project, context, nowMs }: DecideInput, band: Band): () => Clearance | null {
+  const { clearance } = part;
+  const { challenge } = project;
+  if (clearance === null || challenge === undefined || !isStanding(clearance, band, challenge, nowMs))
+    return noClearance;
+  let isSameAgent: boolean | undefined;
+  return () => {
+    isSameAgent ??= userAgentHash(context.userAgent ?? part.last.userAgent) === clearance.userAgentHash;
+    return isSameAgent ? clearance : null;
+  };
+}
+
+const noClearance = (): null => null;
+
 function unruled(finding: Finding): Decision {
-  return { finding, rule: null, logged: [], blocked: false };
+  return { finding, ...undecided };
 }
 
 function ruleFacts(
@@ -104,6 +133,7 @@ function ruleFacts(
   score: number,
   path: string,
   isStatic: boolean | undefined,
+  clearance: () => Clearance | null,
 ): RuleFacts {
   return {
     score,
@@ -123,6 +153,7 @@ function ruleFacts(
     eventCount: part.eventCount,
     sessionAgeSeconds: Math.max(0, Math.floor((nowMs - part.firstSeenMs) / 1000)),
     likelyBotThreshold: project.likelyBotThreshold,
+    isCleared: clearance === noClearance ? undefined : () => clearance() !== null,
   };
 }
 

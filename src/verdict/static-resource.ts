@@ -1,5 +1,8 @@
 /** Which request paths are static resources: by extension, from a published list. `/.well-known/` never is one. */
 
+import { rulePath } from "../contract/visitor-request.js";
+import { limits } from "../limits.js";
+
 /** Lower case, without the dot. */
 export const staticExtensions: ReadonlySet<string> = new Set(
   (
@@ -9,14 +12,22 @@ export const staticExtensions: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** True when `path` (with or without a query) names a static resource. */
-export function isStaticResource(path: string): boolean {
+/**
+ * True when the path of `target` (see `rulePath`) names a static resource. What servers read in different ways is none: a last segment
+ * with path parameters (`/checkout;.css`) or with an encoded delimiter (`/checkout%2F.css`, `/checkout%00.css`), and a path so long that it was cut.
+ */
+export function isStaticResource(target: string): boolean {
   // Most paths have no extension, and need no closer look.
-  if (!path.includes(".")) return false;
-  const end = path.search(/[?#]/);
-  const bare = end === -1 ? path : path.slice(0, end);
-  if (bare.startsWith("/.well-known/")) return false;
-  const name = bare.slice(bare.lastIndexOf("/") + 1);
+  if (!target.includes(".") && !target.includes("%")) return false;
+  const path = rulePath(target);
+  if (path === undefined || path.length >= cutLength || path.startsWith("/.well-known/")) return false;
+  const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");
-  return dot > 0 && staticExtensions.has(name.slice(dot + 1).toLowerCase());
+  return dot > 0 && staticExtensions.has(name.slice(dot + 1).toLowerCase()) && !ambiguous.test(name);
 }
+
+/** A cut path is this long at least: dots alone at its end go along. */
+const cutLength = limits.contextValueMax - 2;
+
+/** Path parameters; encoded control characters, `#`, `%`, `/`, `;`, `?`, `\` and DEL; a `%` that encodes nothing. */
+const ambiguous = /;|%(?:[01][0-9A-F]|23|25|2F|3B|3F|5C|7F|(?![0-9A-F]{2}))/;

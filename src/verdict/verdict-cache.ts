@@ -17,15 +17,15 @@ export interface VerdictKey {
 /** What the cache keeps of an answer. */
 export interface CachedVerdict {
   readonly text: VerdictText;
-  /** What the session's assertion was then, ms. */
-  readonly loggedInAtMs: number;
+  /** What the session's `stateStamp` was then. */
+  readonly stateStamp: number;
 }
 
 /**
  * | at | what of a place                        |
  * |----|----------------------------------------|
  * | 0  | f64 expires at, ms; 0: nothing is here |
- * | 8  | f64 logged in at, ms                   |
+ * | 8  | f64 state stamp of the session         |
  * | 16 | u32 project, u32 settings revision     |
  * | 24 | u32 bytes that the entry counts for    |
  * | 28 | u8 1: there is a context               |
@@ -73,10 +73,10 @@ export class VerdictCache {
     const first = this.#placeOf(key);
     const place = this.#isAt(first, key, nowMs) ? first : first ^ 1;
     if (place !== first && !this.#isAt(place, key, nowMs)) return null;
-    return { text: this.#texts[place]!, loggedInAtMs: this.#times[place * 8 + 1]! };
+    return { text: this.#texts[place]!, stateStamp: this.#times[place * 8 + 1]! };
   }
 
-  set(key: VerdictKey, { text, loggedInAtMs }: CachedVerdict, nowMs: number, expiresAtMs: number): void {
+  set(key: VerdictKey, { text, stateStamp }: CachedVerdict, nowMs: number, expiresAtMs: number): void {
     if (key.token.length > tokenMax) return;
     const first = this.#placeOf(key);
     const second = first ^ 1;
@@ -86,7 +86,7 @@ export class VerdictCache {
     const size = 2 * placeBytes + key.context.length + text.body.length;
     this.#used += size - this.#integers[place * 16 + 6]!;
     this.#times[place * 8] = expiresAtMs;
-    this.#times[place * 8 + 1] = loggedInAtMs;
+    this.#times[place * 8 + 1] = stateStamp;
     this.#integers[place * 16 + 4] = key.projectId;
     this.#integers[place * 16 + 5] = key.settingsRevision;
     this.#integers[place * 16 + 6] = size;

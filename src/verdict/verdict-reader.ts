@@ -1,9 +1,12 @@
 /** Answers verdict reads: cache, stored session, resolution, and what is recorded of it. Any failure answers fail-open. */
+import { clearanceEndMs, isStanding } from "../challenge/clearance.js";
+import { addressProof } from "../contract/address-proof.js";
 import type { VerdictSource } from "../contract/live-verdict.js";
 import type { ProjectSettings, VerdictPart } from "../contract/session.js";
 import type { RequestContext, Verdict } from "../contract/verdict.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
+import { bandOfSession } from "./bands.js";
 import { type MeaningOf, type VerdictText, VerdictTexts } from "./finding.js";
 import { decide, failOpenVerdict, type NamedRule, type Resolution } from "./resolve.js";
 import { type CachedVerdict, VerdictCache, type VerdictKey } from "./verdict-cache.js";
@@ -12,8 +15,8 @@ import { type CachedVerdict, VerdictCache, type VerdictKey } from "./verdict-cac
 export interface VerdictSources {
   /** Null for an unknown session or one of another project. */
   readonly verdictPart: (projectId: number, token: string) => VerdictPart | null;
-  /** ms; 0: never. Asked on cached answers of projects whose policy can soften them. */
-  readonly loggedInAtMs: (projectId: number, token: string) => number;
+  /** `stateStamp` of the session as it is now; 0 for one that is gone. Asked on cached answers of projects where it can matter. */
+  readonly stateStamp: (project: ProjectSettings, token: string, nowMs: number) => number;
   /** Active rules in the order of evaluation. */
   readonly rulesOf: (project: ProjectSettings) => readonly NamedRule[];
   readonly verifiedBotAt: (ip: string) => VerifiedBot | null;
@@ -80,7 +83,7 @@ export class VerdictReader {
       context: contextText(context),
     };
     const cached = this.#ttlMs === 0 ? null : this.#cache.get(key, nowMs);
-    if (cached !== null && this.#stillHolds(cached, project, token)) {
+    if (cached !== null && this.#stillHolds(cached, project, token, nowMs)) {
       sources.onAnswer(project, cached.text.verdict, "cached", token, context, nowMs);
       return cached.text.body;
     }
@@ -91,16 +94,18 @@ export class VerdictReader {
     const decision = decide({ part, project, rules, context, verifiedBot, nowMs });
     if (decision === null) return this.#failedOpen(project, token, context, nowMs);
     const text = this.#texts.of(decision.finding);
-    const { rule, logged, blocked } = decision;
-    sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked });
+    const { rule, logged, blocked, isOverBudget } = decision;
+    sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
     sources.onAnswer(project, text.verdict, "computed", token, context, nowMs);
-    if (this.#ttlMs > 0) this.#remember(key, text, part, nowMs);
+    if (this.#ttlMs > 0) this.#remember(key, text, part, project, nowMs);
     return text.body;
   }
 
-  /** By the address of the request that asks, where it is another than the session's. */
-  #verifiedBot(part: VerdictPart, { ip }: RequestContext): VerifiedBot | null {
-    return ip === undefined || ip === part.last.ip ? part.verifiedBot : this.#sources.verifiedBotAt(ip);
+  /** By the address of the request that asks, where it is another than the one that proved who the session is. */
+  #verifiedBot({ verifiedBot, addressProof: proof, last }: VerdictPart, { ip }: RequestContext): VerifiedBot | null {
+    if (ip === undefined) return verifiedBot;
+    const isKnown = verifiedBot === null ? ip === last.ip : proof === addressProof(ip);
+    return isKnown ? verifiedBot : this.#sources.verifiedBotAt(ip);
   }
 
   #failedOpen(project: ProjectSettings, token: string, context: RequestContext, nowMs: number): string {
@@ -108,20 +113,39 @@ export class VerdictReader {
     return this.#failOpenBody;
   }
 
-  /** A logged-in assertion takes effect at once; only the policies other than `observe` can tell. */
-  #stillHolds(entry: CachedVerdict, project: ProjectSettings, token: string): boolean {
-    return (
-      project.botSettings.loggedInPolicy === "observe" ||
-      this.#sources.loggedInAtMs(project.id, token) === entry.loggedInAtMs
-    );
+  /** A logged-in assertion and a clearance take effect at once, and a clearance ends at once. */
+  #stillHolds(entry: CachedVerdict, project: ProjectSettings, token: string, nowMs: number): boolean {
+    return !hasState(project) || this.#sources.stateStamp(project, token, nowMs) === entry.stateStamp;
   }
 
-  #remember(key: VerdictKey, text: VerdictText, { loggedInAtMs }: VerdictPart, nowMs: number): void {
-    const windowEndMs = loggedInAtMs + limits.loggedInMs;
-    const expiresAtMs = nowMs + this.#ttlMs;
-    const endsMs = windowEndMs > nowMs ? Math.min(expiresAtMs, windowEndMs) : expiresAtMs;
-    this.#cache.set(key, { text, loggedInAtMs }, nowMs, endsMs);
+  #remember(key: VerdictKey, text: VerdictText, part: VerdictPart, project: ProjectSettings, nowMs: number): void {
+    let endsMs = nowMs + this.#ttlMs;
+    const windowEndMs = part.loggedInAtMs + limits.loggedInMs;
+    if (windowEndMs > nowMs) endsMs = Math.min(endsMs, windowEndMs);
+    if (part.clearance !== null && project.challenge !== undefined) {
+      const clearedUntilMs = clearanceEndMs(part.clearance, project.challenge);
+      if (clearedUntilMs > nowMs) endsMs = Math.min(endsMs, clearedUntilMs);
+    }
+    const stamp = hasState(project) ? stateStamp(part, project, nowMs) : 0;
+    this.#cache.set(key, { text, stateStamp: stamp }, nowMs, endsMs);
   }
+}
+
+/** Whether a session's state beside its score can change what a cached verdict says. */
+function hasState({ botSettings, challenge }: ProjectSettings): boolean {
+  return botSettings.loggedInPolicy !== "observe" || challenge?.enabled === true;
+}
+
+/**
+ * One number for the session's assertion and clearance, which differs whenever one of them begins or ends: both times only grow, and the end
+ * of a clearance takes away more than either ever adds.
+ */
+export function stateStamp(part: VerdictPart, project: ProjectSettings, nowMs: number): number {
+  const { loggedInAtMs, clearance } = part;
+  const { challenge } = project;
+  if (clearance === null || challenge === undefined) return loggedInAtMs;
+  const band = bandOfSession(part, project.likelyBotThreshold);
+  return isStanding(clearance, band, challenge, nowMs) ? loggedInAtMs + 2 * clearance.atMs : loggedInAtMs;
 }
 
 /** The context as a part of the cache's key. */

@@ -4,6 +4,7 @@
  */
 import { readAsset } from "../assets.js";
 import type { VerifiedBotCategory } from "../contract/verdict.js";
+import { createTokenFinder } from "./token-finder.js";
 // Only for the compiler, which then copies the file beside the compiled module.
 import type claimsFile from "./ua-claims.json";
 
@@ -65,79 +66,4 @@ export function createClaimMatcher(tokens: readonly ClaimToken[]): ClaimMatcher 
       isVerifiable: claimed.every((token) => token.isVerifiable),
     };
   };
-}
-
-/**
- * Finds which of the tokens a text contains, ASCII case aside: their indexes in ascending order. Aho and Corasick, "Efficient
- * string matching" (1975), with a full transition table: one array read a character, whatever the number of tokens.
- */
-export function createTokenFinder(tokens: readonly string[]): (text: string) => readonly number[] {
-  const alphabet = alphabetOf(tokens);
-  const width = alphabet.width;
-  const states = 1 + tokens.reduce((sum, token) => sum + token.length, 0);
-  const next = new Int32Array(states * width);
-  const ends: number[][] = Array.from({ length: states }, () => []);
-  let used = 1;
-  for (const [index, token] of tokens.entries()) {
-    let state = 0;
-    for (let at = 0; at < token.length; at++) {
-      const edge = state * width + alphabet.classOf[token.charCodeAt(at)]!;
-      if (next[edge] === 0) next[edge] = used++;
-      state = next[edge]!;
-    }
-    ends[state]!.push(index);
-  }
-  fillFallbacks(next, ends, width, used);
-  const isEnd = Uint8Array.from(ends, (found) => (found.length > 0 ? 1 : 0));
-  const none: readonly number[] = Object.freeze([]);
-
-  return (text) => {
-    let found: Set<number> | undefined;
-    let state = 0;
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      state = code < 128 ? next[state * width + alphabet.classOf[code]!]! : 0;
-      if (isEnd[state] === 1) {
-        found ??= new Set();
-        for (const index of ends[state]!) found.add(index);
-      }
-    }
-    return found === undefined ? none : [...found].sort((a, b) => a - b);
-  };
-}
-
-/** A class for each ASCII character that occurs in a token, the same for both cases; 0 for all others. */
-function alphabetOf(tokens: readonly string[]): { classOf: Uint8Array; width: number } {
-  const classOf = new Uint8Array(128);
-  let width = 1;
-  for (const token of tokens) {
-    if (!/^[ -~]+$/.test(token)) throw new Error(`a token must be printable ASCII: ${JSON.stringify(token)}`);
-    for (const letter of token.toLowerCase()) {
-      const code = letter.charCodeAt(0);
-      if (classOf[code] !== 0) continue;
-      classOf[code] = width;
-      classOf[letter.toUpperCase().charCodeAt(0)] = width;
-      width++;
-    }
-  }
-  return { classOf, width };
-}
-
-/** Turns the tree of tokens into an automaton: where the tree has no edge, go on from the longest suffix that it has. */
-function fillFallbacks(next: Int32Array, ends: number[][], width: number, used: number): void {
-  const fallback = new Int32Array(used);
-  const order: number[] = [0];
-  for (const state of order) {
-    for (let letter = 0; letter < width; letter++) {
-      const edge = state * width + letter;
-      const child = next[edge]!;
-      const detour = state === 0 ? 0 : next[fallback[state]! * width + letter]!;
-      if (child === 0) next[edge] = detour;
-      else {
-        fallback[child] = detour;
-        ends[child]!.push(...ends[detour]!);
-        order.push(child);
-      }
-    }
-  }
 }

@@ -5,6 +5,7 @@
  */
 import { Resolver } from "node:dns/promises";
 import { limits } from "../limits.js";
+import { ownText } from "../text-memo.js";
 import { canonicalAddress, parseV4, reverseName } from "./address.js";
 
 /** What DNS says of an address. Names are lower case without a trailing dot. */
@@ -214,7 +215,7 @@ function createCache(entriesMax: number, now: () => number) {
     },
     set(address: string, answer: ReverseAnswer, ttlMs: number): void {
       rows.delete(address);
-      rows.set(address, { answer, expiresAtMs: now() + ttlMs });
+      rows.set(ownText(address), { answer, expiresAtMs: now() + ttlMs });
       if (rows.size > entriesMax) rows.delete(rows.keys().next().value!);
     },
     size: () => rows.size,

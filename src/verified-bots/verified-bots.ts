@@ -2,8 +2,9 @@
  * Says who a client is: a verified bot by its address or its confirmed hostname, or one whose claim to be a bot is false. Built
  * from one catalogue and thrown away with it; it holds no state but what `reverse-dns.ts` remembers.
  */
-import type { VerifiedBot, VerifiedBotCatalogue } from "../contract/verified-bots.js";
+import type { VerifiedBot, VerifiedBotCatalogue, VerifiedBotEntry } from "../contract/verified-bots.js";
 import { canonicalAddress } from "./address.js";
+import { scriptRunnersOf } from "./catalogue.js";
 import { isCidrFault, parseCidr } from "./cidr.js";
 import { createCidrIndex } from "./cidr-index.js";
 import type { Claim, ClaimMatcher } from "./claims.js";
@@ -38,8 +39,12 @@ const unknown: ClaimOutcome = Object.freeze({ outcome: "unknown" });
 
 /** Pure; about 30 ms for 3,000 entries, so that an import can rebuild it while serving. */
 export function createVerifiedBots({ catalogue, claims, reverseDns }: VerifiedBotsParts): VerifiedBots {
-  const ranges = indexRanges(catalogue);
-  const suffixes = indexSuffixes(catalogue);
+  const runners = scriptRunnersOf(catalogue);
+  const ranges = indexRanges(catalogue.entries.filter(({ name }) => !runners.has(name)));
+  const suffixes = indexSuffixes(catalogue.entries.filter(({ name }) => !runners.has(name)));
+  // What runs at these addresses is anybody's: it verifies nobody, but who claims to be that operator there tells no lie.
+  const scriptRanges = indexRanges(catalogue.entries.filter(({ name }) => runners.has(name)));
+  const scriptSuffixes = indexSuffixes(catalogue.entries.filter(({ name }) => runners.has(name)));
   const listedOperators = new Set(catalogue.entries.map((entry) => entry.name));
 
   function claim(userAgent: string): Claim | undefined {
@@ -52,6 +57,8 @@ export function createVerifiedBots({ catalogue, claims, reverseDns }: VerifiedBo
   function judge(made: Claim, ip: string, answer: ReverseAnswer | undefined): ClaimOutcome | undefined {
     const listed = claimedAmong(ranges.all(ip), made);
     if (listed !== undefined) return { outcome: "verified", bot: listed };
+    if (claimedAmong(scriptRanges.all(ip), made) !== undefined) return unknown;
+    if (made.tokens.some((token) => scriptSuffixes.operators.has(token.operator))) return unknown;
     if (made.tokens.some((token) => suffixes.operators.has(token.operator))) {
       if (reverseDns === undefined) return unknown;
       if (answer === undefined) return undefined;
@@ -92,8 +99,8 @@ function claimedAmong(bots: readonly VerifiedBot[], made: Claim): VerifiedBot | 
   return bots.find(isExact) ?? bots.find(isClaimed);
 }
 
-function indexRanges(catalogue: VerifiedBotCatalogue) {
-  const entries = catalogue.entries.filter((entry) => entry.match_method === "ip_cidr");
+function indexRanges(listed: readonly VerifiedBotEntry[]) {
+  const entries = listed.filter((entry) => entry.match_method === "ip_cidr");
   const bots = entries.map(({ name, category }): VerifiedBot => ({ name, category }));
   return createCidrIndex(bots, (_, index) => {
     const cidr = parseCidr(entries[index]!.match_value);
@@ -103,10 +110,10 @@ function indexRanges(catalogue: VerifiedBotCatalogue) {
 }
 
 /** Hostname suffixes by their text. Matching goes by whole labels: `evil-googlebot.com` is not below `.googlebot.com`. */
-function indexSuffixes(catalogue: VerifiedBotCatalogue) {
+function indexSuffixes(listed: readonly VerifiedBotEntry[]) {
   const bySuffix = new Map<string, VerifiedBot[]>();
   const operators = new Set<string>();
-  for (const { name, category, match_method, match_value } of catalogue.entries) {
+  for (const { name, category, match_method, match_value } of listed) {
     if (match_method !== "rdns_suffix") continue;
     operators.add(name);
     bySuffix.set(match_value, [...(bySuffix.get(match_value) ?? []), { name, category }]);

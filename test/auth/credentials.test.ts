@@ -21,6 +21,8 @@ t.test("credentials", async (t) => {
     ["GET", `${project}/scoring`],
     ["POST", `${project}/scoring/rotate`, {}],
     ["PUT", `${project}/scoring/settings`, {}],
+    ["GET", `${project}/request-scoring`],
+    ["PUT", `${project}/request-scoring`, {}],
     ["GET", `${project}/rules`],
     ["POST", `${project}/rules`, {}],
     ["PATCH", `${project}/rules/1`, {}],
@@ -162,18 +164,57 @@ t.test("credentials", async (t) => {
   });
 
   await t.test("most control-plane endpoints take any valid token", async (t) => {
-    const reader = await anotherTenant(server, "reader", { role: "viewer", abilities: ["content:read"] });
+    const reader = await anotherTenant(server, "reader", { role: "member", abilities: ["content:read"] });
     const path = `/v1/projects/${reader.projectId}`;
     const { token } = reader;
     t.equal((await server.ask("GET", `${path}/rules`, { token })).status, 200);
     t.equal((await server.ask("PUT", `${path}/scoring/settings`, { token, body: {} })).status, 200);
     t.equal((await server.ask("POST", `${path}/scoring/rotate`, { token, body: { type: "site" } })).status, 200);
     t.equal((await server.ask("GET", "/v1/account", { token })).status, 200);
+    t.ok(
+      server.log.some(({ level, msg }) => level === "warn" && String(msg).includes("--strict-abilities")),
+      "and the start says so",
+    );
   });
+
+  await t.test("a role that is lowered holds for every token of the user from the next request on", async (t) => {
+    const ids = ["--account", String(tenant.accountId), "--user"];
+    const user = await server.command("user", "create", "--name", "lowered", "--email", "lowered@example.com");
+    await server.command("member", "set", ...ids, String(user.id), "--role", "admin");
+    const { account_token: token } = await server.command("token", "create", ...ids, String(user.id));
+    const settings = () => server.ask("PUT", `${project}/scoring/settings`, { token, body: {} });
+    t.equal((await settings()).status, 200);
+    await server.command("member", "set", ...ids, String(user.id), "--role", "viewer");
+    t.same(refused(await settings()), [403, "INSUFFICIENT_TOKEN_ABILITY"]);
+    const minted = await server.ask("POST", "/v1/tokens", { token, body: { abilities: ["*"] } });
+    t.same(refused(minted), [403, "INSUFFICIENT_TOKEN_ABILITY"]);
+  });
+
+  await t.test(
+    "of a member of two accounts each token has the role of its own account, and reaches no other",
+    async (t) => {
+      const other = await anotherTenant(server, "elsewhere", { role: "viewer" });
+      const accounts = new Accounts(server.store, Date.now);
+      await accounts.setMember(tenant.accountId, other.userId, "owner");
+      const asOwner = await newToken(server, tenant.accountId, other.userId, ["*"]);
+      const settings = (projectId: number, token: string) =>
+        server.ask("PUT", `/v1/projects/${projectId}/scoring/settings`, { token, body: {} });
+      t.equal((await settings(tenant.projectId, asOwner)).status, 200);
+      t.same(refused(await settings(other.projectId, other.token)), [403, "INSUFFICIENT_TOKEN_ABILITY"]);
+      t.same(refused(await settings(other.projectId, asOwner)), [403, undefined]);
+      t.same(refused(await settings(tenant.projectId, other.token)), [403, undefined]);
+      const listed = (await server.ask("GET", "/v1/tokens", { token: other.token })).json;
+      t.equal(listed.meta.count, 1, "nor does it list the tokens that the user has elsewhere");
+    },
+  );
 });
 
 t.test("with --strict-abilities a change of configuration asks for projects:write", async (t) => {
   const server = await startServer(t, ["--strict-abilities"]);
+  t.notOk(
+    server.log.some(({ msg }) => String(msg).includes("--strict-abilities")),
+    "then the start does not warn",
+  );
   const owner = await firstTenant(server);
   const accounts = new Accounts(server.store, Date.now);
   const path = `/v1/projects/${owner.projectId}`;
@@ -183,6 +224,7 @@ t.test("with --strict-abilities a change of configuration asks for projects:writ
     ["POST", "/scoring"],
     ["POST", "/scoring/rotate", { type: "site" }],
     ["PUT", "/scoring/settings", {}],
+    ["PUT", "/request-scoring", {}],
     ["POST", "/rules", draft],
     ["PATCH", `/rules/${rule.id}`, {}],
     ["PUT", `/rules/${rule.id}`, {}],

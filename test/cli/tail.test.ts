@@ -1,10 +1,12 @@
 /** `verdictd tail` beside running servers: which verdicts it prints, when, and what it does where there is no server. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import t, { type Test } from "tap";
 import type { LiveVerdict } from "../../src/contract/live-verdict.js";
+import { liveFolder, socketPath } from "../../src/live/folder.js";
 import { followVerdicts } from "../../src/live/follow.js";
 import { liveVerdict, VerdictFeed } from "../../src/live/verdict-feed.js";
 import { automatedBatch } from "../support/batches.js";
@@ -84,6 +86,30 @@ t.test("tail prints the verdicts that a server answers, from all of its threads"
   all.child.kill("SIGINT");
   await once(all.child, "exit");
   t.equal(all.child.exitCode, 0, "an interrupt is how it ends");
+});
+
+t.test("tail outlives servers that are killed, whatever they were just writing, and follows the next", async (t) => {
+  const dataDir = t.testdir();
+  const server = await startServer(t, [], dataDir);
+  const { privateKey } = await firstTenant(server);
+  const all = tail(t, dataDir, "--json");
+  t.equal(await all.err(), "following");
+  // Its end with the filter unread resets the connection, as a kill may.
+  const half = createServer({ pauseOnConnect: true }, (socket) => {
+    socket.write('\n{"project_id":1,"verd', () => socket.destroy());
+  });
+  const { path, release } = socketPath(liveFolder(dataDir), "half.sock");
+  const cut = once(half, "connection").then(([socket]) => once(socket, "close"));
+  half.listen(path);
+  await cut;
+  await new Promise((resolve) => half.close(resolve));
+  release();
+  await server.end("SIGKILL");
+  t.equal(await all.err(), "no server runs on this store: waiting for one");
+  const next = await startServer(t, [], dataDir);
+  t.equal(await all.err(), "following", "the socket that the killed one left behind is no obstacle");
+  await next.ask("GET", "/v1/sessions/sess_unknown/verdict", { token: privateKey });
+  t.match(JSON.parse((await all.out())!), { verdict: "not_computed" });
 });
 
 t.test("tail wants a store and values that exist", async (t) => {

@@ -9,7 +9,12 @@ t.test("the catalogue of verified bots is listed, replaced and added to", async 
   );
   const store = join(dir, "store");
   await json(store, "init");
-  const list = () => json<{ source: string; count: number; entries: object[] }>(store, "verified-bots", "list");
+  const list = () =>
+    json<{ source: string; count: number; entries: object[]; script_runners: string[] }>(
+      store,
+      "verified-bots",
+      "list",
+    );
   const shipped = await list();
   t.equal(shipped.source, "shipped");
   t.equal(shipped.count, shipped.entries.length);
@@ -22,6 +27,7 @@ t.test("the catalogue of verified bots is listed, replaced and added to", async 
     source: "imported",
     count: 2,
     entries: [entry("192.0.2.0/24"), entry("198.51.100.0/24")],
+    script_runners: shipped.script_runners,
   });
   t.match(await json(store, "check"), { ok: true });
 });

@@ -26,7 +26,7 @@ t.test("help and version are printed and are no mistake; no command is one", asy
   t.match(node, `node ${process.versions.node} (ABI ${process.versions.modules}, `);
   t.same(
     natives.map((line) => line.split(" ")[0]),
-    ["lmdb", "msgpackr-extract", "uWebSockets.js"],
+    ["lmdb", "msgpackr-extract", "uWebSockets.js", "uWebSockets.js-next"],
     "every native part has a line",
   );
   t.equal(none.code, 2);

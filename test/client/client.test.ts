@@ -58,14 +58,13 @@ t.test("a verdict is read with the key and the whole context, and keeps its id",
     requestId: "id-1",
     failed: null,
   });
-  const url = new URL(requests[0]!.url ?? "", baseUrl);
-  t.equal(url.pathname, "/prefix/v1/sessions/sess_x/verdict");
-  t.same(Object.fromEntries(url.searchParams), {
-    path: "/a b&c",
-    method: "GET",
-    host: "h:1",
-    ip: "::1",
-    user_agent: "é\uFFFD (X)",
+  t.equal(requests[0]!.url, "/prefix/v1/sessions/sess_x/verdict", "nothing of the visitor's in the address");
+  t.match(requests[0]!.headers, {
+    "x-service-request-path": "/a%20b&c",
+    "x-service-request-method": "GET",
+    "x-service-request-host": "h:1",
+    "x-service-client-ip": "::1",
+    "x-service-client-ua": Buffer.from("é\uFFFD (X)").toString("latin1"),
   });
   t.equal(requests[0]!.headers.authorization, `Bearer ${privateKey}`);
   t.same(failures, []);
@@ -138,6 +137,33 @@ t.test("in monitor mode the action is allow, and what verdictd said is kept besi
   const { baseUrl } = await site(t, json(good));
   const { client } = clientOf(baseUrl, { mode: "monitor" });
   t.match(await client.verdict("sess_x"), { verdict: "definite", action: "allow", resolvedAction: "block" });
+});
+
+t.test("answers that depend on one request open the circuit breaker for nobody, and close it for nobody", async (t) => {
+  let nowMs = 1000;
+  const server = await site(t, json({}, 500));
+  const { client } = clientOf(server.baseUrl, { now: () => nowMs });
+  for (const status of [400, 413, 414, 431, 505]) {
+    server.answer = json({}, status);
+    for (let count = 1; count <= 6; count++) {
+      t.match(await client.verdict("sess_x"), { failed: "bad_status", action: "allow" }, `${status}`);
+    }
+  }
+  server.answer = json({}, 500);
+  for (let count = 1; count <= 4; count++) await client.verdict("sess_x");
+  server.answer = json({}, 400);
+  t.equal((await client.verdict("sess_x")).failed, "bad_status");
+  server.answer = json({}, 500);
+  t.equal((await client.verdict("sess_x")).failed, "bad_status");
+  t.equal((await client.verdict("sess_x")).failed, "circuit_open", "five failures, whatever was refused between them");
+  nowMs += 1000;
+  server.answer = json({}, 400);
+  t.equal((await client.verdict("sess_x")).failed, "bad_status", "a probe that was refused");
+  t.equal((await client.verdict("sess_x")).failed, "circuit_open", "says nothing");
+  nowMs += 1000;
+  server.answer = json(good);
+  t.equal((await client.verdict("sess_x")).failed, null, "and the next one comes after the same time");
+  t.equal((await client.verdict("sess_x")).failed, null);
 });
 
 t.test("after five failures in a row verdictd is left alone, then probed, then used again", async (t) => {

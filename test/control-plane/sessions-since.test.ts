@@ -1,7 +1,9 @@
-/** Which sessions a replay takes: those that began in a time, all of them or an even sample of it. */
+/** Which sessions a backtest takes: those that began in a time, all of them or an even sample of it. */
 import t from "tap";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
+import { limits } from "../../src/limits.js";
+import { LongWork } from "../../src/long-work.js";
 import { openStore } from "../../src/store/store.js";
 import { putSession } from "../support/stored-session.js";
 
@@ -35,12 +37,13 @@ async function visited(
 ): Promise<{ areAll: boolean; hoursAgo: number[]; tokens: Set<string> }> {
   const hoursAgo: number[] = [];
   const tokens = new Set<string>();
-  const areAll = await sessions.visitSince(projectId, day, count, ({ token, part }) => {
+  const slices = new LongWork().begin();
+  const which = await sessions.visitSince(projectId, day, count, slices, ({ token, part }) => {
     hoursAgo.push((untilMs - part.firstSeenMs) / hourMs);
     t.ok(decodeSessionToken(token));
     tokens.add(token);
   });
-  return { areAll, hoursAgo, tokens };
+  return { areAll: which === "all", hoursAgo, tokens };
 }
 
 t.test("all sessions of the time, the latest first, and none from before it or of another project", async (t) => {
@@ -76,4 +79,23 @@ t.test("sessions of this very moment are in a sample", async (t) => {
 
 t.test("no sessions, no sample", async (t) => {
   t.same(await visited(4, 10), { areAll: true, hoursAgo: [], tokens: new Set() });
+});
+
+t.test("other work has its turn whenever a slice is used up, between any two sessions", async (t) => {
+  put(6, spread(30, 0, 1));
+  let nowMs = 0;
+  // Each look at the clock finds that another slice has passed, as with a rule that takes as long for one session.
+  const slices = new LongWork(() => (nowMs += limits.workSliceMs)).begin();
+  let turns = 0;
+  let isOver = false;
+  const tick = (): void => {
+    turns++;
+    if (!isOver) setImmediate(tick);
+  };
+  setImmediate(tick);
+  let visits = 0;
+  await sessions.visitLatest(6, 100, slices, () => visits++);
+  isOver = true;
+  t.equal(visits, 30);
+  t.ok(turns >= visits, `${turns} turns of the event loop`);
 });

@@ -3,6 +3,7 @@ import t, { type Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import type { IngestEvent } from "../../src/contract/events.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
+import type { Trail } from "../../src/contract/trail.js";
 import { storedRecordMismatch } from "../../src/contract/validators.js";
 import { eraseSession } from "../../src/control-plane/sessions-erase.js";
 import { withEvents } from "../../src/control-plane/trail.js";
@@ -12,7 +13,9 @@ import { sessionKey } from "../../src/store/keys.js";
 import { rowsOf, sessionStoreOf } from "../../src/store/session-stores.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { currentSchema } from "../../src/store/upgrades.js";
+import { event as batchEvent } from "../support/batches.js";
 import { ownerOf } from "../support/owner.js";
+import { askUntil, firstTenant, startServer } from "../support/server.js";
 
 const nowMs = Date.parse("2026-11-21T12:00:00Z");
 
@@ -187,4 +190,44 @@ t.test("under load a share of the sessions is followed, each of them whole, and 
   );
   for (let seconds = 0; seconds < 14; seconds++) await keeper.flush();
   t.equal(send(keeper, siteKey, session(7)), true, "quiet again: whoever comes");
+});
+
+t.test("a batch's times are read as ingest reads them, however they are written", async (t) => {
+  const server = await startServer(t);
+  const { projectId, siteKey, token } = await firstTenant(server);
+  const times = ["2026-11-21T12:00:00,5Z", "2026-11-21T12:00:00+01", "2026-11-21 12:00", "0001-01-01T00:00:00Z"];
+  for (const [index, received_at] of times.entries()) {
+    const events = [{ ...batchEvent(`times000-${index}`), received_at }];
+    const sent = await server.ask("POST", "/v1/events", {
+      headers: { "x-service-site-key": siteKey },
+      body: { session_token: null, events },
+    });
+    t.equal(sent.status, 202, received_at);
+    const path = `/v1/projects/${projectId}/sessions/${sent.json.session_token}/trail`;
+    const trail = await askUntil(
+      () => server.ask("GET", path, { token }),
+      ({ status, json }) => status !== 200 || json.noted > 0,
+    );
+    t.equal(trail.status, 200);
+    t.equal(trail.json.moments[0].path, "/");
+  }
+  t.same((await server.command("check")).faults, [], "what is stored is sound");
+});
+
+t.test("a trail with times that are no numbers, as earlier versions stored them, counts as none", async (t) => {
+  const { store, siteKey, projectId, session, trails } = await bed(t);
+  const token = session(1);
+  const key = sessionKey(projectId, decodeSessionToken(token)!);
+  const damaged = {
+    startedAtMs: Number.NaN,
+    noted: 1,
+    points: [],
+    moments: [{ at: Number.NaN, type: "page", count: 1 }],
+  };
+  store.sessionStores[0]!.trails.putSync(key, damaged as Trail);
+  const keeper = trails(3);
+  t.equal(keeper.read(projectId, token), null);
+  send(keeper, siteKey, token);
+  await keeper.flush();
+  t.equal(keeper.read(projectId, token)?.startedAtMs, nowMs, "the next batch begins it anew");
 });

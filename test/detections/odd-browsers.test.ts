@@ -1,31 +1,13 @@
 /** Browsers that are odd but used by people: none may be called a bot, whether somebody moves in them or only reads. */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t from "tap";
-import type { EventPayload } from "../../src/contract/events.js";
-import type { RequestFacts } from "../../src/contract/evidence.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
-import { chromeEnvironment, chromeFacts, event, folded, startMs, wobblyPath } from "../engines/sessions.js";
+import { chromeFacts, event, folded, startMs, wobblyPath } from "../engines/sessions.js";
+import { environmentOf, oddBrowsers } from "./odd-browser.js";
 
-interface OddBrowser {
-  readonly why: string;
-  readonly facts: Partial<RequestFacts>;
-  /** null takes a fact away: the browser does not offer it. */
-  readonly environment: Record<string, EventPayload[keyof EventPayload] | null>;
-}
-
-const folder = fileURLToPath(new URL("../../../test/detections/odd-browsers", import.meta.url));
 const likelyBotThreshold = 30;
 
-function environmentOf(browser: OddBrowser): EventPayload {
-  const merged = { ...chromeEnvironment, ...browser.environment };
-  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
-}
-
-for (const file of readdirSync(folder)) {
-  const browser = JSON.parse(readFileSync(join(folder, file), "utf8")) as OddBrowser;
-  t.test(`${file.replace(".json", "")} stays human: ${browser.why}`, async (t) => {
+for (const browser of oddBrowsers()) {
+  t.test(`${browser.name} stays human: ${browser.why}`, async (t) => {
     const facts = { ...chromeFacts, ...browser.facts };
     const last = { ip: facts.ip, userAgent: facts.userAgent, path: "/", host: "shop.example" };
     const reading = [event("page", { path: "/" }), event("env", environmentOf(browser)), event("heartbeat", {})];

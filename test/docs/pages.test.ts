@@ -131,7 +131,7 @@ t.test("the documentation", async (t) => {
 
 t.test("a mark that nothing is known for stops the start", async (t) => {
   const bad = [{ path: "/docs/bad", html: "<p><!-- generated: nothing-of-the-kind --></p>" }];
-  t.throws(() => docPages(bad, () => ({})), /\/docs\/bad/);
+  t.throws(() => docPages(bad, []), /\/docs\/bad/);
 });
 
 t.test("text is escaped for elements and attributes", async (t) => {

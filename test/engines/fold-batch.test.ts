@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import t from "tap";
 import type { EventPayload, IngestEvent } from "../../src/contract/events.js";
-import { countFields } from "../../src/engines/feature-fields.js";
+import { countFields, factFields } from "../../src/engines/feature-fields.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";
 import { turnHashes } from "../../src/engines/path-turns.js";
@@ -273,5 +273,34 @@ t.test("whatever valid events say, folding keeps every number finite and the rec
         ({ score }) => score === null || (Number.isInteger(score) && score >= 1 && score <= 99),
       );
     }),
+  );
+});
+
+t.test("a record whose numbers are all at their bounds is folded on, packed and scored", async () => {
+  const bounds = { u8: 0xff, u16: 0xffff, u32: 0xffff_ffff, f32: 3.4e38, f64: Number.MAX_VALUE };
+  const fields = [...countFields, ...factFields];
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(0, 1, -1), { minLength: fields.length, maxLength: fields.length }),
+      fc.array(fc.tuple(anyType, anyPayload), { minLength: 1, maxLength: 10 }),
+      (signs, drafts) => {
+        let features = newFeatures();
+        for (const [position, { kind }] of fields.entries())
+          features.numbers[position] = signs[position]! * bounds[kind];
+        const bytes = Buffer.alloc(packedBytesMax);
+        for (let round = 0; round < 3; round++) {
+          const read = unpackFeatures(bytes, 0, packFeatures(features, bytes, 0));
+          if (read === null) return false;
+          const events = drafts.map(([type, payload]) => event(type, payload as EventPayload));
+          shingleHashes(read, events);
+          turnHashes(read, events);
+          foldBatch(read, events, chromeFacts, alone);
+          const results = Object.values(runEngines(read, lastRequest));
+          if (results.some(({ score }) => score !== null && !(score >= 1 && score <= 99))) return false;
+          features = read;
+        }
+        return true;
+      },
+    ),
   );
 });

@@ -1,7 +1,6 @@
 /** The logs of sessions and blocks: order, pages, cursors, and what a row says. */
 import t from "tap";
-import type { Block } from "../../src/contract/entities.js";
-import { Blocks } from "../../src/control-plane/blocks.js";
+import { Blocks, sessionSubject } from "../../src/control-plane/blocks.js";
 import { automatedBatch, batch } from "../support/batches.js";
 import { putSession } from "../support/stored-session.js";
 import { type Service, startService, type Tenant, toolHeaders } from "./service.js";
@@ -12,7 +11,7 @@ const service = await startService(t);
 const tokensOf = (rows: { session_token: string }[]) => rows.map((row) => row.session_token);
 
 /** A block of a session of its own. */
-function block(projectId: number, index: number): Omit<Block, "id"> {
+function block(projectId: number, index: number) {
   return {
     projectId,
     sessionToken: putSession(service.server.store, projectId, Date.now(), index),
@@ -20,12 +19,16 @@ function block(projectId: number, index: number): Omit<Block, "id"> {
     score: 1,
     reason: "Because.",
     detectionIds: [100101],
-    source: "rule",
+    source: "rule" as const,
     ruleId: 1,
     path: null,
     createdAt: new Date().toISOString(),
   };
 }
+
+/** As the server records it. */
+const record = (blocks: Blocks, one: ReturnType<typeof block>): boolean =>
+  blocks.record(one, sessionSubject(one.sessionToken));
 
 t.test("a walk of pages shows every session once, the latest first, while others arrive", async (t) => {
   const one = await service.tenant("one");
@@ -55,19 +58,19 @@ t.test("a walk of pages shows every session once, the latest first, while others
 t.test("a walk of pages shows every block once, the latest first, while others are recorded", async (t) => {
   const one = await service.tenant("one");
   const two = await service.tenant("two");
-  const blocks = new Blocks(service.server.store);
+  const blocks = new Blocks(service.server.store, Date.now);
   const tokens: string[] = [];
   for (let index = 0; index < 7; index++) {
     const own = block(one.project.id, index);
     tokens.push(own.sessionToken);
-    blocks.record(own);
-    blocks.record(block(two.project.id, 100 + index));
+    record(blocks, own);
+    record(blocks, block(two.project.id, 100 + index));
     if (index % 3 === 0) await blocks.flush();
   }
   await blocks.flush();
   const path = `/v1/projects/${one.project.id}/blocks`;
   const rows = await service.walk(path, one.token, 3, async () => {
-    blocks.record(block(one.project.id, 50));
+    record(blocks, block(one.project.id, 50));
     await blocks.flush();
   });
   t.same(
@@ -79,8 +82,8 @@ t.test("a walk of pages shows every block once, the latest first, while others a
 
 t.test("a page is 50 rows by default, and its bounds and cursors are checked", async (t) => {
   const one = await service.tenant("one");
-  const blocks = new Blocks(service.server.store);
-  for (let index = 0; index < 51; index++) blocks.record(block(one.project.id, index));
+  const blocks = new Blocks(service.server.store, Date.now);
+  for (let index = 0; index < 51; index++) record(blocks, block(one.project.id, index));
   await blocks.flush();
   for (let index = 0; index < 2; index++) await service.ingest(one, batch(`session${index}`));
   const ask = (log: string, query: string) =>
@@ -107,6 +110,43 @@ t.test("a page is 50 rows by default, and its bounds and cursors are checked", a
       t.equal(refused.status, 422, `${log} cursor "${cursor}"`);
       t.match(refused.json.message, /cursor/);
     }
+  }
+});
+
+t.test("a cursor of another account, or one that was tampered with, shows rows of the own project only", async (t) => {
+  const [one, two] = [await service.tenant("one"), await service.tenant("two")];
+  const blocks = new Blocks(service.server.store, Date.now);
+  for (const { project } of [one, two])
+    for (let index = 0; index < 3; index++) record(blocks, block(project.id, index));
+  await blocks.flush();
+  for (const tenant of [one, two]) {
+    for (let index = 0; index < 3; index++) await service.ingest(tenant, batch(`cross${tenant.project.id}${index}`));
+  }
+  const sessions = await service.walk(`/v1/projects/${one.project.id}/sessions`, one.token, 100);
+  const own = new Set(sessions.map(({ session_token }) => session_token));
+  const page = async (tenant: typeof one, log: string, query: string) =>
+    (await service.ask("GET", `/v1/projects/${tenant.project.id}/${log}?${query}`, { as: tenant.token })).json;
+  for (const log of ["sessions", "blocks"]) {
+    const foreign: string = (await page(two, log, "limit=1")).meta.next_cursor;
+    const bytes = Buffer.from(foreign, "base64url");
+    const cursors = [foreign];
+    for (let at = 1; at < bytes.length; at++) {
+      for (const value of [0x00, 0xff]) {
+        const changed = Buffer.from(bytes);
+        changed[at] = value;
+        cursors.push(changed.toString("base64url"));
+      }
+    }
+    for (const cursor of cursors) {
+      const { data = [] } = await page(one, log, `limit=100&cursor=${cursor}`);
+      const foreignRows = (data as { session_token: string }[]).filter(({ session_token }) => !own.has(session_token));
+      if (log === "sessions") t.same(foreignRows, [], cursor);
+      else t.ok(data.length <= 3, `${cursor}: ${data.length} blocks, the own ones at most`);
+    }
+    const reading = await service.ask("GET", `/v1/projects/${two.project.id}/${log}?cursor=${foreign}`, {
+      as: one.token,
+    });
+    t.same([reading.status, reading.json.code], [403, undefined]);
   }
 });
 

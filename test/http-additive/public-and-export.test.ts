@@ -1,6 +1,6 @@
 /** The catalogue of detections, the export of verified bots, and the tenants of every additive endpoint. */
 import t from "tap";
-import { VerifiedBotCatalogues } from "../../src/control-plane/verified-bot-catalogue.js";
+import { activeEntries, VerifiedBotCatalogues } from "../../src/control-plane/verified-bot-catalogue.js";
 import { detections } from "../../src/detections/catalogue.js";
 import { batch } from "../support/batches.js";
 import { good, startService } from "./service.js";
@@ -21,12 +21,18 @@ t.test("the catalogue of detections is public, whole and cacheable", async (t) =
   for (const row of json.data) t.same(Object.keys(row), ["id", "slug", "engine", "severity", "state", "meaning"]);
 });
 
-t.test("the export is the catalogue in force, also after an import", async (t) => {
+t.test("the export is what verifies of the catalogue in force, also after an import", async (t) => {
   const one = await service.tenant("one");
   const catalogues = new VerifiedBotCatalogues(service.server.store);
   const exported = () => service.ask("GET", "/v1/verified-bots/export", { as: one.token });
   const { json } = await exported();
-  t.same(json.data, catalogues.read().entries);
+  t.same(json.data, activeEntries(catalogues.read()));
+  const operators = new Set(json.data.map(({ name }: { name: string }) => name));
+  t.same(
+    [operators.has("UptimeRobot"), operators.has("Checkly")],
+    [true, false],
+    "addresses of anybody's scripts are left out",
+  );
   t.equal(json.meta.count, json.data.length);
   t.ok(json.meta.count > 1000);
   const entries = [
@@ -35,6 +41,8 @@ t.test("the export is the catalogue in force, also after an import", async (t) =
   ] as const;
   await catalogues.replace({ version: "1", entries });
   t.same((await exported()).json, { data: entries, meta: { count: 2 } });
+  await catalogues.replace({ version: "2", entries, script_runners: ["Us"] });
+  t.same((await exported()).json, { data: [], meta: { count: 0 } });
 });
 
 t.test("the export asks for binding, subscription, feature and ability, in this order", async (t) => {

@@ -30,7 +30,7 @@ t.test("logged-in", async (t) => {
     t.match(json.asserted_at, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/);
     const at = Date.parse(json.asserted_at);
     t.ok(at >= from && at <= to);
-    t.equal(sessions.loggedInAtMs(tenant.projectId, session), at);
+    t.equal(sessions.verdictPart(tenant.projectId, session)?.loggedInAtMs, at);
   });
 
   await t.test("each call restarts the window", async (t) => {
@@ -39,7 +39,7 @@ t.test("logged-in", async (t) => {
     for (let tries = 0; tries < 1000 && last === first; tries++)
       last = Date.parse((await ask(session)).json.asserted_at);
     t.ok(last > first);
-    t.equal(sessions.loggedInAtMs(tenant.projectId, session), last);
+    t.equal(sessions.verdictPart(tenant.projectId, session)?.loggedInAtMs, last);
   });
 
   await t.test("the assertion stores a timestamp and nothing else", async (t) => {

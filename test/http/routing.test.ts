@@ -38,6 +38,39 @@ t.test("every answer", async (t) => {
     t.equal(new Set(ids).size, ids.length, "no two alike");
   });
 
+  await t.test("is kept by nobody and never guessed at, but for files", async (t) => {
+    const bearer = { token: tenant.privateKey };
+    for (const [method, path, what] of [
+      ["POST", `${project}/scoring`, { token }],
+      ["GET", `${project}/sessions`, { token }],
+      ["GET", `${project}/rules`, { token }],
+      ["GET", "/v1/account"],
+      ["GET", `${session}/verdict`, bearer],
+      ["GET", `${session}/verdict?path=/x`, bearer],
+      ["GET", "/v1/forward-auth", bearer],
+      ["POST", "/v1/events", { headers: key, body: batch("nostore0") }],
+      ["POST", "/v1/events", { headers: key, body: {} }],
+      ["OPTIONS", "/v1/events"],
+      ["GET", "/healthz"],
+      ["GET", "/nowhere"],
+      ["PUT", "/user"],
+    ] as const) {
+      const { headers } = await server.ask(method, path, what);
+      t.equal(headers.get("cache-control"), "no-store", `${method} ${path}`);
+      t.equal(headers.get("x-content-type-options"), "nosniff", `${method} ${path}`);
+    }
+    for (const [path, caching] of [
+      ["/docs", "no-cache"],
+      ["/sdk.js", "public, max-age=3600"],
+      ["/v1/detections", "public, max-age=3600"],
+      ["/openapi.json", "public, max-age=300"],
+    ] as const) {
+      const { headers } = await server.ask("GET", path);
+      t.equal(headers.get("cache-control"), caching, path);
+      t.equal(headers.get("x-content-type-options"), "nosniff", path);
+    }
+  });
+
   await t.test("is 404 without code at an unknown path", async (t) => {
     for (const path of ["/", "/v1", "/v2/events", "/v1/user", "/account", `${project}/nothing`, "/V1/account"]) {
       const answer = await server.ask("GET", path, { token });
@@ -73,6 +106,7 @@ t.test("every answer", async (t) => {
       [`${project}/scoring`, "DELETE", "POST, GET"],
       [`${project}/scoring/rotate`, "GET", "POST"],
       [`${project}/scoring/settings`, "POST", "PUT"],
+      [`${project}/request-scoring`, "POST", "GET, PUT"],
       [`${project}/rules`, "PUT", "GET, POST"],
       [`${project}/rules/1`, "GET", "PATCH, PUT, DELETE"],
       [`${project}/rules/test`, "PATCH", "POST"],
@@ -202,21 +236,22 @@ t.test("every answer", async (t) => {
   });
 
   await t.test("chunked bodies are served on every plane", async (t) => {
-    const client = await RawClient.open(server.port);
-    const send = (method: string, path: string, headers: Record<string, string>, pieces: readonly string[]) =>
+    const send = async (method: string, path: string, headers: Record<string, string>, pieces: readonly string[]) => {
+      const client = await RawClient.open(server.port);
       client.write(rawRequest(method, path, { ...headers, "Transfer-Encoding": "chunked" }) + chunked(pieces));
+      const answer = await client.answer();
+      t.equal(answer?.headers.get("connection"), "close", "each is the last of its connection");
+      t.equal(await client.answer(), null);
+      return answer;
+    };
     const body = JSON.stringify(batch("chunked0", 20));
-    send("POST", "/v1/events", { "X-Service-Site-Key": tenant.siteKey }, [
-      body.slice(0, 1),
-      body.slice(1, 900),
-      body.slice(900),
-    ]);
-    const ingest = await client.answer();
+    const pieces = [body.slice(0, 1), body.slice(1, 900), body.slice(900)];
+    const ingest = await send("POST", "/v1/events", { "X-Service-Site-Key": tenant.siteKey }, pieces);
     t.equal(ingest?.status, 202);
     t.equal(JSON.parse(ingest!.body).accepted, 20);
-    send("PUT", `${project}/scoring/settings`, { Authorization: `Bearer ${token}` }, ['{"allow_', 'verified":true}']);
-    t.equal((await client.answer())?.status, 200);
-    client.leave();
+    const authorization = { Authorization: `Bearer ${token}` };
+    const settings = await send("PUT", `${project}/scoring/settings`, authorization, ['{"allow_', 'verified":true}']);
+    t.equal(settings?.status, 200);
   });
 
   await t.test("headers and bodies that arrive byte by byte are served", async (t) => {

@@ -24,6 +24,7 @@ t.test("a batch that is shed", async (t) => {
       sampleAboveBytes: 0,
       shedAboveBytes: 0,
       meter: new ServiceMeters(),
+      onFailure: (error) => failures.push(error),
     }),
     disk: { isLeft: true },
     credentials,

@@ -30,6 +30,9 @@ t.test("two tenants", async (t) => {
       ["POST", "/scoring/rotate", "{"],
       ["PUT", "/scoring/settings", { protect_static: false }],
       ["PUT", "/scoring/settings", { likely_bot_threshold: 0 }],
+      ["GET", "/request-scoring"],
+      ["PUT", "/request-scoring", { enabled: true }],
+      ["PUT", "/request-scoring", { enabled: 1 }],
       ["GET", "/rules"],
       ["POST", "/rules", draft],
       ["POST", "/rules", {}],
@@ -82,7 +85,11 @@ t.test("two tenants", async (t) => {
     const [a, b] = [await assert(foreign), await assert(unknown)];
     t.same([a.status, a.json.code], [404, "UNKNOWN_SESSION"]);
     t.equal(a.text, b.text);
-    t.equal(new Sessions(server.store).loggedInAtMs(two.projectId, json.session_token), 0, "nothing was asserted");
+    t.equal(
+      new Sessions(server.store).verdictPart(two.projectId, json.session_token)?.loggedInAtMs,
+      0,
+      "nothing was asserted",
+    );
   });
 
   await t.test("a foreign session's token on ingest mints a session of one's own", async (t) => {

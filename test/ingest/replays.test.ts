@@ -36,7 +36,7 @@ function note(
   hashes: readonly number[],
 ): number {
   return store.root.transactionSync(() => {
-    const matches = memory.note(projectId, session, hashes);
+    const matches = memory.note(projectId, session, hashes, { left: hashes.length });
     memory.save();
     return matches;
   });
@@ -73,7 +73,7 @@ t.test("what an undone transaction noted is forgotten", async (t) => {
   note(store, memory, 1, 10, [1, 2, 3]);
   const undone = () =>
     store.root.transactionSync(() => {
-      memory.note(1, 10, [4, 5, 6]);
+      memory.note(1, 10, [4, 5, 6], { left: 3 });
       memory.save();
       throw new Error("undone");
     });

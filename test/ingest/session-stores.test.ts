@@ -2,6 +2,7 @@
  * Sessions split over several environments: whatever order batches come in, sessions, scores and counters are those of one environment.
  * Runs what a scoring thread runs, in this process, on both kinds of store.
  */
+
 import t, { type Test } from "tap";
 import { defaultPlans, type Plans } from "../../src/contract/plans.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
@@ -9,6 +10,7 @@ import { Stats } from "../../src/control-plane/stats.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
 import { F, unpackFeatures } from "../../src/engines/session-features.js";
 import { placeAtFront, placeOfBatch } from "../../src/ingest/places.js";
+import { LongWork } from "../../src/long-work.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { decodeSession } from "../../src/store/session-record.js";
 import { rowsOf, sessionStoreOf, sumOver } from "../../src/store/session-stores.js";
@@ -95,7 +97,7 @@ async function live(
       replays += features.numbers[F.shinglesReplayed]!;
       return { visitor, verdict: record.verdict, numbers: [...features.numbers], texts: [...features.texts] };
     });
-  const stats = await new Stats(store).read(owner.projectId, noon, noon + 3_600_000, "day");
+  const stats = await new Stats(store).read(owner.projectId, noon, noon + 3_600_000, "day", new LongWork().begin());
   const usage = sumOver(store, (part) => part.usage.get([owner.accountId, "2026-11"]) ?? 0);
   const { faults } = checkStore(store);
   return { answers, sessions, replays, totals: { stats, usage, rows: rowsOf(store, "sessions"), faults } };

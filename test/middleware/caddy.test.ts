@@ -2,21 +2,28 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { checkProxy, missing, patience, recipe, runProxy, type StartProxy } from "./proxy.js";
+import { freePort } from "../support/process.js";
+import { checkProxy, missing, recipe, runProxy, type StartProxy } from "./proxy.js";
 
-const start: StartProxy = async (t, { verdictd, privateKey, application, sitePort, folder }) => {
+const start: StartProxy = async (t, { verdictd, privateKey, application, sitePort, folder, answerMs = 600 }) => {
+  const innerPort = await freePort();
   const text = recipe("Caddyfile", [
-    [":8000 {", `http://127.0.0.1:${sitePort} {`],
+    // Cleartext HTTP/2 as well, which is the same to what stands behind it.
+    ["{\n\tservers {", "{\n\tadmin off\n\tservers {\n\t\tprotocols h1 h2 h2c"],
+    [":8000 {", `http://:${sitePort} {\n\tbind 127.0.0.1`],
+    ["8001", `${innerPort}`],
     ["127.0.0.1:8080", verdictd],
     ["127.0.0.1:3000", application],
-    ...patience,
+    ["500ms", `${answerMs + 200}ms`],
+    ["150ms", `${answerMs}ms`],
+    ["100ms", `${answerMs}ms`],
     // Visitors are let in at once again after each phase of the outage, so that every phase is seen.
     ["fail_duration 5s", "fail_duration 50ms"],
   ]);
   const file = join(folder, "Caddyfile");
-  writeFileSync(file, `{\n\tadmin off\n}\n${text}`);
+  writeFileSync(file, text);
   const env = { VERDICTD_PRIVATE_KEY: privateKey, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   await runProxy(t, ["caddy", "run", "--config", file, "--adapter", "caddyfile"], env, sitePort);
 };
 
-t.test("caddy", { skip: missing("caddy") ?? false }, (t) => checkProxy(t, start));
+t.test("caddy", { skip: missing("caddy") ?? false }, (t) => checkProxy(t, start, { speaksHttp2: true }));

@@ -5,7 +5,8 @@
 import type { Test } from "tap";
 import { type ClientFailure, createClient, type LoggedIn, type VerdictClient } from "../../src/client/client.js";
 import type { DenialPages } from "../../src/middleware/denial-page.js";
-import type { Visit } from "../../src/middleware/guard.js";
+import type { RouterIgnores, Visit } from "../../src/middleware/guard.js";
+import { RawClient } from "../support/raw-socket.js";
 import type { VerdictdProcess } from "./verdictd-process.js";
 
 /** What the application got to see. */
@@ -19,6 +20,7 @@ export interface AppOptions {
   /** `own`: a hook that answers 418 with the text "prove it"; `passes`: one that lets in; `throws`: one that throws. */
   readonly challenge?: "allow" | "page" | "own" | "passes" | "throws";
   readonly skipStatic?: boolean;
+  readonly routerIgnores?: readonly RouterIgnores[];
   readonly delayMs?: number;
   readonly pages?: DenialPages;
   /** `throws`: hooks for the address and for skipping that throw. */
@@ -57,6 +59,7 @@ export async function checkMiddleware(t: Test, start: StartApp, verdictd: Verdic
   await t.test("attaches", (t) => checkAttaching(t, start, rig));
   await t.test("acts", (t) => checkActing(t, start, rig));
   await t.test("challenges", (t) => checkChallenging(t, start, rig));
+  await t.test("can't be told lies", (t) => checkLies(t, start, rig));
   await t.test("never breaks the page", (t) => checkSafety(t, start, rig));
 }
 
@@ -126,6 +129,69 @@ async function checkActing(t: Test, start: StartApp, { verdictd, client }: Rig):
     const { visit } = await seen(monitoring, `/${action}`, session);
     t.match(visit?.verdict, { action: "allow", resolvedAction: action }, `monitor mode attaches ${action} and lets in`);
   }
+}
+
+/** Over raw sockets: whatever a blocked session sends, it is blocked, or the server refuses it, and the next visitor is served. */
+async function checkLies(t: Test, start: StartApp, { verdictd, client, failures }: Rig): Promise<void> {
+  const token = verdictd.sessionToken;
+  const cookie = `Cookie: service_session=${token}\r\n`;
+  const app = await start(t, { client: client(), skipStatic: true });
+  const ask = async (base: string, target: string, lines: string): Promise<number> => {
+    const raw = await RawClient.open(Number(new URL(base).port));
+    raw.write(
+      Buffer.from(`GET ${target} HTTP/1.1\r\nHost: shop.example\r\n${lines}Connection: close\r\n\r\n`, "latin1"),
+    );
+    const status = (await raw.answer())?.status ?? 0;
+    raw.leave();
+    return status;
+  };
+  failures.length = 0;
+  for (const target of [
+    "//block",
+    "/./block",
+    "/x/../block",
+    "/%62lock",
+    "http://shop.example/block",
+    "/block;x.css",
+    "/block/;.css",
+    "/x.css/../block",
+    "/block%2F.css",
+    "/block/x.css.",
+    `/${"x/../".repeat(1500)}block`,
+    `/block?${"q".repeat(8000)}.css`,
+  ]) {
+    t.equal(await ask(app, target, cookie), 403, target.slice(0, 60));
+  }
+  for (const [what, lines] of [
+    ["a long user agent", `${cookie}User-Agent: ${"u".repeat(8000)}\r\n`],
+    ["bytes that are no text", `${cookie}User-Agent: \xff\xfe\xc3 \x80\r\n`],
+    ["a tab", `${cookie}User-Agent: a\tb\r\n`],
+    ["many headers", `${cookie}${Array.from({ length: 500 }, (_, index) => `X${index}: y\r\n`).join("")}`],
+    ["a context of the visitor's own", `${cookie}X-Service-Request-Path: /ok\r\nX-Service-Client-IP: 1.1.1.1\r\n`],
+    ["an address that the application does not trust", `${cookie}X-Forwarded-For: x, ${"1".repeat(5000)}\r\n`],
+    ["the session twice", `Cookie: service_session=x; service_session=${token}\r\n${cookie}`],
+    ["the session by a header sent twice", `X-Service-Session: ${token}\r\nX-Service-Session: ${token}\r\n`],
+    ["a broken header and a good cookie", `X-Service-Session: x\r\n${cookie}`],
+    [
+      "a header that says another session than the cookie",
+      `X-Service-Session: ${token}\r\nCookie: service_session=sess_x\r\n`,
+    ],
+  ] as const) {
+    t.equal(await ask(app, "/block", lines), 403, what);
+  }
+  for (const lines of [`${cookie}User-Agent: a\x01b\r\n`, `${cookie}User-Agent: a\x00b\r\n`]) {
+    t.match(String(await ask(app, "/block", lines)), /^(?:403|400|0)$/, "control characters");
+  }
+  t.equal(await ask(app, "/by-ip", `${cookie}X-Forwarded-For: 203.0.113.9\r\nForwarded: for=203.0.113.9\r\n`), 200);
+  t.same(failures, [], "none of it fails at verdictd");
+  t.equal(await ask(app, "/ok", cookie), 200, "an honest request passes");
+
+  t.equal(await ask(app, "/BLOCK", cookie), 200, "case is kept");
+  const folding = await start(t, { client: client(), routerIgnores: ["case", "trailing-slash", "path-parameters"] });
+  for (const target of ["/BLOCK", "/%42lock", "/Block/", "//BLOCK;x/", "/x/..;y/bLoCK;z?Q", "/;a/block"]) {
+    t.equal(await ask(folding, target, cookie), 403, target);
+  }
+  t.match(await seen(folding, "/A;b/C%2fd/?X", {}), { visit: { context: { path: "/a/c%2fd" } } });
 }
 
 async function checkChallenging(t: Test, start: StartApp, { verdictd, client, failures }: Rig): Promise<void> {

@@ -24,16 +24,17 @@ t.test("the client and the fetch middleware run without anything of Node's", asy
   const code = outputFiles[0]!.text;
   t.notMatch(code, /\brequire\(|\bprocess\.|\bBuffer\b/);
 
-  const asked: string[] = [];
+  const asked: unknown[] = [];
   const web = {
-    fetch: async (url: string) => {
-      asked.push(url);
+    fetch: async (url: string, { headers }: { headers: object }) => {
+      asked.push([url, headers]);
       const verdict = { verdict: "definite", score: 1, action: "block", detection_ids: [], reason: "" };
       return Response.json(verdict, { headers: { "X-Request-Id": "id-1" } });
     },
     AbortSignal,
     URL,
-    URLSearchParams,
+    TextDecoder,
+    TextEncoder,
     Response,
     setTimeout,
     request: new Request("https://shop.example/a?b", { headers: { Cookie: "service_session=sess_x" } }),
@@ -43,5 +44,10 @@ t.test("the client and the fetch middleware run without anything of Node's", asy
   const { response } = (await runInContext(script, createContext(web))) as { response: Response };
   t.equal(response.status, 403);
   t.equal(response.headers.get("x-verdict-id"), "id-1");
-  t.same(asked, ["http://verdictd/v1/sessions/sess_x/verdict?path=%2Fa&method=GET&host=shop.example"]);
+  t.match(asked, [
+    [
+      "http://verdictd/v1/sessions/sess_x/verdict",
+      { "X-Service-Request-Path": "/a", "X-Service-Request-Method": "GET", "X-Service-Request-Host": "shop.example" },
+    ],
+  ]);
 });

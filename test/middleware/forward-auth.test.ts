@@ -1,15 +1,16 @@
 /** Holds the forward-auth endpoint to its statuses: only a verdict gives 401 or 403, and nobody but the proxy decides what is asked. */
 import t from "tap";
+import { RawClient } from "../support/raw-socket.js";
 import { startVerdictd } from "./verdictd-process.js";
 
 t.test("forward-auth", async (t) => {
   const verdictd = await startVerdictd(t);
   const key = { "X-Service-Private-Key": verdictd.privateKey };
   const cookie = { Cookie: `a=b; service_session=${verdictd.sessionToken}` };
-  const ask = (headers: Record<string, string>, query = ""): Promise<Response> =>
-    fetch(`${verdictd.baseUrl}/v1/forward-auth${query}`, { headers });
-  const statusOf = async (headers: Record<string, string>, query?: string): Promise<number> =>
-    (await ask({ ...key, ...cookie, ...headers }, query)).status;
+  const ask = (headers: Record<string, string>, more = ""): Promise<Response> =>
+    fetch(`${verdictd.baseUrl}/v1/forward-auth${more}`, { headers });
+  const statusOf = async (headers: Record<string, string>, more?: string): Promise<number> =>
+    (await ask({ ...key, ...cookie, ...headers }, more)).status;
 
   t.test("actions are statuses", async (t) => {
     const cases = [
@@ -23,6 +24,8 @@ t.test("forward-auth", async (t) => {
       const response = await ask({ ...key, ...cookie, "X-Forwarded-Uri": uri });
       t.equal(response.status, status, uri);
       t.equal(response.headers.get("x-verdict-action"), action);
+      t.equal(response.headers.get("cache-control"), "no-store", "once");
+      t.equal(response.headers.get("x-content-type-options"), "nosniff", "once");
       t.match(response.headers.get("x-verdict"), /^(likely_human|likely_automated|confident_automated|definite)$/);
       t.match(response.headers.get("x-verdict-score"), /^[1-9]\d?$/);
       t.equal(response.headers.get("x-verdict-error"), null);
@@ -49,11 +52,73 @@ t.test("forward-auth", async (t) => {
     t.equal(await statusOf({ "X-Forwarded-Uri": "/by-agent", "User-Agent": "curly/8" }), 403);
   });
 
-  t.test("one set of headers is read, never a mixture", async (t) => {
+  t.test("one set of headers is read, never a mixture, and the path asked says which", async (t) => {
     t.equal(await statusOf({ "X-Forwarded-Uri": "/block", "X-Original-URI": "/ok" }), 403);
     t.equal(await statusOf({ "X-Forwarded-Uri": "/ok", "X-Original-URI": "/block" }), 204);
-    t.equal(await statusOf({ "X-Forwarded-Uri": "/ok", "X-Original-URI": "/block" }, "?headers=x-original"), 403);
-    t.equal(await statusOf({ "X-Original-URI": "/by-ip", "X-Real-IP": "203.0.113.9" }, "?headers=x-original"), 403);
+    const original = "/x-original";
+    t.equal(await statusOf({ "X-Forwarded-Uri": "/ok", "X-Original-URI": "/block" }, original), 403);
+    t.equal(await statusOf({ "X-Forwarded-Uri": "/block", "X-Original-URI": "/ok" }, original), 204);
+    t.equal(await statusOf({ "X-Original-URI": "/by-ip", "X-Real-IP": "203.0.113.9" }, original), 403);
+    t.equal(await statusOf({ "X-Original-URI": "/by-ip", "X-Forwarded-For": "203.0.113.9" }, original), 204);
+    t.equal(await statusOf({ "X-Original-URI": "http://shop.example//x/../block?y" }, original), 403);
+  });
+
+  t.test("a visitor's query, which proxies pass on, says nothing", async (t) => {
+    const forged = { "X-Forwarded-Uri": "/block", "X-Original-URI": "/ok", "X-Real-IP": "66.249.66.1" };
+    for (const query of [
+      "?headers=x-original",
+      "?headers=x-original&headers=x-forwarded",
+      "?ip=66.249.66.1&path=/ok",
+    ]) {
+      const response = await ask({ ...key, ...cookie, ...forged }, query);
+      t.equal(response.status, 403, query);
+      t.not(response.headers.get("x-verdict"), "verified");
+    }
+    t.equal(await statusOf({ ...forged, "X-Forwarded-Uri": "/ok" }, "?headers=x-original&path=/block"), 204);
+  });
+
+  t.test("lines that a visitor sent before those of the proxy count for nothing", async (t) => {
+    const raw = async (lines: readonly string[]): Promise<number> => {
+      const client = await RawClient.open(Number(new URL(verdictd.baseUrl).port));
+      const ours = [
+        `X-Service-Private-Key: ${verdictd.privateKey}`,
+        `Cookie: service_session=${verdictd.sessionToken}`,
+      ];
+      client.write(`GET /v1/forward-auth HTTP/1.1\r\nHost: a\r\n${[...lines, ...ours].join("\r\n")}\r\n\r\n`);
+      const answer = await client.answer();
+      client.leave();
+      return answer?.status ?? 0;
+    };
+    t.equal(await raw(["X-Forwarded-Uri: /ok", "X-Forwarded-Uri: /block"]), 403);
+    t.equal(await raw(["X_Forwarded_Uri: /ok", "X-Forwarded-Uri: /block", "X_Forwarded-Uri: /ok"]), 403);
+    t.equal(await raw(["X-Service-Private-Key: sk_x", "X-Forwarded-Uri: /block"]), 403);
+    t.equal(await raw(["Cookie: a=b", "X-Forwarded-Uri: /block"]), 403, "cookies of several lines");
+    t.equal(await raw(["X-Service-Session: x", "X-Service-Session:", "X-Forwarded-Uri: /block"]), 403);
+    const byIp = "X-Forwarded-Uri: /by-ip";
+    const method = ["X-Forwarded-Method: GET", "X-Forwarded-Method: DELETE", "X-Forwarded-Uri: /by-method"];
+    t.equal(await raw(method), 403);
+    t.equal(await raw([byIp, "X-Forwarded-For: 192.0.2.1", "X-Forwarded-For: 203.0.113.9"]), 403);
+    t.equal(await raw([byIp, "X-Forwarded-For: 203.0.113.9", "X-Forwarded-For: 192.0.2.1"]), 204);
+    t.equal(await raw([byIp, "X-Forwarded-For: 203.0.113.9, 192.0.2.1"]), 204);
+    t.equal(await raw([byIp, "Forwarded: for=203.0.113.9", "X-Forwarded-For: 192.0.2.1"]), 204);
+  });
+
+  t.test("a path has one meaning", async (t) => {
+    for (const uri of [
+      "//block",
+      "/./block",
+      "/x/../block",
+      "/%62lock",
+      "http://h/block",
+      "/block;x",
+      "/x.css/../block",
+    ]) {
+      t.equal(await statusOf({ "X-Forwarded-Uri": uri }), 403, uri);
+      t.equal(await statusOf({ "X-Original-Uri": uri }, "/x-original"), 403, uri);
+    }
+    t.equal(await statusOf({ "X-Forwarded-Uri": "/BLOCK" }), 204, "case is kept");
+    t.equal(await statusOf({ "X-Forwarded-Uri": "/x%2F..%2Fblock" }), 204, "as are encoded slashes");
+    t.equal(await statusOf({ "X-Forwarded-Uri": `/${"x/../".repeat(2500)}block` }), 403, "cut after it is resolved");
   });
 
   t.test("the session comes from the cookie or the header", async (t) => {

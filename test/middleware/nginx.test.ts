@@ -2,16 +2,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { checkProxy, missing, patience, recipe, runProxy, type StartProxy } from "./proxy.js";
+import { checkProxy, missing, recipe, runProxy, type StartProxy } from "./proxy.js";
 
-const start: StartProxy = async (t, { verdictd, privateKey, application, sitePort, folder }) => {
+const start: StartProxy = async (t, { verdictd, privateKey, application, sitePort, folder, answerMs = 600 }) => {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((each) => `${each}_temp_path ${folder};`);
   const text = recipe("nginx.conf", [
     ["server 127.0.0.1:8080;", `server ${verdictd};`],
     ["server 127.0.0.1:3000;", `server ${application};`],
     ["listen 8000;", `listen 127.0.0.1:${sitePort};`],
     ["sk_REPLACE_ME", privateKey],
-    ...patience,
+    ["150ms", `${answerMs}ms`],
+    ["100ms", `${answerMs}ms`],
     ["worker_processes auto;", process.getuid?.() === 0 ? "worker_processes 1; user root;" : "worker_processes 1;"],
     ["http {\n", `http {\n  access_log off;\n  ${temporary.join("\n  ")}\n`],
   ]);
@@ -21,4 +22,4 @@ const start: StartProxy = async (t, { verdictd, privateKey, application, sitePor
   await runProxy(t, ["nginx", "-p", folder, "-c", file, "-e", join(folder, "error.log"), "-g", globals], {}, sitePort);
 };
 
-t.test("nginx", { skip: missing("nginx") ?? false }, (t) => checkProxy(t, start));
+t.test("nginx", { skip: missing("nginx") ?? false }, (t) => checkProxy(t, start, { speaksHttp2: false }));

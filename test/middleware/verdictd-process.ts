@@ -22,6 +22,7 @@ const rules = [
 export interface VerdictdProcess {
   readonly baseUrl: string;
   readonly privateKey: string;
+  readonly siteKey: string;
   /** A session that has been scored. */
   readonly sessionToken: string;
   /** Log lines of the running process so far. */
@@ -41,11 +42,12 @@ export interface VerdictdProcess {
   command(...args: string[]): Promise<void>;
 }
 
-export async function startVerdictd(t: Test): Promise<VerdictdProcess> {
+/** `flags`: further ones of `serve`. */
+export async function startVerdictd(t: Test, flags: readonly string[] = []): Promise<VerdictdProcess> {
   const dataDir = join(t.testdir(), "data");
   const owner = await makeOwner(dataDir);
   // A port of its own and not 0: Linux lets a listener come back to a port it named, not to one that the kernel chose.
-  const options = { port: await freePort(), flags: ["--verdict-ttl", "0"] };
+  const options = { port: await freePort(), flags: ["--verdict-ttl", "0", ...flags] };
   let running = await serve(t, dataDir, options);
   for (const rule of rules) {
     const path = `/v1/projects/${owner.projectId}/rules`;
@@ -56,6 +58,7 @@ export async function startVerdictd(t: Test): Promise<VerdictdProcess> {
   return {
     baseUrl: running.address,
     privateKey: owner.privateKey,
+    siteKey: owner.siteKey,
     sessionToken: await mintSession(),
     get log() {
       return running.lines;

@@ -4,6 +4,7 @@
  */
 import t, { type Test } from "tap";
 import { limits } from "../../src/limits.js";
+import { tryLock } from "../../src/store/thread-lock.js";
 import {
   type Answer,
   type Ask,
@@ -14,6 +15,7 @@ import {
   toolHeaders,
 } from "../http-additive/service.js";
 import { batch, browserHeaders } from "../support/batches.js";
+import { solutionOf } from "../support/challenges.js";
 import { mistakesOf, type Schema } from "./json-schema.js";
 
 interface Operation {
@@ -101,11 +103,21 @@ t.test("every endpoint answers what the document says, in every status it lists"
 
   const { ask } = { ask: checker.ask.bind(checker) };
   await askDataPlane(ask, one, lapsed);
+  await askChallenges(ask, service, one, lapsed);
   await askPowers(ask, { one, poor, unable, lapsed, left });
   await askProject(ask, service, one);
-  await askEveryProjectRoute(ask, document, one, foreign, viewer);
+  await askEveryProjectRoute(ask, document, one, foreign, unable);
   const docs = Object.keys(document.paths).filter((path) => path.startsWith("/docs"));
-  const files = ["/healthz", "/readyz", "/sdk.js", "/openapi.json", "/demo", "/demo/demo.js", "/demo/demo.css"];
+  const files = [
+    "/healthz",
+    "/readyz",
+    "/sdk.js",
+    "/challenge.js",
+    "/openapi.json",
+    "/demo",
+    "/demo/demo.js",
+    "/demo/demo.css",
+  ];
   for (const path of [...files, ...docs]) {
     await ask(200, "get", path, path);
   }
@@ -113,6 +125,8 @@ t.test("every endpoint answers what the document says, in every status it lists"
   for (const path of ["/console", "/console/console.js", "/console/console.css"]) await ask(200, "get", path, path);
   await ask(200, "get", "/demo/verdict", "/demo/verdict?session=sess_nobody");
   await ask(200, "get", "/v1/detections", "/v1/detections");
+  await ask(200, "get", "/v1/declared-bots", "/v1/declared-bots");
+  await ask(200, "get", "/v1/signed-agents", "/v1/signed-agents");
 
   t.same([...checker.seen].sort(), checker.expected, "every status of every operation was seen");
 });
@@ -149,6 +163,28 @@ async function askDataPlane(ask: AskOperation, one: Tenant, lapsed: Tenant): Pro
   await ask(422, "post", loggedIn, loggedInOf("nobody"), { as: one.privateKey });
 }
 
+async function askChallenges(ask: AskOperation, service: Service, one: Tenant, lapsed: Tenant): Promise<void> {
+  const site = (key: string) => ({ headers: { ...browserHeaders, "x-service-site-key": key } });
+  const sent = await service.ask("POST", "/v1/events", { ...site(one.siteKey), body: batch("openapi5") });
+  const body = { session_token: sent.json.session_token, solution: "e30=" };
+  const challenges = "/v1/challenges";
+  const solution = "/v1/challenges/solution";
+  for (const path of [challenges, solution]) {
+    await ask(409, "post", path, path, { ...site(one.siteKey), body });
+    await ask(401, "post", path, path, { ...site("pk_wrong"), body });
+    await ask(402, "post", path, path, { ...site(lapsed.siteKey), body });
+    await ask(404, "post", path, path, { ...site(one.siteKey), body: { session_token: "sess_nobody" } });
+    await ask(422, "post", path, path, { ...site(one.siteKey), body: {} });
+    await ask(204, "options", path, path);
+  }
+  good(await service.server.projects.changeChallenge(one.project.id, { enabled: true }));
+  const issued = await ask(200, "post", challenges, challenges, { ...site(one.siteKey), body });
+  const { parameters, signature } = issued.json;
+  const solved = { ...body, solution: await solutionOf({ parameters, signature }) };
+  await ask(200, "post", solution, solution, { ...site(one.siteKey), body: solved });
+  await ask(409, "post", solution, solution, { ...site(one.siteKey), body: solved });
+}
+
 /** The rule with this id matches every session that scores below 30; it blocks when this is called, and again afterwards. */
 async function askForwardAuth(
   ask: AskOperation,
@@ -157,17 +193,18 @@ async function askForwardAuth(
   rule: number,
   sessions: readonly { readonly session_token: string }[],
 ): Promise<void> {
-  const path = "/v1/forward-auth";
   const visit = (key: string, token: string) => ({
     as: key,
     headers: { accept: "text/html", cookie: `service_session=${token}` },
   });
   const bot = sessions.at(-1)!.session_token;
-  await ask(403, "get", path, path, visit(one.privateKey, bot));
-  await asked(200, "patch", `/rules/${rule}`, "/rules/{rule}", { action: "challenge" });
-  await ask(401, "get", path, path, visit(one.privateKey, bot));
-  await asked(200, "patch", `/rules/${rule}`, "/rules/{rule}", { action: "block" });
-  await ask(204, "get", path, path, visit("sk_wrong", bot));
+  for (const path of ["/v1/forward-auth", "/v1/forward-auth/x-original"]) {
+    await ask(403, "get", path, path, visit(one.privateKey, bot));
+    await asked(200, "patch", `/rules/${rule}`, "/rules/{rule}", { action: "challenge" });
+    await ask(401, "get", path, path, visit(one.privateKey, bot));
+    await asked(200, "patch", `/rules/${rule}`, "/rules/{rule}", { action: "block" });
+    await ask(204, "get", path, path, visit("sk_wrong", bot));
+  }
 }
 
 async function askPowers(
@@ -179,6 +216,10 @@ async function askPowers(
   await ask(403, "get", "/v1/account", "/v1/account", { as: left.token });
   await ask(200, "get", "/user", "/user", { as: one.token });
   await ask(401, "get", "/user", "/user");
+  const lists = "/v1/ip-lists";
+  await ask(200, "get", lists, lists, { as: one.token });
+  await ask(401, "get", lists, lists);
+  for (const { token } of [unable, left]) await ask(403, "get", lists, lists, { as: token });
   const bots = "/v1/verified-bots/export";
   await ask(200, "get", bots, bots, { as: one.token });
   await ask(401, "get", bots, bots);
@@ -228,6 +269,14 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   await asked(200, "put", "/scoring/settings", "/scoring/settings", { likely_bot_threshold: 40 });
   await asked(422, "put", "/scoring/settings", "/scoring/settings", { likely_bot_threshold: 0 });
 
+  await asked(200, "get", "/request-scoring");
+  await asked(200, "put", "/request-scoring", "/request-scoring", { enabled: false, signed_agents: "rules" });
+  await asked(422, "put", "/request-scoring", "/request-scoring", { enabled: "yes" });
+
+  await asked(200, "get", "/challenge");
+  await asked(200, "put", "/challenge", "/challenge", { difficulty: "low" });
+  await asked(422, "put", "/challenge", "/challenge", { difficulty: "hard" });
+
   await asked(422, "post", "/rules", "/rules", { ...draft, expression: "score <" });
   const { id } = (await asked(201, "post", "/rules", "/rules", draft)).json;
   await asked(200, "get", "/rules");
@@ -237,6 +286,9 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   }
   await asked(200, "post", "/rules/test", "/rules/test", { expression: "score < 30", action: "block" });
   await asked(422, "post", "/rules/test", "/rules/test", { expression: "score <", action: "block" });
+  const unlock = tryLock(service.server.store, `backtest:${one.account.id}`);
+  await asked(409, "post", "/rules/test", "/rules/test", { expression: "score < 30", action: "block" });
+  unlock?.();
   await asked(200, "patch", `/rules/${id}`, "/rules/{rule}", { expression: "score < 30" });
   const sessions: { session_token: string }[] = (await asked(200, "get", "/sessions")).json.data;
   for (const { session_token: token } of sessions) {

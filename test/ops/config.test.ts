@@ -1,4 +1,5 @@
 /** Configuration from flags, environment and file together, as `verdictd config` shows it and `serve` refuses it. */
+import { existsSync } from "node:fs";
 import t from "tap";
 import { camelCase, environmentName, readServeConfig, serveOptions } from "../../src/config.js";
 import { command, verdictd } from "../support/process.js";
@@ -90,6 +91,49 @@ t.test("all mistakes of flags, environment and file are told at once", async (t)
   }
 });
 
+t.test("config and serve refuse the same, all of it at once, and before anything is made or started", async (t) => {
+  const folder = t.testdir();
+  const given: [flag: string, value: string, mistake: RegExp][] = [
+    ["data-dir", `${folder}/store`, /^$/],
+    ["log-level", "loud", /^--log-level: expected trace or .*, got "loud"/],
+    ["host", "10.0.0.256", /^--host: expected an IP address or a host name, got "10\.0\.0\.256"/],
+    ["admin-host", "http://localhost", /^--admin-host: expected an IP address/],
+    [
+      "trusted-proxies",
+      "10.0.0.1/8,proxy,::/0",
+      /"10\.0\.0\.1\/8" has host bits set: the range is 10\.0\.0\.0\/8; "proxy" is not an address range.*; "::\/0" trusts every/,
+    ],
+    ["dns-servers", "9.9.9.9,9.9.9.9:0", /^--dns-servers: expected ADDRESS or ADDRESS:PORT, .* not "9\.9\.9\.9:0"/],
+    ["tls-cert", `${folder}/cert.pem`, /^--tls-cert: can't read .*cert\.pem \(ENOENT\)/],
+    ["tls-key", `${folder}/key.pem`, /^$/],
+  ];
+  const flags = given.flatMap(([flag, value]) => [`--${flag}`, value]);
+  for (const name of ["config", "serve"]) {
+    const { code, stdout, stderr } = await verdictd([name, ...flags], bare);
+    t.same({ code, stdout }, { code: 2, stdout: "" }, `${name}: not a line of a log`);
+    const lines = stderr.trim().split("\n");
+    const wrong = given.filter(([, , mistake]) => mistake.source !== "^$");
+    t.equal(lines.length, wrong.length, `${name}: a line a mistake`);
+    for (const [flag, , mistake] of wrong)
+      t.ok(
+        lines.some((line) => mistake.test(line)),
+        `${name}: ${flag}`,
+      );
+  }
+  t.notOk(existsSync(`${folder}/store`));
+});
+
+t.test("addresses, proxies and name servers are taken in every right form", async (t) => {
+  const right: Record<string, string[]> = {
+    host: ["0.0.0.0", "::1", "fe80::1%eth0", "localhost", "verdictd-1.internal.example"],
+    "trusted-proxies": ["10.0.0.1", "10.0.0.0/8, 2001:db8::/32", "::1"],
+    "dns-servers": ["9.9.9.9", "9.9.9.9:5353,2620:fe::fe", "[2620:fe::fe]:53"],
+  };
+  for (const [flag, values] of Object.entries(right)) {
+    for (const value of values) t.match(readServeConfig({ [flag]: value }, {}), { config: {} }, `${flag} ${value}`);
+  }
+});
+
 t.test("a file in YAML is read like one in JSON; mistakes say their line", async (t) => {
   const folder = t.testdir({
     "good.yaml": [
@@ -100,8 +144,9 @@ t.test("a file in YAML is read like one in JSON; mistakes say their line", async
       "demo: true",
       "ip-storage: none",
       "admin-token: 0123",
-      "data-dir: &here /srv/verdictd",
+      "data-dir: &here verdictd.example",
       "host: *here",
+      "admin-host: 10.0.0.1",
     ].join("\n"),
     "commented.yaml": "# port: 80\n",
     "bad.yaml": "port: eighty\n\nverdict_ttl: 5\ndemo:\n  yes: true\nhost:\n",
@@ -116,8 +161,9 @@ t.test("a file in YAML is read like one in JSON; mistakes say their line", async
       demo: true,
       ipStorage: "none",
       adminToken: "0123",
-      dataDir: "/srv/verdictd",
-      host: "/srv/verdictd",
+      dataDir: "verdictd.example",
+      host: "verdictd.example",
+      adminHost: "10.0.0.1",
     },
   });
   t.match(readServeConfig({ config: `${folder}/commented.yaml` }, {}), { config: { port: 8080 } });
@@ -158,6 +204,12 @@ t.test("values that contradict each other are refused", async (t) => {
   t.match(mistakesOf({ "tls-cert": "a.pem" }), [/^--tls-cert: --tls-key is missing/]);
   t.match(mistakesOf({ "tls-key": "a.pem" }), [/^--tls-key: --tls-cert is missing/]);
   t.match(mistakesOf({ port: "9464" }), [/^--admin-port: 9464 is the port/]);
+  t.match(
+    mistakesOf({ port: "9464", host: "0.0.0.0" }),
+    [/^--admin-port: 9464 is the port/],
+    "all addresses are one of them",
+  );
+  t.same(mistakesOf({ port: "9464", host: "10.0.0.1" }), []);
   t.same(mistakesOf({ port: "0", "admin-port": "0" }), []);
 });
 
@@ -177,5 +229,27 @@ t.test("every option can be given by flag, variable and file alike", async (t) =
       if (!("config" in read)) t.fail(`${name}: ${read.mistakes}`);
       else t.same(read.config[camelCase(name)], defaults.config[camelCase(name)], name);
     }
+  }
+});
+
+t.test("--ip-database may be given several times, and like all options by environment and file", async (t) => {
+  const folder = t.testdir({ "config.yaml": "ip-database: [/a.mmdb, /b.mmdb]\nja4-header: CF-JA4\n" });
+  const shown = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    JSON.parse((await command(["config", "--json", ...args], { ...bare, ...env })).stdout);
+  const flags = await shown(["--ip-database", "/a.mmdb", "--ip-database", "/b.mmdb"]);
+  t.same(flags["ip-database"], { value: "/a.mmdb,/b.mmdb", source: "flag", from: "--ip-database" });
+  t.equal((await shown([], { VERDICTD_IP_DATABASE: "/c.mmdb" }))["ip-database"].value, "/c.mmdb");
+  const file = await shown(["--config", `${folder}/config.yaml`]);
+  t.equal(file["ip-database"].value, "/a.mmdb,/b.mmdb");
+  t.equal(file["ja4-header"].value, "cf-ja4", "header names have no case");
+  for (const [flag, value] of [
+    ["--ip-database", "a,,b"],
+    ["--ip-database", "a,b,c,d,e,f,g,h,i"],
+    ["--ja4-header", "CF JA4"],
+    ["--ja4-header", "x:y"],
+  ] as const) {
+    const { code, stderr } = await command(["config", flag, value], bare);
+    t.equal(code, 2, value);
+    t.ok(stderr.startsWith(`${flag}: expected`), stderr);
   }
 });

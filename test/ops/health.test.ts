@@ -2,7 +2,10 @@
 
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
+import { newReadinessBoard, ProcessReadiness } from "../../src/http/readiness.js";
+import { openStore } from "../../src/store/store.js";
 import { serve, verdictd } from "../support/process.js";
 
 const flags = ["--drain-seconds", "3600", "--http-threads", "2", "--scoring-threads", "2"];
@@ -21,6 +24,46 @@ t.test("a server that listens is alive and ready", async (t) => {
   server.child.kill("SIGHUP");
   await server.logged("nothing to read again: TLS is off");
   t.equal((await server.admin("/readyz")).status, 200, "SIGHUP without TLS changes nothing");
+});
+
+t.test("readiness is one thing at both addresses", async (t) => {
+  const store = openStore(server.dataDir);
+  const version = store.meta.get("schemaVersion");
+  const statuses = async () => [
+    (await server.admin("/readyz")).status,
+    (await fetch(`http://127.0.0.1:${server.port}/readyz`)).status,
+  ];
+  try {
+    await store.meta.remove("schemaVersion");
+    t.same(await statuses(), [503, 503], "without a store that can be read");
+    t.match(await (await server.admin("/readyz")).json(), { store: false, workers: true, draining: false });
+  } finally {
+    await store.meta.put("schemaVersion", version!);
+    await store.close();
+  }
+  let after = await statuses();
+  // The other thread shows itself twice a second.
+  for (let tries = 0; tries < 200 && after.includes(503); tries++) {
+    await delay(10);
+    after = await statuses();
+  }
+  t.same(after, [200, 200]);
+});
+
+t.test("a thread that has not shown itself, or says that it stops, counts for all of them", async (t) => {
+  const board = newReadinessBoard(2);
+  let own = { store: true, workers: true, draining: false };
+  const [one, two] = [0, 1].map((number) => new ProcessReadiness(board, number, () => own)) as [
+    ProcessReadiness,
+    ProcessReadiness,
+  ];
+  t.same(one.all(), { store: false, workers: false, draining: false });
+  two.show();
+  t.same(one.all(), own);
+  own = { store: true, workers: false, draining: true };
+  two.show();
+  own = { store: true, workers: true, draining: false };
+  t.same(one.all(), { store: true, workers: false, draining: true });
 });
 
 t.test("while it drains it is alive, not ready, and still answers", async (t) => {

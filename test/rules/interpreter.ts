@@ -27,6 +27,7 @@ function factOf(field: string, facts: RuleFacts): Value {
     event_count: facts.eventCount,
     session_age: facts.sessionAgeSeconds,
     likely_bot_threshold: facts.likelyBotThreshold,
+    cleared: facts.isCleared?.() ?? false,
   };
   return values[field];
 }

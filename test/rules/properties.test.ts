@@ -99,7 +99,7 @@ t.test("a glob agrees with the table that tries everything", async () => {
   const few = (maxLength: number): fc.Arbitrary<string> =>
     fc.array(fc.constantFrom("a", "A", "b", "*", "?", "🤖", "é", "É"), { maxLength }).map((parts) => parts.join(""));
   fc.assert(
-    fc.property(few(8), few(12), (pattern, text) => compileGlob(pattern)(text) === naiveGlob(pattern, text)),
+    fc.property(few(8), few(12), (pattern, text) => compileGlob(pattern).matches(text) === naiveGlob(pattern, text)),
     { numRuns: 20_000 },
   );
 });

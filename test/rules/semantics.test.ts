@@ -59,6 +59,8 @@ claim("every field reads its own fact", [
   ["event_count == 40", true],
   ["session_age == 90", true],
   ["likely_bot_threshold == 30", true],
+  ["cleared", false],
+  ["cleared", true, { isCleared: () => true }],
 ]);
 
 claim("integers compare at their edges", [

@@ -74,6 +74,23 @@ t.test("clicks tell hand from script: dwell, trust, where on the target", async 
   await page.close();
 });
 
+t.test("a click that assistive technology asks for is one without a pointer", async (t) => {
+  const site = await openSite(t);
+  site.pages.set("/", pageWith(quick, "<button id=b style='width:200px;height:100px'>b</button>"));
+  const page = await browser.newPage();
+  // Chromium counts no click in the press of a default action; no driver can ask for one.
+  await page.addInitScript(
+    "addEventListener('mousedown', (event) => Object.defineProperty(event, 'detail', { value: 0 }), true)",
+  );
+  await page.goto(site.origin);
+  await page.click("#b", { delay: 30 });
+  const { payload } = await site.event("click");
+  t.match(payload, { trusted: true, pointer_type: "none" });
+  t.equal(payload.dwell, undefined);
+  t.equal(payload.off_center, undefined);
+  await page.close();
+});
+
 t.test("typing leaves as a rhythm; no key, no value, no password ever does", async (t) => {
   const site = await openSite(t);
   const form = `<form id=f action="javascript:void 0"><input name=user><input name=pass type=password>

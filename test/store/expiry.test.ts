@@ -41,9 +41,43 @@ t.test("sessions go when their last batch is older than the retention, whatever 
 
 t.test("more rows than one transaction takes all go, and those kept among them stay", async (t) => {
   const store = openTestStore(t);
-  for (let index = 0; index < 1300; index++) putAged(store, 1, 40, index % 13 === 0 ? 2 : 35);
+  store.root.transactionSync(() => {
+    for (let index = 0; index < 1300; index++) putAged(store, 1, 40, index % 13 === 0 ? 2 : 35);
+  });
   t.match(await sweep(store, retention, nowMs), { sessions: 1200 });
   t.equal(store.sessions.getKeysCount({}), 100);
+});
+
+/** Write transactions from now on, of each environment of the store. */
+function countingTransactions(store: Store): { count: number } {
+  const seen = { count: 0 };
+  for (const { root } of store.sessionStores) {
+    const transaction = root.transaction.bind(root);
+    Object.assign(root, {
+      transaction: (work: () => void) => {
+        seen.count++;
+        return transaction(work);
+      },
+    });
+  }
+  return seen;
+}
+
+t.test("visitors who keep coming back cost no write transaction, and let others have their turn", async (t) => {
+  const store = openTestStore(t);
+  store.root.transactionSync(() => {
+    for (let index = 0; index < 2600; index++) putAged(store, 1 + (index % 2), 40, 2);
+  });
+  const transactions = countingTransactions(store);
+  let turns = 0;
+  const clock = setInterval(() => turns++, 0);
+  t.match(await sweep(store, retention, nowMs), { sessions: 0 });
+  clearInterval(clock);
+  t.equal(transactions.count, 0);
+  t.ok(turns > 0, "timers run between the pieces");
+  putAged(store, 1, 40, 35);
+  t.match(await sweep(store, retention, nowMs), { sessions: 1 });
+  t.equal(transactions.count, 1, "only the piece in which something went");
 });
 
 t.test("idempotency keys stay for 24 hours and go after two days", async (t) => {

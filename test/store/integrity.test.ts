@@ -38,6 +38,7 @@ function session(events: number, features = packed()): Buffer {
       firstSeenMs: nowMs,
       lastSeenMs: nowMs,
       loggedInAtMs: 0,
+      clearance: null,
       eventCount: events,
       last: { path: "/", host: "", userAgent: "", ip: "192.0.2.1" },
     },
@@ -142,9 +143,37 @@ const damages: Record<string, [(store: Store) => unknown, { table: string; key?:
     (s) => s.usage.putSync([1, monthOf(nowMs)], 4),
     { table: "usage", key: "1/2026-11", fault: /5 events, the account only 4/ },
   ],
+  "an agent under another's address": [
+    (s) =>
+      s.signedAgents.putSync(["agent", "https://a.example"], { url: "https://b.example", name: "B", category: "seo" }),
+    { table: "signed_agents", fault: /holds https:\/\/b.example/ },
+  ],
+  "a key that is none": [
+    (s) => s.signedAgents.putSync(["keys", "https://a.example"], { keys: [{ kty: "OKP" }], source: "fetched", at: "" }),
+    { table: "signed_agents", fault: /a key is broken/ },
+  ],
+  "a list of agents with a bad one": [
+    (s) => s.signedAgents.putSync("list", { version: "1", agents: [{}] }),
+    { table: "signed_agents", fault: /agents\[0\]/ },
+  ],
   "a catalogue with a bad entry": [
     (s) => s.verifiedBots.putSync("catalogue", { version: "1", entries: [{}] }),
     { table: "verified_bots", fault: /entries\[0\]/ },
+  ],
+  "a list of declared bots with a bad entry": [
+    (s) => s.declaredBots.putSync("catalogue", { version: "1", entries: [{}] }),
+    { table: "declared_bots", fault: /entries\[0\]/ },
+  ],
+  "a list of addresses whose ranges are cut short": [
+    (s) =>
+      s.ipLists.putSync("tor", {
+        count: 1,
+        importedAt: "2026-11-22T00:00:00Z",
+        v4: Buffer.alloc(4),
+        v6: Buffer.alloc(0),
+        asns: Buffer.alloc(0),
+      }),
+    { table: "ip_lists", key: "tor", fault: /another length/ },
   ],
 };
 

@@ -14,6 +14,7 @@ const verdict: VerdictPart = {
   firstSeenMs: 1_795_000_000_000,
   lastSeenMs: 1_795_000_060_000,
   loggedInAtMs: 0,
+  clearance: null,
   eventCount: 20,
   last: { ip: "203.0.113.9", userAgent: "Mozilla/5.0", path: "/", host: "shop.example" },
 };

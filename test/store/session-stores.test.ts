@@ -8,6 +8,7 @@ import { sessionPage } from "../../src/control-plane/session-log.js";
 import { eraseSession } from "../../src/control-plane/sessions-erase.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
 import { Refusal } from "../../src/errors.js";
+import { LongWork } from "../../src/long-work.js";
 import { backupStore } from "../../src/store/backup.js";
 import { sweep } from "../../src/store/expiry.js";
 import { sessionKey } from "../../src/store/keys.js";
@@ -125,12 +126,13 @@ async function stored(t: Test, count: number): Promise<Stored> {
 }
 
 /** Tokens of the whole log, read in pages of seven. */
-function logOf(store: Store, projectId: number): string[] {
+async function logOf(store: Store, projectId: number): Promise<string[]> {
   const found: string[] = [];
+  const slices = new LongWork().begin();
   let cursor: string | null = null;
   do {
-    const page = sessionPage(store, projectId, 7, cursor);
-    if (page instanceof Refusal) throw new Error(page.message);
+    const page: Awaited<ReturnType<typeof sessionPage>> = await sessionPage(store, projectId, 7, cursor, slices);
+    if (page === null || page instanceof Refusal) throw new Error("no page");
     found.push(...page.rows.map(({ token }) => token));
     cursor = page.nextCursor;
   } while (cursor !== null);
@@ -139,7 +141,7 @@ function logOf(store: Store, projectId: number): string[] {
 
 t.test("the log of sessions is one, by first contact, page by page", async (t) => {
   const { store, projectId, tokens } = await stored(t, 25);
-  const found = logOf(store, projectId);
+  const found = await logOf(store, projectId);
   t.same(found, tokens.toReversed());
 });
 
@@ -151,7 +153,7 @@ for (const sessionStores of [1, 3]) {
     const tokens = Array.from({ length: 120 }, (_, index) =>
       putSession(store, 1, noon + 800 + index, index, undefined, index % 2 === 0 ? 5 * index : 0),
     );
-    const found = logOf(store, 1);
+    const found = await logOf(store, 1);
     t.equal(found.length, tokens.length);
     t.same([...found].sort(), [...tokens].sort());
   });

@@ -8,6 +8,23 @@ import type { Store } from "../../src/store/store.js";
 
 const noBytes = Buffer.alloc(0);
 
+/** Stores a scored session of this user agent that began at `firstSeenMs`; its token. Tokens differ by `number` as those of `putSession`. */
+export function putScoredSession(
+  store: Store,
+  projectId: number,
+  firstSeenMs: number,
+  number: number,
+  userAgent: string,
+) {
+  const token = storedToken(firstSeenMs, number);
+  const bytes = decodeSessionToken(token)!;
+  const fresh = newVerdictPart(firstSeenMs);
+  const verdict = { ...fresh, scored: true, score: 50, eventCount: 1, last: { ...fresh.last, userAgent } };
+  const record = encodeSession({ verdict, repeats: noBytes, features: noBytes });
+  sessionStoreOf(store, bytes).sessions.putSync(sessionKey(projectId, bytes), record);
+  return token;
+}
+
 /** The token of the session that `putSession` stores for this time and number. */
 export function storedToken(firstSeenMs: number, number: number): string {
   return encodeSessionToken(mintSessionToken(firstSeenMs, (into) => into.fill(number).fill(number >> 8, 0, 1)));

@@ -18,6 +18,7 @@ export function session(score: number, change: Partial<VerdictPart> = {}): Verdi
     firstSeenMs: nowMs - 60_000,
     lastSeenMs: nowMs,
     loggedInAtMs: 0,
+    clearance: null,
     eventCount: 3,
     last: { ip: "203.0.113.7", userAgent: "UA", path: "/last", host: "shop.example" },
     ...change,

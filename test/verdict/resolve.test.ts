@@ -95,12 +95,15 @@ t.test("static resources are skipped before rules only while protect_static is f
   t.equal(skipped.verdict.action, "allow");
   t.equal(skipped.verdict.verdict, "definite", "the band stays");
   t.equal(decide({ rules, context: { path: "/login" }, settings: { protectStatic: false } }).verdict.action, "block");
-  const last = session(3, { last: { ip: "", userAgent: "", path: "/last.css", host: "" } });
-  t.equal(
-    decide({ part: last, rules, settings: { protectStatic: false } }).verdict.action,
-    "allow",
-    "the last path stands in",
-  );
+});
+
+t.test("the guard for static resources does not believe what the visitor's own event said of the path", async (t) => {
+  const rules = [rule(1, "score < 99", "block")];
+  const part = session(3, { last: { ip: "", userAgent: "", path: "/last.css", host: "" } });
+  const settings = { protectStatic: false };
+  t.equal(decide({ part, rules, settings }).verdict.action, "block");
+  t.equal(decide({ part, rules, settings, context: { path: "/checkout" } }).verdict.action, "block");
+  t.equal(decide({ part, rules, settings, context: { path: "/x.css" } }).verdict.action, "allow");
 });
 
 t.test("the first matching rule with a terminating action wins", async (t) => {

@@ -41,3 +41,46 @@ t.test("/.well-known/ never is static", async (t) => {
   t.equal(isStaticResource("/.well-known/security.txt?x"), false);
   t.equal(isStaticResource("/other/.well-known/x.js"), true, "only at the root");
 });
+
+t.test("what names a static resource is the path that rules see, in whatever spelling", async (t) => {
+  for (const path of [
+    "/x%2ecss",
+    "//a/../x.css",
+    "http://shop.example/x.css?y",
+    "/a;v=1/x.css",
+    "/My%20File.PDF",
+    "/%C3%A9.css",
+  ]) {
+    t.equal(isStaticResource(path), true, path);
+  }
+  for (const path of [
+    "/x.css/../checkout",
+    "/x.css/%2e%2e/checkout",
+    "/x.css\\..\\checkout",
+    "/x.css/.",
+    "/x.css//",
+    "/checkout/;.css",
+    "/checkout;.css",
+    "/checkout;/x;.css",
+    "/x.css;y",
+    "/checkout%3b.css",
+    "/checkout%2f.css",
+    "/checkout%2F..%2fx.css",
+    "/checkout%5C.css",
+    "/checkout%00.css",
+    "/checkout%0a.css",
+    "/checkout%3f.css",
+    "/checkout%23.css",
+    "/checkout%25.css",
+    "/checkout%.css",
+    "/checkout.css.",
+    "/checkout.css..",
+    "/checkout.css%20",
+    "/checkout/.css",
+    "checkout.css",
+    `/${"a".repeat(507)}.css`,
+    `/${"a".repeat(507)}.css/checkout`,
+  ]) {
+    t.equal(isStaticResource(path), false, path.slice(-40));
+  }
+});

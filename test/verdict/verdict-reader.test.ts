@@ -6,7 +6,7 @@ import type { RequestContext } from "../../src/contract/verdict.js";
 import { limits } from "../../src/limits.js";
 import { failOpenVerdict, type NamedRule, type Resolution } from "../../src/verdict/resolve.js";
 import { VerdictCache } from "../../src/verdict/verdict-cache.js";
-import { VerdictReader, type VerdictSources } from "../../src/verdict/verdict-reader.js";
+import { stateStamp, VerdictReader, type VerdictSources } from "../../src/verdict/verdict-reader.js";
 import { nowMs, project, rule, session } from "./material.js";
 
 const token = "sess_a";
@@ -23,7 +23,7 @@ function reading(ttlMs = 60_000) {
   };
   const sources: VerdictSources = {
     verdictPart: () => state.part,
-    loggedInAtMs: () => state.part?.loggedInAtMs ?? 0,
+    stateStamp: (project, _, nowMs) => (state.part === null ? 0 : stateStamp(state.part, project, nowMs)),
     rulesOf: () => state.rules,
     verifiedBotAt: () => null,
     meaningOf: () => "",
@@ -131,7 +131,7 @@ t.test("whatever source fails, the answer is the fail-open body, and the failure
   const fail = (): never => {
     throw new Error("the disk is on fire");
   };
-  for (const name of ["verdictPart", "rulesOf", "verifiedBotAt", "meaningOf", "onComputed", "loggedInAtMs"] as const) {
+  for (const name of ["verdictPart", "rulesOf", "verifiedBotAt", "meaningOf", "onComputed", "stateStamp"] as const) {
     const { state, reader } = reading();
     const verdicts = reader({ [name]: fail });
     const policy = project({ loggedInPolicy: "whitelist" });
@@ -162,7 +162,7 @@ t.test("the cache is bounded in bytes: most late entries stay, and none beyond i
     const token = `sess_${Math.imul(index, 0x9e3779b1) >>> 0}`;
     return { projectId: 1, settingsRevision: 1, token, context };
   };
-  const entry = (text: string) => ({ text: { verdict: failOpenVerdict(), body: text }, loggedInAtMs: 0 });
+  const entry = (text: string) => ({ text: { verdict: failOpenVerdict(), body: text }, stateStamp: 0 });
   for (let index = 0; index < 10_000; index++) cache.set(key(index), entry("x".repeat(300)), nowMs, nowMs + 1);
   const isKept = (index: number): boolean => cache.get(key(index), nowMs) !== null;
   const kept = Array.from({ length: 10_000 }, (_, index) => index).filter(isKept);

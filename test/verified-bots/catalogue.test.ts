@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import t from "tap";
+import { isCatalogueFault } from "../../src/contract/catalogue-file.js";
 import { limits } from "../../src/limits.js";
 import {
   checkCatalogue,
-  isCatalogueFault,
   mergeCatalogues,
+  scriptRunnersOf,
   shippedCatalogue,
 } from "../../src/verified-bots/catalogue.js";
 import { shippedClaimTokens } from "../../src/verified-bots/claims.js";
@@ -65,6 +66,34 @@ t.test("a bad field of any entry refuses the file and names the place", async (t
   ]) {
     t.same(faultOf({ match_value: value }).at, "entries[2].match_value", JSON.stringify(value));
   }
+  for (const value of ["0.0.0.0/0", "::/0", "64.0.0.0/11", "2a00::/27"]) {
+    t.match(faultOf({ match_value: value }), { at: "entries[2].match_value", message: "is too wide" });
+  }
+  for (const value of [
+    "10.1.2.0/24",
+    "127.0.0.1/32",
+    "169.254.169.254/32",
+    "100.64.0.0/12",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "224.0.0.0/24",
+    "255.255.255.255/32",
+    "::1/128",
+    "::ffff:10.0.0.0/112",
+    "fe80::/64",
+
+    "2002::/28",
+    "ff02::/32",
+  ]) {
+    t.match(faultOf({ match_value: value }), {
+      at: "entries[2].match_value",
+      message: "no range of the public internet",
+    });
+  }
+  for (const value of ["co.uk", ".co.uk", ".com.au", ".github.io", ".compute.amazonaws.com", ".Co.Uk."]) {
+    const refused = faultOf({ match_method: "rdns_suffix", match_value: value });
+    t.match(refused, { at: "entries[2].match_value", message: "is a public suffix" }, value);
+  }
   t.match(faultOf({ match_value: "66.249.64.1/27" }).message, '"66.249.64.1/27" has host bits set');
   t.match(faultOf({ match_value: "0.0.0.0/0" }).message, "is too wide");
   const suffixes = [
@@ -85,6 +114,62 @@ t.test("a bad field of any entry refuses the file and names the place", async (t
   }
   t.ok(faultOf({ match_value: "9".repeat(5000) }).message.length < 300, "a long value is cut in the message");
 });
+
+t.test("ranges that are narrow enough each are refused when together they cover too much", async (t) => {
+  const wide = (first: number, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...google,
+      match_value: `${first + Math.floor(index / 16)}.${16 * (index % 16)}.0.0/12`,
+    }));
+  t.equal(fault({ version: "1", entries: wide(20, 16) }).at, "none", "as much as a /8 has");
+  t.same(fault({ version: "1", entries: wide(20, 17) }).at, "entries");
+  t.equal(
+    fault({ version: "1", entries: [...wide(20, 16), ...wide(20, 16), google] }).at,
+    "entries",
+    "and one range more",
+  );
+  t.equal(
+    fault({ version: "1", entries: [...wide(20, 16), { ...google, match_value: "20.1.2.0/24" }] }).at,
+    "none",
+    "what lies inside another counts once",
+  );
+  const v6 = Array.from({ length: 17 }, (_, index) => ({ ...google, match_value: `2a0${index.toString(32)}::/28` }));
+  t.same(
+    fault({
+      version: "1",
+      entries: v6
+        .slice(0, 16)
+        .map((entry, index) => ({ ...entry, match_value: `2a00:${(16 * index).toString(16)}::/28` })),
+    }).at,
+    "none",
+  );
+  t.same(
+    fault({
+      version: "1",
+      entries: v6.map((entry, index) => ({ ...entry, match_value: `2a00:${(16 * index).toString(16)}::/28` })),
+    }).at,
+    "entries",
+  );
+  const half = (first: number) => catalogue({ version: "1", entries: wide(first, 16) });
+  t.ok(isCatalogueFault(mergeCatalogues(half(20), half(30))), "nor by adding one file to another");
+});
+
+t.test(
+  "operators whose addresses run scripts are those of the file, or else those that verdictd knows of",
+  async (t) => {
+    const listed = { version: "1", entries: [google] };
+    t.ok(scriptRunnersOf(shippedCatalogue()).has("Checkly"));
+    const known = new Set(shippedCatalogue().entries.map(({ name }) => name));
+    for (const name of scriptRunnersOf(shippedCatalogue())) t.ok(known.has(name), `${name} is in the catalogue`);
+    t.same([...scriptRunnersOf(catalogue({ ...listed, script_runners: [] }))], []);
+    t.same([...scriptRunnersOf(catalogue({ ...listed, script_runners: ["A", "A"] }))], ["A"]);
+    for (const value of ["Checkly", [1], [""], { 0: "a" }]) {
+      t.match(fault({ ...listed, script_runners: value }).at, /^script_runners/);
+    }
+    const merged = mergeCatalogues(catalogue({ ...listed, script_runners: [] }), catalogue(listed));
+    t.same(isCatalogueFault(merged) ? null : [...scriptRunnersOf(merged)], [], "a merge keeps what was decided");
+  },
+);
 
 t.test("a file of another form is refused", async (t) => {
   for (const value of [null, [], "x", 1, undefined]) t.same(fault(value).at, "catalogue");

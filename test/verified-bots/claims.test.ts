@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
 import { automationUserAgents } from "../../src/detections/automation-user-agents.js";
-import { createClaimMatcher, createTokenFinder, shippedClaimTokens } from "../../src/verified-bots/claims.js";
+import { createClaimMatcher, shippedClaimTokens } from "../../src/verified-bots/claims.js";
+import { createTokenFinder } from "../../src/verified-bots/token-finder.js";
 
 const tokens = shippedClaimTokens();
 const claim = createClaimMatcher(tokens);

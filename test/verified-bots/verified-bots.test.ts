@@ -1,7 +1,7 @@
 /** Who is verified, who is spoofed, and when nothing can be said; DNS is a real server on loopback. */
 import t, { type Test } from "tap";
 import type { VerifiedBotEntry } from "../../src/contract/verified-bots.js";
-import { shippedCatalogue } from "../../src/verified-bots/catalogue.js";
+import { scriptRunnersOf, shippedCatalogue } from "../../src/verified-bots/catalogue.js";
 import { createClaimMatcher, shippedClaimTokens } from "../../src/verified-bots/claims.js";
 import { createReverseDns } from "../../src/verified-bots/reverse-dns.js";
 import { createVerifiedBots, type VerifiedBots } from "../../src/verified-bots/verified-bots.js";
@@ -52,11 +52,27 @@ t.test("addresses of the shipped catalogue belong to their operator", async (t) 
 });
 
 t.test("the first and last address of every shipped range are found", async (t) => {
-  const bots = createVerifiedBots({ catalogue, claims });
+  const bots = createVerifiedBots({ catalogue: { ...catalogue, script_runners: [] }, claims });
   const ranges = catalogue.entries.filter((entry) => entry.match_method === "ip_cidr");
   const missed = ranges.filter((entry) => bots.lookup(entry.match_value.split("/")[0]!)?.name !== entry.name);
   t.strictSame(missed, []);
   t.equal(ranges.length, 2794);
+});
+
+t.test("an address that runs anybody's scripts verifies nobody, unless the catalogue says so", async (t) => {
+  const bots = createVerifiedBots({ catalogue, claims });
+  const trusting = createVerifiedBots({ catalogue: { ...catalogue, script_runners: [] }, claims });
+  const pingdom = "Mozilla/5.0 (compatible; Pingdom.com_bot_version_1.4_(http://www.pingdom.com/))";
+  for (const name of scriptRunnersOf(catalogue)) {
+    const entry = catalogue.entries.find((each) => each.name === name && each.match_method === "ip_cidr")!;
+    const ip = entry.match_value.split("/")[0]!;
+    t.equal(bots.lookup(ip), undefined, name);
+    t.equal(trusting.lookup(ip)?.name, name);
+    if (name !== "Pingdom") continue;
+    t.same(bots.peekClaim(ip, pingdom), { outcome: "unknown" }, "the claim is no lie there, and proves nothing");
+    t.match(trusting.peekClaim(ip, pingdom), { outcome: "verified" });
+  }
+  t.match(bots.peekClaim("192.0.2.1", pingdom), { outcome: "spoofed" }, "elsewhere it is one");
 });
 
 t.test("a claim from a listed address is verified without DNS, in the claimed category", async (t) => {

@@ -1,5 +1,4 @@
 /** `verdictd rules export` and `rules apply`: a project's rules as a YAML file, diffable, applied without needless change. */
-import { readFileSync } from "node:fs";
 import type { RulesFile } from "../../contract/rules-file.js";
 import { checkRulesFile } from "../../contract/validators.js";
 import { Rules } from "../../control-plane/rules.js";
@@ -7,6 +6,7 @@ import { applyRules, exportRules } from "../../control-plane/rules-file.js";
 import { parseYaml, yamlText } from "../../yaml-file.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf, textOf } from "../given.js";
+import { readTextFile } from "../json-file.js";
 import { CommandFailure } from "../output.js";
 
 const project = { name: "project", placeholder: "ID", help: "project id", isRequired: true } as const;
@@ -35,19 +35,11 @@ const applying: StoreCommand = {
 };
 
 function readRulesFile(path: string): RulesFile {
-  const read = parseYaml(textOfFile(path));
+  const read = parseYaml(readTextFile(path));
   if ("why" in read) throw new CommandFailure(`${path}:${read.line}: ${read.why}`);
   const checked = checkRulesFile(read.value);
   if ("value" in checked) return checked.value;
   throw new CommandFailure(`${path}: ${checked.path || "the file"} must be ${checked.expected}`);
-}
-
-function textOfFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new CommandFailure(`${path}: ${(error as Error).message}`);
-  }
 }
 
 export const ruleCommands: readonly StoreCommand[] = [exporting, applying];

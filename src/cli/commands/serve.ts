@@ -1,11 +1,13 @@
 /** `verdictd serve`: runs the server until SIGTERM or SIGINT. */
 import { setFlagsFromString } from "node:v8";
 import { environmentName, type GivenFlags, readServeConfig, type ServeConfig, serveOptions } from "../../config.js";
+import { isLoopbackHost } from "../../contract/loopback.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
 import { startServers } from "../../http-threads.js";
 import { limits } from "../../limits.js";
 import { createLog, type RunningServer } from "../../main.js";
+import { openToOthers } from "../../store/folder.js";
 import { storeFileFault } from "../../store/store-file.js";
 import type { Flag, Given, ProcessCommand } from "../command.js";
 import { CommandFailure, exitCodes, UsageFailure } from "../output.js";
@@ -13,6 +15,7 @@ import { CommandFailure, exitCodes, UsageFailure } from "../output.js";
 const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
   name,
   ...(row.placeholder !== "" && { placeholder: row.placeholder }),
+  ...("isRepeatable" in row && { isRepeatable: true }),
   help: `${row.help} (${environmentName(name)}, default ${String(row.fallback) || "none"})`,
 }));
 
@@ -31,11 +34,39 @@ export const serveCommand: ProcessCommand = {
     const starting = startServers(config, log);
     stopOnSignal(starting, log, config.drainSeconds * 1000 + limits.stopMsMax);
     const server = await starting;
+    const open = openToOthers(config.dataDir);
+    if (open !== null) {
+      log.warn({ dataDir: config.dataDir, ...open }, "others than its owner may enter the data folder: chmod 700 it");
+    }
     log.info({ host: config.host, port: server.port, dataDir: config.dataDir }, "listening");
+    warnOfOpenDoors(config, log);
     if (config.demo)
       await welcome(server, `${config.tlsCert === "" ? "http" : "https"}://${config.host}:${server.port}`);
   },
 };
+
+/** What this configuration leaves open that an operator may not expect. */
+function warnOfOpenDoors(config: ServeConfig, log: ReturnType<typeof createLog>): void {
+  const { strictAbilities, demo, host, adminHost, adminToken } = config;
+  if (!strictAbilities) {
+    log.warn(
+      "abilities of account tokens are not enforced for changes of scoring and rules: any token of an owner, admin or member may " +
+        "make them; --strict-abilities asks for projects:write",
+    );
+  }
+  if (demo && !isLoopbackHost(host)) {
+    log.warn(
+      { host },
+      "--demo shows anybody who can reach this address the verdict of a session whose token they have",
+    );
+  }
+  if (adminToken === "" && !isLoopbackHost(adminHost)) {
+    log.warn(
+      { adminHost },
+      "metrics are open to anybody who can reach the admin address: --admin-token asks for a token",
+    );
+  }
+}
 
 /** The configuration, or a `UsageFailure` that lists every mistake of flags, variables and files. */
 function readConfig(given: Given): ServeConfig {

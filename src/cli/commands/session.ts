@@ -46,6 +46,7 @@ function view(token: string, session: StoredSession): object {
       source: block.source,
       rule_id: block.ruleId,
       path: block.path,
+      count: block.count ?? 1,
       created_at: block.createdAt,
     })),
   };

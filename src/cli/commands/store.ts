@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { rescoreSessions } from "../../control-plane/rescore.js";
 import { checkStore } from "../../control-plane/store-check.js";
 import { storeStatistics } from "../../control-plane/store-statistics.js";
+import { printableLine } from "../../printable.js";
 import { backupStore } from "../../store/backup.js";
 import type { IntegrityFault } from "../../store/integrity.js";
 import { storeFiles } from "../../store/store-file.js";
@@ -42,7 +43,7 @@ const check: StoreCommand<CheckReport> = {
     [
       columns(Object.entries(rows).map(([table, count]) => [table, String(count)])),
       `\n${fault_count} faults`,
-      ...faults.map(({ table, key, fault }) => `${table} ${key}: ${fault}`),
+      ...faults.map(({ table, key, fault }) => printableLine(`${table} ${key}: ${fault}`)),
     ].join("\n"),
   failure: ({ fault_count }) => (fault_count === 0 ? null : `the store has ${fault_count} faults`),
 };

@@ -2,8 +2,10 @@
 import type { LiveVerdict } from "../../contract/live-verdict.js";
 import { actions, bands } from "../../contract/verdict.js";
 import { followVerdicts } from "../../live/follow.js";
+import { printableLine } from "../../printable.js";
 import { dataDirFlag, type Given, jsonFlag, type ProcessCommand } from "../command.js";
 import { idOf, someOf } from "../given.js";
+import { print, printJson } from "../output.js";
 import { storeFolder } from "../store-folder.js";
 
 export const tailCommand: ProcessCommand = {
@@ -31,14 +33,14 @@ async function tail(dataDir: string, given: Given): Promise<void> {
     bands: someOf(given, "band", bands),
     actions: someOf(given, "action", actions),
   };
-  const written = given["json"] === undefined ? lineOf : (verdict: LiveVerdict) => JSON.stringify(verdict);
+  const write = given["json"] === undefined ? (verdict: LiveVerdict) => print(lineOf(verdict)) : printJson;
   let left = given["count"] === undefined ? Number.POSITIVE_INFINITY : idOf(given, "count");
   await new Promise<void>((resolve) => {
     const stop = followVerdicts(dataDir, filter, {
       onVerdict: (verdict) => {
         if (left === 0) return;
         left--;
-        console.log(written(verdict));
+        write(verdict);
         if (left === 0) end();
       },
       onLeftOut: (count) => console.error(`${count} verdicts are left out: they come faster than they are printed`),
@@ -58,8 +60,5 @@ function lineOf({ at, project_id, verdict, score, action, reason, ...asked }: Li
   const state = [verdict.padEnd(19), String(score).padStart(2), action.padEnd(9)];
   const request = [asked.method, `${asked.host ?? ""}${asked.path ?? ""}`].filter(Boolean).join(" ");
   const cells = [at.slice(11, 23), `project ${project_id}`, ...state, asked.session_token, request, reason];
-  return cells
-    .filter((cell) => cell !== "")
-    .join("  ")
-    .replace(/\p{Cc}/gu, "�");
+  return printableLine(cells.filter((cell) => cell !== "").join("  "));
 }

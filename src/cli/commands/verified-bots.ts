@@ -1,10 +1,11 @@
 /** `verdictd verified-bots list` and `verified-bots import`: the catalogue of bots that are allowed by who they are. */
-import { readFileSync } from "node:fs";
+import { isCatalogueFault } from "../../contract/catalogue-file.js";
 import type { VerifiedBotCatalogue, VerifiedBotEntry } from "../../contract/verified-bots.js";
 import { VerifiedBotCatalogues } from "../../control-plane/verified-bot-catalogue.js";
-import { checkCatalogue, isCatalogueFault } from "../../verified-bots/catalogue.js";
+import { checkCatalogue, scriptRunnersOf } from "../../verified-bots/catalogue.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
+import { readJsonFile } from "../json-file.js";
 import { CommandFailure, columns } from "../output.js";
 
 interface Listing {
@@ -12,6 +13,8 @@ interface Listing {
   readonly source: "imported" | "shipped";
   readonly count: number;
   readonly entries: readonly VerifiedBotEntry[];
+  /** Operators that are listed, and not verified: see `script_runners` of a catalogue. */
+  readonly script_runners: readonly string[];
 }
 
 interface ImportCounts {
@@ -26,12 +29,16 @@ const list: StoreCommand<Listing> = {
   help: "show the verified bots; with --json in the form that import takes",
   run: async (store) => {
     const catalogues = new VerifiedBotCatalogues(store);
-    const { version, entries } = catalogues.read();
-    return { version, source: catalogues.isImported ? "imported" : "shipped", count: entries.length, entries };
+    const catalogue = catalogues.read();
+    const { version, entries } = catalogue;
+    const source = catalogues.isImported ? "imported" : "shipped";
+    return { version, source, count: entries.length, entries, script_runners: [...scriptRunnersOf(catalogue)] };
   },
-  show: ({ version, source, count, entries }) => {
+  show: ({ version, source, count, entries, script_runners: runners }) => {
     const rows = entries.map((entry) => [entry.name, entry.category, entry.match_method, entry.match_value]);
-    return `${columns([["NAME", "CATEGORY", "METHOD", "VALUE"], ...rows])}\n\n${count} entries, version ${version}, ${source}`;
+    const listing = `${columns([["NAME", "CATEGORY", "METHOD", "VALUE"], ...rows])}\n\n${count} entries, version ${version}, ${source}`;
+    if (runners.length === 0) return listing;
+    return `${listing}\nListed but not verified, since their addresses run anybody's scripts: ${runners.join(", ")}`;
   },
 };
 
@@ -58,23 +65,9 @@ const importFile: StoreCommand<ImportCounts> = {
 
 /** The checked catalogue of a file; throws a `CommandFailure` that names the first bad entry. */
 function readCatalogue(path: string): VerifiedBotCatalogue {
-  const checked = checkCatalogue(readJson(path));
+  const checked = checkCatalogue(readJsonFile(path));
   if (isCatalogueFault(checked)) throw new CommandFailure(`${path}: ${checked.message}`);
   return checked;
-}
-
-function readJson(path: string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new CommandFailure(`can't read ${path} (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new CommandFailure(`${path} is not JSON`);
-  }
 }
 
 /** Entries of `one` that are not in `other`. */

@@ -61,7 +61,7 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
 
 function textOf(row: BlockRow): string {
   const { path, reason, session_token, rule_id, detection_ids, verdict } = row;
-  return `${path ?? ""} ${reason} ${session_token} rule ${rule_id} ${detection_ids.join(" ")} ${bandWords[verdict]}`.toLowerCase();
+  return `${path ?? ""} ${reason} ${session_token ?? ""} rule ${rule_id} ${detection_ids.join(" ")} ${bandWords[verdict]}`.toLowerCase();
 }
 
 const columns = [
@@ -72,14 +72,18 @@ const columns = [
     name: "Path",
     cell: (row: BlockRow) => (row.path === null ? <span class="dim">not known</span> : <code>{row.path}</code>),
   },
+  { name: "Times", cell: (row: BlockRow) => count(row.count), isNumber: true },
   { name: "Reason", cell: (row: BlockRow) => row.reason },
   { name: "Rule", cell: (row: BlockRow) => <a href={hashOf("rules", row.rule_id)}>{row.rule_id}</a> },
   {
     name: "Session",
-    cell: (row: BlockRow) => (
-      <a class="code" href={hashOf("sessions", row.session_token)}>
-        {row.session_token}
-      </a>
-    ),
+    cell: (row: BlockRow) =>
+      row.session_token === null ? (
+        <span class="dim">none</span>
+      ) : (
+        <a class="code" href={hashOf("sessions", row.session_token)}>
+          {row.session_token}
+        </a>
+      ),
   },
 ];

@@ -93,6 +93,9 @@ function Traffic({ rows, span }: { readonly rows: readonly StatsRow[]; readonly 
         <Tile name="New sessions" value={sum(rows.map(({ sessions }) => sessions))} />
         <Tile name="Verdicts" value={verdicts} />
         <Tile name="Blocked" value={sum(rows.map(({ actions }) => actions.block))} />
+        <Tile name="Challenges issued" value={sum(rows.map(({ challenges }) => challenges.issued))} />
+        <Tile name="Challenges passed" value={sum(rows.map(({ challenges }) => challenges.passed))} />
+        <Tile name="Challenges failed" value={sum(rows.map(({ challenges }) => challenges.failed))} />
       </dl>
       <div class="side-by-side">
         <Card title="Verdicts by band">

@@ -1,4 +1,4 @@
-/** A rule as a draft: checked by the server while it is typed, and replayed on the latest sessions before it is saved. */
+/** A rule as a draft: checked by the server while it is typed, and backtested on the latest sessions before it is saved. */
 import { useEffect, useId, useState } from "preact/hooks";
 import type { ListedRuleAnswer, RuleTestAnswer } from "../../contract/api-answers.js";
 import { type Action, actions } from "../../contract/verdict.js";
@@ -146,7 +146,9 @@ type Trial =
   | { readonly state: "good"; readonly replay: RuleTestAnswer };
 
 const debounceMs = 300;
-/** What a draft is replayed on: the server's most sessions, so that only a busy site's day is sampled. */
+/** How long to wait while another backtest of the account is under way: an account has one at a time. */
+const busyMs = 1000;
+/** What a draft is backtested on: the server's most sessions, so that only a busy site's day is sampled. */
 const lastDay = { hours: 24, limit: 10_000 };
 
 function useTrial(api: Api, project: number, expression: string, action: Action): Trial {
@@ -158,14 +160,17 @@ function useTrial(api: Api, project: number, expression: string, action: Action)
     }
     setTrial({ state: "waiting" });
     const abort = new AbortController();
-    const timer = setTimeout(async () => {
+    const ask = async (): Promise<void> => {
       try {
         const replay = await api.testRule(project, { expression, action, ...lastDay }, abort.signal);
         setTrial({ state: "good", replay });
       } catch (error) {
-        if (!abort.signal.aborted) setTrial(faultOf(error));
+        if (abort.signal.aborted) return;
+        if (error instanceof ApiFault && error.status === 409) timer = setTimeout(ask, busyMs);
+        else setTrial(faultOf(error));
       }
-    }, debounceMs);
+    };
+    let timer = setTimeout(ask, debounceMs);
     return () => {
       clearTimeout(timer);
       abort.abort();

@@ -6,13 +6,16 @@ import { hashOf } from "../location.js";
 import { ActionBadge, Confirmation, Fault, Freshness, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { moved, orderChanges } from "../rule-order.js";
+import { type ChallengesByRule, challengesByRule, PassRate, PassRateNote } from "./pass-rate.js";
 
 export function RulesPage({ api, project }: ProjectPageProperties) {
   const rules = useResource(() => api.rules(project), [api, project]);
+  const challenges = useResource(() => challengesByRule(api, project), [api, project]);
+  const both = { ...rules, reload: async () => void (await Promise.all([rules.reload(), challenges.reload()])) };
   return (
     <>
       <PageTitle title="Rules">
-        <Freshness of={rules} />
+        <Freshness of={both} />
       </PageTitle>
       <p class="dim">
         Asked from top to bottom: the first active one that matches decides, and log goes on to the next. Move a rule by
@@ -23,8 +26,18 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
           New rule
         </a>
       </p>
+      <Fault of={challenges.fault} />
+      {challenges.value !== undefined && <PassRateNote of={challenges.value} />}
       <Loaded from={rules}>
-        {(list) => <RuleList api={api} project={project} rules={list} reload={() => rules.reload()} />}
+        {(list) => (
+          <RuleList
+            api={api}
+            project={project}
+            rules={list}
+            challenges={challenges.value}
+            reload={() => rules.reload()}
+          />
+        )}
       </Loaded>
     </>
   );
@@ -32,10 +45,12 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
 
 interface RuleListProperties extends ProjectPageProperties {
   readonly rules: readonly ListedRuleAnswer[];
+  /** Undefined until they are read. */
+  readonly challenges: ChallengesByRule | undefined;
   readonly reload: () => Promise<void>;
 }
 
-function RuleList({ api, project, rules, reload }: RuleListProperties) {
+function RuleList({ api, project, rules, challenges, reload }: RuleListProperties) {
   const [said, setSaid] = useState("");
   const [deleting, setDeleting] = useState<ListedRuleAnswer | null>(null);
   const task = useTask();
@@ -96,6 +111,9 @@ function RuleList({ api, project, rules, reload }: RuleListProperties) {
               <h2>{rule.name}</h2>
               <ActionBadge action={rule.action} />
               <code class="source">{rule.expression_source}</code>
+              {challenges !== undefined && (
+                <PassRate of={challenges} rule={rule.id} isChallenge={rule.action === "challenge"} />
+              )}
             </div>
             <div class="buttons">
               <label class="check">

@@ -84,7 +84,7 @@ function Engine({
 }
 
 function Facts({ session }: { readonly session: SessionAnswer }) {
-  const { verdict, score, event_count, path, ip, user_agent, logged_in_at } = session;
+  const { verdict, score, event_count, path, ip, user_agent, logged_in_at, cleared_at } = session;
   const unknown = <span class="dim">not known</span>;
   return (
     <dl class="facts card">
@@ -97,6 +97,7 @@ function Facts({ session }: { readonly session: SessionAnswer }) {
       <Fact name="Address">{ip === null ? unknown : <code>{ip}</code>}</Fact>
       <Fact name="User agent">{user_agent ?? unknown}</Fact>
       <Fact name="Login asserted">{logged_in_at === null ? "never" : <Time at={logged_in_at} />}</Fact>
+      <Fact name="Challenge passed">{cleared_at === null ? "never" : <Time at={cleared_at} />}</Fact>
     </dl>
   );
 }
@@ -182,13 +183,15 @@ function Timeline({
       what: (
         <>
           Blocked by rule <a href={hashOf("rules", block.rule_id)}>{block.rule_id}</a>
-          {block.path === null ? "" : ` on ${block.path}`}: {block.reason}
+          {block.path === null ? "" : ` on ${block.path}`}
+          {block.count > 1 ? ` and ${block.count - 1} times more in that minute` : ""}: {block.reason}
         </>
       ),
     })),
     { at: session.last_seen_at, what: `Latest of ${count(session.event_count)} events` },
   ];
   if (session.logged_in_at !== null) moments.push({ at: session.logged_in_at, what: "Login asserted by your backend" });
+  if (session.cleared_at !== null) moments.push({ at: session.cleared_at, what: "Passed the challenge" });
   moments.sort((one, other) => one.at.localeCompare(other.at));
   return (
     <ol class="timeline">

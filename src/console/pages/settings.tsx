@@ -1,4 +1,4 @@
-/** Settings: guards, logged-in policy and the threshold, with the bands that the threshold makes. */
+/** Settings: guards, logged-in policy, the threshold with the bands that it makes, and verdictd's own challenge. */
 import { useEffect, useState } from "preact/hooks";
 import type { SettingsAnswer } from "../../contract/api-answers.js";
 import { type LoggedInPolicy, loggedInPolicies } from "../../contract/verdict.js";
@@ -6,6 +6,7 @@ import { bandOfScore } from "../../verdict/bands.js";
 import type { ProjectPageProperties } from "../app.js";
 import { BandBadge, Fault, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
+import { ChallengeCard } from "./challenge-card.js";
 
 const policyWords: Readonly<Record<LoggedInPolicy, string>> = {
   observe: "Observe: treat them like everybody",
@@ -22,6 +23,7 @@ export function SettingsPage({ api, project }: ProjectPageProperties) {
       <Loaded from={scoring}>
         {(settings) => <Form api={api} project={project} settings={settings} reload={() => scoring.reload()} />}
       </Loaded>
+      <ChallengeCard api={api} project={project} />
     </>
   );
 }

@@ -13,25 +13,27 @@ function offCenter(event: MouseEvent, target: Element | null): number | undefine
 
 /** Follows clicks of any button. */
 export const collectClicks: Collector = (scene) => {
-  let downAt: number | null = null;
-  scene.listen(window, "pointerdown", (event) => {
-    downAt = event.timeStamp;
+  let downAt = 0;
+  // A press that assistive technology asks for is counted as none: `detail` 0, or in Firefox no `pointerdown` at all.
+  scene.listen<MouseEvent>(window, "pointerdown mousedown", (event) => {
+    if (event.type > "p") downAt = event.timeStamp;
+    else if (!event.detail) downAt = 0;
   });
   scene.listen<PointerEvent>(window, "click auxclick", (event) => {
     const target = event.target as Element | null;
-    // `detail` is 0 when no pointer was behind the click: a key, a label, or a script.
-    const pointed = event.detail > 0 || (!event.isTrusted && event.clientX + event.clientY > 0);
+    // `detail` is 0 as well when no pointer was behind the click: a key, a label, or a script.
+    const pointed = downAt && event.detail && event.isTrusted;
     scene.record("click", {
       t: round(event.timeStamp, 1),
       x: round(event.clientX, 2),
       y: round(event.clientY, 2),
-      dwell: downAt === null || !pointed ? undefined : round(event.timeStamp - downAt, 1),
+      dwell: pointed ? round(event.timeStamp - downAt, 1) : undefined,
       button: event.button,
       trusted: event.isTrusted,
       target_tag: target?.tagName?.toLowerCase().slice(0, 32),
-      pointer_type: event.pointerType || (pointed ? undefined : "none"),
+      pointer_type: pointed ? event.pointerType || undefined : "none",
       off_center: pointed ? offCenter(event, target) : undefined,
     });
-    downAt = null;
+    downAt = 0;
   });
 };

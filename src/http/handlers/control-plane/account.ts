@@ -10,6 +10,7 @@ export function accountRoutes(): TokenRoute[] {
       method: "get",
       path: "/v1/account",
       credential: "token",
+      needs: "any-token",
       doc: {
         id: "getAccount",
         tag: "control plane",
@@ -27,6 +28,7 @@ export function accountRoutes(): TokenRoute[] {
       method: "get",
       path: "/user",
       credential: "token",
+      needs: "any-token",
       doc: {
         id: "getUser",
         tag: "control plane",

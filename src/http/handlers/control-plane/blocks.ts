@@ -4,6 +4,7 @@ import type { Block } from "../../../contract/entities.js";
 import type { Band } from "../../../contract/verdict.js";
 import type { Blocks } from "../../../control-plane/blocks.js";
 import { Refusal } from "../../../errors.js";
+import { limits } from "../../../limits.js";
 import { json, refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
@@ -19,12 +20,15 @@ export function blockRoute({ blocks, flush }: BlockServices): ProjectRoute {
     method: "get",
     path: "/v1/projects/:project/blocks",
     credential: "project",
+    needs: "projects:read",
     doc: {
       id: "listBlocks",
       tag: "logs",
       summary: "The recorded blocks of a project, the latest first",
       description:
-        "One for every computed verdict that a rule made a block; none for cached answers or softened actions.",
+        "One for a computed verdict that a rule made a block; none for cached answers or softened actions. After " +
+        `${limits.blocksOfSessionMinuteMax} of one session and rule in a minute, further ones raise the \`count\` of the last. ` +
+        `A project keeps its latest ${limits.blocksPerProjectMax}; statistics count every block.`,
       parameters: logParameters,
       answers: { 200: "BlocksAnswer" },
       refusals: ["invalidPayload"],
@@ -52,6 +56,7 @@ function blockRow(block: Block): BlockRow {
     source: block.source,
     rule_id: block.ruleId,
     path: block.path,
+    count: block.count ?? 1,
     created_at: block.createdAt,
   };
 }

@@ -12,7 +12,7 @@ export function detectionsRoute(): PublicRoute {
     path: "/v1/detections",
     contentType: jsonType,
     body: JSON.stringify(answer),
-    headers: [["Cache-Control", "public, max-age=3600"]],
+    cacheControl: "public, max-age=3600",
   });
   return {
     ...route,

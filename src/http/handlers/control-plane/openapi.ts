@@ -1,11 +1,10 @@
 /** `GET /openapi.json`: the document of the route table it is given, itself included. */
 import { openApiDocument } from "../../../contract/openapi.js";
-import { json } from "../../reply.js";
 import type { PublicRoute, Route } from "../../route.js";
 
 /** `routes` are all the others. The document is made on the first request, in a few milliseconds. */
 export function openApiRoute(routes: readonly Route[]): PublicRoute {
-  let body: string | undefined;
+  let body: Buffer | undefined;
   const route: PublicRoute = {
     method: "get",
     path: "/openapi.json",
@@ -17,8 +16,8 @@ export function openApiRoute(routes: readonly Route[]): PublicRoute {
       answers: { 200: { contentType: "application/json" } },
     },
     handle: () => {
-      body ??= JSON.stringify(openApiDocument([...routes, route]));
-      return { ...json(200, null), body, headers: [["Cache-Control", "public, max-age=300"]] };
+      body ??= Buffer.from(JSON.stringify(openApiDocument([...routes, route])));
+      return { status: 200, body, cacheControl: "public, max-age=300" };
     },
   };
   return route;

@@ -19,6 +19,7 @@ export function ruleRoutes(rules: Rules): ProjectRoute[] {
       method: "get",
       path: listPath,
       credential: "project",
+      needs: "any-token",
       doc: {
         id: "listRules",
         tag: "control plane",
@@ -31,7 +32,7 @@ export function ruleRoutes(rules: Rules): ProjectRoute[] {
       method: "post",
       path: listPath,
       credential: "project",
-      changes: true,
+      needs: "writing-role",
       readsBody: true,
       doc: {
         id: "createRule",
@@ -47,7 +48,7 @@ export function ruleRoutes(rules: Rules): ProjectRoute[] {
       method: "patch",
       path: rulePath,
       credential: "project",
-      changes: true,
+      needs: "writing-role",
       readsBody: true,
       doc: { ...changeDoc, id: "changeRule", summary: "Change a rule" },
       handle: change,
@@ -56,7 +57,7 @@ export function ruleRoutes(rules: Rules): ProjectRoute[] {
       method: "put",
       path: rulePath,
       credential: "project",
-      changes: true,
+      needs: "writing-role",
       readsBody: true,
       doc: { ...changeDoc, id: "putRule", summary: "Change a rule (an alias of PATCH)" },
       handle: change,
@@ -65,7 +66,7 @@ export function ruleRoutes(rules: Rules): ProjectRoute[] {
       method: "del",
       path: rulePath,
       credential: "project",
-      changes: true,
+      needs: "writing-role",
       doc: {
         id: "deleteRule",
         tag: "control plane",

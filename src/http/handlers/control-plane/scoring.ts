@@ -17,7 +17,7 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
       method: "post",
       path: "/v1/projects/:project/scoring",
       credential: "project",
-      changes: true,
+      needs: "writing-role",
       doc: {
         id: "enableScoring",
         tag: "control plane",
@@ -31,6 +31,7 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
       method: "get",
       path: "/v1/projects/:project/scoring",
       credential: "project",
+      needs: "projects:read",
       doc: {
         id: "getScoring",
         tag: "control plane",
@@ -48,7 +49,7 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
       method: "post",
       path: "/v1/projects/:project/scoring/rotate",
       credential: "project",
-      changes: true,
+      needs: "writing-role",
       readsBody: true,
       doc: {
         id: "rotateKey",
@@ -65,7 +66,7 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
       method: "put",
       path: "/v1/projects/:project/scoring/settings",
       credential: "project",
-      changes: true,
+      needs: "writing-role",
       readsBody: true,
       doc: {
         id: "changeSettings",

@@ -4,22 +4,25 @@ import type { Project } from "../../../contract/entities.js";
 import type { StoredSession } from "../../../control-plane/session-log.js";
 import type { SessionDetail, Sessions } from "../../../control-plane/sessions.js";
 import { Refusal, refuse } from "../../../errors.js";
+import type { LongWork } from "../../../long-work.js";
 import { resolve } from "../../../verdict/resolve.js";
-import { json, type Reply, refusal } from "../../reply.js";
+import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 
 export interface SessionServices {
   readonly sessions: Sessions;
+  readonly work: LongWork;
   readonly now: () => number;
 }
 
-export function sessionRoutes({ sessions, now }: SessionServices): ProjectRoute[] {
+export function sessionRoutes({ sessions, work, now }: SessionServices): ProjectRoute[] {
   return [
     {
       method: "get",
       path: "/v1/projects/:project/sessions",
       credential: "project",
+      needs: "projects:read",
       doc: {
         id: "listSessions",
         tag: "logs",
@@ -29,12 +32,13 @@ export function sessionRoutes({ sessions, now }: SessionServices): ProjectRoute[
         answers: { 200: "SessionsAnswer" },
         refusals: ["invalidPayload"],
       },
-      handle: (call) => listSessions(sessions, call, now()),
+      handle: (call) => listSessions(sessions, call, work, now()),
     },
     {
       method: "get",
       path: "/v1/projects/:project/sessions/:session_token",
       credential: "project",
+      needs: "projects:read",
       doc: {
         id: "getSession",
         tag: "logs",
@@ -51,10 +55,16 @@ export function sessionRoutes({ sessions, now }: SessionServices): ProjectRoute[
 
 const missing = refusal(refuse("notFound", "the project has no such session"));
 
-function listSessions(sessions: Sessions, { project, query }: ProjectCall, nowMs: number): Reply {
+async function listSessions(
+  sessions: Sessions,
+  { project, query, isAborted }: ProjectCall,
+  work: LongWork,
+  nowMs: number,
+): Promise<Reply> {
   const asked = readLogQuery(query);
   if (asked instanceof Refusal) return refusal(asked);
-  const page = sessions.page(project.id, asked.limit, asked.cursor);
+  const page = await sessions.page(project.id, asked.limit, asked.cursor, work.begin(isAborted));
+  if (page === null) return unread;
   if (page instanceof Refusal) return refusal(page);
   const data = page.rows.map((row) => sessionRow(project, row, nowMs));
   return json(200, { data, meta: { next_cursor: page.nextCursor } } satisfies SessionsAnswer);
@@ -91,5 +101,6 @@ function sessionView(project: Project, session: SessionDetail, nowMs: number): S
     ip: part.last.ip || null,
     user_agent: part.last.userAgent || null,
     logged_in_at: part.loggedInAtMs === 0 ? null : new Date(part.loggedInAtMs).toISOString(),
+    cleared_at: part.clearance === null ? null : new Date(part.clearance.atMs).toISOString(),
   };
 }

@@ -1,14 +1,18 @@
 /** Events, sessions and verdict answers of a project over time, by hour or day of UTC. */
-import type { StatsAnswer } from "../../../contract/api-answers.js";
+import type { ChallengeCounts as ChallengeCountsAnswer, StatsAnswer } from "../../../contract/api-answers.js";
+import type { ChallengeCounts } from "../../../contract/entities.js";
+import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
 import type { ParameterDoc } from "../../../contract/route-doc.js";
 import { type BucketSize, bucketCount, bucketHours, type Stats } from "../../../control-plane/stats.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import { json, refusal } from "../../reply.js";
+import type { LongWork } from "../../../long-work.js";
+import { json, refusal, unread } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 
 export interface StatsServices {
   readonly stats: Stats;
+  readonly work: LongWork;
   /** Stores what this thread has counted but not stored yet. */
   readonly flush: () => Promise<void>;
   readonly now: () => number;
@@ -33,28 +37,41 @@ const parameters: readonly ParameterDoc[] = [
     description: "Length of a bucket",
     schema: { type: "string", enum: ["hour", "day"], default: "hour" },
   },
+  {
+    in: "query",
+    name: "by",
+    description: "`rule`: challenges by the rule that asked for them as well",
+    schema: { type: "string", enum: ["rule"] },
+  },
 ];
 
-export function statsRoute({ stats, flush, now }: StatsServices): ProjectRoute {
+export function statsRoute({ stats, work, flush, now }: StatsServices): ProjectRoute {
   return {
     method: "get",
     path: "/v1/projects/:project/stats",
     credential: "project",
+    needs: "projects:read",
     doc: {
       id: "getStats",
       tag: "logs",
       summary: "Counts of events, sessions and verdict answers over time",
-      description: `At most ${limits.statsBucketsMax} buckets; those without traffic are there, with zeros. Days are days of UTC.`,
+      description: `At most ${limits.statsBucketsMax} buckets; those without traffic are there, with zeros. Days are days of UTC. Passed of issued challenges, by rule, measures false positives.`,
       parameters,
       answers: { 200: "StatsAnswer" },
       refusals: ["invalidPayload"],
     },
-    handle: async ({ project, query }) => {
+    handle: async ({ project, query, isAborted }) => {
       const span = readSpan(query, now());
       if (span instanceof Refusal) return refusal(span);
       await flush();
-      const buckets = await stats.read(project.id, span.fromMs, span.toMs, span.size);
-      const data = buckets.map(({ startMs, ...counts }) => ({ at: new Date(startMs).toISOString(), ...counts }));
+      const buckets = await stats.read(project.id, span.fromMs, span.toMs, span.size, work.begin(isAborted));
+      if (buckets === null) return unread;
+      const data = buckets.map(({ startMs, challenges, ...counts }) => ({
+        at: new Date(startMs).toISOString(),
+        ...counts,
+        challenges: total(Object.values(challenges)),
+        ...(span.byRule && { challenges_by_rule: byRule(challenges) }),
+      }));
       return json(200, { data } satisfies StatsAnswer);
     },
   };
@@ -65,6 +82,8 @@ interface Span {
   /** Exclusive. */
   readonly toMs: number;
   readonly size: BucketSize;
+  /** Whether challenges are split by rule. */
+  readonly byRule: boolean;
 }
 
 function readSpan(query: URLSearchParams, nowMs: number): Span | Refusal {
@@ -80,24 +99,31 @@ function readSpan(query: URLSearchParams, nowMs: number): Span | Refusal {
   if (bucketCount(fromMs, toMs, size) > limits.statsBucketsMax) {
     return refuse("invalidPayload", `from and to must be at most ${limits.statsBucketsMax} buckets apart`);
   }
-  return { fromMs, toMs, size };
+  const by = query.get("by");
+  if (by !== null && by !== "rule") return refuse("invalidPayload", "by must be rule");
+  return { fromMs, toMs, size, byRule: by === "rule" };
+}
+
+function total(list: readonly ChallengeCounts[]): ChallengeCountsAnswer {
+  const sum = { issued: 0, passed: 0, failed: 0 };
+  for (const { issued, passed, failed } of list) {
+    sum.issued += issued;
+    sum.passed += passed;
+    sum.failed += failed;
+  }
+  return sum;
+}
+
+function byRule(challenges: Readonly<Record<string, ChallengeCounts>>): Record<string, ChallengeCountsAnswer> {
+  return Object.fromEntries(Object.entries(challenges).map(([rule, counts]) => [rule, total([counts])]));
 }
 
 function isBucketSize(text: string): text is BucketSize {
   return Object.hasOwn(bucketHours, text);
 }
 
-const timeForm =
-  /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$/;
-
-/** ms since the epoch; null for what is no time. Without a zone it is UTC, as everywhere in the API. */
+/** ms since the epoch; null for what is no time. */
 function timeOf(text: string): number | null {
-  const parts = timeForm.exec(text);
-  if (parts === null) return null;
-  const [, year, month, day, zone] = parts;
-  // Date.parse lets 31 February pass for a day of March.
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return null;
-  const ms = Date.parse(text.includes("T") && zone === undefined ? `${text}Z` : text);
+  const ms = isoDateOrTimeMs(text);
   return Number.isNaN(ms) ? null : ms;
 }

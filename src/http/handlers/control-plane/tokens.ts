@@ -2,7 +2,7 @@
  * The account's API tokens: list, make, revoke. A secret leaves here once. Owners and admins see every token of the account,
  * others those of their own.
  */
-import { type Ability, isAble } from "../../../auth/abilities.js";
+import { isAble, isAbove } from "../../../auth/abilities.js";
 import type { TokenHolder } from "../../../auth/credentials.js";
 import type { TokenCreatedAnswer, TokenRevokedAnswer, TokenRow, TokensAnswer } from "../../../contract/api-answers.js";
 import type { TokenAbility } from "../../../contract/control.js";
@@ -22,6 +22,7 @@ export function tokenRoutes(accounts: Accounts): TokenRoute[] {
       method: "get",
       path: "/v1/tokens",
       credential: "token",
+      needs: "projects:read",
       doc: {
         id: "listTokens",
         tag: "control plane",
@@ -36,7 +37,7 @@ export function tokenRoutes(accounts: Accounts): TokenRoute[] {
       method: "post",
       path: "/v1/tokens",
       credential: "token",
-      changes: true,
+      needs: "projects:write",
       readsBody: true,
       doc: {
         id: "createToken",
@@ -54,21 +55,23 @@ export function tokenRoutes(accounts: Accounts): TokenRoute[] {
       method: "del",
       path: "/v1/tokens/:token",
       credential: "token",
-      changes: true,
+      needs: "projects:write",
       doc: {
         id: "revokeToken",
         tag: "control plane",
         summary: "Revoke a token",
-        description: "It is refused from the next request on. A token may revoke itself.",
+        description:
+          "It is refused from the next request on. A token may revoke itself, but none above it: of a higher role, or with an ability " +
+          "that the token that asks does not store.",
         answers: { 200: "TokenRevokedAnswer" },
-        refusals: ["forbidden", "notFound"],
+        refusals: ["forbidden", "insufficientTokenAbility", "notFound"],
       },
       handle: (call) => revokeToken(accounts, call),
     },
   ];
 }
 
-/** Whether the holder may see and revoke the token. */
+/** Whether the holder may see the token, and revoke it if it is not above the own one. */
 function isWithinReach({ membership, token: own }: TokenHolder, token: AccountToken): boolean {
   if (token.accountId !== own.accountId) return false;
   return membership?.role === "owner" || membership?.role === "admin" || token.userId === own.userId;
@@ -115,7 +118,7 @@ async function createToken(accounts: Accounts, { holder, body }: TokenCall): Pro
 /** A wildcard grows with the role, so only a wildcard may hand it on. */
 function mayGrant({ token, membership }: TokenHolder, ability: TokenAbility): boolean {
   if (ability === "*") return token.abilities.includes("*");
-  return membership !== null && isAble(token.abilities, membership.role, ability satisfies Ability);
+  return membership !== null && isAble(token.abilities, membership.role, ability);
 }
 
 async function revokeToken(accounts: Accounts, { holder, params }: TokenCall): Promise<Reply> {
@@ -124,6 +127,13 @@ async function revokeToken(accounts: Accounts, { holder, params }: TokenCall): P
   const id = positiveInteger(params[0]);
   const token = id === null ? null : accounts.findToken(id);
   if (token === null || !isWithinReach(holder, token)) return missing;
+  const role = accounts.roleOf(token.accountId, token.userId);
+  const own = { abilities: holder.token.abilities, role: holder.membership?.role ?? null };
+  if (isAbove({ abilities: token.abilities, role }, own)) {
+    return refusal(
+      refuse("insufficientTokenAbility", "the token is above the one that asks, by its role or abilities"),
+    );
+  }
   const revoked = await accounts.revokeToken(token.id);
   return revoked instanceof Refusal
     ? missing

@@ -17,6 +17,7 @@ export function trailRoute({ sessions, trails }: TrailServices): ProjectRoute {
     method: "get",
     path: "/v1/projects/:project/sessions/:session_token/trail",
     credential: "project",
+    needs: "projects:read",
     doc: {
       id: "getSessionTrail",
       tag: "logs",

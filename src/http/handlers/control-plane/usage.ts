@@ -21,6 +21,7 @@ export function usageRoutes({ accounts, projects, plans, now }: UsageServices): 
       method: "get",
       path: "/v1/projects",
       credential: "token",
+      needs: "projects:read",
       doc: {
         id: "listProjects",
         tag: "control plane",
@@ -41,6 +42,7 @@ export function usageRoutes({ accounts, projects, plans, now }: UsageServices): 
       method: "get",
       path: "/v1/usage",
       credential: "token",
+      needs: "projects:read",
       doc: {
         id: "getUsage",
         tag: "control plane",

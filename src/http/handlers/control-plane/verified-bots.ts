@@ -1,19 +1,19 @@
 /** `GET /v1/verified-bots/export`: the whole allowlist in force, the same for every subscriber. */
 import type { VerifiedBotsAnswer } from "../../../contract/api-answers.js";
 import type { VerifiedBotCatalogue } from "../../../contract/verified-bots.js";
-import type { VerifiedBotCatalogues } from "../../../control-plane/verified-bot-catalogue.js";
+import { activeEntries, type VerifiedBotCatalogues } from "../../../control-plane/verified-bot-catalogue.js";
 import { jsonType } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 
 export function verifiedBotsRoute(catalogues: VerifiedBotCatalogues): TokenRoute {
-  let made: { readonly from: VerifiedBotCatalogue; readonly body: string } | null = null;
+  let made: { readonly from: VerifiedBotCatalogue; readonly body: Buffer } | null = null;
   return {
     method: "get",
     path: "/v1/verified-bots/export",
     credential: "token",
+    needs: "projects:read",
     needsSubscription: true,
     feature: "verified-bots-export",
-    ability: "projects:read",
     doc: {
       id: "exportVerifiedBots",
       tag: "control plane",
@@ -23,14 +23,14 @@ export function verifiedBotsRoute(catalogues: VerifiedBotCatalogues): TokenRoute
     },
     handle: () => {
       const catalogue = catalogues.read();
-      if (made?.from !== catalogue) made = { from: catalogue, body: exportText(catalogue) };
+      if (made?.from !== catalogue) made = { from: catalogue, body: Buffer.from(exportText(catalogue)) };
       return { status: 200, contentType: jsonType, body: made.body };
     },
   };
 }
 
-function exportText({ entries }: VerifiedBotCatalogue): string {
-  const data = entries.map(({ name, category, match_method, match_value }) => ({
+function exportText(catalogue: VerifiedBotCatalogue): string {
+  const data = activeEntries(catalogue).map(({ name, category, match_method, match_value }) => ({
     name,
     category,
     match_method,

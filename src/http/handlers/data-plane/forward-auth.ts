@@ -6,12 +6,20 @@
 import type { HttpRequest } from "uWebSockets.js";
 import type { Credentials, KeyHolder } from "../../../auth/credentials.js";
 import type { Action, RequestContext, Verdict } from "../../../contract/verdict.js";
-import { rulePath, sessionHeaderName, sessionTokenOf } from "../../../contract/visitor-request.js";
+import {
+  noUserAgent,
+  rulePath,
+  sessionCookieName,
+  sessionHeaderName,
+  sessionTokenOf,
+} from "../../../contract/visitor-request.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
-import { denialResponse } from "../../../middleware/denial-page.js";
+import { challengeResponse } from "../../../middleware/challenge-page.js";
+import { type DenialResponse, denialResponse } from "../../../middleware/denial-page.js";
+import { ownPart } from "../../../text-memo.js";
 import type { VerdictReader } from "../../../verdict/verdict-reader.js";
-import { bearer, type Exchange } from "../../exchange.js";
+import { bearerOf, type Exchange } from "../../exchange.js";
 import type { Reply } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 
@@ -29,18 +37,25 @@ export interface ForwardAuthServices {
 }
 
 /**
- * Headers in which the proxy says what the visitor asked for. A proxy passes on the visitor's own headers as well, so one set is read
- * and never a mixture: the set that Caddy and Traefik write, or with `?headers=x-original` the other one.
+ * Headers in which the proxy says what the visitor asked for. A proxy may pass on the visitor's own headers as well, so one set is read and
+ * never a mixture. Which one is a matter of the path asked, which is written in the proxy's configuration: proxies hand a visitor's query
+ * and headers on, so neither may decide whom verdictd believes. `Forwarded` is never read.
  */
 const headerSets = {
-  "x-forwarded": {
-    uri: "x-forwarded-uri",
-    method: "x-forwarded-method",
-    host: "x-forwarded-host",
-    ip: "x-forwarded-for",
+  /** Caddy, Traefik, the nginx recipe. */
+  "/v1/forward-auth": {
+    id: "forwardAuth",
+    names: { uri: "x-forwarded-uri", method: "x-forwarded-method", host: "x-forwarded-host", ip: "x-forwarded-for" },
+    prefix: "X-Forwarded-*",
   },
-  "x-original": { uri: "x-original-uri", method: "x-original-method", host: "x-original-host", ip: "x-real-ip" },
+  "/v1/forward-auth/x-original": {
+    id: "forwardAuthByOriginal",
+    names: { uri: "x-original-uri", method: "x-original-method", host: "x-original-host", ip: "x-real-ip" },
+    prefix: "X-Original-*` and `X-Real-IP",
+  },
 } as const;
+
+type SetPath = keyof typeof headerSets;
 
 const statusOfAction: Readonly<Record<Action, 204 | 401 | 403>> = {
   allow: 204,
@@ -51,7 +66,8 @@ const statusOfAction: Readonly<Record<Action, 204 | 401 | 403>> = {
   block: 403,
 };
 
-export function forwardAuthRoute(services: ForwardAuthServices): RawRoute {
+/** A row for each set of headers. */
+export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
   let quietUntilMs = 0;
   const letIn = (reason: ForwardAuthError, cause: unknown, requestId: string): Reply => {
     const nowMs = services.now();
@@ -61,88 +77,144 @@ export function forwardAuthRoute(services: ForwardAuthServices): RawRoute {
     }
     return letInReply(reason);
   };
-  return {
+  const answer = (exchange: Exchange, req: HttpRequest, path: SetPath): Reply => {
+    try {
+      const headers = sentHeaders(req);
+      const holder = holderOf(services.credentials, headers);
+      if (holder === null) return letIn("unauthenticated", undefined, exchange.requestId);
+      if (holder.account.subscription !== "active") {
+        return letIn("no_active_subscription", undefined, exchange.requestId);
+      }
+      const context = contextOf(services, headers, headerSets[path].names);
+      return verdictReply(services, holder, headers, context, exchange.requestId);
+    } catch (cause) {
+      return letIn("internal", cause, exchange.requestId);
+    }
+  };
+  return (Object.keys(headerSets) as SetPath[]).map((path) => ({
     method: "get",
-    path: "/v1/forward-auth",
+    path,
     credential: "private-key-raw",
     doc: {
-      id: "forwardAuth",
+      id: headerSets[path].id,
       tag: "data plane",
-      summary: "The verdict as a status, for a proxy that asks before it passes a request on",
+      summary: `The verdict as a status, for a proxy that asks before it passes a request on, by \`${headerSets[path].prefix}\``,
       description:
         "204 lets in, 401 asks for a challenge, 403 blocks; nothing but a verdict gives 401 or 403. A wrong key, an inactive " +
-        "subscription or a failure lets in and says so in `X-Verdict-Error`.",
-      parameters: [
-        {
-          in: "query",
-          name: "headers",
-          description: "`x-original` to read the visitor's request from `X-Original-*` and not from `X-Forwarded-*`",
-          schema: { type: "string", enum: ["x-forwarded", "x-original"] },
-        },
-      ],
+        "subscription or a failure lets in and says so in `X-Verdict-Error`. What the visitor asked for is read from " +
+        `\`${headerSets[path].prefix}\` only, which the proxy has to set; the query counts for nothing.`,
       refusesNobody: true,
       answers: { 204: "empty", 401: { contentType: "text/html" }, 403: { contentType: "text/html" } },
     },
-    handleRaw: (exchange, req) => {
-      let reply: Reply;
-      try {
-        const holder = holderOf(services.credentials, req);
-        if (holder === null) reply = letIn("unauthenticated", undefined, exchange.requestId);
-        else if (holder.account.subscription !== "active") {
-          reply = letIn("no_active_subscription", undefined, exchange.requestId);
-        } else reply = verdictReply(services, holder, req, exchange);
-      } catch (cause) {
-        reply = letIn("internal", cause, exchange.requestId);
-      }
-      exchange.send(reply);
-    },
-  };
+    handleRaw: (exchange, req) => exchange.send(answer(exchange, req, path)),
+  }));
+}
+
+/** Values by lower-case name. */
+type SentHeaders = ReadonlyMap<string, string>;
+
+/** Names whose lines make one list, and what joins them. */
+const joiners: ReadonlyMap<string, string> = new Map([
+  ["x-forwarded-for", ", "],
+  [sessionHeaderName, ", "],
+  ["cookie", "; "],
+]);
+
+/**
+ * A proxy that adds its line to those of the visitor adds it behind them, so the last line of a name counts. Lists are joined: in
+ * `X-Forwarded-For` the last entry is the proxy's all the same.
+ */
+function sentHeaders(req: HttpRequest): SentHeaders {
+  const headers = new Map<string, string>();
+  req.forEach((name, value) => {
+    const joiner = joiners.get(name);
+    const before = joiner === undefined ? undefined : headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}${joiner}${value}`);
+  });
+  return headers;
 }
 
 /**
  * By either header: a visitor's own `Authorization`, which the proxy may pass on, must not spoil the key that the proxy sends in the
  * other one.
  */
-function holderOf(credentials: Credentials, req: HttpRequest): KeyHolder | null {
+function holderOf(credentials: Credentials, headers: SentHeaders): KeyHolder | null {
   return (
-    credentials.keyHolder("private", req.getHeader("x-service-private-key")) ??
-    credentials.keyHolder("private", bearer(req))
+    credentials.keyHolder("private", headers.get("x-service-private-key") ?? "") ??
+    credentials.keyHolder("private", bearerOf(headers.get("authorization") ?? ""))
   );
 }
 
-function verdictReply(services: ForwardAuthServices, holder: KeyHolder, req: HttpRequest, exchange: Exchange): Reply {
-  const token = sessionTokenOf(req.getHeader(sessionHeaderName), req.getHeader("cookie")) ?? "";
-  const verdict = JSON.parse(services.verdicts.read(holder.project, token, contextOf(services, req))) as Verdict;
+function verdictReply(
+  services: ForwardAuthServices,
+  holder: KeyHolder,
+  headers: SentHeaders,
+  context: RequestContext,
+  requestId: string,
+): Reply {
+  const token = sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie")) ?? "";
+  const verdict = JSON.parse(services.verdicts.read(holder.project, token, context)) as Verdict;
   const status = statusOfAction[verdict.action];
-  const headers = verdictHeaders(verdict);
-  if (status === 204) return { status, headers };
-  const kind = status === 401 ? "challenge" : "block";
-  const denial = denialResponse({ kind, verdictId: exchange.requestId }, req.getHeader("accept"));
-  const { "Content-Type": contentType, ...others } = denial.headers;
+  const shown = verdictHeaders(verdict);
+  if (status === 204) return { status, headers: shown };
+  const denial = status === 401 ? challengeOf(holder, headers, context, requestId) : blockOf(headers, requestId);
+  // Every answer has the second and third, and this one the action of its verdict.
+  const {
+    "Content-Type": contentType,
+    "Cache-Control": _caching,
+    "X-Content-Type-Options": _type,
+    "X-Verdict-Action": _action,
+    ...others
+  } = denial.headers;
   return {
     status,
-    headers: [...headers, ...Object.entries(others)],
+    headers: [...shown, ...Object.entries(others)],
     body: denial.body,
     ...(contentType !== undefined && { contentType }),
   };
 }
 
-function contextOf({ clientIp }: ForwardAuthServices, req: HttpRequest): RequestContext {
-  const asked = new URLSearchParams(req.getQuery() ?? "").get("headers");
-  const names = headerSets[asked === "x-original" ? asked : "x-forwarded"];
+function blockOf(headers: SentHeaders, verdictId: string): DenialResponse {
+  return denialResponse({ kind: "block", verdictId }, headers.get("accept") ?? "");
+}
+
+/** With verdictd's own challenge where the project has it; otherwise the page says that there is none. */
+function challengeOf(
+  { project }: KeyHolder,
+  headers: SentHeaders,
+  { host: site = "", method = "" }: RequestContext,
+  verdictId: string,
+): DenialResponse {
+  const accept = headers.get("accept") ?? "";
+  if (project.challenge?.enabled !== true || project.siteKey === null) {
+    return denialResponse({ kind: "challenge", verdictId }, accept);
+  }
+  const acceptLanguage = headers.get("accept-language") ?? "";
+  const { siteKey } = project;
+  const page = { siteKey, scriptOrigin: "", cookieName: sessionCookieName, site, method, acceptLanguage, verdictId };
+  return challengeResponse(page, accept);
+}
+
+function contextOf(
+  { clientIp }: ForwardAuthServices,
+  headers: SentHeaders,
+  names: (typeof headerSets)[SetPath]["names"],
+): RequestContext {
+  const sent = (name: string): string => headers.get(name) ?? "";
   const context: RequestContext = {};
-  const path = rulePath(req.getHeader(names.uri));
-  if (path !== undefined) context.path = boundedValue(path);
-  const method = req.getHeader(names.method);
+  const uri = sent(names.uri);
+  const path = rulePath(uri);
+  if (path !== undefined) context.path = ownPart(path, uri);
+  const method = sent(names.method);
   if (/^[A-Za-z]{1,20}$/.test(method)) context.method = method.toUpperCase();
-  const host = req.getHeader(names.host);
+  const host = sent(names.host);
   if (host !== "") context.host = boundedValue(host);
-  const hops = req.getHeader(names.ip);
+  const hops = sent(names.ip);
   const comma = hops.lastIndexOf(",");
   const ip = clientIp(hops.slice(comma + 1).trim(), comma === -1 ? "" : hops.slice(0, comma));
-  if (ip !== "") context.ip = ip;
-  const userAgent = req.getHeader("user-agent");
-  if (userAgent !== "") context.userAgent = boundedValue(userAgent);
+  if (ip !== "") context.ip = ownPart(ip, hops);
+  // Without one the session's own would count, and so a clearance that was passed with it.
+  context.userAgent = boundedValue(sent("user-agent")) || noUserAgent;
   return context;
 }
 

@@ -5,6 +5,7 @@
 import type { HttpRequest } from "uWebSockets.js";
 import { type HeaderFacts, noHeaders } from "../../../contract/evidence.js";
 import { boundedValue } from "../../../ingest/frame.js";
+import { limits } from "../../../limits.js";
 import { Framing } from "../../framing.js";
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -17,12 +18,14 @@ export interface IngestHeaders {
   readonly forwardedFor: string;
   /** More than one body could be meant: see `framing.ts`. */
   readonly isAmbiguous: boolean;
+  /** Whether the body comes in chunks. */
+  readonly isChunked: boolean;
   /** Bytes of the body that are announced; 0 where none are. */
   readonly bodyBytes: number;
   readonly facts: HeaderFacts;
 }
 
-/** User agents whose latest header lines are kept. */
+/** User agents whose latest header lines are kept, unless one is longer than what is looked at: at most 2 MB. */
 const keptMax = 256;
 
 /** Good for any number of requests, one after the other. */
@@ -48,6 +51,7 @@ export class IngestHeaderReader {
       idempotencyKey: this.#idempotencyKey,
       forwardedFor: this.#forwardedFor,
       isAmbiguous: this.#framing.isAmbiguous,
+      isChunked: this.#framing.isChunked,
       bodyBytes: this.#framing.bodyBytes,
       facts: this.#facts(),
     };
@@ -57,8 +61,9 @@ export class IngestHeaderReader {
     const lines = this.#lines;
     const known = this.#known.get(lines.userAgent);
     if (known !== undefined && isSame(known.lines, lines)) return known.facts;
-    if (this.#known.size >= keptMax) this.#known.clear();
     const facts = bounded(lines);
+    if (names.some((name) => lines[name].length > limits.contextValueMax)) return facts;
+    if (this.#known.size >= keptMax) this.#known.clear();
     this.#known.set(lines.userAgent, { lines, facts });
     this.#lines = noLines();
     return facts;

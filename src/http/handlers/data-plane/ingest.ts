@@ -14,6 +14,7 @@ import type { Exchange } from "../../exchange.js";
 import { ambiguous } from "../../framing.js";
 import { type Reply, refusal } from "../../reply.js";
 import type { PublicRoute, RawRoute } from "../../route.js";
+import { cors, preflight } from "./cors.js";
 import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
 
 export interface IngestServices {
@@ -27,15 +28,6 @@ export interface IngestServices {
   readonly now: () => number;
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
-
-/** Any page may send signals, without cookies or credentials of the browser's. */
-const cors = [["Access-Control-Allow-Origin", "*"]] as const;
-const preflight = [
-  ...cors,
-  ["Access-Control-Allow-Methods", "POST"],
-  ["Access-Control-Allow-Headers", "Content-Type, Idempotency-Key, X-Service-Site-Key"],
-  ["Access-Control-Max-Age", "86400"],
-] as const;
 
 export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] {
   const reader = new IngestHeaderReader();
@@ -63,6 +55,7 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
         bodyTypes: ["application/json", "text/plain"],
         answers: { 202: "IngestAnswer", 204: "empty" },
       },
+      checksFraming: true,
       handleRaw: (exchange, req) => ingest(services, exchange, reader.read(req)),
     },
     {
@@ -81,6 +74,7 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
 }
 
 function ingest(services: IngestServices, exchange: Exchange, headers: IngestHeaders): void {
+  if (!headers.isAmbiguous) exchange.framedBy(headers);
   const early = earlyRefusal(services, headers);
   if (early !== null) {
     exchange.send({ ...early, headers: cors });
@@ -110,9 +104,15 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
     secFetchDest: lines.secFetchDest,
     contentType: lines.contentType,
   };
-  exchange.readBody(
-    limits.ingestBodyBytesMax,
-    (body) => {
+  exchange.readBody({
+    bytesMax: limits.ingestBodyBytesMax,
+    isAnonymous: headers.siteKey === "",
+    headers: cors,
+    onCrowded: () => {
+      services.queue.countShed();
+      return shed;
+    },
+    onBody: (body) => {
       const request = {
         siteKey: headers.siteKey,
         idempotencyKey: headers.idempotencyKey,
@@ -123,15 +123,14 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
       };
       const keep = services.trails.follow(headers.siteKey, body);
       const taken = services.queue.offer(request, (outcome) => {
-        keep?.(outcome);
-        if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
         exchange.send(reply(outcome));
+        if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);
+        keep?.(outcome);
         if (request.identity.crawlerClaim === "pending") identifyLater(services, request, outcome, exchange.requestId);
       });
       if (!taken) exchange.send(shed);
     },
-    cors,
-  );
+  });
 }
 
 /** Asks DNS for a claim that the address alone can't settle, and tells the session what came of it. */
@@ -142,13 +141,17 @@ function identifyLater(
   requestId: string,
 ): void {
   if (outcome instanceof Error || outcome instanceof Refusal || "isShed" in outcome) return;
-  const { session_token: identifies } = outcome;
-  void identities.resolve(request.facts.ip, request.facts.userAgent).then((identity) => {
-    const facts = { ...request.facts, nowMs: now() };
-    queue.offer({ ...request, facts, identity, identifies, body: Buffer.from("{}") }, (settled) => {
-      if (settled instanceof Error) onFailure(settled, requestId);
-    });
-  });
+  const { session_token: identifies, projectId } = outcome;
+  if (projectId === undefined) return;
+  identities
+    .resolve(request.facts.ip, request.facts.userAgent)
+    .then((identity) => {
+      const facts = { ...request.facts, nowMs: now() };
+      queue.offer({ ...request, facts, identity, identifies, projectId, body: Buffer.from("{}") }, (settled) => {
+        if (settled instanceof Error) onFailure(settled, requestId);
+      });
+    })
+    .catch((error: unknown) => onFailure(error, requestId));
 }
 
 /** What can be told from the headers alone; the worker checks again, inside its transaction. */

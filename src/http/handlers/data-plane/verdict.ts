@@ -3,8 +3,10 @@ import type { HttpRequest } from "uWebSockets.js";
 import type { Credentials } from "../../../auth/credentials.js";
 import type { ParameterDoc } from "../../../contract/route-doc.js";
 import type { RequestContext } from "../../../contract/verdict.js";
+import { rulePath } from "../../../contract/visitor-request.js";
 import { refuse } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
+import { ownPart } from "../../../text-memo.js";
 import type { VerdictReader } from "../../../verdict/verdict-reader.js";
 import type { Exchange } from "../../exchange.js";
 import { refusal } from "../../reply.js";
@@ -38,7 +40,7 @@ export function verdictRoute(services: VerdictServices): RawRoute {
 }
 
 const contextParameters: readonly ParameterDoc[] = [
-  ["path", "X-Service-Request-Path", "Path of the visitor's request"],
+  ["path", "X-Service-Request-Path", "Path of the visitor's request, in any spelling: rules see it normalised"],
   ["method", "X-Service-Request-Method", "Method of the visitor's request"],
   ["host", "X-Service-Request-Host", "Host of the visitor's request"],
   ["ip", "X-Service-Client-IP", "Address of the visitor"],
@@ -74,28 +76,30 @@ function requestContext({ canonicalIp }: VerdictServices, req: HttpRequest): Req
   if (text === "" && headers.every(isMissing)) return noContext;
   const query = text === "" ? null : new URLSearchParams(text);
   const value = (sent: string, parameter: string, read: (text: string) => string | undefined): string | undefined => {
-    const good = sent === "" ? undefined : read(boundedValue(sent));
+    const good = sent === "" ? undefined : read(sent);
     if (good !== undefined || query === null) return good;
     const asked = query.get(parameter) ?? "";
-    return asked === "" ? undefined : read(boundedValue(asked));
+    return asked === "" ? undefined : read(ownPart(asked, text));
   };
   const context: RequestContext = {};
   const path = value(headers[0], "path", goodPath);
   if (path !== undefined) context.path = path;
   const method = value(headers[1], "method", goodMethod);
   if (method !== undefined) context.method = method;
-  const host = value(headers[2], "host", asIs);
+  const host = value(headers[2], "host", boundedValue);
   if (host !== undefined) context.host = host;
-  const ip = value(headers[3], "ip", canonicalIp);
+  const ip = value(headers[3], "ip", (text) => canonicalIp(boundedValue(text)));
   if (ip !== undefined) context.ip = ip;
-  const userAgent = value(headers[4], "user_agent", asIs);
+  const userAgent = value(headers[4], "user_agent", boundedValue);
   if (userAgent !== undefined) context.userAgent = userAgent;
   return context;
 }
 
 const noContext: RequestContext = Object.freeze({});
 const isMissing = (header: string): boolean => header === "";
-const asIs = (text: string): string => text;
-const goodPath = (text: string): string | undefined => (text.startsWith("/") ? text : undefined);
+const goodPath = (text: string): string | undefined => {
+  const path = rulePath(text);
+  return path === undefined ? undefined : ownPart(path, text);
+};
 const goodMethod = (text: string): string | undefined =>
   /^[A-Za-z]{1,20}$/.test(text) ? text.toUpperCase() : undefined;

@@ -10,9 +10,6 @@ export interface ConsoleFiles {
   readonly style: FileBody;
 }
 
-/** A new version of the program brings new files under the same names: browsers ask anew each time. */
-const fresh = ["Cache-Control", "no-cache"] as const;
-
 export function consoleRoutes({ html, script, style }: ConsoleFiles): PublicRoute[] {
   return [
     pageRoute({
@@ -22,7 +19,6 @@ export function consoleRoutes({ html, script, style }: ConsoleFiles): PublicRout
       body: html,
       headers: [
         pagePolicy,
-        fresh,
         ["Referrer-Policy", "no-referrer"],
         ["Cross-Origin-Opener-Policy", "same-origin"],
         ["Permissions-Policy", "camera=(), geolocation=(), microphone=()"],
@@ -32,8 +28,7 @@ export function consoleRoutes({ html, script, style }: ConsoleFiles): PublicRout
       path: "/console/console.js",
       contentType: "text/javascript; charset=utf-8",
       body: script,
-      headers: [fresh],
     }),
-    pageRoute({ path: "/console/console.css", contentType: "text/css; charset=utf-8", body: style, headers: [fresh] }),
+    pageRoute({ path: "/console/console.css", contentType: "text/css; charset=utf-8", body: style }),
   ];
 }

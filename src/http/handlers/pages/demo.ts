@@ -34,7 +34,7 @@ export function demoRoutes({ demoProject, verdicts, html }: DemoServices): Publi
       handle: () => ({
         status: 200,
         contentType: "text/html; charset=utf-8",
-        headers: [pagePolicy, ["Cache-Control", "no-store"]],
+        headers: [pagePolicy],
         body: html.replaceAll("__SITE_KEY__", demoProject()?.siteKey ?? ""),
       }),
     },
@@ -55,7 +55,6 @@ export function demoRoutes({ demoProject, verdicts, html }: DemoServices): Publi
         return {
           status: 200,
           contentType: jsonType,
-          headers: [["Cache-Control", "no-store"]],
           body: project === null ? "{}" : verdicts.read(project, token, { path: "/demo", method: "GET" }),
         };
       },

@@ -15,9 +15,6 @@ const policy = [
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 ] as const;
 
-/** A new version of the program brings new pages under the same names: browsers ask anew each time. */
-const fresh = ["Cache-Control", "no-cache"] as const;
-
 export function docsRoutes({ pages, style }: DocsFiles): PublicRoute[] {
   return [
     ...pages.map(({ path, html }) =>
@@ -26,9 +23,9 @@ export function docsRoutes({ pages, style }: DocsFiles): PublicRoute[] {
         summary: `The documentation: ${path}`,
         contentType: "text/html; charset=utf-8",
         body: html,
-        headers: [policy, fresh, ["Referrer-Policy", "no-referrer"]],
+        headers: [policy, ["Referrer-Policy", "no-referrer"]],
       }),
     ),
-    pageRoute({ path: "/docs/docs.css", contentType: "text/css; charset=utf-8", body: style, headers: [fresh] }),
+    pageRoute({ path: "/docs/docs.css", contentType: "text/css; charset=utf-8", body: style }),
   ];
 }

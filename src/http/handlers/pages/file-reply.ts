@@ -25,14 +25,20 @@ type Coding = "identity" | "br" | "gzip";
 
 /** Answers one file. A text without compressed forms gets one by gzip when it is first asked for: a few milliseconds. */
 export class FileReply {
-  readonly #forms: Partial<Record<Coding, Uint8Array | string>>;
+  /** Bytes, which all answers share, and not text, of which each would have its own. */
+  readonly #forms: Partial<Record<Coding, Uint8Array>>;
+  readonly #isText: boolean;
+  readonly #cacheControl: string;
   readonly #contentType: string;
   readonly #headers: NonNullable<Reply["headers"]>;
   readonly #hash: string;
 
-  constructor(body: FileBody, contentType: string, headers: Reply["headers"] = []) {
+  constructor(body: FileBody, contentType: string, cacheControl: string, headers: Reply["headers"] = []) {
     const isBare = typeof body === "string" || body instanceof Uint8Array;
-    const { plain, br, gzip } = isBare ? { plain: body, br: undefined, gzip: undefined } : body;
+    const { plain: given, br, gzip } = isBare ? { plain: body, br: undefined, gzip: undefined } : body;
+    const plain = typeof given === "string" ? Buffer.from(given) : given;
+    this.#isText = typeof given === "string";
+    this.#cacheControl = cacheControl;
     this.#forms = { identity: plain, ...(br !== undefined && { br }), ...(gzip !== undefined && { gzip }) };
     this.#contentType = contentType;
     this.#headers = headers;
@@ -44,9 +50,10 @@ export class FileReply {
     const coding = this.#coding(acceptEncoding);
     const tag = `"${this.#hash}${coding === "identity" ? "" : `-${coding}`}"`;
     const headers = [...this.#headers, ["ETag", tag], ["Vary", "Accept-Encoding"]] as const;
-    if (knows(ifNoneMatch, tag)) return { status: 304, headers };
+    const cacheControl = this.#cacheControl;
+    if (knows(ifNoneMatch, tag)) return { status: 304, headers, cacheControl };
     const coded = coding === "identity" ? headers : ([...headers, ["Content-Encoding", coding]] as const);
-    return { status: 200, body: this.#forms[coding]!, contentType: this.#contentType, headers: coded };
+    return { status: 200, body: this.#forms[coding]!, contentType: this.#contentType, headers: coded, cacheControl };
   }
 
   #coding(acceptEncoding: string): Coding {
@@ -54,7 +61,7 @@ export class FileReply {
     if (accepted.has("br") && this.#forms.br !== undefined) return "br";
     if (!accepted.has("gzip")) return "identity";
     const plain = this.#forms.identity!;
-    if (this.#forms.gzip === undefined && typeof plain === "string" && plain.length >= gzipBytesMin) {
+    if (this.#forms.gzip === undefined && this.#isText && plain.length >= gzipBytesMin) {
       this.#forms.gzip = gzipSync(plain);
     }
     return this.#forms.gzip === undefined ? "identity" : "gzip";

@@ -10,12 +10,14 @@ export interface Page {
   readonly contentType: string;
   readonly body: FileBody;
   readonly headers?: Reply["headers"];
+  /** Default: browsers ask anew each time, since a new version of the program brings new files under the same names. */
+  readonly cacheControl?: string;
   /** For the OpenAPI document; default: that it is a file. */
   readonly summary?: string;
 }
 
-export function pageRoute({ path, contentType, body, headers = [], summary }: Page): PublicRoute {
-  const file = new FileReply(body, contentType, [...headers, ["X-Content-Type-Options", "nosniff"]]);
+export function pageRoute({ path, contentType, body, headers, cacheControl, summary }: Page): PublicRoute {
+  const file = new FileReply(body, contentType, cacheControl ?? "no-cache", headers);
   return {
     method: "get",
     path,
@@ -32,7 +34,7 @@ export function pageRoute({ path, contentType, body, headers = [], summary }: Pa
 }
 
 export interface Health {
-  /** Whether requests should be sent here: store open, workers up, not stopping. */
+  /** Whether requests should be sent to this process, as the admin address says it too: `readiness.ts`. */
   readonly isReady: () => boolean;
 }
 
@@ -53,6 +55,9 @@ export function healthRoutes({ isReady }: Health): PublicRoute[] {
         id: "getReadiness",
         tag: "service",
         summary: "Whether requests should be sent here",
+        description:
+          "Of all threads of the process: the store can be read, scoring threads are up, and it is not stopping. The admin address says " +
+          "the same under the same path, and which of these is missing.",
         answers: { 200: "HealthAnswer", 503: "HealthAnswer" },
       },
       handle: () => (isReady() ? health(200, "ready") : health(503, "not ready")),

@@ -38,6 +38,12 @@ export function readCertificate(files: CertificateFiles): CertificateFacts | { r
   }
 }
 
+/** Why a pair can't be used, or null. */
+export function certificateFault(files: CertificateFiles): string | null {
+  const read = readCertificate(files);
+  return "fault" in read ? read.fault : null;
+}
+
 function read(path: string): string | { readonly fault: string } {
   try {
     return readFileSync(path, "utf8");

@@ -1,13 +1,16 @@
 /**
- * Replays a draft rule on stored sessions through the code that resolves verdicts, as if it were the project's only rule. Reads
- * only; nothing of the draft or its outcome is kept.
+ * Backtests a draft rule: runs it over stored sessions through the code that resolves verdicts, as if it were the project's only rule.
+ * Reads only; nothing of the draft or its outcome is kept.
  */
 import type { Project } from "../contract/entities.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import type { Slices } from "../long-work.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
+import type { Store } from "../store/store.js";
+import { tryLock } from "../store/thread-lock.js";
 import { type NamedRule, resolve } from "../verdict/resolve.js";
 import type { StoredSession } from "./session-log.js";
 import type { Sessions } from "./sessions.js";
@@ -18,9 +21,9 @@ export interface DraftRule {
 }
 
 /** Counts of matched sessions: by the action the verdict would have, after guards and logged-in policy, and by band. */
-export interface RuleReplay {
+export interface RuleBacktest {
   readonly evaluated: number;
-  /** Whether the sessions replayed are a sample of those asked for. */
+  /** Whether the sessions evaluated are a sample of those asked for. */
   readonly isSample: boolean;
   readonly matched: number;
   readonly byAction: Record<Action, number>;
@@ -35,21 +38,42 @@ export function zeros<Name extends string>(names: readonly Name[]): Record<Name,
 }
 
 /** Which sessions: the latest, or those that began in the last `hours`; never more than `sessionsMax`. */
-export interface ReplayScope {
+export interface BacktestScope {
   readonly sessionsMax: number;
   readonly hours: number | null;
 }
 
-/** The outcome over these sessions, or an `invalidPayload` refusal that says where the source is wrong. */
-export async function replayRule(
-  sessions: Sessions,
+/** Told of every session that was evaluated and of how a backtest ended. */
+export interface BacktestMeter {
+  evaluated(): void;
+  ended(how: "done" | "aborted" | "refused"): void;
+}
+
+export interface BacktestServices {
+  readonly store: Store;
+  readonly sessions: Sessions;
+  readonly meter: BacktestMeter;
+}
+
+/**
+ * The outcome over these sessions; null when whoever asked has gone meanwhile. Refusals: `invalidPayload` says where the source is wrong,
+ * `conflict` that another backtest of the account is under way.
+ */
+export async function backtestRule(
+  services: BacktestServices,
   project: Project,
   draft: DraftRule,
-  { sessionsMax, hours }: ReplayScope,
+  scope: BacktestScope,
+  slices: Slices,
   nowMs: number,
-): Promise<RuleReplay | Refusal> {
+): Promise<RuleBacktest | Refusal | null> {
   const compiled = compileRule(draft.expressionSource);
   if (isRuleFault(compiled)) return refuse("invalidPayload", `expression: ${compiled.message}`);
+  const unlock = tryLock(services.store, `backtest:${project.accountId}`);
+  if (unlock === null) {
+    services.meter.ended("refused");
+    return refuse("conflict", "another backtest of the account is under way: try again when it has ended");
+  }
   const rule: NamedRule = {
     id: 0,
     name: "draft",
@@ -58,6 +82,23 @@ export async function replayRule(
     sortOrder: 0,
     matches: compiled.matches,
   };
+  try {
+    const backtest = await evaluate(services, project, rule, scope, slices, nowMs);
+    services.meter.ended(backtest === null ? "aborted" : "done");
+    return backtest;
+  } finally {
+    unlock();
+  }
+}
+
+async function evaluate(
+  { sessions, meter }: BacktestServices,
+  project: Project,
+  rule: NamedRule,
+  { sessionsMax, hours }: BacktestScope,
+  slices: Slices,
+  nowMs: number,
+): Promise<RuleBacktest | null> {
   const byAction = zeros(actions);
   const byBand = zeros(bands);
   const sample: string[] = [];
@@ -65,6 +106,7 @@ export async function replayRule(
   let matched = 0;
   const visit = ({ token, part }: StoredSession): void => {
     evaluated++;
+    meter.evaluated();
     const { verifiedBot } = part;
     const outcome = resolve({ part, project, rules: [rule], context: {}, verifiedBot, meaningOf: () => "", nowMs });
     if (outcome.rule === null) return;
@@ -73,10 +115,12 @@ export async function replayRule(
     byBand[outcome.verdict.verdict]++;
     if (sample.length < limits.ruleTestSampleMax) sample.push(token);
   };
-  let isSample = false;
-  if (hours === null) await sessions.visitLatest(project.id, sessionsMax, visit);
-  else isSample = !(await sessions.visitSince(project.id, timeOf(hours, nowMs), sessionsMax, visit));
-  return { evaluated, isSample, matched, byAction, byBand, sample };
+  const visited =
+    hours === null
+      ? await sessions.visitLatest(project.id, sessionsMax, slices, visit)
+      : await sessions.visitSince(project.id, timeOf(hours, nowMs), sessionsMax, slices, visit);
+  if (visited === "aborted") return null;
+  return { evaluated, isSample: visited === "sample", matched, byAction, byBand, sample };
 }
 
 function timeOf(hours: number, nowMs: number): { readonly fromMs: number; readonly untilMs: number } {

@@ -1,0 +1,171 @@
+/** `verdictd agents …`: the agents that sign their requests (Web Bot Auth) and their keys. */
+import { botCategories } from "../../contract/bot-categories.js";
+import type { SignedAgent } from "../../contract/signed-agents.js";
+import { type ListedAgent, SignedAgentStore } from "../../control-plane/signed-agent-store.js";
+import { limits } from "../../limits.js";
+import { type FetchOutcome, refreshAgents } from "../../signed-agents/agent-refresh.js";
+import { agentOrigin, checkAgent, checkAgentList, directoryPath, isAgentFault } from "../../signed-agents/agents.js";
+import { directoryFetcher } from "../../signed-agents/directory-fetch.js";
+import { isKeySetFault, keysById, readKeySet } from "../../signed-agents/jwks.js";
+import type { Store } from "../../store/store.js";
+import type { StoreCommand } from "../command.js";
+import { oneOf, textOf } from "../given.js";
+import { readJsonFile } from "../json-file.js";
+import { CommandFailure, columns, UsageFailure } from "../output.js";
+
+interface Listing {
+  readonly version: string;
+  readonly source: "imported" | "shipped";
+  readonly count: number;
+  readonly agents: readonly ListedAgent[];
+}
+
+const list: StoreCommand<Listing> = {
+  name: "agents list",
+  help: "show the agents whose signed requests are verified, and what is known of their keys",
+  run: async (store) => {
+    const agents = new SignedAgentStore(store);
+    const listed = agents.listed();
+    const source = agents.isImported ? "imported" : "shipped";
+    return { version: agents.list().version, source, count: listed.length, agents: listed };
+  },
+  show: ({ version, source, count, agents }) => {
+    const rows = agents.map(({ url, name, category, keys, fetch }) => [
+      url,
+      name,
+      category,
+      keys === null ? "none" : `${keys.keys.length} ${keys.source} ${keys.at}`,
+      fetch?.failure ?? "",
+    ]);
+    return `${columns([["URL", "NAME", "CATEGORY", "KEYS", "LAST FAILURE"], ...rows])}\n\n${count} agents, version ${version}, ${source}`;
+  },
+};
+
+const add: StoreCommand<SignedAgent> = {
+  name: "agents add",
+  help: "add an agent, or change its name and category; a running server fetches its keys within seconds",
+  positionals: [{ name: "URL", help: "value of its Signature-Agent, such as https://chatgpt.com" }],
+  flags: [
+    { name: "name", placeholder: "N", help: "name that people know it by", isRequired: true },
+    {
+      name: "category",
+      placeholder: "C",
+      help: `one of ${botCategories.join(", ")}`,
+      isRequired: true,
+      values: botCategories,
+    },
+  ],
+  run: async (store, given) => {
+    const category = oneOf(given, "category", botCategories);
+    const agent = checkAgent({ url: textOf(given, "URL"), name: textOf(given, "name"), category }, "the agent");
+    if (isAgentFault(agent)) throw new UsageFailure(agent.message);
+    const added = await new SignedAgentStore(store).add(agent);
+    if (isAgentFault(added)) throw new CommandFailure(added.message);
+    return added;
+  },
+};
+
+const remove: StoreCommand<SignedAgent> = {
+  name: "agents remove",
+  help: "take an agent and its keys off the list: its signatures are unverified from now on",
+  positionals: [{ name: "URL", help: "as agents list shows it" }],
+  run: async (store, given) => {
+    const url = originOf(textOf(given, "URL"));
+    const removed = await new SignedAgentStore(store).remove(url);
+    if (removed === null) throw new CommandFailure(`no agent ${url} is listed`);
+    return removed;
+  },
+};
+
+interface ListImport {
+  readonly version: string;
+  readonly count: number;
+  readonly added: number;
+  readonly removed: number;
+}
+
+interface KeyImport {
+  readonly url: string;
+  readonly keys: number;
+  /** What stands in `keyid` of their signatures. */
+  readonly key_ids: readonly string[];
+}
+
+const importFile: StoreCommand<ListImport | KeyImport> = {
+  name: "agents import",
+  help: "replace the list by a file {version, agents}, or with --url the keys of one agent by a key set (JWKS)",
+  positionals: [{ name: "FILE", help: "JSON file" }],
+  flags: [{ name: "url", placeholder: "URL", help: "the agent whose keys the file holds" }],
+  run: async (store, given) => {
+    const path = textOf(given, "FILE");
+    const value = readJson(path);
+    const agents = new SignedAgentStore(store);
+    return given["url"] === undefined
+      ? importList(agents, path, value)
+      : importKeys(agents, path, value, originOf(given["url"]));
+  },
+};
+
+async function importList(agents: SignedAgentStore, path: string, value: unknown): Promise<ListImport> {
+  const checked = checkAgentList(value);
+  if (isAgentFault(checked)) throw new CommandFailure(`${path}: ${checked.message}`);
+  const { before, after } = await agents.replace(checked);
+  const missing = (one: readonly SignedAgent[], other: readonly SignedAgent[]): number =>
+    one.filter(({ url }) => !other.some((each) => each.url === url)).length;
+  return {
+    version: after.version,
+    count: after.agents.length,
+    added: missing(after.agents, before.agents),
+    removed: missing(before.agents, after.agents),
+  };
+}
+
+async function importKeys(agents: SignedAgentStore, path: string, value: unknown, url: string): Promise<KeyImport> {
+  const keys = readKeySet(value);
+  if (isKeySetFault(keys)) throw new CommandFailure(`${path} ${keys.message}`);
+  const given = (value as { keys: unknown[] }).keys.length;
+  if (keys.length < given) {
+    const kinds = "public Ed25519, RSA (2048 to 4096 bits) or P-256 keys for signatures";
+    throw new CommandFailure(`${path}: ${given - keys.length} of ${given} keys are no ${kinds}`);
+  }
+  if (!(await agents.setKeys(url, keys, "imported", new Date().toISOString()))) {
+    throw new CommandFailure(`no agent ${url} is listed: add it first with verdictd agents add`);
+  }
+  return { url, keys: keys.length, key_ids: [...keysById(keys).keys()] };
+}
+
+interface Refreshed {
+  readonly agents: readonly FetchOutcome[];
+}
+
+const refresh: StoreCommand<Refreshed> = {
+  name: "agents refresh",
+  help: "fetch the keys of all agents now; those of an agent that can't be reached are kept",
+  run: async (store: Store) => {
+    const keeper = new SignedAgentStore(store);
+    const urls = keeper.listed().map(({ url }) => url);
+    return { agents: await refreshAgents({ keeper, fetch: directoryFetcher(), now: Date.now }, urls) };
+  },
+  show: ({ agents }) =>
+    columns([
+      ["URL", "KEYS", "FAILURE"],
+      ...agents.map(({ url, keys, failure }) => [url, `${keys ?? "kept"}`, failure ?? ""]),
+    ]),
+  failure: ({ agents }) => {
+    const failed = agents.filter(({ failure }) => failure !== null).length;
+    return failed === 0 ? null : `${failed} of ${agents.length} agents could not be asked`;
+  },
+};
+
+function originOf(text: string): string {
+  const origin = agentOrigin(text.endsWith(directoryPath) ? text.slice(0, -directoryPath.length) : text);
+  if (origin === null) throw new UsageFailure(`expected an https address without a path, got "${text}"`);
+  return origin;
+}
+
+/** A file that is not larger than a directory may be, or a list of the most agents. */
+function readJson(path: string): unknown {
+  return readJsonFile(path, limits.agentDirectoryBytesMax * 16);
+}
+
+export const agentCommands: readonly StoreCommand[] = [list, add, remove, importFile, refresh];

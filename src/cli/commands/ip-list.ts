@@ -1,0 +1,63 @@
+/** `verdictd ip-list import`, `list` and `remove`: the operator's own lists of addresses, for the rule field `ip_lists`. */
+import { statSync } from "node:fs";
+import { type IpListSummary, IpLists } from "../../control-plane/ip-lists.js";
+import { limits } from "../../limits.js";
+import { isIpListFault, parseIpList } from "../../network/ip-list-file.js";
+import type { StoreCommand } from "../command.js";
+import { expectDone, textOf } from "../given.js";
+import { readTextFile } from "../json-file.js";
+import { CommandFailure, columns } from "../output.js";
+
+interface Shown {
+  readonly name: string;
+  readonly count: number;
+  readonly imported_at: string;
+}
+
+const shown = ({ name, count, importedAt }: IpListSummary): Shown => ({ name, count, imported_at: importedAt });
+const named = { name: "NAME", help: "name of the list" };
+
+const importFile: StoreCommand<Shown> = {
+  name: "ip-list import",
+  help: "make a list of addresses, or replace it; one bad line refuses the file",
+  positionals: [
+    named,
+    { name: "FILE", help: "an address, a CIDR range or an AS number (AS13335) a line; # before a comment" },
+  ],
+  flags: [{ name: "as", help: "a line that is a bare number is an AS number, too" }],
+  run: async (store, given) => {
+    const path = textOf(given, "FILE");
+    const list = parseIpList(readListFile(path), given["as"] !== undefined);
+    if (isIpListFault(list))
+      throw new CommandFailure(`${path}${list.line === 0 ? "" : `:${list.line}`}: ${list.reason}`);
+    return shown(expectDone(await new IpLists(store).put(textOf(given, "NAME"), list, Date.now())));
+  },
+};
+
+function readListFile(path: string): string {
+  const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes > limits.ipListFileBytesMax) {
+    throw new CommandFailure(`${path} has ${bytes} bytes: at most ${limits.ipListFileBytesMax} are read`);
+  }
+  return readTextFile(path);
+}
+
+const list: StoreCommand<{ readonly data: readonly Shown[] }> = {
+  name: "ip-list list",
+  help: "show the lists of addresses",
+  run: async (store) => ({ data: new IpLists(store).list().map(shown) }),
+  show: ({ data }) =>
+    columns([
+      ["NAME", "COUNT", "IMPORTED"],
+      ...data.map(({ name, count, imported_at }) => [name, String(count), imported_at]),
+    ]),
+};
+
+const remove: StoreCommand<Shown> = {
+  name: "ip-list remove",
+  help: "remove a list of addresses",
+  positionals: [named],
+  run: async (store, given) => shown(expectDone(await new IpLists(store).remove(textOf(given, "NAME")))),
+};
+
+export const ipListCommands: readonly StoreCommand[] = [importFile, list, remove];

@@ -1,0 +1,17 @@
+/** What a bot that names itself or signs its requests is for. */
+export const botCategories = [
+  "search",
+  "ai_crawler",
+  "ai_search",
+  "ai_assistant",
+  "ai_agent",
+  "seo",
+  "monitoring",
+  "preview",
+  "feed",
+  "archive",
+  "security",
+  "library",
+  "other",
+] as const;
+export type BotCategory = (typeof botCategories)[number];

@@ -1,0 +1,32 @@
+/** What the checks of imported catalogues share: the fault that refuses one, and the forms of values. */
+
+/** Why a catalogue is refused. */
+export interface CatalogueFault {
+  /** Where: `entries[17].match_value`, `version`. */
+  readonly at: string;
+  /** One line that names the place and what was expected. */
+  readonly message: string;
+}
+
+export function isCatalogueFault(value: object): value is CatalogueFault {
+  return "at" in value && "message" in value;
+}
+
+export function fault(at: string, expected: string): CatalogueFault {
+  return { at, message: `${at} ${expected}` };
+}
+
+/** A value as a message shows it: not longer than a line. */
+export function cut(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+/** A text of one line, without white space around it: names are printed and compared. */
+export function isLine(value: unknown, lengthMax: number): value is string {
+  if (typeof value !== "string" || value.length === 0 || value.length > lengthMax) return false;
+  return value === value.trim() && !/\p{Cc}/u.test(value);
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,29 @@
+/** verdictd's own challenge: its settings, and the clearance that a session holds after passing it. */
+import type { Band } from "./verdict.js";
+
+export const challengeDifficulties = ["low", "normal", "high"] as const;
+/** About 0.3, 1 and 4 s of work on a phone of five years ago. */
+export type ChallengeDifficulty = (typeof challengeDifficulties)[number];
+
+export interface ChallengeSettings {
+  readonly enabled: boolean;
+  readonly difficulty: ChallengeDifficulty;
+  /** How long a pass holds, minutes. */
+  readonly clearanceMinutes: number;
+}
+
+export const defaultChallengeSettings: ChallengeSettings = {
+  enabled: false,
+  difficulty: "normal",
+  clearanceMinutes: 60,
+};
+
+/** That a session passed a challenge. Kept in its record. */
+export interface Clearance {
+  /** Time of the pass, ms. */
+  readonly atMs: number;
+  /** The session's band at that moment: a worse one ends the clearance. */
+  readonly band: Band;
+  /** Of the user agent that passed (`userAgentHash`): another one is not cleared. */
+  readonly userAgentHash: string;
+}

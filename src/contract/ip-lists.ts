@@ -1,0 +1,13 @@
+/** The operator's own lists of addresses, as the store holds them. */
+
+/** Of one list, whose name is the key. Ranges are sorted and apart from each other; all numbers are u32, little-endian. */
+export interface IpListRecord {
+  /** Entries of the file, each counted once. */
+  readonly count: number;
+  readonly importedAt: string;
+  /** First and last address of each range: two words for IPv4, eight for IPv6. */
+  readonly v4: Uint8Array;
+  readonly v6: Uint8Array;
+  /** Autonomous systems, sorted. */
+  readonly asns: Uint8Array;
+}

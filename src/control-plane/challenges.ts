@@ -1,0 +1,140 @@
+/** Challenges of verdictd's own: issued without storing anything, and counted once when they are solved. The session's record keeps the pass. */
+import { userAgentHash } from "../challenge/clearance.js";
+import { checkSolution, makePuzzle, type Puzzle, type PuzzleKeys, puzzleKeys } from "../challenge/puzzle.js";
+import { workOf } from "../challenge/work.js";
+import { defaultChallengeSettings } from "../contract/challenge.js";
+import type { Project } from "../contract/entities.js";
+import type { VerdictPart } from "../contract/session.js";
+import { decodeSessionToken } from "../contract/session-token.js";
+import { type Refusal, refuse } from "../errors.js";
+import { limits } from "../limits.js";
+import { sessionKey } from "../store/keys.js";
+import { decodeVerdictPart, withClearance } from "../store/session-record.js";
+import { sessionStoreOf } from "../store/session-stores.js";
+import { isSolved, rememberSolved } from "../store/solved-challenges.js";
+import type { Store } from "../store/store.js";
+import { bandOfSession } from "../verdict/bands.js";
+
+/** What became of a challenge, for the counts; `rule` 0: not known which one asked for it. */
+export type ChallengeEvent = { readonly projectId: number; readonly rule: number } & (
+  | { readonly what: "issued" | "failed" }
+  | { readonly what: "passed"; readonly tookMs: number }
+);
+
+export interface ChallengesOptions {
+  readonly store: Store;
+  /** The rule that challenged the session last; 0: not known. */
+  readonly ruleOf: (project: Project, token: string) => number;
+  readonly onEvent: (event: ChallengeEvent) => void;
+  readonly now: () => number;
+}
+
+export interface IssuedChallenge {
+  readonly puzzle: Puzzle;
+  readonly expiresAtMs: number;
+}
+
+export class Challenges {
+  readonly #options: ChallengesOptions;
+  /** Of the projects that asked last; by the secret that they are made of. */
+  readonly #keys = new Map<string, PuzzleKeys>();
+  #making = 0;
+
+  constructor(options: ChallengesOptions) {
+    this.#options = options;
+  }
+
+  /** A challenge for a session of the project. `unavailable` while as many are being made as this thread makes at once. */
+  async issue(project: Project, token: string, part: VerdictPart): Promise<IssuedChallenge | Refusal> {
+    if (this.#making >= limits.challengesMadeAtOnceMax)
+      return refuse("unavailable", "too many challenges at once; ask again");
+    const { now, onEvent, ruleOf } = this.#options;
+    const { difficulty } = project.challenge ?? defaultChallengeSettings;
+    const nowMs = now();
+    const expiresAt = Math.floor((nowMs + limits.challengeMs) / 1000);
+    const rule = ruleOf(project, token);
+    const work = workOf(
+      difficulty,
+      bandOfSession(part, project.likelyBotThreshold),
+      part.score,
+      project.likelyBotThreshold,
+    );
+    this.#making++;
+    try {
+      const data = { session: token, issued_at_ms: nowMs, rule };
+      const puzzle = await makePuzzle(this.#keysOf(project), work, data, expiresAt);
+      onEvent({ projectId: project.id, rule, what: "issued" });
+      return { puzzle, expiresAtMs: expiresAt * 1000 };
+    } finally {
+      this.#making--;
+    }
+  }
+
+  /**
+   * Clears the session that the challenge was made for, for this user agent; gives the time of the pass, ms. `invalidPayload` for what is no
+   * solution or another session's, `challengeUsed` for one that has counted, `unknownSession` for a session that is gone meanwhile.
+   */
+  async solve(project: Project, token: string, solution: string, userAgent: string): Promise<number | Refusal> {
+    const { store, onEvent, now } = this.#options;
+    const nowMs = now();
+    const checked = checkSolution(this.#keysOf(project), solution, nowMs);
+    if (typeof checked === "string") {
+      onEvent({ projectId: project.id, rule: 0, what: "failed" });
+      return refuse("invalidPayload", faults[checked]);
+    }
+    const { data, nonce, expiresAt } = checked.parameters;
+    const { rule } = data;
+    if (data.session !== token) {
+      onEvent({ projectId: project.id, rule, what: "failed" });
+      return refuse("invalidPayload", "solution: the challenge was made for another session");
+    }
+    const id = decodeSessionToken(token);
+    if (id === null) return goneSession;
+    const key = sessionKey(project.id, id);
+    const part = sessionStoreOf(store, id);
+    // Looked at before the store is held: one solution, sent again and again, costs a read each.
+    const outcome = isSolved(part, expiresAt * 1000, nonce)
+      ? "used"
+      : await part.root.childTransaction((): "gone" | "used" | "passed" => {
+          const bytes = part.sessions.getBinary(key);
+          const verdict = bytes === undefined ? null : decodeVerdictPart(bytes);
+          if (bytes === undefined || verdict === null) return "gone";
+          if (!rememberSolved(part, expiresAt * 1000, nonce)) return "used";
+          const clearance = {
+            atMs: nowMs,
+            band: bandOfSession(verdict, project.likelyBotThreshold),
+            userAgentHash: userAgentHash(userAgent),
+          };
+          part.sessions.putSync(key, withClearance(bytes, clearance)!);
+          return "passed";
+        });
+    if (outcome === "gone") return goneSession;
+    if (outcome === "used") {
+      onEvent({ projectId: project.id, rule, what: "failed" });
+      return refuse("challengeUsed", "this solution has counted already; ask for another challenge");
+    }
+    onEvent({ projectId: project.id, rule, what: "passed", tookMs: Math.max(0, nowMs - data.issued_at_ms) });
+    return nowMs;
+  }
+
+  #keysOf({ privateKeyHash }: Project): PuzzleKeys {
+    // Known to the store alone; with the private key it changes, and challenges under way with it.
+    const secret = privateKeyHash ?? "";
+    let keys = this.#keys.get(secret);
+    if (keys === undefined) {
+      if (this.#keys.size >= limits.credentialMemoMax) this.#keys.clear();
+      keys = puzzleKeys(secret);
+      this.#keys.set(secret, keys);
+    }
+    return keys;
+  }
+}
+
+const goneSession = refuse("unknownSession", "this project has no such session");
+
+const faults = {
+  malformed: "solution must be base64 of JSON {challenge, solution}",
+  forged: "solution: the challenge is not one of this project",
+  wrong: "solution: the challenge is not solved",
+  expired: "solution: the challenge has expired",
+} as const;

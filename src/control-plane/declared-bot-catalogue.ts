@@ -1,0 +1,12 @@
+/** The list of declared bots in force. */
+import type { DeclaredBotCatalogue } from "../contract/declared-bots.js";
+import { shippedDeclaredBots } from "../declared-bots/catalogue.js";
+import type { Store } from "../store/store.js";
+import { ImportedCatalogue } from "./imported-catalogue.js";
+
+export class DeclaredBotCatalogues extends ImportedCatalogue<DeclaredBotCatalogue> {
+  /** `revision` as in `Credentials`. */
+  constructor(store: Store, revision?: () => number) {
+    super(store, store.declaredBots, shippedDeclaredBots, revision);
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * The operator's own lists of addresses: imported, listed and removed by the command line, asked by verdicts. They hold for all accounts. A
+ * change raises the control plane's revision, by which a running server notices it.
+ */
+import type { IpListRecord } from "../contract/ip-lists.js";
+import { type Refusal, refuse } from "../errors.js";
+import { limits } from "../limits.js";
+import { createIpListIndex, type IpListIndex } from "../network/ip-list-index.js";
+import { parseAddress } from "../network/parsed-address.js";
+import { changeControlPlane, readRevision, type Store } from "../store/store.js";
+
+/** Of `meta`: how often lists were changed, by which readers know that they have to be read again. */
+const changesKey = "ipListChanges";
+
+export interface IpListSummary {
+  readonly name: string;
+  readonly count: number;
+  readonly importedAt: string;
+}
+
+const none: readonly string[] = Object.freeze([]);
+
+export class IpLists {
+  readonly #store: Store;
+  readonly #asnOf: (address: string) => number | undefined;
+  readonly #readRevision: () => number;
+  #revision = -1;
+  #changes = -1;
+  #indexes: readonly IpListIndex[] = [];
+
+  /** `asnOf` tells the autonomous system of an address, for lists that name some; `revision` as in `Credentials`. */
+  constructor(
+    store: Store,
+    asnOf: (address: string) => number | undefined = () => undefined,
+    revision: () => number = () => readRevision(store),
+  ) {
+    this.#store = store;
+    this.#asnOf = asnOf;
+    this.#readRevision = revision;
+  }
+
+  /** Names of the lists that hold the address, in their order; none for what is no address. IPv4-mapped IPv6 is the IPv4 it holds. */
+  namesOf(address: string): readonly string[] {
+    const indexes = this.#current();
+    if (indexes.length === 0) return none;
+    const asn = indexes.some(({ hasAsns }) => hasAsns) ? this.#asnOf(address) : undefined;
+    const parsed = parseAddress(address);
+    if (parsed === null) return none;
+    const names: string[] = [];
+    for (const index of indexes) if (index.has(parsed, asn)) names.push(index.name);
+    return names.length === 0 ? none : names;
+  }
+
+  /** In the order of their names. */
+  list(): IpListSummary[] {
+    return [...this.#store.ipLists.getRange({})].map(({ key, value }) => ({
+      name: key,
+      count: value.count,
+      importedAt: value.importedAt,
+    }));
+  }
+
+  /** Puts the list in the place of that of the same name. Refused for a name that is none, and for one list too many. */
+  async put(name: string, list: Omit<IpListRecord, "importedAt">, nowMs: number): Promise<IpListSummary | Refusal> {
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) || name.length > limits.ipListNameMax) {
+      return refuse(
+        "invalidPayload",
+        `a list's name has 1 to ${limits.ipListNameMax} letters, digits, dots, hyphens and underscores, a letter or digit first`,
+      );
+    }
+    const importedAt = new Date(nowMs).toISOString();
+    return this.#change(() => {
+      const { ipLists } = this.#store;
+      if (!ipLists.doesExist(name) && ipLists.getKeysCount({}) >= limits.ipListsMax) {
+        return refuse("invalidPayload", `there are ${limits.ipListsMax} lists: remove one first`);
+      }
+      ipLists.putSync(name, { ...list, importedAt });
+      return { name, count: list.count, importedAt };
+    });
+  }
+
+  /** The list that was removed. */
+  async remove(name: string): Promise<IpListSummary | Refusal> {
+    return this.#change(() => {
+      const list = this.#store.ipLists.get(name);
+      if (list === undefined) return refuse("notFound", `there is no list ${JSON.stringify(name)}`);
+      this.#store.ipLists.removeSync(name);
+      return { name, count: list.count, importedAt: list.importedAt };
+    });
+  }
+
+  #change<T>(change: () => T): Promise<T> {
+    return changeControlPlane(this.#store, () => {
+      const result = change();
+      this.#store.meta.putSync(changesKey, this.#readChanges() + 1);
+      return result;
+    });
+  }
+
+  /** The lists in force; built anew only when one was changed, in whichever process. */
+  #current(): readonly IpListIndex[] {
+    const revision = this.#readRevision();
+    if (revision === this.#revision) return this.#indexes;
+    const changes = this.#readChanges();
+    if (changes !== this.#changes) {
+      this.#indexes = [...this.#store.ipLists.getRange({})].map(({ key, value }) => createIpListIndex(key, value));
+    }
+    this.#revision = revision;
+    this.#changes = changes;
+    return this.#indexes;
+  }
+
+  #readChanges(): number {
+    return this.#store.meta.get(changesKey) ?? 0;
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * The agents whose signatures count and their keys: the imported list or the one that comes with verdictd, with what was added and taken
+ * off since. A change raises the control plane's revision, by which every running server notices it.
+ */
+import type {
+  AgentFetch,
+  AgentKeys,
+  KeyedAgent,
+  PublicJwk,
+  SignedAgent,
+  SignedAgentList,
+} from "../contract/signed-agents.js";
+import { limits } from "../limits.js";
+import { checkAgent, checkAgentList, isAgentFault, shippedAgents } from "../signed-agents/agents.js";
+import { isKeySetFault, readKeySet } from "../signed-agents/jwks.js";
+import { type SignedAgentKey, signedAgentKeys } from "../store/keys.js";
+import { changeControlPlane, readRevision, type Store } from "../store/store.js";
+
+const { list: listKey, changes: changesKey, agent: agentKey, keys: keysKey, fetch: fetchKey } = signedAgentKeys;
+
+/** An agent with all that is known of it. */
+export interface ListedAgent extends SignedAgent {
+  readonly keys: AgentKeys | null;
+  readonly fetch: AgentFetch | null;
+}
+
+/** What a change refuses. */
+export interface AgentRefusal {
+  readonly message: string;
+}
+
+interface Snapshot {
+  readonly list: SignedAgentList;
+  readonly keyed: readonly KeyedAgent[];
+}
+
+export class SignedAgentStore {
+  readonly #store: Store;
+  readonly #readRevision: () => number;
+  #revision = -1;
+  #changes = -1;
+  #current: Snapshot | null = null;
+
+  /** `revision` as in `Credentials`. */
+  constructor(store: Store, revision: () => number = () => readRevision(store)) {
+    this.#store = store;
+    this.#readRevision = revision;
+  }
+
+  /** The list in force; the same object until it or a key is another, in whichever process. */
+  list(): SignedAgentList {
+    return this.#read().list;
+  }
+
+  /** Its agents with their keys; the same array until one of them is another. */
+  keyed(): readonly KeyedAgent[] {
+    return this.#read().keyed;
+  }
+
+  /** Whether a list was imported in the place of the shipped one. */
+  get isImported(): boolean {
+    return this.#store.signedAgents.doesExist(listKey);
+  }
+
+  /** The agents as people look at them. */
+  listed(): readonly ListedAgent[] {
+    const table = this.#store.signedAgents;
+    return this.#readList().agents.map((agent) => ({
+      ...agent,
+      keys: this.#keysOf(agent.url),
+      fetch: (table.get(fetchKey(agent.url)) as AgentFetch | undefined) ?? null,
+    }));
+  }
+
+  /** Adds a checked agent, or changes name and category of one that is listed. Its keys stay. */
+  add(agent: SignedAgent): Promise<SignedAgent | AgentRefusal> {
+    return this.#change(() => {
+      const { agents } = this.#readList();
+      if (agents.length >= limits.signedAgentsMax && !agents.some(({ url }) => url === agent.url)) {
+        return { message: `there are ${agents.length} agents already: at most ${limits.signedAgentsMax} are allowed` };
+      }
+      this.#store.signedAgents.putSync(agentKey(agent.url), agent);
+      return agent;
+    });
+  }
+
+  /** Takes an agent off the list, with its keys. Null when it was not on it. */
+  remove(url: string): Promise<SignedAgent | null> {
+    return this.#change(() => {
+      const agent = this.#readList().agents.find((each) => each.url === url);
+      if (agent === undefined) return null;
+      this.#store.signedAgents.putSync(agentKey(url), null);
+      this.#forget(url);
+      return agent;
+    });
+  }
+
+  /** Puts a checked list in the place of the one in force. Keys of agents that stay are kept. */
+  replace(list: SignedAgentList): Promise<{ readonly before: SignedAgentList; readonly after: SignedAgentList }> {
+    return this.#change(() => {
+      const table = this.#store.signedAgents;
+      const before = this.#readList();
+      const stay = new Set(list.agents.map(({ url }) => url));
+      for (const { url } of before.agents) if (!stay.has(url)) this.#forget(url);
+      for (const { key } of [...this.#overlay()]) table.removeSync(key);
+      table.putSync(listKey, list);
+      return { before, after: list };
+    });
+  }
+
+  /** Replaces the keys of a listed agent; false when it is not listed (any more). Same keys raise no revision. */
+  async setKeys(url: string, keys: readonly PublicJwk[], source: AgentKeys["source"], at: string): Promise<boolean> {
+    if (!this.#readList().agents.some((each) => each.url === url)) return false;
+    const isSame = source === "fetched" && JSON.stringify(this.#keysOf(url)?.keys) === JSON.stringify(keys);
+    if (isSame) {
+      await this.#store.signedAgents.put(keysKey(url), { keys, source, at } satisfies AgentKeys);
+      return true;
+    }
+    return this.#change(() => {
+      if (!this.#readList().agents.some((each) => each.url === url)) return false;
+      this.#store.signedAgents.putSync(keysKey(url), { keys, source, at } satisfies AgentKeys);
+      return true;
+    });
+  }
+
+  /** Remembers how a fetch ended, for people to see. Raises no revision: nothing that is judged depends on it. */
+  async setFetch(url: string, fetch: AgentFetch): Promise<void> {
+    if (this.#readList().agents.some((each) => each.url === url))
+      await this.#store.signedAgents.put(fetchKey(url), fetch);
+  }
+
+  #read(): Snapshot {
+    const revision = this.#readRevision();
+    if (this.#current !== null && revision === this.#revision) return this.#current;
+    const changes = this.#readChanges();
+    if (this.#current === null || changes !== this.#changes) {
+      const list = this.#readList();
+      this.#current = {
+        list,
+        keyed: list.agents.map((agent) => ({ ...agent, keys: this.#keysOf(agent.url)?.keys ?? [] })),
+      };
+    }
+    this.#revision = revision;
+    this.#changes = changes;
+    return this.#current;
+  }
+
+  #change<T>(change: () => T): Promise<T> {
+    return changeControlPlane(this.#store, () => {
+      const result = change();
+      this.#store.signedAgents.putSync(changesKey, this.#readChanges() + 1);
+      return result;
+    });
+  }
+
+  #forget(url: string): void {
+    this.#store.signedAgents.removeSync(keysKey(url));
+    this.#store.signedAgents.removeSync(fetchKey(url));
+  }
+
+  #readChanges(): number {
+    return (this.#store.signedAgents.get(changesKey) as number | undefined) ?? 0;
+  }
+
+  #keysOf(url: string): AgentKeys | null {
+    return (this.#store.signedAgents.get(keysKey(url)) as AgentKeys | undefined) ?? null;
+  }
+
+  #overlay() {
+    return this.#store.signedAgents.getRange({ start: agentKey(""), end: agentKey("\uffff") });
+  }
+
+  /** Only checked agents are stored. */
+  #readList(): SignedAgentList {
+    const base = (this.#store.signedAgents.get(listKey) as SignedAgentList | undefined) ?? shipped();
+    const byUrl = new Map(base.agents.map((agent) => [agent.url, agent]));
+    let changed = 0;
+    for (const { key, value } of this.#overlay()) {
+      changed++;
+      if (value === null) byUrl.delete(key[1]!);
+      else byUrl.set(key[1]!, value as SignedAgent);
+    }
+    const version = changed === 0 ? base.version : `${base.version}+${changed}`;
+    return { version, agents: [...byUrl.values()] };
+  }
+}
+
+/** What is wrong with a row of the table `signed_agents`, for the integrity check. */
+export function signedAgentRowFault(value: unknown, key: SignedAgentKey): string | null {
+  if (!Array.isArray(key)) {
+    const list = checkAgentList(value);
+    return isAgentFault(list) ? list.message : null;
+  }
+  const [kind, url] = key;
+  if (kind === "keys") {
+    const keys = readKeySet(value);
+    return isKeySetFault(keys)
+      ? keys.message
+      : keys.length === (value as AgentKeys).keys.length
+        ? null
+        : "a key is broken";
+  }
+  if (kind === "fetch") return typeof (value as AgentFetch).at === "string" ? null : "has no time";
+  if (value === null) return null;
+  const agent = checkAgent(value, "agent");
+  return isAgentFault(agent) ? agent.message : agent.url === url ? null : `holds ${agent.url}`;
+}
+
+let shippedList: SignedAgentList | null = null;
+
+function shipped(): SignedAgentList {
+  shippedList ??= shippedAgents();
+  return shippedList;
+}

@@ -1,0 +1,19 @@
+/** Says which bot a user agent names. Built from one list and thrown away with it; holds no state. */
+import type { DeclaredBot, DeclaredBotCatalogue } from "../contract/declared-bots.js";
+import { limits } from "../limits.js";
+import { createLongestTokenFinder } from "../verified-bots/token-finder.js";
+
+export interface DeclaredBots {
+  /**
+   * The bot whose token is the longest within the first 512 characters, tokens that begin a word before others, the first of the list among
+   * equals; undefined when none is named. The same frozen object each time. About 0.7 µs for a browser's user agent.
+   */
+  of(userAgent: string): DeclaredBot | undefined;
+}
+
+/** Pure; `catalogue` is a checked one. About 10 ms for 1,500 entries. */
+export function createDeclaredBots(catalogue: DeclaredBotCatalogue): DeclaredBots {
+  const bots = catalogue.entries.map(({ name, operator, category }) => Object.freeze({ name, operator, category }));
+  const find = createLongestTokenFinder(catalogue.entries.map(({ token }) => token));
+  return { of: (userAgent) => bots[find(userAgent, limits.contextValueMax)] };
+}

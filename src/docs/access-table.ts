@@ -1,0 +1,54 @@
+/** Who may call what: the table of the API page, made of the route table. Pure; every text is escaped. */
+import type { TokenNeed } from "../contract/access.js";
+import type { DocumentedRoute } from "../contract/openapi.js";
+import { code, escapeHtml, table } from "./html.js";
+
+/** A row for each route of the API; pages and files that anybody may read are left out. */
+export function accessTable(routes: readonly DocumentedRoute[]): string {
+  const shown = routes.filter(({ credential, path }) => credential !== "none" || path.startsWith("/v1/"));
+  return table(
+    ["Route", "Credential", "Owner, admin, member", "Viewer", "Ability asked of the token", "Also"],
+    shown.map((route) => [
+      code(`${methodOf(route)} ${route.path.replace(/:([a-z_]+)/g, "{$1}")}`),
+      escapeHtml(credentials[route.credential]),
+      ...powerCells(route),
+      alsoCell(route),
+    ]),
+  );
+}
+
+function methodOf({ method }: DocumentedRoute): string {
+  return method === "del" ? "DELETE" : method.toUpperCase();
+}
+
+const credentials: Readonly<Record<DocumentedRoute["credential"], string>> = {
+  none: "none",
+  token: "account token",
+  project: "account token of the project's account",
+  "private-key": "private key",
+  "private-key-raw": "private key",
+  "site-key": "site key",
+};
+
+/** By role, and what is asked of the token itself. */
+function powerCells({ needs }: DocumentedRoute): [string, string, string] {
+  if (needs === undefined) return ["", "", ""];
+  const viewer = viewerMay(needs) ? "yes" : "no";
+  if (needs === "any-token") return ["yes", viewer, "none"];
+  if (needs === "writing-role") {
+    return ["yes", viewer, `none; ${code("projects:write")} under ${code("--strict-abilities")}`];
+  }
+  return ["yes", viewer, code(needs)];
+}
+
+function viewerMay(needs: TokenNeed): boolean {
+  return needs === "any-token" || needs.endsWith(":read");
+}
+
+function alsoCell({ credential, needsSubscription, feature, doc }: DocumentedRoute): string {
+  const isOfKey = credential !== "none" && credential !== "token" && credential !== "project";
+  const parts: string[] = [];
+  if (needsSubscription === true || (isOfKey && doc.refusesNobody !== true)) parts.push("an active subscription");
+  if (feature !== undefined) parts.push(`a plan with ${code(feature)}`);
+  return parts.join(", ");
+}

@@ -1,0 +1,31 @@
+/** `GET /v1/declared-bots`: the public list of bots that are known by their user agent. */
+import type { DeclaredBotsAnswer } from "../../../contract/api-answers.js";
+import type { DeclaredBotCatalogue } from "../../../contract/declared-bots.js";
+import type { DeclaredBotCatalogues } from "../../../control-plane/declared-bot-catalogue.js";
+import { jsonType } from "../../reply.js";
+import type { PublicRoute } from "../../route.js";
+
+export function declaredBotsRoute(catalogues: DeclaredBotCatalogues): PublicRoute {
+  let made: { readonly from: DeclaredBotCatalogue; readonly body: string } | null = null;
+  return {
+    method: "get",
+    path: "/v1/declared-bots",
+    credential: "none",
+    doc: {
+      id: "listDeclaredBots",
+      tag: "control plane",
+      summary: "The bots that name themselves in their user agent",
+      answers: { 200: "DeclaredBotsAnswer" },
+    },
+    handle: () => {
+      const catalogue = catalogues.read();
+      if (made?.from !== catalogue) made = { from: catalogue, body: listText(catalogue) };
+      return { status: 200, contentType: jsonType, body: made.body };
+    },
+  };
+}
+
+function listText({ version, entries }: DeclaredBotCatalogue): string {
+  const data = entries.map(({ name, operator, category, token }) => ({ name, operator, category, token }));
+  return JSON.stringify({ data, meta: { count: data.length, version } } satisfies DeclaredBotsAnswer);
+}

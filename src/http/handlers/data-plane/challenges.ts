@@ -1,0 +1,178 @@
+/**
+ * `POST /v1/challenges` and `/v1/challenges/solution`: what `challenge.js` asks in the visitor's browser, with the site key, like the ingest. The
+ * session is the resource: it is looked for before the rest of the body is.
+ */
+import type { HttpRequest } from "uWebSockets.js";
+import type { Credentials, KeyHolder } from "../../../auth/credentials.js";
+import type { ChallengeAnswer, ClearedAnswer } from "../../../contract/api-answers.js";
+import { defaultChallengeSettings } from "../../../contract/challenge.js";
+import type { Project } from "../../../contract/entities.js";
+import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
+import type { RouteDoc } from "../../../contract/route-doc.js";
+import type { VerdictPart } from "../../../contract/session.js";
+import type { Challenges } from "../../../control-plane/challenges.js";
+import type { Sessions } from "../../../control-plane/sessions.js";
+import { Refusal, refuse } from "../../../errors.js";
+import { boundedValue } from "../../../ingest/frame.js";
+import { limits } from "../../../limits.js";
+import type { Exchange } from "../../exchange.js";
+import { json, type Reply, refusal } from "../../reply.js";
+import type { PublicRoute, RawRoute } from "../../route.js";
+import { cors, preflight } from "./cors.js";
+
+export interface ChallengeServices {
+  readonly credentials: Credentials;
+  readonly sessions: Sessions;
+  readonly challenges: Challenges;
+  readonly onFailure: (error: unknown, requestId: string) => void;
+}
+
+/** A request whose credential and session are known. */
+interface ChallengeCall {
+  readonly project: Project;
+  readonly token: string;
+  readonly part: VerdictPart;
+  readonly body: JsonObject;
+  /** As far as verdicts know it. */
+  readonly userAgent: string;
+}
+
+type Handle = (services: ChallengeServices, call: ChallengeCall) => Promise<Reply>;
+
+export function challengeRoutes(services: ChallengeServices): (RawRoute | PublicRoute)[] {
+  return [
+    route(services, "/v1/challenges", issue, {
+      id: "issueChallenge",
+      tag: "data plane",
+      summary: "A proof of work for a session, in the form of an ALTCHA challenge",
+      description:
+        "Asked by `challenge.js`. The challenge is signed and nothing is stored of it; it is valid for ten minutes and for this session " +
+        "alone. 409 without code while the project's challenge is not enabled.",
+      body: "ChallengeBody",
+      bodyTypes: ["application/json", "text/plain"],
+      answers: { 200: "ChallengeAnswer" },
+      refusals: ["unknownSession", "conflict", "invalidPayload"],
+    }),
+    preflightRoute("/v1/challenges", "preflightChallenge"),
+    route(services, "/v1/challenges/solution", solve, {
+      id: "solveChallenge",
+      tag: "data plane",
+      summary: "Take the solution of a challenge, and clear the session",
+      description:
+        "`solution` is base64 of JSON `{challenge, solution}`, as altcha-lib makes it. A solution counts once.",
+      body: "SolutionBody",
+      bodyTypes: ["application/json", "text/plain"],
+      answers: { 200: "ClearedAnswer" },
+      refusals: ["unknownSession", "conflict", "challengeUsed", "invalidPayload"],
+    }),
+    preflightRoute("/v1/challenges/solution", "preflightSolution"),
+  ];
+}
+
+function preflightRoute(path: string, id: string): PublicRoute {
+  return {
+    method: "options",
+    path,
+    credential: "none",
+    doc: { id, tag: "data plane", summary: `CORS preflight of \`${path}\``, answers: { 204: "empty" } },
+    handle: () => ({ status: 204, headers: preflight }),
+  };
+}
+
+function route(services: ChallengeServices, path: string, handle: Handle, doc: RouteDoc): RawRoute {
+  return {
+    method: "post",
+    path,
+    credential: "site-key",
+    doc,
+    handleRaw: (exchange, req) => take(services, exchange, req, handle),
+  };
+}
+
+function take(services: ChallengeServices, exchange: Exchange, req: HttpRequest, handle: Handle): void {
+  const siteKey = req.getHeader("x-service-site-key");
+  const userAgent = boundedValue(req.getHeader("user-agent"));
+  const early = siteKey === "" ? null : holderOf(services, siteKey);
+  if (early instanceof Refusal) {
+    exchange.send({ ...refusal(early), headers: cors });
+    return;
+  }
+  exchange.readBody({
+    bytesMax: limits.challengeBodyBytesMax,
+    isAnonymous: siteKey === "",
+    headers: cors,
+    onCrowded: () => crowded,
+    onBody: (bytes) => {
+      const call = callOf(services, siteKey, bytes, userAgent);
+      if (call instanceof Refusal) {
+        exchange.send({ ...refusal(call), headers: cors });
+        return;
+      }
+      handle(services, call).then(
+        (reply) => exchange.send({ ...reply, headers: cors }),
+        (error: unknown) => {
+          services.onFailure(error, exchange.requestId);
+          const failed = refuse("internal", "the request failed; the log knows why, by its request id");
+          exchange.send({ ...refusal(failed), headers: cors });
+        },
+      );
+    },
+  });
+}
+
+const crowded: Reply = {
+  ...refusal(refuse("unavailable", "too many bodies are on their way; send the request again")),
+  headers: cors,
+};
+
+function holderOf({ credentials }: ChallengeServices, siteKey: string): KeyHolder | Refusal {
+  const holder = credentials.keyHolder("site", siteKey);
+  if (holder === null) return refuse("unauthenticated", "a valid site key is required");
+  return holder.account.subscription === "active"
+    ? holder
+    : refuse("noActiveSubscription", "the account has no active subscription");
+}
+
+function callOf(
+  services: ChallengeServices,
+  headerKey: string,
+  bytes: Buffer,
+  userAgent: string,
+): ChallengeCall | Refusal {
+  const body = parseJsonObject(bytes);
+  const bodyKey = body instanceof Refusal ? undefined : body["site_key"];
+  const holder = holderOf(services, headerKey || (typeof bodyKey === "string" ? bodyKey : ""));
+  if (holder instanceof Refusal) return holder;
+  if (body instanceof Refusal) return body;
+  const token = body["session_token"];
+  if (typeof token !== "string") return refuse("invalidPayload", "session_token must be string");
+  const part = services.sessions.verdictPart(holder.project.id, token);
+  if (part === null) return refuse("unknownSession", "this project has no such session");
+  return { project: holder.project, token, part, body, userAgent };
+}
+
+const disabled = refusal(refuse("conflict", "verdictd's own challenge is not enabled on this project"));
+
+function isEnabled({ challenge = defaultChallengeSettings }: Project): boolean {
+  return challenge.enabled;
+}
+
+const issue: Handle = async ({ challenges }, { project, token, part }) => {
+  if (!isEnabled(project)) return disabled;
+  const issued = await challenges.issue(project, token, part);
+  if (issued instanceof Refusal) return refusal(issued);
+  const { parameters, signature } = issued.puzzle;
+  const expiresAt = new Date(issued.expiresAtMs).toISOString();
+  return json(200, { parameters, signature, expires_at: expiresAt } satisfies ChallengeAnswer);
+};
+
+const solve: Handle = async ({ challenges }, { project, token, body, userAgent }) => {
+  const { solution } = body;
+  if (typeof solution !== "string") return refusal(refuse("invalidPayload", "solution must be string"));
+  if (!isEnabled(project)) return disabled;
+  const passedAtMs = await challenges.solve(project, token, solution, userAgent);
+  if (passedAtMs instanceof Refusal) return refusal(passedAtMs);
+  const { clearanceMinutes } = project.challenge ?? defaultChallengeSettings;
+  const expiresAt = new Date(passedAtMs + clearanceMinutes * 60_000).toISOString();
+  return json(200, { cleared: true, expires_at: expiresAt } satisfies ClearedAnswer);
+};

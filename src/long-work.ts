@@ -1,0 +1,65 @@
+/**
+ * Long work of a thread that also answers requests: cut by time, and of all that is under way one slice a turn of the event loop. So
+ * however much is asked for, other requests wait for one slice at most, and what nobody waits for any more ends.
+ */
+import { limits } from "./limits.js";
+
+export class LongWork {
+  readonly #clock: () => number;
+  readonly #waiting: (() => void)[] = [];
+  #isScheduled = false;
+
+  /** `clock` gives ms. */
+  constructor(clock: () => number = () => performance.now()) {
+    this.#clock = clock;
+  }
+
+  /** A piece of work; nothing of it may be done before `next` says so. */
+  begin(isAborted: () => boolean = () => false): Slices {
+    return new Slices(this.#clock, () => this.#nextTurn(), isAborted);
+  }
+
+  /** Resolves when it is this caller's turn: one after another, each on a turn of its own. */
+  #nextTurn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#waiting.shift()?.();
+      if (this.#waiting.length > 0) this.#schedule();
+    });
+  }
+}
+
+/** The slices of one piece of work. */
+export class Slices {
+  readonly #clock: () => number;
+  readonly #nextTurn: () => Promise<void>;
+  readonly #isAborted: () => boolean;
+  #endsMs = 0;
+
+  constructor(clock: () => number, nextTurn: () => Promise<void>, isAborted: () => boolean) {
+    this.#clock = clock;
+    this.#nextTurn = nextTurn;
+    this.#isAborted = isAborted;
+  }
+
+  /** Whether the slice is used up: time to call `next`. About 50 ns. */
+  get isOver(): boolean {
+    return this.#clock() >= this.#endsMs;
+  }
+
+  /** Resolves when the next slice begins: true, or false when whoever asked has gone and the work is to end. */
+  async next(): Promise<boolean> {
+    await this.#nextTurn();
+    this.#endsMs = this.#clock() + limits.workSliceMs;
+    return !this.#isAborted();
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The page of verdictd's own challenge, sent at the address that was asked for: it loads the SDK and `challenge.js`, which pass the challenge
+ * and load the address again. Used by the middlewares and by forward-auth.
+ */
+import { challengeTexts, pageLanguage } from "./challenge-texts.js";
+import { type DenialResponse, denialResponse, escapeHtml } from "./denial-page.js";
+
+export interface ChallengePage {
+  /** The project's public key. */
+  readonly siteKey: string;
+  /** Where the visitor's browser finds `/sdk.js` and `/challenge.js`; "" for the site's own address. */
+  readonly scriptOrigin: string;
+  /** The cookie that holds the token. */
+  readonly cookieName: string;
+  /** The site's name, as visitors know it: its host. */
+  readonly site: string;
+  /** Of the request: what a form posted is not sent again by loading the address anew. */
+  readonly method: string;
+  readonly acceptLanguage: string;
+  /** For support; "" when there is none. */
+  readonly verdictId: string;
+}
+
+/** The policy names its hash, so a changed style needs `styleHash` changed too (a test says so). */
+export const challengeStyle =
+  ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:12vh auto;padding:0 1rem;overflow-wrap:anywhere}" +
+  "progress{width:100%}button{font:inherit;padding:.5rem 1rem}code{user-select:all}" +
+  "@media(prefers-reduced-motion:reduce){progress{display:none}}";
+const styleHash = "sha256-6e9BhvNXPIFShcTXUqz/MEiuNPg81W5+jNhM1ko8UkM=";
+
+/** 403 with the page for a visitor who takes HTML, else with JSON that names the code. Never cached. Never throws. */
+export function challengeResponse(page: ChallengePage, accept: string): DenialResponse {
+  const denial = { kind: "challenge", verdictId: page.verdictId } as const;
+  return accept.includes("text/html") ? pageResponse(page) : denialResponse(denial, accept);
+}
+
+function pageResponse(page: ChallengePage): DenialResponse {
+  const source = page.scriptOrigin === "" ? "'self'" : originOf(page.scriptOrigin);
+  const policy =
+    `default-src 'none'; script-src ${source}; connect-src ${source}; worker-src ${source}; style-src '${styleHash}'; img-src data:; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types verdictd";
+  return {
+    status: 403,
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+      "Referrer-Policy": "no-referrer",
+      "Content-Security-Policy": policy,
+      Vary: "Accept, Accept-Language",
+      "X-Verdict-Action": "challenge",
+      ...(page.verdictId !== "" && { "X-Verdict-Id": page.verdictId }),
+    },
+    body: html(page),
+  };
+}
+
+function originOf(address: string): string {
+  try {
+    return new URL(address).origin;
+  } catch {
+    return "'self'";
+  }
+}
+
+function html({ siteKey, scriptOrigin, cookieName, site, method, acceptLanguage, verdictId }: ChallengePage): string {
+  const language = pageLanguage(acceptLanguage);
+  const texts = challengeTexts[language]!;
+  const base = scriptOrigin.replace(/\/+$/, "");
+  const isForm = method !== "" && method !== "GET" && method !== "HEAD";
+  const data = {
+    done: texts.done,
+    failed: texts.failed,
+    again: texts.again,
+    ...(isForm && { form: texts.form, back: texts.back }),
+  };
+  const attributes = Object.entries(data).map(([name, text]) => ` data-${name}="${escapeHtml(text)}"`);
+  const reference = verdictId === "" ? "" : `<p>${texts.reference} <code>${escapeHtml(verdictId)}</code></p>\n`;
+  const name = site === "" ? "" : `<p>${escapeHtml(site)}</p>\n`;
+  return `<!doctype html>
+<html lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(texts.title)}</title>
+<style>${challengeStyle}</style>
+<script defer src="${escapeHtml(base)}/sdk.js" data-site-key="${escapeHtml(siteKey)}" data-cookie-name="${escapeHtml(cookieName)}"></script>
+<script type="module" src="${escapeHtml(base)}/challenge.js"></script>
+<main data-verdictd${attributes.join("")}>
+<h1>${escapeHtml(texts.title)}</h1>
+${name}<p>${escapeHtml(texts.message)}</p>
+<progress aria-label="${escapeHtml(texts.working)}"></progress>
+<p role="status">${escapeHtml(texts.working)}</p>
+<noscript><p>${escapeHtml(texts.noScript)}</p></noscript>
+${reference}</main>
+</html>
+`;
+}

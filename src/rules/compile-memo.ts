@@ -1,0 +1,28 @@
+/**
+ * Compiled expressions by their source, so that a change of one rule costs one compilation and not that of the whole project's. Two generations:
+ * what is asked for moves to the newer one, and the older one goes when that is full.
+ */
+import { limits } from "../limits.js";
+import { type CompiledRule, compileRule } from "./compile-rule.js";
+import type { RuleFault } from "./fault.js";
+
+export class CompileMemo {
+  #newer = new Map<string, CompiledRule | RuleFault>();
+  #older = new Map<string, CompiledRule | RuleFault>();
+  #characters = 0;
+
+  /** As `compileRule`. Holds sources of at most twice `limits.compiledSourceCharactersMax` characters. */
+  compile(source: string): CompiledRule | RuleFault {
+    let compiled = this.#newer.get(source);
+    if (compiled !== undefined) return compiled;
+    compiled = this.#older.get(source) ?? compileRule(source);
+    if (this.#characters > limits.compiledSourceCharactersMax) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+      this.#characters = 0;
+    }
+    this.#newer.set(source, compiled);
+    this.#characters += source.length;
+    return compiled;
+  }
+}

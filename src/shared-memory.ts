@@ -1,0 +1,35 @@
+/** Memory that all HTTP threads of a process share beside the store: made once at start, and handed to each. */
+import { newChallengingRules } from "./challenge/challenging-rules.js";
+import { newReadinessBoard } from "./http/readiness.js";
+import { shippedFacts } from "./network/network-files.js";
+import { newRates } from "./requests/rates.js";
+import { newNonceTable } from "./signed-agents/nonces.js";
+
+/** Can be posted to other threads. */
+export interface SharedMemory {
+  readonly readiness: SharedArrayBuffer;
+  readonly challengingRules: SharedArrayBuffer;
+  /** Of signed requests. */
+  readonly nonces: SharedArrayBuffer;
+  /** Network facts as they were at start: `RunningServer.useNetwork` puts others in their place. */
+  readonly network: SharedArrayBuffer;
+  readonly requestRates: SharedArrayBuffer;
+}
+
+/** `network` is a table of network facts; default: the shipped one. */
+export function newSharedMemory(httpThreads: number, network = shippedFacts()): SharedMemory {
+  return {
+    readiness: newReadinessBoard(httpThreads),
+    challengingRules: newChallengingRules(),
+    nonces: newNonceTable(),
+    network,
+    requestRates: newRates(),
+  };
+}
+
+/** An HTTP thread among those of its process. */
+export interface ThreadPlace {
+  readonly shared: SharedMemory;
+  /** From 0. */
+  readonly number: number;
+}

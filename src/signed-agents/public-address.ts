@@ -1,0 +1,14 @@
+/** Which addresses are on the public internet: the only ones that verdictd connects to for a name that somebody else chose. */
+import ipaddr from "ipaddr.js";
+
+/**
+ * Whether the text is a global unicast address. Private, loopback, link-local, shared, documentation, multicast and translated ones
+ * (IPv4 inside of IPv6 too) are not.
+ */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  if (address.range() !== "unicast") return false;
+  // Of IPv6 only 2000::/3 is given out (RFC 4291, section 2.4).
+  return address.kind() === "ipv4" || ((address as ipaddr.IPv6).parts[0]! & 0xe000) === 0x2000;
+}

@@ -1,0 +1,87 @@
+/**
+ * Every number that a stored field of a session has ever had, with its name and kind, and records that older builds wrote. Append only: a
+ * new field adds a line, a field that goes keeps its line and stands among `retiredFields`, and no golden record is ever made anew.
+ */
+
+/** In the order of their numbers, from 0. */
+export const givenNumbers = `
+  batches:u32 events:u32 firstSeenMs:f64 lastSeenMs:f64 pages:u16 presenceEvents:u32 userAgentHash:u32
+  userAgentChanges:u16 toolAgent:u8 browserFamily:u8 browserVersion:u16 browserSystem:u8 browserMobile:u8
+  browserEmbedded:u8 networkHash:u32 networkChanges:u16 noUserAgent:u16 noAcceptLanguage:u16
+  anyAcceptLanguage:u16 noAccept:u16 noAcceptEncoding:u16 noBrotli:u16 noOrigin:u16 plainOrigin:u16
+  otherOrigin:u16 noFetchMetadata:u16 partFetchMetadata:u16 navigationFetch:u16 noClientHints:u16
+  clientHintsForeign:u16 libraryAccept:u16 ipSessionsMax:u16 shapeSessionsMax:u16 crawlerClaim:u8
+  futureEvents:u16 timeReversals:u16 badCoordinates:u16 outsideViewport:u16 badDurations:u16 points:u32 rawT:f64
+  rawX:f32 rawY:f32 rushes:u32 pathT:f64 pathX:f32 pathY:f32 stepX:f32 stepY:f32 stepMs:f32 priorX:f32
+  priorY:f32 steps:u32 pairs:u32 pairsSame:u32 pairBend:f32 pairLength:f32 triples:u32 triplesSmooth:u32
+  turns:u32 turnSum:f32 paces:u32 paceProducts:f32 paceSquares:f32 gaps:u32 gapSum:f32 gapSquares:f32
+  fractionPoints:u32 jumps:u16 strokes:u16 straightSum:f32 straightSquares:f32 strokeDistanceSum:f32
+  strokeDistanceSquares:f32 strokeTimeSum:f32 strokeTimeSquares:f32 strokeProducts:f32 spurts:u16
+  spurtsAbrupt:u16 strokeSteps:u16 strokeX:f32 strokeY:f32 strokeLength:f32 strokeMs:f32 ring:u32 ring0:u32
+  ring1:u32 ring2:u32 ring3:u32 ring4:u32 ring5:u32 ring6:u32 ringX:f32 ringY:f32 shingles:u32
+  shinglesReplayed:u32 turnHashes:u32 turnHashesReplayed:u32 turnXWay:u8 turnXEdge:u32 turnXHeld:u8 turnX0:u32
+  turnX1:u32 turnX2:u32 turnYWay:u8 turnYEdge:u32 turnYHeld:u8 turnY0:u32 turnY1:u32 turnY2:u32 fractionalN:u32
+  fractionalSum:f32 coalescedN:u32 coalescedSum:f32 lagN:u32 lagSum:f32 mismatchN:u32 mismatchSum:f32
+  untrusted:u32 trusted:u32 clicks:u32 holds:u32 holdsShort:u32 holdSum:f32 holdSquares:f32 clicksPlaced:u32
+  clicksUnmoved:u32 clicksJumped:u32 clicksMeasured:u32 clicksCentered:u32 clicksByKey:u32 pointsAtClick:u32
+  clickX:f32 clickY:f32 touches:u32 touchFlat:u32 scrollsUncaused:u32 scrolls:u32 scrollT:f64 scrollGaps:u32
+  scrollGapSum:f32 scrollGapSquares:f32 scrollSame:u32 scrollDistance:f32 keys:u32 dwells:u32 dwellSum:f32
+  dwellSquares:f32 dwellsShort:u32 flights:u32 flightSum:f32 flightSquares:f32 flightsShort:u32 keyT:f64
+  backspaces:u16 pastes:u16 forms:u16 submits:u16 honeypots:u16 unkeyed:u32 formChanges:u32 instantFills:u16
+  clicksTrusted:u32 clicksUntrusted:u32 clicksTracked:u32 clicksAstray:u32 rowsTimed:u32 rowsWhole:u32
+  bareReports:u32 resumes:u32 leaps:u32 flightsInstant:u32 slowSteps:u32 swerveChances:u32 swerves:u32
+  swervesBack:u32 strokePeak:u32 peakSum:u32 peakSquares:u32 webdriver:u8 uaMobile:u8 uaDiffers:u8
+  brandsDiffer:u8 headlessBrand:u8 languagesDiffer:u8 languageCount:u8 tzOffset:f32 cpu:u16 memory:f32
+  touchPoints:u8 plugins:u16 mimeTypes:u16 screenW:u16 screenH:u16 availW:u16 availH:u16 innerW:u16 innerH:u16
+  outerW:u16 outerH:u16 dpr:f32 colorDepth:u8 chromeObject:u8 permissionsMismatch:u8 evalLength:u16
+  stackProbe:u8 rtt:f32 rafMean:f32 rafSd:f32 ttfb:f32 load:f32 clockSkewMin:f32 clockSkewMax:f32 platform:text
+  languages:text timezone:text webglRenderer:text driverArtifacts:text nativeTampered:text iframeMismatch:text
+  workerMismatch:text pageUserAgent:text permission:text acceptLanguage:text pathShares:u8 pathRoom:u16
+  rowGaps:u32 rowGapsWhole:u32 keyTimes:u32 keyTimesWhole:u32 wheelBursts:u32 wheelLeaps:u32
+`
+  .trim()
+  .split(/\s+/)
+  .map((each) => ({ name: each.split(":")[0]!, kind: each.split(":")[1]! }));
+
+/** What the golden records hold in the field of a number. */
+export function goldenValue(number: number, kind: string): number | string {
+  if (kind === "text") return number === 213 ? "Win32" : `text ${number} é`;
+  if (kind === "u8") return 1 + (number % 200);
+  if (kind === "u16") return 1000 + number;
+  if (kind === "u32") return 100_000 + number;
+  return kind === "f32" ? number + 0.5 : 1.7e12 + number;
+}
+
+/** Records with every field of their time, by who wrote them. */
+export const goldenRecords = [
+  {
+    writtenBy: "the build of version 5, which knew fields by position",
+    fields: 224,
+    base64:
+      "BRYD/////////////////////////////////////6CNBqGNBgAggFb+vHhCADCAVv68eELsB6WNBqaNBu8HCQryBwwNDq6NBvcH+Af5B/oH+w" +
+      "f8B/0H/gf/B4AIgQiCCIMIhAiFCIYIhwiICCKKCIsIjAiNCI4Ix40GAICCVv68eEIAACZCAAAqQsuNBgDAglb+vHhCAAA2QgAAOkIAAD5CAABC" +
+      "QgAARkIAAEpCAABOQtSNBtWNBtaNBgAAXkIAAGJC2Y0G2o0G240GAAByQt2NBgAAekIAAH5C4I0GAACDQgAAhULjjQasCK0IAACNQgAAj0IAAJ" +
+      "FCAACTQgAAlUIAAJdCAACZQrUItgi3CAAAoUIAAKNCAAClQgAAp0L0jQb1jQb2jQb3jQb4jQb5jQb6jQb7jQYAALlCAAC7Qv6NBv+NBoCOBoGO" +
+      "BmODjgZlhY4Gho4Gh44GaYmOBmuLjgaMjgaNjgaOjgYAAN9CkI4GAADjQpKOBgAA50KUjgYAAOtClo4Gl44GmI4GmY4Gmo4GAAD3QgAA+UKdjg" +
+      "aejgafjgagjgahjgaijgajjgYAgARDAIAFQ6aOBqeOBqiOBqmOBgCgiFb+vHhCq44GAIAMQwCADUOujgYAgA9DsI4GsY4GAIASQwCAE0O0jga1" +
+      "jgYAgBZDAIAXQ7iOBgCQiVb+vHhCggmDCYQJhQmGCb+OBsCOBokJwo4Gw44GxI4GxY4Gxo4Gx44GyI4GyY4Gyo4Gy44GzI4GzY4Gzo4Gz44G0I" +
+      "4G0Y4G0o4GtAG1AbYBtwG4AbkBugEAgDpDowkAgDxDvgGmCacJqAmpCaoJqwmsCa0JrgmvCQCASEMCAwS0CQYAgE5DAIBPQwCAUEMAgFFDAIBS" +
+      "QwCAU0MAgFRDgAt0ZXh0IDIxNCDDqQt0ZXh0IDIxNSDDqQt0ZXh0IDIxNiDDqQt0ZXh0IDIxNyDDqQt0ZXh0IDIxOCDDqQt0ZXh0IDIxOSDDqQ" +
+      "t0ZXh0IDIyMCDDqQt0ZXh0IDIyMSDDqQt0ZXh0IDIyMiDDqQt0ZXh0IDIyMyDDqQ==",
+  },
+  {
+    writtenBy: "the first build of version 6",
+    fields: 224,
+    base64:
+      "BhcDHP////////////////////////////////////+gjQahjQYAIIBW/rx4QgAwgFb+vHhC7AeljQamjQbvBwkK8gcMDQ6ujQb3B/gH+Qf6B/" +
+      "sH/Af9B/4H/weACIEIggiDCIQIhQiGCIcIiAgiigiLCIwIjQiOCMeNBgCAglb+vHhCAAAmQgAAKkLLjQYAwIJW/rx4QgAANkIAADpCAAA+QgAA" +
+      "QkIAAEZCAABKQgAATkLUjQbVjQbWjQYAAF5CAABiQtmNBtqNBtuNBgAAckLdjQYAAHpCAAB+QuCNBgAAg0IAAIVC440GrAitCAAAjUIAAI9CAA" +
+      "CRQgAAk0IAAJVCAACXQgAAmUK1CLYItwgAAKFCAACjQgAApUIAAKdC9I0G9Y0G9o0G940G+I0G+Y0G+o0G+40GAAC5QgAAu0L+jQb/jQaAjgaB" +
+      "jgZjg44GZYWOBoaOBoeOBmmJjgZri44GjI4GjY4Gjo4GAADfQpCOBgAA40KSjgYAAOdClI4GAADrQpaOBpeOBpiOBpmOBpqOBgAA90IAAPlCnY" +
+      "4Gno4Gn44GoI4GoY4Goo4Go44GAIAEQwCABUOmjganjgaojgapjgYAoIhW/rx4QquOBgCADEMAgA1Dro4GAIAPQ7COBrGOBgCAEkMAgBNDtI4G" +
+      "tY4GAIAWQwCAF0O4jgYAkIlW/rx4QoIJgwmECYUJhgm/jgbAjgaJCcKOBsOOBsSOBsWOBsaOBseOBsiOBsmOBsqOBsuOBsyOBs2OBs6OBs+OBt" +
+      "COBtGOBtKOBrQBtQG2AbcBuAG5AboBAIA6Q6MJAIA8Q74BpgmnCagJqQmqCasJrAmtCa4JrwkAgEhDAgMEtAkGAIBOQwCAT0MAgFBDAIBRQwCA" +
+      "UkMAgFNDAIBUQ4ALdGV4dCAyMTQgw6kLdGV4dCAyMTUgw6kLdGV4dCAyMTYgw6kLdGV4dCAyMTcgw6kLdGV4dCAyMTggw6kLdGV4dCAyMTkgw6" +
+      "kLdGV4dCAyMjAgw6kLdGV4dCAyMjEgw6kLdGV4dCAyMjIgw6kLdGV4dCAyMjMgw6k=",
+  },
+] as const;

@@ -1,0 +1,44 @@
+/** The files of `--ip-database` in a running server: damage stops the start, SIGHUP takes a new file over or keeps the old facts. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { mmdbFile } from "../support/mmdb.js";
+import { verdictd } from "../support/process.js";
+import { startServer } from "../support/server.js";
+
+const fileOf = (country: string) => mmdbFile({ networks: { "8.8.8.0/24": { country_code: country } } });
+
+t.test("a damaged file stops the start with one line that names it", async (t) => {
+  const dir = t.testdir({ "bad.mmdb": "no database" });
+  const { code, stdout, stderr } = await verdictd([
+    "serve",
+    "--data-dir",
+    join(dir, "store"),
+    "--port",
+    "0",
+    "--admin-port",
+    "0",
+    "--ip-database",
+    join(dir, "bad.mmdb"),
+  ]);
+  t.equal(code, 1);
+  t.notMatch(stdout, /listening/);
+  t.match(stderr, /^verdictd: --ip-database: ".*bad\.mmdb" is no MaxMind DB file, or it was cut off\n$/);
+});
+
+t.test("SIGHUP takes a new file over on all threads, and keeps the old facts when it is damaged", async (t) => {
+  const dir = t.testdir();
+  const [file, other] = [join(dir, "one.mmdb"), join(dir, "two.mmdb")];
+  writeFileSync(file, fileOf("AT"));
+  writeFileSync(other, fileOf("CH"));
+  const flags = ["--ip-database", file, "--ip-database", other, "--http-threads", "2"];
+  const server = await startServer(t, flags, join(dir, "store"));
+  writeFileSync(file, fileOf("DE"));
+  server.child.kill("SIGHUP");
+  t.same((await server.logged("network facts renewed"))["files"], [file, other]);
+  writeFileSync(file, "damaged");
+  server.child.kill("SIGHUP");
+  const refused = await server.logged("the new network facts are not used, the old ones stay");
+  t.match(JSON.stringify(refused), /one\.mmdb.* is no MaxMind DB file/);
+  t.equal((await server.ask("GET", "/healthz", {})).status, 200);
+});
