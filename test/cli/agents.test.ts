@@ -25,7 +25,7 @@ t.test(
       "broken.json": JSON.stringify({ keys: [{ ...key.jwk, x: "AA" }] }),
       "text.json": "keys",
     });
-    const server = await startServer(t, ["--no-agent-fetch"], join(files, "store"));
+    const server = await startServer(t, [], join(files, "store"));
     const shown = async () => (await server.ask("GET", "/v1/signed-agents")).json;
     const agents = (...words: string[]) => server.command("agents", ...words);
     const failure = async (...words: string[]) => {
