@@ -1,7 +1,7 @@
 /**
  * Prints how well the engines tell people from programs: per human source and per generator, never pooled, with Wilson 95 %
  * intervals. Recorded traces run through the real path (shingles, fold, engines, combine) as sessions of a plain Chrome, people
- * first, so that replays meet their originals. Usage: quality [train|dev|all] [sdk|moves].
+ * first, so that replays meet their originals. Usage: quality [train|dev|all] [sdk|system|moves].
  */
 import { fileURLToPath } from "node:url";
 import type { RequestFacts } from "../src/contract/evidence.js";
@@ -141,6 +141,12 @@ export function measure(folder: string, split: string, form: TraceForm): Outcome
   return [...measured, ...programs].map((trace) => scoreTrace(trace, form, index));
 }
 
+const formLabels: Record<TraceForm, string> = {
+  sdk: "as the SDK sends it",
+  system: "as the SDK sends what the operating system delivers",
+  moves: "one event a move",
+};
+
 function main(): void {
   const folder = dataFolder();
   if (folder === null) {
@@ -148,10 +154,10 @@ function main(): void {
     return;
   }
   const [split = "dev", form = "both"] = process.argv.slice(2);
-  for (const each of ["sdk", "moves"] as const) {
+  for (const each of ["sdk", "system", "moves"] as const) {
     if (form !== "both" && form !== each) continue;
     const outcomes = measure(folder, split, each);
-    const label = each === "sdk" ? "as the SDK sends it" : "one event a move";
+    const label = formLabels[each];
     print(
       `People called programs (${split}, ${label}); goal: at most 1 % and 0.1 %`,
       groups(

@@ -20,8 +20,11 @@ export interface Trace {
   readonly events: readonly TraceRow[];
 }
 
-/** `sdk`: rows of points, at least 7 ms apart, batches of 5 s. `moves`: one event a move, batches of 40 events. */
-export type TraceForm = "sdk" | "moves";
+/**
+ * `sdk`: rows of points, at least 7 ms apart, batches of 5 s. `system`: the same with what the SDK measures of input that the operating system
+ * delivers, several moves in a report. `moves`: one event a move, batches of 40 events.
+ */
+export type TraceForm = "sdk" | "system" | "moves";
 
 /** The folder of recorded data: `VERDICTD_TRACES`, or `../shared/data`; null when there is none. */
 export function dataFolder(): string | null {
@@ -70,8 +73,8 @@ export function batchesOf(
   const writer = new BatchWriter();
   for (const [type, payload] of opening) writer.add(type, 0, payload);
   writer.cut();
-  if (form === "sdk") writeAsSdk(trace, writer);
-  else writeMoves(trace, writer);
+  if (form === "moves") writeMoves(trace, writer);
+  else writeAsSdk(trace, writer, form === "system" ? systemMeasures : {});
   writer.cut();
   return writer.batches;
 }
@@ -80,8 +83,16 @@ const sdkSpacingMs = 7;
 const sdkBatchMs = 5000;
 const rowsMax = 256;
 
+const systemMeasures: EventPayload = {
+  coalesced: 1.8,
+  fractional: 0,
+  dispatch_lag: 4.2,
+  movement_mismatch: 0,
+  pointer_type: "mouse",
+};
+
 /** As the SDK does it: a click is recorded at once, the stretch of moves around it when the batch is cut. */
-function writeAsSdk(trace: Trace, writer: BatchWriter): void {
+function writeAsSdk(trace: Trace, writer: BatchWriter, measures: EventPayload): void {
   let points: [number, number, number][] = [];
   let strokes: [number, number][] = [];
   let pointsAt = 0;
@@ -89,7 +100,7 @@ function writeAsSdk(trace: Trace, writer: BatchWriter): void {
   let downAt = Number.NaN;
   let batchAt = 0;
   const drainPoints = (now: number) => {
-    if (points.length > 0) writer.add("mouse", now, { t: pageOpenMs + pointsAt, points, trusted: true });
+    if (points.length > 0) writer.add("mouse", now, { t: pageOpenMs + pointsAt, points, trusted: true, ...measures });
     points = [];
   };
   const drain = (now: number) => {

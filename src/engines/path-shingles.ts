@@ -73,16 +73,23 @@ class ShingleWindow {
     if ((mixed & sampledMask) === 0 && !this.isDull()) this.hashes.push(mixed >>> 0);
   }
 
-  /** Slow or straight drawing on a pixel grid gives the same few steps to everybody. */
+  /**
+   * Slow or straight drawing on a pixel grid gives the same few steps to everybody, and so do number pads and sticks, which go along axes and
+   * diagonals only and gather speed as they are made to.
+   */
   private isDull(): boolean {
     let distinct = 0;
     let reach = 0;
+    let isLocked = true;
     for (let index = 0; index < shingleSteps; index++) {
       const step = this.ring[index]!;
-      reach += Math.abs(step >> 16) + Math.abs((step << 16) >> 16);
+      const across = Math.abs(step >> 16);
+      const down = Math.abs((step << 16) >> 16);
+      reach += across + down;
+      if (across !== 0 && down !== 0 && across !== down) isLocked = false;
       if (!this.isAhead(step, index)) distinct += 1;
     }
-    return distinct < distinctStepsMin || reach < reachMin;
+    return isLocked || distinct < distinctStepsMin || reach < reachMin;
   }
 
   /** Whether the step stands ahead of `end` as well. A loop: `indexOf` is a call, which takes twice as long for a handful. */

@@ -13,8 +13,6 @@ import { decodeSessionToken, encodeSessionToken } from "../contract/session-toke
 import { rulePath } from "../contract/visitor-request.js";
 import { setCrawlerClaim } from "../engines/crawler-claim.js";
 import { foldBatch } from "../engines/fold-batch.js";
-import { shingleHashes } from "../engines/path-shingles.js";
-import { turnHashes } from "../engines/path-turns.js";
 import { scoreSession } from "../engines/score-session.js";
 import {
   newFeatures,
@@ -39,12 +37,12 @@ import {
   isIdempotencyKey,
   rememberIdempotent,
 } from "./idempotency.js";
-import { keepRoom, roomFor } from "./path-room.js";
+import { countPathReuse } from "./path-reuse.js";
 import { placeOfKey, tokenPlaceOf } from "./places.js";
 import { Repeats } from "./repeats.js";
 import { ReplayMemory } from "./replays.js";
 import { SessionCounts } from "./session-counts.js";
-import { countAddress, countShape } from "./sightings.js";
+import { countAddress } from "./sightings.js";
 import { storedAddress } from "./stored-address.js";
 import { TokenMint } from "./token-mint.js";
 import { UsageTally } from "./usage-tally.js";
@@ -233,21 +231,12 @@ function recordBatch(
   if (fresh.length > 0) {
     const ip = storedAddress(facts.ip, transaction.ipStorage);
     transaction.changed.add(session);
-    const surroundings = {
-      sessionsFromIp: isFirst ? countAddress(store, project.id, facts.ip, facts.nowMs) : 0,
-      sessionsWithShape: isFirst ? countShape(store, project.id, fresh, facts.nowMs) : 0,
-      replayedShingles: 0,
-      replayedTurns: 0,
-    };
     try {
-      const name = nameOf(session);
-      const { replays } = transaction;
-      const shingles = shingleHashes(session.features, fresh);
-      const turns = turnHashes(session.features, fresh);
-      const room = roomFor(shingles.length + turns.length, store, project.id, session.features, facts);
-      surroundings.replayedShingles = replays.note(project.id, name, shingles, room);
-      surroundings.replayedTurns = replays.note(project.id, name, turns, room);
-      keepRoom(session.features, room);
+      const owner = { projectId: project.id, name: nameOf(session), features: session.features, isFirst };
+      const surroundings = {
+        sessionsFromIp: isFirst ? countAddress(store, project.id, facts.ip, facts.nowMs) : 0,
+        ...countPathReuse(store, transaction.replays, owner, fresh, facts),
+      };
       foldBatch(session.features, fresh, facts, surroundings);
     } catch (cause) {
       throw new BatchFault("folding failed", { cause });

@@ -1,5 +1,5 @@
 /**
- * Counts across sessions, in hourly buckets that expire whole: how many sessions an address opens, how many open with the very
+ * Counts across sessions, in hourly buckets that expire whole: how many sessions an address opens, how many send the very
  * same batch, what they put into the memory of paths. Bounded by what an hour can bring; read and raised inside the ingest transaction,
  * once a session or seldom.
  */
@@ -11,8 +11,8 @@ import { packSightingCount, unpackSightingCount } from "../store/sighting-count.
 import { Hash64 } from "./hash.js";
 import { subscriberNetwork } from "./subscriber-network.js";
 
-type SightingKind = "address" | "shape" | "paths";
-const kindNumbers: Record<SightingKind, number> = { address: 1, shape: 2, paths: 3 };
+type SightingKind = "address" | "shape" | "paths" | "resent";
+const kindNumbers: Record<SightingKind, number> = { address: 1, shape: 2, paths: 3, resent: 4 };
 
 /** Counts one more sighting of an address; returns how many there were in this hour and the one before, this one included. */
 export function countAddress(store: SessionStore, projectId: number, address: string, nowMs: number): number {
@@ -26,6 +26,13 @@ export function countPathShare(store: SessionStore, projectId: number, address: 
   const hash = new Hash64();
   hash.addText(subscriberNetwork(address));
   return countSighting(store, "paths", projectId, hash, nowMs);
+}
+
+/** The same of a batch that a visitor has sent before, in another session; `sent` is its name in 32 bits. */
+export function countResent(store: SessionStore, projectId: number, sent: number, nowMs: number): number {
+  const hash = new Hash64();
+  hash.add(sent);
+  return countSighting(store, "resent", projectId, hash, nowMs);
 }
 
 /** The same of the shape of a batch; 0 when it has none that is telling. */

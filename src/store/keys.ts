@@ -217,7 +217,7 @@ export function monthOf(atMs: number): string {
 
 export const sightingKeyBytes = 3 + 8;
 
-/** Key of a sighting of this kind, 1 to 3, whose hash is two words. */
+/** Key of a sighting of this kind, 1 to 4, whose hash is two words. */
 export function sightingKey(hour: number, kind: number, projectId: number, hash: readonly number[]): Buffer {
   const key = Buffer.allocUnsafe(sightingKeyBytes);
   writeSightingHour(key, hour);

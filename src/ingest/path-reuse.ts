@@ -1,0 +1,75 @@
+/**
+ * What of a batch's pointer paths another session of the project has shown before, and how many sent this very batch. Part of the ingest
+ * transaction: paths are noted in the project's memory as far as the visitor's room there goes.
+ */
+import type { IngestEvent } from "../contract/events.js";
+import type { RequestFacts, Surroundings } from "../contract/evidence.js";
+import { shingleHashes } from "../engines/path-shingles.js";
+import { turnHashes } from "../engines/path-turns.js";
+import type { SessionFeatures } from "../engines/session-features.js";
+import type { SessionStore } from "../store/session-store.js";
+import { Hash64 } from "./hash.js";
+import { keepRoom, type PathRoom, roomFor } from "./path-room.js";
+import type { ReplayMemory } from "./replays.js";
+import { countResent, countShape } from "./sightings.js";
+import { subscriberNetwork } from "./subscriber-network.js";
+
+/** A session as the memory of paths knows it. */
+export interface PathOwner {
+  readonly projectId: number;
+  /** Names it among those of its project, 32 bits. */
+  readonly name: number;
+  readonly features: SessionFeatures;
+  /** Whether this is its first batch. */
+  readonly isFirst: boolean;
+}
+
+type PathReuse = Pick<Surroundings, "sessionsWithShape" | "replayedShingles" | "replayedTurns">;
+
+/** From this share of known shingles on a batch is a copy. */
+const copyShare = 0.5;
+/** So often a visitor's events may come once more, as those of a second tab or of a page that is loaded again. */
+const resentMax = 2;
+const noRoom: PathRoom = { left: 0 };
+
+/** Notes the paths of a batch and counts what is known of them. Call before `foldBatch`, inside the write transaction. */
+export function countPathReuse(
+  store: SessionStore,
+  replays: ReplayMemory,
+  { projectId, name, features, isFirst }: PathOwner,
+  events: readonly IngestEvent[],
+  facts: RequestFacts,
+): PathReuse {
+  const shingles = shingleHashes(features, events);
+  const turns = turnHashes(features, events);
+  const hashes = shingles.length + turns.length;
+  if (hashes === 0)
+    return { sessionsWithShape: isFirst ? countShape(store, projectId, events, facts.nowMs) : 0, ...nothingReplayed };
+  const room = roomFor(hashes + 1, store, projectId, features, facts);
+  const replayedShingles = replays.note(projectId, name, shingles, room);
+  const replayedTurns = replays.note(projectId, name, turns, room);
+  const isCopy = replayedShingles + replayedTurns >= copyShare * hashes;
+  const sent = sentHash(events, facts);
+  // Only ids of paths that were new are noted: a replay must not excuse the next one.
+  const isResent = replays.note(projectId, name, [sent], isCopy ? noRoom : room) > 0;
+  keepRoom(features, room);
+  if (isCopy && isResent && countResent(store, projectId, sent, facts.nowMs) <= resentMax) {
+    return { sessionsWithShape: 0, ...nothingReplayed };
+  }
+  const sessionsWithShape = isFirst || isCopy ? countShape(store, projectId, events, facts.nowMs) : 0;
+  // The original was not counted, unless it opened its session: a batch is known for a copy only once it was seen.
+  return { sessionsWithShape: sessionsWithShape + (isFirst ? 0 : 1), replayedShingles, replayedTurns };
+}
+
+const nothingReplayed = { replayedShingles: 0, replayedTurns: 0 };
+
+/** Names the first path of a batch by its event's id, the browser and the address that sent it: who resends it is the same visitor. */
+function sentHash(events: readonly IngestEvent[], { ip, userAgent }: RequestFacts): number {
+  const hash = new Hash64();
+  hash.addText(events.find(({ payload }) => payload.points !== undefined || payload.x !== undefined)?.request_id ?? "");
+  hash.addText(subscriberNetwork(ip));
+  hash.addText(userAgent);
+  const words: number[] = [];
+  hash.push(words);
+  return words[0]! >>> 0;
+}
