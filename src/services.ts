@@ -100,7 +100,7 @@ export function buildServices(
   const challengingRules = new ChallengingRules(shared.challengingRules);
   const challenges = new Challenges({
     store,
-    ruleOf: (project, token) => challengingRules.ruleOf(project.id, token),
+    causeOf: (project, token, nowMs) => challengingRules.take(project.id, token, nowMs),
     onEvent: (event) => {
       const counts = { [event.what]: 1, ...(event.what === "passed" && { passedMs: event.tookMs }) };
       traffic.countChallenge(event.projectId, event.rule, counts, now());

@@ -26,7 +26,7 @@ const allowed: Record<string, readonly string[] | null> = {
   rules: ["contract", "detections", "limits", "errors", "ipaddr.js"],
   "verified-bots": ["assets", "contract", "limits", "errors", "text-memo", "tldts", "node:"],
   "signed-agents": ["assets", "contract", "limits", "ipaddr.js", "structured-headers", "node:"],
-  challenge: ["contract", "node:"],
+  challenge: ["contract", "limits", "node:"],
   verdict: ["challenge", "contract", "limits", "errors", "rules"],
   "declared-bots": ["assets", "contract", "detections", "limits", "verified-bots"],
   network: ["assets", "contract", "limits", "verified-bots", "mmdb-lib", "mmdb-lib/lib/decoder.js", "node:"],

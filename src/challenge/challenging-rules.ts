@@ -1,16 +1,36 @@
 /**
- * Which rule challenged a session last, so that its challenge counts for that rule. In memory that all HTTP threads of a process share, of a
- * fixed size: a later session takes the place of an earlier one, whose challenge then counts for no rule.
+ * Which rule challenged a session last, and which of the session's challenges counts for it: one for each time window, and only where a verdict
+ * really was `challenge`. The site key is public, so anybody can ask for challenges without end; a rule's pass rate must not change by that. In
+ * memory that all HTTP threads of a process share, of a fixed size: a later session takes the place of an earlier one, whose challenge then
+ * counts for no rule.
  */
 import { decodeSessionTokenInto } from "../contract/session-token.js";
+import { limits } from "../limits.js";
 
-/** A power of two: 256 KiB. */
+/** A power of two: 384 KiB. */
 const placesMax = 1 << 14;
-/** Two words of the token's random bytes, the project, the rule. */
-const wordsPerPlace = 4;
+/** Two words of the token's random bytes, the project, and the three that follow. */
+const wordsPerPlace = 6;
+/** The rule that challenged the session since its last challenge that counted; 0: none. */
+const challengedBy = 3;
+/** The rule that the session's last counted challenge was counted for, and when: seconds since the epoch. */
+const countedFor = 4;
+const countedAt = 5;
 const tokenBytes = 21;
 /** Where the random bytes of a token begin. */
 const randomAt = 5;
+
+/** The rule that a challenge belongs to. */
+export interface ChallengeCause {
+  /** 0: none that is known. */
+  readonly rule: number;
+  /** When the session's challenge was issued that counts for the rule: this one or an earlier one; ms, 0 where there is none. */
+  readonly countedAtMs: number;
+  /** Whether this is the one that counts. */
+  readonly isCounted: boolean;
+}
+
+const noCause: ChallengeCause = { rule: 0, countedAtMs: 0, isCounted: false };
 
 /** Memory for `ChallengingRules`; can be posted to other threads. */
 export function newChallengingRules(): SharedArrayBuffer {
@@ -25,28 +45,47 @@ export class ChallengingRules {
     this.#words = new Uint32Array(memory);
   }
 
+  /** The rule has challenged the session. */
   note(projectId: number, token: string, rule: number): void {
     const at = this.#placeOf(token);
     if (at === -1) return;
-    this.#words[at] = this.#token.readUInt32LE(randomAt + 4);
-    this.#words[at + 1] = this.#token.readUInt32LE(randomAt + 8);
-    this.#words[at + 2] = projectId;
-    this.#words[at + 3] = rule;
+    if (!this.#isOf(at, projectId)) {
+      this.#words[at] = this.#token.readUInt32LE(randomAt + 4);
+      this.#words[at + 1] = this.#token.readUInt32LE(randomAt + 8);
+      this.#words[at + 2] = projectId;
+      this.#words[at + countedFor] = 0;
+      this.#words[at + countedAt] = 0;
+    }
+    this.#words[at + challengedBy] = rule;
   }
 
-  /** 0 where that is not known. */
-  ruleOf(projectId: number, token: string): number {
+  /** The rule of a challenge that is issued now. Of any number asked for at the same time, on all threads, one counts. */
+  take(projectId: number, token: string, nowMs: number): ChallengeCause {
     const at = this.#placeOf(token);
-    const isIt =
-      at !== -1 &&
-      this.#words[at] === this.#token.readUInt32LE(randomAt + 4) &&
-      this.#words[at + 1] === this.#token.readUInt32LE(randomAt + 8) &&
-      this.#words[at + 2] === projectId;
-    return isIt ? this.#words[at + 3]! : 0;
+    if (at === -1 || !this.#isOf(at, projectId)) return noCause;
+    const countedAtMs = this.#words[at + countedAt]! * 1000;
+    if (nowMs < countedAtMs + limits.challengeMs) {
+      return { rule: this.#words[at + countedFor]!, countedAtMs, isCounted: false };
+    }
+    const rule = Atomics.exchange(this.#words, at + challengedBy, 0);
+    if (rule === 0) return noCause;
+    const nowS = Math.floor(nowMs / 1000);
+    this.#words[at + countedFor] = rule;
+    this.#words[at + countedAt] = nowS;
+    return { rule, countedAtMs: nowS * 1000, isCounted: true };
   }
 
   #placeOf(token: string): number {
     if (!decodeSessionTokenInto(token, this.#token, 0)) return -1;
     return (this.#token.readUInt32LE(randomAt) & (placesMax - 1)) * wordsPerPlace;
+  }
+
+  /** Whether the place is the session's whose token `#placeOf` has read. */
+  #isOf(at: number, projectId: number): boolean {
+    return (
+      this.#words[at] === this.#token.readUInt32LE(randomAt + 4) &&
+      this.#words[at + 1] === this.#token.readUInt32LE(randomAt + 8) &&
+      this.#words[at + 2] === projectId
+    );
   }
 }

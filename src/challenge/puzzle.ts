@@ -13,6 +13,8 @@ export interface PuzzleData {
   readonly issued_at_ms: number;
   /** The rule that asked for it; 0 where that is not known. */
   readonly rule: number;
+  /** When the session's challenge was issued that counts for the rule: this one or an earlier one. 0 where there is none. */
+  readonly counted_at_ms: number;
 }
 
 /** Names and order as ALTCHA signs them: alphabetical. */
@@ -76,7 +78,12 @@ export async function makePuzzle(
   const parameters: PuzzleParameters = {
     algorithm: "PBKDF2/SHA-256",
     cost,
-    data: { issued_at_ms: data.issued_at_ms, rule: data.rule, session: data.session },
+    data: {
+      counted_at_ms: data.counted_at_ms,
+      issued_at_ms: data.issued_at_ms,
+      rule: data.rule,
+      session: data.session,
+    },
     expiresAt,
     keyLength: keyBytes,
     keyPrefix: key.toString("hex", 0, keyBytes / 2),

@@ -115,8 +115,8 @@ export interface ChallengeAnswer {
   parameters: {
     algorithm: "PBKDF2/SHA-256";
     cost: Count;
-    /** Signed with the rest: the session it is for, when it was made, and the rule that asked (0: not known). */
-    data: { session: string; issued_at_ms: number; rule: Count };
+    /** Signed with the rest: the session it is for, when it was made, the rule that asked (0: not known), and when the one was made that counts for the rule. */
+    data: { session: string; issued_at_ms: number; rule: Count; counted_at_ms: number };
     /** Seconds since the epoch. */
     expiresAt: Count;
     keyLength: Count;

@@ -1,4 +1,5 @@
 /** Challenges of verdictd's own: issued without storing anything, and counted once when they are solved. The session's record keeps the pass. */
+import type { ChallengeCause } from "../challenge/challenging-rules.js";
 import { userAgentHash } from "../challenge/clearance.js";
 import { checkSolution, makePuzzle, type Puzzle, type PuzzleKeys, puzzleKeys } from "../challenge/puzzle.js";
 import { workOf } from "../challenge/work.js";
@@ -15,7 +16,7 @@ import { isSolved, rememberSolved } from "../store/solved-challenges.js";
 import type { Store } from "../store/store.js";
 import { bandOfSession } from "../verdict/bands.js";
 
-/** What became of a challenge, for the counts; `rule` 0: not known which one asked for it. */
+/** What became of a challenge, for the counts; `rule` 0: none is known that asked for it, or another one of the session counts for it. */
 export type ChallengeEvent = { readonly projectId: number; readonly rule: number } & (
   | { readonly what: "issued" | "failed" }
   | { readonly what: "passed"; readonly tookMs: number }
@@ -23,8 +24,8 @@ export type ChallengeEvent = { readonly projectId: number; readonly rule: number
 
 export interface ChallengesOptions {
   readonly store: Store;
-  /** The rule that challenged the session last; 0: not known. */
-  readonly ruleOf: (project: Project, token: string) => number;
+  /** The rule of a challenge that is issued now. */
+  readonly causeOf: (project: Project, token: string, nowMs: number) => ChallengeCause;
   readonly onEvent: (event: ChallengeEvent) => void;
   readonly now: () => number;
 }
@@ -48,11 +49,11 @@ export class Challenges {
   async issue(project: Project, token: string, part: VerdictPart): Promise<IssuedChallenge | Refusal> {
     if (this.#making >= limits.challengesMadeAtOnceMax)
       return refuse("unavailable", "too many challenges at once; ask again");
-    const { now, onEvent, ruleOf } = this.#options;
+    const { now, onEvent, causeOf } = this.#options;
     const { difficulty } = project.challenge ?? defaultChallengeSettings;
     const nowMs = now();
     const expiresAt = Math.floor((nowMs + limits.challengeMs) / 1000);
-    const rule = ruleOf(project, token);
+    const { rule, countedAtMs, isCounted } = causeOf(project, token, nowMs);
     const work = workOf(
       difficulty,
       bandOfSession(part, project.likelyBotThreshold),
@@ -61,9 +62,9 @@ export class Challenges {
     );
     this.#making++;
     try {
-      const data = { session: token, issued_at_ms: nowMs, rule };
+      const data = { session: token, issued_at_ms: nowMs, rule, counted_at_ms: countedAtMs };
       const puzzle = await makePuzzle(this.#keysOf(project), work, data, expiresAt);
-      onEvent({ projectId: project.id, rule, what: "issued" });
+      onEvent({ projectId: project.id, rule: isCounted ? rule : 0, what: "issued" });
       return { puzzle, expiresAtMs: expiresAt * 1000 };
     } finally {
       this.#making--;
@@ -92,6 +93,8 @@ export class Challenges {
     if (id === null) return goneSession;
     const key = sessionKey(project.id, id);
     const part = sessionStoreOf(store, id);
+    /** When the session passed before; 0: never. */
+    let passedBeforeMs = 0;
     // Looked at before the store is held: one solution, sent again and again, costs a read each.
     const outcome = isSolved(part, expiresAt * 1000, nonce)
       ? "used"
@@ -99,6 +102,7 @@ export class Challenges {
           const bytes = part.sessions.getBinary(key);
           const verdict = bytes === undefined ? null : decodeVerdictPart(bytes);
           if (bytes === undefined || verdict === null) return "gone";
+          passedBeforeMs = verdict.clearance?.atMs ?? 0;
           if (!rememberSolved(part, expiresAt * 1000, nonce)) return "used";
           const clearance = {
             atMs: nowMs,
@@ -113,7 +117,10 @@ export class Challenges {
       onEvent({ projectId: project.id, rule, what: "failed" });
       return refuse("challengeUsed", "this solution has counted already; ask for another challenge");
     }
-    onEvent({ projectId: project.id, rule, what: "passed", tookMs: Math.max(0, nowMs - data.issued_at_ms) });
+    // Of the challenges that a session asked for beside the one that counts, its first pass counts, whichever it is of.
+    const countedRule = passedBeforeMs < data.counted_at_ms ? rule : 0;
+    const tookMs = Math.max(0, nowMs - data.issued_at_ms);
+    onEvent({ projectId: project.id, rule: countedRule, what: "passed", tookMs });
     return nowMs;
   }
 

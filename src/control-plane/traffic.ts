@@ -29,7 +29,7 @@ export class TrafficCounter {
     row.actions[action] = (row.actions[action] ?? 0) + 1;
   }
 
-  /** `rule` 0: not known which. `counts` are added to what that rule has. */
+  /** `rule` 0: of none that is counted. `counts` are added to what that rule has. */
   countChallenge(projectId: number, rule: number, counts: Partial<ChallengeCounts>, nowMs: number): void {
     const { challenges } = this.#row(projectId, nowMs);
     challenges[rule] = addedCounts(challenges[rule], counts);

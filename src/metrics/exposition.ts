@@ -278,7 +278,7 @@ const rows: readonly Row[] = [
   counter("verdictd_backtest_sessions_total", "Stored sessions evaluated by backtests.", service("backtestSessions")),
   counter(
     "verdictd_challenges_total",
-    "Challenges of verdictd's own by project, rule (0: not known) and result; beyond 256 pairs a thread as project 0.",
+    "Challenges of verdictd's own by project, rule (0: of none, or beside one that counts) and result; beyond 256 pairs a thread as project 0.",
     challengeSamples,
   ),
   counter(

@@ -8,7 +8,7 @@ import { deriveKey, encodedSolution, solutionOf } from "../support/challenges.js
 const keys = puzzleKeys("a secret");
 const work = { cost: 10, counterMin: 5, counterMax: 40 };
 const nowMs = Date.now();
-const data = { session: "sess_x", issued_at_ms: nowMs, rule: 7 };
+const data = { session: "sess_x", issued_at_ms: nowMs, rule: 7, counted_at_ms: nowMs };
 const expiresAt = Math.floor(nowMs / 1000) + 600;
 const secrets = { hmacSignatureSecret: keys.signature, hmacKeySignatureSecret: keys.key };
 

@@ -11,7 +11,7 @@ const dayMs = 24 * 3600 * 1000;
 export interface ChallengesByRule {
   /** Whether verdictd's own challenge is on: nothing is counted otherwise. */
   readonly isEnabled: boolean;
-  /** By the rule's id; "0" is where the rule is not known. */
+  /** By the rule's id; "0": of no rule, or beside one of the same session that counts. */
   readonly counts: Readonly<Record<string, ChallengeCounts>>;
 }
 
@@ -79,7 +79,9 @@ export function PassRateNote({ of }: { readonly of: ChallengesByRule }) {
     <p class="dim">
       The pass rate measures false positives: a challenge that was passed was most likely shown to a person. Where it is
       high, the rule stops too many people: narrow it. A real browser under a program’s control passes, too.
-      {rest === 0 ? "" : ` Of no known rule: ${count(rest)} challenges.`}
+      {rest === 0
+        ? ""
+        : ` Counted apart: ${count(rest)} challenges that no rule asked for, or that a session asked for again within ten minutes.`}
     </p>
   );
 }
