@@ -119,7 +119,7 @@ async function main(options: BenchOptions): Promise<void> {
   if (options.outDir === null) return;
   if (process.exitCode === 1) throw new Error("not written: a scenario failed");
   writeReport(options.outDir, report);
-  console.error(`written to ${options.outDir}; node dist/scripts/bench-readme.js puts it into the README`);
+  console.error(`written to ${options.outDir}; node dist/scripts/bench-docs.js puts it into the documentation`);
 }
 
 // Servers and folders are cleared away at the exit, which a signal alone would not come to.

@@ -135,10 +135,11 @@ async function checkBudget(name: string, files: readonly string[], bytesMax: num
 try {
   await writeBuildInfo(root);
   await buildNetworkFacts(root);
-  const projects = ["sdk", "demo", "console", "middleware"];
+  const projects = ["sdk", "demo", "console", "middleware", "docs/site"];
   await Promise.all([...projects.map((name) => compile(source(name))), bundle()]);
   await buildDocs(root);
-  await build({ ...common, entryPoints: [source("docs/docs.css")], outfile: target("docs/docs.css") });
+  const ofDocs = [source("docs/docs.css"), source("docs/site/docs.ts")];
+  await build({ ...common, entryPoints: ofDocs, outdir: target("docs"), entryNames: "[name]", format: "iife" });
   await compressFiles();
   await writeFile(target("licenses.txt"), await licenceTexts(root, browserPackages));
   await checkBudget("sdk.js", ["sdk/sdk.js"], sdkGzipBytesMax);

@@ -1,5 +1,5 @@
 /**
- * Renders the documentation (README.md and `src/docs/*.md`) to pages below `dist/docs`. Parts that depend on the program's own lists are
+ * Renders the documentation (README.md, `src/docs/*.md`, the decision records) to pages below `dist/docs`. Parts that depend on the program's own lists are
  * left as marks, which the server fills in when it starts. A link that leads nowhere fails the build.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -8,22 +8,43 @@ import { dirname, join } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { escapeHtml, slugOf } from "../src/docs/html.js";
 
-/** Pages in the order of the menu; each is `src/docs/NAME.md`. The first page is the README. */
-const menu = [
-  ["", "Guide"],
-  ["integrate", "Integrate"],
-  ["challenge", "Challenge"],
-  ["rules", "Rules"],
-  ["tuning", "Tuning"],
-  ["operations", "Operations"],
-  ["configuration", "Configuration"],
-  ["api", "API"],
-  ["detections", "Detections"],
-  ["signed-agents", "Signed agents"],
-  ["figures", "Figures"],
-  ["events", "What is collected"],
-  ["comparison", "Comparison"],
-] as const;
+/** The menu: groups of pages, each of which is `src/docs/NAME.md`. The first page is the README. */
+const menu = {
+  "Get started": [
+    ["", "Overview"],
+    ["quick-start", "Quick start"],
+    ["concepts", "Concepts"],
+    ["install", "Install"],
+  ],
+  "Protect a site": [
+    ["integrate", "Integrate"],
+    ["challenge", "Challenge"],
+    ["rules", "Rules"],
+    ["tuning", "Tuning"],
+  ],
+  Operate: [
+    ["operations", "Operations"],
+    ["configuration", "Configuration"],
+    ["command-line", "Command line"],
+  ],
+  Reference: [
+    ["api", "API"],
+    ["detections", "Detections"],
+    ["signed-agents", "Signed agents"],
+    ["events", "What is collected"],
+  ],
+  Background: [
+    ["figures", "Figures"],
+    ["performance", "Performance"],
+    ["security", "Security"],
+    ["comparison", "Comparison"],
+    ["architecture", "Architecture"],
+    ["decisions", "Decisions"],
+    ["dependencies", "Dependencies"],
+  ],
+} as const;
+
+const pages: readonly (readonly [name: string, title: string])[] = Object.values(menu).flat();
 
 /** Renders every page; throws when the menu and the folder differ. */
 export async function buildDocs(root: string): Promise<void> {
@@ -33,12 +54,14 @@ export async function buildDocs(root: string): Promise<void> {
   await checkMenu(source);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
-  for (const [name, title] of menu) {
+  for (const [index, [name, title]] of pages.entries()) {
     const path = name === "" ? join(root, "README.md") : join(source, `${name}.md`);
-    const body = render(await readFile(path, "utf8"), path);
+    const appended = name === "decisions" ? await decisionRecords(join(source, "decisions")) : "";
+    const body = render((await readFile(path, "utf8")) + appended, path);
     const parts: Readonly<Record<string, string>> = {
       TITLE: escapeHtml(title),
       NAV: menuHtml(name),
+      NEIGHBOURS: neighbours(index),
       BODY: body,
     };
     const html = template.replace(/__([A-Z]+)__/g, (mark, part: string) => parts[part] ?? mark);
@@ -48,18 +71,35 @@ export async function buildDocs(root: string): Promise<void> {
 
 async function checkMenu(source: string): Promise<void> {
   const files = (await readdir(source)).filter((name) => name.endsWith(".md")).map((name) => name.slice(0, -3));
-  const listed: readonly string[] = menu.map(([name]) => name);
+  const listed = pages.map(([name]) => name);
   const missing = files.filter((name) => !listed.includes(name));
   if (missing.length > 0) throw new Error(`pages that the menu of /docs does not list: ${missing.join(", ")}`);
 }
 
+/** The records in the order of their numbers, each a section of the page. */
+async function decisionRecords(folder: string): Promise<string> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".md")).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
+  // A record lies one folder deeper than the page that it becomes a part of.
+  return texts.map((text) => `\n#${text.replaceAll("](../", "](")}`).join("");
+}
+
 function menuHtml(current: string): string {
-  return menu
-    .map(([name, title]) => {
-      const mark = name === current ? ' aria-current="page"' : "";
-      return `<li><a href="${pathOf(name)}"${mark}>${escapeHtml(title)}</a></li>`;
+  return Object.entries(menu)
+    .map(([group, listed]) => {
+      const items = listed.map(([name, title]) => {
+        const mark = name === current ? ' aria-current="page"' : "";
+        return `<li><a href="${pathOf(name)}"${mark}>${escapeHtml(title)}</a></li>`;
+      });
+      return `<p>${escapeHtml(group)}</p><ul>${items.join("")}</ul>`;
     })
     .join("");
+}
+
+function neighbours(index: number): string {
+  const link = (page: (typeof pages)[number] | undefined, rel: string, word: string): string =>
+    page === undefined ? "" : `<a rel="${rel}" href="${pathOf(page[0])}">${word}: ${escapeHtml(page[1])}</a>`;
+  return link(pages[index - 1], "prev", "Previous") + link(pages[index + 1], "next", "Next");
 }
 
 function pathOf(name: string): string {
@@ -118,7 +158,7 @@ function resolved(href: string, file: string): string | null {
   if (/^(https?:|mailto:|#|\/)/.test(href)) return href;
   const found = /^(?:\.\.\/\.\.\/(README)\.md|(?:src\/docs\/)?([a-z-]+)\.md)(#.*)?$/.exec(href);
   const name = found?.[1] === "README" ? "" : found?.[2];
-  if (name !== undefined && menu.some(([listed]) => listed === name)) return pathOf(name) + (found?.[3] ?? "");
+  if (name !== undefined && pages.some(([listed]) => listed === name)) return pathOf(name) + (found?.[3] ?? "");
   if (existsSync(join(dirname(file), href))) return null;
   throw new Error(`${file}: a link to nowhere: ${href}`);
 }

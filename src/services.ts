@@ -26,6 +26,7 @@ import { VerifiedBotCatalogues } from "./control-plane/verified-bot-catalogue.js
 import { createDeclaredBots, type DeclaredBots } from "./declared-bots/declared-bots.js";
 import { detections } from "./detections/catalogue.js";
 import { docPages, type RenderedPage } from "./docs/pages.js";
+import { searchSections } from "./docs/search-index.js";
 import { accountRoutes } from "./http/handlers/control-plane/account.js";
 import { blockRoute } from "./http/handlers/control-plane/blocks.js";
 import { challengeSettingsRoutes } from "./http/handlers/control-plane/challenge-settings.js";
@@ -269,7 +270,14 @@ export function buildServices(
     ...(config.demo ? demoPages(store, verdicts) : []),
   ];
   const pages = docPages(renderedDocs(), [...routes]);
-  routes.push(...docsRoutes({ pages, style: readCompressedAsset("docs/docs.css") }));
+  routes.push(
+    ...docsRoutes({
+      pages,
+      style: readCompressedAsset("docs/docs.css"),
+      script: readCompressedAsset("docs/docs.js"),
+      searchIndex: JSON.stringify(searchSections(pages)),
+    }),
+  );
   routes.push(openApiRoute([...routes]));
   return Object.assign(state, {
     reads,

@@ -14,6 +14,14 @@ export function figureRows(results: readonly ScenarioResult[]): FigureRow[] {
   return results.flatMap((result) => [...raceFigures(result), ...result.figures].map(rowOf));
 }
 
+/** The rows with a goal that compare verdictd with the bare server and with the peer: what the front page shows, reached or not. */
+export function raceRows(results: readonly ScenarioResult[]): FigureRow[] {
+  return results
+    .flatMap(raceFigures)
+    .map(rowOf)
+    .filter(({ goal }) => goal !== "");
+}
+
 /** The ratios of a race as figures: to the bare server, and to the peer where there is one. */
 function raceFigures({ title, goals, measured }: ScenarioResult): Figure[] {
   const own = measured.find(({ target }) => target === "verdictd");

@@ -1,10 +1,10 @@
-/** A run's report: the JSON that is kept, and what is made of it alone: the tables, the plots, the README's part. */
+/** A run's report: the JSON that is kept, and what is made of it alone: the tables, the plots, the parts of README and documentation. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ScenarioResult } from "../scenarios/scenario.js";
 import type { Machine } from "./machine.js";
 import { plots } from "./plots.js";
-import { goalTable, type InProcessRow, inProcessTable, loadTable, otherTable } from "./table.js";
+import { goalTable, type InProcessRow, inProcessTable, loadTable, otherTable, raceTable } from "./table.js";
 
 /** How the run was asked for, and what it took. */
 export interface RunFacts {
@@ -57,16 +57,25 @@ export function reportText({ machine, run, results, inProcess }: Report): string
   return [about, ...tables.filter((text) => text !== "")].join("\n\n");
 }
 
-/** What the README says of a run: where it was measured, the goals, the plots. `folder` is theirs, from the README's place. */
-export function readmeText({ machine, run, results }: Report, folder: string): string {
+/** What the performance page says of a run: where it was measured, the goals, the plots. `folder` is theirs, from the page's place. */
+export function performanceText({ machine, run, results }: Report, folder: string): string {
   const pictures = Object.entries(plots(results)).map(([name, svg]) => `![${titleOf(svg)}](${folder}/${name})`);
   const about = [
     `${measuredOn(machine)}, load average before: ${machine.loadBefore.toFixed(1)}.`,
-    `${pairsOf(run)}, in turn; servers and load generator share the cores. The bare server is`,
-    "uWebSockets.js with constant answers; Fastify + Redis folds and scores as verdictd does. Everything else that was measured:",
+    `${pairsOf(run)}, alternating; servers and load generator share the cores. The bare server is`,
+    "uWebSockets.js with constant answers; Fastify + Redis folds and scores as verdictd does. All other measurements:",
     `[results](${folder}/results.md).`,
   ].join("\n");
   return [about, goalTable(results), ...pictures].join("\n\n");
+}
+
+/** What the README says of a run: the ratios to a bare server and to the peer. */
+export function headlineText({ machine, results }: Report): string {
+  const about = [
+    `${measuredOn(machine)}. Every ratio is to a server measured in the same run: the bare one is`,
+    "uWebSockets.js with constant answers; Fastify + Redis folds and scores as verdictd does.",
+  ].join("\n");
+  return [about, raceTable(results)].join("\n\n");
 }
 
 function measuredOn({ at, commit, cores, cpu, memoryGib }: Machine): string {

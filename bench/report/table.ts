@@ -2,7 +2,7 @@
 import { curve } from "../load/latencies.js";
 import type { Measured } from "../measure.js";
 import type { ScenarioResult } from "../scenarios/scenario.js";
-import { figureRows } from "./figures.js";
+import { type FigureRow, figureRows, raceRows } from "./figures.js";
 
 export interface InProcessRow {
   readonly bench: string;
@@ -51,7 +51,15 @@ function loadRow(title: string, each: Measured): string[] {
 
 /** Every figure with a goal, and whether it is reached; "" when there is none. */
 export function goalTable(results: readonly ScenarioResult[]): string {
-  const rows = figureRows(results).filter(({ goal }) => goal !== "");
+  return rowsWithGoals(figureRows(results).filter(({ goal }) => goal !== ""));
+}
+
+/** The ratios to the bare server and to the peer that something was promised of. */
+export function raceTable(results: readonly ScenarioResult[]): string {
+  return rowsWithGoals(raceRows(results));
+}
+
+function rowsWithGoals(rows: readonly FigureRow[]): string {
   return table(
     ["figure with a goal", "measured", "goal", "reached"],
     rows.map(({ figure, measured, goal, isReached }) => [figure, measured, goal, isReached ? "yes" : "no"]),

@@ -7,13 +7,15 @@ import { figureRows } from "../../bench/report/figures.js";
 import { plots } from "../../bench/report/plots.js";
 import { readReport, reportFiles } from "../../bench/report/report.js";
 import { atLeast, atMost, type ScenarioResult } from "../../bench/scenarios/scenario.js";
-import { benchOfReadme, benchOfResults, resultsFolder } from "../../scripts/bench-readme.js";
+import { benchParts, resultsFolder } from "../../scripts/bench-docs.js";
 
 const folder = join(resolve(fileURLToPath(new URL("../../..", import.meta.url))), resultsFolder);
 const report = readReport(folder);
 
-t.test("the README's part is what the committed results give", async (t) => {
-  t.equal(benchOfReadme(), benchOfResults(), "if not: node dist/scripts/bench-readme.js");
+t.test("README and performance page say what the committed results give", async (t) => {
+  const parts = benchParts();
+  t.equal(parts.length, 2);
+  for (const { file, stands, made } of parts) t.equal(stands, made, `${file}; if not: node dist/scripts/bench-docs.js`);
 });
 
 t.test("tables and plots beside the results are made of them", async (t) => {

@@ -1,5 +1,6 @@
 /** `/docs` as the server serves it: complete tables, links that lead somewhere, nothing inline and nothing from elsewhere. */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { environmentName, serveOptions } from "../../src/config.js";
@@ -52,25 +53,68 @@ t.test("the documentation", async (t) => {
     }
   });
 
-  await t.test("no page has a script, an inline style or anything from elsewhere", async (t) => {
+  await t.test("no page has anything inline or from elsewhere", async (t) => {
+    const script = '<script defer src="/docs/docs.js"></script>';
     for (const [path, text] of html) {
-      t.notMatch(text, /<script|<style|\sstyle=|\son[a-z]+="|javascript:|<iframe|<img|<!-- generated/i, path);
+      t.notMatch(
+        text.replace(script, ""),
+        /<script|<style|\sstyle=|\son[a-z]+="|javascript:|<iframe|<img|<!-- generated/i,
+        path,
+      );
       const { headers } = await server.ask("GET", path);
       const policy = headers.get("content-security-policy") ?? "";
-      t.match(policy, /^default-src 'none'; style-src 'self';/, path);
-      t.notMatch(policy, /unsafe|script-src|\*/, path);
+      t.match(
+        policy,
+        /^default-src 'none'; style-src 'self'; script-src 'self';.* require-trusted-types-for 'script'/,
+        path,
+      );
+      t.notMatch(policy, /unsafe|\*/, path);
       t.match(text, /<html lang="en">[\s\S]*name="viewport"[\s\S]*<main id="content">/, path);
       t.equal(text.match(/<h1/g)?.length, 1, `${path} has one main heading`);
     }
   });
 
-  await t.test("the guide shows the plots of the bench, in the page's colours", async (t) => {
-    const plots = pages.get("/docs")!.match(/<svg [\s\S]*?<\/svg>/g) ?? [];
+  await t.test("the performance page shows the plots of the bench, in the page's colours", async (t) => {
+    const plots = page("performance").match(/<svg [\s\S]*?<\/svg>/g) ?? [];
     t.ok(plots.length >= 4);
     for (const plot of plots) {
       t.match(plot, /fill="currentColor" role="img" aria-label="[^"]+"/);
       t.match(plot, /<polyline /);
     }
+  });
+
+  await t.test("every decision record is a section of their page", async (t) => {
+    const records = readdirSync(join(source, "decisions"));
+    t.ok(records.length > 20);
+    for (const record of records) {
+      const text = readFileSync(join(source, "decisions", record), "utf8");
+      const title = /^# (.+)\n/.exec(text)?.[1] ?? "none";
+      t.ok(page("decisions").includes(`>${escapeHtml(title)}</h2>`), record);
+      t.same(
+        text.match(/^\*\*\w+\.\*\*/gm),
+        ["Context", "Decision", "Evidence", "Consequences"].map((part) => `**${part}.**`),
+        record,
+      );
+    }
+  });
+
+  await t.test("the search looks through every section, and finds its page", async (t) => {
+    const { json } = await server.ask("GET", "/docs/search.json");
+    const sections = json as { path: string; page: string; heading: string; text: string }[];
+    for (const [path, text] of html) {
+      const headings = [...text.matchAll(/<h[123] id="([^"]+)"/g)].map(([, id]) => `${path}#${id}`);
+      t.same(
+        sections.filter((each) => each.path.startsWith(`${path}#`)).map((each) => each.path),
+        headings,
+        path,
+      );
+    }
+    t.ok(
+      sections.every(({ heading }) => heading !== ""),
+      "each has a heading",
+    );
+    const quickStart = sections.find(({ path }) => path === "/docs/quick-start#quick-start-in-observe-mode");
+    t.match(quickStart?.text, /^From nothing to a blocked bot\..* <script async src=/, "markup goes, code stays");
   });
 
   await t.test("the detections page has every detection with its meaning", async (t) => {

@@ -1,7 +1,7 @@
-/** The README's commands, run as they stand against a real server and a real backend: what it promises is what they answer. */
+/** The commands of README and quick start, run as they are against a real server and a real backend: they answer what the text promises. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
@@ -12,6 +12,8 @@ import { blocksMarked, keeps, stepsOf } from "./readme-commands.js";
 
 const root = resolve(fileURLToPath(new URL("../../..", import.meta.url)));
 const readme = readFileSync(join(root, "README.md"), "utf8");
+const quickStart = readFileSync(join(root, "src/docs/quick-start.md"), "utf8");
+const commandLine = readFileSync(join(root, "src/docs/command-line.md"), "utf8");
 
 interface Ran {
   readonly code: number | null;
@@ -33,7 +35,7 @@ async function run(program: string, words: readonly string[], environment: NodeJ
   return { code, out, err };
 }
 
-/** Runs the README's backend until the test ends. Inside the checkout, so that its imports find what they name. */
+/** Runs the quick start's backend until the test ends. Inside the checkout, so that its imports find what they name. */
 async function startBackend(t: Test, source: string, port: number, environment: NodeJS.ProcessEnv): Promise<void> {
   const folder = mkdtempSync(join(root, "dist/readme-backend-"));
   t.teardown(() => rmSync(folder, { recursive: true }));
@@ -53,7 +55,7 @@ async function startBackend(t: Test, source: string, port: number, environment: 
     },
     ({ status }) => status !== 0 || child.exitCode !== null,
   );
-  t.equal(up.status, 404, "the README's backend answers");
+  t.equal(up.status, 404, "the backend answers");
 }
 
 t.test("the quick start does what it says, top to bottom", async (t) => {
@@ -68,8 +70,8 @@ t.test("the quick start does what it says, top to bottom", async (t) => {
     SITE_KEY: tenant.siteKey,
     PRIVATE_KEY: tenant.privateKey,
   };
-  const [backend] = blocksMarked(readme, "run: backend");
-  t.ok(backend, "the README has a backend");
+  const [backend] = blocksMarked(quickStart, "run: backend");
+  t.ok(backend, "the quick start has a backend");
   // A busy machine may take longer than the 150 ms after which the visitor is let in.
   const patient = here(backend!.source).replace(
     "process.env.PRIVATE_KEY }",
@@ -78,11 +80,27 @@ t.test("the quick start does what it says, top to bottom", async (t) => {
   t.match(patient, "timeoutMs");
   await startBackend(t, patient, backendPort, environment);
 
-  const blocks = blocksMarked(readme, "run");
-  t.ok(blocks.length >= 5, "the README has commands to run");
+  const blocks = blocksMarked(quickStart, "run");
+  t.ok(blocks.length >= 5, "the quick start has commands to run");
+  t.ok((await runBlocks(t, blocks, here, environment)) >= 10, "and says what they answer");
+});
+
+t.test("the README's first verdict is what it says", async (t) => {
+  const server = await startServer(t);
+  const { token, siteKey, privateKey } = await firstTenant(server);
+  const environment = { ...process.env, ACCOUNT_TOKEN: token, SITE_KEY: siteKey, PRIVATE_KEY: privateKey };
+  const here = (text: string): string => text.replaceAll("127.0.0.1:8080", `127.0.0.1:${server.port}`);
+  t.equal(await runBlocks(t, blocksMarked(readme, "run"), here, environment), 1);
+});
+
+/** Runs the blocks in one shell, so that a variable set by one is there for the next; returns how many promises they made. */
+async function runBlocks(
+  t: Test,
+  blocks: ReturnType<typeof blocksMarked>,
+  here: (text: string) => string,
+  environment: NodeJS.ProcessEnv,
+): Promise<number> {
   const steps = blocks.flatMap((block) => stepsOf(block).map((step) => ({ ...step, line: block.line })));
-  t.ok(steps.filter(({ promise }) => promise !== null).length >= 10, "and says what they answer");
-  // One shell for all: a variable set by one command is there for the next.
   const script = steps.map(({ source }, index) => `${here(source)}\nprintf '\\n@@ ${index}\\n'`).join("\n");
   const ran = await run("bash", ["-e", "-o", "pipefail", "-c", script], environment);
   t.equal(ran.code, 0, ran.err || "the commands succeed");
@@ -90,9 +108,10 @@ t.test("the quick start does what it says, top to bottom", async (t) => {
   for (const [index, { promise, line }] of steps.entries()) {
     if (promise === null) continue;
     const output = outputs[index] ?? "";
-    t.ok(keeps(output, promise), `README.md, block of line ${line}: ${promise}`, { output });
+    t.ok(keeps(output, promise), `block of line ${line}: ${promise}`, { output });
   }
-});
+  return steps.filter(({ promise }) => promise !== null).length;
+}
 
 t.test("a promise that is not kept is noticed", async (t) => {
   const [block] = blocksMarked('<!-- run -->\n```sh\ncurl …\n# → {"a":1,…}\necho\n```\n', "run");
@@ -106,16 +125,22 @@ t.test("a promise that is not kept is noticed", async (t) => {
   for (const output of ['{"a":2,"b":2}', '{"a":1,"b":2', '1{"a":1,"b":2}', ""]) t.notOk(keeps(output, promise), output);
 });
 
-t.test("the README names every command, and only commands that exist", async (t) => {
-  const section = readme.slice(readme.indexOf("\n## The command line"));
-  const table = section.slice(0, section.indexOf("\n## ", 1));
-  const cells = table.split("\n").filter((line) => line.startsWith("| `"));
+t.test("the README is a front page", async (t) => {
+  t.ok(Buffer.byteLength(readme) <= 12 * 1024, `${Buffer.byteLength(readme)} bytes`);
+});
+
+t.test("the documentation names every command, and only commands that exist", async (t) => {
+  const cells = commandLine.split("\n").filter((line) => line.startsWith("| `"));
   const named = cells.flatMap((line) => [...line.split("|")[1]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
   t.same(named.sort(), commands.map(({ name }) => name).sort());
 });
 
 t.test("files that the documentation names exist", async (t) => {
-  for (const file of ["README.md", "src/docs/integrate.md", "src/docs/operations.md", "src/docs/tuning.md"]) {
+  const pages = readdirSync(join(root, "src/docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `src/docs/${name}`);
+  t.ok(pages.length > 40);
+  for (const file of ["README.md", ".github/CONTRIBUTING.md", ...pages]) {
     const text = readFileSync(join(root, file), "utf8");
     for (const [, path] of text.matchAll(/`((?:src|scripts|test|workers|bench)\/[\w./-]+)`/g)) {
       t.ok(existsSync(join(root, path!)), `${file}: ${path}`);

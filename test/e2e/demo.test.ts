@@ -43,4 +43,25 @@ t.test("headless automation on /demo ends in a bot band, with reasons that name 
     ({ json }) => json.event_count > Number(first),
   );
   t.ok(after.json.event_count > Number(first), "what was moved before leaving arrived by beacon, under the same token");
+
+  await t.test(
+    "the documentation is searched and its samples are copied, without anything that its policy forbids",
+    async (t) => {
+      const faults: string[] = [];
+      page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+      page.on("pageerror", (error) => faults.push(error.message));
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.goto(`http://127.0.0.1:${server.port}/docs`);
+      await page.locator("button.copy").first().click();
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+      t.equal(await page.evaluate("navigator.clipboard.readText()"), "npm ci && npm start");
+      await page.keyboard.press("/");
+      await page.keyboard.type("logged in policy");
+      await page.getByRole("link", { name: "Concepts: Logged-in visitors" }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/\/docs\/[a-z-]+#/);
+      await page.getByRole("navigation", { name: "Previous and next page" }).getByRole("link").first().waitFor();
+      t.same(faults, []);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** `/docs`: the documentation, static pages without any script. */
+/** `/docs`: the documentation, static pages. Its script adds the search and the copy buttons; every page can be read without it. */
 import type { PublicRoute } from "../../route.js";
 import type { FileBody } from "./file-reply.js";
 import { pageRoute } from "./pages.js";
@@ -7,15 +7,19 @@ export interface DocsFiles {
   /** Complete pages by path: `/docs`, `/docs/rules`. */
   readonly pages: readonly { readonly path: string; readonly html: string }[];
   readonly style: FileBody;
+  readonly script: FileBody;
+  /** What the search looks through, as JSON text. */
+  readonly searchIndex: string;
 }
 
-/** A stylesheet of our own and nothing else. */
+/** A stylesheet and a script of our own, and nothing else. */
 const policy = [
   "Content-Security-Policy",
-  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; " +
+    "frame-ancestors 'none'; require-trusted-types-for 'script'",
 ] as const;
 
-export function docsRoutes({ pages, style }: DocsFiles): PublicRoute[] {
+export function docsRoutes({ pages, style, script, searchIndex }: DocsFiles): PublicRoute[] {
   return [
     ...pages.map(({ path, html }) =>
       pageRoute({
@@ -27,5 +31,7 @@ export function docsRoutes({ pages, style }: DocsFiles): PublicRoute[] {
       }),
     ),
     pageRoute({ path: "/docs/docs.css", contentType: "text/css; charset=utf-8", body: style }),
+    pageRoute({ path: "/docs/docs.js", contentType: "text/javascript; charset=utf-8", body: script }),
+    pageRoute({ path: "/docs/search.json", contentType: "application/json; charset=utf-8", body: searchIndex }),
   ];
 }
