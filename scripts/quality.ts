@@ -6,6 +6,7 @@
 import { fileURLToPath } from "node:url";
 import type { RequestFacts } from "../src/contract/evidence.js";
 import { foldBatch } from "../src/engines/fold-batch.js";
+import { cornerHashes, foldCornerOwners } from "../src/engines/path-corners.js";
 import { shingleHashes } from "../src/engines/path-shingles.js";
 import { turnHashes } from "../src/engines/path-turns.js";
 import { combine, runEngines } from "../src/engines/score.js";
@@ -26,19 +27,22 @@ export const confidentScoreMax = 15;
 /** The data holds these recordings twice, under two names: a replay by all rights, so they are left out. */
 const storedTwice = ["barkworth/human-2021-07-23_17-22-10#0", "barkworth/human-2021-07-23_17-22-10#1"];
 
-/** Shingles of a project's sessions: which session showed each first. Unbounded here; the store's is not. */
+/** Paths of a project's sessions: which session showed each hash first. Unbounded here; the store's memory is not. */
 export class ShingleIndex {
-  private readonly sessions = new Map<number, string>();
+  private readonly sessions = new Map<number, number>();
+  private readonly names = new Map<string, number>();
 
-  /** How many of the hashes another session has shown; the rest are noted as this one's when `keep` is set. */
-  replayed(hashes: readonly number[], session: string, keep: boolean): number {
-    let count = 0;
+  /** The other sessions that showed those of the hashes that are known; the rest are noted as this one's when `keep` is set. */
+  owners(hashes: readonly number[], session: string, keep: boolean): number[] {
+    const name = this.names.get(session) ?? this.names.size + 1;
+    this.names.set(session, name);
+    const owners: number[] = [];
     for (const hash of hashes) {
       const owner = this.sessions.get(hash);
-      if (owner !== undefined && owner !== session) count += 1;
-      else if (keep) this.sessions.set(hash, session);
+      if (owner !== undefined && owner !== name) owners.push(owner);
+      else if (keep) this.sessions.set(hash, name);
     }
-    return count;
+    return owners;
   }
 }
 
@@ -60,8 +64,9 @@ export function foldTrace(trace: Trace, form: TraceForm, index: ShingleIndex): S
   for (const batch of batchesOf(trace, form, opening)) {
     const facts: RequestFacts = { ...chromeFacts, nowMs: Date.parse(batch[batch.length - 1]!.received_at) };
     const keep = trace.label === "human";
-    const replayedShingles = index.replayed(shingleHashes(features, batch), trace.id, keep);
-    const replayedTurns = index.replayed(turnHashes(features, batch), trace.id, keep);
+    const replayedShingles = index.owners(shingleHashes(features, batch), trace.id, keep).length;
+    const replayedTurns = index.owners(turnHashes(features, batch), trace.id, keep).length;
+    foldCornerOwners(features, index.owners(cornerHashes(features, batch), trace.id, keep));
     foldBatch(features, batch, facts, { sessionsFromIp: 1, sessionsWithShape: 1, replayedShingles, replayedTurns });
     features = unpackFeatures(record, 0, packFeatures(features, record, 0))!;
   }

@@ -1,5 +1,6 @@
 /** Times what scoring adds to a batch beside folding: unpack, run, combine, pack; and all of it together. */
 import { foldBatch } from "../../src/engines/fold-batch.js";
+import { cornerHashes } from "../../src/engines/path-corners.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";
 import { turnHashes } from "../../src/engines/path-turns.js";
 import { combine, runEngines } from "../../src/engines/score.js";
@@ -23,6 +24,7 @@ export function enginesBench(): TimedRow[] {
       const loaded = unpackFeatures(bytes, 0, end)!;
       shingleHashes(loaded, singleMoves);
       turnHashes(loaded, singleMoves);
+      cornerHashes(loaded, singleMoves);
       foldBatch(loaded, singleMoves, chromeFacts, alone);
       combine(runEngines(loaded, lastRequest));
       packFeatures(loaded, target, 0);

@@ -1,5 +1,6 @@
 /** Times what a batch adds to a session's features: hashes of its paths, and folding. */
 import { foldBatch } from "../../src/engines/fold-batch.js";
+import { cornerHashes } from "../../src/engines/path-corners.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";
 import { turnHashes } from "../../src/engines/path-turns.js";
 import { newFeatures, type SessionFeatures } from "../../src/engines/session-features.js";
@@ -35,6 +36,7 @@ export function foldBench(): TimedRow[] {
   ).flatMap(([what, events]) => [
     timed(`shingles, ${what}`, rounds, () => shingleHashes(features, events)),
     timed(`turns, ${what}`, rounds, () => turnHashes(features, events)),
+    timed(`corners, ${what}`, rounds, () => cornerHashes(features, events)),
     timed(`fold, ${what}`, rounds, () => foldBatch(features, events, chromeFacts, alone)),
   ]);
 }

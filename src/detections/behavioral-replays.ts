@@ -49,6 +49,37 @@ export const replayDetections = [
     staysQuiet: { replayedTurnShare: 0.25, turnHashes: 12 },
   }),
   detection({
+    id: 300141,
+    slug: "redrawn-path",
+    engine: "behavioral",
+    state: "scoring",
+    meaning:
+      "The pointer path has the corners of one of another session of the project, be it moved, turned or scaled.",
+    strength: "strong",
+    cause: "replay",
+    reads: ["cornerLead", "cornerLeadShare"],
+    when: (e) => e.cornerLead >= 4 && e.cornerLeadShare >= 0.1,
+    source:
+      "four ways between corners: their turns and ratios of lengths; 65 % of recordings turned by up to 35° and scaled by 0.8 to 1.3, 60 % of those with noise; of 5,466 human windows none has more than 2 with any one other",
+    fires: { cornerLead: 12, cornerLeadShare: 0.6 },
+    staysQuiet: { cornerLead: 2, cornerLeadShare: 0.1 },
+  }),
+  detection({
+    id: 300142,
+    slug: "corners-in-common",
+    engine: "behavioral",
+    state: "scoring",
+    meaning:
+      "The pointer path has some corners of one of another session of the project, be it moved, turned or scaled.",
+    strength: "moderate",
+    cause: "replay",
+    reads: ["cornerLead", "cornerLeadShare"],
+    when: (e) => e.cornerLead >= 3 && e.cornerLeadShare >= 0.1,
+    source: "as `redrawn-path`, one match beyond what chance gives",
+    fires: { cornerLead: 3, cornerLeadShare: 0.3 },
+    staysQuiet: { cornerLead: 2, cornerLeadShare: 0.5 },
+  }),
+  detection({
     id: 300132,
     slug: "path-played-back",
     engine: "behavioral",

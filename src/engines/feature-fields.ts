@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next field that is added; raise it with each. */
-export const nextFieldNumber = 232;
+export const nextFieldNumber = 242;
 
 /**
  * Numbers whose fields are gone, never given again, and how they were stored: records written before still hold them, and what is
@@ -174,6 +174,16 @@ export const countFields = [
   row(107, "turnY0", "u32", "px", "the last three turns along y, packed"),
   row(108, "turnY1", "u32", "px", "see turnY0"),
   row(109, "turnY2", "u32", "px", "see turnY0"),
+  row(232, "cornersHeld", "u8", "1", "corners held in the next four fields, the last in corner3"),
+  row(233, "corner0", "u32", "px", "the last four corners of the path, packed"),
+  row(234, "corner1", "u32", "px", "see corner0"),
+  row(235, "corner2", "u32", "px", "see corner0"),
+  row(236, "corner3", "u32", "px", "see corner0"),
+  row(237, "cornerFar", "u32", "px", "the furthest point from the last corner, packed"),
+  row(238, "cornerHashes", "u32", "1", "hashes over corners of the path"),
+  row(239, "cornerOwner", "u32", "hash", "session that has shown most of them before"),
+  row(240, "cornerLead", "u16", "1", "by how many it is ahead of all other sessions"),
+  row(241, "cornerLeadMax", "u16", "1", "the most by which any was"),
   // what the SDK measured of the pointer
   row(110, "fractionalN", "u32", "1", "pointer events that report the share of fractional coordinates"),
   row(111, "fractionalSum", "f32", "1", "sum of it"),

@@ -8,3 +8,10 @@ export function hashText(value: string): number {
   }
   return hash >>> 0 || 1;
 }
+
+/** A step of MurmurHash3 with its finish: neighbouring cells give unrelated hashes. */
+export function mix(hash: number, value: number): number {
+  let mixed = Math.imul(hash ^ value, 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}

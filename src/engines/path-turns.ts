@@ -4,6 +4,7 @@
  * steps (path-shingles.ts) do not. The store keeps both per project; matches come back in `Surroundings.replayedTurns`.
  */
 import type { IngestEvent } from "../contract/events.js";
+import { mix } from "./hash.js";
 import { packStep } from "./path-shingles.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
@@ -112,13 +113,6 @@ class TurnFinder {
       hashes.push(hash >>> 0);
     }
   }
-}
-
-/** A step of MurmurHash3 with its finish: neighbouring cells give unrelated hashes. */
-function mix(hash: number, value: number): number {
-  let mixed = Math.imul(hash ^ value, 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return mixed ^ (mixed >>> 16);
 }
 
 const seedX = 0x51ed270b;

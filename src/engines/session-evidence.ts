@@ -189,6 +189,10 @@ export interface SessionEvidence {
   /** The same of the hashes over turns, which outlive thinning and scaling in time. */
   turnHashes: number;
   replayedTurnShare: number;
+  /** Hashes over corners, which outlive turning and scaling; by how many another session that showed them leads, and that as a share. */
+  cornerHashes: number;
+  cornerLead: number;
+  cornerLeadShare: number;
   /** Some moves came merged into one event, as those of the operating system do when they are faster than frames. */
   mergedMoves: boolean;
   touches: number;
@@ -377,6 +381,9 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     replayedShare: ratio(n[F.shinglesReplayed]!, n[F.shingles]!, shinglesMin),
     turnHashes: n[F.turnHashes],
     replayedTurnShare: ratio(n[F.turnHashesReplayed]!, n[F.turnHashes]!, turnHashesMin),
+    cornerHashes: n[F.cornerHashes],
+    cornerLead: n[F.cornerLeadMax],
+    cornerLeadShare: ratio(n[F.cornerLeadMax]!, n[F.cornerHashes]!, 1),
     mergedMoves: n[F.coalescedN]! > 0 && n[F.coalescedSum]! / n[F.coalescedN]! > mergedMin,
     touches: n[F.touches],
     flatTouchShare: ratio(n[F.touchFlat]!, n[F.touches]!, 3),

@@ -4,6 +4,7 @@
  */
 import type { IngestEvent } from "../contract/events.js";
 import type { RequestFacts, Surroundings } from "../contract/evidence.js";
+import { cornerHashes, foldCornerOwners } from "../engines/path-corners.js";
 import { shingleHashes } from "../engines/path-shingles.js";
 import { turnHashes } from "../engines/path-turns.js";
 import type { SessionFeatures } from "../engines/session-features.js";
@@ -26,7 +27,7 @@ export interface PathOwner {
 
 type PathReuse = Pick<Surroundings, "sessionsWithShape" | "replayedShingles" | "replayedTurns">;
 
-/** From this share of known shingles on a batch is a copy. */
+/** From this share of known hashes on a batch is a copy. */
 const copyShare = 0.5;
 /** So often a visitor's events may come once more, as those of a second tab or of a page that is loaded again. */
 const resentMax = 2;
@@ -42,13 +43,15 @@ export function countPathReuse(
 ): PathReuse {
   const shingles = shingleHashes(features, events);
   const turns = turnHashes(features, events);
-  const hashes = shingles.length + turns.length;
+  const corners = cornerHashes(features, events);
+  const hashes = shingles.length + turns.length + corners.length;
   if (hashes === 0)
     return { sessionsWithShape: isFirst ? countShape(store, projectId, events, facts.nowMs) : 0, ...nothingReplayed };
   const room = roomFor(hashes + 1, store, projectId, features, facts);
   const replayedShingles = replays.note(projectId, name, shingles, room);
   const replayedTurns = replays.note(projectId, name, turns, room);
-  const isCopy = replayedShingles + replayedTurns >= copyShare * hashes;
+  const cornerOwners = replays.noteOwners(projectId, name, corners, room);
+  const isCopy = replayedShingles + replayedTurns + cornerOwners.length >= copyShare * hashes;
   const sent = sentHash(events, facts);
   // Only ids of paths that were new are noted: a replay must not excuse the next one.
   const isResent = replays.note(projectId, name, [sent], isCopy ? noRoom : room) > 0;
@@ -56,6 +59,7 @@ export function countPathReuse(
   if (isCopy && isResent && countResent(store, projectId, sent, facts.nowMs) <= resentMax) {
     return { sessionsWithShape: 0, ...nothingReplayed };
   }
+  foldCornerOwners(features, cornerOwners);
   const sessionsWithShape = isFirst || isCopy ? countShape(store, projectId, events, facts.nowMs) : 0;
   // The original was not counted, unless it opened its session: a batch is known for a copy only once it was seen.
   return { sessionsWithShape: sessionsWithShape + (isFirst ? 0 : 1), replayedShingles, replayedTurns };

@@ -82,22 +82,22 @@ class ProjectReplays {
     }
   }
 
-  /** Notes one shingle, unless it is held here or by `others`, or there is no room; true when another session has shown it. */
-  note(session: number, hash: number, others: readonly ProjectReplays[], room: PathRoom): boolean {
+  /** Notes one hash, unless it is held here or by `others`, or there is no room; returns the session that has shown it first. */
+  note(session: number, hash: number, others: readonly ProjectReplays[], room: PathRoom): number {
     // The first session that showed it keeps it: a replay must not pass for the original.
-    const known = this.#isReplay(session, hash);
-    if (known !== null) return known;
+    const owner = this.#ownerOf(hash);
+    if (owner !== null) return owner;
     for (const other of others) {
-      const knownThere = other.#isReplay(session, hash);
-      if (knownThere !== null) return knownThere;
+      const ownerThere = other.#ownerOf(hash);
+      if (ownerThere !== null) return ownerThere;
     }
-    if (room.left <= 0) return false;
+    if (room.left <= 0) return session;
     room.left--;
     this.#set(hash, session);
     if (this.#freshWords === this.#fresh.length) this.#growFresh();
     this.#fresh[this.#freshWords++] = hash;
     this.#fresh[this.#freshWords++] = session;
-    return false;
+    return session;
   }
 
   /**
@@ -110,14 +110,14 @@ class ProjectReplays {
     return sum;
   }
 
-  /** Whether another session has shown the shingle; null when it is not held here. */
-  #isReplay(session: number, hash: number): boolean | null {
+  /** The session that has shown the hash first; null when it is not held here. */
+  #ownerOf(hash: number): number | null {
     const slot = hash & (this.#slotCount - 1);
     const bucket = bucketOf(slot);
     if ((this.#buckets[bucket]! & isRead) === 0) this.#read(bucket);
     const heldHash = this.#slots[2 * slot]!;
     const heldSession = this.#slots[2 * slot + 1]!;
-    return heldHash === hash && (heldHash !== 0 || heldSession !== 0) ? heldSession !== session : null;
+    return heldHash === hash && (heldHash !== 0 || heldSession !== 0) ? heldSession : null;
   }
 
   /** Writes what is new. Call at the end of the transaction. */
@@ -236,6 +236,8 @@ export class ReplayTables {
   }
 }
 
+const nobody: readonly number[] = [];
+
 /** A project in the transaction under way. */
 interface UsedProject {
   readonly own: ProjectReplays;
@@ -268,8 +270,15 @@ export class ReplayMemory {
     const { own, others } = this.#used.get(projectId) ?? this.#use(projectId);
     this.#touched ^= own.touch(hashes);
     let matches = 0;
-    for (const hash of hashes) if (own.note(session, hash, others, room)) matches++;
+    for (const hash of hashes) if (own.note(session, hash, others, room) !== session) matches++;
     return matches;
+  }
+
+  /** The same; returns which other session has shown each of those that are known. */
+  noteOwners(projectId: number, session: number, hashes: readonly number[], room: PathRoom): readonly number[] {
+    if (hashes.length === 0) return nobody;
+    const { own, others } = this.#used.get(projectId) ?? this.#use(projectId);
+    return hashes.map((hash) => own.note(session, hash, others, room)).filter((owner) => owner !== session);
   }
 
   /** Writes what the transaction has noted. Call at its end, inside of it. */

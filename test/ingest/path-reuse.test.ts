@@ -9,7 +9,7 @@ import { newFeatures } from "../../src/engines/session-features.js";
 import { countPathReuse } from "../../src/ingest/path-reuse.js";
 import { ReplayMemory } from "../../src/ingest/replays.js";
 import { openStore } from "../../src/store/store.js";
-import { alone, chromeFacts, event, lastRequest, startMs, wobblyPath } from "../engines/sessions.js";
+import { alone, chromeFacts, event, lastRequest, seededRandom, startMs, wobblyPath } from "../engines/sessions.js";
 
 const replayed = [300112, 300129, 300139];
 const copied = 100302;
@@ -106,4 +106,52 @@ t.test("what number pads draw is nobody's path: along axes and diagonals, gather
   t.same(shingleHashes(newFeatures(), [event("mouse", { t: 1, points })]), []);
   const bent = points.map(([t, x, y], index): [number, number, number] => [t, x, y + (index % 3)]);
   t.ok(shingleHashes(newFeatures(), [event("mouse", { t: 1, points: bent })]).length > 4);
+});
+
+t.test("a copy that is turned and scaled is known by its corners", async (t) => {
+  const show = project(t);
+  const random = seededRandom(5);
+  let [x, y, at] = [400, 300, 0];
+  const rows = Array.from({ length: 40 }, () => [80 + 1000 * random(), 80 + 600 * random()] as const).flatMap(
+    ([toX, toY]) => {
+      const [fromX, fromY] = [x, y];
+      [x, y] = [toX, toY];
+      return Array.from({ length: 14 }, (_, step): [number, number, number] => {
+        const share = (step + 1) / 14;
+        at += 16;
+        return [at, fromX + share * (toX - fromX), fromY + share * (toY - fromY)];
+      });
+    },
+  );
+  const drawn = (turn: (x: number, y: number) => [number, number]) =>
+    [0, 140, 280, 420].map((from) => {
+      const points = rows.slice(from, from + 140).map(([t, px, py]): [number, number, number] => {
+        const [toX, toY] = turn(px, py);
+        return [t - rows[from]![0], Math.round(toX), Math.round(toY)];
+      });
+      return [event("mouse", { t: 900 + rows[from]![0], points, count: 140, ...system })];
+    });
+  const corners = [300141, 300142];
+  t.notOk(
+    show(
+      1,
+      drawn((px, py) => [px, py]),
+    ).some((id) => corners.includes(id)),
+  );
+  const copy = show(
+    2,
+    drawn((px, py) => [0.8 * px - 0.3 * py + 200, 0.3 * px + 0.8 * py]),
+  );
+  t.same(
+    corners.filter((id) => copy.includes(id)),
+    corners,
+  );
+  t.notOk(
+    copy.some((id) => replayed.includes(id)),
+    "its steps are others",
+  );
+  t.notOk(
+    show(3, visit(3)).some((id) => corners.includes(id)),
+    "another's",
+  );
 });
