@@ -95,6 +95,8 @@ async function live(
       )!;
       const features = unpackFeatures(record.features, 0, record.features.length)!;
       replays += features.numbers[F.shinglesReplayed]!;
+      // It names a session by its token, which is another in each world.
+      features.numbers[F.cornerOwner] = 0;
       return { visitor, verdict: record.verdict, numbers: [...features.numbers], texts: [...features.texts] };
     });
   const stats = await new Stats(store).read(owner.projectId, noon, noon + 3_600_000, "day", new LongWork().begin());
