@@ -7,7 +7,15 @@ import { wellFormedToken } from "../contract/session-token.js";
 import type { RequestContext } from "../contract/verdict.js";
 import { type BreakerOptions, CircuitBreaker } from "./circuit-breaker.js";
 import { contextHeaders } from "./context-headers.js";
-import { type CheckedVerdict, decodeVerdict, type FailureReason, failOpen, type Mode } from "./verdict-answer.js";
+import { checkOptionNames, hint } from "./options.js";
+import {
+  type CheckedVerdict,
+  decodeVerdict,
+  type FailureReason,
+  failOpen,
+  type Mode,
+  modes,
+} from "./verdict-answer.js";
 
 export type { Action, Band, RequestContext, Verdict } from "../contract/verdict.js";
 export type { BreakerOptions } from "./circuit-breaker.js";
@@ -76,6 +84,19 @@ export function createClient(options: ClientOptions): VerdictClient {
   return new FetchClient(options);
 }
 
+const optionNames: Readonly<Record<keyof ClientOptions, true>> = {
+  baseUrl: true,
+  privateKey: true,
+  timeoutMs: true,
+  loggedInTimeoutMs: true,
+  loggedInRetryMs: true,
+  mode: true,
+  onError: true,
+  breaker: true,
+  fetch: true,
+  now: true,
+};
+
 class FetchClient implements VerdictClient {
   readonly mode: Mode;
   readonly #base: string;
@@ -89,7 +110,8 @@ class FetchClient implements VerdictClient {
   readonly #now: () => number;
 
   constructor(options: ClientOptions) {
-    this.mode = options.mode ?? "enforce";
+    checkOptionNames("client", options, optionNames);
+    this.mode = checkedMode(options.mode ?? "enforce");
     this.#base = checkedBase(options.baseUrl);
     this.#headers = { Authorization: `Bearer ${checkedKey(options.privateKey)}`, Accept: "application/json" };
     this.#timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? 150, 10_000);
@@ -253,7 +275,14 @@ function warner(): (failure: ClientFailure) => void {
   };
 }
 
-function checkedBase(text: string): string {
+function checkedMode(mode: Mode): Mode {
+  if (!modes.includes(mode)) throw new TypeError(`mode: unknown value \`${String(mode)}\`${hint(String(mode), modes)}`);
+  return mode;
+}
+
+function checkedBase(text: string | undefined): string {
+  if (text === undefined || text === "")
+    throw new TypeError("baseUrl: missing; expected verdictd's address, such as http://127.0.0.1:8080");
   let url: URL;
   try {
     url = new URL(text);
@@ -268,7 +297,10 @@ function checkedBase(text: string): string {
 }
 
 /** The key is never echoed. */
-function checkedKey(key: string): string {
+function checkedKey(key: string | undefined): string {
+  if (key === undefined || key === "") {
+    throw new TypeError("privateKey: missing; expected the project's private key (sk_…), often from the environment");
+  }
   if (typeof key !== "string" || !/^sk_[\w-]{1,125}$/.test(key)) {
     throw new TypeError("privateKey: expected the project's private key (sk_…)");
   }

@@ -16,7 +16,8 @@ export type FailureReason =
   | "hook_threw";
 
 /** Whether verdicts are acted upon. `monitor`: they are read and attached, and `action` always says `allow`. */
-export type Mode = "enforce" | "monitor";
+export const modes = ["enforce", "monitor"] as const;
+export type Mode = (typeof modes)[number];
 
 /** A verdict and what became of the reading. */
 export interface CheckedVerdict extends Readonly<Verdict> {

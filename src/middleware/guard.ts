@@ -11,6 +11,7 @@ import {
   type RequestContext,
   type VerdictClient,
 } from "../client/client.js";
+import { checkOptionNames, hint } from "../client/options.js";
 import { failOpen } from "../client/verdict-answer.js";
 import {
   noUserAgent,
@@ -47,7 +48,7 @@ export interface GuardOptions<Challenge> {
    * gets past; `allow`, the default, lets the visitor in and reports `challenge_unhandled` once, since a rule must not lock people out of a site
    * that has no challenge to offer.
    */
-  readonly challenge?: "allow" | "page" | "verdictd" | Challenge;
+  readonly challenge?: (typeof challengeWords)[number] | Challenge;
   /** The project's public key, for `challenge: "verdictd"`. */
   readonly siteKey?: string;
   /** Where visitors' browsers find `/sdk.js` and `/challenge.js`: an origin; default the site's own, as the proxies' recipes serve them. */
@@ -88,6 +89,28 @@ export type Step =
   | { readonly step: "respond"; readonly response: DenialResponse }
   | { readonly step: "challenge" };
 
+const optionNames: Readonly<Record<keyof GuardOptions<unknown> | AdapterOption, true>> = {
+  client: true,
+  cookieName: true,
+  headerName: true,
+  skipStatic: true,
+  routerIgnores: true,
+  delayMs: true,
+  challenge: true,
+  siteKey: true,
+  scriptOrigin: true,
+  pages: true,
+  onVerdict: true,
+  clientIp: true,
+  skip: true,
+  prefix: true,
+  logLevel: true,
+  logSerializers: true,
+};
+
+/** What adapters add: how their framework's request is read, and what Fastify takes for every plugin. */
+type AdapterOption = "clientIp" | "skip" | "prefix" | "logLevel" | "logSerializers";
+
 const delayMsMax = 10_000;
 /** Visitors kept waiting at once; beyond it they go on, since each holds a connection open. */
 const delayedMax = 1000;
@@ -107,8 +130,9 @@ export class Guard<Challenge> {
 
   /** Throws a `TypeError` on a bad option. */
   constructor(options: GuardOptions<Challenge>) {
+    checkOptionNames("verdictd", options, optionNames);
     this.#options = options;
-    this.client = "verdict" in options.client ? options.client : createClient(options.client);
+    this.client = clientOf(options.client);
     this.#cookieName = options.cookieName ?? sessionCookieName;
     this.#headerName = (options.headerName ?? sessionHeaderName).toLowerCase();
     this.#routerIgnores = checkedIgnores(options.routerIgnores ?? []);
@@ -213,13 +237,25 @@ export class Guard<Challenge> {
   }
 }
 
+function clientOf(client: VerdictClient | ClientOptions | undefined): VerdictClient {
+  if (typeof client !== "object" || client === null) {
+    throw new TypeError("client: missing; expected { baseUrl, privateKey }, or a client made by createClient");
+  }
+  return "verdict" in client ? client : createClient(client);
+}
+
 function checkedPage({
   challenge,
   siteKey,
   scriptOrigin = "",
 }: Pick<GuardOptions<unknown>, "challenge" | "siteKey" | "scriptOrigin">) {
-  if (typeof challenge === "string" && !["allow", "page", "verdictd"].includes(challenge)) {
-    throw new TypeError('challenge: expected "allow", "page", "verdictd" or a hook');
+  if (challenge !== undefined && typeof challenge !== "function" && !isChallengeWord(challenge)) {
+    const given = String(challenge);
+    // Words of other products and of verdictd's own actions, which edit distance would not find.
+    const meant = denyingWords.includes(given)
+      ? "; did you mean `page`?"
+      : hint(given, challengeWords, "a function of your own");
+    throw new TypeError(`challenge: unknown value \`${given}\`${meant}`);
   }
   if (challenge !== "verdictd") return null;
   if (typeof siteKey !== "string" || !/^pk_[\w-]{1,125}$/.test(siteKey)) {
@@ -229,6 +265,13 @@ function checkedPage({
     throw new TypeError("scriptOrigin: expected an origin such as https://verdictd.example");
   }
   return { siteKey, scriptOrigin };
+}
+
+const challengeWords = ["allow", "page", "verdictd"] as const;
+const denyingWords = ["deny", "block", "forbid", "403"];
+
+function isChallengeWord(value: unknown): value is (typeof challengeWords)[number] {
+  return challengeWords.some((word) => word === value);
 }
 
 function checkedIgnores(names: readonly RouterIgnores[]): ReadonlySet<RouterIgnores> {

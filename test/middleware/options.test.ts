@@ -1,0 +1,58 @@
+/** A mistake in a middleware's or client's options shows when the program starts, in words that say what to write instead. */
+import Fastify from "fastify";
+import t from "tap";
+import { createClient } from "../../src/client/client.js";
+import { verdictd as express } from "../../src/middleware/express.js";
+import { verdictd as fastify } from "../../src/middleware/fastify.js";
+import { createGuard, honoVerdictd } from "../../src/middleware/fetch.js";
+
+const client = { baseUrl: "http://127.0.0.1:8080", privateKey: "sk_test" };
+
+/** What each option makes the middleware say. */
+const mistakes: readonly (readonly [options: unknown, message: string])[] = [
+  [undefined, "verdictd: expected an object of options"],
+  [{}, "client: missing; expected { baseUrl, privateKey }, or a client made by createClient"],
+  [
+    { client: "http://127.0.0.1:8080" },
+    "client: missing; expected { baseUrl, privateKey }, or a client made by createClient",
+  ],
+  [{ client: {} }, "baseUrl: missing; expected verdictd's address, such as http://127.0.0.1:8080"],
+  [
+    { client: { baseUrl: client.baseUrl, privateKey: undefined } },
+    "privateKey: missing; expected the project's private key (sk_…), often from the environment",
+  ],
+  [{ client: { ...client, timeout: 200 } }, "client: unknown option `timeout`; did you mean `timeoutMs`?"],
+  [{ client: { ...client, mode: "monitoring" } }, "mode: unknown value `monitoring`; did you mean `monitor`?"],
+  [{ client, chalenge: "page" }, "verdictd: unknown option `chalenge`; did you mean `challenge`?"],
+  [{ client, challenge: "deny" }, "challenge: unknown value `deny`; did you mean `page`?"],
+  [{ client, challenge: "pages" }, "challenge: unknown value `pages`; did you mean `page`?"],
+  [
+    { client, challenge: "turnstile" },
+    "challenge: unknown value `turnstile`; expected one of `allow`, `page`, `verdictd`, or a function of your own",
+  ],
+  [
+    { client, challenge: "verdictd" },
+    "siteKey: expected the project's site key (pk_…), which the challenge page carries",
+  ],
+  [{ client, delayMs: "1s" }, "delayMs: expected 0 to 10000 ms"],
+];
+
+t.test("every middleware says what is wrong with its options, and how it is written", async (t) => {
+  for (const [options, message] of mistakes) {
+    t.throws(() => express(options as never), { name: "TypeError", message });
+    t.throws(() => createGuard(options as never), { name: "TypeError", message });
+    t.throws(() => honoVerdictd(options as never), { name: "TypeError", message });
+    // Fastify makes an object of no options.
+    if (options !== undefined)
+      await t.rejects(Promise.resolve(Fastify().register(fastify, options as never)), { name: "TypeError", message });
+  }
+});
+
+t.test("Fastify's own options of a plugin are none of verdictd's", async (t) => {
+  await t.resolves(Promise.resolve(Fastify().register(fastify, { client, prefix: "/x", logLevel: "warn" } as never)));
+});
+
+t.test("a secret in the wrong place is not repeated", async (t) => {
+  t.throws(() => createClient({ ...client, privateKey: "pk_secret" }), { message: /^(?!.*secret)/ });
+  t.throws(() => createClient("sk_secret" as never), { message: "client: expected an object of options" });
+});
