@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { Credentials } from "../../src/auth/credentials.js";
-import { noHeaders } from "../../src/contract/evidence.js";
+import { noHeaders } from "../../src/contract/header-facts.js";
 import { defaultPlans } from "../../src/contract/plans.js";
 import { unidentified } from "../../src/contract/visitor.js";
 import { commitToStores } from "../../src/ingest/commit-stores.js";

@@ -3,49 +3,18 @@
  * (features folded from events, facts of the request) -> engine results; time and counts arrive here as evidence.
  */
 
+import type { HeaderFacts } from "./header-facts.js";
+
 export const engineNames = ["heuristics", "js_detection", "behavioral"] as const;
 export type EngineName = (typeof engineNames)[number];
 
 /** Facts of one ingest request that the client does not put in its events. Header values are cut to 512 characters. */
-export interface RequestFacts {
+export interface RequestFacts extends HeaderFacts {
   /** Server clock when the batch arrived, ms since the epoch. */
   readonly nowMs: number;
   /** Visitor's address in canonical text: the socket's, or from `X-Forwarded-For` behind a trusted proxy. */
   readonly ip: string;
-  readonly userAgent: string;
-  readonly acceptLanguage: string;
-  readonly accept: string;
-  readonly acceptEncoding: string;
-  readonly origin: string;
-  readonly referer: string;
-  readonly secChUa: string;
-  readonly secChUaMobile: string;
-  readonly secChUaPlatform: string;
-  readonly secFetchSite: string;
-  readonly secFetchMode: string;
-  readonly secFetchDest: string;
-  readonly contentType: string;
 }
-
-/** What the header lines of a request come to. */
-export type HeaderFacts = Omit<RequestFacts, "nowMs" | "ip">;
-
-/** Those of a request without any of them. */
-export const noHeaders: HeaderFacts = {
-  userAgent: "",
-  acceptLanguage: "",
-  accept: "",
-  acceptEncoding: "",
-  origin: "",
-  referer: "",
-  secChUa: "",
-  secChUaMobile: "",
-  secChUaPlatform: "",
-  secFetchSite: "",
-  secFetchMode: "",
-  secFetchDest: "",
-  contentType: "",
-};
 
 /**
  * Counts that one session alone can't know, kept by the store with bounds and expiry, read inside the write transaction.

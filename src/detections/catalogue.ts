@@ -14,6 +14,9 @@ import { identityDetections } from "./heuristics-identity.js";
 import { trafficDetections } from "./heuristics-traffic.js";
 import { consistencyDetections } from "./js-consistency.js";
 import { driverDetections } from "./js-drivers.js";
+import { requestIdentityDetections } from "./request-identity.js";
+import { requestMetadataDetections } from "./request-metadata.js";
+import { requestTransportDetections } from "./request-transport.js";
 
 export const detections: readonly Detection[] = [
   ...identityDetections,
@@ -29,6 +32,9 @@ export const detections: readonly Detection[] = [
   ...clickDetections,
   ...keyDetections,
   ...crawlerDetections,
+  ...requestIdentityDetections,
+  ...requestMetadataDetections,
+  ...requestTransportDetections,
 ];
 
 /** A row of `GET /v1/detections`. */

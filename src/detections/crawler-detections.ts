@@ -1,8 +1,8 @@
 /** Family 4: verified and spoofed bots. The verdict on a claim comes from the verified-bot catalogue, not from here. */
-import { detection } from "./detection.js";
+import { requestDetection, sharedDetection } from "./detection.js";
 
 export const crawlerDetections = [
-  detection({
+  sharedDetection({
     id: 400101,
     slug: "spoofed-crawler",
     engine: "heuristics",
@@ -19,7 +19,7 @@ export const crawlerDetections = [
       userAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
     },
   }),
-  detection({
+  sharedDetection({
     id: 400102,
     slug: "verified-crawler",
     engine: "heuristics",
@@ -33,7 +33,7 @@ export const crawlerDetections = [
     fires: { crawlerClaim: 2 },
     staysQuiet: { crawlerClaim: 0 },
   }),
-  detection({
+  sharedDetection({
     id: 400103,
     slug: "unconfirmed-crawler-claim",
     engine: "heuristics",
@@ -46,5 +46,20 @@ export const crawlerDetections = [
     source: "a claim to be a bot is evidence of one, true or not",
     fires: { crawlerClaim: 4 },
     staysQuiet: { crawlerClaim: 0 },
+  }),
+  requestDetection({
+    id: 400104,
+    slug: "invalid-signature",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "The request is signed in the name of a known agent, and the signature does not hold.",
+    strength: "decisive",
+    cause: "signature",
+    reads: ["signature"],
+    when: (e) => e.signature === "invalid",
+    source:
+      "RFC 9421 with the tag web-bot-auth; an unknown agent, or one whose keys are not there, is `unverified` and no evidence",
+    fires: { signature: "invalid" },
+    staysQuiet: { signature: "unverified" },
   }),
 ];

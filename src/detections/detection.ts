@@ -3,7 +3,8 @@
  * comes from. Everything else (runner, public catalogue, documentation, tests) is derived from the list of such records.
  */
 import type { EngineName } from "../contract/evidence.js";
-import type { EvidenceName, SessionEvidence } from "../engines/session-evidence.js";
+import type { RequestEvidence } from "../engines/request-evidence.js";
+import type { SessionEvidence } from "../engines/session-evidence.js";
 
 export type DetectionState = "experimental" | "scoring" | "retired";
 export type Severity = "info" | "low" | "medium" | "high" | "critical";
@@ -47,19 +48,30 @@ const severities: Record<Strength, Severity> = {
  *   password managers, text expanders, scanners. Counts once for all unless a driver left a trace of its own.
  * - evenness: paths of number pads, sticks and smoothed pointers. Joins `aid`, where input came clean of any driver's dispatch.
  * - stripping: what proxies and privacy tools take from requests. Counts once while the page reports, and one kind of header is lacking
- *   beside those that begin with Sec-.
+ *   beside those that begin with Sec-. Of a single request it never comes to more than a strong fact, whatever is lacking.
  * - switching: what an agent switcher leaves in requests, which still come from the browser that it is.
  */
 export type EvidenceGroup = "aid" | "evenness" | "stripping" | "switching";
 
+/** What a detection is about: a session of the SDK, or one request of a visitor, whether a session stands behind it or not. */
+export type Subject = "session" | "request";
+
+/** All that there is to read, of sessions and of requests. What both have under one name means the same. */
+export type AnyEvidence = SessionEvidence & RequestEvidence;
+export type EvidenceName = keyof AnyEvidence;
+/** Evidence of either subject. What was not observed is undefined or absent. */
+export type Observed = { readonly [Name in EvidenceName]?: AnyEvidence[Name] | undefined };
+
 /** The values a predicate sees: those it lists in `reads`, all of them observed. */
-export type Read<Name extends EvidenceName> = { readonly [Each in Name]: SessionEvidence[Each] };
+export type Read<Name extends EvidenceName> = { readonly [Each in Name]: AnyEvidence[Each] };
 
 export interface Detection<Name extends EvidenceName = EvidenceName> {
   /** Six digits by family, never reused. */
   readonly id: number;
   readonly slug: string;
   readonly engine: EngineName;
+  /** Given by the function that makes the entry. */
+  readonly subjects: readonly Subject[];
   readonly state: DetectionState;
   /** Plain English, for the operator: what was seen. */
   readonly meaning: string;
@@ -82,9 +94,26 @@ export interface Detection<Name extends EvidenceName = EvidenceName> {
   readonly staysQuiet: Read<Name>;
 }
 
-/** Checks that `when` reads only what `reads` lists, then forgets the names, so that all entries fit one list. */
-export function detection<const Name extends EvidenceName>(entry: Detection<Name>): Detection {
-  return entry as unknown as Detection;
+type Entry<Name extends EvidenceName> = Omit<Detection<Name>, "subjects">;
+
+/**
+ * An entry about sessions. Checks that `when` reads only what `reads` lists, and `reads` only what there is of sessions; then forgets the
+ * names, so that all entries fit one list.
+ */
+export function detection<const Name extends keyof SessionEvidence>(entry: Entry<Name>): Detection {
+  return { ...entry, subjects: ["session"] } as unknown as Detection;
+}
+
+/** The same about requests. */
+export function requestDetection<const Name extends keyof RequestEvidence>(entry: Entry<Name>): Detection {
+  return { ...entry, subjects: ["request"] } as unknown as Detection;
+}
+
+/** The same about both: it reads what sessions and requests have in common. */
+export function sharedDetection<const Name extends keyof SessionEvidence & keyof RequestEvidence>(
+  entry: Entry<Name>,
+): Detection {
+  return { ...entry, subjects: ["session", "request"] } as unknown as Detection;
 }
 
 export function severityOf(entry: Pick<Detection, "strength">): Severity {

@@ -3,13 +3,13 @@
  * web views drop headers one at a time, so that one missing header decides nothing; a library misses several at once. A proxy
  * that drops all headers whose names begin with Sec- does one thing: their absence has one cause, whichever are missing.
  */
-import { detection } from "./detection.js";
+import { detection, sharedDetection } from "./detection.js";
 
 /** First versions that send Sec-Fetch headers. */
 const fetchMetadataSince = { chromium: 80, firefox: 90, safari: 17, other: Number.POSITIVE_INFINITY } as const;
 
 export const headerDetections = [
-  detection({
+  sharedDetection({
     id: 100201,
     slug: "no-accept-language",
     engine: "heuristics",
@@ -24,7 +24,7 @@ export const headerDetections = [
     fires: { noAcceptLanguage: 1, browserFamily: "chromium" },
     staysQuiet: { noAcceptLanguage: 0, browserFamily: "chromium" },
   }),
-  detection({
+  sharedDetection({
     id: 100202,
     slug: "any-accept-language",
     engine: "heuristics",
@@ -38,7 +38,7 @@ export const headerDetections = [
     fires: { anyAcceptLanguage: 1 },
     staysQuiet: { anyAcceptLanguage: 0 },
   }),
-  detection({
+  sharedDetection({
     id: 100203,
     slug: "chromium-without-fetch-metadata",
     engine: "heuristics",
@@ -57,7 +57,7 @@ export const headerDetections = [
     fires: { noFetchMetadata: 1, secureContext: true, browserFamily: "chromium", browserVersion: 131 },
     staysQuiet: { noFetchMetadata: 1, secureContext: false, browserFamily: "chromium", browserVersion: 131 },
   }),
-  detection({
+  sharedDetection({
     id: 100204,
     slug: "browser-without-fetch-metadata",
     engine: "heuristics",
@@ -89,7 +89,7 @@ export const headerDetections = [
       browserEmbedded: false,
     },
   }),
-  detection({
+  sharedDetection({
     id: 100205,
     slug: "partial-fetch-metadata",
     engine: "heuristics",
@@ -103,7 +103,7 @@ export const headerDetections = [
     fires: { partFetchMetadata: 1 },
     staysQuiet: { partFetchMetadata: 0 },
   }),
-  detection({
+  sharedDetection({
     id: 100206,
     slug: "chromium-without-client-hints",
     engine: "heuristics",
@@ -135,7 +135,7 @@ export const headerDetections = [
       browserEmbedded: true,
     },
   }),
-  detection({
+  sharedDetection({
     id: 100207,
     slug: "client-hints-contradict-agent",
     engine: "heuristics",
@@ -150,7 +150,7 @@ export const headerDetections = [
     fires: { clientHintsForeign: 1 },
     staysQuiet: { clientHintsForeign: 0 },
   }),
-  detection({
+  sharedDetection({
     id: 100208,
     slug: "no-accept-encoding",
     engine: "heuristics",
@@ -165,7 +165,7 @@ export const headerDetections = [
     fires: { noAcceptEncoding: 1, browserFamily: "safari" },
     staysQuiet: { noAcceptEncoding: 0, browserFamily: "safari" },
   }),
-  detection({
+  sharedDetection({
     id: 100209,
     slug: "no-brotli",
     engine: "heuristics",
@@ -180,7 +180,7 @@ export const headerDetections = [
     fires: { noBrotli: 1, securePage: true, browserFamily: "chromium", browserVersion: 131 },
     staysQuiet: { noBrotli: 1, securePage: false, browserFamily: "chromium", browserVersion: 131 },
   }),
-  detection({
+  sharedDetection({
     id: 100210,
     slug: "no-origin",
     engine: "heuristics",
@@ -195,7 +195,7 @@ export const headerDetections = [
     fires: { noOrigin: 1, browserFamily: "chromium" },
     staysQuiet: { noOrigin: 0, browserFamily: "chromium" },
   }),
-  detection({
+  sharedDetection({
     id: 100211,
     slug: "no-accept",
     engine: "heuristics",
@@ -239,7 +239,7 @@ export const headerDetections = [
     fires: { navigationFetch: 1 },
     staysQuiet: { navigationFetch: 0 },
   }),
-  detection({
+  sharedDetection({
     id: 100214,
     slug: "library-behind-https",
     engine: "heuristics",
@@ -272,7 +272,7 @@ export const headerDetections = [
       browserVersion: 140,
     },
   }),
-  detection({
+  sharedDetection({
     id: 100215,
     slug: "no-origin-no-metadata",
     engine: "heuristics",

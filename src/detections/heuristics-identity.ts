@@ -1,8 +1,8 @@
 /** Family 1001: what the client says of itself. Proof needs no inference here; disguises are the other families' business. */
-import { detection } from "./detection.js";
+import { detection, sharedDetection } from "./detection.js";
 
 export const identityDetections = [
-  detection({
+  sharedDetection({
     id: 100101,
     slug: "tool-user-agent",
     engine: "heuristics",
@@ -32,7 +32,7 @@ export const identityDetections = [
     fires: { webdriver: true },
     staysQuiet: { webdriver: false },
   }),
-  detection({
+  sharedDetection({
     id: 100103,
     slug: "library-user-agent",
     engine: "heuristics",
@@ -51,12 +51,12 @@ export const identityDetections = [
       browserFamily: "chromium",
     },
   }),
-  detection({
+  sharedDetection({
     id: 100104,
     slug: "no-user-agent",
     engine: "heuristics",
     state: "scoring",
-    meaning: "Batches came without a User-Agent header.",
+    meaning: "Requests came without a User-Agent header.",
     strength: "strong",
     cause: "declared_tool",
     reads: ["noUserAgent"],
@@ -65,7 +65,7 @@ export const identityDetections = [
     fires: { noUserAgent: 1 },
     staysQuiet: { noUserAgent: 0 },
   }),
-  detection({
+  sharedDetection({
     id: 100105,
     slug: "headless-brand",
     engine: "heuristics",

@@ -1,6 +1,5 @@
 /** Asks a list of detections which of them fire. What is missing of the evidence is found out once, not once a detection. */
-import type { Detection } from "../detections/detection.js";
-import type { Evidence, EvidenceName } from "./session-evidence.js";
+import type { Detection, EvidenceName, Observed } from "../detections/detection.js";
 
 const wordBits = 32;
 
@@ -8,7 +7,7 @@ const wordBits = 32;
 export class DetectionRunner {
   readonly #detections: readonly Detection[];
   /** Their predicates, apart: a call then finds them in one step. */
-  readonly #predicates: readonly ((evidence: Evidence) => boolean)[];
+  readonly #predicates: readonly ((evidence: Observed) => boolean)[];
   /** The bit of each name that any of them reads. */
   readonly #bits: ReadonlyMap<string, number>;
   /** The names of an evidence in their order, which is always the same, and the bit of each, -1 where no detection reads it. */
@@ -22,7 +21,7 @@ export class DetectionRunner {
 
   constructor(list: readonly Detection[]) {
     this.#detections = list.filter(({ state }) => state !== "retired");
-    this.#predicates = this.#detections.map(({ when }) => when as (evidence: Evidence) => boolean);
+    this.#predicates = this.#detections.map(({ when }) => when as (evidence: Observed) => boolean);
     const names = new Set(this.#detections.flatMap(({ reads }) => reads));
     this.#bits = new Map([...names].map((name, bit) => [name, bit]));
     this.#observed = new Int32Array(Math.ceil(names.size / wordBits));
@@ -37,7 +36,7 @@ export class DetectionRunner {
   }
 
   /** Those that fire, in the order of the list; a missing value skips a detection. */
-  fired(evidence: Evidence): Detection[] {
+  fired(evidence: Observed): Detection[] {
     const observed = this.#observed.fill(0);
     let position = 0;
     // Going through an object is many times cheaper than asking it for one name after the other.
@@ -53,7 +52,7 @@ export class DetectionRunner {
     return fired;
   }
 
-  #learnOrder(evidence: Evidence): void {
+  #learnOrder(evidence: Observed): void {
     this.#order = Object.keys(evidence);
     this.#bitsInOrder = Int32Array.from(this.#order, (name) => this.#bits.get(name) ?? -1);
   }

@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next field that is added; raise it with each. */
-export const nextFieldNumber = 242;
+export const nextFieldNumber = 243;
 
 /**
  * Numbers whose fields are gone, never given again, and how they were stored: records written before still hold them, and what is
@@ -281,6 +281,7 @@ export const countFields = [
   row(229, "keyTimesWhole", "u32", "1", "of them whole milliseconds"),
   row(230, "wheelBursts", "u32", "1", "scroll bursts by wheel of 100 px and more"),
   row(231, "wheelLeaps", "u32", "1", "of them in one event"),
+  row(242, "platformForeign", "u16", "batches", "whose Sec-CH-UA-Platform contradicts the User-Agent"),
 ] as const satisfies readonly NumberField[];
 
 /** Facts that may be unobserved: they start as NaN, and NaN is not stored. Booleans are 0 or 1. */

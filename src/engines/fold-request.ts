@@ -1,9 +1,9 @@
 /** Folds the facts of one ingest request (headers, address, counts kept by the store) into the features. */
 import type { RequestFacts, Surroundings } from "../contract/evidence.js";
 import { isPublicAddress } from "../contract/public-address.js";
-import { automationUserAgents } from "../detections/automation-user-agents.js";
-import { TextMemo } from "../text-memo.js";
-import { browserFamilies, type ClaimedBrowser, claimedBrowser, claimedSystems } from "./claimed-browser.js";
+import { claimsOf } from "./agent-claims.js";
+import { browserFamilies, claimedSystems } from "./claimed-browser.js";
+import { contradictsHints, contradictsPlatform } from "./client-hints.js";
 import { hashText } from "./hash.js";
 import { F, type SessionFeatures, setText, T } from "./session-features.js";
 
@@ -53,38 +53,6 @@ function foldAgent(n: number[], userAgent: string): void {
   n[F.browserEmbedded] = browser.isEmbedded ? 1 : 0;
 }
 
-interface AgentClaims {
-  readonly tool: number;
-  readonly browser: ClaimedBrowser;
-}
-
-/** The claims of user agents seen of late: they repeat from visitor to visitor, and finding them out takes four microseconds. */
-const latestClaims = new TextMemo<AgentClaims>(1000);
-
-function claimsOf(userAgent: string): AgentClaims {
-  let claims = latestClaims.get(userAgent);
-  if (claims === undefined) {
-    claims = { tool: toolStrength(userAgent), browser: claimedBrowser(userAgent) };
-    latestClaims.set(userAgent, claims);
-  }
-  return claims;
-}
-
-/** Looked up once a user agent, not once a batch: the list is long. */
-const toolTokens = automationUserAgents.map((each) => ({
-  token: each.token.toLowerCase(),
-  strength: each.strength === "strong" ? 2 : 1,
-}));
-
-function toolStrength(userAgent: string): number {
-  const agent = userAgent.toLowerCase();
-  let strength = agent === "node" || agent === "bun" || agent === "deno" ? 2 : 0;
-  for (const each of toolTokens) {
-    if (each.strength > strength && agent.includes(each.token)) strength = each.strength;
-  }
-  return strength;
-}
-
 /** The first half of an IPv4 address, the first two groups of an IPv6 one: what a phone keeps while its address changes. */
 function networkOf(ip: string): string {
   const separator = ip.includes(":") ? ":" : ".";
@@ -104,7 +72,9 @@ function foldHeaders(n: number[], facts: RequestFacts): void {
   foldOrigin(n, facts.origin);
   foldFetchMetadata(n, facts);
   if (facts.secChUa === "") n[F.noClientHints]! += 1;
-  else if (contradicts(facts.secChUa, facts.userAgent)) n[F.clientHintsForeign]! += 1;
+  else if (contradictsHints(facts.secChUa, facts.userAgent)) n[F.clientHintsForeign]! += 1;
+  const system = claimedSystems[n[F.browserSystem]! - 1];
+  if (contradictsPlatform(facts.secChUaPlatform, system)) n[F.platformForeign]! += 1;
 }
 
 function foldOrigin(n: number[], origin: string): void {
@@ -132,12 +102,4 @@ function isLoopbackOrigin(origin: string): boolean {
   return (
     host.startsWith("localhost") || host.startsWith("127.") || host.startsWith("[::1]") || host.includes(".localhost")
   );
-}
-
-/** Sec-CH-UA names a Chromium engine whose major version the User-Agent denies, or a browser that sends no hints at all. */
-function contradicts(hints: string, userAgent: string): boolean {
-  if (userAgent.includes("Firefox/")) return true;
-  const claimed = /Chrome\/(\d{1,4})/.exec(userAgent)?.[1];
-  const hinted = /"Chromium";\s?v="(\d{1,4})/.exec(hints)?.[1];
-  return claimed !== undefined && hinted !== undefined && claimed !== hinted;
 }

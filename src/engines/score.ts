@@ -10,7 +10,7 @@ import {
   type LastRequest,
 } from "../contract/evidence.js";
 import { detections } from "../detections/catalogue.js";
-import { type Detection, type EvidenceGroup, strengths } from "../detections/detection.js";
+import { type Detection, type EvidenceGroup, type Observed, strengths } from "../detections/detection.js";
 import { DetectionRunner } from "./detection-runner.js";
 import { type Evidence, evidenceOf } from "./session-evidence.js";
 import { F, type SessionFeatures } from "./session-features.js";
@@ -73,22 +73,23 @@ export function explain(features: SessionFeatures, last: LastRequest): Explained
   const evidence = evidenceOf(features, last);
   const fired = withoutStrangers(firedDetections(evidence));
   const once = countedOnce(evidence, fired);
+  const observed: Observed = evidence;
   return fired
     .map((each) => ({
       id: each.id,
       slug: each.slug,
       engine: each.engine,
       contribution: contributionOf(each, fired, once),
-      evidence: Object.fromEntries(each.reads.map((name) => [wireName(name), evidence[name]])),
+      evidence: Object.fromEntries(each.reads.map((name) => [wireName(name), observed[name]])),
     }))
     .sort(strongestFirst);
 }
 
-const catalogue = new DetectionRunner(detections);
+const ofSessions = new DetectionRunner(detections.filter(({ subjects }) => subjects.includes("session")));
 
-/** The detections of a list (the catalogue by default) that fire on the evidence; a missing value skips a detection. */
-export function firedDetections(evidence: Evidence, list: readonly Detection[] = detections): Detection[] {
-  return (list === detections ? catalogue : new DetectionRunner(list)).fired(evidence);
+/** The detections of a list (those about sessions by default) that fire on the evidence; a missing value skips a detection. */
+export function firedDetections(evidence: Observed, list?: readonly Detection[]): Detection[] {
+  return (list === undefined ? ofSessions : new DetectionRunner(list)).fired(evidence);
 }
 
 /**
@@ -114,7 +115,7 @@ function countedOnce(evidence: Evidence, fired: readonly Detection[]): CountedOn
   return { aid, evenness, stripping: evidence.strippedHeaders === true, switching: aid };
 }
 
-const nothingOnce: CountedOnce = { aid: false, evenness: false, stripping: false, switching: false };
+export const nothingOnce: CountedOnce = { aid: false, evenness: false, stripping: false, switching: false };
 
 /**
  * The weight of a detection among those that `fired`, as log-odds; nothing when a stronger one saw the same cause or belongs to a group that
@@ -147,15 +148,19 @@ function ofHeaders(group: EvidenceGroup): boolean {
   return group === "stripping" || group === "switching";
 }
 
-/**
- * null when nothing that counts has fired. `fired` is sorted, so that rounding does not depend on the catalogue's order. Weak facts
- * corroborate: by themselves, however many, they come to what one notable fact does, for odd browsers are odd in many ways.
- */
+/** null when nothing that counts has fired. `fired` is sorted, so that rounding does not depend on the catalogue's order. */
 function engineScore(fired: readonly FiredDetection[]): number | null {
   let weight = 0;
   for (const each of fired) weight += each.contribution;
-  if (weight === 0) return null;
-  if (fired[0]!.contribution < strengths.notable) weight = Math.min(weight, strengths.notable);
+  return weight === 0 ? null : scoreOf(weight, fired[0]!.contribution);
+}
+
+/**
+ * The score for contributions that add up to `sum`, 1 to 99. Weak facts corroborate: by themselves, however many, they come to what one
+ * notable fact does, for odd browsers are odd in many ways.
+ */
+export function scoreOf(sum: number, strongest: number): number {
+  const weight = strongest < strengths.notable ? Math.min(sum, strengths.notable) : sum;
   const humanShare = 1 / (1 + Math.exp(neutralLogOdds + weight));
   return Math.min(scoreMax, Math.max(1, Math.round(100 * humanShare)));
 }
@@ -181,7 +186,7 @@ function strongestFirst(
 }
 
 /** Puts `each` into its place of a sorted list: of a handful, faster than sorting. */
-function insert(list: FiredDetection[], each: FiredDetection): void {
+export function insert(list: FiredDetection[], each: FiredDetection): void {
   let at = list.length;
   for (; at > 0 && strongestFirst(each, list[at - 1]!) < 0; at--) list[at] = list[at - 1]!;
   list[at] = each;

@@ -42,6 +42,7 @@ export interface SessionEvidence {
   navigationFetch: number;
   noClientHints: number;
   clientHintsForeign: number;
+  platformForeign: number;
   // rate
   ipSessions: number;
   shapeSessions: number;
@@ -263,6 +264,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     navigationFetch: n[F.navigationFetch],
     noClientHints: n[F.noClientHints],
     clientHintsForeign: n[F.clientHintsForeign],
+    platformForeign: n[F.platformForeign],
     ipSessions: n[F.ipSessionsMax],
     shapeSessions: n[F.shapeSessionsMax],
     sessionSeconds: seconds,

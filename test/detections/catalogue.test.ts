@@ -1,25 +1,32 @@
 /** Runs every entry of the catalogue: its two examples, its identity, its place in the public list. */
 import t from "tap";
 import { detections, publicCatalogue } from "../../src/detections/catalogue.js";
+import { requestEvidenceOf } from "../../src/engines/request-evidence.js";
 import { firedDetections } from "../../src/engines/score.js";
-import { type Evidence, evidenceOf } from "../../src/engines/session-evidence.js";
+import { scoreRequest } from "../../src/engines/score-request.js";
+import { evidenceOf } from "../../src/engines/session-evidence.js";
 import { newFeatures } from "../../src/engines/session-features.js";
+import { noFindings, requestOf } from "../requests/judged.js";
 
 const engineDigits = { heuristics: ["1", "4"], js_detection: ["2"], behavioral: ["3"] };
 const nothingSeen = evidenceOf(newFeatures(), { ip: "", userAgent: "", path: "", host: "" });
-const nothingAtAll = Object.fromEntries(Object.keys(nothingSeen).map((name) => [name, undefined])) as Evidence;
+const nothingSent = requestEvidenceOf(requestOf([]), noFindings);
+const namesOf = { session: Object.keys(nothingSeen), request: Object.keys(nothingSent) };
 
 for (const each of detections) {
   t.test(
     `${each.id} ${each.slug} fires on its example, is quiet on the other and skipped without evidence`,
     async (t) => {
-      const run = (evidence: object) => firedDetections({ ...nothingAtAll, ...evidence }, [each]).length;
+      const run = (evidence: object) => firedDetections(evidence, [each]).length;
       const expected = each.state === "retired" ? 0 : 1;
       t.equal(run(each.fires), expected, "fires");
       t.equal(run(each.staysQuiet), 0, "stays quiet");
       t.same(Object.keys(each.fires).sort(), [...each.reads].sort(), "the example gives what is read");
       t.same(Object.keys(each.staysQuiet).sort(), [...each.reads].sort(), "the quiet example gives what is read");
       for (const name of each.reads) t.equal(run({ ...each.fires, [name]: undefined }), 0, `skipped without ${name}`);
+      for (const subject of each.subjects) {
+        for (const name of each.reads) t.ok(namesOf[subject].includes(name), `a ${subject} has ${name}`);
+      }
       t.ok(engineDigits[each.engine].includes(`${each.id}`[0]!), "the id's first digit is its engine's");
       t.match(`${each.id}`, /^\d{6}$/);
       t.match(each.slug, /^[a-z0-9]+(-[a-z0-9]+)*$/);
@@ -39,6 +46,23 @@ t.test("a session of which nothing is known fires nothing", async (t) => {
     firedDetections(nothingSeen).map((each) => each.slug),
     [],
   );
+});
+
+t.test("a request says nothing of what only sessions have, and the reverse", async (t) => {
+  const only = (subject: "session" | "request") => detections.filter(({ subjects }) => `${subjects}` === subject);
+  t.ok(only("session").length > 50);
+  t.ok(only("request").length > 15);
+  for (const { slug, engine, subjects } of detections) {
+    if (subjects.includes("request")) t.equal(engine, "heuristics", `${slug}: the other engines abstain`);
+  }
+  const evidence = Object.assign({}, ...only("request").map(({ fires }) => fires));
+  t.same(firedDetections(evidence), firedDetections({ ...evidence, method: undefined, headerOrder: undefined }));
+  t.equal(firedDetections(evidence).filter(({ subjects }) => !subjects.includes("session")).length, 0);
+});
+
+t.test("a request of which nothing is known has but no user agent", async (t) => {
+  const { score, detectionIds } = scoreRequest(requestOf([]), noFindings);
+  t.same([score, detectionIds], [12, [100104]]);
 });
 
 t.test("the public catalogue lists every detection once, by id, without its predicate", async (t) => {

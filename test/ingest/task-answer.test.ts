@@ -1,7 +1,7 @@
 /** What goes to a scoring worker and comes back: frames that share memory and header lines, and outcomes written over them. */
 import fc from "fast-check";
 import t from "tap";
-import { noHeaders } from "../../src/contract/evidence.js";
+import { noHeaders } from "../../src/contract/header-facts.js";
 import { type ErrorName, errors, Refusal } from "../../src/errors.js";
 import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
 import { FrameMemory, FrameWriter, HeaderBlocks, type IngestRequest, readFrame } from "../../src/ingest/frame.js";

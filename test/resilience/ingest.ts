@@ -1,7 +1,7 @@
 /** The ingest write path in the test's own process, with the clock in the test's hand: what a scoring thread runs, on a real store. */
 import type { Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
-import { noHeaders } from "../../src/contract/evidence.js";
+import { noHeaders } from "../../src/contract/header-facts.js";
 import { defaultPlans, type Plans } from "../../src/contract/plans.js";
 import type { IpStorage } from "../../src/contract/scoring-worker.js";
 import { unidentified } from "../../src/contract/visitor.js";

@@ -3,7 +3,7 @@
  * ones again and again: one reader serves all requests, and values that were seen before are not looked at twice.
  */
 import type { HttpRequest } from "uWebSockets.js";
-import { type HeaderFacts, noHeaders } from "../../../contract/evidence.js";
+import { type HeaderFacts, noHeaders } from "../../../contract/header-facts.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import { Framing } from "../../framing.js";

@@ -1,0 +1,59 @@
+/** Family 1001, for single requests: clients that name themselves, or that have the name of no browser. */
+import { requestDetection } from "./detection.js";
+
+/** Beginnings of the user agents of browsers: text browsers and old telephones have names of their own. */
+const browserNames =
+  /^(?:Mozilla|Opera|Lynx|E?Links|w3m|Dillo|NetSurf|Emacs|edbrowse|retawq|amaya|UCWEB|BlackBerry|DoCoMo|J-PHONE|KDDI|LG|MOT|Nokia|SAMSUNG|SonyEricsson)/i;
+
+export const requestIdentityDetections = [
+  requestDetection({
+    id: 100108,
+    slug: "unknown-client",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "The user agent of the request has the form of no browser, and names no known bot or tool.",
+    strength: "moderate",
+    cause: "declared_tool",
+    reads: ["userAgent", "toolAgent", "declaredBot", "crawlerClaim"],
+    when: (e) =>
+      e.toolAgent === 0 && e.declaredBot === "none" && e.crawlerClaim === 0 && !browserNames.test(e.userAgent),
+    source:
+      "RFC 9110 10.1.5; apps and services name themselves so, which is why it is less than of a session that runs scripts",
+    fires: { userAgent: "shop-sync 1.0", toolAgent: 0, declaredBot: "none", crawlerClaim: 0 },
+    staysQuiet: {
+      userAgent: "Lynx/2.9.2 libwww-FM/2.14 SSL-MM/1.4.1",
+      toolAgent: 0,
+      declaredBot: "none",
+      crawlerClaim: 0,
+    },
+  }),
+  requestDetection({
+    id: 100109,
+    slug: "declared-library",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "The user agent names a library or tool of the list of declared bots.",
+    strength: "strong",
+    cause: "declared_tool",
+    reads: ["declaredBot", "toolAgent"],
+    when: (e) => e.declaredBot === "library" && e.toolAgent === 0,
+    source:
+      "the list of declared bots, which the operator may import; what the catalogue's own list knows is not counted twice",
+    fires: { declaredBot: "library", toolAgent: 0 },
+    staysQuiet: { declaredBot: "library", toolAgent: 2 },
+  }),
+  requestDetection({
+    id: 100110,
+    slug: "declared-bot",
+    engine: "heuristics",
+    state: "scoring",
+    meaning: "The user agent names a bot of the list of declared bots: a crawler, fetcher, monitor or agent.",
+    strength: "moderate",
+    cause: "crawler_claim",
+    reads: ["declaredBot"],
+    when: (e) => e.declaredBot !== "none" && e.declaredBot !== "library",
+    source: "the list of declared bots; a claim to be a bot is evidence of one, and says nothing against it",
+    fires: { declaredBot: "ai_crawler" },
+    staysQuiet: { declaredBot: "none" },
+  }),
+];

@@ -1,0 +1,230 @@
+/**
+ * What detections may read of one request of a visitor: its header lines, network facts and what catalogues say of it, turned into facts
+ * with a meaning. undefined stands for "can't be told"; a detection that reads such a value is skipped. Conclusions live in detections/.
+ */
+import type { BotCategory } from "../contract/bot-categories.js";
+import type { JudgedHeaderFacts } from "../contract/header-facts.js";
+import type { HttpVersion, JudgedRequest, RequestFindings } from "../contract/judged-request.js";
+import type { SignatureState } from "../contract/signed-agents.js";
+import { crawlerClaims } from "../contract/visitor.js";
+import { claimsOf } from "./agent-claims.js";
+import type { BrowserFamily, ClaimedBrowser, ClaimedSystem } from "./claimed-browser.js";
+import { contradictsHints, contradictsMobile, contradictsPlatform } from "./client-hints.js";
+import { type JudgedLines, judgedLinesOf } from "./judged-headers.js";
+
+/**
+ * The loading of a page or frame, the request of a script, the loading of what a page needs (images, scripts, styles, media); unknown where
+ * Sec-Fetch headers are missing and it looks like no navigation.
+ */
+export type Purpose = "navigation" | "script" | "resource" | "unknown";
+
+/**
+ * One request's evidence. Names that sessions have too mean the same, where sessions count batches: 0 or 1 here. A bot that names itself
+ * claims no browser: nothing is expected of its headers.
+ */
+export interface RequestEvidence {
+  // identity
+  userAgent: string;
+  browserFamily: BrowserFamily;
+  browserVersion: number;
+  browserSystem: ClaimedSystem;
+  browserMobile: boolean;
+  browserEmbedded: boolean;
+  noUserAgent: number;
+  toolAgent: number;
+  crawlerClaim: number;
+  headlessBrand: boolean;
+  /** What the bot is for that the user agent names. */
+  declaredBot: BotCategory | "none";
+  signature: SignatureState;
+  // headers, as of a session's batches
+  noAcceptLanguage: number;
+  anyAcceptLanguage: number;
+  noAccept: number;
+  noAcceptEncoding: number;
+  noBrotli: number;
+  noOrigin: number;
+  /** The address is trustworthy to browsers: https, or on this machine. Undefined where nothing says so. */
+  secureContext: boolean;
+  /** It is https for sure. */
+  securePage: boolean;
+  noFetchMetadata: number;
+  partFetchMetadata: number;
+  noClientHints: number;
+  clientHintsForeign: number;
+  platformForeign: number;
+  strippedHeaders: boolean;
+  // of one request only
+  method: string;
+  purpose: Purpose;
+  accept: string;
+  acceptLanguage: string;
+  acceptEncoding: string;
+  contentType: string;
+  /** Sec-CH-UA came, and one of its two companions did not. */
+  partClientHints: boolean;
+  secFetchSite: string;
+  secFetchMode: string;
+  secFetchDest: string;
+  /** "" where it did not come, like the next two. */
+  secFetchUser: string;
+  upgradeInsecureRequests: string;
+  connection: string;
+  mobileForeign: boolean;
+  fetchMetadata: boolean;
+  clientHints: boolean;
+  /** Origin and Referer name different hosts. */
+  originForeign: boolean;
+  /** A Referer, an Origin or a Sec-Fetch header came: some page may have asked for it. */
+  fromPage: boolean;
+  /** Accept-Encoding, Accept-Language, Accept and User-Agent, in the order in which they came, as letters: `uale`. */
+  headerOrder: string;
+  lowerCaseNames: boolean;
+  httpVersion: HttpVersion;
+  /** A well-formed fingerprint of the TLS client hello. */
+  ja4: string;
+}
+
+export type ObservedRequest = { readonly [Name in keyof RequestEvidence]: RequestEvidence[Name] | undefined };
+
+/** Evidence of a request: pure, about three microseconds. */
+export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindings): ObservedRequest {
+  const lines = judgedLinesOf(request);
+  const { values } = lines;
+  const { userAgent, acceptLanguage, accept, acceptEncoding, secChUa } = values;
+  const isNamedBot = findings.declaredBot !== null || findings.crawlerClaim !== "none";
+  const claims = claimsOf(userAgent);
+  const browser: ClaimedBrowser | undefined = userAgent === "" ? undefined : claims.browser;
+  const secureContext = isTrustworthy(request, values);
+  const hasNoMetadata = values.secFetchSite === "" && values.secFetchMode === "" && values.secFetchDest === "";
+  const isPartMetadata = values.secFetchSite === "" || values.secFetchMode === "" || values.secFetchDest === "";
+  // Of media, Chromium wants the bytes as they are.
+  const isMedia = values.secFetchDest === "video" || values.secFetchDest === "audio";
+  const noBrotli = acceptEncoding !== "" && !acceptEncoding.includes("br") && !isMedia;
+  const purpose = purposeOf(values);
+  const securePage = secureContext === true && isOutside(hostOf(request, values)) ? true : undefined;
+  return {
+    userAgent: userAgent === "" ? undefined : userAgent,
+    browserFamily: isNamedBot ? "other" : browser?.family,
+    browserVersion: isNamedBot || browser === undefined || browser.version === 0 ? undefined : browser.version,
+    browserSystem: browser?.system,
+    browserMobile: browser?.isMobile,
+    browserEmbedded: browser?.isEmbedded,
+    noUserAgent: userAgent === "" ? 1 : 0,
+    toolAgent: claims.tool,
+    crawlerClaim: crawlerClaims.indexOf(findings.crawlerClaim),
+    headlessBrand: secChUa === "" ? undefined : secChUa.includes("Headless"),
+    declaredBot: findings.declaredBot?.category ?? "none",
+    signature: findings.signature,
+    noAcceptLanguage: acceptLanguage === "" ? 1 : 0,
+    anyAcceptLanguage: acceptLanguage === "*" ? 1 : 0,
+    noAccept: accept === "" ? 1 : 0,
+    noAcceptEncoding: acceptEncoding === "" ? 1 : 0,
+    noBrotli: noBrotli ? 1 : 0,
+    noOrigin: request.context.method === "POST" ? (values.origin === "" ? 1 : 0) : undefined,
+    secureContext,
+    securePage,
+    noFetchMetadata: hasNoMetadata ? 1 : 0,
+    partFetchMetadata: isPartMetadata && !hasNoMetadata ? 1 : 0,
+    noClientHints: secChUa === "" ? 1 : 0,
+    clientHintsForeign: secChUa !== "" && contradictsHints(secChUa, userAgent) ? 1 : 0,
+    platformForeign: contradictsPlatform(values.secChUaPlatform, browser?.system) ? 1 : 0,
+    strippedHeaders: isLikeStripped(values, noBrotli && securePage === true),
+    method: request.context.method,
+    purpose,
+    accept: text(accept),
+    acceptLanguage: text(acceptLanguage),
+    acceptEncoding: text(acceptEncoding),
+    contentType: text(values.contentType),
+    partClientHints: secChUa !== "" && (values.secChUaMobile === "" || values.secChUaPlatform === ""),
+    secFetchSite: text(values.secFetchSite),
+    secFetchMode: text(values.secFetchMode),
+    secFetchDest: text(values.secFetchDest),
+    secFetchUser: values.secFetchUser,
+    upgradeInsecureRequests: values.upgradeInsecureRequests,
+    connection: values.connection,
+    mobileForeign: contradictsMobile(values.secChUaMobile, userAgent),
+    fetchMetadata: !hasNoMetadata,
+    clientHints: secChUa !== "",
+    originForeign: isForeignOrigin(values.origin, values.referer),
+    fromPage: values.referer !== "" || values.origin !== "" || !hasNoMetadata,
+    headerOrder: headerOrder(lines),
+    lowerCaseNames: lines.isLowerCase,
+    httpVersion: request.httpVersion,
+    ja4: request.ja4 === undefined || !ja4Start.test(request.ja4) ? undefined : request.ja4,
+  };
+}
+
+/** First part of a JA4 fingerprint (FoxIO's description, BSD 3-clause): QUIC or TCP, TLS version, server name, two counts, ALPN. */
+const ja4Start = /^[tqd](?:1[0-3]|s[1-3]|d[1-3]|00)[di]\d{4}[0-9a-z]{2}(?:_|$)/;
+
+function text(value: string): string | undefined {
+  return value === "" ? undefined : value;
+}
+
+/** By Sec-Fetch where it came; else only what is a navigation for sure. */
+function purposeOf(values: JudgedHeaderFacts): Purpose {
+  const { secFetchMode: mode, secFetchDest: dest } = values;
+  if (mode === "navigate") return "navigation";
+  if (dest !== "") return dest === "empty" ? "script" : "resource";
+  if (mode !== "") return "unknown";
+  if (values.upgradeInsecureRequests === "1") return "navigation";
+  return values.accept.startsWith("text/html,application/xhtml+xml,") && values.xRequestedWith === ""
+    ? "navigation"
+    : "unknown";
+}
+
+/**
+ * Browsers speak HTTP/2 and 3, offer Brotli and send headers that begin with Sec- only where the address is https (or on this machine); true
+ * or false where a line or the connection says so.
+ */
+function isTrustworthy({ httpVersion, ja4 }: JudgedRequest, values: JudgedHeaderFacts): boolean | undefined {
+  if (values.xForwardedProto !== "") return values.xForwardedProto.startsWith("https");
+  if (httpVersion === "2" || httpVersion === "3" || ja4 !== undefined) return true;
+  if (values.secChUa !== "" || values.secFetchSite !== "" || values.secFetchMode !== "") return true;
+  return values.acceptEncoding.includes("br") ? true : undefined;
+}
+
+function hostOf({ context }: JudgedRequest, values: JudgedHeaderFacts): string {
+  return context.host ?? values.host;
+}
+
+/** Neither this machine nor an onion address: to these, browsers send headers of secure contexts over http, too. */
+function isOutside(host: string): boolean {
+  const name = host.replace(/:\d+$/, "");
+  return !(/^127\.|^\[::1\]$/.test(name) || /(?:^|\.)localhost$|\.onion$/.test(name));
+}
+
+/**
+ * Beside headers that begin with Sec-, at most one kind is lacking, and the rest is a page's: as behind a proxy that strips some. What a
+ * library sends by itself (any type accepted, from no page) is not.
+ */
+function isLikeStripped(values: JudgedHeaderFacts, lacksBrotli: boolean): boolean {
+  const isPages = values.accept.startsWith("text/html,") || values.referer !== "" || values.origin !== "";
+  if (!isPages) return false;
+  const lacking =
+    (values.acceptLanguage === "" ? 1 : 0) +
+    (values.accept === "" ? 1 : 0) +
+    (values.acceptEncoding === "" || lacksBrotli ? 1 : 0);
+  return lacking <= 1;
+}
+
+/** Both name the page that asks. "null" stands for a page that is not named. */
+function isForeignOrigin(origin: string, referer: string): boolean | undefined {
+  if (origin === "" || origin === "null" || referer === "") return undefined;
+  return !(referer === origin || referer.startsWith(`${origin}/`));
+}
+
+function headerOrder({ places }: JudgedLines): string | undefined {
+  if (places === undefined) return undefined;
+  const came: (readonly [string, number])[] = [];
+  if (places.userAgent >= 0) came.push(["u", places.userAgent]);
+  if (places.accept >= 0) came.push(["a", places.accept]);
+  if (places.acceptLanguage >= 0) came.push(["l", places.acceptLanguage]);
+  if (places.acceptEncoding >= 0) came.push(["e", places.acceptEncoding]);
+  if (came.length < 2) return undefined;
+  return came
+    .sort(([, one], [, other]) => one - other)
+    .map(([letter]) => letter)
+    .join("");
+}

@@ -1,0 +1,42 @@
+/**
+ * Scores one request of a visitor by the heuristics engine: the same catalogue, weights and neutral score as for sessions. The other
+ * engines have nothing to say of a request. Pure.
+ */
+import type { FiredDetection } from "../contract/evidence.js";
+import type { JudgedRequest, RequestFindings, RequestScore } from "../contract/judged-request.js";
+import { detections } from "../detections/catalogue.js";
+import { type Detection, strengths } from "../detections/detection.js";
+import { DetectionRunner } from "./detection-runner.js";
+import { requestEvidenceOf } from "./request-evidence.js";
+import { type CountedOnce, contributionOf, insert, nothingOnce, scoreOf } from "./score.js";
+
+const ofRequests = new DetectionRunner(detections.filter(({ subjects }) => subjects.includes("request")));
+const strippedOnce: CountedOnce = { ...nothingOnce, stripping: true };
+
+/**
+ * Under 10 µs for a browser's 15 lines. What is lacking comes to no more than one strong fact, however much it is, so that nothing is a
+ * `definite` bot for that alone.
+ */
+export function scoreRequest(request: JudgedRequest, findings: RequestFindings): RequestScore {
+  const evidence = requestEvidenceOf(request, findings);
+  const fired = ofRequests.fired(evidence);
+  const once = evidence.strippedHeaders === true ? strippedOnce : nothingOnce;
+  const sorted: FiredDetection[] = [];
+  let lacking = 0;
+  let rest = 0;
+  for (const each of fired) {
+    const contribution = contributionOf(each, fired, once);
+    insert(sorted, { id: each.id, contribution });
+    if (isLack(each)) lacking += contribution;
+    else rest += contribution;
+  }
+  const sum = Math.min(lacking, strengths.strong) + rest;
+  return {
+    score: sum === 0 ? null : scoreOf(sum, sorted[0]!.contribution),
+    detectionIds: sorted.map(({ id }) => id),
+  };
+}
+
+function isLack({ group }: Detection): boolean {
+  return group === "stripping";
+}
