@@ -91,6 +91,17 @@ export class Bed {
     };
   }
 
+  /** Turns verdictd's own challenge on for the project; returns how to turn it off again. Null for a remote one. */
+  async enableChallenge(): Promise<(() => Promise<void>) | null> {
+    if (this.#account === null) return null;
+    const { token, projectId } = this.#account;
+    const set = async (enabled: boolean): Promise<void> => {
+      await control(this.verdictd.url, token, "PUT", `/v1/projects/${projectId}/challenge`, { enabled });
+    };
+    await set(true);
+    return () => set(false);
+  }
+
   /** The peer on this machine, started when first asked for; null where there is no Redis or the bench is remote. */
   async peer(): Promise<Target | null> {
     const redis = redisServer();

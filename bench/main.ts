@@ -4,6 +4,8 @@
  */
 import { loadavg } from "node:os";
 import { Bed } from "./bed.js";
+import { challengeIssueScenario } from "./challenge/issue.js";
+import { challengePassScenario } from "./challenge/page-pass.js";
 import { inProcessBenches } from "./in-process/benches.js";
 import { Generator } from "./load/generator.js";
 import { type BenchOptions, readOptions, usage } from "./options.js";
@@ -23,6 +25,8 @@ const scenarios: readonly Scenario[] = [
   ...raceScenarios,
   ...fixedRateScenarios,
   sdkCostScenario,
+  challengeIssueScenario,
+  challengePassScenario,
   storesScenario,
 ];
 /** Sessions that the scenarios need at least, when the fill-up is not run. */

@@ -28,7 +28,7 @@ export interface LoadJob {
 
 export interface LoadResult {
   readonly requests: number;
-  /** Answers with status 204: batches shed under load. */
+  /** Answers with status 204 or 503: batches shed and challenges refused under load. */
   readonly shed: number;
   readonly errors: number;
   /** Why, for the first of the errors; "" without one. */

@@ -108,7 +108,7 @@ class RawRun {
     if (this.#measuring) {
       this.#latencies.add(performance.now() - since);
       this.#requests++;
-      if (status === 204) this.#shed++;
+      if (status === 204 || status === 503) this.#shed++;
     }
     if (this.#job.tokensTo !== undefined) {
       const at = bytes.indexOf("sess_", start);

@@ -17,7 +17,8 @@ export type TrafficSpec =
       readonly sizes: readonly number[];
       /** How often each batch is sent; 2: every second one is a retry. */
       readonly sends?: number;
-    };
+    }
+  | { readonly kind: "challenge"; readonly siteKey: string; readonly tokens: TokensSpec };
 
 /** A file of tokens, one a line; `count` of them from `from` on, one after another. */
 export interface TokensSpec {
@@ -53,15 +54,35 @@ export const browserHeaders = [
 const seeds = 96;
 
 export function createTraffic(spec: TrafficSpec, host: string): Traffic {
-  return spec.kind === "verdict" ? verdictTraffic(spec, host) : ingestTraffic(spec, host);
+  if (spec.kind === "verdict") return verdictTraffic(spec, host);
+  return spec.kind === "ingest" ? ingestTraffic(spec, host) : challengeTraffic(spec, host);
 }
 
 function verdictTraffic(spec: Extract<TrafficSpec, { kind: "verdict" }>, host: string): Traffic {
-  const tokens = new Tokens(spec.tokens);
-  const template = Buffer.from(
+  const request =
     `GET /v1/sessions/${tokenPlaceholder}/verdict${spec.query ?? ""} HTTP/1.1\r\nHost: ${host}\r\n` +
-      `Authorization: Bearer ${spec.privateKey}\r\n\r\n`,
-  );
+    `Authorization: Bearer ${spec.privateKey}\r\n\r\n`;
+  return tokenTraffic(request, spec.tokens);
+}
+
+/** What `challenge.js` asks for. */
+function challengeTraffic({ siteKey, tokens }: Extract<TrafficSpec, { kind: "challenge" }>, host: string): Traffic {
+  const body = JSON.stringify({ session_token: tokenPlaceholder });
+  const head = [
+    "POST /v1/challenges HTTP/1.1",
+    `Host: ${host}`,
+    ...browserHeaders,
+    "Content-Type: application/json",
+    `X-Service-Site-Key: ${siteKey}`,
+    `Content-Length: ${body.length}`,
+  ];
+  return tokenTraffic(`${head.join("\r\n")}\r\n\r\n${body}`, tokens);
+}
+
+/** The same request with another token each time. */
+function tokenTraffic(request: string, from: TokensSpec): Traffic {
+  const tokens = new Tokens(from);
+  const template = Buffer.from(request);
   const at = template.indexOf(tokenPlaceholder);
   return {
     connection: () => {

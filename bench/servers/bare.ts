@@ -1,17 +1,29 @@
 /**
- * The baseline, in a process of its own: uWebSockets.js alone, answering the two data-plane routes with constant bytes as long as verdictd's,
- * headers included. Ingest reads the whole body, since no server could do less. The address of the limit, not a product.
+ * The baseline, in a process of its own: uWebSockets.js alone, answering data-plane routes with constant bytes as long as verdictd's,
+ * headers included. Those with a body read all of it, since no server could do less. The address of the limit, not a product.
  */
-import { App, us_socket_local_port } from "uWebSockets.js";
+import { App, type HttpResponse, us_socket_local_port } from "uWebSockets.js";
 
 /** What the harness tells this process on its command line, as JSON. */
 export interface BareAnswers {
   readonly verdict: string;
   readonly ingest: string;
+  readonly challenge?: string;
 }
 
 const answers = JSON.parse(process.argv[2]!) as BareAnswers;
 const requestId = "00000000aaaa-000";
+
+function read(res: HttpResponse, answer: () => void): void {
+  let bytes = 0;
+  res.onAborted(() => {});
+  res.onData((piece, isLast) => {
+    bytes += piece.byteLength;
+    if (!isLast) return;
+    if (bytes === 0) throw new Error("an empty body");
+    answer();
+  });
+}
 
 App()
   .get("/v1/sessions/:session_token/verdict", (res) => {
@@ -19,20 +31,23 @@ App()
     res.writeHeader("Content-Type", "application/json; charset=utf-8");
     res.end(answers.verdict);
   })
-  .post("/v1/events", (res) => {
-    let bytes = 0;
-    res.onAborted(() => {});
-    res.onData((piece, isLast) => {
-      bytes += piece.byteLength;
-      if (!isLast) return;
-      if (bytes === 0) throw new Error("an empty body");
+  .post("/v1/events", (res) =>
+    read(res, () => {
       res.writeStatus("202 Accepted");
       res.writeHeader("X-Request-Id", requestId);
       res.writeHeader("Access-Control-Allow-Origin", "*");
       res.writeHeader("Content-Type", "application/json; charset=utf-8");
       res.end(answers.ingest);
-    });
-  })
+    }),
+  )
+  .post("/v1/challenges", (res) =>
+    read(res, () => {
+      res.writeHeader("X-Request-Id", requestId);
+      res.writeHeader("Access-Control-Allow-Origin", "*");
+      res.writeHeader("Content-Type", "application/json; charset=utf-8");
+      res.end(answers.challenge ?? "");
+    }),
+  )
   .listen("127.0.0.1", 0, (socket) => {
     process.send!(socket ? us_socket_local_port(socket) : 0);
   });

@@ -41,6 +41,7 @@ export async function startVerdictd(dataDir: string, flags: readonly string[]): 
     "0",
     "--log-level",
     "warn",
+    "--no-agent-fetch",
     ...flags,
   ];
   const child = spawn(process.execPath, [program, ...words], { stdio: ["ignore", "inherit", "inherit"] });

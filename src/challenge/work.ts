@@ -7,12 +7,16 @@ import type { PuzzleWork } from "./puzzle.js";
 const secondsOf: Readonly<Record<ChallengeDifficulty, number>> = { low: 0.3, normal: 1, high: 4 };
 
 /**
- * Iterations for each counter. With fewer, the call of Web Crypto takes longer than its work, which only a browser pays for and no program;
- * with more, making a puzzle costs the server more.
+ * Iterations for each counter. With fewer, the calls of Web Crypto cost more than their work, which only a browser pays for: as many iterations
+ * in all took a page 1.7 times the processor time at 50 for each counter. With more, making a puzzle costs the server more: at 1,000 four times as
+ * much, and the page saves nothing. Measured by `npm run bench -- --only challenge-pass` with other values here.
  */
 const cost = 250;
 
-/** Counters a second that `challenge.js` tries on a phone of five years ago (`bench/challenge`). */
+/**
+ * Counters a second that `challenge.js` tries on a phone of five years ago. Measured is a Chromium on a server's core (AMD EPYC): 8,000 to 12,000
+ * a second of processor time (`npm run bench -- --only challenge-pass`). That such a phone is a sixth as fast is an estimate: none was measured.
+ */
 const countersPerSecond = 1600;
 
 /** The counter lies this far from its mean at most: what a visitor waits varies little. */

@@ -1,4 +1,5 @@
 /** The bench's own load generator, where figures depend on how much it sends. */
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
@@ -43,6 +44,41 @@ t.test("a load of so many requests sends as many and waits for all of them", asy
     const { requests, errors } = await runRawLoad({ ...job, requestsMax, connections });
     t.same([requests, seen() - before, errors], [requestsMax, requestsMax, 0], `${requestsMax} on ${connections}`);
   }
+});
+
+t.test("challenges are asked for by session, and refused ones are counted apart", async (t) => {
+  const file = `${t.testdir()}/tokens`;
+  const tokens = ["a", "b", "c"].map((letter) => `sess_${letter.repeat(28)}`);
+  writeFileSync(file, `${tokens.join("\n")}\n`);
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (piece: Buffer) => {
+      body += piece.toString();
+    });
+    request.on("end", () => {
+      const { session_token } = JSON.parse(body);
+      if (request.method === "POST" && request.headers["x-service-site-key"] === "pk_bench") asked.push(session_token);
+      response.writeHead(session_token === tokens[1] ? 503 : 200, { "content-length": 0 }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => server.close());
+  const { requests, shed, errors } = await runRawLoad({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    traffic: { kind: "challenge", siteKey: "pk_bench", tokens: { file, from: 0, count: 3 } },
+    tool: "raw",
+    connections: 1,
+    pipelining: 1,
+    warmUpMs: 0,
+    durationMs: 0,
+    rate: 0,
+    statuses: [200, 503],
+    contains: "",
+    requestsMax: 6,
+  });
+  t.same([requests, shed, errors], [6, 2, 0]);
+  t.same(asked, [...tokens, ...tokens]);
 });
 
 t.test("a connection that the server closes ends the load with an error", async (t) => {
