@@ -3,6 +3,7 @@
  * writes them with JSON and plots to `bench/results/`. Ratios of one run are worth quoting; absolute rates are this machine's.
  */
 import { loadavg } from "node:os";
+import { createInterface } from "node:readline/promises";
 import { Bed } from "./bed.js";
 import { challengeIssueScenario } from "./challenge/issue.js";
 import { challengePassScenario } from "./challenge/page-pass.js";
@@ -106,10 +107,28 @@ function runInProcess({ only }: BenchOptions): InProcessRow[] {
 /** For the in-process benches, and what starts and stops. */
 const otherS = 40;
 
+/** Asks on the terminal before a deployment is put under load; throws unless the answer is yes. */
+async function confirmRemote(
+  { remote, sessions, visitors, yes }: BenchOptions,
+  wanted: readonly Scenario[],
+): Promise<void> {
+  if (remote === null || yes) return;
+  console.error(
+    `This puts ${remote.url} under full load from up to ${visitors} connections, with ${wanted.length} scenarios. It stores about ${sessions} ` +
+      "made-up sessions in the project of these keys; they count against its quota and stay until they expire.",
+  );
+  if (!process.stdin.isTTY) throw new Error("--url: nobody to ask; --yes goes on without asking");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question("Type yes to go on: ");
+  terminal.close();
+  if (answer.trim().toLowerCase() !== "yes") throw new Error("nothing was sent");
+}
+
 async function main(options: BenchOptions): Promise<void> {
   const start = performance.now();
   const loadBefore = loadavg()[0]!;
   const wanted = wantedScenarios(options);
+  await confirmRemote(options, wanted);
   const estimateS = otherS + wanted.reduce((sum, { estimateS }) => sum + estimateS(options), 0);
   console.error(`about ${Math.ceil(estimateS / 60)} minutes on two free cores`);
   const results = await runScenarios(options, wanted);

@@ -20,6 +20,8 @@ export interface BenchOptions {
   readonly remote: { readonly url: string; readonly siteKey: string; readonly privateKey: string } | null;
   /** Where results are written; null: they are printed only. */
   readonly outDir: string | null;
+  /** Whether a deployment is measured without asking first. */
+  readonly yes: boolean;
 }
 
 export const usage = `npm run bench -- [options]
@@ -33,6 +35,7 @@ export const usage = `npm run bench -- [options]
   --visitors N        keep-alive connections that send batches; default 256
   --pipelining N      verdict reads of a connection in flight; default 1
   --url URL           a running deployment, with --site-key KEY and --private-key KEY
+  --yes               measure that deployment without asking first
   --out DIR           where results go; default bench/results for a whole run; one with --only or --url is printed only`;
 
 type NumberFlag = "sessions" | "pairs" | "seconds" | "connections" | "visitors" | "pipelining";
@@ -55,6 +58,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
       "site-key": text,
       "private-key": text,
       out: text,
+      yes: { type: "boolean" },
     },
   });
   const full = values.full === true;
@@ -78,6 +82,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
     visitors: number("visitors", 256),
     pipelining: number("pipelining", 1),
     remote: url === undefined ? null : { url: url.replace(/\/$/, ""), siteKey: siteKey!, privateKey: privateKey! },
+    yes: values.yes === true,
     outDir: values.out ?? (isWhole ? "bench/results" : null),
   };
 }

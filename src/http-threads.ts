@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads";
 import { assetPath } from "./assets.js";
 import type { ServeConfig } from "./config.js";
 import { limits } from "./limits.js";
+import { isServed } from "./live/running.js";
 import type { Logger } from "./log.js";
 import { type RunningServer, type ServerParts, startServer } from "./main.js";
 import type { ThreadBuffers } from "./metrics/exposition.js";
@@ -36,6 +37,7 @@ interface HttpThread {
 
 /** Starts all of them and the admin address, or nothing: rejects when one fails. `stop` stops all. */
 export async function startServers(given: ServeConfig, log: Logger, parts: ServerParts = {}): Promise<RunningServer> {
+  await refuseForeignPort(given);
   const config = { ...given, port: await sharedPort(given) };
   const shared = newSharedMemory(config.httpThreads, await loadNetworkFacts(config.ipDatabase));
   const first = await startServer(config, log, parts, { shared, number: 0 });
@@ -82,6 +84,26 @@ export async function startServers(given: ServeConfig, log: Logger, parts: Serve
     await stopAll();
   };
   return { ...first, drain, stop };
+}
+
+/**
+ * Rejects when a program that is not a server of this store listens on the port. uWebSockets would share it, as it does with our own
+ * servers during a rolling restart, and half of the requests would go to the other store.
+ */
+async function refuseForeignPort({ host, port, dataDir }: ServeConfig): Promise<void> {
+  if (port === 0) return;
+  const probe = createServer();
+  try {
+    // Unlike uWebSockets, Node asks for the port alone.
+    await once(probe.listen(port, host), "listening");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || (await isServed(dataDir))) return;
+    throw new Error(
+      `can't listen on ${host}:${port}: another program uses it, or a verdictd that serves another store than ${dataDir}`,
+    );
+  }
+  probe.close();
+  await once(probe, "close");
 }
 
 /**

@@ -130,6 +130,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "operations",
     "config",
     "limits",
+    "live",
     "log",
     "metrics",
     "shared-memory",

@@ -2,7 +2,7 @@
  * Where running servers can be reached for what is not in the store: a Unix socket for each HTTP thread in the folder `live` of the
  * data folder, which only its owner may enter. Known to both ends, so that neither builds a path of its own.
  */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folder of the sockets. */
@@ -28,4 +28,14 @@ export function socketPath(folder: string, name: string): SocketPath {
     return { path: plain, release: () => {} };
   const descriptor = openSync(folder, "r");
   return { path: `/proc/self/fd/${descriptor}/${name}`, release: () => closeSync(descriptor) };
+}
+
+/** Names of the sockets in the folder, also of those that nobody serves any more. */
+export function socketsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith(socketSuffix));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
 }

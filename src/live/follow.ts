@@ -2,12 +2,11 @@
  * The reading end of `verdictd tail`: connects to every HTTP thread of every server on a data folder, also to those that start
  * later, and hands on what they show.
  */
-import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import type { LeftOut, LiveFilter, LiveVerdict } from "../contract/live-verdict.js";
 import { limits } from "../limits.js";
-import { liveFolder, socketPath, socketSuffix } from "./folder.js";
+import { liveFolder, socketPath, socketsIn } from "./folder.js";
 
 export interface Listener {
   readonly onVerdict: (verdict: LiveVerdict) => void;
@@ -78,14 +77,5 @@ function parsed(line: string): LiveVerdict | LeftOut | null {
     return JSON.parse(line) as LiveVerdict | LeftOut;
   } catch {
     return null;
-  }
-}
-
-function socketsIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => name.endsWith(socketSuffix));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
   }
 }

@@ -45,6 +45,12 @@ export async function walkAsNewcomer(t: Test, command: readonly string[], cwd: s
   const welcome = await start(t, command, cwd);
   const demo = new URL(welcome.get("demo") ?? "");
   t.equal(demo.pathname, "/demo", "the start says where the demo is");
+  t.equal(
+    (await fetch(new URL("/", demo))).url,
+    welcome.get("console"),
+    "and the console, where the bare address leads too",
+  );
+  t.equal((await fetch(welcome.get("documentation") ?? "")).status, 200, "and the documentation");
 
   const browser = await launch(t);
   const visitor = await browser.newPage();

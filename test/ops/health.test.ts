@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
 import { newReadinessBoard, ProcessReadiness } from "../../src/http/readiness.js";
 import { openStore } from "../../src/store/store.js";
-import { serve, verdictd } from "../support/process.js";
+import { freePort, serve, verdictd } from "../support/process.js";
 
 const flags = ["--drain-seconds", "3600", "--http-threads", "2", "--scoring-threads", "2"];
 const server = await serve(t, t.testdir(), { flags });
@@ -113,4 +113,32 @@ t.test("an admin address that is not ours stops the start", async (t) => {
   ]);
   t.equal(code, 1);
   t.match(stderr, /can't listen on the admin address 192\.0\.2\.1:9464/);
+});
+
+t.test("a port is shared by servers of one store, and refused to those of another", async (t) => {
+  const folder = t.testdir();
+  const port = await freePort();
+  const first = await serve(t, `${folder}/one`, { port });
+  const { code, stderr } = await verdictd([
+    "serve",
+    "--port",
+    String(port),
+    "--admin-port",
+    "0",
+    "--data-dir",
+    `${folder}/two`,
+  ]);
+  t.equal(code, 1);
+  t.match(stderr, /can't listen on 127\.0\.0\.1:\d+: another program uses it, or a verdictd that serves another store/);
+  const next = await serve(t, `${folder}/one`, { port });
+  t.equal(next.port, port, "as in a rolling restart");
+  t.equal(await first.end("SIGTERM"), 0);
+  t.equal((await fetch(`${next.address}/readyz`)).status, 200);
+  // What is left of a server that was killed is no server.
+  await next.end("SIGKILL");
+  const other = createServer().listen(port, "127.0.0.1");
+  await once(other, "listening");
+  t.teardown(() => other.close());
+  const refused = await verdictd(["serve", "--port", String(port), "--admin-port", "0", "--data-dir", `${folder}/one`]);
+  t.match(refused, { code: 1, stderr: /can't listen/ });
 });

@@ -5,7 +5,7 @@ import { Projects } from "../../control-plane/projects.js";
 import { limits } from "../../limits.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf } from "../given.js";
-import { UsageFailure } from "../output.js";
+import { keyLines, UsageFailure } from "../output.js";
 
 export const initCommand: StoreCommand = {
   name: "init",
@@ -36,4 +36,9 @@ export const initCommand: StoreCommand = {
       account_token: made.accountToken,
     };
   },
+  show: (made) => `${keyLines(made)}\n\n${nextStep}`,
 };
+
+/** A project has keys once scoring is enabled, which the contract leaves to a call of its owner. */
+const nextStep = `The token is shown this once. Next, start the server (verdictd serve) and enable scoring, which returns the keys:
+curl -X POST http://127.0.0.1:8080/v1/projects/1/scoring -H "Authorization: Bearer ACCOUNT_TOKEN"`;

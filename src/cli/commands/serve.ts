@@ -106,7 +106,11 @@ function stopOnSignal(starting: Promise<RunningServer>, log: ReturnType<typeof c
 /** On an empty store: a first account with scoring enabled, its credentials printed this once. */
 async function welcome(server: RunningServer, address: string): Promise<void> {
   const made = await createFirstAccount(server.accounts, server.projects);
-  const lines = [`demo            ${address}/demo`];
+  const lines = [
+    `demo            ${address}/demo`,
+    `console         ${address}/console`,
+    `documentation   ${address}/docs`,
+  ];
   if (!(made instanceof Refusal)) {
     const enabled = await server.projects.enableScoring(made.projectId);
     if (!(enabled instanceof Refusal)) {

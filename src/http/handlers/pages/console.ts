@@ -12,6 +12,18 @@ export interface ConsoleFiles {
 
 export function consoleRoutes({ html, script, style }: ConsoleFiles): PublicRoute[] {
   return [
+    {
+      method: "get",
+      path: "/",
+      credential: "none",
+      doc: {
+        id: "getRoot",
+        tag: "service",
+        summary: "Leads to the console",
+        answers: { 302: "empty" },
+      },
+      handle: () => ({ status: 302, headers: [["Location", "/console"]] }),
+    },
     pageRoute({
       path: "/console",
       summary: "The operator's console",
