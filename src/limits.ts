@@ -302,6 +302,10 @@ export const limits = {
   agentLookEveryMs: 10_000,
   /** Characters kept of `Signature`, `Signature-Input` and `Signature-Agent`, all lines together. */
   signatureFieldMax: 4096,
+  /** Header lines of a judged request that count, the first ones; browsers send some 20. */
+  requestHeadersMax: 100,
+  /** How long a verdict waits for the host name of a visitor who claims to be a crawler. */
+  requestDnsMs: 100,
   /** Signatures of a request that are looked at: an agent's and that of a browser it rents are two. With more the request is not verified. */
   signaturesMax: 4,
   /** Components one signature may cover: a browser's whole header set is 20. */

@@ -11,7 +11,7 @@ import { bytesOfMib, type ServeConfig } from "./config.js";
 import type { Project } from "./contract/entities.js";
 import { defaultPlans } from "./contract/plans.js";
 import { Accounts } from "./control-plane/accounts.js";
-import { Blocks, sessionSubject } from "./control-plane/blocks.js";
+import { addressSubject, Blocks, sessionSubject } from "./control-plane/blocks.js";
 import { Challenges } from "./control-plane/challenges.js";
 import { DeclaredBotCatalogues } from "./control-plane/declared-bot-catalogue.js";
 import { IpLists } from "./control-plane/ip-lists.js";
@@ -27,6 +27,7 @@ import { createDeclaredBots, type DeclaredBots } from "./declared-bots/declared-
 import { detections } from "./detections/catalogue.js";
 import { docPages, type RenderedPage } from "./docs/pages.js";
 import { searchSections } from "./docs/search-index.js";
+import { scoreRequest } from "./engines/score-request.js";
 import { accountRoutes } from "./http/handlers/control-plane/account.js";
 import { blockRoute } from "./http/handlers/control-plane/blocks.js";
 import { challengeSettingsRoutes } from "./http/handlers/control-plane/challenge-settings.js";
@@ -49,6 +50,7 @@ import { challengeRoutes } from "./http/handlers/data-plane/challenges.js";
 import { forwardAuthRoutes } from "./http/handlers/data-plane/forward-auth.js";
 import { ingestRoutes } from "./http/handlers/data-plane/ingest.js";
 import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
+import { requestVerdictRoute } from "./http/handlers/data-plane/request-verdict.js";
 import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
 import { type ConsoleFiles, consoleRoutes } from "./http/handlers/pages/console.js";
 import { demoRoutes } from "./http/handlers/pages/demo.js";
@@ -64,14 +66,16 @@ import type { Logger } from "./log.js";
 import { LongWork } from "./long-work.js";
 import type { ThreadMeters } from "./metrics/thread-meters.js";
 import { NetworkFacts } from "./network/network-facts.js";
+import { examine } from "./requests/examiner.js";
 import { RequestRates } from "./requests/rates.js";
 import type { SharedMemory } from "./shared-memory.js";
 import { AgentRefresh } from "./signed-agents/agent-refresh.js";
 import { directoryFetcher } from "./signed-agents/directory-fetch.js";
 import { Nonces } from "./signed-agents/nonces.js";
-import { createSignedAgents } from "./signed-agents/signed-agents.js";
+import { createSignedAgents, type SignedRequest } from "./signed-agents/signed-agents.js";
 import { DiskRoom } from "./store/disk-room.js";
 import { type Store, TurnReads } from "./store/store.js";
+import { type RequestVerdictSources, RequestVerdicts } from "./verdict/request-verdicts.js";
 import { RuleBudgetWatch } from "./verdict/rule-budget-watch.js";
 import { VerdictReader } from "./verdict/verdict-reader.js";
 import { canonicalAddress } from "./verified-bots/address.js";
@@ -140,49 +144,6 @@ export function buildServices(
       log.warn({ projectId }, "the rules of a project cost more than a verdict may: its last ones are not asked"),
   });
   const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
-  const verdicts = new VerdictReader({
-    ttlMs: config.verdictTtl * 1000,
-    cacheBytesMax: bytesOfMib(config.verdictCacheMb),
-    sources: {
-      verdictPart: (projectId, token) => sessions.verdictPart(projectId, token),
-      stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
-      rulesOf: (project) => rules.ready(project),
-      verifiedBotAt: (ip) => bots().lookup(ip) ?? null,
-      meaningOf: (id) => meanings.get(id) ?? "",
-      onComputed: (project, token, context, { blocked, rule, verdict, isOverBudget }) => {
-        if (isOverBudget) overBudget.note(project.id, now());
-        if (verdict.action === "challenge" && rule !== null) challengingRules.note(project.id, token, rule.id);
-        if (!blocked || rule === null) return;
-        if (!disk.isLeft) {
-          meters.add("blocksFailed");
-          return;
-        }
-        const block = {
-          projectId: project.id,
-          sessionToken: token,
-          verdict: verdict.verdict,
-          score: verdict.score,
-          reason: verdict.reason,
-          detectionIds: verdict.detection_ids,
-          source: "rule",
-          ruleId: rule.id,
-          path: context.path ?? null,
-          createdAt: new Date(now()).toISOString(),
-        } as const;
-        if (!blocks.record(block, sessionSubject(token))) meters.add("blocksFailed");
-      },
-      onAnswer: (project, verdict, source, token, context, nowMs) => {
-        traffic.countVerdict(project.id, verdict.verdict, verdict.action, nowMs);
-        meters.countVerdict(verdict.verdict, verdict.action, source);
-        if (feed.isFollowed) feed.show(liveVerdict(project.id, token, verdict, source, context, nowMs));
-      },
-      onFailure: (err) => {
-        meters.add("verdictFailures");
-        log.error({ err }, "a verdict failed open");
-      },
-      now,
-    },
-  });
   const flushBlocks = (isAll = false): Promise<void> =>
     blocks.flush(isAll).then(
       (count) => meters.add("blocksRecorded", count),
@@ -221,6 +182,65 @@ export function buildServices(
     },
     onFailure: (err) => log.error({ err }, "the keys of signed agents could not be refreshed"),
   });
+  const identities = new VisitorIdentities(bots);
+  const addresses = { networkOf: (ip: string) => network.of(ip), listsOf: (ip: string) => ipLists.namesOf(ip) };
+  const examiner = {
+    declaredBot: (userAgent: string) => declaredBots().of(userAgent),
+    identities,
+    judgeSignature: (request: SignedRequest) => signedAgents.judge(request),
+    countRequest: (projectId: number, ip: string, nowMs: number) => requestRates.count(projectId, ip, nowMs),
+    score: scoreRequest,
+  };
+  const sources: RequestVerdictSources = {
+    verdictPart: (projectId, token) => sessions.verdictPart(projectId, token),
+    stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
+    rulesOf: (project) => rules.ready(project),
+    verifiedBotAt: (ip) => bots().lookup(ip) ?? null,
+    addresses,
+    examine: (project, question, part, nowMs) => examine(examiner, project.id, question, part?.last ?? null, nowMs),
+    meaningOf: (id) => meanings.get(id) ?? "",
+    onComputed: (project, token, context, { blocked, rule, verdict, isOverBudget }) => {
+      if (isOverBudget) overBudget.note(project.id, now());
+      if (verdict.action === "challenge" && rule !== null && token !== null) {
+        challengingRules.note(project.id, token, rule.id);
+      }
+      if (!blocked || rule === null) return;
+      if (!disk.isLeft) {
+        meters.add("blocksFailed");
+        return;
+      }
+      const block = {
+        projectId: project.id,
+        sessionToken: token,
+        verdict: verdict.verdict,
+        score: verdict.score,
+        reason: verdict.reason,
+        detectionIds: verdict.detection_ids,
+        source: "rule",
+        ruleId: rule.id,
+        path: context.path ?? null,
+        createdAt: new Date(now()).toISOString(),
+      } as const;
+      const subject = token === null ? addressSubject(context.ip ?? "") : sessionSubject(token);
+      if (!blocks.record(block, subject)) meters.add("blocksFailed");
+    },
+    onAnswer: (project, verdict, source, subject, token, context, nowMs) => {
+      traffic.countVerdict(project.id, verdict.verdict, verdict.action, subject, nowMs);
+      meters.countVerdict(verdict.verdict, verdict.action, source, subject);
+      if (feed.isFollowed) feed.show(liveVerdict(project.id, token, verdict, source, context, nowMs));
+    },
+    onFailure: (err) => {
+      meters.add("verdictFailures");
+      log.error({ err }, "a verdict failed open");
+    },
+    now,
+  };
+  const verdicts = new VerdictReader({
+    ttlMs: config.verdictTtl * 1000,
+    cacheBytesMax: bytesOfMib(config.verdictCacheMb),
+    sources,
+  });
+  const requestVerdicts = new RequestVerdicts(sources, verdicts);
   // Built now and not by the first request: it takes about a tenth of a second.
   bots();
   const state = { stopping: false };
@@ -232,13 +252,24 @@ export function buildServices(
       disk,
       credentials,
       clientIp: (socket, xff) => clientIp(socket, xff, trusted),
-      identities: new VisitorIdentities(bots),
+      identities,
       trails,
       now,
       onFailure,
     }),
     ...challengeRoutes({ credentials, sessions, challenges, onFailure }),
     verdictRoute({ credentials, verdicts, canonicalIp }),
+    requestVerdictRoute({
+      credentials,
+      requestVerdicts,
+      canonicalIp,
+      onTrimmed: ({ isCut, isOver, isIgnored }) => {
+        if (isCut) meters.add("requestsCut");
+        if (isOver) meters.add("requestsOver");
+        if (isIgnored) meters.add("requestsIgnored");
+      },
+      onTurn: () => reads.begin(),
+    }),
     loggedInRoute({ sessions, now }),
     ...forwardAuthRoutes({
       credentials,
@@ -256,7 +287,7 @@ export function buildServices(
     trailRoute({ sessions, trails }),
     blockRoute({ blocks, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
-    ruleTestRoute({ store, sessions, work, meter: meters.backtests, now }),
+    ruleTestRoute({ store, sessions, addresses, work, meter: meters.backtests, now }),
     verifiedBotsRoute(catalogues),
     ipListsRoute(ipLists),
     signedAgentsRoute(agents),

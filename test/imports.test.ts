@@ -30,7 +30,7 @@ const allowed: Record<string, readonly string[] | null> = {
   verdict: ["challenge", "contract", "limits", "errors", "rules"],
   "declared-bots": ["assets", "contract", "detections", "limits", "verified-bots"],
   network: ["assets", "contract", "limits", "verified-bots", "mmdb-lib", "mmdb-lib/lib/decoder.js", "node:"],
-  requests: ["limits", "verified-bots", "node:"],
+  requests: ["contract", "limits", "verified-bots", "node:"],
   store: ["contract", "limits", "errors", "lmdb", "msgpackr", "node:"],
   auth: ["contract", "limits", "errors", "store", "node:"],
   live: ["contract", "limits", "node:"],

@@ -20,9 +20,10 @@ import type { DeclaredBotEntry } from "./declared-bots.js";
 import type { Role } from "./entities.js";
 import type { EventType, IngestAnswer, IngestBatch } from "./events.js";
 import type { EngineName } from "./evidence.js";
+import type { VerdictBody } from "./judged-request.js";
 import type { SignedAgent } from "./signed-agents.js";
 import type { PointKind } from "./trail.js";
-import type { Action, Band, LoggedInPolicy, SignedAgentPolicy, Verdict } from "./verdict.js";
+import type { Action, Band, LoggedInPolicy, RequestVerdict, SignedAgentPolicy, Verdict } from "./verdict.js";
 
 import type { VerifiedBotEntry } from "./verified-bots.js";
 
@@ -309,6 +310,8 @@ export interface StatsRow {
   verdicts: BandCounts;
   /** Verdict answers by action. */
   actions: ActionCounts;
+  /** Of these answers those on requests without a scored session. */
+  requests: { verdicts: BandCounts; actions: ActionCounts };
   /** verdictd's own challenges. */
   challenges: ChallengeCounts;
   /** With `?by=rule`: the same by the id of the rule that asked for them; "0" where that is not known. */
@@ -460,6 +463,8 @@ export interface ApiTypes {
   ErrorAnswer: ErrorAnswer;
   IngestAnswer: IngestAnswer;
   Verdict: Verdict;
+  VerdictBody: VerdictBody;
+  RequestVerdict: RequestVerdict;
   LoggedInAnswer: LoggedInAnswer;
   AccountAnswer: AccountAnswer;
   UserAnswer: UserAnswer;

@@ -91,6 +91,8 @@ export interface Traffic {
   sessions: number;
   verdicts: Record<string, number>;
   actions: Record<string, number>;
+  /** Of the verdicts and actions above those of requests without a scored session; absent: none. */
+  requests?: Pick<Traffic, "verdicts" | "actions">;
   /** By the rule that asked for them, "0" where that is not known; absent: none. */
   challenges?: Record<string, ChallengeCounts>;
 }

@@ -8,6 +8,9 @@ import type { HeaderFacts } from "./header-facts.js";
 export const engineNames = ["heuristics", "js_detection", "behavioral"] as const;
 export type EngineName = (typeof engineNames)[number];
 
+/** The score of what nothing speaks against and little for. */
+export const neutralScore = 60;
+
 /** Facts of one ingest request that the client does not put in its events. Header values are cut to 512 characters. */
 export interface RequestFacts extends HeaderFacts {
   /** Server clock when the batch arrived, ms since the epoch. */

@@ -1,8 +1,9 @@
 /** A visitor's request as it is judged, whether a session stands behind it or not. */
 
 import type { DeclaredBot } from "./declared-bots.js";
-import type { SignatureState } from "./signed-agents.js";
+import type { SignatureState, VerifiedAgent } from "./signed-agents.js";
 import type { RequestContext } from "./verdict.js";
+import type { VerifiedBot } from "./verified-bots.js";
 import type { CrawlerClaim } from "./visitor.js";
 
 export const httpVersions = ["1.0", "1.1", "2", "3"] as const;
@@ -34,4 +35,50 @@ export interface RequestScore {
   readonly score: number | null;
   /** Strongest first. */
   readonly detectionIds: readonly number[];
+}
+
+/** A question for a verdict as it arrived: by `POST /v1/verdict`, or by forward-auth. */
+export interface VerdictQuestion {
+  /** Null: the request came without a session. */
+  readonly sessionToken: string | null;
+  readonly request: JudgedRequest;
+  /** Whether headers were told at all, be it none: what is missing among them is then known to be missing. */
+  readonly hasHeaders: boolean;
+  /** The request target as it was told, with its query: what a signature may cover. Undefined: not told. */
+  readonly target: string | undefined;
+}
+
+/** What a request itself shows, found before its verdict is resolved. */
+export interface RequestEvidence extends RequestScore {
+  /** By the request's address or DNS. */
+  readonly verifiedBot: VerifiedBot | null;
+  readonly declaredBot: DeclaredBot | null;
+  readonly signature: SignatureState;
+  /** There exactly when the signature is verified. */
+  readonly signedAgent: VerifiedAgent | undefined;
+  /** Undefined: the request has no address, or the count could not be had. */
+  readonly requestsPerMinute: number | undefined;
+  readonly ja4: string | undefined;
+  readonly httpVersion: HttpVersion | undefined;
+  /** As of the question. */
+  readonly hasHeaders: boolean;
+}
+
+/** Body of `POST /v1/verdict`. What a visitor wrote can't make the call fail: values are cut, and fields of a wrong type count as missing. */
+export interface VerdictBody {
+  session_token?: string | null;
+  request: {
+    method?: string;
+    /** In any spelling, with or without its query. */
+    path?: string;
+    host?: string;
+    /** Of the visitor. */
+    ip?: string;
+    /** Lines as received, where order and case count; or values by name. The first 100 count. */
+    headers?: [name: string, value: string][] | { [name: string]: string | string[] };
+    /** `1.0`, `1.1`, `2` or `3`; `2.0` and `HTTP/2` are read as well. */
+    http_version?: string;
+    /** Fingerprint of the TLS client hello. */
+    ja4?: string;
+  };
 }

@@ -8,7 +8,8 @@ export type VerdictSource = "computed" | "cached" | "fail_open";
 export interface LiveVerdict {
   readonly at: string;
   readonly project_id: number;
-  readonly session_token: string;
+  /** Null: the request came without a session. */
+  readonly session_token: string | null;
   readonly verdict: Band;
   readonly score: number;
   readonly action: Action;

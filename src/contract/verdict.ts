@@ -1,5 +1,6 @@
 /** Bands, actions and the verdict as the backend reads it. */
 import type { tags } from "typia";
+import type { BotCategory } from "./bot-categories.js";
 
 export const bands = [
   "not_computed",
@@ -34,7 +35,19 @@ export interface Verdict {
   detection_ids: (number & tags.Type<"uint32">)[];
   /** Plain-English summary. */
   reason: string;
-  verified_bot_category?: VerifiedBotCategory;
+  /** Of an address one of the five of the verified-bot list; of a signed agent any. */
+  verified_bot_category?: BotCategory;
+}
+
+/** What a verdict is on: a scored session, or the request alone. */
+export type VerdictSubject = "session" | "request";
+
+/** Answer of `POST /v1/verdict`. */
+export interface RequestVerdict extends Verdict {
+  /** `session`: a scored session was found. */
+  subject: VerdictSubject;
+  /** Only where a signature was verified: host of its `Signature-Agent`, and what the agent is for. */
+  signed_agent?: { agent: string; category: BotCategory };
 }
 
 /** What the customer's backend knows of the visitor's request that asks for the verdict. A missing value is undefined. */

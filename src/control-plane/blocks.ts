@@ -31,6 +31,11 @@ export function sessionSubject(token: string): BlockSubject {
   return { name: token, recordsMax: limits.blocksOfSessionMinuteMax };
 }
 
+/** Requests of this address without a session; "" for none. */
+export function addressSubject(ip: string): BlockSubject {
+  return { name: `address ${ip}`, recordsMax: 1 };
+}
+
 /** What is known of the blocks of one subject, rule and minute. */
 interface Tally {
   readonly key: Buffer;

@@ -3,6 +3,7 @@
  * Reads only; nothing of the draft or its outcome is kept.
  */
 import type { Project } from "../contract/entities.js";
+import type { AddressLookup } from "../contract/network-fact.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
@@ -50,6 +51,7 @@ export interface BacktestMeter {
 }
 
 export interface BacktestServices {
+  readonly addresses: AddressLookup;
   readonly store: Store;
   readonly sessions: Sessions;
   readonly meter: BacktestMeter;
@@ -92,7 +94,7 @@ export async function backtestRule(
 }
 
 async function evaluate(
-  { sessions, meter }: BacktestServices,
+  { sessions, addresses, meter }: BacktestServices,
   project: Project,
   rule: NamedRule,
   { sessionsMax, hours }: BacktestScope,
@@ -108,7 +110,9 @@ async function evaluate(
     evaluated++;
     meter.evaluated();
     const { verifiedBot } = part;
-    const outcome = resolve({ part, project, rules: [rule], context: {}, verifiedBot, meaningOf: () => "", nowMs });
+    const rules = [rule];
+    const asked = { part, project, rules, context: {}, verifiedBot, addresses, meaningOf: () => "", nowMs };
+    const outcome = resolve(asked);
     if (outcome.rule === null) return;
     matched++;
     byAction[outcome.verdict.action]++;

@@ -19,6 +19,8 @@ export interface StatsBucket {
   sessions: number;
   readonly verdicts: Record<Band, number>;
   readonly actions: Record<Action, number>;
+  /** Those of requests without a scored session, which are in the counts of all as well. */
+  readonly requests: { readonly verdicts: Record<Band, number>; readonly actions: Record<Action, number> };
   /** By the rule that asked; "0" where that is not known. */
   challenges: Record<string, ChallengeCounts>;
 }
@@ -58,6 +60,7 @@ export class Stats {
         sessions: 0,
         verdicts: zeros(bands),
         actions: zeros(actions),
+        requests: { verdicts: zeros(bands), actions: zeros(actions) },
         challenges: {},
       }),
     );
@@ -79,7 +82,15 @@ export class Stats {
 function add(bucket: StatsBucket, traffic: Traffic): void {
   bucket.events += traffic.events;
   bucket.sessions += traffic.sessions;
-  for (const band of bands) bucket.verdicts[band] += traffic.verdicts[band] ?? 0;
-  for (const action of actions) bucket.actions[action] += traffic.actions[action] ?? 0;
+  addVerdicts(bucket, traffic);
+  if (traffic.requests !== undefined) addVerdicts(bucket.requests, traffic.requests);
   if (traffic.challenges !== undefined) bucket.challenges = addedChallenges(bucket.challenges, traffic.challenges);
+}
+
+function addVerdicts(
+  sum: Pick<StatsBucket, "verdicts" | "actions">,
+  more: Pick<Traffic, "verdicts" | "actions">,
+): void {
+  for (const band of bands) sum.verdicts[band] += more.verdicts[band] ?? 0;
+  for (const action of actions) sum.actions[action] += more.actions[action] ?? 0;
 }

@@ -1,15 +1,20 @@
 /** Counts verdict answers by band and action in memory and adds them to the project's hour every second, off the hot path. */
 import type { ChallengeCounts } from "../contract/entities.js";
-import type { Action, Band } from "../contract/verdict.js";
+import type { Action, Band, VerdictSubject } from "../contract/verdict.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 
-interface Counts {
+interface Counts extends VerdictCounts {
   readonly projectId: number;
   readonly hour: number;
+  /** Those of requests without a scored session, which are in the counts of all as well. */
+  readonly requests: VerdictCounts;
+  readonly challenges: Record<string, ChallengeCounts>;
+}
+
+interface VerdictCounts {
   readonly verdicts: Record<string, number>;
   readonly actions: Record<string, number>;
-  readonly challenges: Record<string, ChallengeCounts>;
 }
 
 export class TrafficCounter {
@@ -23,10 +28,10 @@ export class TrafficCounter {
     this.#store = store;
   }
 
-  countVerdict(projectId: number, band: Band, action: Action, nowMs: number): void {
+  countVerdict(projectId: number, band: Band, action: Action, subject: VerdictSubject, nowMs: number): void {
     const row = this.#row(projectId, nowMs);
-    row.verdicts[band] = (row.verdicts[band] ?? 0) + 1;
-    row.actions[action] = (row.actions[action] ?? 0) + 1;
+    countIn(row, band, action);
+    if (subject === "request") countIn(row.requests, band, action);
   }
 
   /** `rule` 0: of none that is counted. `counts` are added to what that rule has. */
@@ -40,7 +45,7 @@ export class TrafficCounter {
     let row = this.#rows.get(projectId);
     if (row === undefined || row.hour !== hour) {
       if (row !== undefined) this.#past.push(row);
-      row = { projectId, hour, verdicts: {}, actions: {}, challenges: {} };
+      row = { projectId, hour, verdicts: {}, actions: {}, requests: { verdicts: {}, actions: {} }, challenges: {} };
       this.#rows.set(projectId, row);
     }
     return row;
@@ -69,13 +74,16 @@ export class TrafficCounter {
 
   async #write(rows: readonly Counts[]): Promise<void> {
     await this.#store.root.transaction(() => {
-      for (const { projectId, hour, verdicts, actions, challenges } of rows) {
+      for (const { projectId, hour, verdicts, actions, requests, challenges } of rows) {
         const before = this.#store.traffic.get([projectId, hour]);
         this.#store.traffic.putSync([projectId, hour], {
           events: before?.events ?? 0,
           sessions: before?.sessions ?? 0,
           verdicts: added(before?.verdicts, verdicts),
           actions: added(before?.actions, actions),
+          ...(before?.requests || Object.keys(requests.verdicts).length > 0
+            ? { requests: addedVerdicts(before?.requests, requests) }
+            : {}),
           ...(before?.challenges || Object.keys(challenges).length > 0
             ? { challenges: addedChallenges(before?.challenges, challenges) }
             : {}),
@@ -90,11 +98,23 @@ export class TrafficCounter {
       this.#past.push(row);
       return;
     }
-    const verdicts = added(since?.verdicts, row.verdicts);
-    const actions = added(since?.actions, row.actions);
-    const challenges = addedChallenges(since?.challenges, row.challenges);
-    this.#rows.set(row.projectId, { projectId: row.projectId, hour: row.hour, verdicts, actions, challenges });
+    this.#rows.set(row.projectId, {
+      projectId: row.projectId,
+      hour: row.hour,
+      ...addedVerdicts(since, row),
+      requests: addedVerdicts(since?.requests, row.requests),
+      challenges: addedChallenges(since?.challenges, row.challenges),
+    });
   }
+}
+
+function countIn({ verdicts, actions }: VerdictCounts, band: Band, action: Action): void {
+  verdicts[band] = (verdicts[band] ?? 0) + 1;
+  actions[action] = (actions[action] ?? 0) + 1;
+}
+
+function addedVerdicts(before: VerdictCounts | undefined, more: VerdictCounts): VerdictCounts {
+  return { verdicts: added(before?.verdicts, more.verdicts), actions: added(before?.actions, more.actions) };
 }
 
 function added(before: Record<string, number> | undefined, more: Record<string, number>): Record<string, number> {

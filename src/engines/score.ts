@@ -8,6 +8,7 @@ import {
   engineNames,
   type FiredDetection,
   type LastRequest,
+  neutralScore,
 } from "../contract/evidence.js";
 import { detections } from "../detections/catalogue.js";
 import { type Detection, type EvidenceGroup, type Observed, strengths } from "../detections/detection.js";
@@ -15,8 +16,6 @@ import { DetectionRunner } from "./detection-runner.js";
 import { type Evidence, evidenceOf } from "./session-evidence.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
-/** The score of a session that nothing speaks against and little for. */
-export const neutralScore = 60;
 const scoreMax = 99;
 /** Log-odds of automation at the neutral score. */
 const neutralLogOdds = Math.log((100 - neutralScore) / neutralScore);

@@ -88,7 +88,7 @@ export class VerdictFeed {
 /** An answer as followers see it. */
 export function liveVerdict(
   projectId: number,
-  token: string,
+  token: string | null,
   { verdict, score, action, detection_ids, reason }: Verdict,
   source: VerdictSource,
   { method = null, host = null, path = null }: Partial<Record<keyof RequestContext, string | null>>,

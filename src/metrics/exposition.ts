@@ -203,6 +203,14 @@ function verdictSamples({ services }: Scrape): Sample[] {
   return samples;
 }
 
+function requestVerdictSamples({ services }: Scrape): Sample[] {
+  return bands
+    .filter((band) => band !== "not_computed")
+    .flatMap((band) =>
+      actions.map((action) => ({ labels: { band, action }, value: services.requestVerdicts(band, action) })),
+    );
+}
+
 const challengeResults = ["issued", "passed", "failed"] as const;
 
 function challengeSamples({ challenges }: Scrape): Sample[] {
@@ -264,6 +272,20 @@ const rows: readonly Row[] = [
     service("contactsShed"),
   ),
   counter("verdictd_verdicts_total", "Verdict answers by band, action and source.", verdictSamples),
+  counter(
+    "verdictd_request_verdicts_total",
+    "Of these answers those on requests without a scored session, by band and action.",
+    requestVerdictSamples,
+  ),
+  counter(
+    "verdictd_requests_trimmed_total",
+    "Judged requests that were not taken as they came, by what was done: a value cut, headers beyond 100 dropped, a wrong type ignored.",
+    ({ services }) => [
+      { labels: { result: "cut" }, value: services.get("requestsCut") },
+      { labels: { result: "dropped" }, value: services.get("requestsOver") },
+      { labels: { result: "ignored" }, value: services.get("requestsIgnored") },
+    ],
+  ),
   counter("verdictd_verdict_failures_total", "Verdicts that failed open on an error.", service("verdictFailures")),
   counter(
     "verdictd_verdicts_over_rule_budget_total",

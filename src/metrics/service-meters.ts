@@ -1,6 +1,6 @@
 /** What the services of one HTTP thread count (ingest, verdicts, blocks) and the state they show (queue, DNS, event loop). */
 import { performance } from "node:perf_hooks";
-import { type Action, actions, type Band, bands } from "../contract/verdict.js";
+import { type Action, actions, type Band, bands, type VerdictSubject } from "../contract/verdict.js";
 import { histogramCells, newCells, observe } from "./cells.js";
 
 /** From a batch's arrival at the queue to its commit. */
@@ -47,6 +47,9 @@ const names = [
   "noncesForgotten",
   "agentFetches",
   "agentFetchFailures",
+  "requestsCut",
+  "requestsOver",
+  "requestsIgnored",
 ] as const;
 export type ServiceCell = (typeof names)[number];
 
@@ -58,9 +61,14 @@ const bandStep = indices(bands, actions.length * verdictSources.length);
 const actionStep = indices(actions, verdictSources.length);
 const sourceStep = indices(verdictSources, 1);
 
+/** Bands and actions without the source: such an answer is always computed. */
+const requestCell = (band: Band, action: Action): number =>
+  (bandStep[band] + actionStep[action]) / verdictSources.length;
+
 const verdictsAt = names.length;
 const lagAt = verdictsAt + bands.length * actions.length * verdictSources.length;
-export const serviceCells = lagAt + histogramCells({ boundsMs: lagBoundsMs });
+const requestsAt = lagAt + histogramCells({ boundsMs: lagBoundsMs });
+export const serviceCells = requestsAt + bands.length * actions.length;
 
 const backtestCells = { done: "backtestsDone", aborted: "backtestsAborted", refused: "backtestsRefused" } as const;
 
@@ -88,8 +96,9 @@ export class ServiceMeters {
     this.#cells[indexOf[name]] = value;
   }
 
-  countVerdict(band: Band, action: Action, source: VerdictSourceLabel): void {
+  countVerdict(band: Band, action: Action, source: VerdictSourceLabel, subject: VerdictSubject): void {
     this.#cells[verdictsAt + bandStep[band] + actionStep[action] + sourceStep[source]]!++;
+    if (subject === "request") this.#cells[requestsAt + requestCell(band, action)]!++;
   }
 
   /** A committed batch. One without any event of its own counts as nothing. */
@@ -127,8 +136,13 @@ export class ServiceReading {
     return this.#cells[verdictsAt + bandStep[band] + actionStep[action] + sourceStep[source]]!;
   }
 
+  /** Of these those on requests without a scored session. */
+  requestVerdicts(band: Band, action: Action): number {
+    return this.#cells[requestsAt + requestCell(band, action)]!;
+  }
+
   /** The cells of the lag histogram. */
   lag(): Float64Array {
-    return this.#cells.subarray(lagAt, serviceCells);
+    return this.#cells.subarray(lagAt, requestsAt);
   }
 }

@@ -1,17 +1,9 @@
 /** Country and autonomous system of an address, from the table that all HTTP threads of a process share. */
+import type { NetworkFact } from "../contract/network-fact.js";
 import { limits } from "../limits.js";
 import { type FactTable, factRow, factTable } from "./fact-table.js";
 import { parseAddress } from "./parsed-address.js";
 import { lastNotAboveV4, lastNotAboveV6 } from "./words.js";
-
-/** What is known of an address. */
-export interface NetworkFact {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly country: string | undefined;
-  /** Number and name of the autonomous system. */
-  readonly asn: number | undefined;
-  readonly asName: string | undefined;
-}
 
 const nothing: NetworkFact = Object.freeze({ country: undefined, asn: undefined, asName: undefined });
 

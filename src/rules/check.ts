@@ -7,7 +7,7 @@ import type { Literal, Operator } from "./ast.js";
 import type { Field, FieldType } from "./fields.js";
 import type { Token } from "./lex.js";
 
-/** Range of an integer literal: signed 32 bits, exact in JSON and in every client. */
+/** Range of an integer literal: signed 32 bits, unless its field says otherwise; exact in JSON and in every client. */
 const integerMin = -(2 ** 31);
 const integerMax = 2 ** 31 - 1;
 
@@ -20,6 +20,7 @@ export const operatorsOfType: Readonly<Record<FieldType, readonly Operator[]>> =
   boolean: ["==", "!="],
   ip: ["==", "!=", "in"],
   "id-set": ["contains"],
+  "string-set": ["contains"],
 };
 
 /** What a literal must be for this field, as a message says it. */
@@ -27,8 +28,9 @@ export function expectedLiteral(field: Field): string {
   switch (field.type) {
     case "integer":
     case "id-set":
-      return `an integer from ${integerMin} to ${integerMax}`;
+      return `an integer from ${integerMin} to ${maxOf(field)}`;
     case "string":
+    case "string-set":
       return 'a string in double quotes (")';
     case "band":
     case "category":
@@ -47,10 +49,11 @@ export function literalFor(field: Field, token: Token): Literal | undefined {
     case "id-set": {
       if (token.kind !== "integer") return undefined;
       const number = Number(token.value);
-      if (number < integerMin || number > integerMax) return undefined;
+      if (number < integerMin || number > maxOf(field)) return undefined;
       return number === 0 ? 0 : number; // "-0" would print as "0"
     }
     case "string":
+    case "string-set":
       return token.kind === "string" ? token.value : undefined;
     case "band":
     case "category":
@@ -61,4 +64,8 @@ export function literalFor(field: Field, token: Token): Literal | undefined {
     case "ip":
       return token.kind === "string" && parseAddressRange(token.value) !== undefined ? token.value : undefined;
   }
+}
+
+function maxOf(field: Field): number {
+  return (field.type === "integer" ? field.max : undefined) ?? integerMax;
 }

@@ -29,7 +29,7 @@ function present<Value>(get: (input: RuleInput) => Value | undefined, test: Test
 }
 
 /** The same for tests that read the whole value, some steps for each of its units or members. */
-function presentAtLength<Value extends string | readonly number[]>(
+function presentAtLength<Value extends string | readonly number[] | readonly string[]>(
   get: (input: RuleInput) => Value | undefined,
   test: Test<Value>,
   stepsEach: number,
@@ -134,6 +134,10 @@ function compileComparison(comparison: Comparison, field: Field): Predicate {
     case "id-set": {
       const id = Number(comparison.value);
       return presentAtLength(field.get, (ids) => ids.includes(id), 1);
+    }
+    case "string-set": {
+      const name = String(comparison.value);
+      return presentAtLength(field.get, (names) => names.includes(name), 1);
     }
   }
 }

@@ -2,7 +2,8 @@
  * The fields a rule can name: a field is one row. Checking, compiling and the published list of fields are derived from this table.
  * A getter only reads: it must not fail, and gives undefined where the value is missing.
  */
-import { bands, verifiedBotCategories } from "../contract/verdict.js";
+import { botCategories } from "../contract/bot-categories.js";
+import { bands } from "../contract/verdict.js";
 import type { Address } from "./address.js";
 import type { RuleInput } from "./input.js";
 
@@ -20,6 +21,11 @@ interface ClosedSetRow<Type extends string> extends FieldRow<Type, string> {
   readonly members: readonly string[];
 }
 
+interface IntegerRow extends FieldRow<"integer", number> {
+  /** The largest literal; absent: that of signed 32 bits. */
+  readonly max?: number;
+}
+
 interface StringRow extends FieldRow<"string", string> {
   /** The case its getter gives; a literal is brought to it on compile. Absent: as sent, and cases differ. */
   readonly fold?: "lower" | "upper";
@@ -27,13 +33,14 @@ interface StringRow extends FieldRow<"string", string> {
 
 /** A row of the table; `type` decides which operators and literals the field takes (see `check.ts`). */
 export type Field =
-  | FieldRow<"integer", number>
+  | IntegerRow
   | StringRow
   | ClosedSetRow<"band">
   | ClosedSetRow<"category">
   | FieldRow<"boolean", boolean>
   | FieldRow<"ip", Address>
-  | FieldRow<"id-set", readonly number[]>;
+  | FieldRow<"id-set", readonly number[]>
+  | FieldRow<"string-set", readonly string[]>;
 
 export type FieldType = Field["type"];
 
@@ -43,7 +50,7 @@ export const fields: readonly Field[] = [
     name: "score",
     type: "integer",
     unit: "1 to 99",
-    meaning: "the session's score, lower is more bot-confident (0: a verified bot not yet scored)",
+    meaning: "the verdict's score, lower is more bot-confident (0: a verified bot not yet scored)",
     get: (input) => input.facts.score,
   },
   {
@@ -58,15 +65,15 @@ export const fields: readonly Field[] = [
     name: "verified_bot",
     type: "boolean",
     unit: "",
-    meaning: "the visitor is a verified bot",
+    meaning: "the visitor is a verified bot or a signed agent",
     get: (input) => input.facts.verifiedBot,
   },
   {
     name: "verified_bot_category",
     type: "category",
     unit: "",
-    members: verifiedBotCategories,
-    meaning: "category of the verified bot; missing for everybody else",
+    members: botCategories,
+    meaning: "category of the verified bot or signed agent; missing for everybody else",
     get: (input) => input.facts.verifiedBotCategory,
   },
   {
@@ -145,14 +152,14 @@ export const fields: readonly Field[] = [
     name: "event_count",
     type: "integer",
     unit: "events",
-    meaning: "events recorded for the session",
+    meaning: "events recorded for the session; missing without one",
     get: (input) => input.facts.eventCount,
   },
   {
     name: "session_age",
     type: "integer",
     unit: "seconds",
-    meaning: "time since the session was first seen",
+    meaning: "time since the session was first seen; missing without one",
     get: (input) => input.facts.sessionAgeSeconds,
   },
   {
@@ -168,6 +175,103 @@ export const fields: readonly Field[] = [
     unit: "",
     meaning: "the session passed verdictd's own challenge, and the pass holds for this request",
     get: (input) => input.facts.isCleared?.() ?? false,
+  },
+  {
+    name: "has_session",
+    type: "boolean",
+    unit: "",
+    meaning: "the token names a session of this project",
+    get: (input) => input.facts.hasSession ?? false,
+  },
+  {
+    name: "request_score",
+    type: "integer",
+    unit: "1 to 99",
+    meaning: "the request's own score, without its session's; only where the request is judged",
+    get: (input) => input.requestScore,
+  },
+  {
+    name: "requests_per_minute",
+    type: "integer",
+    unit: "requests",
+    meaning:
+      "requests asked about from this address (IPv6: its /64) in this project in the last 60 s, this one included; only where requests are judged",
+    get: (input) => input.facts.request?.requestsPerMinute,
+  },
+  {
+    name: "country",
+    type: "string",
+    unit: "",
+    fold: "upper",
+    meaning: "country of the address, ISO 3166-1 alpha-2, compared in upper case",
+    get: (input) => input.network.country,
+  },
+  {
+    name: "asn",
+    type: "integer",
+    unit: "",
+    max: 2 ** 32 - 1,
+    meaning: "number of the autonomous system that the address belongs to",
+    get: (input) => input.network.asn,
+  },
+  {
+    name: "as_name",
+    type: "string",
+    unit: "",
+    meaning: "name of the autonomous system that the address belongs to",
+    get: (input) => input.network.asName,
+  },
+  {
+    name: "ip_lists",
+    type: "string-set",
+    unit: "",
+    meaning: "names of the operator's own lists that hold the address",
+    get: (input) => input.ipLists,
+  },
+  {
+    name: "ja4",
+    type: "string",
+    unit: "",
+    meaning:
+      "JA4 fingerprint of the visitor's TLS, as backend or trusted proxy tell it; only where requests are judged",
+    get: (input) => input.facts.request?.ja4,
+  },
+  {
+    name: "http_version",
+    type: "string",
+    unit: "1.0, 1.1, 2 or 3",
+    meaning: "HTTP version of the visitor's request; only where requests are judged",
+    get: (input) => input.facts.request?.httpVersion,
+  },
+  {
+    name: "declared_bot",
+    type: "string",
+    unit: "",
+    meaning: "name of the bot, library or agent that the user agent names; only where requests are judged",
+    get: (input) => input.facts.request?.declaredBot?.name,
+  },
+  {
+    name: "declared_bot_category",
+    type: "string",
+    unit: botCategories.join(", "),
+    meaning: "what that bot is for; only where requests are judged",
+    get: (input) => input.facts.request?.declaredBot?.category,
+  },
+  {
+    name: "signed_agent",
+    type: "string",
+    unit: "",
+    fold: "lower",
+    meaning: "host of the verified Signature-Agent, such as chatgpt.com; only where requests are judged",
+    get: (input) => input.facts.request?.signedAgent?.host,
+  },
+  {
+    name: "signature",
+    type: "string",
+    unit: "none, verified, unverified or invalid",
+    meaning:
+      "what the request's signature is worth; unverified: the key is not known, or what it covers was not told; only where requests are judged",
+    get: (input) => input.facts.request?.signature,
   },
 ];
 

@@ -1,8 +1,12 @@
 /**
- * What a rule is asked about: the facts of one session and of the request that asks for its verdict. Built once per verdict by the
+ * What a rule is asked about: the facts of a session, and of the visitor's request that a verdict is asked for. Built once per verdict by the
  * caller, read by the getters of `fields.ts`. It holds nothing of the logged-in assertion: no rule can read that.
  */
-import type { Band, VerifiedBotCategory } from "../contract/verdict.js";
+import type { BotCategory } from "../contract/bot-categories.js";
+import { neutralScore } from "../contract/evidence.js";
+import type { RequestEvidence } from "../contract/judged-request.js";
+import type { AddressLookup, NetworkFact } from "../contract/network-fact.js";
+import type { Band } from "../contract/verdict.js";
 import { type Address, parseAddress } from "./address.js";
 
 /** Facts by name. A missing value is undefined; in the five values of the request context "" is missing too. */
@@ -12,7 +16,7 @@ export interface RuleFacts {
   readonly band: Band;
   readonly verifiedBot: boolean;
   /** Missing unless `verifiedBot`. */
-  readonly verifiedBotCategory?: VerifiedBotCategory | undefined;
+  readonly verifiedBotCategory?: BotCategory | undefined;
   readonly path?: string | undefined;
   readonly method?: string | undefined;
   readonly host?: string | undefined;
@@ -28,14 +32,23 @@ export interface RuleFacts {
   readonly heuristicsScore?: number | null | undefined;
   /** 1 to 99; null or undefined when the engine abstained. */
   readonly behavioralScore?: number | null | undefined;
-  readonly eventCount: number;
+  /** Missing without a session, like its age. */
+  readonly eventCount?: number | undefined;
   /** Whole seconds since the session was first seen. */
-  readonly sessionAgeSeconds: number;
+  readonly sessionAgeSeconds?: number | undefined;
   /** 1 to 99. */
   readonly likelyBotThreshold: number;
   /** Whether the session holds a clearance that lets this request pass a challenge; absent: no. Asked only if a rule reads it. */
   readonly isCleared?: (() => boolean) | undefined;
+  /** Whether the token names a session of the project; absent: no. */
+  readonly hasSession?: boolean | undefined;
+  /** Asked only if a rule reads what it knows. */
+  readonly addresses?: AddressLookup | undefined;
+  /** What the visitor's request shows; missing where the session alone is judged. */
+  readonly request?: RequestEvidence | undefined;
 }
+
+const nothing: NetworkFact = { country: undefined, asn: undefined, asName: undefined };
 
 /** The facts with what is derived from them, each derived once and only if a rule asks. Good for one verdict. */
 export class RuleInput {
@@ -43,6 +56,7 @@ export class RuleInput {
   /** What comparisons of this input have cost so far, each counting its own: a step is some nanoseconds, and never a time. */
   steps = 0;
   #address: Address | null | undefined = null;
+  #network: NetworkFact | undefined;
   #host: string | undefined;
   #method: string | undefined;
 
@@ -54,6 +68,24 @@ export class RuleInput {
   get address(): Address | undefined {
     if (this.#address === null) this.#address = this.facts.ip ? parseAddress(this.facts.ip) : undefined;
     return this.#address;
+  }
+
+  get network(): NetworkFact {
+    const { ip, addresses } = this.facts;
+    this.#network ??= ip && addresses !== undefined ? addresses.networkOf(ip) : nothing;
+    return this.#network;
+  }
+
+  /** Names of the operator's lists that hold the visitor's address; undefined without an address. */
+  get ipLists(): readonly string[] | undefined {
+    const { ip, addresses } = this.facts;
+    return ip ? addresses?.listsOf(ip) : undefined;
+  }
+
+  /** 1 to 99; undefined where the request was not judged. */
+  get requestScore(): number | undefined {
+    const { request } = this.facts;
+    return request === undefined ? undefined : (request.score ?? neutralScore);
   }
 
   /** Lower case: host names don't tell cases apart (RFC 4343). */

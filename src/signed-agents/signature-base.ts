@@ -9,6 +9,8 @@ import { dictionary, fieldValue, type HeaderLines } from "./signature-fields.js"
 /** What a base is built from. Undefined: not known. */
 export interface SignedMessage {
   readonly headers: HeaderLines;
+  /** Whether a field that is not among them may not have been told; otherwise it is missing. */
+  readonly isPartial?: boolean;
   readonly method: string | undefined;
   /** As `canonicalAuthority` returns it. */
   readonly authority: string | undefined;
@@ -62,7 +64,7 @@ function componentValue(message: SignedMessage, name: string, params: Item[1]): 
   }
   // Names are lower case on the wire (section 2.1); any other would be a second spelling of a component.
   if (name !== name.toLowerCase()) return null;
-  return field(message.headers, name, params);
+  return field(message, name, params);
 }
 
 /** Components derived from the request (section 2.2); undefined when what they are made of is not known. */
@@ -92,9 +94,9 @@ function encoded(text: string): string {
 }
 
 /** A header field: whole, one member of a dictionary (`key`), or each line as bytes (`bs`). */
-function field(headers: HeaderLines, name: string, params: Item[1]): ComponentValue {
+function field({ headers, isPartial }: SignedMessage, name: string, params: Item[1]): ComponentValue {
   const value = fieldValue(headers, name);
-  if (value === undefined) return null;
+  if (value === undefined) return isPartial === true ? "untold" : null;
   // A value as long as what is kept of one may have been longer.
   if (!name.startsWith("signature") && value.length >= limits.contextValueMax) return "untold";
   if (params.size === 0) return { text: value };

@@ -22,6 +22,8 @@ import { createVerifier, type Verifier } from "./verification.js";
 export interface SignedRequest {
   /** Lines as received, names in any case. */
   readonly headers: HeaderLines;
+  /** Whether the request may have further lines: a covered field that is not among them is then not known, instead of missing. */
+  readonly isPartial?: boolean;
   /** The visitor's `Host`; default: the header of that name. */
   readonly authority?: string | undefined;
   readonly method?: string | undefined;
@@ -150,12 +152,20 @@ function readyAgent(agent: KeyedAgent): ReadyAgent {
   return { agent, keys: keysById(agent.keys), verified };
 }
 
-function messageOf({ headers, authority, method, path: given, query: givenQuery }: SignedRequest): SignedMessage {
+function messageOf({
+  headers,
+  isPartial = false,
+  authority,
+  method,
+  path: given,
+  query: givenQuery,
+}: SignedRequest): SignedMessage {
   const mark = given === undefined || givenQuery !== undefined ? -1 : given.indexOf("?");
   const path = mark < 0 ? given : given!.slice(0, mark);
   const query = mark < 0 ? (givenQuery ?? "") : given!.slice(mark);
   return {
     headers,
+    isPartial,
     method,
     authority: canonicalAuthority(authority ?? fieldValue(headers, "host")),
     path: path === "" ? "/" : path,

@@ -1,6 +1,6 @@
 /**
  * Verifies signatures off the HTTP thread: `crypto.verify` with a callback runs in the process's pool of threads and costs the calling
- * thread 5 to 18 us where a verification takes 150 to 250 (measured; a hop to a worker thread costs more than that). Results are remembered.
+ * thread 5 to 18 us where a verification takes 150 to 250 (measured). Results are remembered.
  */
 import { constants, createHash, verify } from "node:crypto";
 import { limits } from "../limits.js";

@@ -2,9 +2,15 @@
  * What a verdict says, and how it is put into words. Few combinations of band, score, detections and rule come up again and again, so the
  * words and the JSON text of late ones are kept: `VerdictTexts`. Pure.
  */
+import type { BotCategory } from "../contract/bot-categories.js";
 import type { Action, Band, Verdict } from "../contract/verdict.js";
-import type { VerifiedBot } from "../contract/verified-bots.js";
 import { findingReason } from "./reason.js";
+
+/** Who a visitor is proved to be: a bot by its address, or an agent by its signature. */
+export interface ProvedBot {
+  readonly name: string;
+  readonly category: BotCategory;
+}
 
 /** A computed verdict before it is put into words. */
 export interface Finding {
@@ -12,9 +18,9 @@ export interface Finding {
   /** 0 only for a verified bot that was not scored; else 1 to 99. */
   readonly score: number;
   readonly action: Action;
-  /** All of the session's, strongest first; the verdict shows them where they explain something. */
+  /** All there are, strongest first; the verdict shows them where they explain something. */
   readonly detectionIds: readonly number[];
-  readonly verifiedBot: VerifiedBot | null;
+  readonly verifiedBot: ProvedBot | null;
   /** The sentence that says what decided the action; "" when nothing did. */
   readonly because: string;
 }

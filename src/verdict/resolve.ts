@@ -1,17 +1,21 @@
 /**
- * From a stored session to a verdict, in the contract's order: verified bot, static resource, rules, allow; then the logged-in
- * policy. Pure: time, rules and the verified-bot look-up come as arguments.
+ * From a stored session, a visitor's request or both to a verdict, in the contract's order: verified bot, static resource, rules, allow; then
+ * the logged-in policy. Pure: time, rules and what look-ups found come as arguments.
  */
 import { isStanding, userAgentHash } from "../challenge/clearance.js";
 import type { Clearance } from "../contract/challenge.js";
-import type { ProjectSettings, VerdictPart } from "../contract/session.js";
+import { type LastRequest, neutralScore } from "../contract/evidence.js";
+import type { RequestEvidence } from "../contract/judged-request.js";
+import type { AddressLookup } from "../contract/network-fact.js";
+import { defaultRequestScoring, type ProjectSettings, type VerdictPart } from "../contract/session.js";
 import type { Action, Band, LoggedInPolicy, RequestContext, Verdict } from "../contract/verdict.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
+import { noUserAgent } from "../contract/visitor-request.js";
 import { limits } from "../limits.js";
 import { type EvaluatedRule, evaluateRules } from "../rules/evaluate.js";
 import { type RuleFacts, RuleInput } from "../rules/input.js";
 import { bandOf } from "./bands.js";
-import { describe, type Finding, type MeaningOf } from "./finding.js";
+import { describe, type Finding, type MeaningOf, type ProvedBot } from "./finding.js";
 import { failOpenReason } from "./reason.js";
 import { isStaticResource } from "./static-resource.js";
 
@@ -38,13 +42,18 @@ export interface Resolution extends Omit<Decision, "finding"> {
 }
 
 export interface DecideInput {
-  readonly part: VerdictPart;
+  /** Null: there is no session. */
+  readonly part: VerdictPart | null;
+  /** Absent: the session alone is judged. */
+  readonly request?: RequestEvidence;
   readonly project: ProjectSettings;
   /** In the order of evaluation, active ones only. */
   readonly rules: readonly NamedRule[];
   readonly context: RequestContext;
   /** The verified bot at the address of the context, or the session's own. */
   readonly verifiedBot: VerifiedBot | null;
+  /** Absent: nothing is known of addresses. */
+  readonly addresses?: AddressLookup;
   readonly nowMs: number;
 }
 
@@ -64,36 +73,39 @@ export function resolve(input: ResolveInput): Resolution {
   return { verdict: describe(finding, input.meaningOf), ...rest };
 }
 
-/** Null for a session that has no verdict yet: it answers the fail-open body. */
+/** Null for a session that has no verdict yet and whose request is not judged: it answers the fail-open body. */
 export function decide(input: DecideInput): Decision | null {
-  const { part, project, context, verifiedBot } = input;
-  if (!part.scored && verifiedBot === null) return null;
-  const score = part.scored ? part.score : 0;
-  const band: Finding["band"] =
-    verifiedBot === null ? bandOf(part.engineScores, score, project.likelyBotThreshold) : "verified";
-  const { detectionIds } = part;
+  const { part, request, project, context, verifiedBot } = input;
+  const scored = scoredOf(part, request);
+  // A signature names the agent; an address may be shared by several bots of one operator.
+  const proved: ProvedBot | null = request?.signedAgent ?? verifiedBot;
+  if (scored === null && proved === null) return null;
+  const { engineScores, score, detectionIds } = scored ?? unscored;
+  const band: Finding["band"] = proved === null ? bandOf(engineScores, score, project.likelyBotThreshold) : "verified";
   const finding = (action: Action, because: string): Finding => ({
     band,
     score,
     action,
     detectionIds,
-    verifiedBot,
+    verifiedBot: proved,
     because,
   });
 
-  if (verifiedBot !== null && project.botSettings.allowVerified) {
-    return unruled(finding("allow", "Allowed: verified bots are let through."));
+  if (project.botSettings.allowVerified) {
+    if (verifiedBot !== null) return unruled(finding("allow", "Allowed: verified bots are let through."));
+    const { signedAgents } = project.requestScoring ?? defaultRequestScoring;
+    if (proved !== null && signedAgents === "allow") {
+      return unruled(finding("allow", "Allowed: signed agents are let through."));
+    }
   }
   // By the path that the asking backend sends alone: the session's last path is what the visitor's own event said.
   if (!project.botSettings.protectStatic && context.path !== undefined && isStaticResource(context.path)) {
     return unruled(finding("allow", "Allowed: static resources are not protected."));
   }
-  const path = context.path ?? part.last.path;
-  const isStatic = path === "" ? undefined : isStaticResource(path);
   const clearance = clearanceFor(input, band);
-  const facts = ruleFacts(input, band, score, path, isStatic, clearance);
+  const facts = ruleFacts(input, { engineScores, score, detectionIds }, band, proved, clearance);
   const { action, terminating, logged, isOverBudget } = evaluateRules(input.rules, new RuleInput(facts));
-  const softened = isShelterable(band) && isLoggedIn(part, input.nowMs);
+  const softened = part !== null && isShelterable(band) && isLoggedIn(part, input.nowMs);
   const asked = softened ? softenedAction(project.botSettings.loggedInPolicy, action) : action;
   const rule = terminating ?? logged[0] ?? null;
   const words = ruleReason(rule, action, asked, project.botSettings.loggedInPolicy);
@@ -105,18 +117,61 @@ export function decide(input: DecideInput): Decision | null {
   return { finding: finding(enforced, because), rule, logged, blocked, isOverBudget };
 }
 
+/** What engines said, of a session, a request or both. */
+interface Scored extends Pick<VerdictPart, "engineScores" | "score"> {
+  readonly detectionIds: readonly number[];
+}
+
+/** Of a verified bot before its first score. */
+const unscored: Scored = {
+  engineScores: { heuristics: null, js_detection: null, behavioral: null },
+  score: 0,
+  detectionIds: [],
+};
+
+/**
+ * Of a session and its request the lower score counts, and what was found in both. A request in which nothing speaks for automation is no
+ * evidence of a person: it lowers nothing.
+ */
+function scoredOf(part: VerdictPart | null, request: RequestEvidence | undefined): Scored | null {
+  const session = part?.scored === true ? part : null;
+  if (request === undefined) return session;
+  const { score, detectionIds } = request;
+  if (session === null) {
+    const engineScores = { heuristics: score, js_detection: null, behavioral: null };
+    return { engineScores, score: score ?? neutralScore, detectionIds };
+  }
+  if (detectionIds.length === 0 && score === null) return session;
+  const isLower = score !== null && score < session.score;
+  const { heuristics } = session.engineScores;
+  return {
+    engineScores: {
+      ...session.engineScores,
+      heuristics: score === null || (heuristics !== null && heuristics < score) ? heuristics : score,
+    },
+    score: isLower ? score : session.score,
+    detectionIds: isLower ? union(detectionIds, session.detectionIds) : union(session.detectionIds, detectionIds),
+  };
+}
+
+function union(first: readonly number[], second: readonly number[]): number[] {
+  return [...first, ...second.filter((id) => !first.includes(id))];
+}
+
 const undecided = { rule: null, logged: [], blocked: false, isOverBudget: false } as const;
 const overBudgetReason = "The last rules were not asked: those before them cost more than one verdict may.";
 
 /** The session's clearance where it holds for this request, worked out once and only if somebody asks. */
-function clearanceFor({ part, project, context, nowMs }: DecideInput, band: Band): () => Clearance | null {
-  const { clearance } = part;
+function clearanceFor({ part, request, project, context, nowMs }: DecideInput, band: Band): () => Clearance | null {
+  const clearance = part?.clearance ?? null;
   const { challenge } = project;
-  if (clearance === null || challenge === undefined || !isStanding(clearance, band, challenge, nowMs))
-    return noClearance;
+  if (part === null || clearance === null || challenge === undefined) return noClearance;
+  if (!isStanding(clearance, band, challenge, nowMs)) return noClearance;
   let isSameAgent: boolean | undefined;
   return () => {
-    isSameAgent ??= userAgentHash(context.userAgent ?? part.last.userAgent) === clearance.userAgentHash;
+    // Whoever sends no user agent is not taken for the one who passed.
+    const missing = request?.hasHeaders === true ? noUserAgent : part.last.userAgent;
+    isSameAgent ??= userAgentHash(context.userAgent ?? missing) === clearance.userAgentHash;
     return isSameAgent ? clearance : null;
   };
 }
@@ -127,33 +182,39 @@ function unruled(finding: Finding): Decision {
   return { finding, ...undecided };
 }
 
+const noRequest: LastRequest = { ip: "", userAgent: "", path: "", host: "" };
+
 function ruleFacts(
-  { part, project, context, verifiedBot, nowMs }: DecideInput,
+  { part, request, project, context, addresses, nowMs }: DecideInput,
+  { engineScores, score, detectionIds }: Scored,
   band: Band,
-  score: number,
-  path: string,
-  isStatic: boolean | undefined,
+  proved: ProvedBot | null,
   clearance: () => Clearance | null,
 ): RuleFacts {
+  const last = part?.last ?? noRequest;
+  const path = context.path ?? last.path;
   return {
     score,
     band,
-    verifiedBot: verifiedBot !== null,
-    verifiedBotCategory: verifiedBot?.category,
+    verifiedBot: proved !== null,
+    verifiedBotCategory: proved?.category,
     path,
     method: context.method,
-    host: context.host ?? part.last.host,
-    userAgent: context.userAgent ?? part.last.userAgent,
-    ip: context.ip ?? part.last.ip,
-    staticResource: isStatic,
-    detectionIds: part.detectionIds,
-    jsDetected: part.engineScores.js_detection !== null,
-    heuristicsScore: part.engineScores.heuristics,
-    behavioralScore: part.engineScores.behavioral,
-    eventCount: part.eventCount,
-    sessionAgeSeconds: Math.max(0, Math.floor((nowMs - part.firstSeenMs) / 1000)),
+    host: context.host ?? last.host,
+    userAgent: context.userAgent ?? last.userAgent,
+    ip: context.ip ?? last.ip,
+    staticResource: path === "" ? undefined : isStaticResource(path),
+    detectionIds,
+    jsDetected: engineScores.js_detection !== null,
+    heuristicsScore: engineScores.heuristics,
+    behavioralScore: engineScores.behavioral,
+    eventCount: part?.eventCount,
+    sessionAgeSeconds: part === null ? undefined : Math.max(0, Math.floor((nowMs - part.firstSeenMs) / 1000)),
     likelyBotThreshold: project.likelyBotThreshold,
     isCleared: clearance === noClearance ? undefined : () => clearance() !== null,
+    hasSession: part !== null,
+    addresses,
+    request,
   };
 }
 

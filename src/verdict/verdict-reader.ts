@@ -2,8 +2,9 @@
 import { clearanceEndMs, isStanding } from "../challenge/clearance.js";
 import { addressProof } from "../contract/address-proof.js";
 import type { VerdictSource } from "../contract/live-verdict.js";
+import type { AddressLookup } from "../contract/network-fact.js";
 import type { ProjectSettings, VerdictPart } from "../contract/session.js";
-import type { RequestContext, Verdict } from "../contract/verdict.js";
+import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdict.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
 import { bandOfSession } from "./bands.js";
@@ -20,20 +21,22 @@ export interface VerdictSources {
   /** Active rules in the order of evaluation. */
   readonly rulesOf: (project: ProjectSettings) => readonly NamedRule[];
   readonly verifiedBotAt: (ip: string) => VerifiedBot | null;
+  readonly addresses: AddressLookup;
   readonly meaningOf: MeaningOf;
-  /** Told of every computed resolution, not of cached answers. Must not throw. */
+  /** Told of every computed resolution, not of cached answers. `token` is null without a session. Must not throw. */
   readonly onComputed: (
     project: ProjectSettings,
-    token: string,
+    token: string | null,
     context: RequestContext,
     resolution: Resolution,
   ) => void;
-  /** Told of every answer. */
+  /** Told of every answer; `subject` is `request` where a request was judged alone. `token` is what was asked with, null for none. */
   readonly onAnswer: (
     project: ProjectSettings,
     verdict: Verdict,
     source: VerdictSource,
-    token: string,
+    subject: VerdictSubject,
+    token: string | null,
     context: RequestContext,
     nowMs: number,
   ) => void;
@@ -53,8 +56,7 @@ export class VerdictReader {
   readonly #ttlMs: number;
   readonly #cache: VerdictCache;
   readonly #texts: VerdictTexts;
-  readonly #failOpen = failOpenVerdict();
-  readonly #failOpenBody = JSON.stringify(failOpenVerdict());
+  readonly #failOpen: VerdictText = { verdict: failOpenVerdict(), body: JSON.stringify(failOpenVerdict()) };
 
   constructor({ sources, ttlMs, cacheBytesMax }: VerdictReaderOptions) {
     this.#sources = sources;
@@ -63,18 +65,24 @@ export class VerdictReader {
     this.#texts = new VerdictTexts(sources.meaningOf);
   }
 
-  /** The verdict as JSON text. Never throws: what goes wrong on the way answers the fail-open body. */
+  /** The verdict as JSON text. Never throws. */
   read(project: ProjectSettings, token: string, context: RequestContext): string {
+    return this.answer(project, token, context).body;
+  }
+
+  /** The verdict of a session, null for none. Never throws: what goes wrong on the way answers the fail-open body. */
+  answer(project: ProjectSettings, token: string | null, context: RequestContext): VerdictText {
     const nowMs = this.#sources.now();
     try {
-      return this.#read(project, token, context, nowMs);
+      return this.#answer(project, token, context, nowMs);
     } catch (error) {
       this.#sources.onFailure(error);
       return this.#failedOpen(project, token, context, nowMs);
     }
   }
 
-  #read(project: ProjectSettings, token: string, context: RequestContext, nowMs: number): string {
+  #answer(project: ProjectSettings, token: string | null, context: RequestContext, nowMs: number): VerdictText {
+    if (token === null) return this.#failedOpen(project, token, context, nowMs);
     const sources = this.#sources;
     const key: VerdictKey = {
       projectId: project.id,
@@ -84,33 +92,26 @@ export class VerdictReader {
     };
     const cached = this.#ttlMs === 0 ? null : this.#cache.get(key, nowMs);
     if (cached !== null && this.#stillHolds(cached, project, token, nowMs)) {
-      sources.onAnswer(project, cached.text.verdict, "cached", token, context, nowMs);
-      return cached.text.body;
+      sources.onAnswer(project, cached.text.verdict, "cached", "session", token, context, nowMs);
+      return cached.text;
     }
     const part = sources.verdictPart(project.id, token);
     if (part === null) return this.#failedOpen(project, token, context, nowMs);
     const rules = sources.rulesOf(project);
-    const verifiedBot = this.#verifiedBot(part, context);
-    const decision = decide({ part, project, rules, context, verifiedBot, nowMs });
+    const verifiedBot = verifiedBotOf(part, context, sources.verifiedBotAt);
+    const decision = decide({ part, project, rules, context, verifiedBot, addresses: sources.addresses, nowMs });
     if (decision === null) return this.#failedOpen(project, token, context, nowMs);
     const text = this.#texts.of(decision.finding);
     const { rule, logged, blocked, isOverBudget } = decision;
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
-    sources.onAnswer(project, text.verdict, "computed", token, context, nowMs);
+    sources.onAnswer(project, text.verdict, "computed", "session", token, context, nowMs);
     if (this.#ttlMs > 0) this.#remember(key, text, part, project, nowMs);
-    return text.body;
+    return text;
   }
 
-  /** By the address of the request that asks, where it is another than the one that proved who the session is. */
-  #verifiedBot({ verifiedBot, addressProof: proof, last }: VerdictPart, { ip }: RequestContext): VerifiedBot | null {
-    if (ip === undefined) return verifiedBot;
-    const isKnown = verifiedBot === null ? ip === last.ip : proof === addressProof(ip);
-    return isKnown ? verifiedBot : this.#sources.verifiedBotAt(ip);
-  }
-
-  #failedOpen(project: ProjectSettings, token: string, context: RequestContext, nowMs: number): string {
-    this.#sources.onAnswer(project, this.#failOpen, "fail_open", token, context, nowMs);
-    return this.#failOpenBody;
+  #failedOpen(project: ProjectSettings, token: string | null, context: RequestContext, nowMs: number): VerdictText {
+    this.#sources.onAnswer(project, this.#failOpen.verdict, "fail_open", "session", token, context, nowMs);
+    return this.#failOpen;
   }
 
   /** A logged-in assertion and a clearance take effect at once, and a clearance ends at once. */
@@ -129,6 +130,17 @@ export class VerdictReader {
     const stamp = hasState(project) ? stateStamp(part, project, nowMs) : 0;
     this.#cache.set(key, { text, stateStamp: stamp }, nowMs, endsMs);
   }
+}
+
+/** By the address of the request that asks, where it is another than the one that proved who the session is. */
+export function verifiedBotOf(
+  { verifiedBot, addressProof: proof, last }: VerdictPart,
+  { ip }: RequestContext,
+  verifiedBotAt: (ip: string) => VerifiedBot | null,
+): VerifiedBot | null {
+  if (ip === undefined) return verifiedBot;
+  const isKnown = verifiedBot === null ? ip === last.ip : proof === addressProof(ip);
+  return isKnown ? verifiedBot : verifiedBotAt(ip);
 }
 
 /** Whether a session's state beside its score can change what a cached verdict says. */

@@ -11,21 +11,37 @@ t.test("a flush has stored what an earlier one is still storing", async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const counter = new TrafficCounter(store);
-  counter.countVerdict(1, "definite", "block", noonMs);
+  counter.countVerdict(1, "definite", "block", "session", noonMs);
   const earlier = counter.flush();
   await counter.flush();
   t.match(store.traffic.get([1, hourOf(noonMs)]), { verdicts: { definite: 1 }, actions: { block: 1 } });
   await earlier;
 });
 
+t.test("requests without a scored session are counted among all, and apart", async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const counter = new TrafficCounter(store);
+  counter.countVerdict(1, "definite", "block", "request", noonMs);
+  counter.countVerdict(1, "definite", "allow", "session", noonMs);
+  await counter.flush();
+  counter.countVerdict(1, "likely_human", "allow", "request", noonMs);
+  await counter.flush();
+  t.match(store.traffic.get([1, hourOf(noonMs)]), {
+    verdicts: { definite: 2, likely_human: 1 },
+    actions: { block: 1, allow: 2 },
+    requests: { verdicts: { definite: 1, likely_human: 1 }, actions: { block: 1, allow: 1 } },
+  });
+});
+
 t.test("an hour that ends while a flush is under way loses nothing", async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const counter = new TrafficCounter(store);
-  counter.countVerdict(1, "definite", "block", noonMs);
+  counter.countVerdict(1, "definite", "block", "session", noonMs);
   const earlier = counter.flush();
-  counter.countVerdict(1, "definite", "block", noonMs);
-  counter.countVerdict(1, "verified", "allow", noonMs + hourMs);
+  counter.countVerdict(1, "definite", "block", "session", noonMs);
+  counter.countVerdict(1, "verified", "allow", "session", noonMs + hourMs);
   await Promise.all([earlier, counter.flush()]);
   t.match(store.traffic.get([1, hourOf(noonMs)]), { verdicts: { definite: 2 } });
   t.match(store.traffic.get([1, hourOf(noonMs) + 1]), { verdicts: { verified: 1 } });
@@ -44,12 +60,15 @@ t.test("what could not be stored is counted by the next flush", async (t) => {
     },
   } as unknown as typeof store;
   const counter = new TrafficCounter(failing);
-  counter.countVerdict(1, "definite", "block", noonMs);
-  counter.countVerdict(1, "definite", "block", noonMs + hourMs);
+  counter.countVerdict(1, "definite", "block", "request", noonMs);
+  counter.countVerdict(1, "definite", "block", "request", noonMs + hourMs);
   await t.rejects(counter.flush(), /full/);
-  counter.countVerdict(1, "definite", "block", noonMs + hourMs);
+  counter.countVerdict(1, "definite", "block", "session", noonMs + hourMs);
   isBroken = false;
   await counter.flush();
   t.match(store.traffic.get([1, hourOf(noonMs)]), { verdicts: { definite: 1 } });
-  t.match(store.traffic.get([1, hourOf(noonMs) + 1]), { verdicts: { definite: 2 } });
+  t.match(store.traffic.get([1, hourOf(noonMs) + 1]), {
+    verdicts: { definite: 2 },
+    requests: { verdicts: { definite: 1 } },
+  });
 });

@@ -1,17 +1,11 @@
 /** Scoring: abstention, strength, combination and their independence of order. */
 import t from "tap";
 import type { EventPayload } from "../../src/contract/events.js";
+import { neutralScore } from "../../src/contract/evidence.js";
 import { detections } from "../../src/detections/catalogue.js";
 import type { Detection } from "../../src/detections/detection.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
-import {
-  combine,
-  contributionOf,
-  explain,
-  firedDetections,
-  neutralScore,
-  runEngines,
-} from "../../src/engines/score.js";
+import { combine, contributionOf, explain, firedDetections, runEngines } from "../../src/engines/score.js";
 import { evidenceOf } from "../../src/engines/session-evidence.js";
 import { newFeatures } from "../../src/engines/session-features.js";
 import { alone, chromeEnvironment, chromeFacts, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";

@@ -154,6 +154,14 @@ async function askDataPlane(ask: AskOperation, one: Tenant, lapsed: Tenant): Pro
   await ask(401, "get", verdict, verdictOf(token), { as: one.siteKey });
   await ask(402, "get", verdict, verdictOf(token), { as: lapsed.privateKey });
 
+  const judge = "/v1/verdict";
+  const question = { session_token: token, request: { path: "/a", headers: [["Accept", "*/*"]] } };
+  await ask(200, "post", judge, judge, { as: one.privateKey, body: question });
+  await ask(200, "post", judge, judge, { as: one.privateKey, body: { request: {} } });
+  await ask(401, "post", judge, judge, { as: one.siteKey, body: question });
+  await ask(402, "post", judge, judge, { as: lapsed.privateKey, body: question });
+  await ask(422, "post", judge, judge, { as: one.privateKey, body: {} });
+
   const loggedIn = "/v1/sessions/{session_token}/logged-in";
   const loggedInOf = (session: string) => `/v1/sessions/${session}/logged-in`;
   await ask(200, "post", loggedIn, loggedInOf(token), { as: one.privateKey });

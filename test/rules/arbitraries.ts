@@ -1,6 +1,9 @@
 /** Random trees, facts and sources for the properties of the rules language. Literals and facts share small pools, so that they meet. */
 import fc from "fast-check";
-import { bands, verifiedBotCategories } from "../../src/contract/verdict.js";
+import { botCategories } from "../../src/contract/bot-categories.js";
+import type { RequestEvidence } from "../../src/contract/judged-request.js";
+import { signatureStates } from "../../src/contract/signed-agents.js";
+import { bands } from "../../src/contract/verdict.js";
 import type { Comparison, Expression, Literal } from "../../src/rules/ast.js";
 import { operatorsOfType } from "../../src/rules/check.js";
 import { type Field, fields } from "../../src/rules/fields.js";
@@ -40,6 +43,7 @@ function literal(field: Field): fc.Arbitrary<Literal> {
     case "integer":
       return integer;
     case "string":
+    case "string-set":
       return text;
     case "band":
     case "category":
@@ -80,11 +84,32 @@ function maybe<Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | unde
   return fc.option(arbitrary, { nil: undefined });
 }
 
+const addressLookup = fc
+  .record({ country: maybe(text), asn: maybe(integer), asName: maybe(text) })
+  .chain((network) =>
+    fc.array(text, { maxLength: 3 }).map((lists) => ({ networkOf: () => network, listsOf: () => lists })),
+  );
+
+const request: fc.Arbitrary<RequestEvidence> = fc.record({
+  score: fc.option(integer),
+  detectionIds: fc.uniqueArray(detectionId),
+  verifiedBot: fc.constant(null),
+  declaredBot: fc.option(fc.record({ name: text, operator: text, category: fc.constantFrom(...botCategories) })),
+  signature: fc.constantFrom(...signatureStates),
+  signedAgent: maybe(
+    fc.record({ host: fc.constantFrom("a", "b.a"), name: text, category: fc.constantFrom(...botCategories) }),
+  ),
+  requestsPerMinute: maybe(integer),
+  ja4: maybe(text),
+  httpVersion: maybe(fc.constantFrom("1.0", "1.1", "2", "3")),
+  hasHeaders: fc.boolean(),
+});
+
 export const facts: fc.Arbitrary<RuleFacts> = fc.record({
   score: integer,
   band: fc.constantFrom(...bands),
   verifiedBot: fc.boolean(),
-  verifiedBotCategory: maybe(fc.constantFrom(...verifiedBotCategories)),
+  verifiedBotCategory: maybe(fc.constantFrom(...botCategories)),
   path: maybe(text),
   method: maybe(fc.constantFrom("GET", "get", "a", "")),
   host: maybe(text),
@@ -95,9 +120,12 @@ export const facts: fc.Arbitrary<RuleFacts> = fc.record({
   jsDetected: fc.boolean(),
   heuristicsScore: fc.oneof(integer, fc.constantFrom(null, undefined)),
   behavioralScore: fc.oneof(integer, fc.constantFrom(null, undefined)),
-  eventCount: integer,
-  sessionAgeSeconds: integer,
+  eventCount: maybe(integer),
+  sessionAgeSeconds: maybe(integer),
   likelyBotThreshold: integer,
+  hasSession: maybe(fc.boolean()),
+  addresses: maybe(addressLookup),
+  request: maybe(request),
   isCleared: maybe(fc.boolean().map((isCleared) => () => isCleared)),
 });
 

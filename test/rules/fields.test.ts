@@ -25,6 +25,19 @@ const expectedTypes: Record<string, FieldType> = {
   session_age: "integer",
   likely_bot_threshold: "integer",
   cleared: "boolean",
+  has_session: "boolean",
+  request_score: "integer",
+  requests_per_minute: "integer",
+  country: "string",
+  asn: "integer",
+  as_name: "string",
+  ip_lists: "string-set",
+  ja4: "string",
+  http_version: "string",
+  declared_bot: "string",
+  declared_bot_category: "string",
+  signed_agent: "string",
+  signature: "string",
 };
 
 /** One good literal of each type, and the operators it goes with. */
@@ -36,16 +49,18 @@ const good: Record<FieldType, { literal: string; operators: string }> = {
   boolean: { literal: "false", operators: "== !=" },
   ip: { literal: '"203.0.113.0/24"', operators: "== != in" },
   "id-set": { literal: "100101", operators: "contains" },
+  "string-set": { literal: '"tor-exits"', operators: "contains" },
 };
 
-const stringTypes: readonly FieldType[] = ["string", "band", "category", "ip"];
+const stringTypes: readonly FieldType[] = ["string", "band", "category", "ip", "string-set"];
+const anyStringTypes: readonly FieldType[] = ["string", "string-set"];
 const integerTypes: readonly FieldType[] = ["integer", "id-set"];
 
 /** Whether a literal of one type is one of another: any string is a `string`, and both number types take integers. */
 function fits(literalOf: FieldType, type: FieldType): boolean {
   if (literalOf === type) return true;
   return (
-    (type === "string" && stringTypes.includes(literalOf)) ||
+    (anyStringTypes.includes(type) && stringTypes.includes(literalOf)) ||
     (integerTypes.includes(type) && integerTypes.includes(literalOf))
   );
 }
@@ -54,7 +69,7 @@ t.test("the fields are those of the decisions, each with a type and a meaning", 
   t.strictSame(Object.fromEntries(fields.map((field) => [field.name, field.type])), expectedTypes);
   t.equal(fields.length, Object.keys(expectedTypes).length, "no name twice");
   for (const field of fields) {
-    t.match(field.name, /^[a-z][a-z_]*$/);
+    t.match(field.name, /^[a-z][a-z0-9_]*$/);
     t.ok(field.meaning.length > 10, `${field.name} says what it means`);
     t.equal(fieldOf(field.name), field);
   }
@@ -84,6 +99,14 @@ t.test("every field takes literals of its type and refuses every other, alone an
       }
     }
   }
+});
+
+t.test("numbers of autonomous systems go to 4294967295, other integers to 2147483647", async (t) => {
+  for (const source of ["asn == 4294967295", "asn in {1, 4294967295}", "score < 2147483647"]) {
+    t.notOk(isRuleFault(compileRule(source)), source);
+  }
+  t.match(compileRule("asn == 4294967296"), { expected: /4294967295/ });
+  t.match(compileRule("score < 2147483648"), { expected: /2147483647/ });
 });
 
 t.test("only a boolean field stands alone", async (t) => {

@@ -6,9 +6,11 @@ import ipaddr from "ipaddr.js";
 import type { Comparison, Expression, Literal } from "../../src/rules/ast.js";
 import type { RuleFacts } from "../../src/rules/input.js";
 
-type Value = string | number | boolean | readonly number[] | null | undefined;
+type Value = string | number | boolean | readonly number[] | readonly string[] | null | undefined;
 
 function factOf(field: string, facts: RuleFacts): Value {
+  const network = facts.ip ? facts.addresses?.networkOf(facts.ip) : undefined;
+  const { request } = facts;
   const values: Record<string, Value> = {
     score: facts.score,
     band: facts.band === "not_computed" ? undefined : facts.band,
@@ -28,6 +30,19 @@ function factOf(field: string, facts: RuleFacts): Value {
     session_age: facts.sessionAgeSeconds,
     likely_bot_threshold: facts.likelyBotThreshold,
     cleared: facts.isCleared?.() ?? false,
+    has_session: facts.hasSession ?? false,
+    request_score: request && (request.score ?? 60),
+    requests_per_minute: request?.requestsPerMinute,
+    country: network?.country,
+    asn: network?.asn,
+    as_name: network?.asName,
+    ip_lists: facts.ip ? facts.addresses?.listsOf(facts.ip) : undefined,
+    ja4: request?.ja4,
+    http_version: request?.httpVersion,
+    declared_bot: request?.declaredBot?.name,
+    declared_bot_category: request?.declaredBot?.category,
+    signed_agent: request?.signedAgent?.host,
+    signature: request?.signature,
   };
   return values[field];
 }
@@ -69,13 +84,12 @@ export function naiveGlob(pattern: string, text: string): boolean {
 
 function equal(field: string, value: Value, literal: Literal): boolean {
   if (field === "ip") return naiveInRange(value as string, literal as string);
-  if (field === "host") return value === (literal as string).toLowerCase();
-  if (field === "method") return value === (literal as string).toUpperCase();
-  return value === literal;
+  return value === (typeof literal === "string" ? cased(field, literal) : literal);
 }
 
 function cased(field: string, literal: string): string {
-  return field === "host" ? literal.toLowerCase() : field === "method" ? literal.toUpperCase() : literal;
+  if (field === "host" || field === "signed_agent") return literal.toLowerCase();
+  return field === "method" || field === "country" ? literal.toUpperCase() : literal;
 }
 
 function holds({ op, field, value: literal }: Comparison, facts: RuleFacts): boolean {
@@ -98,7 +112,7 @@ function holds({ op, field, value: literal }: Comparison, facts: RuleFacts): boo
     case "in":
       return (literal as readonly Literal[]).some((each) => equal(field, value, each));
     case "contains":
-      if (Array.isArray(value)) return value.indexOf(literal) !== -1;
+      if (Array.isArray(value)) return value.indexOf(literal as never) !== -1;
       return (value as string).indexOf(text) !== -1;
     case "starts_with":
       return (value as string).slice(0, text.length) === text;

@@ -26,6 +26,7 @@ function reading(ttlMs = 60_000) {
     stateStamp: (project, _, nowMs) => (state.part === null ? 0 : stateStamp(state.part, project, nowMs)),
     rulesOf: () => state.rules,
     verifiedBotAt: () => null,
+    addresses: { networkOf: () => ({ country: undefined, asn: undefined, asName: undefined }), listsOf: () => [] },
     meaningOf: () => "",
     onComputed: (_project, _token, _context, resolution) => state.computed.push(resolution),
     onAnswer: (_project, _verdict, source) => state.answers.push(source),

@@ -59,6 +59,6 @@ async function tail(dataDir: string, given: Given): Promise<void> {
 function lineOf({ at, project_id, verdict, score, action, reason, ...asked }: LiveVerdict): string {
   const state = [verdict.padEnd(19), String(score).padStart(2), action.padEnd(9)];
   const request = [asked.method, `${asked.host ?? ""}${asked.path ?? ""}`].filter(Boolean).join(" ");
-  const cells = [at.slice(11, 23), `project ${project_id}`, ...state, asked.session_token, request, reason];
+  const cells = [at.slice(11, 23), `project ${project_id}`, ...state, asked.session_token ?? "-", request, reason];
   return printableLine(cells.filter((cell) => cell !== "").join("  "));
 }

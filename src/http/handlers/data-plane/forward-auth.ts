@@ -152,8 +152,8 @@ function verdictReply(
   context: RequestContext,
   requestId: string,
 ): Reply {
-  const token = sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie")) ?? "";
-  const verdict = JSON.parse(services.verdicts.read(holder.project, token, context)) as Verdict;
+  const token = sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie"));
+  const { verdict } = services.verdicts.answer(holder.project, token, context);
   const status = statusOfAction[verdict.action];
   const shown = verdictHeaders(verdict);
   if (status === 204) return { status, headers: shown };

@@ -12,6 +12,7 @@ import type { Exchange } from "../../exchange.js";
 import { refusal } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 import { privateKeyOf } from "../../server.js";
+import { goodMethod } from "./request-context.js";
 
 export interface VerdictServices {
   readonly credentials: Credentials;
@@ -101,5 +102,3 @@ const goodPath = (text: string): string | undefined => {
   const path = rulePath(text);
   return path === undefined ? undefined : ownPart(path, text);
 };
-const goodMethod = (text: string): string | undefined =>
-  /^[A-Za-z]{1,20}$/.test(text) ? text.toUpperCase() : undefined;

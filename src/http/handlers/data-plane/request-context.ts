@@ -1,0 +1,5 @@
+/** Values of a request context that only some texts are good for; any other text counts as missing. */
+
+export function goodMethod(text: string): string | undefined {
+  return /^[A-Za-z]{1,20}$/.test(text) ? text.toUpperCase() : undefined;
+}

@@ -1,0 +1,88 @@
+/**
+ * `POST /v1/verdict`: the verdict on a visitor's request, with or without a session. A verdict read: it never answers 429, and whatever fails
+ * once the body is known to be one answers fail-open.
+ */
+import type { HttpRequest } from "uWebSockets.js";
+import type { Credentials, KeyHolder } from "../../../auth/credentials.js";
+import type { VerdictQuestion } from "../../../contract/judged-request.js";
+import { Refusal, refuse } from "../../../errors.js";
+import { limits } from "../../../limits.js";
+import {
+  failOpen,
+  type RequestAnswer,
+  type RequestVerdicts,
+  requestVerdictText,
+} from "../../../verdict/request-verdicts.js";
+import type { Exchange } from "../../exchange.js";
+import { type Reply, refusal } from "../../reply.js";
+import type { RawRoute } from "../../route.js";
+import { privateKeyOf } from "../../server.js";
+import { decodeVerdictBody, type Trimming } from "./verdict-body.js";
+
+export interface RequestVerdictServices {
+  readonly credentials: Credentials;
+  readonly requestVerdicts: RequestVerdicts;
+  /** Canonical text of an address, or undefined for what is none. */
+  readonly canonicalIp: (text: string) => string | undefined;
+  /** Told of requests that were not taken as they came. */
+  readonly onTrimmed: (trimming: Trimming) => void;
+  /** Call before anything is read for a request. */
+  readonly onTurn: () => void;
+}
+
+export function requestVerdictRoute(services: RequestVerdictServices): RawRoute {
+  return {
+    method: "post",
+    path: "/v1/verdict",
+    credential: "private-key-raw",
+    doc: {
+      id: "judgeRequest",
+      tag: "data plane",
+      summary: "The verdict on a visitor's request, with or without a session",
+      description:
+        "While the project has request scoring off, the answer is that of the verdict read. What a visitor wrote can't make the call " +
+        "fail: values are cut to 512 characters (4096 of the signature fields), the first 100 headers count, and a field of a wrong type " +
+        "counts as missing. It is computed each time, fails open on any error, and never answers 429. 422 only for a body that is no JSON " +
+        "object, has no `request`, or is over 64 KiB.",
+      body: "VerdictBody",
+      answers: { 200: "RequestVerdict" },
+    },
+    handleRaw: (exchange, req) => judgeRequest(services, exchange, req),
+  };
+}
+
+function judgeRequest(services: RequestVerdictServices, exchange: Exchange, req: HttpRequest): void {
+  const holder = services.credentials.keyHolder("private", privateKeyOf(req));
+  if (holder === null) {
+    exchange.send(refusal(refuse("unauthenticated", "a valid private key is required")));
+    return;
+  }
+  if (holder.account.subscription !== "active") {
+    exchange.send(refusal(refuse("noActiveSubscription", "the account has no active subscription")));
+    return;
+  }
+  exchange.readBody({
+    bytesMax: limits.controlBodyBytesMax,
+    isAnonymous: false,
+    onCrowded: () => replyOf(failOpen),
+    onBody: (bytes) => answer(services, exchange, holder, bytes),
+  });
+}
+
+function answer(services: RequestVerdictServices, exchange: Exchange, { project }: KeyHolder, bytes: Buffer): void {
+  services.onTurn();
+  const question = decodeVerdictBody(bytes, services.canonicalIp);
+  if (question instanceof Refusal) {
+    exchange.send(refusal(question));
+    return;
+  }
+  const { isCut, isIgnored, isOver } = question.trimming;
+  if (isCut || isIgnored || isOver) services.onTrimmed(question.trimming);
+  const judged = services.requestVerdicts.judge(project, question satisfies VerdictQuestion);
+  if (judged instanceof Promise) void judged.then((each) => exchange.send(replyOf(each)));
+  else exchange.send(replyOf(judged));
+}
+
+function replyOf(judged: RequestAnswer): Reply {
+  return { status: 200, body: requestVerdictText(judged) };
+}

@@ -1,0 +1,170 @@
+/**
+ * Decodes the body of `POST /v1/verdict`. What a visitor wrote can't make the call fail: it is cut, skipped or taken for missing, and what
+ * was is told. Only a body that is none of this call is refused.
+ */
+import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
+import type { HttpVersion, JudgedRequest, VerdictQuestion } from "../../../contract/judged-request.js";
+import { wellFormedToken } from "../../../contract/session-token.js";
+import type { RequestContext } from "../../../contract/verdict.js";
+import { rulePath } from "../../../contract/visitor-request.js";
+import { Refusal, refuse } from "../../../errors.js";
+import { boundedValue } from "../../../ingest/frame.js";
+import { limits } from "../../../limits.js";
+import { goodMethod } from "./request-context.js";
+
+/** What of a request was not taken as it came. */
+export interface Trimming {
+  /** A value was cut. */
+  isCut: boolean;
+  /** Header lines beyond `limits.requestHeadersMax`. */
+  isOver: boolean;
+  /** A field or a header of a wrong type, or a value that is none of its field. */
+  isIgnored: boolean;
+}
+
+export interface DecodedQuestion extends VerdictQuestion {
+  readonly trimming: Trimming;
+}
+
+/** `invalidPayload` for a body that is no JSON object, and for one without a `request`. */
+export function decodeVerdictBody(
+  bytes: Buffer,
+  canonicalIp: (text: string) => string | undefined,
+): DecodedQuestion | Refusal {
+  const body = parseJsonObject(bytes);
+  if (body instanceof Refusal) return body;
+  const { session_token: token, request } = body;
+  if (!isObject(request)) return refuse("invalidPayload", "request must be an object");
+  const trimming: Trimming = { isCut: false, isOver: false, isIgnored: false };
+  const text = (name: string): string | undefined => {
+    const value = request[name];
+    if (value === undefined || value === null) return undefined;
+    if (typeof value === "string") return value;
+    trimming.isIgnored = true;
+    return undefined;
+  };
+  /** What is there and can't be read counts as missing. */
+  const read = <T>(name: string, decode: (sent: string) => T | undefined): T | undefined => {
+    const sent = text(name);
+    const value = sent === undefined ? undefined : decode(sent);
+    if (sent !== undefined && value === undefined) trimming.isIgnored = true;
+    return value;
+  };
+  const cut = (sent: string): string | undefined => {
+    if (sent.length > limits.contextValueMax) trimming.isCut = true;
+    return boundedValue(sent) || undefined;
+  };
+
+  const lines = new HeaderLines(trimming);
+  const form = readHeaders(lines, request["headers"]);
+  const { headers } = lines;
+  const context: RequestContext = {};
+  const target = text("path");
+  const path = read("path", rulePath);
+  if (path !== undefined) context.path = path;
+  const method = read("method", goodMethod);
+  if (method !== undefined) context.method = method;
+  const host = read("host", cut) ?? firstOf(headers, "host");
+  if (host !== undefined) context.host = host;
+  const ip = read("ip", (sent) => canonicalIp(boundedValue(sent)));
+  if (ip !== undefined) context.ip = ip;
+  const userAgent = firstOf(headers, "user-agent");
+  if (userAgent !== undefined) context.userAgent = userAgent;
+  const judged: JudgedRequest = {
+    context,
+    headers,
+    isAsReceived: form === "list",
+    httpVersion: read("http_version", httpVersionOf),
+    ja4: read("ja4", cut),
+  };
+  if (typeof token !== "string" && token !== undefined && token !== null) trimming.isIgnored = true;
+  const sessionToken = typeof token === "string" && wellFormedToken.test(token) ? token : null;
+  return { sessionToken, request: judged, hasHeaders: form !== null, target, trimming };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Collects header lines within their bounds; of `POST /v1/verdict` and of forward-auth. */
+export class HeaderLines {
+  readonly headers: (readonly [name: string, value: string])[] = [];
+  readonly #trimming: Trimming;
+
+  constructor(trimming: Trimming) {
+    this.#trimming = trimming;
+  }
+
+  add(name: string, value: string): void {
+    const { headers } = this;
+    if (headers.length >= limits.requestHeadersMax) {
+      this.#trimming.isOver = true;
+      return;
+    }
+    const bound = name.length >= 9 && signatureFields.has(name.toLowerCase()) ? limits.signatureFieldMax : valueMax;
+    if (name.length > valueMax || value.length > bound) this.#trimming.isCut = true;
+    headers.push([boundedValue(name), bound === valueMax ? boundedValue(value) : value.slice(0, bound)]);
+  }
+
+  ignore(): void {
+    this.#trimming.isIgnored = true;
+  }
+}
+
+const valueMax = limits.contextValueMax;
+const signatureFields: ReadonlySet<string> = new Set(["signature", "signature-input", "signature-agent"]);
+
+/** How the lines came: in a list order and case are the visitor's own. Null: none were told. */
+function readHeaders(lines: HeaderLines, sent: unknown): "list" | "object" | null {
+  if (Array.isArray(sent)) {
+    for (const line of sent) {
+      if (isPair(line)) lines.add(line[0], line[1]);
+      else lines.ignore();
+    }
+    return "list";
+  }
+  if (isObject(sent)) {
+    for (const [name, values] of Object.entries(sent)) {
+      for (const value of Array.isArray(values) ? values : [values]) {
+        if (typeof value === "string" && name !== "") lines.add(name, value);
+        else lines.ignore();
+      }
+    }
+    return "object";
+  }
+  if (sent !== undefined && sent !== null) lines.ignore();
+  return null;
+}
+
+function isPair(line: unknown): line is [string, string] {
+  return (
+    Array.isArray(line) &&
+    line.length === 2 &&
+    typeof line[0] === "string" &&
+    line[0] !== "" &&
+    typeof line[1] === "string"
+  );
+}
+
+/** The first value of a header that is not empty. */
+export function firstOf(headers: JudgedRequest["headers"], name: string): string | undefined {
+  for (const [each, value] of headers) {
+    if (each.length === name.length && value !== "" && each.toLowerCase() === name) return value;
+  }
+  return undefined;
+}
+
+/** `1.0`, `1.1`, `2` and `3`, also as `2.0` and as `HTTP/2`. */
+function httpVersionOf(sent: string): HttpVersion | undefined {
+  const version = /^(?:HTTP\/)?([0-9](?:\.[0-9])?)$/i.exec(sent)?.[1];
+  return version === undefined ? undefined : httpVersionNames[version];
+}
+
+const httpVersionNames: Readonly<Record<string, HttpVersion>> = {
+  "1.0": "1.0",
+  "1.1": "1.1",
+  "2": "2",
+  "2.0": "2",
+  "3": "3",
+  "3.0": "3",
+};

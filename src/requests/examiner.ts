@@ -1,0 +1,103 @@
+/**
+ * Finds out what a visitor's request shows: who is at its address, whom its user agent names, what its signature is worth, how many there were
+ * lately, and what the heuristics say of its headers. Most of that is known at once; a signature is verified elsewhere, and a crawler's host
+ * name is waited for a short time.
+ */
+import type { DeclaredBot } from "../contract/declared-bots.js";
+import type { LastRequest } from "../contract/evidence.js";
+import type {
+  JudgedRequest,
+  RequestEvidence,
+  RequestFindings,
+  RequestScore,
+  VerdictQuestion,
+} from "../contract/judged-request.js";
+import type { SignatureJudgement } from "../contract/signed-agents.js";
+import type { VisitorIdentity } from "../contract/visitor.js";
+import { limits } from "../limits.js";
+
+/** A request as `SignedAgents.judge` takes it. */
+export interface SignedQuestion {
+  readonly headers: JudgedRequest["headers"];
+  readonly isPartial: boolean;
+  readonly authority: string | undefined;
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly ip: string | undefined;
+  readonly projectId: number;
+  readonly nowMs: number;
+}
+
+/** Each is cheap, and only the promises wait. */
+export interface ExaminerSources {
+  readonly declaredBot: (userAgent: string) => DeclaredBot | undefined;
+  readonly identities: {
+    peek(ip: string, userAgent: string): VisitorIdentity;
+    resolve(ip: string, userAgent: string): Promise<VisitorIdentity>;
+  };
+  readonly judgeSignature: (request: SignedQuestion) => SignatureJudgement | Promise<SignatureJudgement>;
+  readonly countRequest: (projectId: number, ip: string, nowMs: number) => number | undefined;
+  readonly score: (request: JudgedRequest, findings: RequestFindings) => RequestScore;
+}
+
+/** `last`: what its session last reported, whose user agent stands for one that is not told; null without a session. */
+export function examine(
+  sources: ExaminerSources,
+  projectId: number,
+  { request, hasHeaders, target }: VerdictQuestion,
+  last: LastRequest | null,
+  nowMs: number,
+): RequestEvidence | Promise<RequestEvidence> {
+  const { context, headers, isAsReceived, ja4, httpVersion } = request;
+  // Not the session's address: what is kept of it may be its network alone.
+  const ip = context.ip ?? "";
+  const userAgent = context.userAgent ?? last?.userAgent ?? "";
+  const requestsPerMinute = ip === "" ? undefined : sources.countRequest(projectId, ip, nowMs);
+  const judgement = sources.judgeSignature({
+    headers,
+    isPartial: !isAsReceived || headers.length >= limits.requestHeadersMax,
+    authority: context.host,
+    method: context.method,
+    path: target,
+    ip: context.ip,
+    projectId,
+    nowMs,
+  });
+  const identity = sources.identities.peek(ip, userAgent);
+  const conclude = (
+    { signature, agent }: SignatureJudgement,
+    { verifiedBot, crawlerClaim }: VisitorIdentity,
+  ): RequestEvidence => {
+    const declaredBot = sources.declaredBot(userAgent) ?? null;
+    // Of headers that nobody told nothing can be said.
+    const scored = hasHeaders ? sources.score(request, { declaredBot, crawlerClaim, signature }) : neutral;
+    return {
+      ...scored,
+      verifiedBot,
+      declaredBot,
+      signature,
+      signedAgent: agent,
+      requestsPerMinute,
+      ja4,
+      httpVersion,
+      hasHeaders,
+    };
+  };
+  const isPending = identity.crawlerClaim === "pending";
+  if (!isPending && !(judgement instanceof Promise)) return conclude(judgement, identity);
+  const known = isPending ? inTime(sources.identities.resolve(ip, userAgent), identity) : identity;
+  return Promise.all([judgement, known]).then(([signature, visitor]) => conclude(signature, visitor));
+}
+
+const neutral: RequestScore = { score: null, detectionIds: [] };
+
+/** What is found within `limits.requestDnsMs`; else what is known now: DNS goes on, and a later request has its answer. */
+function inTime(found: Promise<VisitorIdentity>, known: VisitorIdentity): Promise<VisitorIdentity> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, limits.requestDnsMs, known);
+    void found.then((identity) => {
+      clearTimeout(timer);
+      resolve(identity);
+    });
+  });
+}

@@ -1,0 +1,110 @@
+/**
+ * Answers questions about a visitor's request, with or without a session. While a project has request scoring off, the answer is that of the
+ * verdict read; otherwise each verdict is computed, since what a request shows changes from one to the next. Any failure answers fail-open.
+ */
+import type { RequestEvidence, VerdictQuestion } from "../contract/judged-request.js";
+import type { ProjectSettings, VerdictPart } from "../contract/session.js";
+import { defaultRequestScoring } from "../contract/session.js";
+import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
+import { type VerdictText, VerdictTexts } from "./finding.js";
+import { decide, failOpenVerdict } from "./resolve.js";
+import { type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
+
+export interface RequestVerdictSources extends VerdictSources {
+  /** What the request shows; a promise where a signature or a host name has to be checked first. `part`: of its session, null for none. */
+  readonly examine: (
+    project: ProjectSettings,
+    question: VerdictQuestion,
+    part: VerdictPart | null,
+    nowMs: number,
+  ) => RequestEvidence | Promise<RequestEvidence>;
+}
+
+/** A verdict and what it is on. Shared by all answers that say the same: change nothing in it. */
+export interface RequestAnswer {
+  readonly text: VerdictText;
+  readonly subject: VerdictSubject;
+  readonly signedAgent: RequestVerdict["signed_agent"] | undefined;
+}
+
+export class RequestVerdicts {
+  readonly #sources: RequestVerdictSources;
+  readonly #reader: VerdictReader;
+  readonly #texts: VerdictTexts;
+
+  constructor(sources: RequestVerdictSources, reader: VerdictReader) {
+    this.#sources = sources;
+    this.#reader = reader;
+    this.#texts = new VerdictTexts(sources.meaningOf);
+  }
+
+  /** Never throws and never rejects. */
+  judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {
+    const { sessionToken, request } = question;
+    if (!(project.requestScoring ?? defaultRequestScoring).enabled) {
+      const text = this.#reader.answer(project, sessionToken, request.context);
+      return { text, subject: text.verdict.score > 0 ? "session" : "request", signedAgent: undefined };
+    }
+    const nowMs = this.#sources.now();
+    try {
+      const part = sessionToken === null ? null : this.#sources.verdictPart(project.id, sessionToken);
+      const evidence = this.#sources.examine(project, question, part, nowMs);
+      if (!(evidence instanceof Promise)) return this.#resolve(project, question, part, evidence, nowMs);
+      return evidence
+        .then((found) => this.#resolve(project, question, part, found, nowMs))
+        .catch((error: unknown) => this.#failedOpen(project, question, error, nowMs));
+    } catch (error) {
+      return this.#failedOpen(project, question, error, nowMs);
+    }
+  }
+
+  #resolve(
+    project: ProjectSettings,
+    { sessionToken, request: { context } }: VerdictQuestion,
+    part: VerdictPart | null,
+    evidence: RequestEvidence,
+    nowMs: number,
+  ): RequestAnswer {
+    const sources = this.#sources;
+    const { addresses } = sources;
+    const known = part === null ? null : verifiedBotOf(part, context, sources.verifiedBotAt);
+    const verifiedBot = known ?? evidence.verifiedBot;
+    const rules = sources.rulesOf(project);
+    const decision = decide({ part, request: evidence, project, rules, context, verifiedBot, addresses, nowMs });
+    if (decision === null) throw new Error("a request was not judged");
+    const text = this.#texts.of(decision.finding);
+    const { rule, logged, blocked, isOverBudget } = decision;
+    const token = part === null ? null : sessionToken;
+    const subject = part?.scored === true ? "session" : "request";
+    sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
+    sources.onAnswer(project, text.verdict, "computed", subject, token, context, nowMs);
+    const { signedAgent: agent } = evidence;
+    return { text, subject, signedAgent: agent && { agent: agent.host, category: agent.category } };
+  }
+
+  #failedOpen(
+    project: ProjectSettings,
+    { sessionToken, request: { context } }: VerdictQuestion,
+    error: unknown,
+    nowMs: number,
+  ): RequestAnswer {
+    this.#sources.onFailure(error);
+    this.#sources.onAnswer(project, failOpen.text.verdict, "fail_open", "session", sessionToken, context, nowMs);
+    return failOpen;
+  }
+}
+
+const failOpenText: Verdict = failOpenVerdict();
+
+/** Where nothing could be judged, and where nobody could be asked. */
+export const failOpen: RequestAnswer = {
+  text: { verdict: failOpenText, body: JSON.stringify(failOpenText) },
+  subject: "request",
+  signedAgent: undefined,
+};
+
+/** The answer as JSON text: a `RequestVerdict`. */
+export function requestVerdictText({ text, subject, signedAgent }: RequestAnswer): string {
+  const agent = signedAgent === undefined ? "" : `,"signed_agent":${JSON.stringify(signedAgent)}`;
+  return `${text.body.slice(0, -1)},"subject":"${subject}"${agent}}`;
+}

@@ -1,0 +1,102 @@
+/** How a request's evidence and its session's become one verdict. */
+import t from "tap";
+import { userAgentHash } from "../../src/challenge/clearance.js";
+import type { RequestEvidence } from "../../src/contract/judged-request.js";
+import type { VerdictPart } from "../../src/contract/session.js";
+import { noUserAgent } from "../../src/contract/visitor-request.js";
+import { decide, type NamedRule } from "../../src/verdict/resolve.js";
+import { nowMs, project, rule, session } from "../verdict/material.js";
+
+const nothing: RequestEvidence = {
+  score: null,
+  detectionIds: [],
+  verifiedBot: null,
+  declaredBot: null,
+  signature: "none",
+  signedAgent: undefined,
+  requestsPerMinute: undefined,
+  ja4: undefined,
+  httpVersion: undefined,
+  hasHeaders: true,
+};
+const agent = { host: "chatgpt.com", name: "ChatGPT", category: "ai_agent" } as const;
+const signed: RequestEvidence = { ...nothing, signature: "verified", signedAgent: agent };
+
+function judged(
+  request: RequestEvidence,
+  part: VerdictPart | null = null,
+  settings: Parameters<typeof project> = [],
+  rules: readonly NamedRule[] = [],
+) {
+  const decision = decide({
+    part,
+    request,
+    project: project(...settings),
+    rules,
+    context: {},
+    verifiedBot: null,
+    nowMs,
+  });
+  return decision!.finding;
+}
+
+t.test("a request alone is banded by its own score, 60 where nothing speaks against it", async (t) => {
+  t.match(judged(nothing), { band: "likely_human", score: 60, detectionIds: [] });
+  t.match(judged({ ...nothing, score: 3, detectionIds: [100201] }), { band: "definite", score: 3 });
+  t.match(judged({ ...nothing, score: 20, detectionIds: [1] }), { band: "likely_automated", score: 20 });
+  t.match(judged(nothing, null, [{}, { likelyBotThreshold: 70 }]), { band: "likely_automated", score: 60 });
+});
+
+t.test("of a session and its request the lower score counts, and the ids of both are there, each once", async (t) => {
+  const found: RequestEvidence = { ...nothing, score: 10, detectionIds: [7, 100101] };
+  t.match(judged(found, session(3)), { score: 3, detectionIds: [100101, 100201, 7] });
+  t.match(judged(found, session(20)), { score: 10, band: "confident_automated", detectionIds: [7, 100101, 100201] });
+  t.match(judged(found, session(90)), { score: 10, detectionIds: [7, 100101] });
+  t.match(judged({ ...nothing, score: 40, detectionIds: [7] }, session(20)), { score: 20 });
+  t.match(judged(nothing, session(90)), { score: 90 }, "a request without evidence lowers nothing");
+  t.match(judged(found, session(0, { scored: false, score: 0 })), { score: 10, detectionIds: [7, 100101] });
+});
+
+t.test("what the request shows takes the cap off a session that JS detection alone speaks against", async (t) => {
+  const part = session(3, { engineScores: { heuristics: null, js_detection: 3, behavioral: null } });
+  t.equal(judged(nothing, part).band, "likely_automated");
+  t.equal(judged({ ...nothing, score: 4, detectionIds: [7] }, part).band, "definite");
+});
+
+t.test("a verified signed agent is verified, and allowed before rules as its setting and the guard say", async (t) => {
+  const block = [rule(1, 'band == "verified" AND verified_bot_category == "ai_agent"', "block")];
+  const how = (signedAgents: "allow" | "rules", allowVerified: boolean) => {
+    const requestScoring = { enabled: true, signedAgents };
+    return judged(signed, null, [{ allowVerified }, { requestScoring }], block);
+  };
+  t.match(how("allow", true), { band: "verified", action: "allow", verifiedBot: agent, because: /signed agents/ });
+  t.equal(how("rules", true).action, "block");
+  t.equal(how("allow", false).action, "block");
+  t.equal(judged({ ...signed, score: 3 }, session(3)).band, "verified", "it outranks all bands");
+});
+
+t.test("a missing value makes a comparison false without a session", async (t) => {
+  for (const expression of ["event_count >= 0", "session_age >= 0", 'ip != "192.0.2.1"', 'path != "/"', "cleared"]) {
+    t.equal(judged(nothing, null, [], [rule(1, expression, "block")]).action, "allow", expression);
+  }
+  t.equal(judged(nothing, null, [], [rule(1, "NOT has_session AND request_score == 60", "block")]).action, "block");
+  t.equal(judged(nothing, session(80), [], [rule(1, "has_session", "block")]).action, "block");
+});
+
+t.test("a clearance is not carried to whoever sends no user agent", async (t) => {
+  const clearance = { atMs: nowMs - 1000, band: "likely_human", userAgentHash: userAgentHash("UA") } as const;
+  const action = (hasHeaders: boolean, userAgent?: string) =>
+    decide({
+      part: session(80, { clearance }),
+      request: { ...nothing, hasHeaders },
+      project: project({}, { challenge: { enabled: true, difficulty: "low", clearanceMinutes: 60 } }),
+      rules: [rule(1, "score < 100", "challenge")],
+      context: userAgent === undefined ? {} : { userAgent },
+      verifiedBot: null,
+      nowMs,
+    })?.finding.action;
+  t.equal(action(true, "UA"), "allow");
+  t.equal(action(false), "allow", "what is not told is the session's own");
+  t.equal(action(true), "challenge");
+  t.equal(action(true, noUserAgent), "challenge");
+});
