@@ -38,6 +38,8 @@ export interface StoreCommand<R extends object = object> extends Command {
   /** Over how many environments a store that it makes splits sessions; one that is there and has another number is refused. */
   sessionStores?(given: Given): number | undefined;
   run(store: Store, given: Given): Promise<R>;
+  /** What `--json` prints; default: the result. */
+  json?(result: R): object;
   /** Lines for people; default: a line a key. */
   show?(result: R): string;
   /** Why a result that was printed is a failure all the same (exit code 1), or null. */

@@ -23,7 +23,7 @@ async function runOnStore(command: StoreCommand, given: Given, dataDir: string):
   try {
     const result = await command.run(store, given);
     if (given["json"] === undefined) print(command.show?.(result) ?? keyLines(result));
-    else printJson(result);
+    else printJson(command.json?.(result) ?? result);
     const failure = command.failure?.(result) ?? null;
     if (failure !== null) throw new CommandFailure(failure);
   } finally {

@@ -1,14 +1,8 @@
 /** Brings a project's rules to what a file says, changing no more than it has to: applying the same file twice changes nothing. */
 import type { FiledRule, RulesFile } from "../contract/rules-file.js";
 import { type Refusal, refuse } from "../errors.js";
+import type { RuleChange } from "./rule-changes.js";
 import type { NewRule, Rules } from "./rules.js";
-
-export interface Applied {
-  readonly created: number;
-  readonly changed: number;
-  readonly removed: number;
-  readonly unchanged: number;
-}
 
 /** The rules of a project in the order of evaluation. */
 export function exportRules(rules: Rules, projectId: number): RulesFile {
@@ -27,9 +21,14 @@ const placeStep = 10;
 
 /**
  * Rules are told apart by name; their order in the file is their order of evaluation. Everything is checked before anything is
- * changed: a refused file leaves the project as it was.
+ * changed: a refused file leaves the project as it was, and so does a dry run.
  */
-export async function applyRules(rules: Rules, projectId: number, file: RulesFile): Promise<Applied | Refusal> {
+export async function applyRules(
+  rules: Rules,
+  projectId: number,
+  file: RulesFile,
+  isDryRun = false,
+): Promise<RuleChange[] | Refusal> {
   const names = new Set<string>();
   for (const { name, expression } of file.rules) {
     if (names.has(name)) return refuse("invalidPayload", `two rules are called "${name}"`);
@@ -37,7 +36,7 @@ export async function applyRules(rules: Rules, projectId: number, file: RulesFil
     const fault = rules.fault(expression);
     if (fault !== null) return refuse("invalidPayload", `rule "${name}": ${fault.message}`);
   }
-  return rules.applyAll(projectId, file.rules.map(newRule));
+  return rules.applyAll(projectId, file.rules.map(newRule), isDryRun);
 }
 
 function newRule({ name, expression, action, is_active }: FiledRule, index: number): NewRule {

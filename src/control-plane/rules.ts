@@ -10,6 +10,7 @@ import { type CompiledRule, compileRule } from "../rules/compile-rule.js";
 import { type EvaluatedRule, orderRules } from "../rules/evaluate.js";
 import { isRuleFault, type RuleFault } from "../rules/fault.js";
 import { changeControlPlane, nextId, type Store } from "../store/store.js";
+import { type RuleChange, ruleChanges } from "./rule-changes.js";
 
 export interface NewRule {
   readonly name: string;
@@ -131,40 +132,29 @@ export class Rules {
     return tree instanceof Refusal ? tree : null;
   }
 
-  /** Makes the project's rules these, told apart by name, in one change. The sources must be good. */
-  async applyAll(
-    projectId: number,
-    wanted: readonly NewRule[],
-  ): Promise<{ created: number; changed: number; removed: number; unchanged: number } | Refusal> {
+  /**
+   * Makes the project's rules those of the list, in one transaction; a dry run only says what would change. Refuses a list that is too long and
+   * an unknown project.
+   */
+  async applyAll(projectId: number, wanted: readonly NewRule[], isDryRun = false): Promise<RuleChange[] | Refusal> {
     if (wanted.length > limits.rulesPerProjectMax) return tooManyRules;
-    return changeControlPlane(this.#store, () => {
+    const change = (): RuleChange[] | Refusal => {
       const project = this.#store.projects.get(projectId);
       if (project === undefined) return refuse("notFound", `there is no project ${projectId}`);
-      const counts = { created: 0, changed: 0, removed: 0, unchanged: 0 };
-      const present = this.list(projectId);
-      const kept = new Set<number>();
-      for (const rule of wanted) {
-        const before = present.find(({ name }) => name === rule.name);
-        if (before !== undefined) kept.add(before.id);
-        if (before === undefined) {
-          putNewRule(this.#store, projectId, rule, this.#timestamp());
-          counts.created++;
-        } else if (isSameRule(before, rule)) counts.unchanged++;
-        else {
-          const changed: Rule = { ...before, ...rule, updatedAt: this.#timestamp() };
-          this.#store.rules.putSync([projectId, before.id], changed);
-          counts.changed++;
+      const changes = ruleChanges(this.list(projectId), wanted);
+      if (isDryRun || changes.every((each) => each.change === "unchanged")) return changes;
+      for (const { change, before, after } of changes) {
+        if (change === "created") putNewRule(this.#store, projectId, after!, this.#timestamp());
+        else if (change === "removed") this.#store.rules.removeSync([projectId, before!.id]);
+        else if (change === "changed") {
+          const changed: Rule = { ...before!, ...after!, updatedAt: this.#timestamp() };
+          this.#store.rules.putSync([projectId, changed.id], changed);
         }
       }
-      for (const { id } of present.filter((rule) => !kept.has(rule.id))) {
-        this.#store.rules.removeSync([projectId, id]);
-        counts.removed++;
-      }
-      if (counts.created + counts.changed + counts.removed > 0) {
-        this.#store.projects.putSync(projectId, { ...project, rulesRevision: project.rulesRevision + 1 });
-      }
-      return counts;
-    });
+      this.#store.projects.putSync(projectId, { ...project, rulesRevision: project.rulesRevision + 1 });
+      return changes;
+    };
+    return isDryRun ? change() : changeControlPlane(this.#store, change);
   }
 
   #change(projectId: number, change: () => Rule | Refusal): Promise<Rule | Refusal> {
@@ -190,15 +180,5 @@ export class Rules {
 }
 
 const tooManyRules = refuse("invalidPayload", `a project has at most ${limits.rulesPerProjectMax} rules`);
-
-function isSameRule(one: NewRule, other: NewRule): boolean {
-  return (
-    one.name === other.name &&
-    one.expressionSource === other.expressionSource &&
-    one.action === other.action &&
-    one.isActive === other.isActive &&
-    one.sortOrder === other.sortOrder
-  );
-}
 
 const missingRule = refuse("notFound", "the project has no such rule");

@@ -32,6 +32,28 @@ t.test("rules are exported, edited and applied; applying the same file again cha
     is_active: true
 `;
   writeFileSync(file, edited);
+  const before = await server.ask("GET", `/v1/projects/${one.projectId}/rules`, { token: one.token });
+  const dry = await command(["rules", "apply", file, ...flags, "--dry-run"]);
+  t.equal(
+    dry.stdout,
+    `+ Let the office in
+    + expression: ip == "198.51.100.0/24"
+    + action: allow
+    + is_active: true
+~ Block definite bots
+    - is_active: false
+    + is_active: true
+    - sort_order: ${before.json[0].sort_order}
+    + sort_order: 20
+- Challenge likely bots
+    - expression: band == "likely_automated"
+    - action: challenge
+    - is_active: false
+1 created, 1 changed, 1 removed, 0 unchanged (dry run: nothing was changed)
+`,
+  );
+  const untouched = await server.ask("GET", `/v1/projects/${one.projectId}/rules`, { token: one.token });
+  t.same(untouched.json, before.json, "a dry run changes nothing");
   const first = await command(["rules", "apply", file, ...flags, "--json"]);
   t.same(JSON.parse(first.stdout), { created: 1, changed: 1, removed: 1, unchanged: 0 });
   const again = await command(["rules", "apply", file, ...flags, "--json"]);

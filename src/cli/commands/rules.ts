@@ -1,6 +1,7 @@
 /** `verdictd rules export` and `rules apply`: a project's rules as a YAML file, diffable, applied without needless change. */
 import type { RulesFile } from "../../contract/rules-file.js";
 import { checkRulesFile } from "../../contract/validators.js";
+import { changeLines, type RuleChange } from "../../control-plane/rule-changes.js";
 import { Rules } from "../../control-plane/rules.js";
 import { applyRules, exportRules } from "../../control-plane/rules-file.js";
 import { parseYaml, yamlText } from "../../yaml-file.js";
@@ -23,16 +24,36 @@ const exporting: StoreCommand<RulesFile> = {
   show: (file) => yamlText(file).trimEnd(),
 };
 
-const applying: StoreCommand = {
+/** Of an apply: the changes, and how many there are of each kind. */
+interface Applied {
+  readonly changes: readonly RuleChange[];
+  readonly isDryRun: boolean;
+}
+
+const applying: StoreCommand<Applied> = {
   name: "rules apply",
   help: "make a project's rules those of a YAML file; rules are told apart by name",
   positionals: [{ name: "FILE", help: "what `rules export` prints" }],
-  flags: [project],
+  flags: [project, { name: "dry-run", help: "show what would change, and change nothing" }],
   run: async (store, given) => {
     const file = readRulesFile(textOf(given, "FILE"));
-    return expectDone(await applyRules(new Rules(store, Date.now), idOf(given, "project"), file));
+    const isDryRun = given["dry-run"] !== undefined;
+    const changes = expectDone(await applyRules(new Rules(store, Date.now), idOf(given, "project"), file, isDryRun));
+    return { changes, isDryRun };
+  },
+  json: ({ changes }) => countsOf(changes),
+  show: ({ changes, isDryRun }) => {
+    const { created, changed, removed, unchanged } = countsOf(changes);
+    const counts = `${created} created, ${changed} changed, ${removed} removed, ${unchanged} unchanged`;
+    return [...changeLines(changes), isDryRun ? `${counts} (dry run: nothing was changed)` : counts].join("\n");
   },
 };
+
+function countsOf(changes: readonly RuleChange[]): Record<RuleChange["change"], number> {
+  const counts = { created: 0, changed: 0, removed: 0, unchanged: 0 };
+  for (const { change } of changes) counts[change]++;
+  return counts;
+}
 
 function readRulesFile(path: string): RulesFile {
   const read = parseYaml(readTextFile(path));
