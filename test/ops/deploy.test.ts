@@ -186,10 +186,18 @@ t.test("the unit and the image start what exists, as nobody in particular", asyn
   const unit = read("verdictd.service");
   t.match(unit, /^DynamicUser=yes$/m);
   t.match(unit, /^ExecReload=.*-HUP/m);
+  for (const [name, stages] of [
+    ["Dockerfile", 2],
+    ["Dockerfile.executable", 1],
+  ] as const) {
+    const image = read(name);
+    t.match(image, /^USER (node|verdictd)$/m);
+    t.equal(image.match(/^FROM /gm)?.length, stages);
+    t.match(image, /^CMD \["serve"\]$/m);
+    t.match(image, /^# +docker run .* init /m, "where the first token comes from");
+  }
   const image = read("Dockerfile");
-  t.match(image, /^USER node$/m);
   t.match(image, /^HEALTHCHECK /m);
-  t.equal(image.match(/^FROM /gm)?.length, 2);
   const copied = [...image.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) => names!.split(" "));
   for (const name of copied) t.ok(existsSync(`${folder}../../${name}`), `${name} exists`);
   t.ok(copied.includes("src") && copied.includes("workers"), "there is something to check");
