@@ -22,11 +22,15 @@ export function encodedSolution(payload: unknown): string {
 
 /** What `challenge.js` asks, by one visitor. */
 export class ChallengedVisitor {
-  readonly #server: TestServer;
+  readonly #server: Pick<TestServer, "ask">;
   readonly #tenant: Pick<Tenant, "siteKey">;
   readonly #userAgent: string;
 
-  constructor(server: TestServer, tenant: Pick<Tenant, "siteKey">, userAgent: string = browserHeaders["user-agent"]) {
+  constructor(
+    server: Pick<TestServer, "ask">,
+    tenant: Pick<Tenant, "siteKey">,
+    userAgent: string = browserHeaders["user-agent"],
+  ) {
     this.#server = server;
     this.#tenant = tenant;
     this.#userAgent = userAgent;

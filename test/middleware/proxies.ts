@@ -1,0 +1,52 @@
+/** Starts the real nginx and Caddy with the recipes of this repository, in front of a site. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort } from "../support/process.js";
+import { recipe, runProxy, type StartProxy } from "./proxy.js";
+
+/** nginx with its recipe. */
+export const startNginx: StartProxy = async (
+  t,
+  { verdictd, privateKey, application, sitePort, folder, answerMs = 600 },
+) => {
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((each) => `${each}_temp_path ${folder};`);
+  const text = recipe("nginx.conf", [
+    ["server 127.0.0.1:8080;", `server ${verdictd};`],
+    ["server 127.0.0.1:3000;", `server ${application};`],
+    ["listen 8000;", `listen 127.0.0.1:${sitePort};`],
+    ["sk_REPLACE_ME", privateKey],
+    ["150ms", `${answerMs}ms`],
+    ["100ms", `${answerMs}ms`],
+    ["worker_processes auto;", process.getuid?.() === 0 ? "worker_processes 1; user root;" : "worker_processes 1;"],
+    ["http {\n", `http {\n  access_log off;\n  ${temporary.join("\n  ")}\n`],
+  ]);
+  const file = join(folder, "nginx.conf");
+  writeFileSync(file, text);
+  const globals = `daemon off; pid ${join(folder, "nginx.pid")}; error_log ${join(folder, "error.log")};`;
+  await runProxy(t, ["nginx", "-p", folder, "-c", file, "-e", join(folder, "error.log"), "-g", globals], {}, sitePort);
+};
+
+/** Caddy with its recipe. */
+export const startCaddy: StartProxy = async (
+  t,
+  { verdictd, privateKey, application, sitePort, folder, answerMs = 600 },
+) => {
+  const innerPort = await freePort();
+  const text = recipe("Caddyfile", [
+    // Cleartext HTTP/2 as well, which is the same to what stands behind it.
+    ["{\n\tservers {", "{\n\tadmin off\n\tservers {\n\t\tprotocols h1 h2 h2c"],
+    [":8000 {", `http://:${sitePort} {\n\tbind 127.0.0.1`],
+    ["8001", `${innerPort}`],
+    ["127.0.0.1:8080", verdictd],
+    ["127.0.0.1:3000", application],
+    ["500ms", `${answerMs + 200}ms`],
+    ["150ms", `${answerMs}ms`],
+    ["100ms", `${answerMs}ms`],
+    // Visitors are let in at once again after each phase of the outage, so that every phase is seen.
+    ["fail_duration 5s", "fail_duration 50ms"],
+  ]);
+  const file = join(folder, "Caddyfile");
+  writeFileSync(file, text);
+  const env = { VERDICTD_PRIVATE_KEY: privateKey, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  await runProxy(t, ["caddy", "run", "--config", file, "--adapter", "caddyfile"], env, sitePort);
+};
