@@ -141,6 +141,51 @@ export const keyDetections = [
     },
   }),
   detection({
+    id: 300211,
+    slug: "unvaried-typing",
+    engine: "behavioral",
+    state: "scoring",
+    meaning:
+      "Many keys were typed without a pause at the end of any word, without an overlap, at times that hardly vary.",
+    strength: "moderate",
+    cause: "key_rhythm",
+    group: "aid",
+    reads: ["pressMean", "pressVariation", "keyPauseShare", "keyOverlapShare", "keyPairs"],
+    when: (e) => e.pressMean >= 50 && e.pressVariation < 0.44 && e.keyPauseShare < 0.01 && e.keyOverlapShare < 0.02,
+    source:
+      "delays drawn from a uniform, normal or log-normal distribution: 95 to 100 % from 60 keys on; at the end of its text none of 1,430 of 720 typists, one at any key on the way. Scanners and password managers type faster",
+    fires: { pressMean: 140, pressVariation: 0.25, keyPauseShare: 0.0, keyOverlapShare: 0.0, keyPairs: 90 },
+    staysQuiet: { pressMean: 160, pressVariation: 0.4, keyPauseShare: 0.03, keyOverlapShare: 0.05, keyPairs: 90 },
+  }),
+  detection({
+    id: 300212,
+    slug: "keys-drawn-by-lot",
+    engine: "behavioral",
+    state: "scoring",
+    meaning:
+      "How long keys are held and when the next goes down know nothing of each other, and presses follow impossibly close.",
+    strength: "moderate",
+    cause: "key_rhythm",
+    group: "aid",
+    reads: ["holdGapCorrelation", "holdCorrelation", "closeKeyShare", "keyPauseShare", "keyPairs"],
+    when: (e) =>
+      e.holdGapCorrelation > -0.2 + 1 / Math.sqrt(e.keyPairs) &&
+      e.holdCorrelation < 0.2 &&
+      e.closeKeyShare >= 0.03 + 1.5 / e.keyPairs &&
+      e.keyPauseShare < 0.12 &&
+      e.keyPairs >= 100,
+    source:
+      "holds and gaps drawn one by one from those of people: 68 % from 180 keys on; of 720 typists one at any key on the way, none at the end. Bounds leave room for chance, which is larger the fewer keys there are. Without the bound of pauses, work with shortcuts and games comes to it (5 of 99 stretches of `barkworth`)",
+    fires: { holdGapCorrelation: 0.02, holdCorrelation: 0.01, closeKeyShare: 0.06, keyPauseShare: 0.04, keyPairs: 150 },
+    staysQuiet: {
+      holdGapCorrelation: -0.31,
+      holdCorrelation: 0.1,
+      closeKeyShare: 0.06,
+      keyPauseShare: 0.04,
+      keyPairs: 150,
+    },
+  }),
+  detection({
     id: 300205,
     slug: "unexplained-text",
     engine: "behavioral",

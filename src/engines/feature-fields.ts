@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next field that is added; raise it with each. */
-export const nextFieldNumber = 243;
+export const nextFieldNumber = 255;
 
 /**
  * Numbers whose fields are gone, never given again, and how they were stored: records written before still hold them, and what is
@@ -239,6 +239,18 @@ export const countFields = [
   row(151, "flightSquares", "f32", "ms²", "squares"),
   row(152, "flightsShort", "u32", "1", "flights of under 15 ms and more than -15 ms"),
   row(153, "keyT", "f64", "ms", "time of the last press"),
+  row(243, "keyDwell", "f32", "ms", "how long the key of that press was held"),
+  row(244, "pressGaps", "u32", "1", "times of under 2 s from a press to the next"),
+  row(245, "pressPauses", "u32", "1", "of them over 600 ms"),
+  row(246, "pressOverlaps", "u32", "1", "of them shorter than the first key was held"),
+  row(247, "keyPairs", "u32", "1", "of them under 1 s, between keys that were held under 400 ms"),
+  row(248, "pairsClose", "u32", "1", "of them under a quarter of their mean so far"),
+  row(249, "pairGapSum", "f32", "ms", "sum of the times of such pairs"),
+  row(250, "pairGapSquares", "f32", "ms²", "squares"),
+  row(251, "pairDwellSum", "f32", "ms", "sum of the holds of their first keys"),
+  row(252, "pairDwellSquares", "f32", "ms²", "squares"),
+  row(253, "pairGapProducts", "f32", "ms²", "sum of hold times time to the next press"),
+  row(254, "pairDwellProducts", "f32", "ms²", "sum of hold times the next hold"),
   row(154, "backspaces", "u16", "1", "corrections"),
   row(155, "pastes", "u16", "1", "pastes"),
   // forms

@@ -10,6 +10,14 @@ const dwellMax = 2000;
 const dwellShortMs = 8;
 const flightShortMs = 15;
 const flightInstantMs = 3;
+/** Times between presses: what is longer is no rhythm; a pause as at the end of a word; what pairs of keys are compared by, ms. */
+const gapMax = 2000;
+const pauseMin = 600;
+const pairGapMax = 1000;
+const pairDwellMax = 400;
+/** Presses closer than this share of the mean are told once there have been so many. */
+const closeShare = 0.25;
+const closeAfter = 20;
 const scrollPauseMs = 2000;
 /** A notch of the wheel goes at least so far, px. */
 const notchMin = 100;
@@ -25,11 +33,14 @@ export function foldKeys(n: number[], event: IngestEvent, nowMs: number): void {
     n[F.keys]! += Math.max(1, Math.min(payload.count ?? 1, 1000));
     if (payload.dwell !== undefined) foldDwell(n, payload.dwell);
     if (payload.flight !== undefined && n[F.keys]! > 1) foldFlight(n, payload.flight);
-    n[F.keyT] = eventTimeMs(event, n[F.keyT]!, nowMs);
+    const pressMs = eventTimeMs(event, n[F.keyT]!, nowMs);
+    if (payload.dwell !== undefined) foldPress(n, pressMs, payload.dwell);
+    n[F.keyT] = pressMs;
   }
   n[F.backspaces]! += boundedCount(payload.backspaces);
   n[F.pastes]! += boundedCount(payload.pastes);
   if (n[F.dwells]! > sumsMax || n[F.flights]! > sumsMax) halve(n, keySums);
+  if (n[F.pressGaps]! > sumsMax) halve(n, pressSums);
 }
 
 const keySums = [
@@ -42,6 +53,20 @@ const keySums = [
   F.flightSquares,
   F.flightsShort,
   F.flightsInstant,
+];
+
+const pressSums = [
+  F.pressGaps,
+  F.pressPauses,
+  F.pressOverlaps,
+  F.keyPairs,
+  F.pairsClose,
+  F.pairGapSum,
+  F.pairGapSquares,
+  F.pairDwellSum,
+  F.pairDwellSquares,
+  F.pairGapProducts,
+  F.pairDwellProducts,
 ];
 
 function foldStrokes(
@@ -57,11 +82,36 @@ function foldStrokes(
     n[F.keys]! += 1;
     foldDwell(n, dwell);
     const pressMs = startMs + boundedMs(offset);
+    foldPress(n, pressMs, dwell);
     const flight = pressMs - releaseMs;
     if (!Number.isNaN(flight)) foldFlight(n, flight);
     releaseMs = pressMs + boundedMs(Math.max(0, dwell));
   }
-  n[F.keyT] = startMs + boundedMs(strokes[strokes.length - 1]![0]);
+}
+
+/**
+ * Takes in the press of a key after the one before it: a hand's next press waits for neither more nor less because a key is held longer, so
+ * that the time between, from release to press, shrinks with the hold. Who draws both times by lot does not know of that.
+ */
+function foldPress(n: number[], pressMs: number, dwell: number): void {
+  const gap = pressMs - n[F.keyT]!;
+  const held = n[F.keyDwell]!;
+  n[F.keyT] = pressMs;
+  n[F.keyDwell] = Math.max(0, Math.min(dwellMax, dwell));
+  if (!(gap > 0 && gap < gapMax)) return;
+  n[F.pressGaps]! += 1;
+  if (gap > pauseMin) n[F.pressPauses]! += 1;
+  if (gap < held) n[F.pressOverlaps]! += 1;
+  if (gap >= pairGapMax || held >= pairDwellMax || dwell >= pairDwellMax || dwell < 0) return;
+  const pairs = n[F.keyPairs]!;
+  if (pairs >= closeAfter && gap < (closeShare * n[F.pairGapSum]!) / pairs) n[F.pairsClose]! += 1;
+  n[F.keyPairs] = pairs + 1;
+  n[F.pairGapSum]! += gap;
+  n[F.pairGapSquares]! += gap * gap;
+  n[F.pairDwellSum]! += held;
+  n[F.pairDwellSquares]! += held * held;
+  n[F.pairGapProducts]! += held * gap;
+  n[F.pairDwellProducts]! += held * dwell;
 }
 
 /** The same clock as a mouse's: see `foldGrid`. */

@@ -4,6 +4,16 @@
  */
 import type { LastRequest } from "../contract/evidence.js";
 import { type BrowserFamily, browserFamilies, type ClaimedSystem, claimedSystems } from "./claimed-browser.js";
+import { isCleanDispatch } from "./clean-dispatch.js";
+import {
+  deviation,
+  holdCorrelation,
+  holdGapCorrelation,
+  ratio,
+  spreadOf,
+  strokeCorrelation,
+  variation,
+} from "./ratios.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
 /** One session's evidence. Shares are 0 to 1, times ms, lengths CSS pixels. */
@@ -218,6 +228,17 @@ export interface SessionEvidence {
   shortFlightShare: number;
   /** Share of flights that take no time: under 3 ms. */
   instantFlightShare: number;
+  /** Pairs of presses that a rhythm is told from; mean and coefficient of variation of the times between them. */
+  keyPairs: number;
+  pressMean: number;
+  pressVariation: number;
+  /** Shares of presses after a pause, before the last key was up, and far closer than the mean. */
+  keyPauseShare: number;
+  keyOverlapShare: number;
+  closeKeyShare: number;
+  /** Correlation of a key's hold with the time from its release to the next press, and with the next hold. */
+  holdGapCorrelation: number;
+  holdCorrelation: number;
 }
 
 export type EvidenceName = keyof SessionEvidence;
@@ -407,6 +428,14 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     flightVariation: hasFlights ? spreadOf(n[F.flights]!, n[F.flightSum]!, n[F.flightSquares]!) : undefined,
     shortFlightShare: ratio(n[F.flightsShort]!, n[F.flights]!, keysMin),
     instantFlightShare: ratio(n[F.flightsInstant]!, n[F.flights]!, keysMin),
+    keyPairs: n[F.keyPairs],
+    pressMean: ratio(n[F.pairGapSum]!, n[F.keyPairs]!, keyPairsMin),
+    pressVariation: variation(n[F.keyPairs]!, n[F.pairGapSum]!, n[F.pairGapSquares]!, keyPairsMin),
+    keyPauseShare: ratio(n[F.pressPauses]!, n[F.pressGaps]!, keyPairsMin),
+    keyOverlapShare: ratio(n[F.pressOverlaps]!, n[F.pressGaps]!, keyPairsMin),
+    closeKeyShare: ratio(n[F.pairsClose]!, n[F.keyPairs]!, keyPairsMin),
+    holdGapCorrelation: holdGapCorrelation(n, keyPairsMin),
+    holdCorrelation: holdCorrelation(n, keyPairsMin),
   };
 }
 
@@ -421,12 +450,9 @@ const correlationStrokesMin = 6;
 const clicksMin = 2;
 const scrollsMin = 8;
 const keysMin = 12;
+const keyPairsMin = 60;
 /** Facts of an environment from which a page is there. */
 const reportMin = 4;
-/** Input of the operating system: at most so many moves with fractions, a lag of 4.2 ms in Firefox (drivers: 0.2), times on the grid. */
-const cleanFractionsMax = 0.1;
-const cleanLagMin = 1;
-const cleanGridMin = 0.9;
 const shinglesMin = 4;
 const turnHashesMin = 8;
 /** Moves an event, on average, from which some were merged: drivers' are 1.00 in 40 captures, people's 1.02 to 3.4 in 13. */
@@ -459,19 +485,6 @@ function missingKinds(n: readonly number[]): number {
   return [language, accept, encoding, n[F.noOrigin]!].filter((count) => count > 0).length;
 }
 
-/**
- * Moves that came as a hand's do. Who dispatches them shows on Linux by the clock of Chromium, in Firefox by lags shorter than a person's, and
- * elsewhere by fractions of pixels; a driver that rounds them is not told from an aid there.
- */
-function isCleanDispatch({ numbers: n, texts }: SessionFeatures): boolean {
-  if (n[F.lagN] === 0 || n[F.fractionalN] === 0 || texts[T.driverArtifacts] !== "") return false;
-  if (n[F.fractionalSum]! / n[F.fractionalN]! > cleanFractionsMax) return false;
-  const family = browserFamilies[n[F.browserFamily]! - 1];
-  if (family === "firefox") return n[F.lagSum]! / n[F.lagN]! >= cleanLagMin;
-  if (family !== "chromium" || claimedSystems[n[F.browserSystem]! - 1] !== "linux") return true;
-  return n[F.rowGaps]! >= stepsMin && n[F.rowGapsWhole]! / n[F.rowGaps]! >= cleanGridMin;
-}
-
 function flag(value: number): boolean | undefined {
   return Number.isNaN(value) ? undefined : value === 1;
 }
@@ -482,33 +495,4 @@ function number(value: number): number | undefined {
 
 function text(value: string): string | undefined {
   return value === "" ? undefined : value;
-}
-
-function ratio(sum: number, count: number, countMin: number): number | undefined {
-  return count >= countMin && count > 0 ? sum / count : undefined;
-}
-
-function deviation(count: number, sum: number, squares: number): number {
-  const mean = sum / count;
-  return Math.sqrt(Math.max(0, squares / count - mean * mean));
-}
-
-/** Coefficient of variation; undefined when too few or when the mean is not positive. */
-function variation(count: number, sum: number, squares: number, countMin: number): number | undefined {
-  return count >= countMin && sum > 0 ? deviation(count, sum, squares) / (sum / count) : undefined;
-}
-
-/** Standard deviation relative to a mean that may be near zero or negative: at least 1 ms stands for it. */
-function spreadOf(count: number, sum: number, squares: number): number {
-  return deviation(count, sum, squares) / Math.max(1, Math.abs(sum / count));
-}
-
-function strokeCorrelation(n: readonly number[]): number | undefined {
-  const count = n[F.strokes]!;
-  const meanDistance = n[F.strokeDistanceSum]! / count;
-  const meanTime = n[F.strokeTimeSum]! / count;
-  const distance = n[F.strokeDistanceSquares]! / count - meanDistance * meanDistance;
-  const time = n[F.strokeTimeSquares]! / count - meanTime * meanTime;
-  if (distance < 100 || time < 100) return undefined;
-  return (n[F.strokeProducts]! / count - meanDistance * meanTime) / Math.sqrt(distance * time);
 }

@@ -39,7 +39,9 @@ export const givenNumbers = `
   workerMismatch:text pageUserAgent:text permission:text acceptLanguage:text pathShares:u8 pathRoom:u16
   rowGaps:u32 rowGapsWhole:u32 keyTimes:u32 keyTimesWhole:u32 wheelBursts:u32 wheelLeaps:u32
   cornersHeld:u8 corner0:u32 corner1:u32 corner2:u32 corner3:u32 cornerFar:u32 cornerHashes:u32 cornerOwner:u32
-  cornerLead:u16 cornerLeadMax:u16 platformForeign:u16
+  cornerLead:u16 cornerLeadMax:u16 platformForeign:u16 keyDwell:f32 pressGaps:u32 pressPauses:u32 pressOverlaps:u32
+  keyPairs:u32 pairsClose:u32 pairGapSum:f32 pairGapSquares:f32 pairDwellSum:f32 pairDwellSquares:f32
+  pairGapProducts:f32 pairDwellProducts:f32
 `
   .trim()
   .split(/\s+/)

@@ -1,0 +1,23 @@
+/** Whether moves came clean of any driver's dispatch, by what the SDK measures of them beside their places. */
+import { browserFamilies, claimedSystems } from "./claimed-browser.js";
+import { F, type SessionFeatures, T } from "./session-features.js";
+
+/** Input of the operating system: at most so many moves with fractions, a lag of 4.2 ms in Firefox (drivers: 0.2), times on the grid. */
+const cleanFractionsMax = 0.1;
+const cleanLagMin = 1;
+const cleanGridMin = 0.9;
+/** Times between moves from which the grid they lie on is known. */
+const gapsMin = 20;
+
+/**
+ * Moves that came as a hand's do. Who dispatches them shows on Linux by the clock of Chromium, in Firefox by lags shorter than a person's, and
+ * elsewhere by fractions of pixels; a driver that rounds them is not told from an aid there.
+ */
+export function isCleanDispatch({ numbers: n, texts }: SessionFeatures): boolean {
+  if (n[F.lagN] === 0 || n[F.fractionalN] === 0 || texts[T.driverArtifacts] !== "") return false;
+  if (n[F.fractionalSum]! / n[F.fractionalN]! > cleanFractionsMax) return false;
+  const family = browserFamilies[n[F.browserFamily]! - 1];
+  if (family === "firefox") return n[F.lagSum]! / n[F.lagN]! >= cleanLagMin;
+  if (family !== "chromium" || claimedSystems[n[F.browserSystem]! - 1] !== "linux") return true;
+  return n[F.rowGaps]! >= gapsMin && n[F.rowGapsWhole]! / n[F.rowGaps]! >= cleanGridMin;
+}

@@ -1,0 +1,55 @@
+/** Means, deviations and correlations of the sums that features hold. undefined where there are too few, or all are alike. */
+import { F } from "./session-features.js";
+
+/** `sum` for each of `count`; undefined below `countMin` of them. */
+export function ratio(sum: number, count: number, countMin: number): number | undefined {
+  return count >= countMin && count > 0 ? sum / count : undefined;
+}
+
+/** Standard deviation. */
+export function deviation(count: number, sum: number, squares: number): number {
+  const mean = sum / count;
+  return Math.sqrt(Math.max(0, squares / count - mean * mean));
+}
+
+/** Coefficient of variation; undefined when too few or when the mean is not positive. */
+export function variation(count: number, sum: number, squares: number, countMin: number): number | undefined {
+  return count >= countMin && sum > 0 ? deviation(count, sum, squares) / (sum / count) : undefined;
+}
+
+/** Standard deviation relative to a mean that may be near zero or negative: at least 1 ms stands for it. */
+export function spreadOf(count: number, sum: number, squares: number): number {
+  return deviation(count, sum, squares) / Math.max(1, Math.abs(sum / count));
+}
+
+/** Correlation of the distance with the duration of strokes. */
+export function strokeCorrelation(n: readonly number[]): number | undefined {
+  const count = n[F.strokes]!;
+  const meanDistance = n[F.strokeDistanceSum]! / count;
+  const meanTime = n[F.strokeTimeSum]! / count;
+  const distance = n[F.strokeDistanceSquares]! / count - meanDistance * meanDistance;
+  const time = n[F.strokeTimeSquares]! / count - meanTime * meanTime;
+  if (distance < 100 || time < 100) return undefined;
+  return (n[F.strokeProducts]! / count - meanDistance * meanTime) / Math.sqrt(distance * time);
+}
+
+/** Correlation of how long a key is held with the time from its release to the next press: see `foldPress`. */
+export function holdGapCorrelation(n: readonly number[], countMin: number): number | undefined {
+  const count = n[F.keyPairs]!;
+  const dwells = deviation(count, n[F.pairDwellSum]!, n[F.pairDwellSquares]!) ** 2;
+  const gaps = deviation(count, n[F.pairGapSum]!, n[F.pairGapSquares]!) ** 2;
+  const both = n[F.pairGapProducts]! / count - (n[F.pairDwellSum]! / count) * (n[F.pairGapSum]! / count);
+  // The time from release to press is the time from press to press less the hold.
+  const flights = gaps + dwells - 2 * both;
+  if (count < countMin || !(dwells >= 1 && flights >= 1)) return undefined;
+  return (both - dwells) / Math.sqrt(dwells * flights);
+}
+
+/** Correlation of how long a key is held with how long the next one is. */
+export function holdCorrelation(n: readonly number[], countMin: number): number | undefined {
+  const count = n[F.keyPairs]!;
+  const mean = n[F.pairDwellSum]! / count;
+  const dwells = deviation(count, n[F.pairDwellSum]!, n[F.pairDwellSquares]!) ** 2;
+  if (count < countMin || !(dwells >= 1)) return undefined;
+  return (n[F.pairDwellProducts]! / count - mean * mean) / dwells;
+}
