@@ -1,6 +1,8 @@
 /** The list of what the live measurement runs: every tool in every mode, behaving in every manner that its goal asks for. */
 import { type BehaviorName, behaviors } from "./behaviors.js";
 import { missingProgram } from "./chromium.js";
+import { losesClearance } from "./clearance.js";
+import type { DrivenPage } from "./driven-page.js";
 import type { GoalName, LiveCase, Surroundings } from "./measurement.js";
 import { pause } from "./pause.js";
 import { chromedriverTool } from "./tools/chromedriver.js";
@@ -35,21 +37,24 @@ const behaviorsOf: Record<"plain" | "hardened", readonly (readonly [GoalName, Be
   ],
 };
 
-async function visitDriven(tool: DrivenTool, behavior: BehaviorName, around: Surroundings): Promise<void> {
-  const { visit, random, display } = around;
+type Act = (page: DrivenPage, around: Surroundings) => Promise<void>;
+
+/** Opens the visit's page, and acts on it once the SDK has reported. */
+async function visitDriven(tool: DrivenTool, around: Surroundings, act: Act): Promise<void> {
+  const { visit, display } = around;
   const opened = await tool.open(display);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`the visit took more than ${visitMsMax} ms`)), visitMsMax);
   });
-  const act = async () => {
+  const whole = async () => {
     await opened.page.open(visit.url);
     await visit.until(({ token }) => token !== null, "the first report", 8000);
-    await behaviors[behavior](opened.page, random);
+    await act(opened.page, around);
     await pause(lastBatchMs);
   };
   try {
-    await Promise.race([act(), late]);
+    await Promise.race([whole(), late]);
   } finally {
     clearTimeout(timer);
     await opened.close();
@@ -65,10 +70,27 @@ function drivenCases(tool: DrivenTool): LiveCase[] {
         behavior,
         needsDisplay: hasWindow,
         missing: () => tool.missing() ?? (hasWindow ? missingProgram("Xvfb") : null),
-        carryOut: (around) => visitDriven(tool, behavior, around),
+        carryOut: (around) => visitDriven(tool, around, (page, { random }) => behaviors[behavior](page, random)),
       }),
     ),
   );
+}
+
+/** Passes verdictd's challenge first, as any real browser can, and then acts. */
+function clearedCases(tool: DrivenTool): LiveCase[] {
+  if (!tool.isHardened) return [];
+  const act: Act = (page, around) =>
+    losesClearance(around, page, () => behaviors["straight steps"](page, around.random));
+  return [
+    {
+      goal: "cleared",
+      tool: `${tool.name}, headless`,
+      behavior: "challenge, then straight steps",
+      needsDisplay: false,
+      missing: tool.missing,
+      carryOut: (around) => visitDriven(tool, around, act),
+    },
+  ];
 }
 
 interface Recordings {
@@ -103,7 +125,8 @@ function personCases(): LiveCase[] {
 /** Every case, in the order of the goals. */
 export function liveCases(): LiveCase[] {
   const driven = [...packageTools, chromedriverTool].flatMap(drivenCases);
-  const all = [...driven, ...httpClientCases, ...replayCases, ...personCases()];
-  const order: readonly GoalName[] = ["unmodified", "hardened", "humanized", "replayed", "person"];
+  const cleared = packageTools.flatMap(clearedCases);
+  const all = [...driven, ...cleared, ...httpClientCases, ...replayCases, ...personCases()];
+  const order: readonly GoalName[] = ["unmodified", "hardened", "humanized", "cleared", "replayed", "person"];
   return order.flatMap((goal) => all.filter((each) => each.goal === goal));
 }

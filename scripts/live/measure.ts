@@ -2,7 +2,7 @@
 import type { Display } from "./display.js";
 import type { LiveCase, Outcome } from "./measurement.js";
 import { seededRandom } from "./randomness.js";
-import type { LiveService } from "./service.js";
+import { challengedPath, type LiveService } from "./service.js";
 import type { LiveSite, SiteVisit } from "./site.js";
 
 /** What the visits of a measurement share. */
@@ -36,7 +36,12 @@ export async function measureVisit(of: LiveCase, run: number, ground: Ground): P
 async function carryOut(of: LiveCase, run: number, visit: SiteVisit, ground: Ground): Promise<Outcome> {
   const random = seededRandom(hash(`${ground.seed} ${of.tool} ${of.behavior} ${run}`));
   const display = of.needsDisplay ? ground.display : null;
-  await of.carryOut({ visit, random, run, display });
+  const verdictOnChallenged = () =>
+    ground.service.verdict(visit.token ?? "", {
+      path: challengedPath,
+      userAgent: visit.batches[0]?.headers["user-agent"] ?? "",
+    });
+  await of.carryOut({ visit, random, run, display, verdictOnChallenged });
   if (visit.token === null) throw new Error("no session was opened");
   const [verdict, detections] = await Promise.all([
     ground.service.verdict(visit.token),

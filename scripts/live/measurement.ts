@@ -21,6 +21,7 @@ export const goals = {
   hardened: { title: "hardened automation, straight steps or script clicks", bands: anyBot, shareMin: 0.95 },
   humanized: { title: "hardened automation, ghost-cursor or Bezier paths", bands: anyBot, shareMin: 0.6 },
   replayed: { title: "a recorded person's pointer replayed by a driver", bands: anyBot, shareMin: 0.95 },
+  cleared: { title: "hardened automation that passed the challenge before it acted", bands: anyBot, shareMin: 0.95 },
   person: { title: "a person's recorded input in a real window", bands: ["likely_human"], shareMin: 1 },
 } as const satisfies Record<string, Goal>;
 
@@ -34,6 +35,8 @@ export interface Surroundings {
   readonly run: number;
   /** The virtual screen; null for cases that want none. */
   readonly display: Display | null;
+  /** The verdict on the visit's session for a request to a challenged address, as its browser makes it. */
+  readonly verdictOnChallenged: () => Promise<Verdict>;
 }
 
 /** One row of the measurement: a tool in a mode, behaving in a manner. */

@@ -11,6 +11,9 @@ import { scratchFolder } from "./scratch-folder.js";
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const startMsMax = 30_000;
 
+/** Every request to it is challenged, with verdictd's own challenge. */
+export const challengedPath = "/challenged";
+
 /** One detection that fired, as the session detail shows it. */
 export interface ShownDetection {
   readonly id: number;
@@ -23,8 +26,8 @@ export interface ShownDetection {
 export interface LiveService {
   readonly origin: string;
   readonly siteKey: string;
-  /** `GET /v1/sessions/{token}/verdict`, never from the verdict cache. Throws when the answer is no 200. */
-  verdict(token: string): Promise<Verdict>;
+  /** `GET /v1/sessions/{token}/verdict`, never from the verdict cache, for this request if one is given. Throws when the answer is no 200. */
+  verdict(token: string, request?: { readonly path: string; readonly userAgent: string }): Promise<Verdict>;
   /** What the session detail says of the detections; null where the server has no such route. */
   detections(token: string): Promise<ShownDetection[] | null>;
   stop(): Promise<void>;
@@ -56,14 +59,25 @@ export async function startService(): Promise<LiveService> {
     const [said, accountToken, project, siteKey, privateKey] = printed;
     const port = /"port":(\d+)[^\n]*"msg":"listening"/.exec(printed.input ?? said)?.[1];
     const origin = `http://127.0.0.1:${port}`;
-    const ask = (path: string, key: string | undefined) =>
-      fetch(origin + path, { headers: { Authorization: `Bearer ${key}` } });
+    const ask = (path: string, key: string | undefined, headers: Record<string, string> = {}) =>
+      fetch(origin + path, { headers: { Authorization: `Bearer ${key}`, ...headers } });
+    const configure = async (method: string, path: string, body: object) => {
+      const headers = { Authorization: `Bearer ${accountToken}`, "Content-Type": "application/json" };
+      const url = `${origin}/v1/projects/${project}/${path}`;
+      const answer = await fetch(url, { method, headers, body: JSON.stringify(body) });
+      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    };
+    await configure("PUT", "challenge", { enabled: true, difficulty: "low" });
+    const expression = `path == "${challengedPath}"`;
+    await configure("POST", "rules", { name: "Challenge", expression, action: "challenge" });
     return {
       origin,
       siteKey: siteKey!,
       stop,
-      async verdict(token) {
-        const answer = await ask(`/v1/sessions/${token}/verdict`, privateKey);
+      async verdict(token, request) {
+        const query = request === undefined ? "" : `?path=${encodeURIComponent(request.path)}`;
+        const headers = request === undefined ? {} : { "X-Service-Client-UA": request.userAgent };
+        const answer = await ask(`/v1/sessions/${token}/verdict${query}`, privateKey, headers);
         if (answer.status !== 200) throw new Error(`verdict read answered ${answer.status}`);
         return (await answer.json()) as Verdict;
       },

@@ -33,6 +33,8 @@ const script = `
   let told = "";
   setInterval(() => { if (document.cookie !== told) { told = document.cookie; report(); } }, 200);
   addEventListener("submit", (event) => event.preventDefault());
+  // As a single-page application does when a fetch of it was challenged. Told by an event: some tools' scripts can't reach the page's own.
+  document.addEventListener("challenged", () => window.verdictd.challenge());
 `;
 
 /**

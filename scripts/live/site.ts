@@ -34,6 +34,8 @@ export interface SiteVisit {
   /** The session's token as the site's backend reads it from the cookie; clients without a page: from the answer. */
   token: string | null;
   place: PagePlace | null;
+  /** Challenges that were passed. */
+  passes: number;
   /** Resolves once `test` holds; asked again after every request of this visit. Rejects after `ms`. */
   until(test: (visit: SiteVisit) => boolean, what: string, ms: number): Promise<void>;
 }
@@ -57,9 +59,9 @@ export async function startSite(service: { origin: string; siteKey: string }): P
   const server = createServer((incoming, response) => {
     const [, id = "", rest = ""] = /^\/visit\/(\w+)(\/.*)?$/.exec(incoming.url ?? "") ?? [];
     const visit = visits.get(id);
-    if (incoming.url === "/sdk.js") forward(service.origin, incoming, response);
+    if (incoming.url === "/sdk.js") forward(service.origin, "/sdk.js", incoming, response);
     else if (visit === undefined) response.writeHead(404).end();
-    else if (rest === "/v1/events") forward(service.origin, incoming, response, visit);
+    else if (visitorPaths.includes(rest)) forward(service.origin, rest, incoming, response, visit);
     else if (rest === "/place") takePlace(incoming, response, visit);
     else if (rest === "") {
       response.writeHead(200, { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" });
@@ -84,6 +86,9 @@ export async function startSite(service: { origin: string; siteKey: string }): P
   };
 }
 
+/** What a visitor's browser asks of verdictd, below the address of the visit. */
+const visitorPaths = ["/v1/events", "/challenge.js", "/v1/challenges", "/v1/challenges/solution"];
+
 /** The nth visitor's address, of 198.18.0.0/15 (for benchmarks): they are different visitors, not one busy network. */
 function visitorAddress(n: number): string {
   return `198.${18 + ((n >> 16) & 1)}.${(n >> 8) & 255}.${n & 255}`;
@@ -100,6 +105,7 @@ function openVisit(url: string, siteKey: string, address: string): OpenVisit {
     batches: [],
     token: null,
     place: null,
+    passes: 0,
     until(test, what, ms) {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
@@ -120,14 +126,24 @@ function openVisit(url: string, siteKey: string, address: string): OpenVisit {
   return visit;
 }
 
-function forward(target: string, incoming: IncomingMessage, response: ServerResponse, visit?: OpenVisit): void {
+function forward(
+  target: string,
+  path: string,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  visit?: OpenVisit,
+): void {
   bodyOf(incoming, (body) => {
-    const path = visit === undefined ? "/sdk.js" : "/v1/events";
     const headers = { ...incoming.headers, ...(visit && { "x-forwarded-for": visit.address }) };
     const outgoing = request(target + path, { method: incoming.method, headers }, (answer) => {
       bodyOf(answer, (answered) => {
-        if (visit && incoming.method === "POST")
-          record(visit, incoming.headers, body, answer.statusCode ?? 0, answered);
+        const status = answer.statusCode ?? 0;
+        if (visit && path === "/v1/events" && incoming.method === "POST") {
+          record(visit, incoming.headers, body, status, answered);
+        } else if (visit && path === "/v1/challenges/solution" && status === 200) {
+          visit.passes++;
+          for (const check of [...visit.waiting]) check();
+        }
         response.writeHead(answer.statusCode ?? 502, answer.headers).end(answered);
       });
     });
