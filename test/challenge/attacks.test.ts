@@ -1,6 +1,8 @@
 /** Attacks on verdictd's own challenge that must fail, over real sockets, against two HTTP threads. */
 import { createHash } from "node:crypto";
 import t from "tap";
+import { madeUpBatches } from "../../scripts/live/made-up-events.js";
+import { seededRandom } from "../../scripts/live/randomness.js";
 import { makePuzzle, puzzleKeys } from "../../src/challenge/puzzle.js";
 import { type ChallengeEvent, Challenges } from "../../src/control-plane/challenges.js";
 import { readStoredSession } from "../../src/control-plane/stored-session.js";
@@ -254,6 +256,22 @@ t.test("attacks", async (t) => {
     t.equal(json.verdict, "definite");
     t.equal(await action(session), "challenge");
     t.type(json.cleared_at, "string", "the pass is still told");
+  });
+
+  await t.test("and one whose movements alone give it away, with the batch that brings them", async (t) => {
+    const claimed = { userAgent: agent, majorVersion: "140" };
+    const [arrival, movements] = madeUpBatches(seededRandom(1), "shop.example", "smooth", claimed);
+    const session = await report({ session_token: null, events: arrival });
+    const detail = () =>
+      server.ask("GET", `/v1/projects/${tenant.projectId}/sessions/${session}`, { token: tenant.token });
+    const before = (await askUntil(detail, ({ json }) => json.verdict !== "not_computed")).json;
+    t.equal(before.verdict, "likely_human");
+    t.equal((await visitor.pass(session)).status, 200);
+    t.equal(await action(session), "allow");
+    await report({ session_token: session, events: movements });
+    const after = (await askUntil(detail, ({ json }) => json.event_count > before.event_count)).json;
+    t.match(after.verdict, /^(likely_automated|confident_automated|definite)$/);
+    t.equal(await action(session), "challenge");
   });
 
   await t.test("any number of challenges asked for stores nothing, and a bounded number is made at once", async (t) => {
