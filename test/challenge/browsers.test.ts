@@ -2,7 +2,7 @@
 import AxeBuilder from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
 import t from "tap";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, stepMsMax } from "../support/chromium.js";
 import { launchFirefox, noFirefox } from "../support/firefox.js";
 import { askUntil } from "../support/server.js";
 import { type ChallengedSite, openChallengedSite } from "./challenged-site.js";
@@ -168,6 +168,7 @@ t.test("Firefox", { skip: noFirefox ?? false }, async (t) => {
   const site = await openChallengedSite(t);
   const browser = await launchFirefox(t);
   const page = await browser.newPage();
+  page.setDefaultTimeout(stepMsMax);
   await page.goto(site.origin);
   await scoredSession(site, () => page.evaluate(readyScript));
   await page.goto(`${site.origin}/c/page`);

@@ -27,7 +27,7 @@ export type OpenFront = (t: Test, shop: Shop) => Promise<string>;
 const ownPaths = ["/sdk.js", "/challenge.js", "/v1/events", "/v1/challenges", "/v1/challenges/solution"];
 
 function middlewareOptions({ server, tenant }: Shop) {
-  const client = { baseUrl: server.address, privateKey: tenant.privateKey, timeoutMs: 5000 };
+  const client = { baseUrl: server.address, privateKey: tenant.privateKey, timeoutMs: 10_000 };
   return { client, challenge: "verdictd", siteKey: tenant.siteKey } as const;
 }
 

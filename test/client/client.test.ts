@@ -99,7 +99,7 @@ t.test("every failure is an allowing verdict that names its reason", async (t) =
   ];
   for (const [reason, answer] of cases) {
     const { baseUrl } = await site(t, answer);
-    const { client, failures } = clientOf(baseUrl, { timeoutMs: reason === "timeout" ? 50 : 5000 });
+    const { client, failures } = clientOf(baseUrl, { timeoutMs: reason === "timeout" ? 50 : 10_000 });
     const verdict = await client.verdict("sess_x");
     t.match(verdict, { verdict: "not_computed", score: 0, action: "allow", detection_ids: [], failed: reason });
     t.equal(failures.length, 1, "told once");
@@ -189,7 +189,7 @@ t.test("after five failures in a row verdictd is left alone, then probed, then u
 t.test("reads one after the other share connections, failed ones too", async (t) => {
   let count = 0;
   const server = await site(t, (request, response) => json(count++ % 2 === 0 ? good : {}, 200)(request, response));
-  const { client } = clientOf(server.baseUrl, { timeoutMs: 5000 });
+  const { client } = clientOf(server.baseUrl, { timeoutMs: 10_000 });
   for (let reads = 0; reads < 20; reads++) await client.verdict("sess_x");
   t.equal(server.requests.length, 20);
   t.ok(server.connections <= 2, `${server.connections} connections`);

@@ -37,7 +37,12 @@ t.test("the headers are valid and bounded, and lose nothing of usual values", as
 
 t.test("verdictd answers the longest context there is, and reads it as it was written", async (t) => {
   const { baseUrl, privateKey, sessionToken } = await startVerdictd(t);
-  const client = createClient({ baseUrl, privateKey, timeoutMs: 5000, onError: (failure) => t.fail(failure.message) });
+  const client = createClient({
+    baseUrl,
+    privateKey,
+    timeoutMs: 10_000,
+    onError: (failure) => t.fail(failure.message),
+  });
   for (const character of ["a", "%", " ", "é", "漢", "\uD800", "\n", "\0", "\x7f", "\x01", "\xff", "\u{1F600}"]) {
     const long = character.repeat(5000);
     const context = { path: `/block/${long}`, method: long, host: long, ip: long, userAgent: long };

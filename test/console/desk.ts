@@ -25,7 +25,6 @@ export class Desk {
     this.page = page;
     this.context = context;
     this.address = address;
-    page.setDefaultTimeout(20_000);
     page.on("request", (request) => this.asked.push(request.url()));
     page.on("pageerror", (error) => this.broken.push(String(error)));
     page.on("console", (message) => {

@@ -45,7 +45,7 @@ async function listen(t: Test, listener: RequestListener): Promise<string> {
 
 const server = await startServer(t, ["--verdict-ttl", "0"]);
 const { siteKey, privateKey, projectId, token } = await firstTenant(server);
-const client = createClient({ baseUrl: `http://127.0.0.1:${server.port}`, privateKey, timeoutMs: 5000 });
+const client = createClient({ baseUrl: `http://127.0.0.1:${server.port}`, privateKey, timeoutMs: 10_000 });
 // Everything is challenged, the captcha's own page too.
 for (const [action, expression] of [
   ["block", 'path starts_with "/block"'],

@@ -51,7 +51,7 @@ export async function checkMiddleware(t: Test, start: StartApp, verdictd: Verdic
       baseUrl: verdictd.baseUrl,
       privateKey: verdictd.privateKey,
       // Two shared cores: what is tested here is not the time limit.
-      timeoutMs: 5000,
+      timeoutMs: 10_000,
       mode,
       onError: (failure) => failures.push(failure),
     });
@@ -224,7 +224,12 @@ async function checkSafety(t: Test, start: StartApp, { verdictd, client, failure
   t.equal((await fetch(`${throwing}/block`, { headers: session })).status, 200);
   t.match(failures, [{ reason: "hook_threw" }]);
 
-  const wrongKey = createClient({ baseUrl: verdictd.baseUrl, privateKey: "sk_wrong", onError: () => undefined });
+  const wrongKey = createClient({
+    baseUrl: verdictd.baseUrl,
+    privateKey: "sk_wrong",
+    timeoutMs: 10_000,
+    onError: () => undefined,
+  });
   const app = await start(t, { client: wrongKey });
   t.match((await seen(app, "/block", session)).visit, { verdict: { action: "allow", failed: "unauthenticated" } });
 }

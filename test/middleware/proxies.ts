@@ -5,10 +5,7 @@ import { freePort } from "../support/process.js";
 import { recipe, runProxy, type StartProxy } from "./proxy.js";
 
 /** nginx with its recipe. */
-export const startNginx: StartProxy = async (
-  t,
-  { verdictd, privateKey, application, sitePort, folder, answerMs = 600 },
-) => {
+export const startNginx: StartProxy = async (t, { verdictd, privateKey, application, sitePort, folder, answerMs }) => {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((each) => `${each}_temp_path ${folder};`);
   const text = recipe("nginx.conf", [
     ["server 127.0.0.1:8080;", `server ${verdictd};`],
@@ -27,10 +24,7 @@ export const startNginx: StartProxy = async (
 };
 
 /** Caddy with its recipe. */
-export const startCaddy: StartProxy = async (
-  t,
-  { verdictd, privateKey, application, sitePort, folder, answerMs = 600 },
-) => {
+export const startCaddy: StartProxy = async (t, { verdictd, privateKey, application, sitePort, folder, answerMs }) => {
   const innerPort = await freePort();
   const text = recipe("Caddyfile", [
     // Cleartext HTTP/2 as well, which is the same to what stands behind it.

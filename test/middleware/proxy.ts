@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { event } from "../support/batches.js";
@@ -28,10 +29,10 @@ export interface Addresses {
   /** An empty folder for the proxy's files. */
   readonly folder: string;
   /**
-   * How long verdictd may take in place of the recipe's 100 and 150 ms; default 600. An answer that comes later is let in, as it should be, and on
-   * a machine that is busy with other tests some do.
+   * How long verdictd may take in place of the recipe's 100 and 150 ms. Whose answer comes later is let in, as it should be, and on a machine
+   * that is busy with other tests some do.
    */
-  readonly answerMs?: number;
+  readonly answerMs: number;
 }
 
 /** Starts the proxy from its recipe; gives when it listens. Ends it with the test. */
@@ -71,8 +72,8 @@ export async function runProxy(
       await (await fetch(`http://127.0.0.1:${sitePort}/ready`)).arrayBuffer();
       return;
     } catch {
-      // Not listening yet: connecting fails at once, so this is a poll and not a wait.
-      await new Promise((done) => setImmediate(done));
+      // Not listening yet.
+      await delay(5);
     }
   }
 }
@@ -112,21 +113,27 @@ export async function checkProxy(t: Test, start: StartProxy, { speaksHttp2 }: { 
   // Its default, named: the proxies are on loopback.
   const verdictd = await startVerdictd(t, ["--trusted-proxies", "127.0.0.1"]);
   const app = await application(t);
-  const behind = async (privateKey: string, answerMs?: number): Promise<string> => {
+  const behind = async (privateKey: string, answerMs = 10_000): Promise<string> => {
     const sitePort = await freePort();
     // Beside verdictd's store in the test's folder, which another testdir() would empty.
     const folder = join(t.testdirName, `proxy-${sitePort}`);
     mkdirSync(folder);
-    const addresses = { verdictd: verdictd.baseUrl.slice(7), privateKey, application: app.address, sitePort, folder };
-    await start(t, { ...addresses, ...(answerMs !== undefined && { answerMs }) });
+    const addresses = {
+      verdictd: verdictd.baseUrl.slice(7),
+      privateKey,
+      application: app.address,
+      sitePort,
+      folder,
+      answerMs,
+    };
+    await start(t, addresses);
     return `http://127.0.0.1:${sitePort}`;
   };
-  const patient = await behind(verdictd.privateKey, 10_000);
-  await t.test("whatever a blocked session sends, it stays outside", (t) =>
-    checkHostile(t, patient, verdictd.sessionToken, app.requests, speaksHttp2),
-  );
-  await t.test("serves the SDK and its reports", (t) => checkReports(t, patient, verdictd, app.requests));
   const site = await behind(verdictd.privateKey);
+  await t.test("whatever a blocked session sends, it stays outside", (t) =>
+    checkHostile(t, site, verdictd.sessionToken, app.requests, speaksHttp2),
+  );
+  await t.test("serves the SDK and its reports", (t) => checkReports(t, site, verdictd, app.requests));
   await t.test("acts", (t) => checkActing(t, site, verdictd));
   await t.test("can't be told lies", (t) => checkLies(t, site, verdictd));
   await t.test("leaves the application's own answers alone", (t) => checkApplication(t, site, verdictd, app.requests));
@@ -135,7 +142,8 @@ export async function checkProxy(t: Test, start: StartProxy, { speaksHttp2 }: { 
     t.equal((await fetch(`${open}/block`, { headers: sessionOf(verdictd) })).status, 200);
   });
   await t.test("no visitor gets an error while verdictd is killed, started and frozen", async (t) => {
-    const { answered, failures, byPhase } = await trafficThroughOutage(site, sessionOf(verdictd), verdictd);
+    const hasty = await behind(verdictd.privateKey, 600);
+    const { answered, failures, byPhase } = await trafficThroughOutage(hasty, sessionOf(verdictd), verdictd);
     t.same(failures, [], `no visitor of ${answered} got an error`);
     t.match(byPhase, {
       before: { 403: Number },

@@ -2,11 +2,11 @@
 
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
 import { newReadinessBoard, ProcessReadiness } from "../../src/http/readiness.js";
 import { openStore } from "../../src/store/store.js";
 import { freePort, serve, verdictd } from "../support/process.js";
+import { waitUntil } from "../support/wait-until.js";
 
 const flags = ["--drain-seconds", "3600", "--http-threads", "2", "--scoring-threads", "2"];
 const server = await serve(t, t.testdir(), { flags });
@@ -41,13 +41,8 @@ t.test("readiness is one thing at both addresses", async (t) => {
     await store.meta.put("schemaVersion", version!);
     await store.close();
   }
-  let after = await statuses();
   // The other thread shows itself twice a second.
-  for (let tries = 0; tries < 200 && after.includes(503); tries++) {
-    await delay(10);
-    after = await statuses();
-  }
-  t.same(after, [200, 200]);
+  t.same(await waitUntil(statuses, (all) => !all.includes(503)), [200, 200]);
 });
 
 t.test("a thread that has not shown itself, or says that it stops, counts for all of them", async (t) => {

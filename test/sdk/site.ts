@@ -151,7 +151,7 @@ export async function openSite(t: Test): Promise<Site> {
 
 /**
  * The first environment report in which the worker had answered. The SDK waits 450 ms for it and then leaves it out, as may
- * happen on a busy machine, so the page is loaded again until it had; after ten loads the last report is as good as any.
+ * happen on a busy machine, so the page is loaded again until it had; after forty loads the last report is as good as any.
  */
 export async function wholeEnvironment(site: Site, load: () => Promise<unknown>): Promise<IngestEvent> {
   const seen = () => site.posts.flatMap((post) => post.batch.events.filter((event) => event.type === "env"));
@@ -159,7 +159,7 @@ export async function wholeEnvironment(site: Site, load: () => Promise<unknown>)
     await load();
     await site.post(() => seen().length >= loads);
     const event = seen()[loads - 1]!;
-    if (event.payload.worker_mismatch !== undefined || loads === 10) return event;
+    if (event.payload.worker_mismatch !== undefined || loads === 40) return event;
   }
 }
 

@@ -1,6 +1,8 @@
 /** One face for the browsers that the SDK is tried in, as far as the shared cases need one. Knows nothing of the SDK. */
 import type { Browser as PlaywrightBrowser } from "playwright-core";
 import type { Browser as PuppeteerBrowser } from "puppeteer-core";
+import { stepMsMax } from "../support/chromium.js";
+import { waitUntil } from "../support/wait-until.js";
 
 /** A tab. */
 export interface Tab {
@@ -26,7 +28,7 @@ export interface Cookie {
 /** Somebody with cookies of their own, and any number of tabs. */
 export interface Visitor {
   open(): Promise<Tab & { noise: Noise }>;
-  /** All cookies, once there are `count`; what there is after a bounded number of looks. */
+  /** All cookies, once there are `count`; what there is after a minute if there never are. */
   cookies(count: number): Promise<Cookie[]>;
   leave(): Promise<void>;
 }
@@ -35,11 +37,8 @@ export interface Visitor {
 export type Arrive = () => Promise<Visitor>;
 
 /** A page writes cookies in its own process; the browser, which is asked here, hears of them a little later. */
-async function onceThere(read: () => Promise<Cookie[]>, count: number): Promise<Cookie[]> {
-  let cookies = await read();
-  for (let looks = 0; looks < 200 && cookies.length < count; looks++) cookies = await read();
-  return cookies;
-}
+const onceThere = (read: () => Promise<Cookie[]>, count: number): Promise<Cookie[]> =>
+  waitUntil(read, (cookies) => cookies.length >= count);
 
 export function throughPlaywright(browser: PlaywrightBrowser): Arrive {
   return async () => {
@@ -67,6 +66,7 @@ export function throughPuppeteer(browser: PuppeteerBrowser): Arrive {
     return {
       async open() {
         const page = await context.newPage();
+        page.setDefaultTimeout(stepMsMax);
         const noise: Noise = [];
         page.on("pageerror", (error) => noise.push(String(error)));
         page.on("console", (message) => noise.push(`${message.type()} ${message.text()}`));

@@ -76,6 +76,9 @@ export function launchAlone(t: Test, url: string): void {
   });
 }
 
+/** How long a browser may take over one step, in place of the drivers' 30 s: other tests want the same two cores. */
+export const stepMsMax = 120_000;
+
 /** A headless Chromium of its own for this test, closed at its end. */
 export async function launch(t: Test, options: LaunchOptions = {}): Promise<Browser> {
   const browser = await chromium.launch({
@@ -87,6 +90,7 @@ export async function launch(t: Test, options: LaunchOptions = {}): Promise<Brow
     ],
     ...(options.hideAutomation ? { ignoreDefaultArgs: ["--enable-automation"] } : {}),
   });
+  browser.on("context", (context) => context.setDefaultTimeout(stepMsMax));
   t.teardown(() => browser.close());
   return browser;
 }

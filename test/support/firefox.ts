@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, launch } from "puppeteer-core";
 import type { Test } from "tap";
+import { stepMsMax } from "./chromium.js";
 
 const executablePath = process.env["FIREFOX_PATH"] ?? "/usr/bin/firefox-esr";
 
@@ -12,7 +13,7 @@ export const noFirefox: string | undefined = existsSync(executablePath)
 
 /** A headless Firefox of its own for this test, driven by WebDriver BiDi with a fresh profile, closed at its end. */
 export async function launchFirefox(t: Test): Promise<Browser> {
-  const browser = await launch({ browser: "firefox", executablePath, headless: true });
+  const browser = await launch({ browser: "firefox", executablePath, headless: true, timeout: stepMsMax });
   t.teardown(() => browser.close());
   return browser;
 }

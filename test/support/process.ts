@@ -3,14 +3,15 @@
  * Nothing of it is opened in the test's own process. The one place of the tests that starts the program.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { createInterface } from "node:readline";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { type Answer, type Ask, ask } from "./ask.js";
 import { type Exposition, parseExposition } from "./exposition.js";
+import { waitUntil } from "./wait-until.js";
 
 const program = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
 
@@ -100,14 +101,23 @@ export async function json<T = Record<string, unknown>>(dataDir: string, ...args
   return JSON.parse(stdout) as T;
 }
 
-/** A port of loopback that nobody listens on: one that several processes may share, unlike one that the system picks for a listener. */
+/**
+ * A port of loopback that nobody listens on: one that several processes may share, unlike one that the system picks for a listener. It is below
+ * those that Linux gives to outgoing connections: one of the many of other tests would keep a restarted server from its port.
+ */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
+  for (;;) {
+    const port = randomInt(20_000, 32_768);
+    const probe = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(probe, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    probe.close();
+    await once(probe, "close");
+    return port;
+  }
 }
 
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -134,7 +144,7 @@ export interface Served {
   admin(path: string, init?: RequestInit): Promise<Response>;
   /** The metrics as they are now. */
   metrics(): Promise<Exposition>;
-  /** The metrics once `isTrue` of them; those of the last of a bounded number of tries when it never is. */
+  /** The metrics once `isTrue` of them; as they are after a minute when it never is. */
   metricsOnce(isTrue: (metrics: Exposition) => boolean): Promise<Exposition>;
   /** Sends the signal and waits for the end. */
   end(signal: NodeJS.Signals): Promise<End>;
@@ -198,14 +208,7 @@ export async function serve(t: Test, dataDir: string, options: ServeOptions = {}
     ask: (method, path, what) => ask(listening, method, path, what),
     admin,
     metrics,
-    metricsOnce: async (isTrue) => {
-      let now = await metrics();
-      for (let tries = 0; tries < 200 && !isTrue(now); tries++) {
-        await delay(10);
-        now = await metrics();
-      }
-      return now;
-    },
+    metricsOnce: (isTrue) => waitUntil(metrics, isTrue),
     end,
     ended,
   };

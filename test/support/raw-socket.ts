@@ -35,8 +35,10 @@ export class RawClient {
     return new RawClient(socket);
   }
 
-  write(text: string | Uint8Array): void {
-    if (!this.#socket.destroyed) this.#socket.write(text);
+  /** Resolves when it is with the kernel, or the connection is gone. */
+  write(text: string | Uint8Array): Promise<void> {
+    if (this.#socket.destroyed) return Promise.resolve();
+    return new Promise((resolve) => this.#socket.write(text, () => resolve()));
   }
 
   /** The next answer, or null when the server closed the connection first. `toHead`: the answer to a HEAD has no body. */

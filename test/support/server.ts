@@ -11,6 +11,7 @@ import { Refusal } from "../../src/errors.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import type { Answer } from "./ask.js";
 import { json, type Served, serve } from "./process.js";
+import { waitUntil } from "./wait-until.js";
 
 export type { Answer } from "./ask.js";
 
@@ -99,12 +100,5 @@ async function enabled(
   return { accountId, userId, projectId, token, siteKey: json.site_key, privateKey: json.private_key };
 }
 
-/** Asks again until `isDone` says so, a bounded number of times; the last answer. */
-export async function askUntil(ask: () => Promise<Answer>, isDone: (answer: Answer) => boolean): Promise<Answer> {
-  let answer = await ask();
-  for (let tries = 0; tries < 400 && !isDone(answer); tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    answer = await ask();
-  }
-  return answer;
-}
+/** Asks again until `isDone` says so, for up to a minute; the last answer. */
+export const askUntil = waitUntil<Answer>;

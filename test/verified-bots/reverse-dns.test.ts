@@ -85,7 +85,7 @@ t.test("a failure of DNS is unknown, not an answer", async (t) => {
 });
 
 t.test("a name whose forward record can't be read is unsure", async (t) => {
-  const { server, dns } = await setting(t, { timeoutMs: 300 });
+  const { server, dns } = await setting(t);
   server.on("PTR", pointer, { records: [host, "other.example.com"] });
   server.on("A", host, { fail: "SERVFAIL" });
   server.on("A", "other.example.com", { records: [address] });
