@@ -52,6 +52,7 @@ import { ingestRoutes } from "./http/handlers/data-plane/ingest.js";
 import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
 import { requestVerdictRoute } from "./http/handlers/data-plane/request-verdict.js";
 import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
+import type { Trimming } from "./http/handlers/data-plane/verdict-body.js";
 import { type ConsoleFiles, consoleRoutes } from "./http/handlers/pages/console.js";
 import { demoRoutes } from "./http/handlers/pages/demo.js";
 import { docsRoutes } from "./http/handlers/pages/docs.js";
@@ -246,6 +247,11 @@ export function buildServices(
   const state = { stopping: false };
   const trusted = parseTrustedProxies(config.trustedProxies.join(","));
   if ("faults" in trusted) throw new Error(trusted.faults.join("; "));
+  const onTrimmed = ({ isCut, isOver, isIgnored }: Trimming): void => {
+    if (isCut) meters.add("requestsCut");
+    if (isOver) meters.add("requestsOver");
+    if (isIgnored) meters.add("requestsIgnored");
+  };
   const routes: Route[] = [
     ...ingestRoutes({
       queue,
@@ -263,17 +269,16 @@ export function buildServices(
       credentials,
       requestVerdicts,
       canonicalIp,
-      onTrimmed: ({ isCut, isOver, isIgnored }) => {
-        if (isCut) meters.add("requestsCut");
-        if (isOver) meters.add("requestsOver");
-        if (isIgnored) meters.add("requestsIgnored");
-      },
+      onTrimmed,
       onTurn: () => reads.begin(),
     }),
     loggedInRoute({ sessions, now }),
     ...forwardAuthRoutes({
       credentials,
-      verdicts,
+      requestVerdicts,
+      isTrusted: (socket) => trusted.has(socket),
+      ja4Header: config.ja4Header,
+      onTrimmed,
       clientIp: (lastHop, xff) => clientIp(lastHop, xff, trusted),
       now,
       onLetIn: (reason, err, requestId) => log.warn({ reason, err, requestId }, "forward-auth lets visitors in unseen"),

@@ -4,7 +4,7 @@ import { askUntil, firstTenant, startServer } from "../support/server.js";
 import { putScoredSession } from "../support/stored-session.js";
 import { askingProject, navigation } from "./asking.js";
 
-const server = await startServer(t, ["--verdict-ttl", "60"]);
+const server = await startServer(t, ["--ja4-header", "cf-ja4"]);
 const tenant = await firstTenant(server);
 const fresh = () => askingProject(server, tenant);
 const failOpen = { verdict: "not_computed", score: 0, action: "allow", detection_ids: [], subject: "request" };
@@ -184,6 +184,9 @@ t.test("http_version is read in its spellings, ja4 as it is told, and neither fr
   for (const version of ["1.1", "3", "HTTP/1.1", "", "22", 2, "2.1"])
     t.equal(await action({ http_version: version }), "allow");
   t.equal(await action({ ja4: "t13d1516h2_8daaf6152771_e5627efa2ab1" }), "challenge");
+  const proxied = { "x-service-private-key": project.privateKey, "cf-ja4": "t13d1516h2", ...agentOf(navigation) };
+  const { status, headers } = await server.ask("GET", "/v1/forward-auth", { headers: proxied });
+  t.same([status, headers.get("x-verdict-action")], [204, "allow"], "nor from a proxy that is not trusted");
   t.equal(
     await action({
       headers: [
@@ -336,6 +339,10 @@ t.test("country, network and lists of the address are known, with and without a 
   const token = await project.person("networks");
   t.equal((await project.read(token, "?ip=8.8.8.8")).json.action, "delay");
 });
+
+function agentOf(lines: typeof navigation): Record<string, string> {
+  return { "user-agent": lines.find(([name]) => name === "User-Agent")?.[1] ?? "" };
+}
 
 /** A file with this text. */
 async function listFile(t: Test, text: string): Promise<string> {

@@ -5,6 +5,8 @@
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { Credentials, KeyHolder } from "../../../auth/credentials.js";
+import type { VerdictQuestion } from "../../../contract/judged-request.js";
+import { defaultRequestScoring } from "../../../contract/session.js";
 import type { Action, RequestContext, Verdict } from "../../../contract/verdict.js";
 import {
   noUserAgent,
@@ -18,17 +20,26 @@ import { limits } from "../../../limits.js";
 import { challengeResponse } from "../../../middleware/challenge-page.js";
 import { type DenialResponse, denialResponse } from "../../../middleware/denial-page.js";
 import { ownPart } from "../../../text-memo.js";
-import type { VerdictReader } from "../../../verdict/verdict-reader.js";
+import type { RequestAnswer, RequestVerdicts } from "../../../verdict/request-verdicts.js";
 import { bearerOf, type Exchange } from "../../exchange.js";
 import type { Reply } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
+import { forwardedQuestion } from "./forwarded-request.js";
+import { goodMethod } from "./request-context.js";
+import { type Trimming, untrimmed } from "./verdict-body.js";
 
 /** Why nobody was asked about; the value of `X-Verdict-Error`. */
 export type ForwardAuthError = "unauthenticated" | "no_active_subscription" | "internal";
 
 export interface ForwardAuthServices {
   readonly credentials: Credentials;
-  readonly verdicts: VerdictReader;
+  readonly requestVerdicts: RequestVerdicts;
+  /** Whether the address is a trusted proxy's. */
+  readonly isTrusted: (socketAddress: string) => boolean;
+  /** Header in which trusted proxies pass the visitor's JA4, in small letters; "" for none. */
+  readonly ja4Header: string;
+  /** Told of every judged request, of what was not taken as it came. */
+  readonly onTrimmed: (trimming: Trimming) => void;
   /** The visitor's address by the rightmost entry of `X-Forwarded-For` and the entries before it, as on ingest. */
   readonly clientIp: (lastHop: string, forwardedFor: string) => string;
   readonly now: () => number;
@@ -77,7 +88,8 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
     }
     return letInReply(reason);
   };
-  const answer = (exchange: Exchange, req: HttpRequest, path: SetPath): Reply => {
+  const answer = (exchange: Exchange, req: HttpRequest, path: SetPath): Reply | Promise<Reply> => {
+    const failed = (cause: unknown): Reply => letIn("internal", cause, exchange.requestId);
     try {
       const headers = sentHeaders(req);
       const holder = holderOf(services.credentials, headers);
@@ -85,10 +97,15 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
       if (holder.account.subscription !== "active") {
         return letIn("no_active_subscription", undefined, exchange.requestId);
       }
-      const context = contextOf(services, headers, headerSets[path].names);
-      return verdictReply(services, holder, headers, context, exchange.requestId);
+      // Read once more where they count: most projects judge sessions alone.
+      const lines = isJudged(holder.project) ? sentLines(req) : [];
+      const question = questionOf(services, exchange, headers, lines, headerSets[path].names);
+      const reply = (answer: RequestAnswer): Reply =>
+        verdictReply(answer.text.verdict, holder, headers, question.request.context, exchange.requestId);
+      const judged = services.requestVerdicts.judge(holder.project, question);
+      return judged instanceof Promise ? judged.then(reply).catch(failed) : reply(judged);
     } catch (cause) {
-      return letIn("internal", cause, exchange.requestId);
+      return failed(cause);
     }
   };
   return (Object.keys(headerSets) as SetPath[]).map((path) => ({
@@ -102,16 +119,27 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
       description:
         "204 lets in, 401 asks for a challenge, 403 blocks; nothing but a verdict gives 401 or 403. A wrong key, an inactive " +
         "subscription or a failure lets in and says so in `X-Verdict-Error`. What the visitor asked for is read from " +
-        `\`${headerSets[path].prefix}\` only, which the proxy has to set; the query counts for nothing.`,
+        `\`${headerSets[path].prefix}\` only, which the proxy has to set; the query of this call counts for nothing. With request scoring on, the ` +
+        "visitor's request is judged as by `POST /v1/verdict`, from the headers that the proxy passes on.",
       refusesNobody: true,
       answers: { 204: "empty", 401: { contentType: "text/html" }, 403: { contentType: "text/html" } },
     },
-    handleRaw: (exchange, req) => exchange.send(answer(exchange, req, path)),
+    handleRaw: (exchange, req) => {
+      const reply = answer(exchange, req, path);
+      if (!(reply instanceof Promise)) {
+        exchange.send(reply);
+        return;
+      }
+      exchange.wait();
+      void reply.then((each) => exchange.send(each));
+    },
   }));
 }
 
 /** Values by lower-case name. */
 type SentHeaders = ReadonlyMap<string, string>;
+/** Lines as they came, names in small letters. */
+type SentLines = readonly (readonly [name: string, value: string])[];
 
 /** Names whose lines make one list, and what joins them. */
 const joiners: ReadonlyMap<string, string> = new Map([
@@ -134,6 +162,16 @@ function sentHeaders(req: HttpRequest): SentHeaders {
   return headers;
 }
 
+function sentLines(req: HttpRequest): SentLines {
+  const lines: [string, string][] = [];
+  req.forEach((name, value) => lines.push([name, value]));
+  return lines;
+}
+
+function isJudged({ requestScoring = defaultRequestScoring }: KeyHolder["project"]): boolean {
+  return requestScoring.enabled;
+}
+
 /**
  * By either header: a visitor's own `Authorization`, which the proxy may pass on, must not spoil the key that the proxy sends in the
  * other one.
@@ -145,15 +183,37 @@ function holderOf(credentials: Credentials, headers: SentHeaders): KeyHolder | n
   );
 }
 
-function verdictReply(
+function questionOf(
   services: ForwardAuthServices,
+  { socketAddress }: Exchange,
+  headers: SentHeaders,
+  lines: SentLines,
+  names: (typeof headerSets)[SetPath]["names"],
+): VerdictQuestion {
+  const trimming = untrimmed();
+  const { ja4Header } = services;
+  const question = forwardedQuestion(
+    {
+      lines,
+      context: contextOf(services, headers, names),
+      sessionToken: sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie")),
+      target: headers.get(names.uri) ?? "",
+      ja4Header,
+      isTrusted: ja4Header !== "" && services.isTrusted(socketAddress),
+    },
+    trimming,
+  );
+  services.onTrimmed(trimming);
+  return question;
+}
+
+function verdictReply(
+  verdict: Verdict,
   holder: KeyHolder,
   headers: SentHeaders,
   context: RequestContext,
   requestId: string,
 ): Reply {
-  const token = sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie"));
-  const { verdict } = services.verdicts.answer(holder.project, token, context);
   const status = statusOfAction[verdict.action];
   const shown = verdictHeaders(verdict);
   if (status === 204) return { status, headers: shown };
@@ -205,8 +265,8 @@ function contextOf(
   const uri = sent(names.uri);
   const path = rulePath(uri);
   if (path !== undefined) context.path = ownPart(path, uri);
-  const method = sent(names.method);
-  if (/^[A-Za-z]{1,20}$/.test(method)) context.method = method.toUpperCase();
+  const method = goodMethod(sent(names.method));
+  if (method !== undefined) context.method = method;
   const host = sent(names.host);
   if (host !== "") context.host = boundedValue(host);
   const hops = sent(names.ip);

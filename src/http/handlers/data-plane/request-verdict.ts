@@ -4,7 +4,6 @@
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { Credentials, KeyHolder } from "../../../auth/credentials.js";
-import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import {
@@ -24,7 +23,7 @@ export interface RequestVerdictServices {
   readonly requestVerdicts: RequestVerdicts;
   /** Canonical text of an address, or undefined for what is none. */
   readonly canonicalIp: (text: string) => string | undefined;
-  /** Told of requests that were not taken as they came. */
+  /** Told of every request, of what was not taken as it came. */
   readonly onTrimmed: (trimming: Trimming) => void;
   /** Call before anything is read for a request. */
   readonly onTurn: () => void;
@@ -76,9 +75,8 @@ function answer(services: RequestVerdictServices, exchange: Exchange, { project 
     exchange.send(refusal(question));
     return;
   }
-  const { isCut, isIgnored, isOver } = question.trimming;
-  if (isCut || isIgnored || isOver) services.onTrimmed(question.trimming);
-  const judged = services.requestVerdicts.judge(project, question satisfies VerdictQuestion);
+  services.onTrimmed(question.trimming);
+  const judged = services.requestVerdicts.judge(project, question);
   if (judged instanceof Promise) void judged.then((each) => exchange.send(replyOf(each)));
   else exchange.send(replyOf(judged));
 }

@@ -12,7 +12,7 @@ import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import { goodMethod } from "./request-context.js";
 
-/** What of a request was not taken as it came. */
+/** What of a request was not taken as it came; all false to begin with. */
 export interface Trimming {
   /** A value was cut. */
   isCut: boolean;
@@ -20,6 +20,10 @@ export interface Trimming {
   isOver: boolean;
   /** A field or a header of a wrong type, or a value that is none of its field. */
   isIgnored: boolean;
+}
+
+export function untrimmed(): Trimming {
+  return { isCut: false, isOver: false, isIgnored: false };
 }
 
 export interface DecodedQuestion extends VerdictQuestion {
@@ -35,7 +39,7 @@ export function decodeVerdictBody(
   if (body instanceof Refusal) return body;
   const { session_token: token, request } = body;
   if (!isObject(request)) return refuse("invalidPayload", "request must be an object");
-  const trimming: Trimming = { isCut: false, isOver: false, isIgnored: false };
+  const trimming = untrimmed();
   const text = (name: string): string | undefined => {
     const value = request[name];
     if (value === undefined || value === null) return undefined;
@@ -50,12 +54,8 @@ export function decodeVerdictBody(
     if (sent !== undefined && value === undefined) trimming.isIgnored = true;
     return value;
   };
-  const cut = (sent: string): string | undefined => {
-    if (sent.length > limits.contextValueMax) trimming.isCut = true;
-    return boundedValue(sent) || undefined;
-  };
-
   const lines = new HeaderLines(trimming);
+  const cut = (sent: string): string | undefined => lines.bounded(sent) || undefined;
   const form = readHeaders(lines, request["headers"]);
   const { headers } = lines;
   const context: RequestContext = {};
@@ -102,8 +102,14 @@ export class HeaderLines {
       return;
     }
     const bound = name.length >= 9 && signatureFields.has(name.toLowerCase()) ? limits.signatureFieldMax : valueMax;
-    if (name.length > valueMax || value.length > bound) this.#trimming.isCut = true;
-    headers.push([boundedValue(name), bound === valueMax ? boundedValue(value) : value.slice(0, bound)]);
+    if (value.length > bound) this.#trimming.isCut = true;
+    headers.push([this.bounded(name), bound === valueMax ? boundedValue(value) : value.slice(0, bound)]);
+  }
+
+  /** A value by itself. */
+  bounded(value: string): string {
+    if (value.length > valueMax) this.#trimming.isCut = true;
+    return boundedValue(value);
   }
 
   ignore(): void {

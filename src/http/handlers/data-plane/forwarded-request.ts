@@ -1,0 +1,65 @@
+/** A visitor's request as a proxy passes it on to forward-auth: the question that is asked about it. */
+import type { VerdictQuestion } from "../../../contract/judged-request.js";
+import type { RequestContext } from "../../../contract/verdict.js";
+import { HeaderLines, type Trimming } from "./verdict-body.js";
+
+/** Lines of the request that the proxy makes itself, and those that hold its key. */
+const ofProxy: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "content-length",
+  "authorization",
+  "x-service-private-key",
+  "forwarded",
+  "via",
+  "x-real-ip",
+]);
+/** Says whether the visitor came by TLS, which decides what a browser sends. */
+const proto = "x-forwarded-proto";
+
+export interface Forwarded {
+  /** Lines as they came. */
+  readonly lines: readonly (readonly [name: string, value: string])[];
+  readonly context: RequestContext;
+  readonly sessionToken: string | null;
+  /** The request target with its query, "" where it is not told. */
+  readonly target: string;
+  /** Header of the visitor's JA4, "" for none; and whether the proxy is one that is believed. */
+  readonly ja4Header: string;
+  readonly isTrusted: boolean;
+}
+
+/** Empty values are missing ones: some proxies send a line for each header that they know. */
+export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): VerdictQuestion {
+  const { lines, context, sessionToken, target, ja4Header, isTrusted } = forwarded;
+  const visitors = new HeaderLines(trimming);
+  if (context.host !== undefined) visitors.add("host", context.host);
+  let ja4 = "";
+  for (const [name, value] of lines) {
+    if (name === ja4Header) ja4 = value;
+    else if (value !== "" && isVisitors(name)) visitors.add(name, value);
+  }
+  return {
+    sessionToken,
+    request: {
+      context,
+      headers: visitors.headers,
+      isAsReceived: false,
+      httpVersion: undefined,
+      ja4: isTrusted && ja4 !== "" ? visitors.bounded(ja4) : undefined,
+    },
+    hasHeaders: true,
+    target: target === "" ? undefined : target,
+  };
+}
+
+function isVisitors(name: string): boolean {
+  if (name.startsWith("x-forwarded-")) return name === proto;
+  return !ofProxy.has(name) && !name.startsWith("x-original-");
+}
