@@ -4,7 +4,7 @@
  * first, so that replays meet their originals. Usage: quality [train|dev|all] [sdk|system|moves].
  */
 import { fileURLToPath } from "node:url";
-import type { RequestFacts } from "../src/contract/evidence.js";
+import type { RequestFacts } from "../src/contract/header-facts.js";
 import { foldBatch } from "../src/engines/fold-batch.js";
 import { cornerHashes, foldCornerOwners } from "../src/engines/path-corners.js";
 import { shingleHashes } from "../src/engines/path-shingles.js";

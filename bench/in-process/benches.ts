@@ -2,12 +2,14 @@
 import { decodeBench } from "./decode.js";
 import { enginesBench } from "./engines.js";
 import { foldBench } from "./fold.js";
+import { headersBench } from "./headers.js";
 import { requestsBench } from "./requests.js";
 import { rulesBench } from "./rules.js";
 import { storeBench } from "./store.js";
 import type { TimedRow } from "./timed.js";
 
 export const inProcessBenches: Readonly<Record<string, () => TimedRow[]>> = {
+  headers: headersBench,
   decode: decodeBench,
   fold: foldBench,
   engines: enginesBench,

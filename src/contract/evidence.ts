@@ -3,21 +3,11 @@
  * (features folded from events, facts of the request) -> engine results; time and counts arrive here as evidence.
  */
 
-import type { HeaderFacts } from "./header-facts.js";
-
 export const engineNames = ["heuristics", "js_detection", "behavioral"] as const;
 export type EngineName = (typeof engineNames)[number];
 
 /** The score of what nothing speaks against and little for. */
 export const neutralScore = 60;
-
-/** Facts of one ingest request that the client does not put in its events. Header values are cut to 512 characters. */
-export interface RequestFacts extends HeaderFacts {
-  /** Server clock when the batch arrived, ms since the epoch. */
-  readonly nowMs: number;
-  /** Visitor's address in canonical text: the socket's, or from `X-Forwarded-For` behind a trusted proxy. */
-  readonly ip: string;
-}
 
 /**
  * Counts that one session alone can't know, kept by the store with bounds and expiry, read inside the write transaction.

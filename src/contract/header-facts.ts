@@ -40,10 +40,46 @@ export type HeaderFacts = { readonly [Field in FieldsOf<typeof batchHeaders>]: s
 /** The same of a judged request. */
 export type JudgedHeaderFacts = { readonly [Field in FieldsOf<typeof judgedHeaders>]: string };
 
-/** Facts of which each field is what `value` says. */
-export function headerFactsOf(value: (position: number) => string): HeaderFacts {
-  return Object.fromEntries(batchHeaders.map(({ field }, position) => [field, value(position)])) as HeaderFacts;
+/** Those of a request without any of them. */
+export const noHeaders = Object.fromEntries(batchHeaders.map(({ field }) => [field, ""])) as HeaderFacts;
+
+/** Facts of one ingest request that the client does not put in its events. Header values are cut to 512 characters. */
+export interface RequestFacts extends HeaderFacts {
+  /** Server clock when the batch arrived, ms since the epoch. */
+  readonly nowMs: number;
+  /** Visitor's address in canonical text: the socket's, or from `X-Forwarded-For` behind a trusted proxy. */
+  readonly ip: string;
 }
 
-/** Those of a request without any of them. */
-export const noHeaders: HeaderFacts = headerFactsOf(() => "");
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/**
+ * Facts before they are filled in. All of them are copies of this one, for V8 copies an object of fixed shape in 30 ns, and takes 2 µs to
+ * add two fields to one of thirteen. Parsed, because an object that is put together field by field has no fixed shape.
+ */
+const blankFacts: RequestFacts = JSON.parse(JSON.stringify({ ...noHeaders, nowMs: 0.5, ip: "" }));
+
+const fields = batchHeaders.map(({ field }) => field);
+
+/** Whether the lines say the same. */
+export function isSameHeaders(one: HeaderFacts, other: HeaderFacts): boolean {
+  for (let position = 0; position < fields.length; position++) {
+    if (one[fields[position]!] !== other[fields[position]!]) return false;
+  }
+  return true;
+}
+
+/** Header facts of which each field is what `value` says for its position in the table. */
+export function headerFactsOf(value: (position: number) => string): HeaderFacts {
+  const facts: Writable<RequestFacts> = { ...blankFacts };
+  for (let position = 0; position < fields.length; position++) facts[fields[position]!] = value(position);
+  return facts;
+}
+
+/** Facts of a request with these lines. */
+export function requestFactsOf(headers: HeaderFacts, nowMs: number, ip: string): RequestFacts {
+  const facts = { ...headers } as Writable<RequestFacts>;
+  facts.nowMs = nowMs;
+  facts.ip = ip;
+  return facts;
+}

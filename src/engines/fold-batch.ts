@@ -4,7 +4,8 @@
  */
 
 import type { EventPayload, IngestEvent } from "../contract/events.js";
-import type { RequestFacts, Surroundings } from "../contract/evidence.js";
+import type { Surroundings } from "../contract/evidence.js";
+import type { RequestFacts } from "../contract/header-facts.js";
 import { isoTimeMs, receivedAtMs } from "../contract/iso-time.js";
 import { limits } from "../limits.js";
 import { environmentKeys, foldEnvironment, foldTiming } from "./fold-environment.js";

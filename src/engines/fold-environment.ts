@@ -1,7 +1,7 @@
 /** Folds what the page's environment and its timing report into the features. The latest report of a fact stands. */
 
 import type { EventPayload } from "../contract/events.js";
-import type { RequestFacts } from "../contract/evidence.js";
+import type { RequestFacts } from "../contract/header-facts.js";
 import { F, type SessionFeatures, setText, T } from "./session-features.js";
 
 type Fact = EventPayload["plugins"];

@@ -1,5 +1,6 @@
 /** Folds the facts of one ingest request (headers, address, counts kept by the store) into the features. */
-import type { RequestFacts, Surroundings } from "../contract/evidence.js";
+import type { Surroundings } from "../contract/evidence.js";
+import type { RequestFacts } from "../contract/header-facts.js";
 import { isPublicAddress } from "../contract/public-address.js";
 import { claimsOf } from "./agent-claims.js";
 import { browserFamilies, claimedSystems } from "./claimed-browser.js";

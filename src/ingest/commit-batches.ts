@@ -5,7 +5,8 @@
 import type { Credentials, KeyHolder } from "../auth/credentials.js";
 import { addressProof } from "../contract/address-proof.js";
 import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.js";
-import type { LastRequest, RequestFacts } from "../contract/evidence.js";
+import type { LastRequest } from "../contract/evidence.js";
+import type { RequestFacts } from "../contract/header-facts.js";
 import type { Plans } from "../contract/plans.js";
 import type { IpStorage } from "../contract/scoring-worker.js";
 import { newVerdictPart, type VerdictPart } from "../contract/session.js";

@@ -9,7 +9,14 @@
  * | 16 | f64 server clock, ms                                                                            |
  * | 24 | own texts, block, body; texts are joined by line feeds, which no header can hold                |
  */
-import type { RequestFacts } from "../contract/evidence.js";
+import {
+  batchHeaders,
+  type HeaderFacts,
+  headerFactsOf,
+  isSameHeaders,
+  type RequestFacts,
+  requestFactsOf,
+} from "../contract/header-facts.js";
 import { verifiedBotCategories } from "../contract/verdict.js";
 import { crawlerClaims, unidentified, type VisitorIdentity } from "../contract/visitor.js";
 import { limits } from "../limits.js";
@@ -30,6 +37,8 @@ export interface IngestRequest {
   /** False for a batch that is recorded but not scored, because the service is under load. */
   readonly score: boolean;
   readonly facts: RequestFacts;
+  /** What `facts` was made of, where the reader of header lines gave it: the same object for the same lines, which saves comparing them. */
+  readonly headers?: HeaderFacts;
   readonly body: Buffer;
 }
 
@@ -44,49 +53,16 @@ const blocksMax = 256;
 /** What a request's headers say that is the same for all of a visitor's batches, as bytes. */
 interface HeaderBlock {
   readonly siteKey: string;
-  readonly facts: RequestFacts;
+  readonly headers: HeaderFacts;
   readonly bytes: Buffer;
 }
 
-function isOf({ siteKey, facts }: HeaderBlock, request: UnscoredRequest): boolean {
-  const other = request.facts;
-  return (
-    siteKey === request.siteKey &&
-    facts.userAgent === other.userAgent &&
-    facts.acceptLanguage === other.acceptLanguage &&
-    facts.accept === other.accept &&
-    facts.acceptEncoding === other.acceptEncoding &&
-    facts.origin === other.origin &&
-    facts.referer === other.referer &&
-    facts.secChUa === other.secChUa &&
-    facts.secChUaMobile === other.secChUaMobile &&
-    facts.secChUaPlatform === other.secChUaPlatform &&
-    facts.secFetchSite === other.secFetchSite &&
-    facts.secFetchMode === other.secFetchMode &&
-    facts.secFetchDest === other.secFetchDest &&
-    facts.contentType === other.contentType
-  );
+function isOf(block: HeaderBlock, { siteKey, headers, facts }: UnscoredRequest): boolean {
+  return siteKey === block.siteKey && (headers === block.headers || isSameHeaders(block.headers, facts));
 }
 
 function blockBytes({ siteKey, facts }: UnscoredRequest): Buffer {
-  return Buffer.from(
-    [
-      siteKey,
-      facts.userAgent,
-      facts.acceptLanguage,
-      facts.accept,
-      facts.acceptEncoding,
-      facts.origin,
-      facts.referer,
-      facts.secChUa,
-      facts.secChUaMobile,
-      facts.secChUaPlatform,
-      facts.secFetchSite,
-      facts.secFetchMode,
-      facts.secFetchDest,
-      facts.contentType,
-    ].join("\n"),
-  );
+  return Buffer.from([siteKey, ...batchHeaders.map(({ field }) => facts[field])].join("\n"));
 }
 
 /** The header blocks of late, so that each is put into bytes once and not once a batch. For all frames of a thread. */
@@ -99,7 +75,7 @@ export class HeaderBlocks {
     const known = this.#byAgent.get(userAgent);
     if (known !== undefined && isOf(known, request)) return known;
     if (this.#byAgent.size >= blocksMax) this.#byAgent.clear();
-    const block = { siteKey: request.siteKey, facts: request.facts, bytes: blockBytes(request) };
+    const block = { siteKey: request.siteKey, headers: request.headers ?? request.facts, bytes: blockBytes(request) };
     this.#byAgent.set(userAgent, block);
     return block;
   }
@@ -215,24 +191,24 @@ function ownTexts(request: UnscoredRequest, score: boolean): string {
 export function readFrame(frame: Uint8Array): IngestRequest[] {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
   const requests: IngestRequest[] = [];
-  const blocks: string[][] = [];
+  const blocks: { readonly siteKey: string; readonly headers: HeaderFacts }[] = [];
   let at = 0;
   while (at < bytes.length) {
     const textsAt = at + headBytes;
     const blockAt = textsAt + bytes.readUInt32LE(at + 4);
     const bodyAt = blockAt + bytes.readUInt32LE(at + 8);
     const end = bodyAt + bytes.readUInt32LE(at);
-    if (bodyAt > blockAt) blocks.push(bytes.toString("utf8", blockAt, bodyAt).split("\n"));
+    if (bodyAt > blockAt) blocks.push(readBlock(bytes.toString("utf8", blockAt, bodyAt)));
     const texts = bytes.toString("utf8", textsAt, blockAt).split("\n");
-    const block = blocks[bytes.readUInt32LE(at + 12)]!;
+    const { siteKey, headers } = blocks[bytes.readUInt32LE(at + 12)]!;
     requests.push({
-      siteKey: block[0]!,
+      siteKey,
       idempotencyKey: texts[2] === "" ? null : texts[2]!.slice(1),
       score: texts[0] === "1",
       identifies: texts[3] ?? "",
       ...(texts[7] !== undefined && { projectId: Number(texts[7]) }),
       identity: texts.length === 3 ? unidentified : readIdentity(texts),
-      facts: readFacts(block, bytes.readDoubleLE(at + 16), texts[1]!),
+      facts: requestFactsOf(headers, bytes.readDoubleLE(at + 16), texts[1]!),
       body: bytes.subarray(bodyAt, end),
     });
     at = end;
@@ -240,32 +216,16 @@ export function readFrame(frame: Uint8Array): IngestRequest[] {
   return requests;
 }
 
+function readBlock(block: string): { siteKey: string; headers: HeaderFacts } {
+  const texts = block.split("\n");
+  return { siteKey: texts[0]!, headers: headerFactsOf((position) => texts[1 + position]!) };
+}
+
 function readIdentity(texts: readonly string[]): VisitorIdentity {
   const category = verifiedBotCategories.find((each) => each === texts[5]);
   return {
     verifiedBot: category === undefined ? null : { name: texts[6]!, category },
     crawlerClaim: crawlerClaims.find((each) => each === texts[4]) ?? "none",
-  };
-}
-
-/** Spelled out rather than looped: the object keeps one shape, which the engines read on every batch. */
-function readFacts(block: readonly string[], nowMs: number, ip: string): RequestFacts {
-  return {
-    nowMs,
-    ip,
-    userAgent: block[1]!,
-    acceptLanguage: block[2]!,
-    accept: block[3]!,
-    acceptEncoding: block[4]!,
-    origin: block[5]!,
-    referer: block[6]!,
-    secChUa: block[7]!,
-    secChUaMobile: block[8]!,
-    secChUaPlatform: block[9]!,
-    secFetchSite: block[10]!,
-    secFetchMode: block[11]!,
-    secFetchDest: block[12]!,
-    contentType: block[13]!,
   };
 }
 

@@ -3,7 +3,8 @@
  * transaction: paths are noted in the project's memory as far as the visitor's room there goes.
  */
 import type { IngestEvent } from "../contract/events.js";
-import type { RequestFacts, Surroundings } from "../contract/evidence.js";
+import type { Surroundings } from "../contract/evidence.js";
+import type { RequestFacts } from "../contract/header-facts.js";
 import { cornerHashes, foldCornerOwners } from "../engines/path-corners.js";
 import { shingleHashes } from "../engines/path-shingles.js";
 import { turnHashes } from "../engines/path-turns.js";

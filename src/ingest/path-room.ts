@@ -2,7 +2,7 @@
  * How much a session may put into its project's memory of pointer paths, so that nobody flushes it: shares are granted as they are used,
  * so many a session and so many the address (the /64 of IPv6) in two hours. Replays are looked for in every batch all the same.
  */
-import type { RequestFacts } from "../contract/evidence.js";
+import type { RequestFacts } from "../contract/header-facts.js";
 import { isPublicAddress } from "../contract/public-address.js";
 import { F, type SessionFeatures } from "../engines/session-features.js";
 import { limits } from "../limits.js";

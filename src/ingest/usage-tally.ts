@@ -1,7 +1,7 @@
 /** Counts of one write transaction: events against the account's quota, events and sessions of a project's hour. */
 
 import type { Account, Traffic } from "../contract/entities.js";
-import type { RequestFacts } from "../contract/evidence.js";
+import type { RequestFacts } from "../contract/header-facts.js";
 import type { Plans } from "../contract/plans.js";
 import { hourOf, monthOf } from "../store/keys.js";
 import type { SessionStore } from "../store/session-store.js";

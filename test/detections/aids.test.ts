@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import type { EventPayload, IngestEvent, PointRow, StrokeRow } from "../../src/contract/events.js";
-import type { RequestFacts } from "../../src/contract/evidence.js";
+import type { RequestFacts } from "../../src/contract/header-facts.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { bandOf } from "../../src/verdict/bands.js";
 import {

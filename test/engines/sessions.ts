@@ -1,7 +1,8 @@
 /** Sessions for tests and measurements: the request of a plain Chrome, its environment, and events from pointer paths. */
 
 import type { EventPayload, EventType, IngestEvent, PointRow } from "../../src/contract/events.js";
-import type { LastRequest, RequestFacts, Surroundings } from "../../src/contract/evidence.js";
+import type { LastRequest, Surroundings } from "../../src/contract/evidence.js";
+import type { RequestFacts } from "../../src/contract/header-facts.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { newFeatures, type SessionFeatures } from "../../src/engines/session-features.js";
 

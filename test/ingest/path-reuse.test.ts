@@ -1,7 +1,7 @@
 /** What is known of a batch's paths: copies, however they were delivered, and the same visitor's events sent once more. */
 import t, { type Test } from "tap";
 import type { IngestEvent } from "../../src/contract/events.js";
-import type { RequestFacts } from "../../src/contract/evidence.js";
+import type { RequestFacts } from "../../src/contract/header-facts.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";
 import { combine, runEngines } from "../../src/engines/score.js";

@@ -6,7 +6,7 @@
 import fastify, { type FastifyRequest } from "fastify";
 import { Redis } from "ioredis";
 import type { IngestBatch } from "../../../src/contract/events.js";
-import type { RequestFacts } from "../../../src/contract/evidence.js";
+import { batchHeaders, headerFactsOf, type RequestFacts, requestFactsOf } from "../../../src/contract/header-facts.js";
 import { detections } from "../../../src/detections/catalogue.js";
 import { bandOf } from "../../../src/verdict/bands.js";
 import { failOpenReason, findingReason } from "../../../src/verdict/reason.js";
@@ -88,24 +88,8 @@ function headerOf({ headers }: FastifyRequest, name: string): string | undefined
 }
 
 function factsOf(request: FastifyRequest): RequestFacts {
-  const header = (name: string): string => headerOf(request, name) ?? "";
-  return {
-    nowMs: Date.now(),
-    ip: request.ip,
-    userAgent: header("user-agent"),
-    acceptLanguage: header("accept-language"),
-    accept: header("accept"),
-    acceptEncoding: header("accept-encoding"),
-    origin: header("origin"),
-    referer: header("referer"),
-    secChUa: header("sec-ch-ua"),
-    secChUaMobile: header("sec-ch-ua-mobile"),
-    secChUaPlatform: header("sec-ch-ua-platform"),
-    secFetchSite: header("sec-fetch-site"),
-    secFetchMode: header("sec-fetch-mode"),
-    secFetchDest: header("sec-fetch-dest"),
-    contentType: header("content-type"),
-  };
+  const headers = headerFactsOf((position) => headerOf(request, batchHeaders[position]!.name) ?? "");
+  return requestFactsOf(headers, Date.now(), request.ip);
 }
 
 await app.listen({ host: "127.0.0.1", port: 0 });

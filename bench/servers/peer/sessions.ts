@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { IngestBatch, IngestEvent } from "../../../src/contract/events.js";
-import type { RequestFacts } from "../../../src/contract/evidence.js";
+import type { RequestFacts } from "../../../src/contract/header-facts.js";
 import { newVerdictPart, type VerdictPart } from "../../../src/contract/session.js";
 import { foldBatch } from "../../../src/engines/fold-batch.js";
 import { scoreSession } from "../../../src/engines/score-session.js";

@@ -3,12 +3,10 @@
  * ones again and again: one reader serves all requests, and values that were seen before are not looked at twice.
  */
 import type { HttpRequest } from "uWebSockets.js";
-import { type HeaderFacts, noHeaders } from "../../../contract/header-facts.js";
+import { batchHeaders, type HeaderFacts, headerFactsOf } from "../../../contract/header-facts.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import { Framing } from "../../framing.js";
-
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 export interface IngestHeaders {
   readonly siteKey: string;
@@ -28,14 +26,33 @@ export interface IngestHeaders {
 /** User agents whose latest header lines are kept, unless one is longer than what is looked at: at most 2 MB. */
 const keptMax = 256;
 
+/**
+ * The table's names by length and one character, which together tell them all apart: a name is compared with one at most. To look it up in
+ * a map takes longer.
+ */
+const slots: ({ readonly name: string; readonly position: number } | undefined)[] = Array.from({ length: 32 * 32 });
+for (const [position, { name }] of batchHeaders.entries()) {
+  if (slots[slotOf(name)] !== undefined)
+    throw new Error(`${name} has the slot of another header: choose another character`);
+  slots[slotOf(name)] = { name, position };
+}
+
+function slotOf(name: string): number {
+  const { length } = name;
+  return length < 32 ? (length << 5) | (name.charCodeAt(length - 4) & 31) : 0;
+}
+
+const agentPosition = batchHeaders.findIndex(({ field }) => field === "userAgent");
+
 /** Good for any number of requests, one after the other. */
 export class IngestHeaderReader {
   #siteKey = "";
   #idempotencyKey: string | null = null;
   #forwardedFor = "";
   #framing = new Framing();
+  /** Values by position in the table; "" for a line that did not come. */
   #lines = noLines();
-  readonly #known = new Map<string, { readonly lines: HeaderFacts; readonly facts: HeaderFacts }>();
+  readonly #known = new Map<string, { readonly lines: readonly string[]; readonly facts: HeaderFacts }>();
   readonly #take = (name: string, value: string): void => this.#line(name, value);
 
   /** Call in the synchronous callback. */
@@ -44,7 +61,7 @@ export class IngestHeaderReader {
     this.#idempotencyKey = null;
     this.#forwardedFor = "";
     this.#framing.begin();
-    clear(this.#lines);
+    this.#lines.fill("");
     req.forEach(this.#take);
     return {
       siteKey: this.#siteKey,
@@ -59,54 +76,31 @@ export class IngestHeaderReader {
 
   #facts(): HeaderFacts {
     const lines = this.#lines;
-    const known = this.#known.get(lines.userAgent);
+    const agent = lines[agentPosition]!;
+    const known = this.#known.get(agent);
     if (known !== undefined && isSame(known.lines, lines)) return known.facts;
-    const facts = bounded(lines);
-    if (names.some((name) => lines[name].length > limits.contextValueMax)) return facts;
+    const facts = headerFactsOf((position) => boundedValue(lines[position]!));
+    if (lines.some((line) => line.length > limits.contextValueMax)) return facts;
     if (this.#known.size >= keptMax) this.#known.clear();
-    this.#known.set(lines.userAgent, { lines, facts });
+    this.#known.set(agent, { lines, facts });
     this.#lines = noLines();
     return facts;
   }
 
-  /** By length first: to compare a name with all that are known, or to look it up, takes longer. Names come in lower case. */
+  /** Names come in lower case. */
   #line(name: string, value: string): void {
-    const lines = this.#lines;
+    const slot = slots[slotOf(name)];
+    if (slot !== undefined && slot.name === name) {
+      this.#lines[slot.position] = value;
+      return;
+    }
     switch (name.length) {
-      case 6:
-        if (name === "accept") lines.accept = value;
-        else if (name === "origin") lines.origin = value;
-        return;
-      case 7:
-        if (name === "referer") lines.referer = value;
-        return;
-      case 9:
-        if (name === "sec-ch-ua") lines.secChUa = value;
-        return;
-      case 10:
-        if (name === "user-agent") lines.userAgent = value;
-        return;
-      case 12:
-        if (name === "content-type") lines.contentType = value;
-        return;
-      case 14:
-        if (name === "sec-fetch-site") lines.secFetchSite = value;
-        else if (name === "sec-fetch-mode") lines.secFetchMode = value;
-        else if (name === "sec-fetch-dest") lines.secFetchDest = value;
-        else this.#framing.take(name, value);
-        return;
       case 15:
-        if (name === "accept-language") lines.acceptLanguage = value;
-        else if (name === "accept-encoding") lines.acceptEncoding = value;
-        else if (name === "idempotency-key") this.#idempotencyKey = value;
+        if (name === "idempotency-key") this.#idempotencyKey = value;
         else if (name === "x-forwarded-for") this.#forwardedFor += this.#forwardedFor === "" ? value : `, ${value}`;
-        return;
-      case 16:
-        if (name === "sec-ch-ua-mobile") lines.secChUaMobile = value;
         return;
       case 18:
         if (name === "x-service-site-key") this.#siteKey = value;
-        else if (name === "sec-ch-ua-platform") lines.secChUaPlatform = value;
         return;
       default:
         this.#framing.take(name, value);
@@ -114,48 +108,11 @@ export class IngestHeaderReader {
   }
 }
 
-function noLines(): Writable<HeaderFacts> {
-  return { ...noHeaders };
+function noLines(): string[] {
+  return batchHeaders.map(() => "");
 }
 
-const names = Object.keys(noHeaders) as readonly (keyof HeaderFacts)[];
-
-function clear(lines: Writable<HeaderFacts>): void {
-  lines.userAgent = "";
-  lines.acceptLanguage = "";
-  lines.accept = "";
-  lines.acceptEncoding = "";
-  lines.origin = "";
-  lines.referer = "";
-  lines.secChUa = "";
-  lines.secChUaMobile = "";
-  lines.secChUaPlatform = "";
-  lines.secFetchSite = "";
-  lines.secFetchMode = "";
-  lines.secFetchDest = "";
-  lines.contentType = "";
-}
-
-function isSame(one: HeaderFacts, other: HeaderFacts): boolean {
-  return (
-    one.userAgent === other.userAgent &&
-    one.acceptLanguage === other.acceptLanguage &&
-    one.accept === other.accept &&
-    one.acceptEncoding === other.acceptEncoding &&
-    one.origin === other.origin &&
-    one.referer === other.referer &&
-    one.secChUa === other.secChUa &&
-    one.secChUaMobile === other.secChUaMobile &&
-    one.secChUaPlatform === other.secChUaPlatform &&
-    one.secFetchSite === other.secFetchSite &&
-    one.secFetchMode === other.secFetchMode &&
-    one.secFetchDest === other.secFetchDest &&
-    one.contentType === other.contentType
-  );
-}
-
-function bounded(lines: HeaderFacts): HeaderFacts {
-  const facts = noLines();
-  for (const name of names) facts[name] = boundedValue(lines[name]);
-  return facts;
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  for (let position = 0; position < one.length; position++) if (one[position] !== other[position]) return false;
+  return true;
 }

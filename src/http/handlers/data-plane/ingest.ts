@@ -1,7 +1,7 @@
 /** `POST /v1/events`: takes the batch off the socket and gives it to the queue; a scoring worker does the rest. */
 import type { Credentials } from "../../../auth/credentials.js";
 import type { IngestAnswer } from "../../../contract/events.js";
-import type { RequestFacts } from "../../../contract/evidence.js";
+import { requestFactsOf } from "../../../contract/header-facts.js";
 import type { Trails } from "../../../control-plane/trails.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { IngestOutcome } from "../../../ingest/commit-batches.js";
@@ -86,24 +86,8 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
     exchange.send(shed);
     return;
   }
-  const { facts: lines } = headers;
-  const facts: RequestFacts = {
-    nowMs: services.now(),
-    ip: services.clientIp(exchange.socketAddress, headers.forwardedFor),
-    userAgent: lines.userAgent,
-    acceptLanguage: lines.acceptLanguage,
-    accept: lines.accept,
-    acceptEncoding: lines.acceptEncoding,
-    origin: lines.origin,
-    referer: lines.referer,
-    secChUa: lines.secChUa,
-    secChUaMobile: lines.secChUaMobile,
-    secChUaPlatform: lines.secChUaPlatform,
-    secFetchSite: lines.secFetchSite,
-    secFetchMode: lines.secFetchMode,
-    secFetchDest: lines.secFetchDest,
-    contentType: lines.contentType,
-  };
+  const ip = services.clientIp(exchange.socketAddress, headers.forwardedFor);
+  const facts = requestFactsOf(headers.facts, services.now(), ip);
   exchange.readBody({
     bytesMax: limits.ingestBodyBytesMax,
     isAnonymous: headers.siteKey === "",
@@ -117,6 +101,7 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
         siteKey: headers.siteKey,
         idempotencyKey: headers.idempotencyKey,
         facts,
+        headers: headers.facts,
         identity: services.identities.peek(facts.ip, facts.userAgent),
         identifies: "",
         body,
