@@ -133,6 +133,57 @@ export const clickDetections = [
     staysQuiet: { repeatedSteps: 0.8, stepPairs: 25, shortHoldShare: 1.0, shortDwellShare: 1.0, cleanDispatch: true },
   }),
   detection({
+    id: 300508,
+    slug: "pointer-without-travel",
+    engine: "behavioral",
+    state: "scoring",
+    meaning:
+      "Fingers hold the button and the keys as long as fingers do, but the pointer leaps from click to click and never travels.",
+    strength: "moderate",
+    cause: "approach",
+    group: "aid",
+    reads: [
+      "jumpedClickShare",
+      "unmovedClickShare",
+      "shortHoldShare",
+      "shortDwellShare",
+      "clicks",
+      "steps",
+      "browserMobile",
+      "touchPoints",
+    ],
+    when: (e) =>
+      e.jumpedClickShare + e.unmovedClickShare >= 0.8 &&
+      e.clicks >= 4 &&
+      e.steps <= e.clicks &&
+      e.shortHoldShare < 0.1 &&
+      e.shortDwellShare < 0.1 &&
+      e.touchPoints === 0 &&
+      e.browserMobile === false,
+    source:
+      "drivers that move once to each target and wait as people do: 91 %; of people no window. What moves a pointer in leaps for a person clicks for them too, in no time; a touch panel that passes for a mouse has no keyboard",
+    fires: {
+      jumpedClickShare: 1.0,
+      unmovedClickShare: 0.0,
+      shortHoldShare: 0.0,
+      shortDwellShare: 0.0,
+      clicks: 8,
+      steps: 0,
+      browserMobile: false,
+      touchPoints: 0,
+    },
+    staysQuiet: {
+      jumpedClickShare: 1.0,
+      unmovedClickShare: 0.0,
+      shortHoldShare: 1.0,
+      shortDwellShare: 0.0,
+      clicks: 8,
+      steps: 0,
+      browserMobile: false,
+      touchPoints: 0,
+    },
+  }),
+  detection({
     id: 300503,
     slug: "scripted-events",
     engine: "behavioral",

@@ -248,15 +248,43 @@ export const keyDetections = [
     id: 300303,
     slug: "metronome-scrolling",
     engine: "behavioral",
-    state: "experimental",
-    meaning: "Scroll steps come at constant intervals and distances.",
-    strength: "weak",
+    state: "scoring",
+    meaning: "A dozen scrolls and more came at constant intervals, each of the same distance.",
+    strength: "moderate",
     cause: "scroll_rhythm",
-    reads: ["scrollGapVariation", "scrollSameShare", "scrollGapMean"],
-    when: (e) => e.scrollGapVariation < 0.05 && e.scrollSameShare > 0.9 && e.scrollGapMean > 20,
-    source: "timer-driven scrolling; key repeat does so too",
-    fires: { scrollGapVariation: 0.01, scrollSameShare: 1.0, scrollGapMean: 120 },
-    staysQuiet: { scrollGapVariation: 0.6, scrollSameShare: 1.0, scrollGapMean: 120 },
+    group: "aid",
+    reads: [
+      "scrollGapVariation",
+      "scrollSameShare",
+      "scrollGapMean",
+      "scrollGaps",
+      "scrollDistance",
+      "uncausedScrollShare",
+    ],
+    when: (e) =>
+      e.scrollGapVariation < 0.05 &&
+      e.scrollSameShare >= 0.9 &&
+      e.scrollGaps >= 11 &&
+      (e.scrollGapMean > 20 || e.scrollDistance >= 100) &&
+      e.uncausedScrollShare < 0.2,
+    source:
+      "a wheel turned by a timer: at most 0.03, all of 159; 0.11 at least of 318 windows of people, who turn it in flicks. Frames of a page that glides come as evenly, but go few pixels each, and pages that scroll by themselves are told apart",
+    fires: {
+      scrollGapVariation: 0.01,
+      scrollSameShare: 0.95,
+      scrollGapMean: 250,
+      scrollGaps: 14,
+      scrollDistance: 300,
+      uncausedScrollShare: 0.0,
+    },
+    staysQuiet: {
+      scrollGapVariation: 0.01,
+      scrollSameShare: 0.95,
+      scrollGapMean: 17,
+      scrollGaps: 40,
+      scrollDistance: 12,
+      uncausedScrollShare: 0.0,
+    },
   }),
   detection({
     id: 300401,

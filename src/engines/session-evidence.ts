@@ -7,13 +7,16 @@ import { type BrowserFamily, browserFamilies, type ClaimedSystem, claimedSystems
 import { isCleanDispatch } from "./clean-dispatch.js";
 import {
   deviation,
+  flag,
   holdCorrelation,
   holdGapCorrelation,
+  number,
   ratio,
   spreadOf,
   strokeCorrelation,
+  text,
   variation,
-} from "./ratios.js";
+} from "./evidence-values.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
 /** One session's evidence. Shares are 0 to 1, times ms, lengths CSS pixels. */
@@ -210,6 +213,9 @@ export interface SessionEvidence {
   flatTouchShare: number;
   // scroll
   scrolls: number;
+  /** Times of under 2 s between scrolls, and the distance of the last one. */
+  scrollGaps: number;
+  scrollDistance: number;
   scrollGapMean: number;
   scrollGapVariation: number;
   scrollSameShare: number;
@@ -411,6 +417,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     touches: n[F.touches],
     flatTouchShare: ratio(n[F.touchFlat]!, n[F.touches]!, 3),
     scrolls: n[F.scrolls],
+    scrollGaps: n[F.scrollGaps],
+    scrollDistance: Math.abs(n[F.scrollDistance]!),
     scrollGapMean: ratio(n[F.scrollGapSum]!, n[F.scrollGaps]!, scrollsMin),
     scrollGapVariation: hasScrolls
       ? variation(n[F.scrollGaps]!, n[F.scrollGapSum]!, n[F.scrollGapSquares]!, 1)
@@ -483,16 +491,4 @@ function missingKinds(n: readonly number[]): number {
   const accept = n[F.noAccept]! + n[F.libraryAccept]!;
   const encoding = n[F.noAcceptEncoding]! + n[F.noBrotli]!;
   return [language, accept, encoding, n[F.noOrigin]!].filter((count) => count > 0).length;
-}
-
-function flag(value: number): boolean | undefined {
-  return Number.isNaN(value) ? undefined : value === 1;
-}
-
-function number(value: number): number | undefined {
-  return Number.isNaN(value) ? undefined : value;
-}
-
-function text(value: string): string | undefined {
-  return value === "" ? undefined : value;
 }

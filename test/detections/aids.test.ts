@@ -246,6 +246,20 @@ const aids: Record<string, () => IngestEvent[]> = {
         ),
       ),
     ),
+  "a touch panel that passes for a mouse": () => [
+    ...times(8).flatMap((index) => {
+      const each = click(1000 + 1500 * index, { pointer_type: "mouse" });
+      return [path(each.payload.t! - 90, [[0, each.payload.x!, each.payload.y!]], { coalesced: 1 }), each];
+    }),
+    ...notches(2).map((each) => ({ ...each, payload: { ...each.payload, scroll_input: "pointer" } })),
+  ],
+  "a page read on at a key's beat": () => [
+    handMoves(200),
+    click(4200),
+    ...times(14).map((index) =>
+      event("scroll", { t: 5000 + 500 * index + between(-60, 60), dt: 150, dy: 640, count: 9, scroll_input: "key" }),
+    ),
+  ],
   "taps of a touchpad": () => [
     handMoves(200, 5),
     ...times(6).map((index) => click(900 + 900 * index, { dwell: 2, off_center: 0.2 })),

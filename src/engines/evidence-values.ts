@@ -1,5 +1,18 @@
-/** Means, deviations and correlations of the sums that features hold. undefined where there are too few, or all are alike. */
+/** Values of evidence from what features hold: undefined where nothing was observed, too little, or all the same. */
 import { F } from "./session-features.js";
+
+/** Observed or not, of a fact. */
+export function flag(value: number): boolean | undefined {
+  return Number.isNaN(value) ? undefined : value === 1;
+}
+
+export function number(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
+}
+
+export function text(value: string): string | undefined {
+  return value === "" ? undefined : value;
+}
 
 /** `sum` for each of `count`; undefined below `countMin` of them. */
 export function ratio(sum: number, count: number, countMin: number): number | undefined {
