@@ -39,6 +39,10 @@ export async function untilScored({ server, tenant }: Shop, session: string): Pr
   );
 }
 
+/** In a page: the session of its SDK, once there is one. */
+export const sessionScript =
+  "new Promise(done => { const look = () => window.verdictd ? window.verdictd.ready.then(done) : setTimeout(look, 20); look(); })";
+
 export interface ShopAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -1,13 +1,10 @@
 /** A real Chromium and a real Firefox pass verdictd's challenge through each proxy recipe and middleware: a navigation, a form, a script's fetch. */
 import t, { type Test } from "tap";
-import { openShop, type Shop, untilScored } from "../challenge/challenged-site.js";
+import { openShop, type Shop, sessionScript, untilScored } from "../challenge/challenged-site.js";
 import { fronts } from "../challenge/fronts.js";
 import { type Arrive, type Tab, throughPlaywright, throughPuppeteer } from "../sdk/visitor.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { launchFirefox, noFirefox } from "../support/firefox.js";
-
-const readyScript =
-  "new Promise(done => { const look = () => window.verdictd ? window.verdictd.ready.then(done) : setTimeout(look, 20); look(); })";
 
 /** Asks again while the page that is asked goes away: a page that has passed loads itself anew. */
 async function until(tab: Tab, condition: string): Promise<void> {
@@ -31,7 +28,7 @@ async function visit(t: Test, shop: Shop, arrive: Arrive, address: string): Prom
   t.teardown(() => visitor.leave());
   const tab = await visitor.open();
   await tab.goto(address);
-  await untilScored(shop, String(await tab.evaluate(readyScript)));
+  await untilScored(shop, String(await tab.evaluate(sessionScript)));
   return tab;
 }
 
