@@ -102,6 +102,17 @@ export class Bed {
     return () => set(false);
   }
 
+  /** Turns request scoring on for the project; returns how to turn it off again. Null for a remote one. */
+  async enableRequestScoring(): Promise<(() => Promise<void>) | null> {
+    if (this.#account === null) return null;
+    const { token, projectId } = this.#account;
+    const set = async (enabled: boolean): Promise<void> => {
+      await control(this.verdictd.url, token, "PUT", `/v1/projects/${projectId}/request-scoring`, { enabled });
+    };
+    await set(true);
+    return () => set(false);
+  }
+
   /** The peer on this machine, started when first asked for; null where there is no Redis or the bench is remote. */
   async peer(): Promise<Target | null> {
     const redis = redisServer();

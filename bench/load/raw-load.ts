@@ -6,7 +6,8 @@ import { curve, Latencies } from "./latencies.js";
 import { createTraffic, type NextRequest } from "./traffic.js";
 
 interface Lane {
-  readonly connection: LoadConnection;
+  /** Null until it is open. */
+  connection: LoadConnection | null;
   readonly next: NextRequest;
   /** When the requests in flight were sent, or were due; oldest first. */
   readonly since: number[];
@@ -19,6 +20,8 @@ export async function runRawLoad(job: LoadJob): Promise<LoadResult> {
   const run = new RawRun(job);
   return run.result();
 }
+
+const lastAnswer = "\r\nConnection: close\r\n";
 
 class RawRun {
   readonly #job: LoadJob;
@@ -61,7 +64,7 @@ class RawRun {
     pace();
     // What is still to be answered at the end of an open loop counts among the latencies: it is late, not absent.
     if (job.rate > 0) this.#countUnanswered();
-    for (const lane of this.#lanes) lane.connection.close();
+    for (const lane of this.#lanes) lane.connection?.close();
     if (job.tokensTo !== undefined) appendFileSync(job.tokensTo, this.#tokens.join(""));
     return {
       requests: this.#requests,
@@ -82,20 +85,36 @@ class RawRun {
   }
 
   async #connect(): Promise<void> {
-    const { hostname, port, host } = new URL(this.#job.url);
+    const { host } = new URL(this.#job.url);
     const traffic = createTraffic(this.#job.traffic, host);
     for (let index = 0; index < this.#job.connections; index++) {
-      const since: number[] = [];
-      let lane: Lane | null = null;
-      const onAnswer: OnAnswer = (...answer) => this.#answered(lane!, ...answer);
-      const connection = await LoadConnection.open(hostname, Number(port || 80), onAnswer, (error) => {
-        if (!this.#stopped) this.#failed(error.message);
-        // An answer that won't come is not waited for.
-        this.#finish();
-      });
-      lane = { connection, next: traffic.connection(), since };
+      const lane: Lane = { connection: null, next: traffic.connection(), since: [] };
+      await this.#open(lane);
       this.#lanes.push(lane);
     }
+  }
+
+  async #open(lane: Lane): Promise<void> {
+    const { hostname, port } = new URL(this.#job.url);
+    const onAnswer: OnAnswer = (...answer) => this.#answered(lane, ...answer);
+    lane.connection = await LoadConnection.open(hostname, Number(port || 80), onAnswer, (error) => {
+      if (!this.#stopped) this.#failed(error.message);
+      // An answer that won't come is not waited for.
+      this.#finish();
+    });
+  }
+
+  /** The server closes connections that had many answers without a body, and says so in the last: whoever asks comes back. */
+  async #reopen(lane: Lane): Promise<void> {
+    lane.connection?.close();
+    try {
+      await this.#open(lane);
+    } catch (error) {
+      this.#failed((error as Error).message);
+      return;
+    }
+    if (this.#stopped) lane.connection?.close();
+    else this.#burst(lane);
   }
 
   #answered(lane: Lane, status: number, bytes: Buffer, start: number, end: number): void {
@@ -108,7 +127,7 @@ class RawRun {
     if (this.#measuring) {
       this.#latencies.add(performance.now() - since);
       this.#requests++;
-      if (status === 204 || status === 503) this.#shed++;
+      if (this.#job.traffic.kind === "ingest" && (status === 204 || status === 503)) this.#shed++;
     }
     if (this.#job.tokensTo !== undefined) {
       const at = bytes.indexOf("sess_", start);
@@ -116,6 +135,7 @@ class RawRun {
     }
     if (this.#requests === this.#job.requestsMax) this.#finish();
     if (this.#job.rate > 0) this.#sendWaiting(lane);
+    else if (status === 204 && bytes.subarray(start, end).includes(lastAnswer)) void this.#reopen(lane);
     else if (lane.since.length === 0) this.#burst(lane);
   }
 
@@ -130,11 +150,11 @@ class RawRun {
     const count = Math.min(pipelining, requestsMax - this.#sent);
     if (count === 0) return;
     this.#sent += count;
-    if (count === 1) lane.connection.send(lane.next());
+    if (count === 1) lane.connection?.send(lane.next());
     else {
       const requests: Buffer[] = [];
       for (let index = 0; index < count; index++) requests.push(Buffer.from(lane.next()));
-      lane.connection.send(Buffer.concat(requests));
+      lane.connection?.send(Buffer.concat(requests));
     }
     for (let index = 0; index < count; index++) lane.since.push(now);
   }
@@ -166,7 +186,7 @@ class RawRun {
 
   #sendDue(lane: Lane, dueAt: number): void {
     lane.since.push(dueAt);
-    lane.connection.send(lane.next());
+    lane.connection?.send(lane.next());
   }
 
   /** A lane of the open loop is free again. */

@@ -18,6 +18,9 @@ export type TrafficSpec =
       /** How often each batch is sent; 2: every second one is a retry. */
       readonly sends?: number;
     }
+  /** Questions about requests of visitors without a session, each from another address: by a backend, or by a proxy. */
+  | { readonly kind: "request"; readonly privateKey: string }
+  | { readonly kind: "forward-auth"; readonly privateKey: string }
   | { readonly kind: "challenge"; readonly siteKey: string; readonly tokens: TokensSpec };
 
 /** A file of tokens, one a line; `count` of them from `from` on, one after another. */
@@ -55,6 +58,8 @@ const seeds = 96;
 
 export function createTraffic(spec: TrafficSpec, host: string): Traffic {
   if (spec.kind === "verdict") return verdictTraffic(spec, host);
+  if (spec.kind === "request") return addressTraffic(requestQuestion(spec.privateKey, host));
+  if (spec.kind === "forward-auth") return addressTraffic(forwardAuthQuestion(spec.privateKey, host));
   return spec.kind === "ingest" ? ingestTraffic(spec, host) : challengeTraffic(spec, host);
 }
 
@@ -63,6 +68,75 @@ function verdictTraffic(spec: Extract<TrafficSpec, { kind: "verdict" }>, host: s
     `GET /v1/sessions/${tokenPlaceholder}/verdict${spec.query ?? ""} HTTP/1.1\r\nHost: ${host}\r\n` +
     `Authorization: Bearer ${spec.privateKey}\r\n\r\n`;
   return tokenTraffic(request, spec.tokens);
+}
+
+/** A browser's fifteen lines of a navigation, as its server gets them. */
+const navigationHeaders = [
+  "Host: shop.example",
+  "Connection: keep-alive",
+  'sec-ch-ua: "Chromium";v="156", "Google Chrome";v="156", "Not?A_Brand";v="99"',
+  "sec-ch-ua-mobile: ?0",
+  'sec-ch-ua-platform: "Windows"',
+  "Upgrade-Insecure-Requests: 1",
+  "User-Agent: Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
+  "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7",
+  "Sec-Fetch-Site: same-origin",
+  "Sec-Fetch-Mode: navigate",
+  "Sec-Fetch-User: ?1",
+  "Sec-Fetch-Dest: document",
+  "Referer: https://shop.example/",
+  "Accept-Encoding: gzip, deflate, br, zstd",
+  "Accept-Language: en-US,en;q=0.9",
+] as const;
+
+/** Its last two numbers are written anew for each request, from 100 to 199. */
+const addressPlaceholder = "198.51.100.100";
+
+function requestQuestion(privateKey: string, host: string): string {
+  const headers = navigationHeaders.map((line) => line.split(": ", 2));
+  const request = { method: "GET", path: "/search?q=a", host: "shop.example", ip: addressPlaceholder, headers };
+  const body = JSON.stringify({ session_token: null, request });
+  const head = [
+    "POST /v1/verdict HTTP/1.1",
+    `Host: ${host}`,
+    `Authorization: Bearer ${privateKey}`,
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
+}
+
+function forwardAuthQuestion(privateKey: string, host: string): string {
+  const lines = navigationHeaders.filter((line) => !/^(?:Host|Connection):/.test(line));
+  const head = [
+    "GET /v1/forward-auth HTTP/1.1",
+    `Host: ${host}`,
+    `X-Service-Private-Key: ${privateKey}`,
+    "X-Forwarded-Method: GET",
+    "X-Forwarded-Uri: /search?q=a",
+    "X-Forwarded-Host: shop.example",
+    "X-Forwarded-Proto: https",
+    `X-Forwarded-For: ${addressPlaceholder}`,
+    ...lines,
+  ];
+  return `${head.join("\r\n")}\r\n\r\n`;
+}
+
+/** The same request from ten thousand addresses in turn. */
+function addressTraffic(request: string): Traffic {
+  const template = Buffer.from(request);
+  const at = template.indexOf(addressPlaceholder);
+  let sent = 0;
+  return {
+    connection: () => {
+      const bytes = Buffer.from(template);
+      return () => {
+        const number = sent++ % 10_000;
+        bytes.write(`${100 + Math.floor(number / 100)}.${100 + (number % 100)}`, at + "198.51.".length, "latin1");
+        return bytes;
+      };
+    },
+  };
 }
 
 /** What `challenge.js` asks for. */

@@ -96,6 +96,22 @@ const races: readonly Race[] = [
     withPeer: true,
   },
   {
+    name: "request",
+    title: "a request judged without a session, a browser's 15 headers, 10 active rules",
+    goals: { rateRatio: 0.35 },
+    traffic: ({ bed }) => ({ kind: "request", privateKey: bed.keys.privateKey }),
+    contains: '"subject":"request"',
+    prepare: ({ bed }) => bed.enableRequestScoring(),
+  },
+  {
+    name: "request-forward-auth",
+    title: "the same by forward-auth",
+    traffic: ({ bed }) => ({ kind: "forward-auth", privateKey: bed.keys.privateKey }),
+    contains: "",
+    flags: ["--trusted-proxies", "127.0.0.1"],
+    prepare: ({ bed }) => bed.enableRequestScoring(),
+  },
+  {
     name: "ingest-known",
     title: "ingest, 10 events, known sessions",
     goals: { rateRatio: 0.25, cpuRatio: 5, peerRatio: 4 },
@@ -182,16 +198,18 @@ function jobOf(race: Race, context: BenchContext, target: Target): LoadJob {
     url: target.url,
     traffic,
     tool: race.tool ?? "raw",
-    connections: race.connections ?? (traffic.kind === "verdict" ? options.connections : options.visitors),
+    connections: race.connections ?? (traffic.kind === "ingest" ? options.visitors : options.connections),
     // uWebSockets.js closes connections that pipeline behind an answer still to come, as those of ingest are.
     pipelining: traffic.kind === "verdict" ? options.pipelining : 1,
     warmUpMs,
     durationMs: options.durationMs,
     rate: 0,
-    statuses: [traffic.kind === "verdict" ? 200 : 202],
+    statuses: [statusOf[traffic.kind]],
     contains: race.contains,
   };
 }
+
+const statusOf = { verdict: 200, ingest: 202, request: 200, "forward-auth": 204, challenge: 200 } as const;
 
 /** What the bare server shall answer: bytes that verdictd answered to the same kind of request. */
 async function sampledAnswers(race: Race, context: BenchContext, verdictd: Target): Promise<BareAnswers> {
@@ -207,9 +225,14 @@ async function sampledAnswers(race: Race, context: BenchContext, verdictd: Targe
   const verdict = await fetch(`${verdictd.url}/v1/sessions/${token}/verdict`, {
     headers: { authorization: `Bearer ${bed.keys.privateKey}` },
   });
-  if (ingest.status !== 202 || verdict.status !== 200)
-    throw new Error(`verdictd answered ${ingest.status}, ${verdict.status}`);
-  return { ingest: answer, verdict: await verdict.text() };
+  const request = await fetch(`${verdictd.url}/v1/verdict`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${bed.keys.privateKey}` },
+    body: JSON.stringify({ request: {} }),
+  });
+  if (ingest.status !== 202 || verdict.status !== 200 || request.status !== 200)
+    throw new Error(`verdictd answered ${ingest.status}, ${verdict.status}, ${request.status}`);
+  return { ingest: answer, verdict: await verdict.text(), request: await request.text() };
 }
 
 const sampleIds = new UniqueIds();

@@ -9,6 +9,8 @@ export interface BareAnswers {
   readonly verdict: string;
   readonly ingest: string;
   readonly challenge?: string;
+  /** To a question about a request. */
+  readonly request?: string;
 }
 
 const answers = JSON.parse(process.argv[2]!) as BareAnswers;
@@ -40,6 +42,21 @@ App()
       res.end(answers.ingest);
     }),
   )
+  .post("/v1/verdict", (res) =>
+    read(res, () => {
+      res.writeHeader("X-Request-Id", requestId);
+      res.writeHeader("Content-Type", "application/json; charset=utf-8");
+      res.end(answers.request ?? "");
+    }),
+  )
+  .get("/v1/forward-auth", (res) => {
+    res.writeStatus("204 No Content");
+    res.writeHeader("X-Request-Id", requestId);
+    res.writeHeader("X-Verdict", "likely_human");
+    res.writeHeader("X-Verdict-Score", "60");
+    res.writeHeader("X-Verdict-Action", "allow");
+    res.endWithoutBody();
+  })
   .post("/v1/challenges", (res) =>
     read(res, () => {
       res.writeHeader("X-Request-Id", requestId);

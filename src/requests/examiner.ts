@@ -72,7 +72,8 @@ export function examine(
     // Of headers that nobody told nothing can be said.
     const scored = hasHeaders ? sources.score(request, { declaredBot, crawlerClaim, signature }) : neutral;
     return {
-      ...scored,
+      score: scored.score,
+      detectionIds: scored.detectionIds,
       verifiedBot,
       declaredBot,
       signature,

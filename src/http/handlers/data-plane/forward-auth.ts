@@ -164,7 +164,9 @@ function sentHeaders(req: HttpRequest): SentHeaders {
 
 function sentLines(req: HttpRequest): SentLines {
   const lines: [string, string][] = [];
-  req.forEach((name, value) => lines.push([name, value]));
+  req.forEach((name, value) => {
+    lines.push([name, value]);
+  });
   return lines;
 }
 

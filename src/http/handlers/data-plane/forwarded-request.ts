@@ -39,11 +39,12 @@ export interface Forwarded {
 export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): VerdictQuestion {
   const { lines, context, sessionToken, target, ja4Header, isTrusted } = forwarded;
   const visitors = new HeaderLines(trimming);
-  if (context.host !== undefined) visitors.add("host", context.host);
+  if (context.host !== undefined) visitors.add(["host", context.host]);
   let ja4 = "";
-  for (const [name, value] of lines) {
+  for (const line of lines) {
+    const [name, value] = line;
     if (name === ja4Header) ja4 = value;
-    else if (value !== "" && isVisitors(name)) visitors.add(name, value);
+    else if (value !== "" && isVisitors(name)) visitors.add(line);
   }
   return {
     sessionToken,

@@ -86,24 +86,33 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+type HeaderLine = readonly [name: string, value: string];
+
 /** Collects header lines within their bounds; of `POST /v1/verdict` and of forward-auth. */
 export class HeaderLines {
-  readonly headers: (readonly [name: string, value: string])[] = [];
+  readonly headers: HeaderLine[] = [];
   readonly #trimming: Trimming;
 
   constructor(trimming: Trimming) {
     this.#trimming = trimming;
   }
 
-  add(name: string, value: string): void {
+  /** Keeps the line itself where nothing of it has to go. */
+  add(line: HeaderLine): void {
     const { headers } = this;
     if (headers.length >= limits.requestHeadersMax) {
       this.#trimming.isOver = true;
       return;
     }
-    const bound = name.length >= 9 && signatureFields.has(name.toLowerCase()) ? limits.signatureFieldMax : valueMax;
-    if (value.length > bound) this.#trimming.isCut = true;
-    headers.push([this.bounded(name), bound === valueMax ? boundedValue(value) : value.slice(0, bound)]);
+    const [sentName, sentValue] = line;
+    const name = this.bounded(sentName);
+    let value = sentValue;
+    if (sentName.length < 9 || !signatureFields.has(sentName.toLowerCase())) value = this.bounded(sentValue);
+    else if (sentValue.length > limits.signatureFieldMax) {
+      this.#trimming.isCut = true;
+      value = sentValue.slice(0, limits.signatureFieldMax);
+    }
+    headers.push(name === sentName && value === sentValue ? line : [name, value]);
   }
 
   /** A value by itself. */
@@ -124,7 +133,7 @@ const signatureFields: ReadonlySet<string> = new Set(["signature", "signature-in
 function readHeaders(lines: HeaderLines, sent: unknown): "list" | "object" | null {
   if (Array.isArray(sent)) {
     for (const line of sent) {
-      if (isPair(line)) lines.add(line[0], line[1]);
+      if (isPair(line)) lines.add(line);
       else lines.ignore();
     }
     return "list";
@@ -132,7 +141,7 @@ function readHeaders(lines: HeaderLines, sent: unknown): "list" | "object" | nul
   if (isObject(sent)) {
     for (const [name, values] of Object.entries(sent)) {
       for (const value of Array.isArray(values) ? values : [values]) {
-        if (typeof value === "string" && name !== "") lines.add(name, value);
+        if (typeof value === "string" && name !== "") lines.add([name, value]);
         else lines.ignore();
       }
     }
