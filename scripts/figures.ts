@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { alterations } from "./altered-traces.js";
+import { leftOutCells, leftOutHead, leftOutRows } from "./left-out.js";
 import {
   botScoreMax,
   confidentScoreMax,
@@ -16,6 +17,7 @@ import {
   scoreTrace,
   wilson,
 } from "./quality.js";
+import { isWorthPlaying, replays } from "./replayed-traces.js";
 import { dataFolder, readTraces, type Trace } from "./trace-sessions.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -56,6 +58,9 @@ interface Measured {
   readonly dev: readonly Outcome[];
   /** Both splits, one event a move. */
   readonly moves: readonly Outcome[];
+  /** Both splits, as the operating system delivers moves. */
+  readonly system: readonly Outcome[];
+  readonly all: readonly Outcome[];
 }
 
 function byGroup(measured: Measured, label: Trace["label"], keyOf: (trace: Trace) => string) {
@@ -65,37 +70,45 @@ function byGroup(measured: Measured, label: Trace["label"], keyOf: (trace: Trace
       keyOf,
     );
   const [train, dev, moves] = [of(measured.train), of(measured.dev), of(measured.moves)];
+  const system = of(measured.system);
   return [...new Set([...train.keys(), ...dev.keys()])].sort().map((key) => ({
     key,
     train: train.get(key) ?? [],
     dev: dev.get(key) ?? [],
     moves: moves.get(key) ?? [],
+    system: system.get(key) ?? [],
   }));
 }
 
 function peopleTable(measured: Measured): string {
-  const rows = byGroup(measured, "human", ({ source }) => source).map(({ key, train, dev, moves }) => [
+  const rows = byGroup(measured, "human", ({ source }) => source).map(({ key, train, dev, moves, system }) => [
     key,
     `${train.length} + ${dev.length}`,
     share(train, isBot),
     share(dev, isBot),
     share([...train, ...dev], isConfident),
+    share(system, isBot),
     share(moves, isBot),
   ]);
-  return table(["source", "windows", "train", "dev", "confident or definite, both", "one event a move, both"], rows);
+  const forms = ["by the operating system, both", "one event a move, both"];
+  return table(["source", "windows", "train", "dev", "confident or definite, both", ...forms], rows);
 }
 
 function programsTable(measured: Measured): string {
   const rows = byGroup(measured, "bot", ({ generator, source }) => `${generator ?? source}`).map(
-    ({ key, train, dev, moves }) => [
+    ({ key, train, dev, moves, system }) => [
       `\`${key}\``,
       `${train.length} + ${dev.length}`,
       share(train, isBot),
       share(dev, isBot),
+      share(system, isBot),
       share(moves, isBot),
     ],
   );
-  return table(["generator", "windows", "train", "dev", "one event a move, both"], rows);
+  return table(
+    ["generator", "windows", "train", "dev", "by the operating system, both", "one event a move, both"],
+    rows,
+  );
 }
 
 /** Each alteration with every source in which somebody was called a program. */
@@ -113,12 +126,31 @@ function alteredTable(folder: string): string {
   return table(["seen through", "people in a bot band, by source"], rows);
 }
 
+/** Sources in columns, manners of playing a recording again in rows. */
+function replayTable(folder: string): string {
+  const recordings = people(readTraces(folder, "dev")).filter(isWorthPlaying);
+  const sources = [...new Set(recordings.map(({ source }) => source))].sort();
+  const rows = replays.map(({ name, play }) => {
+    const index = new ShingleIndex();
+    for (const each of recordings) scoreTrace(each, "sdk", index);
+    const outcomes = groups(
+      recordings.map((each) => scoreTrace(play(each), "system", index)),
+      ({ source }) => source,
+    );
+    return [name, ...sources.map((source) => share(outcomes.get(source)!, isBot))];
+  });
+  const counts = sources.map((source) => recordings.filter((each) => each.source === source).length);
+  return table(["played", ...sources.map((source, at) => `${source}, ${counts[at]}`)], rows);
+}
+
 /** The generated part of the page. Takes half a minute. */
 export function figures(folder: string): string {
   const measured: Measured = {
     train: measure(folder, "train", "sdk"),
     dev: measure(folder, "dev", "sdk"),
     moves: measure(folder, "all", "moves"),
+    system: measure(folder, "all", "system"),
+    all: measure(folder, "all", "sdk"),
   };
   return [
     "## People",
@@ -130,6 +162,12 @@ export function figures(folder: string): string {
     "## Programs",
     "Share of windows in a bot band by behaviour alone: headers and environment are those of a person's Chrome.",
     programsTable(measured),
+    "## Recordings played again",
+    "People's recordings (dev, those that move) as an attacker plays them, after the project has seen the person: share in a bot band, by source.",
+    replayTable(folder),
+    "## Each detection with a source left out",
+    "What looks at behaviour and scores: how often it fires on the source of people on which it fires most, as on one that was left out when it was chosen, and on all others; then what it changes. Two that see the same cause stand in for each other, so that leaving out one of them may change nothing.",
+    table(leftOutHead, leftOutRows(measured.all).map(leftOutCells)),
   ].join("\n\n");
 }
 

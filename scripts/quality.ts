@@ -18,6 +18,7 @@ import {
   unpackFeatures,
 } from "../src/engines/session-features.js";
 import { chromeEnvironment, chromeFacts } from "../test/engines/sessions.js";
+import { leftOutCells, leftOutHead, leftOutRows } from "./left-out.js";
 import { batchesOf, dataFolder, readTraces, type Trace, type TraceForm } from "./trace-sessions.js";
 
 /** Bands at the default threshold of 30. */
@@ -50,6 +51,8 @@ export interface Outcome {
   readonly trace: Trace;
   readonly score: number;
   readonly detectionIds: readonly number[];
+  /** What the score would be without a detection. */
+  readonly scoreWithout: (id: number) => number;
 }
 
 const record = Buffer.alloc(packedBytesMax);
@@ -73,11 +76,15 @@ export function foldTrace(trace: Trace, form: TraceForm, index: ShingleIndex): S
   return features;
 }
 
+const last = { ip: chromeFacts.ip, userAgent: chromeFacts.userAgent, path: "/", host: "shop.example" };
+
 /** Scores one trace as a session at its end. */
 export function scoreTrace(trace: Trace, form: TraceForm, index: ShingleIndex): Outcome {
-  const last = { ip: chromeFacts.ip, userAgent: chromeFacts.userAgent, path: "/", host: "shop.example" };
-  const { score, detectionIds } = combine(runEngines(foldTrace(trace, form, index), last));
-  return { trace, score, detectionIds };
+  const features = foldTrace(trace, form, index);
+  const { score, detectionIds } = combine(runEngines(features, last));
+  const scoreWithout = (id: number) =>
+    detectionIds.includes(id) ? combine(runEngines(features, last, id)).score : score;
+  return { trace, score, detectionIds, scoreWithout };
 }
 
 /** Wilson score interval at 95 %, as shares. */
@@ -178,6 +185,11 @@ function main(): void {
       ),
     );
   }
+  console.log(
+    "\nEach scoring detection of behaviour, the worst source of people left out, and what it adds (all, as the SDK sends it)",
+  );
+  console.log(`| ${leftOutHead.join(" | ")} |`);
+  for (const row of leftOutRows(measure(folder, "all", "sdk"))) console.log(`| ${leftOutCells(row).join(" | ")} |`);
   console.log(`\nLeft out as stored twice: ${storedTwice.join(", ")}`);
 }
 

@@ -265,6 +265,8 @@ export const keyDetections = [
       e.scrollGapVariation < 0.05 &&
       e.scrollSameShare >= 0.9 &&
       e.scrollGaps >= 11 &&
+      // A clock of 100 ms, as Tor Browser's, makes flicks so.
+      e.scrollGapMean % 100 !== 0 &&
       (e.scrollGapMean > 20 || e.scrollDistance >= 100) &&
       e.uncausedScrollShare < 0.2,
     source:
@@ -272,7 +274,7 @@ export const keyDetections = [
     fires: {
       scrollGapVariation: 0.01,
       scrollSameShare: 0.95,
-      scrollGapMean: 250,
+      scrollGapMean: 250.4,
       scrollGaps: 14,
       scrollDistance: 300,
       uncausedScrollShare: 0.0,

@@ -37,10 +37,14 @@ export interface ExplainedDetection {
   readonly evidence: Record<string, unknown>;
 }
 
-/** Runs all engines. An engine in which nothing speaks abstains; the behavioural one speaks for people as well. */
-export function runEngines(features: SessionFeatures, last: LastRequest): EngineResults {
+/**
+ * Runs all engines. An engine in which nothing speaks abstains; the behavioural one speaks for people as well. `leftOut` is the id of a
+ * detection to do without, for measuring what it adds.
+ */
+export function runEngines(features: SessionFeatures, last: LastRequest, leftOut?: number): EngineResults {
   const evidence = evidenceOf(features, last);
-  const fired = withoutStrangers(firedDetections(evidence));
+  const all = firedDetections(evidence);
+  const fired = withoutStrangers(leftOut === undefined ? all : all.filter(({ id }) => id !== leftOut));
   const once = countedOnce(evidence, fired);
   const results: Record<EngineName, { score: number | null; fired: FiredDetection[] }> = {
     heuristics: { score: null, fired: [] },

@@ -88,6 +88,7 @@ t.test(
       "even times": scrolls(20, (index) => ({ t: 500 + 400 * index, dy: 100 * Math.ceil(between(0, 4)) })),
       few: scrolls(11, (index) => ({ t: 500 + 400 * index })),
       "the page itself": scrolls(20, (index) => ({ t: 500 + 400 * index, scroll_input: "none" })),
+      "a clock of 100 ms": scrolls(20, (index) => ({ t: 500 + 100 * index, dy: 120 })),
       frames: scrolls(60, (index) => ({ t: 500 + 16.7 * index, dy: 9 })),
     };
     for (const [name, events] of Object.entries(quiet)) t.notOk(result(events).detectionIds.includes(metronome), name);
