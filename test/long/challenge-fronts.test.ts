@@ -58,19 +58,49 @@ async function throughFront(t: Test, shop: Shop, arrive: Arrive, origin: string)
   });
   await t.test("a script's fetch is told, and passes", async (t) => {
     const tab = await visit(t, shop, arrive, origin);
-    const script = `(async () => {
-      const refused = await fetch("/c/data");
-      const { code } = await refused.json();
-      const passed = await window.verdictd.challenge();
-      return { status: refused.status, action: refused.headers.get("x-verdict-action"), code, passed, after: await (await fetch("/c/data")).json() };
-    })()`;
-    t.same(await tab.evaluate(script), {
-      status: 403,
-      action: "challenge",
-      code: "CHALLENGE_REQUIRED",
-      passed: true,
-      after: { secret: 1 },
-    });
+    t.same(await tab.evaluate(fetchScript()), throughScript);
+  });
+}
+
+/** Asks, passes by `verdictd.challenge()` and asks again, with these headers. */
+const fetchScript = (headers = "{}"): string => `(async () => {
+  const ask = () => fetch("/c/data", { headers: ${headers} });
+  const refused = await ask();
+  const { code } = await refused.json();
+  const passed = await window.verdictd.challenge();
+  return { status: refused.status, action: refused.headers.get("x-verdict-action"), code, passed, after: await (await ask()).json() };
+})()`;
+const throughScript = {
+  status: 403,
+  action: "challenge",
+  code: "CHALLENGE_REQUIRED",
+  passed: true,
+  after: { secret: 1 },
+};
+
+/** What hangs on the browser and not on what stands in front of the site. */
+async function inBrowser(t: Test, shop: Shop, arrive: Arrive, origin: string): Promise<void> {
+  await t.test("under a strict policy with Trusted Types", async (t) => {
+    const tab = await visit(t, shop, arrive, `${origin}/strict`);
+    t.same(await tab.evaluate(fetchScript()), throughScript);
+  });
+  await t.test("with the cookie off, by the token in memory", async (t) => {
+    const tab = await visit(t, shop, arrive, `${origin}/cookieless`);
+    t.equal(await tab.evaluate("document.cookie"), "");
+    t.same(await tab.evaluate(fetchScript('{ "X-Service-Session": window.verdictd.token() }')), throughScript);
+  });
+  await t.test("ten tabs at once", async (t) => {
+    const visitor = await arrive();
+    t.teardown(() => visitor.leave());
+    const tabs: Tab[] = [];
+    for (let count = 0; count < 10; count++) tabs.push(await visitor.open());
+    await tabs[0]!.goto(origin);
+    await untilScored(shop, String(await tabs[0]!.evaluate(sessionScript)));
+    // All are on the site before any is challenged; then all go at once.
+    for (const tab of tabs) await tab.goto(origin);
+    await Promise.all(tabs.map((tab) => tab.evaluate('void setTimeout(() => { location.href = "/c/page"; })')));
+    await Promise.all(tabs.map((tab) => until(tab, says("You are in"))));
+    t.pass("all ten are in");
   });
 }
 
@@ -83,7 +113,9 @@ for (const [name, missing, start] of [
     const arrive = await start(t);
     for (const front of fronts) {
       await t.test(front.name, { skip: front.missing ?? false }, async (t) => {
-        await throughFront(t, shop, arrive, await front.open(t, shop));
+        const origin = await front.open(t, shop);
+        await throughFront(t, shop, arrive, origin);
+        if (front.name === "Express") await inBrowser(t, shop, arrive, origin);
       });
     }
   });
