@@ -69,16 +69,17 @@ export const requestTransportDetections = [
     meaning: "The header lines come in an order that the claimed browser's network code does not produce.",
     strength: "notable",
     cause: "header_order",
-    reads: ["headerOrder", "purpose", "browserFamily"],
+    reads: ["headerOrder", "purpose", "fromPage", "browserFamily"],
     when: (e) => {
       if (e.browserFamily === "firefox") return /e.*[ual]|l.*[ua]|a.*u/.test(e.headerOrder);
       if (e.browserFamily !== "chromium") return false;
-      return /e.*[ua]/.test(e.headerOrder) || (e.purpose !== "script" && /l.*e/.test(e.headerOrder));
+      const isOfScript = e.purpose === "script" || (e.purpose === "unknown" && e.fromPage);
+      return /e.*[ua]/.test(e.headerOrder) || (!isOfScript && /l.*e/.test(e.headerOrder));
     },
     source:
       "captures over HTTP/1.1 and 2: Chromium adds Accept-Encoding behind what the page set and Accept-Language last, Firefox the other way round; scripts may set the language themselves",
-    fires: { headerOrder: "uea", purpose: "unknown", browserFamily: "chromium" },
-    staysQuiet: { headerOrder: "uael", purpose: "navigation", browserFamily: "chromium" },
+    fires: { headerOrder: "uea", purpose: "unknown", fromPage: false, browserFamily: "chromium" },
+    staysQuiet: { headerOrder: "luae", purpose: "unknown", fromPage: true, browserFamily: "chromium" },
   }),
   requestDetection({
     id: 100233,

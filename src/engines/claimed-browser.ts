@@ -59,6 +59,9 @@ const embeddedTokens = [
   "AppleTV",
 ] as const;
 
+/** Engines that name another browser beside themselves: Edge before version 79, Pale Moon, SeaMonkey. */
+const otherEngines = [" Edge/", "Goanna/", "SeaMonkey/", "Seamonkey/"] as const;
+
 /** Parses a User-Agent by plain substring search: linear, no pattern can blow up. About half a microsecond. */
 export function claimedBrowser(userAgent: string): ClaimedBrowser {
   const system = claimedSystem(userAgent);
@@ -71,15 +74,17 @@ export function claimedBrowser(userAgent: string): ClaimedBrowser {
     isMobile,
     isEmbedded: isEmbedded || (system === "ios" && family === "safari" && version === 0),
   });
-  if (!userAgent.startsWith("Mozilla/")) return claim("other", 0);
+  if (!userAgent.startsWith("Mozilla/") || otherEngines.some((token) => userAgent.includes(token))) {
+    return claim("other", 0);
+  }
   const firefox = majorAfter(userAgent, "Firefox/");
-  if (firefox > 0 && !userAgent.includes("Seamonkey")) return claim("firefox", firefox);
+  if (firefox > 0) return claim("firefox", firefox);
   const chrome = majorAfter(userAgent, "Chrome/");
   if (chrome > 0 && system !== "ios") return claim("chromium", chrome);
-  if (userAgent.includes("AppleWebKit/") && (system === "ios" || userAgent.includes("Safari/"))) {
-    return claim("safari", majorAfter(userAgent, "Version/"));
-  }
-  return claim("other", 0);
+  if (!userAgent.includes("AppleWebKit/")) return claim("other", 0);
+  // Of Safari itself the version is never missing, but in the apps of a telephone.
+  const safari = userAgent.includes("Safari/") ? majorAfter(userAgent, "Version/") : 0;
+  return safari > 0 || system === "ios" ? claim("safari", safari) : claim("other", 0);
 }
 
 function claimedSystem(userAgent: string): ClaimedSystem {

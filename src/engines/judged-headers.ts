@@ -67,7 +67,7 @@ export function judgedLinesOf({ headers, isAsReceived, httpVersion }: JudgedRequ
     places[what] = index;
     values[what] = value;
   }
-  if (isSorted || !isPossible(isLowerCase, httpVersion)) isOrderKnown = false;
+  if (isSorted || !isPossible(isLowerCase, httpVersion) || isTranslated(isLowerCase, values)) isOrderKnown = false;
   return {
     values,
     places: isOrderKnown ? places : undefined,
@@ -78,4 +78,9 @@ export function judgedLinesOf({ headers, isAsReceived, httpVersion }: JudgedRequ
 /** From HTTP/2 on names are in lower case on the wire (RFC 9113 section 8.2.1): capitals are some proxy's. */
 function isPossible(isLowerCase: boolean, version: HttpVersion | undefined): boolean {
   return isLowerCase || (version !== "2" && version !== "3");
+}
+
+/** Load balancers write all names of HTTP/1.1 in lower case and leave Connection out (HAProxy); programs do only one of these. */
+function isTranslated(isLowerCase: boolean, { host, connection }: JudgedHeaderFacts): boolean {
+  return isLowerCase && host !== "" && connection === "";
 }
