@@ -18,6 +18,7 @@ const menu = {
   ],
   "Protect a site": [
     ["integrate", "Integrate"],
+    ["requests", "Judging requests"],
     ["challenge", "Challenge"],
     ["rules", "Rules"],
     ["tuning", "Tuning"],

@@ -127,7 +127,7 @@ class RawRun {
     if (this.#measuring) {
       this.#latencies.add(performance.now() - since);
       this.#requests++;
-      if (this.#job.traffic.kind === "ingest" && (status === 204 || status === 503)) this.#shed++;
+      if (this.#job.traffic.kind !== "forward-auth" && (status === 204 || status === 503)) this.#shed++;
     }
     if (this.#job.tokensTo !== undefined) {
       const at = bytes.indexOf("sess_", start);

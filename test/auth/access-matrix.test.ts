@@ -21,6 +21,7 @@ const expected: Readonly<Record<string, Access>> = {
   "POST /v1/challenges/solution": "site key",
   "OPTIONS /v1/challenges/solution": "anybody",
   "GET /v1/sessions/:session_token/verdict": "private key",
+  "POST /v1/verdict": "private key",
   "POST /v1/sessions/:session_token/logged-in": "private key",
   "GET /v1/forward-auth": "private key",
   "GET /v1/forward-auth/x-original": "private key",

@@ -28,6 +28,7 @@ export function blockRoute({ blocks, flush }: BlockServices): ProjectRoute {
       description:
         "One for a computed verdict that a rule made a block; none for cached answers or softened actions. After " +
         `${limits.blocksOfSessionMinuteMax} of one session and rule in a minute, further ones raise the \`count\` of the last. ` +
+        "Blocks of requests without a session have `session_token` null and are one a rule, address and minute. " +
         `A project keeps its latest ${limits.blocksPerProjectMax}; statistics count every block.`,
       parameters: logParameters,
       answers: { 200: "BlocksAnswer" },

@@ -55,7 +55,7 @@ export function statsRoute({ stats, work, flush, now }: StatsServices): ProjectR
       id: "getStats",
       tag: "logs",
       summary: "Counts of events, sessions and verdict answers over time",
-      description: `At most ${limits.statsBucketsMax} buckets; those without traffic are there, with zeros. Days are days of UTC. Passed of issued challenges, by rule, measures false positives.`,
+      description: `At most ${limits.statsBucketsMax} buckets; those without traffic are there, with zeros. Days are days of UTC. \`requests\` has, of the verdict answers, those on requests without a scored session. Passed of issued challenges, by rule, measures false positives.`,
       parameters,
       answers: { 200: "StatsAnswer" },
       refusals: ["invalidPayload"],
