@@ -14,7 +14,7 @@ const secondsOf: Readonly<Record<ChallengeDifficulty, number>> = { low: 0.3, nor
 const cost = 250;
 
 /**
- * Counters a second that `challenge.js` tries on a phone of five years ago. Measured is a Chromium on a server's core (AMD EPYC): 8,000 to 12,000
+ * Counters a second that `challenge.js` tries on a phone of five years ago. Measured is a Chromium on a server's core (AMD EPYC): 8,000 to 13,000
  * a second of processor time (`npm run bench -- --only challenge-pass`). That such a phone is a sixth as fast is an estimate: none was measured.
  */
 const countersPerSecond = 1600;
