@@ -30,14 +30,14 @@ const newerUwsFolder = "node_modules/uWebSockets.js-next";
 const newerUws = ["package.json", "uws.js"].map((name) => `${newerUwsFolder}/${name}`);
 
 /** Bundles by the compiled entry they come from. Each lies one folder below `dist`, where `src/assets.ts` expects itself. */
-const bundles = {
+export const bundles = {
   "dist/src/cli/main.js": "dist/src/verdictd.js",
   "dist/workers/http.js": "dist/workers/http.js",
   "dist/workers/network-facts.js": "dist/workers/network-facts.js",
   "dist/workers/scoring.js": "dist/workers/scoring.js",
 } as const;
 
-const staticFiles = [
+export const staticFiles = [
   "dist/build.json",
   "dist/network/facts.bin",
   "dist/sdk/challenge.js",
@@ -54,7 +54,7 @@ const staticFiles = [
 ];
 
 /** Carried whole, but for what only developers read. */
-const staticFolders = ["dist/console", "dist/demo", "dist/docs"];
+export const staticFolders = ["dist/console", "dist/demo", "dist/docs"];
 
 const common = {
   bundle: true,
@@ -99,6 +99,23 @@ export async function programTree(
   return { files: files.sort((a, b) => (a.path < b.path ? -1 : 1)), packages };
 }
 
+/** How the program is bundled. */
+export const bundleOptions = {
+  ...common,
+  external,
+  format: "esm",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: "eof",
+  // Packages in CommonJS ask for these three.
+  banner: {
+    js: [
+      'import { createRequire as requireFrom } from "node:module";',
+      "const require = requireFrom(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;",
+    ].join("\n"),
+  },
+} as const satisfies BuildOptions;
+
 /** One entry and all it imports, as one module, and the paths of what went into it. */
 async function bundleOf(
   root: string,
@@ -106,23 +123,11 @@ async function bundleOf(
   plugins: readonly Plugin[],
 ): Promise<{ file: TreeFile; inputs: string[] }> {
   const { outputFiles, metafile } = await build({
-    ...common,
+    ...bundleOptions,
     absWorkingDir: root,
     metafile: true,
     plugins: [...plugins],
     entryPoints: [join(root, entry)],
-    external,
-    format: "esm",
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: "eof",
-    // Packages in CommonJS ask for these three.
-    banner: {
-      js: [
-        'import { createRequire as requireFrom } from "node:module";',
-        "const require = requireFrom(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;",
-      ].join("\n"),
-    },
   });
   return { file: { path, bytes: Buffer.from(outputFiles[0]!.contents) }, inputs: Object.keys(metafile.inputs) };
 }

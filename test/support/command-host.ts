@@ -4,7 +4,8 @@
  */
 import type { CommandRun, Outcome } from "./process.js";
 
-const program = new URL("../../src/cli/main.js", import.meta.url).href;
+/** Address of the entry. */
+const program = process.argv[2]!;
 const own = { ...process.env };
 const printed = { stdout: "", stderr: "" };
 for (const name of ["stdout", "stderr"] as const) {

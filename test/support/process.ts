@@ -6,14 +6,18 @@ import { type ChildProcess, fork, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Test } from "tap";
 import { type Answer, type Ask, ask } from "./ask.js";
 import { type Exposition, parseExposition } from "./exposition.js";
 import { waitUntil } from "./wait-until.js";
 
-const program = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
+/** The program's entry. `npm test` names the one of the bundles that it has made of the modules, see `scripts/test-program.ts`. */
+const program = resolve(
+  process.env["TEST_PROGRAM"] ?? fileURLToPath(new URL("../../src/cli/main.js", import.meta.url)),
+);
 
 /** Node as users start it. Without this tap's loader follows into every child, which takes it twice the processor time to start. */
 const node = ["env", "-u", "NODE_OPTIONS", process.execPath];
@@ -63,7 +67,11 @@ const hostEntry = fileURLToPath(new URL("./command-host.js", import.meta.url));
 /** Starts a host process, which ends with this one; runs a command in it. */
 function startHost(): (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<Outcome> {
   const { NODE_OPTIONS, ...env } = environment({});
-  const host = fork(hostEntry, { env, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const host = fork(hostEntry, [pathToFileURL(program).href], {
+    env,
+    execArgv: [],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const waiting = new Map<number, { done: (outcome: Outcome) => void; failed: (error: Error) => void }>();
   let id = 0;
   host.on("message", ({ id, outcome }: { id: number; outcome: Outcome }) => {
