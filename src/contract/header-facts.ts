@@ -28,6 +28,7 @@ export const judgedHeaders = [
   row("sec-fetch-user", "secFetchUser"),
   row("upgrade-insecure-requests", "upgradeInsecureRequests"),
   row("connection", "connection"),
+  row("range", "range"),
   row("x-requested-with", "xRequestedWith"),
   row("x-forwarded-proto", "xForwardedProto"),
   row("host", "host"),

@@ -41,6 +41,7 @@ export interface RequestEvidence {
   noAcceptLanguage: number;
   anyAcceptLanguage: number;
   noAccept: number;
+  /** No compression is accepted, though no range is asked for. */
   noAcceptEncoding: number;
   noBrotli: number;
   noOrigin: number;
@@ -98,9 +99,10 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
   const secureContext = isTrustworthy(request, values);
   const hasNoMetadata = values.secFetchSite === "" && values.secFetchMode === "" && values.secFetchDest === "";
   const isPartMetadata = values.secFetchSite === "" || values.secFetchMode === "" || values.secFetchDest === "";
-  // Of media, Chromium wants the bytes as they are.
-  const isMedia = values.secFetchDest === "video" || values.secFetchDest === "audio";
-  const noBrotli = acceptEncoding !== "" && !acceptEncoding.includes("br") && !isMedia;
+  // Of media browsers ask for a range of the bytes as they are.
+  const isRange = values.range !== "";
+  const noEncoding = acceptEncoding === "" || (acceptEncoding === "identity" && !isRange);
+  const noBrotli = !noEncoding && !acceptEncoding.includes("br") && !isRange;
   const purpose = purposeOf(values);
   const securePage = secureContext === true && isOutside(hostOf(request, values)) ? true : undefined;
   return {
@@ -119,9 +121,9 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     noAcceptLanguage: acceptLanguage === "" ? 1 : 0,
     anyAcceptLanguage: acceptLanguage === "*" ? 1 : 0,
     noAccept: accept === "" ? 1 : 0,
-    noAcceptEncoding: acceptEncoding === "" ? 1 : 0,
+    noAcceptEncoding: noEncoding ? 1 : 0,
     noBrotli: noBrotli ? 1 : 0,
-    noOrigin: request.context.method === "POST" ? (values.origin === "" ? 1 : 0) : undefined,
+    noOrigin: sendsOrigin(request.context.method, claims.browser) ? (values.origin === "" ? 1 : 0) : undefined,
     secureContext,
     securePage,
     noFetchMetadata: hasNoMetadata ? 1 : 0,
@@ -129,7 +131,12 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     noClientHints: secChUa === "" ? 1 : 0,
     clientHintsForeign: secChUa !== "" && contradictsHints(secChUa, userAgent) ? 1 : 0,
     platformForeign: contradictsPlatform(values.secChUaPlatform, browser?.system) ? 1 : 0,
-    strippedHeaders: isLikeStripped(values, noBrotli && securePage === true),
+    strippedHeaders: isLikeStripped(
+      values,
+      noEncoding || (noBrotli && securePage === true),
+      hasNoMetadata,
+      claims.browser,
+    ),
     method: request.context.method,
     purpose,
     accept: text(accept),
@@ -162,6 +169,9 @@ function text(value: string): string | undefined {
   return value === "" ? undefined : value;
 }
 
+/** How Accept begins for pages in all current browsers. */
+const pageAccept = "text/html,application/xhtml+xml,";
+
 /** By Sec-Fetch where it came; else only what is a navigation for sure. */
 function purposeOf(values: JudgedHeaderFacts): Purpose {
   const { secFetchMode: mode, secFetchDest: dest } = values;
@@ -169,9 +179,7 @@ function purposeOf(values: JudgedHeaderFacts): Purpose {
   if (dest !== "") return dest === "empty" ? "script" : "resource";
   if (mode !== "") return "unknown";
   if (values.upgradeInsecureRequests === "1") return "navigation";
-  return values.accept.startsWith("text/html,application/xhtml+xml,") && values.xRequestedWith === ""
-    ? "navigation"
-    : "unknown";
+  return values.accept.startsWith(pageAccept) && values.xRequestedWith === "" ? "navigation" : "unknown";
 }
 
 /**
@@ -196,17 +204,26 @@ function isOutside(host: string): boolean {
 }
 
 /**
- * Beside headers that begin with Sec-, at most one kind is lacking, and the rest is a page's: as behind a proxy that strips some. What a
- * library sends by itself (any type accepted, from no page) is not.
+ * Beside headers that begin with Sec-, at most one kind is lacking, and not the languages; the rest is a page's: as behind a proxy that
+ * strips some. What a library sends by itself (any type accepted, from no page) is not.
  */
-function isLikeStripped(values: JudgedHeaderFacts, lacksBrotli: boolean): boolean {
-  const isPages = values.accept.startsWith("text/html,") || values.referer !== "" || values.origin !== "";
-  if (!isPages) return false;
-  const lacking =
-    (values.acceptLanguage === "" ? 1 : 0) +
-    (values.accept === "" ? 1 : 0) +
-    (values.acceptEncoding === "" || lacksBrotli ? 1 : 0);
-  return lacking <= 1;
+function isLikeStripped(
+  values: JudgedHeaderFacts,
+  lacksEncoding: boolean,
+  lacksMetadata: boolean,
+  { family }: ClaimedBrowser,
+): boolean {
+  const isPages = values.accept.startsWith(pageAccept) || values.referer !== "" || values.origin !== "";
+  if (!isPages || (lacksMetadata && values.acceptLanguage === "")) return false;
+  const isNavigation = values.accept.startsWith(pageAccept) && family !== "safari";
+  const lacksUpgrade = isNavigation && values.upgradeInsecureRequests === "";
+  const kinds = [values.acceptLanguage === "", values.accept === "", lacksEncoding, lacksUpgrade];
+  return kinds.filter((isLacking) => isLacking).length <= 1;
+}
+
+/** Every POST of current browsers carries Origin; Firefox left it out of its own forms for long. */
+function sendsOrigin(method: string | undefined, { family, version }: ClaimedBrowser): boolean {
+  return method === "POST" && !(family === "firefox" && version < 90);
 }
 
 /** Both name the page that asks. "null" stands for a page that is not named. */
