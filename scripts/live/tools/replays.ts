@@ -20,18 +20,17 @@ const sources = ["barkworth", "balabit"];
 const page = { width: 1240, height: 690, margin: 15 };
 const openMsMax = 20_000;
 const lastBatchMs = 1500;
-/** Rows share a store, so each has recordings of its own: as they are, or as a mirror shows them along one axis. */
-const manners = [
-  { pace: 1, mirrored: "" },
-  { pace: 0.7, mirrored: "x" },
-  { pace: 1.5, mirrored: "y" },
-] as const;
-type Manner = (typeof manners)[number];
+/**
+ * Rows share a store, so each has every third recording to itself; and all are as a mirror shows them, since people in real windows play some
+ * of them as they are.
+ */
+const paces = [1, 0.7, 1.5] as const;
+type Pace = (typeof paces)[number];
 
 const atFrames = alterations.find(({ name }) => name === "60 frames a second")!.alter;
 
 /** Moves of the first seconds, pauses cut short, moved into the page; null when they are too few or don't fit. */
-function played(trace: Trace, { mirrored }: Manner): Trace | null {
+function played(trace: Trace): Trace | null {
   const moves: TraceRow[] = [];
   let [before, at] = [0, 0];
   for (const [t, kind, x, y] of trace.events) {
@@ -46,25 +45,32 @@ function played(trace: Trace, { mirrored }: Manner): Trace | null {
   if (moves.length < movesMin || Math.max(...xs) - left > page.width || Math.max(...ys) - top > page.height)
     return null;
   const right = Math.max(...xs);
-  const bottom = Math.max(...ys);
   const events = moves.map(([t, , x, y]): TraceRow => {
-    const across = mirrored === "x" ? right - x : x - left;
-    const down = mirrored === "y" ? bottom - y : y - top;
-    return [t, "m", across + page.margin, down + page.margin];
+    return [t, "m", right - x + page.margin, y - top + page.margin];
   });
   return { ...trace, events };
 }
 
-/** Recordings of people at work that can be played, the sources by turns. */
-function recordings(manner: Manner): Trace[] {
+/** Recordings of people at work that can be played, the sources by turns; read once. */
+let playable: readonly Trace[] | null = null;
+
+function readPlayable(): readonly Trace[] {
   const folder = dataFolder();
   if (folder === null) return [];
-  const traces = readTraces(folder, "dev").filter((each) => each.label === "human");
+  const traces = ["dev", "train"]
+    .flatMap((split) => readTraces(folder, split))
+    .filter(({ label }) => label === "human");
   const bySource = sources.map((source) =>
-    traces.flatMap((trace) => (trace.source === source ? (played(trace, manner) ?? []) : [])),
+    traces.flatMap((trace) => (trace.source === source ? (played(trace) ?? []) : [])),
   );
   const longest = Math.max(...bySource.map((each) => each.length));
   return Array.from({ length: longest }, (_, index) => bySource.flatMap((each) => each[index] ?? [])).flat();
+}
+
+/** Those that are played at this pace. */
+function recordings(pace: Pace): Trace[] {
+  playable ??= readPlayable();
+  return playable.filter((_, index) => index % paces.length === paces.indexOf(pace));
 }
 
 /** Posts the recording as a session of its own. */
@@ -89,8 +95,8 @@ async function showOriginal(recording: Trace, visit: SiteVisit): Promise<void> {
   }
 }
 
-async function playReplay(tool: DrivenTool, manner: Manner, around: Surroundings): Promise<void> {
-  const recording = recordings(manner)[around.run];
+async function playReplay(tool: DrivenTool, pace: Pace, around: Surroundings): Promise<void> {
+  const recording = recordings(pace)[around.run];
   if (recording === undefined) throw new Error(`no recording for run ${around.run + 1}`);
   await showOriginal(recording, around.visit);
   const opened = await tool.open(around.display);
@@ -99,7 +105,7 @@ async function playReplay(tool: DrivenTool, manner: Manner, around: Surroundings
     await around.visit.until(({ place }) => place !== null, "the page", openMsMax);
     const startedAt = performance.now();
     for (const [t, , x, y] of atFrames(recording).events) {
-      await pause(t * manner.pace - (performance.now() - startedAt));
+      await pause(t * pace - (performance.now() - startedAt));
       await opened.page.move(x, y);
     }
     await pause(lastBatchMs);
@@ -112,15 +118,15 @@ const players = packageTools.filter((tool) => tool.name === "Playwright, automat
 
 /** A row a pace. */
 export const replayCases: readonly LiveCase[] = players.flatMap((tool) =>
-  manners.map(
-    (manner): LiveCase => ({
+  paces.map(
+    (pace): LiveCase => ({
       goal: "replayed",
       tool: `${tool.name}, headless`,
-      behavior: `a person's recording, a move a frame, in ${manner.pace} times the time`,
+      behavior: `a person's recording, a move a frame, in ${pace} times the time`,
       needsDisplay: false,
       missing: () => tool.missing() ?? (dataFolder() === null ? "the recorded traces are missing" : null),
-      runsMax: () => recordings(manner).length,
-      carryOut: (around) => playReplay(tool, manner, around),
+      runsMax: () => recordings(pace).length,
+      carryOut: (around) => playReplay(tool, pace, around),
     }),
   ),
 );
