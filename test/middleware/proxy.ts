@@ -1,14 +1,15 @@
 /** A site behind a real proxy: an application that echoes what reaches it, a proxy run from its recipe, and what both have to do. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
-import { event } from "../support/batches.js";
+import { agentUrl, newKey, signatureFields } from "../signed-agents/signer.js";
+import { browserHeaders, event } from "../support/batches.js";
 import { freePort } from "../support/process.js";
 import { trafficThroughOutage } from "./claims.js";
 import { checkHostile } from "./hostile.js";
@@ -109,6 +110,48 @@ async function application(t: Test): Promise<{ address: string; requests: string
   return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
+/** What reaches the application says how verdictd judged the request. */
+async function checkRequests(t: Test, site: string, verdictd: VerdictdProcess): Promise<void> {
+  const key = newKey();
+  const keys = join(t.testdirName, "keys.json");
+  mkdirSync(t.testdirName, { recursive: true });
+  writeFileSync(keys, JSON.stringify({ keys: [key.jwk] }));
+  t.teardown(() => rmSync(keys, { force: true }));
+  await verdictd.command("agents", "add", agentUrl, "--name", "Agent", "--category", "ai_agent");
+  await verdictd.command("agents", "import", keys, "--url", agentUrl);
+  await verdictd.judgeRequests(true);
+  const ask = async (target: string, headers: Record<string, string>): Promise<Response> =>
+    fetch(`${site}${target}`, { headers });
+  const verdictOf = async (target: string, headers: Record<string, string>): Promise<unknown> =>
+    ((await (await ask(target, headers)).json()) as Echo).headers["x-verdict"];
+  const browser = {
+    "User-Agent": browserHeaders["user-agent"],
+    Accept: "text/html,*/*;q=0.8",
+    "Accept-Language": "en",
+  };
+  t.equal(await verdictOf("/judged", browser), "likely_human");
+  t.match(await verdictOf("/judged", { "User-Agent": "curl/8.5.0" }), /automated|definite/);
+  t.equal((await ask("/block", browser)).status, 403, "rules are asked without a session");
+  const host = new URL(site).host;
+  const signed = (target: string): Record<string, string> => {
+    const covered = ['"@target-uri"', '"@authority"', '"@method"', '"signature-agent"'];
+    const values = { '"@authority"': host, '"@target-uri"': `https://${host}${target}` };
+    const { agent, input, signature } = signatureFields({ key, nowMs: Date.now(), covered, values });
+    return { "Signature-Agent": agent, "Signature-Input": input, Signature: signature };
+  };
+  t.equal(await verdictOf("/judged?q=1&r=%20", signed("/judged?q=1&r=%20")), "verified", "the query is passed on");
+  t.not(await verdictOf("/judged?q=2", signed("/judged?q=1")), "verified");
+  const long = `/judged?q=${"x".repeat(2500)}`;
+  const unsigned = await verdictOf(long, {});
+  t.equal(
+    await verdictOf(long, signed(long)),
+    unsigned,
+    "a query too long to be passed on leaves no signature to fail",
+  );
+  await verdictd.judgeRequests(false);
+  t.equal(await verdictOf("/judged", browser), "not_computed");
+}
+
 export async function checkProxy(t: Test, start: StartProxy, { speaksHttp2 }: { speaksHttp2: boolean }): Promise<void> {
   // Its default, named: the proxies are on loopback.
   const verdictd = await startVerdictd(t, ["--trusted-proxies", "127.0.0.1"]);
@@ -137,6 +180,7 @@ export async function checkProxy(t: Test, start: StartProxy, { speaksHttp2 }: { 
   await t.test("acts", (t) => checkActing(t, site, verdictd));
   await t.test("can't be told lies", (t) => checkLies(t, site, verdictd));
   await t.test("leaves the application's own answers alone", (t) => checkApplication(t, site, verdictd, app.requests));
+  await t.test("judges requests without a session, signed ones too", (t) => checkRequests(t, site, verdictd));
   await t.test("a wrong private key lets everybody in", async (t) => {
     const open = await behind("sk_wrong");
     t.equal((await fetch(`${open}/block`, { headers: sessionOf(verdictd) })).status, 200);

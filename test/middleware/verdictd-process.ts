@@ -38,6 +38,8 @@ export interface VerdictdProcess {
   thaw(): void;
   /** Runs it again, on the same port and store. */
   restart(): Promise<void>;
+  /** Turns request scoring on or off. */
+  judgeRequests(enabled: boolean): Promise<void>;
   /** Runs a command of the command line against its store, for example `account set 1`. */
   command(...args: string[]): Promise<void>;
 }
@@ -72,6 +74,10 @@ export async function startVerdictd(t: Test, flags: readonly string[] = []): Pro
     thaw: () => running.child.kill("SIGCONT"),
     restart: async () => {
       running = await serve(t, dataDir, options);
+    },
+    judgeRequests: async (enabled) => {
+      const path = `/v1/projects/${owner.projectId}/request-scoring`;
+      await running.ask("PUT", path, { token: owner.token, body: { enabled } });
     },
     command: async (...args) => {
       await json(dataDir, ...args);
