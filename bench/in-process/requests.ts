@@ -1,16 +1,20 @@
 /**
  * Time of what a request is asked about besides its session, each for many addresses or user agents: country and network, lists of addresses,
- * the rate of an address, the bot that a user agent names. Then the memory of rates with a million addresses.
+ * the rate of an address, the bot that a user agent names, the score of its headers. Then the memory of rates with a million addresses.
  */
 
 import { shippedDeclaredBots } from "../../src/declared-bots/catalogue.js";
 import { createDeclaredBots } from "../../src/declared-bots/declared-bots.js";
+import { scoreRequest } from "../../src/engines/score-request.js";
 import { isIpListFault, parseIpList } from "../../src/network/ip-list-file.js";
 import { createIpListIndex } from "../../src/network/ip-list-index.js";
 import { NetworkFacts } from "../../src/network/network-facts.js";
 import { shippedFacts } from "../../src/network/network-files.js";
 import { parseAddress } from "../../src/network/parsed-address.js";
 import { newRates, RequestRates } from "../../src/requests/rates.js";
+import { requestFrom, ways } from "../../test/requests/browser-headers.js";
+import { browsers } from "../../test/requests/honest-headers.js";
+import { noFindings } from "../../test/requests/judged.js";
 import { type TimedRow, timed } from "./timed.js";
 
 const addressCount = 4096;
@@ -50,7 +54,16 @@ export function requestsBench(): TimedRow[] {
     ...ratesRows(),
     timed("declared bots, a browser's user agent", rounds * 100, () => bots.of(browser)),
     timed("declared bots, a crawler's user agent", rounds * 100, () => bots.of(crawler)),
+    scoreRow(),
   ];
+}
+
+function scoreRow(): TimedRow {
+  const requests = browsers.flatMap((each) => ways.map((way) => requestFrom(each, "link", way)));
+  const [, micros] = timed("", rounds, () => {
+    for (const request of requests) scoreRequest(request, noFindings);
+  });
+  return ["score of a browser's request", micros / requests.length];
 }
 
 function listRow(): TimedRow[] {

@@ -29,12 +29,14 @@ export function fieldsTable(): string {
 /** Every detection, by id, with the source of its idea. */
 export function detectionsTable(): string {
   const sources = new Map(detections.map(({ id, source }) => [id, source]));
+  const subjects = new Map(detections.map(({ id, subjects }) => [id, subjects]));
   return table(
-    ["Id", "Name", "Engine", "Severity", "State", "Meaning", "Source"],
+    ["Id", "Name", "Engine", "About", "Severity", "State", "Meaning", "Source"],
     publicCatalogue().map(({ id, slug, engine, severity, state, meaning }) => [
       `<span id="d${id}">${id}</span>`,
       code(slug),
       escapeHtml(engine),
+      (subjects.get(id) ?? []).map((subject) => `${subject}s`).join(", "),
       severity,
       state,
       prose(meaning),

@@ -2,14 +2,11 @@
 import { type JudgedHeaderFacts, judgedHeaders } from "../contract/header-facts.js";
 import type { HttpVersion, JudgedRequest } from "../contract/judged-request.js";
 
-/** Where each line that came stands among all, by field; -1 for one that did not come. */
-export type HeaderPlaces = { readonly [Field in keyof JudgedHeaderFacts]: number };
-
 export interface JudgedLines {
   readonly values: JudgedHeaderFacts;
-  /** Undefined where proxies may have made the order. */
-  readonly places: HeaderPlaces | undefined;
-  /** Whether `Host` itself and all other lines have names in lower case; undefined as `places`. */
+  /** User-Agent, Accept, Accept-Language and Accept-Encoding in the order in which they came, as `uale`; undefined where proxies may have made it. */
+  readonly order: string | undefined;
+  /** Whether the names of all lines, Host's too, are in lower case; undefined as `order`. */
   readonly isLowerCase: boolean | undefined;
 }
 
@@ -17,14 +14,23 @@ type Field = keyof JudgedHeaderFacts;
 const fields = judgedHeaders.map(({ field }) => field);
 /** Parsed, because V8 copies an object of fixed shape faster, and one that is put together field by field has none. */
 const noValues: JudgedHeaderFacts = JSON.parse(JSON.stringify(Object.fromEntries(fields.map((field) => [field, ""]))));
-const noPlaces: HeaderPlaces = JSON.parse(JSON.stringify(Object.fromEntries(fields.map((field) => [field, -1]))));
 
-/** Headers that proxies and load balancers add: after one of them, order and case are no longer the visitor's for sure. */
+/** Letters of the lines whose order is looked at. */
+const letters: { readonly [Each in Field]?: string } = {
+  userAgent: "u",
+  accept: "a",
+  acceptLanguage: "l",
+  acceptEncoding: "e",
+};
+
+/**
+ * Headers that proxies and load balancers add: beside one of them, order and case are no longer the visitor's for sure. X-Forwarded-Proto may
+ * be the backend's own word.
+ */
 const addedByProxies = [
   "via",
   "forwarded",
   "x-forwarded-for",
-  "x-forwarded-proto",
   "x-forwarded-host",
   "x-forwarded-port",
   "x-forwarded-server",
@@ -46,10 +52,10 @@ const addedByProxies = [
 const known = new Map<string, Field | "proxy">(addedByProxies.map((name) => [name, "proxy"]));
 for (const { name, field } of judgedHeaders) known.set(name, field);
 
-/** The first line of a name counts. About a microsecond for a browser's 15. */
+/** The first line of a name that is not empty counts. About a microsecond for a browser's 15. */
 export function judgedLinesOf({ headers, isAsReceived, httpVersion }: JudgedRequest): JudgedLines {
   const values: { -readonly [Each in Field]: string } = { ...noValues };
-  const places: { -readonly [Each in Field]: number } = { ...noPlaces };
+  let order = "";
   let isOrderKnown = isAsReceived;
   let isLowerCase = true;
   let isSorted = true;
@@ -63,15 +69,15 @@ export function judgedLinesOf({ headers, isAsReceived, httpVersion }: JudgedRequ
     before = lower;
     const what = known.get(lower);
     if (what === undefined) continue;
-    if (what === "proxy" || what === "xForwardedProto") isOrderKnown = false;
-    if (what === "proxy" || places[what] !== -1) continue;
-    places[what] = index;
+    if (what === "proxy") isOrderKnown = false;
+    if (what === "proxy" || values[what] !== "" || value === "") continue;
     values[what] = value;
+    order += letters[what] ?? "";
   }
   if (isSorted || !isPossible(isLowerCase, httpVersion) || isTranslated(isLowerCase, values)) isOrderKnown = false;
   return {
     values,
-    places: isOrderKnown ? places : undefined,
+    order: isOrderKnown ? order : undefined,
     isLowerCase: isOrderKnown ? isLowerCase : undefined,
   };
 }

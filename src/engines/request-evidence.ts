@@ -10,7 +10,7 @@ import { crawlerClaims } from "../contract/visitor.js";
 import { claimsOf } from "./agent-claims.js";
 import type { BrowserFamily, ClaimedBrowser, ClaimedSystem } from "./claimed-browser.js";
 import { contradictsHints, contradictsMobile, contradictsPlatform } from "./client-hints.js";
-import { type JudgedLines, judgedLinesOf } from "./judged-headers.js";
+import { judgedLinesOf } from "./judged-headers.js";
 
 /**
  * The loading of a page or frame, the request of a script, the loading of what a page needs (images, scripts, styles, media); unknown where
@@ -100,7 +100,7 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
   const hasNoMetadata = values.secFetchSite === "" && values.secFetchMode === "" && values.secFetchDest === "";
   const isPartMetadata = values.secFetchSite === "" || values.secFetchMode === "" || values.secFetchDest === "";
   // Of media browsers ask for a range of the bytes as they are.
-  const isRange = values.range !== "";
+  const isRange = values.range !== "" || values.secFetchDest === "video" || values.secFetchDest === "audio";
   const noEncoding = acceptEncoding === "" || (acceptEncoding === "identity" && !isRange);
   const noBrotli = !noEncoding && !acceptEncoding.includes("br") && !isRange;
   const purpose = purposeOf(values);
@@ -155,7 +155,7 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     clientHints: secChUa !== "",
     originForeign: isForeignOrigin(values.origin, values.referer),
     fromPage: values.referer !== "" || values.origin !== "" || !hasNoMetadata,
-    headerOrder: headerOrder(lines),
+    headerOrder: lines.order,
     lowerCaseNames: lines.isLowerCase,
     httpVersion: request.httpVersion,
     ja4: request.ja4 === undefined || !ja4Start.test(request.ja4) ? undefined : request.ja4,
@@ -230,18 +230,4 @@ function sendsOrigin(method: string | undefined, { family, version }: ClaimedBro
 function isForeignOrigin(origin: string, referer: string): boolean | undefined {
   if (origin === "" || origin === "null" || referer === "") return undefined;
   return !(referer === origin || referer.startsWith(`${origin}/`));
-}
-
-function headerOrder({ places }: JudgedLines): string | undefined {
-  if (places === undefined) return undefined;
-  const came: (readonly [string, number])[] = [];
-  if (places.userAgent >= 0) came.push(["u", places.userAgent]);
-  if (places.accept >= 0) came.push(["a", places.accept]);
-  if (places.acceptLanguage >= 0) came.push(["l", places.acceptLanguage]);
-  if (places.acceptEncoding >= 0) came.push(["e", places.acceptEncoding]);
-  if (came.length < 2) return undefined;
-  return came
-    .sort(([, one], [, other]) => one - other)
-    .map(([letter]) => letter)
-    .join("");
 }
