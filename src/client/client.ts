@@ -7,6 +7,7 @@ import { wellFormedToken } from "../contract/session-token.js";
 import type { RequestContext } from "../contract/verdict.js";
 import { type BreakerOptions, CircuitBreaker } from "./circuit-breaker.js";
 import { contextHeaders } from "./context-headers.js";
+import { judgedBody, type VisitorRequest } from "./judged-body.js";
 import { checkOptionNames, hint } from "./options.js";
 import {
   type CheckedVerdict,
@@ -19,6 +20,7 @@ import {
 
 export type { Action, Band, RequestContext, Verdict } from "../contract/verdict.js";
 export type { BreakerOptions } from "./circuit-breaker.js";
+export type { VisitorRequest } from "./judged-body.js";
 export type { CheckedVerdict, FailureReason, Mode } from "./verdict-answer.js";
 
 /** What went wrong, for `onError`. Holds no secret. */
@@ -68,6 +70,11 @@ export interface VerdictClient {
   readonly mode: Mode;
   /** The verdict of a session. Without a well-formed token nothing is asked: such a visitor is allowed. Never rejects. */
   verdict(sessionToken: string | null | undefined, context?: RequestContext): Promise<CheckedVerdict>;
+  /**
+   * The verdict on a visitor's request, with or without a session (`POST /v1/verdict`). While the project has request scoring off, that of the
+   * session. Never rejects. The client's `timeoutMs` holds.
+   */
+  judge(sessionToken: string | null | undefined, request: VisitorRequest): Promise<CheckedVerdict>;
   /**
    * Asserts that the session's visitor has just logged in. A login can arrive before the session's first report, so it is tried
    * again after a pause. Never rejects: a login handler need not wait for it.
@@ -127,13 +134,13 @@ class FetchClient implements VerdictClient {
   async verdict(sessionToken: string | null | undefined, context: RequestContext = {}): Promise<CheckedVerdict> {
     if (!isToken(sessionToken)) return failOpen(null);
     const request = { path: `/v1/sessions/${sessionToken}/verdict`, method: "GET", headers: contextHeaders(context) };
-    return this.#call<CheckedVerdict>(request, this.#timeoutMs, {
-      answered: ({ status, text, requestId }) => {
-        if (status !== 200) return null;
-        return decodeVerdict(text, this.mode, requestId);
-      },
-      failed: failOpen,
-    });
+    return this.#verdict(request);
+  }
+
+  async judge(sessionToken: string | null | undefined, request: VisitorRequest): Promise<CheckedVerdict> {
+    const body = judgedBody(isToken(sessionToken) ? sessionToken : null, request);
+    const headers = { "Content-Type": "application/json" };
+    return this.#verdict({ path: "/v1/verdict", method: "POST", headers, body });
   }
 
   async loggedIn(sessionToken: string | null | undefined): Promise<LoggedIn> {
@@ -160,6 +167,13 @@ class FetchClient implements VerdictClient {
     } catch {
       // A broken logger must not break the site.
     }
+  }
+
+  #verdict(request: ApiRequest): Promise<CheckedVerdict> {
+    return this.#call<CheckedVerdict>(request, this.#timeoutMs, {
+      answered: ({ status, text, requestId }) => (status === 200 ? decodeVerdict(text, this.mode, requestId) : null),
+      failed: failOpen,
+    });
   }
 
   #assertLoggedIn(sessionToken: string): Promise<LoggedIn> {
@@ -196,11 +210,12 @@ class FetchClient implements VerdictClient {
   }
 
   /** Status and body, read to the end so that the connection can be used again; or why there are none. */
-  async #send({ path, method, headers }: ApiRequest, timeoutMs: number): Promise<Answer | ClientFailure> {
+  async #send({ path, method, headers, body }: ApiRequest, timeoutMs: number): Promise<Answer | ClientFailure> {
     try {
       const response = await this.#fetch(this.#base + path, {
         method,
         headers: { ...this.#headers, ...headers },
+        ...(body !== undefined && { body }),
         // The key must not travel to wherever an answer points.
         redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),
@@ -221,6 +236,7 @@ interface ApiRequest {
   readonly method: string;
   /** Beside those of every request. */
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 /** Statuses that depend on the one request they answer: malformed, too long, headers too large, of a version not spoken. */

@@ -51,3 +51,9 @@ function bytesOf(text: string): Uint8Array {
   }
   return new TextEncoder().encode(text);
 }
+
+/** Such a value as text. */
+export function textOfBytes(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+  return /^[\u0000-\u007f]*$/.test(value) ? value : new TextDecoder().decode(bytesOf(value));
+}

@@ -79,6 +79,7 @@ function see<Req extends ExpressRequest, Res>(req: Req, options: ExpressOptions<
     host: textOf(headers["host"]),
     ip: options.clientIp === undefined ? req.ip : options.clientIp(req),
     header: (name) => textOf(headers[name]),
+    headers: () => Object.entries(headers),
   };
 }
 

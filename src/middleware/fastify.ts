@@ -59,6 +59,7 @@ function see(request: FastifyRequest, options: FastifyOptions): SeenRequest {
       const value = headers[name];
       return Array.isArray(value) ? value[0] : value;
     },
+    headers: () => Object.entries(headers),
   };
 }
 

@@ -97,11 +97,12 @@ async function check<Source>(
 function see<Source>(options: FetchOptions<Source>, source: Source, request: Request): SeenRequest {
   const url = new URL(request.url);
   return {
-    target: url.pathname,
+    target: url.pathname + url.search,
     method: request.method,
     host: request.headers.get("host") ?? url.host,
     ip: options.clientIp?.(source),
     header: (name) => request.headers.get(name) ?? undefined,
+    headers: () => [...request.headers],
   };
 }
 

@@ -10,6 +10,7 @@ import {
   type LoggedIn,
   type RequestContext,
   type VerdictClient,
+  type VisitorRequest,
 } from "../client/client.js";
 import { checkOptionNames, hint } from "../client/options.js";
 import { failOpen } from "../client/verdict-answer.js";
@@ -32,6 +33,11 @@ export interface GuardOptions<Challenge> {
   readonly cookieName?: string;
   /** For pages without cookies; default `X-Service-Session`. */
   readonly headerName?: string;
+  /**
+   * Judges every request by its own headers too, so visitors without a session as well (`POST /v1/verdict`): wants request scoring enabled in the
+   * project; default false, which asks about sessions only. Cookies and credentials are not sent.
+   */
+  readonly requests?: boolean;
   /** Does not ask for static resources (by the extension of the path); default false. */
   readonly skipStatic?: boolean;
   /**
@@ -81,6 +87,8 @@ export interface SeenRequest {
   readonly ip: string | undefined;
   /** A header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
+  /** All of them. */
+  readonly headers: () => NonNullable<VisitorRequest["headers"]>;
 }
 
 /** What the adapter has to do. A delay is over when it gets the step. */
@@ -94,6 +102,7 @@ const optionNames: Readonly<Record<keyof GuardOptions<unknown> | AdapterOption, 
   cookieName: true,
   headerName: true,
   skipStatic: true,
+  requests: true,
   routerIgnores: true,
   delayMs: true,
   challenge: true,
@@ -137,6 +146,9 @@ export class Guard<Challenge> {
     this.#headerName = (options.headerName ?? sessionHeaderName).toLowerCase();
     this.#routerIgnores = checkedIgnores(options.routerIgnores ?? []);
     this.#page = checkedPage(options);
+    if (options.requests !== undefined && typeof options.requests !== "boolean") {
+      throw new TypeError("requests: expected true or false");
+    }
     this.#delayMs = options.delayMs ?? 1000;
     if (!(this.#delayMs >= 0 && this.#delayMs <= delayMsMax)) {
       throw new TypeError(`delayMs: expected 0 to ${delayMsMax} ms`);
@@ -168,7 +180,11 @@ export class Guard<Challenge> {
       if (this.#options.skipStatic === true && isStaticResource(context.path ?? "")) {
         return this.#visitOf(failOpen(null), token, context);
       }
-      const visit = this.#visitOf(await this.client.verdict(token, context), token, context);
+      const asked =
+        this.#options.requests === true
+          ? this.client.judge(token, this.#judgedRequest(seen, context))
+          : this.client.verdict(token, context);
+      const visit = this.#visitOf(await asked, token, context);
       this.#tell(visit);
       return visit;
     } catch (cause) {
@@ -199,6 +215,18 @@ export class Guard<Challenge> {
     if (this.challenge !== null) return { step: "challenge" };
     this.#tellOfChallenge();
     return goOn;
+  }
+
+  /** A signature covers the path as the visitor asked for it: where the router's differs, there is none to verify. */
+  #judgedRequest(seen: SeenRequest, context: RequestContext): VisitorRequest {
+    const { path } = context;
+    const isAsAsked = path === undefined || path === rulePath(seen.target);
+    const headers = [...seen.headers()];
+    return {
+      ...context,
+      ...(isAsAsked && { path: seen.target }),
+      headers: isAsAsked ? headers : headers.filter(([name]) => !/^signature/i.test(name)),
+    };
   }
 
   /** Reports that code of the customer's threw. */

@@ -6,6 +6,8 @@ import { openExpress } from "./fronts.js";
 export interface Shop {
   readonly server: TestServer;
   readonly tenant: Tenant;
+  /** The middlewares' option. */
+  readonly requests?: boolean;
 }
 
 export interface ChallengedSite extends Shop {

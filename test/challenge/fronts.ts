@@ -26,9 +26,9 @@ export type OpenFront = (t: Test, shop: Shop) => Promise<string>;
 /** What visitors' browsers ask of verdictd. */
 const ownPaths = ["/sdk.js", "/challenge.js", "/v1/events", "/v1/challenges", "/v1/challenges/solution"];
 
-function middlewareOptions({ server, tenant }: Shop) {
+function middlewareOptions({ server, tenant, requests = false }: Shop) {
   const client = { baseUrl: server.address, privateKey: tenant.privateKey, timeoutMs: 10_000 };
-  return { client, challenge: "verdictd", siteKey: tenant.siteKey } as const;
+  return { client, challenge: "verdictd", siteKey: tenant.siteKey, requests } as const;
 }
 
 function pathOf(url: string): string {

@@ -144,6 +144,14 @@ function requests(token: string): Hostile[] {
       request(`/${"x/../".repeat(1500)}block`, largest, { host: `Host: ${"h".repeat(2500)}\r\n` }),
       "blocked",
     ],
+    [
+      "every header that is passed on, long, behind a long path and query",
+      request(
+        `/${"x/../".repeat(1000)}block?${"q".repeat(2900)}`,
+        cookie + passedOn.map((name) => `${name}: ${"y".repeat(990)}\r\n`).join(""),
+      ),
+      "blocked",
+    ],
     ["HTTP/1.0", request("/block", cookie, { version: "1.0" }), "blocked"],
     ["HTTP/1.0 without a Host", request("/block", cookie, { version: "1.0", host: "" }), "outside"],
     ["HTTP/2.0 in words", request("/block", cookie, { version: "2.0" }), "outside"],
@@ -156,6 +164,30 @@ function requests(token: string): Hostile[] {
     ],
   ];
 }
+
+/** What the recipes hand to verdictd of a visitor's headers. */
+const passedOn = [
+  "User-Agent",
+  "Accept",
+  "Accept-Language",
+  "Accept-Encoding",
+  "Origin",
+  "Referer",
+  "Content-Type",
+  "Sec-CH-UA",
+  "Sec-CH-UA-Mobile",
+  "Sec-CH-UA-Platform",
+  "Sec-Fetch-Site",
+  "Sec-Fetch-Mode",
+  "Sec-Fetch-Dest",
+  "Sec-Fetch-User",
+  "Upgrade-Insecure-Requests",
+  "X-Requested-With",
+  "X-Forwarded-Proto",
+  "Signature",
+  "Signature-Input",
+  "Signature-Agent",
+];
 
 function forged(value: string): string {
   const uri = `/ok${value}`;

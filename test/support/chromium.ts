@@ -53,6 +53,8 @@ const commonArgs = [
 export interface LaunchOptions {
   /** Leaves out what Chromium says of its own accord about being automated: `navigator.webdriver` is false then. */
   hideAutomation?: boolean;
+  /** Opens a window on this X display instead of being headless. */
+  display?: string;
   /** Further command line switches. */
   args?: string[];
 }
@@ -79,10 +81,11 @@ export function launchAlone(t: Test, url: string): void {
 /** How long a browser may take over one step, in place of the drivers' 30 s: other tests want the same two cores. */
 export const stepMsMax = 120_000;
 
-/** A headless Chromium of its own for this test, closed at its end. */
+/** A Chromium of its own for this test, headless unless it is given a display; closed at its end. */
 export async function launch(t: Test, options: LaunchOptions = {}): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
+    ...(options.display !== undefined && { headless: false, env: { ...process.env, DISPLAY: options.display } }),
     args: [
       ...commonArgs,
       ...(options.hideAutomation ? ["--disable-blink-features=AutomationControlled"] : []),

@@ -1,0 +1,56 @@
+/** What a middleware sends of a visitor's request: always a body that verdictd takes, and none of the visitor's credentials. */
+import fc from "fast-check";
+import t from "tap";
+import { judgedBody } from "../../src/client/judged-body.js";
+import { decodeVerdictBody } from "../../src/http/handlers/data-plane/verdict-body.js";
+import { limits } from "../../src/limits.js";
+
+const secrets = ["Cookie", "AUTHORIZATION", "Proxy-Authorization", "X-Service-Session", "x-service-private-key"];
+
+t.test("credentials stay in the backend, in whatever case", async (t) => {
+  const headers = secrets.map((name) => [name, "secret-of-the-visitor"] as const);
+  const body = judgedBody("sess_x", { path: "/a?b=c", method: "GET", headers: [...headers, ["Accept", "*/*"]] });
+  t.notMatch(body, /secret-of-the-visitor/);
+  t.same(JSON.parse(body), {
+    session_token: "sess_x",
+    request: { method: "GET", path: "/a?b=c", headers: { accept: ["*/*"] } },
+  });
+});
+
+t.test("values are read as the backend had them", async (t) => {
+  const read = (headers: [string, string | string[] | undefined][]) =>
+    JSON.parse(judgedBody(null, { headers, userAgent: "-" })).request.headers;
+  t.same(
+    read([
+      ["X-A", ["1", "2"]],
+      ["x-b", undefined],
+    ]),
+    { "x-a": ["1", "2"], "user-agent": ["-"] },
+  );
+  t.same(read([["User-Agent", "Caf\xc3\xa9"]]), { "user-agent": ["Café"] }, "bytes, a character each, are UTF-8");
+  t.same(
+    read([
+      ["__proto__", "1"],
+      [":path", "/"],
+    ]),
+    JSON.parse('{"__proto__":["1"],"user-agent":["-"]}'),
+  );
+  t.equal(read([["Signature", "s".repeat(5000)]]).signature[0].length, 4096);
+});
+
+t.test("whatever a visitor sends, verdictd takes the body", async () => {
+  const text = fc.oneof(
+    fc.string({ maxLength: 20 }),
+    fc.string({ unit: "binary", maxLength: 40 }),
+    fc.constant('\u0000"\\'.repeat(9000)),
+  );
+  const headers = fc.array(fc.tuple(text, fc.oneof(text, fc.array(text, { maxLength: 3 }))), { maxLength: 300 });
+  fc.assert(
+    fc.property(headers, text, text, (sent, path, host) => {
+      const body = Buffer.from(judgedBody(null, { headers: sent, path, host, userAgent: host }));
+      const decoded = decodeVerdictBody(body, () => undefined);
+      return body.length <= limits.controlBodyBytesMax && "request" in decoded;
+    }),
+    { numRuns: 200 },
+  );
+});
