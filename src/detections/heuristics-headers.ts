@@ -29,7 +29,7 @@ export const headerDetections = [
     slug: "any-accept-language",
     engine: "heuristics",
     state: "scoring",
-    meaning: "Accept-Language is `*`, which no browser sends and Node's fetch does.",
+    meaning: 'Accept-Language is "*", which no browser sends but Node\'s fetch does.',
     strength: "strong",
     cause: "accept_language",
     reads: ["anyAcceptLanguage"],

@@ -105,7 +105,7 @@ export const identityDetections = [
     slug: "unknown-user-agent",
     engine: "heuristics",
     state: "scoring",
-    meaning: "The user agent does not have the form of any browser.",
+    meaning: "The user agent does not look like any browser's.",
     strength: "strong",
     cause: "declared_tool",
     reads: ["userAgent", "toolAgent"],

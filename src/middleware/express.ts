@@ -23,6 +23,8 @@ export interface ExpressRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** As Express's `trust proxy` setting has it. */
   readonly ip?: string | undefined;
+  /** The same. */
+  readonly secure?: boolean;
   verdictd?: Visit;
 }
 
@@ -80,6 +82,7 @@ function see<Req extends ExpressRequest, Res>(req: Req, options: ExpressOptions<
     ip: options.clientIp === undefined ? req.ip : options.clientIp(req),
     header: (name) => textOf(headers[name]),
     headers: () => Object.entries(headers),
+    isSecure: req.secure === true,
   };
 }
 

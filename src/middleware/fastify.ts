@@ -60,6 +60,7 @@ function see(request: FastifyRequest, options: FastifyOptions): SeenRequest {
       return Array.isArray(value) ? value[0] : value;
     },
     headers: () => Object.entries(headers),
+    isSecure: request.protocol === "https",
   };
 }
 

@@ -103,6 +103,7 @@ function see<Source>(options: FetchOptions<Source>, source: Source, request: Req
     ip: options.clientIp?.(source),
     header: (name) => request.headers.get(name) ?? undefined,
     headers: () => [...request.headers],
+    isSecure: url.protocol === "https:",
   };
 }
 

@@ -89,6 +89,8 @@ export interface SeenRequest {
   readonly header: (name: string) => string | undefined;
   /** All of them. */
   readonly headers: () => NonNullable<VisitorRequest["headers"]>;
+  /** Whether the visitor is known to have come by https, which decides what a browser sends. */
+  readonly isSecure: boolean;
 }
 
 /** What the adapter has to do. A delay is over when it gets the step. */
@@ -221,7 +223,9 @@ export class Guard<Challenge> {
   #judgedRequest(seen: SeenRequest, context: RequestContext): VisitorRequest {
     const { path } = context;
     const isAsAsked = path === undefined || path === rulePath(seen.target);
-    const headers = [...seen.headers()];
+    // The server's word for it, which knows whom to believe, and not the visitor's.
+    const headers = [...seen.headers()].filter(([name]) => name.toLowerCase() !== "x-forwarded-proto");
+    if (seen.isSecure) headers.push(["X-Forwarded-Proto", "https"]);
     return {
       ...context,
       ...(isAsAsked && { path: seen.target }),

@@ -129,29 +129,26 @@ const unscored: Scored = {
   detectionIds: [],
 };
 
-/**
- * Of a session and its request the lower score counts, and what was found in both. A request in which nothing speaks for automation is no
- * evidence of a person: it lowers nothing.
- */
+/** Of a session and its request the lower score counts, and what was found in both. A request in which nothing speaks has the neutral score. */
 function scoredOf(part: VerdictPart | null, request: RequestEvidence | undefined): Scored | null {
   const session = part?.scored === true ? part : null;
   if (request === undefined) return session;
-  const { score, detectionIds } = request;
+  const { score: heuristics, detectionIds } = request;
+  const score = heuristics ?? neutralScore;
   if (session === null) {
-    const engineScores = { heuristics: score, js_detection: null, behavioral: null };
-    return { engineScores, score: score ?? neutralScore, detectionIds };
+    return { engineScores: { heuristics, js_detection: null, behavioral: null }, score, detectionIds };
   }
-  if (detectionIds.length === 0 && score === null) return session;
-  const isLower = score !== null && score < session.score;
-  const { heuristics } = session.engineScores;
+  const isLower = score < session.score;
   return {
-    engineScores: {
-      ...session.engineScores,
-      heuristics: score === null || (heuristics !== null && heuristics < score) ? heuristics : score,
-    },
+    engineScores: { ...session.engineScores, heuristics: lowerOf(session.engineScores.heuristics, heuristics) },
     score: isLower ? score : session.score,
     detectionIds: isLower ? union(detectionIds, session.detectionIds) : union(session.detectionIds, detectionIds),
   };
+}
+
+/** null is an engine that abstained. */
+function lowerOf(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 function union(first: readonly number[], second: readonly number[]): number[] {

@@ -51,6 +51,7 @@ export class Service {
   async ask(method: string, path: string, { as, headers = {}, body }: Ask = {}): Promise<Answer> {
     const answer = await fetch(`http://127.0.0.1:${this.server.port}${path}`, {
       method,
+      redirect: "manual",
       headers: { ...(as !== undefined && { authorization: `Bearer ${as}` }), ...headers },
       ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });

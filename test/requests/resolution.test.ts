@@ -53,7 +53,8 @@ t.test("of a session and its request the lower score counts, and the ids of both
   t.match(judged(found, session(20)), { score: 10, band: "confident_automated", detectionIds: [7, 100101, 100201] });
   t.match(judged(found, session(90)), { score: 10, detectionIds: [7, 100101] });
   t.match(judged({ ...nothing, score: 40, detectionIds: [7] }, session(20)), { score: 20 });
-  t.match(judged(nothing, session(90)), { score: 90 }, "a request without evidence lowers nothing");
+  t.match(judged(nothing, session(90)), { score: 60, band: "likely_human" }, "a request without evidence scores 60");
+  t.match(judged(nothing, session(20)), { score: 20, detectionIds: [100101, 100201] });
   t.match(judged(found, session(0, { scored: false, score: 0 })), { score: 10, detectionIds: [7, 100101] });
 });
 

@@ -28,6 +28,8 @@ export async function ask(
   const isRaw = typeof body === "string" || body instanceof Uint8Array;
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
+    // Where an answer leads to is for the test to see.
+    redirect: "manual",
     headers: {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && !isRaw && { "content-type": "application/json" }),
