@@ -154,7 +154,7 @@ export const consistencyDetections = [
     slug: "foreign-chrome-object",
     engine: "js_detection",
     state: "experimental",
-    meaning: "window.chrome exists in a browser that does not have it.",
+    meaning: "The object window.chrome exists in a browser that does not have it.",
     strength: "hint",
     cause: "engine",
     reads: ["chromeObject", "browserFamily"],

@@ -18,15 +18,19 @@ export const failOpenReason = "No verdict yet: the session is unknown or has not
 export function findingReason(band: Exclude<Band, "not_computed">, score: number, meanings: readonly string[]): string {
   const head = score === 0 ? bandWords[band] : `${bandWords[band]} (score ${score})`;
   if (meanings.length === 0) return band === "likely_human" ? `${head}: no evidence of automation.` : `${head}.`;
-  const named = meanings.slice(0, namedMax).map(asClause);
+  // A verified bot's is its name.
+  const named = meanings.slice(0, namedMax).map((each) => (band === "verified" ? each : asClause(each)));
   const more = meanings.length - namedMax;
   return `${head}: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;
 }
 
+/** Names that a meaning may begin with; a name with a second capital, a dot or a hyphen is known by that. */
+const names = /^(?:Chromium|Origin|Playwright|Puppeteer|Selenium)\b/;
+
 /** A sentence of the catalogue as a part of another: no capital but in names, no full stop. */
 function asClause(sentence: string): string {
   const bare = sentence.replace(/\.$/, "");
-  return /^[A-Z][a-z]/.test(bare) && /^(?:The|A|An|No|It|Its|Many|Most|Every|Each|All|More|Some|At|In|On)\b/.test(bare)
-    ? bare.charAt(0).toLowerCase() + bare.slice(1)
-    : bare;
+  const [first = ""] = bare.split(" ", 1);
+  const isPlainWord = /^[A-Z][a-z]*(?:-[a-z]+)*(?:'s)?[,:]?$/.test(first) && !names.test(first);
+  return isPlainWord ? bare.charAt(0).toLowerCase() + bare.slice(1) : bare;
 }

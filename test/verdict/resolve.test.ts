@@ -219,7 +219,7 @@ t.test("detection ids are empty for clean humans, there for bot bands and for en
 t.test("the reason is plain English: band, score and the strongest detections", async (t) => {
   const { reason } = decide({ part: session(3, { detectionIds: [1, 2, 3, 4, 5] }) }).verdict;
   t.match(reason, /^Definitely automated \(score 3\): /);
-  for (const id of [1, 2, 3]) t.match(reason, `Meaning of ${id}`);
+  for (const id of [1, 2, 3]) t.match(reason, `meaning of ${id}`);
   t.match(reason, "2 more");
   t.match(decide({ part: session(80) }).verdict.reason, /^Likely human \(score 80\)/);
 });
