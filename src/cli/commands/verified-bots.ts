@@ -6,46 +6,41 @@ import { checkCatalogue, scriptRunnersOf } from "../../verified-bots/catalogue.j
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
 import { readJsonFile } from "../json-file.js";
-import { CommandFailure, columns } from "../output.js";
+import { CommandFailure } from "../output.js";
+import { type ImportCounts, importCounts, importedFile, type Listing, listingLines, listingOf } from "./catalogue.js";
 
-interface Listing {
-  readonly version: string;
-  readonly source: "imported" | "shipped";
-  readonly count: number;
-  readonly entries: readonly VerifiedBotEntry[];
+interface VerifiedListing extends Listing<VerifiedBotEntry> {
   /** Operators that are listed, and not verified: see `script_runners` of a catalogue. */
   readonly script_runners: readonly string[];
 }
 
-interface ImportCounts {
-  readonly version: string;
-  readonly count: number;
-  readonly added: number;
-  readonly removed: number;
-}
+const cellsOf = ({ name, category, match_method, match_value }: VerifiedBotEntry): string[] => [
+  name,
+  category,
+  match_method,
+  match_value,
+];
 
-const list: StoreCommand<Listing> = {
+const list: StoreCommand<VerifiedListing> = {
   name: "verified-bots list",
   help: "show the verified bots; with --json in the form that import takes",
   run: async (store) => {
     const catalogues = new VerifiedBotCatalogues(store);
     const catalogue = catalogues.read();
-    const { version, entries } = catalogue;
-    const source = catalogues.isImported ? "imported" : "shipped";
-    return { version, source, count: entries.length, entries, script_runners: [...scriptRunnersOf(catalogue)] };
+    return { ...listingOf(catalogue, catalogues.isImported), script_runners: [...scriptRunnersOf(catalogue)] };
   },
-  show: ({ version, source, count, entries, script_runners: runners }) => {
-    const rows = entries.map((entry) => [entry.name, entry.category, entry.match_method, entry.match_value]);
-    const listing = `${columns([["NAME", "CATEGORY", "METHOD", "VALUE"], ...rows])}\n\n${count} entries, version ${version}, ${source}`;
-    if (runners.length === 0) return listing;
-    return `${listing}\nListed but not verified, since their addresses run anybody's scripts: ${runners.join(", ")}`;
+  show: (listing) => {
+    const lines = listingLines(listing, ["NAME", "CATEGORY", "METHOD", "VALUE"], cellsOf);
+    const { script_runners: runners } = listing;
+    if (runners.length === 0) return lines;
+    return `${lines}\nListed but not verified, since their addresses run anybody's scripts: ${runners.join(", ")}`;
   },
 };
 
 const importFile: StoreCommand<ImportCounts> = {
   name: "verified-bots import",
   help: "replace the catalogue by a file {version, entries}; one bad entry refuses the file",
-  positionals: [{ name: "FILE", help: "JSON file" }],
+  positionals: importedFile,
   flags: [{ name: "merge", help: "add to the catalogue in force instead of replacing it" }],
   run: async (store, given) => {
     const catalogue = readCatalogue(textOf(given, "FILE"));
@@ -53,13 +48,7 @@ const importFile: StoreCommand<ImportCounts> = {
     const change =
       given["merge"] === undefined ? await catalogues.replace(catalogue) : await catalogues.merge(catalogue);
     if (isCatalogueFault(change)) throw new CommandFailure(change.message);
-    const { before, after } = change;
-    return {
-      version: after.version,
-      count: after.entries.length,
-      added: countMissing(after, before),
-      removed: countMissing(before, after),
-    };
+    return importCounts(change.before, change.after, cellsOf);
   },
 };
 
@@ -68,16 +57,6 @@ function readCatalogue(path: string): VerifiedBotCatalogue {
   const checked = checkCatalogue(readJsonFile(path));
   if (isCatalogueFault(checked)) throw new CommandFailure(`${path}: ${checked.message}`);
   return checked;
-}
-
-/** Entries of `one` that are not in `other`. */
-function countMissing(one: VerifiedBotCatalogue, other: VerifiedBotCatalogue): number {
-  const known = new Set(other.entries.map(entryKey));
-  return one.entries.filter((entry) => !known.has(entryKey(entry))).length;
-}
-
-function entryKey({ name, category, match_method, match_value }: VerifiedBotEntry): string {
-  return JSON.stringify([name, category, match_method, match_value]);
 }
 
 export const verifiedBotCommands: readonly StoreCommand[] = [list, importFile];

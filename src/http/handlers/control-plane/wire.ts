@@ -4,14 +4,12 @@ import type {
   AccountAnswer,
   GuardSettings,
   ListedRuleAnswer,
-  RequestScoringAnswer,
   RuleAnswer,
   SettingsAnswer,
   UserAnswer,
 } from "../../../contract/api-answers.js";
 import type { Account, Membership, Project, Rule, User } from "../../../contract/entities.js";
 import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
-import { defaultRequestScoring } from "../../../contract/session.js";
 import type { Checked } from "../../../contract/validators.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { Expression } from "../../../rules/ast.js";
@@ -57,10 +55,6 @@ export function settingsView(project: Project): SettingsAnswer {
     bot_settings: { ...guardsView(project), logged_in_policy: project.botSettings.loggedInPolicy },
     likely_bot_threshold: project.likelyBotThreshold,
   };
-}
-
-export function requestScoringView({ requestScoring = defaultRequestScoring }: Project): RequestScoringAnswer {
-  return { enabled: requestScoring.enabled, signed_agents: requestScoring.signedAgents };
 }
 
 /** A rule as the list shows it: without the compiled tree. */

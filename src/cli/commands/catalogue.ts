@@ -1,0 +1,51 @@
+/** What the commands of both bot catalogues share: what a listing and an import print. */
+import type { StoreCommand } from "../command.js";
+import { columns } from "../output.js";
+
+export interface Listing<Entry> {
+  readonly version: string;
+  readonly source: "imported" | "shipped";
+  readonly count: number;
+  readonly entries: readonly Entry[];
+}
+
+interface Catalogue<Entry> {
+  readonly version: string;
+  readonly entries: readonly Entry[];
+}
+
+export interface ImportCounts {
+  readonly version: string;
+  readonly count: number;
+  readonly added: number;
+  readonly removed: number;
+}
+
+export function listingOf<Entry>({ version, entries }: Catalogue<Entry>, isImported: boolean): Listing<Entry> {
+  return { version, source: isImported ? "imported" : "shipped", count: entries.length, entries };
+}
+
+/** The listing as a table of these columns. */
+export function listingLines<Entry>(
+  { version, source, count, entries }: Listing<Entry>,
+  heads: readonly string[],
+  cellsOf: (entry: Entry) => readonly string[],
+): string {
+  return `${columns([heads, ...entries.map(cellsOf)])}\n\n${count} entries, version ${version}, ${source}`;
+}
+
+/** Entries are told apart by their cells. */
+export function importCounts<Entry>(
+  before: Catalogue<Entry>,
+  after: Catalogue<Entry>,
+  cellsOf: (entry: Entry) => readonly string[],
+): ImportCounts {
+  const missing = (one: Catalogue<Entry>, other: Catalogue<Entry>): number => {
+    const known = new Set(other.entries.map((entry) => JSON.stringify(cellsOf(entry))));
+    return one.entries.filter((entry) => !known.has(JSON.stringify(cellsOf(entry)))).length;
+  };
+  const { version, entries } = after;
+  return { version, count: entries.length, added: missing(after, before), removed: missing(before, after) };
+}
+
+export const importedFile: NonNullable<StoreCommand["positionals"]> = [{ name: "FILE", help: "JSON file" }];
