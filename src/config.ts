@@ -179,7 +179,7 @@ export const serveOptions = {
   "ip-storage": option(
     oneOf<IpStorage>("full", "truncated", "none"),
     "full",
-    "what of a visitor's address a session keeps: all, its network (/24, /48), or nothing; rules see what is kept",
+    "what of a visitor's address a session or a block keeps: all, its network (/24, /48), or nothing; rules see what is kept",
   ),
   "queue-mb": option(integer(1, 1 << 20), 64, "MiB of batches waiting to be scored before more are shed"),
   "sample-above-mb": option(

@@ -60,6 +60,7 @@ import { healthRoutes, type Page, pageRoute } from "./http/handlers/pages/pages.
 import type { Route } from "./http/route.js";
 import { placeAtFront, placeOfBatch } from "./ingest/places.js";
 import { IngestQueue } from "./ingest/queue.js";
+import { storedAddress } from "./ingest/stored-address.js";
 import { VisitorIdentities } from "./ingest/visitor-identities.js";
 import { limits } from "./limits.js";
 import { liveVerdict, VerdictFeed } from "./live/verdict-feed.js";
@@ -210,6 +211,7 @@ export function buildServices(
         meters.add("blocksFailed");
         return;
       }
+      const ip = token === null ? storedAddress(context.ip ?? "", config.ipStorage) : "";
       const block = {
         projectId: project.id,
         sessionToken: token,
@@ -221,6 +223,7 @@ export function buildServices(
         ruleId: rule.id,
         path: context.path ?? null,
         createdAt: new Date(now()).toISOString(),
+        ...(ip !== "" && { ip }),
       } as const;
       const subject = token === null ? addressSubject(context.ip ?? "") : sessionSubject(token);
       if (!blocks.record(block, subject)) meters.add("blocksFailed");

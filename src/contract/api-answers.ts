@@ -262,6 +262,8 @@ export interface BlockRow {
   source: "rule";
   rule_id: Id;
   path: string | null;
+  /** Address of a request without a session, as far as `--ip-storage` keeps it; null for a session, which has its own. */
+  ip: string | null;
   /** Blocks that it stands for: itself, and further ones of the same session, rule and minute. */
   count: number & tags.Type<"uint32"> & tags.Minimum<1>;
   created_at: IsoTime;

@@ -83,6 +83,8 @@ export interface Block {
   createdAt: string;
   /** Blocks it stands for; absent in rows of older versions: 1. */
   count?: number;
+  /** Address of a request without a session, as far as addresses are stored; absent: not known, or a session's. */
+  ip?: string;
 }
 
 /** Counts of one project in one hour. */

@@ -37,7 +37,7 @@ const from = (ip: string, agent?: string) => ({
   ...(agent !== undefined && { "user-agent": agent }),
 });
 
-for (const storage of ["full", "truncated", "none"]) {
+for (const storage of ["full", "truncated", "none"] as const) {
   t.test(`with --ip-storage ${storage}`, async (t) => {
     const { dns, service, one } = await start(storage);
     const bandOf = async (session: string, query = "") =>
@@ -102,6 +102,18 @@ for (const storage of ["full", "truncated", "none"]) {
       const other = await send(ip, null, crawlerAgent);
       t.equal(await verifiedByDns(other), "verified");
       t.not(await bandOf(session), "verified");
+    });
+
+    await t.test("a block of a request without a session keeps no more of its address", async (t) => {
+      const ask = (method: string, path: string, as: string, body?: unknown) => service.ask(method, path, { as, body });
+      const path = `/v1/projects/${one.project.id}`;
+      await ask("PUT", `${path}/request-scoring`, one.token, { enabled: true });
+      const rule = { name: "Closed", expression: 'path == "/closed"', action: "block" };
+      await ask("POST", `${path}/rules`, one.token, rule);
+      await ask("POST", "/v1/verdict", one.privateKey, { request: { ip: "203.0.113.77", path: "/closed" } });
+      const { data } = (await ask("GET", `${path}/blocks`, one.token)).json;
+      const kept = { full: "203.0.113.77", truncated: "203.0.113.0", none: null }[storage];
+      t.match(data, [{ session_token: null, ip: kept }]);
     });
 
     if (storage !== "full") return;

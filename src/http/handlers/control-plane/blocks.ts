@@ -57,6 +57,7 @@ function blockRow(block: Block): BlockRow {
     source: block.source,
     rule_id: block.ruleId,
     path: block.path,
+    ip: block.ip ?? null,
     count: block.count ?? 1,
     created_at: block.createdAt,
   };
