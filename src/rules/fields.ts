@@ -44,8 +44,7 @@ export type Field =
 
 export type FieldType = Field["type"];
 
-/** Every field of the language, in the order of the documentation. */
-export const fields: readonly Field[] = [
+const alwaysFields: readonly Field[] = [
   {
     name: "score",
     type: "integer",
@@ -184,21 +183,6 @@ export const fields: readonly Field[] = [
     get: (input) => input.facts.hasSession ?? false,
   },
   {
-    name: "request_score",
-    type: "integer",
-    unit: "1 to 99",
-    meaning: "the request's own score, without its session's; only where the request is judged",
-    get: (input) => input.requestScore,
-  },
-  {
-    name: "requests_per_minute",
-    type: "integer",
-    unit: "requests",
-    meaning:
-      "requests asked about from this address (IPv6: its /64) in this project in the last 60 s, this one included; only where requests are judged",
-    get: (input) => input.facts.request?.requestsPerMinute,
-  },
-  {
     name: "country",
     type: "string",
     unit: "",
@@ -228,33 +212,51 @@ export const fields: readonly Field[] = [
     meaning: "names of the operator's own lists that hold the address",
     get: (input) => input.ipLists,
   },
+];
+
+/** Those that only a judged request has: the verdict read and stored sessions lack them. */
+const requestFields: readonly Field[] = [
+  {
+    name: "request_score",
+    type: "integer",
+    unit: "1 to 99",
+    meaning: "the request's own score, without its session's",
+    get: (input) => input.requestScore,
+  },
+  {
+    name: "requests_per_minute",
+    type: "integer",
+    unit: "requests",
+    meaning:
+      "requests asked about from this address (IPv6: its /64) in this project in the last 60 s, this one included",
+    get: (input) => input.facts.request?.requestsPerMinute,
+  },
   {
     name: "ja4",
     type: "string",
     unit: "",
-    meaning:
-      "JA4 fingerprint of the visitor's TLS, as backend or trusted proxy tell it; only where requests are judged",
+    meaning: "JA4 fingerprint of the visitor's TLS, as backend or trusted proxy tell it",
     get: (input) => input.facts.request?.ja4,
   },
   {
     name: "http_version",
     type: "string",
     unit: "1.0, 1.1, 2 or 3",
-    meaning: "HTTP version of the visitor's request; only where requests are judged",
+    meaning: "HTTP version of the visitor's request",
     get: (input) => input.facts.request?.httpVersion,
   },
   {
     name: "declared_bot",
     type: "string",
     unit: "",
-    meaning: "name of the bot, library or agent that the user agent names; only where requests are judged",
+    meaning: "name of the bot, library or agent that the user agent names",
     get: (input) => input.facts.request?.declaredBot?.name,
   },
   {
     name: "declared_bot_category",
     type: "string",
     unit: botCategories.join(", "),
-    meaning: "what that bot is for; only where requests are judged",
+    meaning: "what that bot is for",
     get: (input) => input.facts.request?.declaredBot?.category,
   },
   {
@@ -262,18 +264,26 @@ export const fields: readonly Field[] = [
     type: "string",
     unit: "",
     fold: "lower",
-    meaning: "host of the verified Signature-Agent, such as chatgpt.com; only where requests are judged",
+    meaning: "host of the verified Signature-Agent, such as chatgpt.com",
     get: (input) => input.facts.request?.signedAgent?.host,
   },
   {
     name: "signature",
     type: "string",
     unit: "none, verified, unverified or invalid",
-    meaning:
-      "what the request's signature is worth; unverified: the key is not known, or what it covers was not told; only where requests are judged",
+    meaning: "what the request's signature is worth; unverified: the key is not known, or what it covers was not told",
     get: (input) => input.facts.request?.signature,
   },
 ];
+
+/** Every field of the language, in the order of the documentation. */
+export const fields: readonly Field[] = [
+  ...alwaysFields,
+  ...requestFields.map((field) => ({ ...field, meaning: `${field.meaning}; only where requests are judged` })),
+];
+
+/** Names of the fields that only a judged request has; a backtest takes them as missing. */
+export const requestFieldNames: ReadonlySet<string> = new Set(requestFields.map(({ name }) => name));
 
 const byName: ReadonlyMap<string, Field> = new Map(fields.map((field) => [field.name, field]));
 

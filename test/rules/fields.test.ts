@@ -3,7 +3,8 @@ import t from "tap";
 import { operators } from "../../src/rules/ast.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
-import { type FieldType, fieldOf, fields } from "../../src/rules/fields.js";
+import { type FieldType, fieldOf, fields, requestFieldNames } from "../../src/rules/fields.js";
+import { RuleInput } from "../../src/rules/input.js";
 
 /** Field to type, as the decisions list them; the product's table is held against it. */
 const expectedTypes: Record<string, FieldType> = {
@@ -73,6 +74,33 @@ t.test("the fields are those of the decisions, each with a type and a meaning", 
     t.ok(field.meaning.length > 10, `${field.name} says what it means`);
     t.equal(fieldOf(field.name), field);
   }
+});
+
+t.test("the fields of requests are those that a session without a request lacks", async (t) => {
+  const session = new RuleInput({
+    score: 40,
+    band: "likely_human",
+    verifiedBot: true,
+    verifiedBotCategory: "search",
+    path: "/",
+    method: "GET",
+    host: "shop.example",
+    userAgent: "Mozilla/5.0",
+    ip: "203.0.113.7",
+    staticResource: false,
+    detectionIds: [],
+    jsDetected: false,
+    heuristicsScore: 40,
+    behavioralScore: 40,
+    eventCount: 1,
+    sessionAgeSeconds: 1,
+    likelyBotThreshold: 30,
+    hasSession: true,
+    addresses: { networkOf: () => ({ country: "DE", asn: 1, asName: "Net" }), listsOf: () => [] },
+  });
+  const lacking = fields.filter(({ get }) => get(session) === undefined).map(({ name }) => name);
+  t.same([...requestFieldNames], lacking);
+  for (const name of lacking) t.match(fieldOf(name)?.meaning, /; only where requests are judged$/);
 });
 
 t.test("every field takes the operators of its type and refuses every other", async (t) => {
