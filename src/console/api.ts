@@ -7,6 +7,7 @@ import type {
   ErrorAnswer,
   ListedRuleAnswer,
   ProjectsAnswer,
+  RequestScoringAnswer,
   RotatedKeyAnswer,
   RuleAnswer,
   RuleTestAnswer,
@@ -26,6 +27,7 @@ import type {
 } from "../contract/api-answers.js";
 import type {
   ChallengeSettingsBody,
+  RequestScoringBody,
   RuleBody,
   RuleChangeBody,
   RuleTestBody,
@@ -77,6 +79,10 @@ export class Api {
   challenge = (project: number) => this.#ask<ChallengeSettingsAnswer>("GET", `${of(project)}/challenge`);
   changeChallenge = (project: number, body: ChallengeSettingsBody) =>
     this.#ask<ChallengeSettingsAnswer>("PUT", `${of(project)}/challenge`, body);
+
+  requestScoring = (project: number) => this.#ask<RequestScoringAnswer>("GET", `${of(project)}/request-scoring`);
+  changeRequestScoring = (project: number, body: RequestScoringBody) =>
+    this.#ask<RequestScoringAnswer>("PUT", `${of(project)}/request-scoring`, body);
 
   rules = (project: number) => this.#ask<ListedRuleAnswer[]>("GET", `${of(project)}/rules`);
   createRule = (project: number, body: RuleBody) => this.#ask<RuleAnswer>("POST", `${of(project)}/rules`, body);

@@ -1,12 +1,13 @@
 /**
  * The console in a real browser: each of its tasks done once as a person would, by mouse, by keyboard and on a
- * phone. What has to do with credentials is in `credentials.test.ts`.
+ * phone. What has to do with credentials is in `credentials.test.ts`, the challenge and request scoring in
+ * `challenge-and-requests.test.ts`.
  */
 import t from "tap";
 import { rulePath } from "../../src/contract/visitor-request.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { anotherTenant, askUntil, firstTenant, startServer } from "../support/server.js";
-import { Desk, markupAgent, markupName, markupPath, readVerdict, strolling, traffic } from "./desk.js";
+import { Desk, markupAgent, markupName, markupPath, ofColour, readVerdict, strolling, traffic } from "./desk.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);
@@ -41,13 +42,14 @@ t.test("the overview shows what the API counts", async (t) => {
   const total = (kind: string, name: string) =>
     data.reduce((sum: number, row: Record<string, Record<string, number>>) => sum + row[kind]![name]!, 0);
   t.equal(total("verdicts", "likely_human"), people.length);
-  const card = desk.page.getByRole("region", { name: "Verdicts by band" });
+  const card = desk.page.getByRole("region", { name: "Verdicts on sessions, by band" });
   await card.getByText(`Likely human ${people.length}`).waitFor();
   await card.getByText(`Definite bot ${total("verdicts", "definite")}`).waitFor();
   await desk.page
-    .getByRole("region", { name: "Verdicts by action" })
+    .getByRole("region", { name: "Verdicts on sessions, by action" })
     .getByText(`Allow ${total("actions", "allow")}`)
     .waitFor();
+  await desk.says("No request without a session was judged in this time.");
   await desk.says(/20 scored sessions of the latest 20/);
   const paints = await desk.page.evaluate(() =>
     // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
@@ -66,9 +68,6 @@ t.test("the overview shows what the API counts", async (t) => {
   }
   t.same(desk.broken, []);
 });
-
-/** The rules of axe that look at colours: the rest of a page is the same in both schemes. */
-const ofColour = ["color-contrast", "link-in-text-block"];
 
 t.test("every page is free of serious barriers in light and dark", async (t) => {
   const desk = await Desk.open(t, browser, server);
@@ -350,12 +349,7 @@ t.test("on a phone nothing is wider than the screen, and a finger opens, moves a
   await desk.says(/20 scored sessions/);
   const fits = async (name: string): Promise<void> => {
     await desk.loaded();
-    const wide = await page.evaluate(() => {
-      // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
-      const root = (globalThis as any).document.documentElement;
-      return root.scrollWidth - root.clientWidth;
-    });
-    t.equal(wide, 0, `${name} fits`);
+    t.equal(await desk.overflow(), 0, `${name} fits`);
   };
   await fits("Overview");
   await desk.picture("phone-overview");

@@ -11,6 +11,9 @@ import type { Tenant, TestServer } from "../support/server.js";
 const screenshots = resolve(dirname(fileURLToPath(import.meta.url)), "../../test-screenshots");
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** The rules of axe that look at colours: the rest of a page is the same in both schemes. */
+export const ofColour = ["color-contrast", "link-in-text-block"];
+
 /** One signed-out tab of the console and what was seen of it. */
 export class Desk {
   readonly page: Page;
@@ -76,6 +79,15 @@ export class Desk {
   async loaded(): Promise<void> {
     // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
     await this.page.waitForFunction(() => !(globalThis as any).document.body.textContent.includes("Loading…"));
+  }
+
+  /** CSS pixels by which the page is wider than the window. */
+  async overflow(): Promise<number> {
+    return this.page.evaluate(() => {
+      // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
+      const root = (globalThis as any).document.documentElement;
+      return root.scrollWidth - root.clientWidth;
+    });
   }
 
   /** Leaves a picture of the page, as far as three screens down, for those who want to look (`CONSOLE_PICTURES=1`): drawing is dear. */

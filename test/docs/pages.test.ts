@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { environmentName, serveOptions } from "../../src/config.js";
+import { ruleRecipes } from "../../src/console/rule-recipes.js";
 import { componentSchemas } from "../../src/contract/openapi-schemas.js";
 import { detections } from "../../src/detections/catalogue.js";
 import { escapeHtml } from "../../src/docs/html.js";
@@ -132,6 +133,14 @@ t.test("the documentation", async (t) => {
       for (const operator of operatorsOfType[type]) {
         t.ok(row.includes(`<code>${escapeHtml(operator)}</code>`), `${name} ${operator}`);
       }
+    }
+  });
+
+  await t.test("the page on requests has the console's recipes", async (t) => {
+    const text = page("requests").replaceAll("&quot;", '"').replaceAll("&gt;", ">");
+    for (const { name, expression, action } of ruleRecipes) {
+      const cells = [name, `<code>${expression}</code>`, `<code>${action}</code>`];
+      t.ok(text.includes(cells.map((cell) => `<td>${cell}</td>`).join("\n")), name);
     }
   });
 

@@ -1,8 +1,9 @@
 /** `POST /v1/verdict` over HTTP: what may be sent, what it answers with and without a session, what is counted and recorded of it. */
 import t, { type Test } from "tap";
+import { ruleRecipes } from "../../src/console/rule-recipes.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
 import { putScoredSession } from "../support/stored-session.js";
-import { askingProject, navigation } from "./asking.js";
+import { askingProject, navigation, type Told } from "./asking.js";
 
 const server = await startServer(t, ["--ja4-header", "cf-ja4"]);
 const tenant = await firstTenant(server);
@@ -269,7 +270,9 @@ t.test(
     );
     t.ok(alone.length >= 3 && alone.length <= 6, "a minute may end in between");
     t.equal(rows.length - alone.length, 3);
-    t.match(alone.at(-1), { source: "rule", verdict: "likely_human", score: 60, path: "/closed/0", detection_ids: [] });
+    const first = { source: "rule", verdict: "likely_human", score: 60, path: "/closed/0", ip: "198.51.100.7" };
+    t.match(alone.at(-1), { ...first, detection_ids: [] });
+    for (const { session_token, ip } of rows) if (session_token !== null) t.equal(ip, null, "a session has its own");
   },
 );
 
@@ -342,6 +345,67 @@ t.test("country, network and lists of the address are known, with and without a 
   t.equal((await project.judge({ ip: "192.0.2.1" })).json.action, "allow");
   const token = await project.person("networks");
   t.equal((await project.read(token, "?ip=8.8.8.8")).json.action, "delay");
+});
+
+/** Of each recipe of the console: requests that it takes, and others that it leaves alone. */
+const recipeRequests: Readonly<Record<string, { readonly taken: readonly Told[]; readonly left: readonly Told[] }>> = {
+  "No AI crawlers": {
+    taken: [{ headers: agentHeaders("Mozilla/5.0 (compatible; GPTBot/1.2)") }],
+    left: [{ headers: agentHeaders("ChatGPT-User/1.0") }, { headers: navigation }],
+  },
+  "AI agents of people allowed, crawlers not": {
+    taken: [{ headers: agentHeaders("GPTBot/1.2") }, { headers: agentHeaders("ChatGPT-User/1.0") }],
+    left: [{ headers: navigation }, { headers: agentHeaders("curl/8.5.0") }],
+  },
+  "No HTTP libraries outside /api": {
+    taken: [{ path: "/shop", headers: agentHeaders("python-requests/2.32.3") }],
+    left: [
+      { path: "/api/items", headers: agentHeaders("python-requests/2.32.3") },
+      { path: "/shop", headers: navigation },
+    ],
+  },
+  "A challenge for visitors without a session on /search": {
+    taken: [{ path: "/search?q=a", headers: navigation }],
+    left: [{ path: "/shop", headers: navigation }],
+  },
+  "More than 120 requests a minute from an address": {
+    taken: [],
+    left: [{ ip: "198.51.100.120" }],
+  },
+  "Only from these countries on /admin": {
+    taken: [{ path: "/admin", ip: "8.8.8.8" }, { path: "/admin/users" }],
+    left: [
+      { path: "/admin", ip: "2a01:4f8::1" },
+      { path: "/shop", ip: "8.8.8.8" },
+    ],
+  },
+  "A hosting network with a browser’s user agent": {
+    taken: [{ ip: "203.0.113.5", headers: navigation }],
+    left: [
+      { ip: "198.51.100.5", headers: navigation },
+      { ip: "203.0.113.5", headers: agentHeaders("curl/8.5.0") },
+    ],
+  },
+};
+
+t.test("the console's recipes take the requests that they are for, and leave others alone", async (t) => {
+  await server.command("ip-list", "import", "hosting", await listFile(t, "203.0.113.0/24\n"));
+  t.same(
+    ruleRecipes.map(({ name }) => name),
+    Object.keys(recipeRequests),
+  );
+  for (const { name, expression, action } of ruleRecipes) {
+    const project = await fresh();
+    await project.enable();
+    await project.rule(expression, action);
+    const { taken, left } = recipeRequests[name]!;
+    for (const request of taken) t.equal((await project.judge(request)).json.action, action, name);
+    for (const request of left) t.equal((await project.judge(request)).json.action, "allow", name);
+    if (!name.includes("120")) continue;
+    const before = Array.from({ length: 119 }, () => project.judge(left[0]!));
+    for (const { json } of await Promise.all(before)) t.equal(json.action, "allow");
+    t.equal((await project.judge(left[0]!)).json.action, action, "the 121st");
+  }
 });
 
 function agentOf(lines: typeof navigation): Record<string, string> {

@@ -24,7 +24,7 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
       <PageTitle title="Blocks">
         <Freshness of={log.latest} />
       </PageTitle>
-      <Search label="Search path, reason, session, rule, detection" value={search} onInput={setSearch} />
+      <Search label="Search path, reason, session, address, rule, detection" value={search} onInput={setSearch} />
       <Loaded from={log.latest}>
         {() => (
           <>
@@ -60,8 +60,8 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
 }
 
 function textOf(row: BlockRow): string {
-  const { path, reason, session_token, rule_id, detection_ids, verdict } = row;
-  return `${path ?? ""} ${reason} ${session_token ?? ""} rule ${rule_id} ${detection_ids.join(" ")} ${bandWords[verdict]}`.toLowerCase();
+  const { path, reason, session_token, ip, rule_id, detection_ids, verdict } = row;
+  return `${path ?? ""} ${reason} ${session_token ?? "no session"} ${ip ?? ""} rule ${rule_id} ${detection_ids.join(" ")} ${bandWords[verdict]}`.toLowerCase();
 }
 
 const columns = [
@@ -76,10 +76,12 @@ const columns = [
   { name: "Reason", cell: (row: BlockRow) => row.reason },
   { name: "Rule", cell: (row: BlockRow) => <a href={hashOf("rules", row.rule_id)}>{row.rule_id}</a> },
   {
-    name: "Session",
+    name: "Visitor",
     cell: (row: BlockRow) =>
       row.session_token === null ? (
-        <span class="dim">none</span>
+        <span class="dim">
+          No session, {row.ip === null ? "address not known" : <code class="address">{row.ip}</code>}
+        </span>
       ) : (
         <a class="code" href={hashOf("sessions", row.session_token)}>
           {row.session_token}

@@ -1,4 +1,5 @@
-/** Overview: verdicts over time by band and by action, and how the scores of the latest sessions lie. */
+/** Overview: verdicts over time by band and by action, those on requests without a session apart, and how the scores of the latest sessions lie. */
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { SessionRow, StatsRow } from "../../contract/api-answers.js";
 import type { Api } from "../api.js";
@@ -57,8 +58,72 @@ export function OverviewPage({ api, project, isEnabled }: ProjectPageProperties 
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
+type Verdicts = StatsRow["requests"];
+
+/** The totals count both: what is left without the requests. */
+function ofSessions({ verdicts, actions, requests }: StatsRow): Verdicts {
+  return { verdicts: difference(verdicts, requests.verdicts), actions: difference(actions, requests.actions) };
+}
+
+function difference<Counts extends object>(total: Counts, part: Counts): Counts {
+  const names = Object.keys(total) as (keyof Counts)[];
+  return Object.fromEntries(names.map((name) => [name, Number(total[name]) - Number(part[name])])) as Counts;
+}
+
 function Traffic({ rows, span }: { readonly rows: readonly StatsRow[]; readonly span: (typeof spans)[SpanName] }) {
   const starts = useMemo(() => rows.map(({ at }) => Date.parse(at) / 1000), [rows]);
+  const sessions = useMemo(() => rows.map(ofSessions), [rows]);
+  const requests = useMemo(() => rows.map(({ requests }) => requests), [rows]);
+  return (
+    <>
+      <dl class="tiles">
+        <Tile name="Events" value={sum(rows.map(({ events }) => events))} />
+        <Tile name="New sessions" value={sum(rows.map(({ sessions }) => sessions))} />
+        <Tile name="Verdicts on sessions" value={answers(sessions)} />
+        <Tile name="Blocks of sessions" value={sum(sessions.map(({ actions }) => actions.block))} />
+        <Tile name="Verdicts on requests" value={answers(requests)} />
+        <Tile name="Blocks of requests" value={sum(requests.map(({ actions }) => actions.block))} />
+        <Tile name="Challenges issued" value={sum(rows.map(({ challenges }) => challenges.issued))} />
+        <Tile name="Challenges passed" value={sum(rows.map(({ challenges }) => challenges.passed))} />
+        <Tile name="Challenges failed" value={sum(rows.map(({ challenges }) => challenges.failed))} />
+      </dl>
+      <VerdictCharts
+        title="Verdicts on sessions"
+        about="Each answer about a session counts: one session counts as often as your site asked."
+        rows={sessions}
+        starts={starts}
+        span={span}
+        empty="No verdict was asked for in this time."
+      />
+      <VerdictCharts
+        title="Verdicts on requests without a session"
+        about={
+          <>
+            Each answer about a visitor without a scored session counts, while{" "}
+            <a href={hashOf("settings")}>request scoring</a> is on. None of them is in the figures of sessions.
+          </>
+        }
+        rows={requests}
+        starts={starts}
+        span={span}
+        empty="No request without a session was judged in this time."
+      />
+    </>
+  );
+}
+
+const answers = (rows: readonly Verdicts[]): number => sum(rows.flatMap(({ actions }) => Object.values(actions)));
+
+function VerdictCharts(properties: {
+  readonly title: string;
+  /** What is counted. */
+  readonly about: ComponentChildren;
+  readonly rows: readonly Verdicts[];
+  readonly starts: readonly number[];
+  readonly span: (typeof spans)[SpanName];
+  readonly empty: string;
+}) {
+  const { title, about, rows, starts, span, empty } = properties;
   const byBand = useMemo(
     () =>
       bandOrder.map((band) => ({
@@ -83,29 +148,26 @@ function Traffic({ rows, span }: { readonly rows: readonly StatsRow[]; readonly 
     isTime: true,
     startName: "From",
     startText: (start: number) => startText(start, span.bucket),
-    empty: "No verdict was asked for in this time.",
+    empty,
   };
-  const verdicts = sum(byBand.flatMap(({ values }) => values));
   return (
-    <>
-      <dl class="tiles">
-        <Tile name="Events" value={sum(rows.map(({ events }) => events))} />
-        <Tile name="New sessions" value={sum(rows.map(({ sessions }) => sessions))} />
-        <Tile name="Verdicts" value={verdicts} />
-        <Tile name="Blocked" value={sum(rows.map(({ actions }) => actions.block))} />
-        <Tile name="Challenges issued" value={sum(rows.map(({ challenges }) => challenges.issued))} />
-        <Tile name="Challenges passed" value={sum(rows.map(({ challenges }) => challenges.passed))} />
-        <Tile name="Challenges failed" value={sum(rows.map(({ challenges }) => challenges.failed))} />
-      </dl>
-      <div class="side-by-side">
-        <Card title="Verdicts by band">
-          <StackedBars {...chart} label={`Verdicts by band, ${span.name}`} series={byBand} />
-        </Card>
-        <Card title="Verdicts by action">
-          <StackedBars {...chart} label={`Verdicts by action, ${span.name}`} series={byAction} />
-        </Card>
-      </div>
-    </>
+    <Card title={title}>
+      <p class="dim">{about}</p>
+      {answers(rows) === 0 ? (
+        <p class="dim empty">{empty}</p>
+      ) : (
+        <div class="side-by-side">
+          <section aria-label={`${title}, by band`}>
+            <h3>By band</h3>
+            <StackedBars {...chart} label={`${title} by band, ${span.name}`} series={byBand} />
+          </section>
+          <section aria-label={`${title}, by action`}>
+            <h3>By action</h3>
+            <StackedBars {...chart} label={`${title} by action, ${span.name}`} series={byAction} />
+          </section>
+        </div>
+      )}
+    </Card>
   );
 }
 

@@ -1,15 +1,17 @@
 /** A rule as a draft: checked by the server while it is typed, and backtested on the latest sessions before it is saved. */
-import { useEffect, useId, useState } from "preact/hooks";
-import type { ListedRuleAnswer, RuleTestAnswer } from "../../contract/api-answers.js";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { ListedRuleAnswer } from "../../contract/api-answers.js";
 import { type Action, actions } from "../../contract/verdict.js";
-import { fields } from "../../rules/fields.js";
 import { type Api, ApiFault, messageOf } from "../api.js";
 import type { ProjectPageProperties } from "../app.js";
 import { forgetDraft, storeDraft, storedDraft } from "../credential.js";
 import { hashOf } from "../location.js";
-import { Card, Fault, Loaded, PageTitle, Table } from "../parts.js";
+import { Card, Fault, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
-import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
+import { actionWords } from "../words.js";
+import { Backtest, type Trial } from "./backtest.js";
+import { Recipes } from "./recipes.js";
+import { RuleLanguage } from "./rule-language.js";
 
 interface Draft {
   readonly name: string;
@@ -67,6 +69,7 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
   };
   const trial = useTrial(api, project, draft.expression, draft.action);
   const task = useTask();
+  const nameField = useRef<HTMLInputElement>(null);
   const save = (event: Event) => {
     event.preventDefault();
     void task.run(async () => {
@@ -84,10 +87,20 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
   return (
     <div class="editor">
       <div>
+        {rule === null && (
+          <Recipes
+            isOpenAtFirst={draft.name === "" && draft.expression === ""}
+            onUse={({ name, expression, action }) => {
+              change({ name, expression, action, isActive: false });
+              nameField.current?.focus();
+            }}
+          />
+        )}
         <form class="card" onSubmit={save}>
           <label>
             <span>Name</span>
             <input
+              ref={nameField}
               required
               maxLength={255}
               value={draft.name}
@@ -125,10 +138,10 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
             </button>
           </p>
         </form>
-        <Language />
+        <RuleLanguage />
       </div>
       <Card title="What it would have done">
-        <Replay trial={trial} action={draft.action} />
+        <Backtest trial={trial} expression={draft.expression} action={draft.action} />
       </Card>
     </div>
   );
@@ -137,13 +150,6 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
 function draftOf(rule: ListedRuleAnswer): Draft {
   return { name: rule.name, expression: rule.expression_source, action: rule.action, isActive: rule.is_active };
 }
-
-/** What the server says of the draft. */
-type Trial =
-  | { readonly state: "empty" }
-  | { readonly state: "waiting" }
-  | { readonly state: "fault"; readonly message: string; readonly line: number | null; readonly column: number }
-  | { readonly state: "good"; readonly replay: RuleTestAnswer };
 
 const debounceMs = 300;
 /** How long to wait while another backtest of the account is under way: an account has one at a time. */
@@ -244,101 +250,5 @@ function Pointer({
     <pre class="pointer" aria-hidden="true">
       {`${shown}\n${" ".repeat(column - 1 - from)}▲`}
     </pre>
-  );
-}
-
-function Replay({ trial, action }: { readonly trial: Trial; readonly action: Action }) {
-  if (trial.state === "empty")
-    return <p class="dim">Write an expression: it is replayed on the sessions of the last 24 hours as you type.</p>;
-  if (trial.state === "waiting") return <p class="dim">Replaying…</p>;
-  if (trial.state === "fault") return <p class="dim">Nothing to replay until the expression is right.</p>;
-  const { evaluated, is_sample, matched, by_action, by_band, sample } = trial.replay;
-  const outcomes = actionOrder.filter((each) => by_action[each] > 0);
-  const isSoftened = outcomes.some((each) => each !== action);
-  return (
-    <>
-      <p class="headline" role="status">
-        {evaluated === 0
-          ? "No session began in the last 24 hours."
-          : `Matches ${count(matched)} of the ${plural(evaluated, "session")} ${is_sample ? "sampled from" : "of"} the last 24 hours.`}
-      </p>
-      {matched > 0 && (
-        <>
-          <div class="counts">
-            <Counts caption="Outcome" rows={outcomes.map((each) => [actionWords[each], by_action[each]])} />
-            <Counts
-              caption="Band"
-              rows={bandOrder.filter((each) => by_band[each] > 0).map((each) => [bandWords[each], by_band[each]])}
-            />
-          </div>
-          {isSoftened && (
-            <p class="dim">Some outcomes differ from the action: guards and the logged-in policy come first.</p>
-          )}
-          <h3>Some of them</h3>
-          <ul class="plain">
-            {sample.map((token) => (
-              <li key={token}>
-                <a class="code wrap" href={hashOf("sessions", token)}>
-                  {token}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      <p class="dim">As if it were the only rule. Nothing is stored by trying.</p>
-    </>
-  );
-}
-
-function Counts({
-  caption,
-  rows,
-}: {
-  readonly caption: string;
-  readonly rows: readonly (readonly [string, number])[];
-}) {
-  return (
-    <Table
-      caption={caption}
-      columns={[
-        { name: caption, cell: ([name]) => name },
-        { name: "Sessions", cell: ([, value]) => count(value), isNumber: true },
-      ]}
-      rows={rows}
-      rowKey={([name]) => name}
-      empty="None."
-    />
-  );
-}
-
-function Language() {
-  return (
-    <details class="card">
-      <summary>What a rule can say</summary>
-      <p>
-        Comparisons joined by <code>AND</code>, <code>OR</code>, <code>NOT</code> and parentheses. Operators:{" "}
-        <code>==</code> <code>!=</code> <code>&lt;</code> <code>&lt;=</code> <code>&gt;</code> <code>&gt;=</code>{" "}
-        <code>contains</code> <code>starts_with</code> <code>ends_with</code> <code>wildcard</code>{" "}
-        <code>{"in {…}"}</code>. Text stands in double quotes.
-      </p>
-      <p>
-        <code>{'band == "likely_automated" AND path starts_with "/login"'}</code>
-      </p>
-      <Table
-        caption="Fields of the rule language"
-        columns={[
-          { name: "Field", cell: (field) => <code>{field.name}</code>, isShort: true },
-          { name: "Type", cell: (field) => field.type, isShort: true },
-          {
-            name: "Meaning",
-            cell: (field) => (field.unit === "" ? field.meaning : `${field.meaning} (${field.unit})`),
-          },
-        ]}
-        rows={fields}
-        rowKey={(field) => field.name}
-        empty=""
-      />
-    </details>
   );
 }

@@ -1,12 +1,12 @@
-/** Settings: guards, logged-in policy, the threshold with the bands that it makes, and verdictd's own challenge. */
-import { useEffect, useState } from "preact/hooks";
+/** Settings: guards, logged-in policy, the threshold with the bands that it makes, request scoring, and verdictd's own challenge. */
 import type { SettingsAnswer } from "../../contract/api-answers.js";
-import { type LoggedInPolicy, loggedInPolicies } from "../../contract/verdict.js";
+import type { LoggedInPolicy } from "../../contract/verdict.js";
 import { bandOfScore } from "../../verdict/bands.js";
 import type { ProjectPageProperties } from "../app.js";
-import { BandBadge, Fault, Loaded, PageTitle } from "../parts.js";
-import { useResource, useTask } from "../resource.js";
+import { BandBadge, PageTitle } from "../parts.js";
 import { ChallengeCard } from "./challenge-card.js";
+import { RequestScoringCard } from "./request-scoring-card.js";
+import { CheckField, ChoiceField, NumberField, SettingsCard } from "./settings-card.js";
 
 const policyWords: Readonly<Record<LoggedInPolicy, string>> = {
   observe: "Observe: treat them like everybody",
@@ -16,95 +16,49 @@ const policyWords: Readonly<Record<LoggedInPolicy, string>> = {
 };
 
 export function SettingsPage({ api, project }: ProjectPageProperties) {
-  const scoring = useResource(() => api.scoring(project), [api, project]);
   return (
     <>
       <PageTitle title="Settings" />
-      <Loaded from={scoring}>
-        {(settings) => <Form api={api} project={project} settings={settings} reload={() => scoring.reload()} />}
-      </Loaded>
+      <SettingsCard
+        title="Verdicts"
+        load={async () => flat(await api.scoring(project))}
+        dependencies={[api, project]}
+        save={(draft) => api.changeSettings(project, draft)}
+        saved={() => "Saved: it applies from the next verdict on."}
+        button="Save settings"
+      >
+        {(draft, change) => (
+          <>
+            <CheckField
+              label="Allow verified bots before any rule is asked"
+              value={draft.allow_verified}
+              onChange={(allow_verified) => change({ allow_verified })}
+            />
+            <CheckField
+              label="Ask the rules for static resources too"
+              value={draft.protect_static}
+              onChange={(protect_static) => change({ protect_static })}
+            />
+            <ChoiceField
+              label="Visitors who are logged in"
+              words={policyWords}
+              value={draft.logged_in_policy}
+              onChange={(logged_in_policy) => change({ logged_in_policy })}
+              note="No policy shelters definite and confident bots."
+            />
+            <NumberField
+              label="Threshold: scores below it are bots"
+              max={99}
+              value={draft.likely_bot_threshold}
+              onChange={(likely_bot_threshold) => change({ likely_bot_threshold })}
+            />
+            <Bands threshold={draft.likely_bot_threshold} />
+          </>
+        )}
+      </SettingsCard>
+      <RequestScoringCard api={api} project={project} />
       <ChallengeCard api={api} project={project} />
     </>
-  );
-}
-
-interface FormProperties extends ProjectPageProperties {
-  readonly settings: SettingsAnswer;
-  readonly reload: () => Promise<void>;
-}
-
-function Form({ api, project, settings, reload }: FormProperties) {
-  const [draft, setDraft] = useState(() => flat(settings));
-  const [said, setSaid] = useState("");
-  const task = useTask();
-  useEffect(() => setDraft(flat(settings)), [settings]);
-  const change = (part: Partial<typeof draft>) => {
-    setSaid("");
-    setDraft((before) => ({ ...before, ...part }));
-  };
-  const save = (event: Event) => {
-    event.preventDefault();
-    void task.run(async () => {
-      await api.changeSettings(project, draft);
-      await reload();
-      setSaid("Saved: it applies from the next verdict on.");
-    });
-  };
-  return (
-    <form class="card settings" onSubmit={save}>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={draft.allow_verified}
-          onChange={(event) => change({ allow_verified: event.currentTarget.checked })}
-        />
-        Allow verified bots before any rule is asked
-      </label>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={draft.protect_static}
-          onChange={(event) => change({ protect_static: event.currentTarget.checked })}
-        />
-        Ask the rules for static resources too
-      </label>
-      <label>
-        <span>Visitors who are logged in</span>
-        <select
-          value={draft.logged_in_policy}
-          onChange={(event) => change({ logged_in_policy: event.currentTarget.value as LoggedInPolicy })}
-        >
-          {loggedInPolicies.map((policy) => (
-            <option key={policy} value={policy}>
-              {policyWords[policy]}
-            </option>
-          ))}
-        </select>
-        <span class="dim">No policy shelters definite and confident bots.</span>
-      </label>
-      <label>
-        <span>Threshold: scores below it are bots, 1 to 99</span>
-        <input
-          type="number"
-          min={1}
-          max={99}
-          step={1}
-          required
-          value={draft.likely_bot_threshold}
-          onInput={(event) => change({ likely_bot_threshold: event.currentTarget.valueAsNumber || 0 })}
-        />
-      </label>
-      <Bands threshold={draft.likely_bot_threshold} />
-      <Fault of={task.fault} />
-      <p class="buttons">
-        <span class="said" role="status">
-          {said}
-        </span>
-        <button type="submit" class="primary" aria-disabled={task.isRunning}>
-          Save settings
-        </button>
-      </p>
-    </form>
   );
 }
 

@@ -1,0 +1,112 @@
+/** What a draft rule would have done to the sessions of the last day, and what stored sessions can't tell of it. */
+import type { RuleTestAnswer } from "../../contract/api-answers.js";
+import type { Action } from "../../contract/verdict.js";
+import { hashOf } from "../location.js";
+import { Table } from "../parts.js";
+import { type BacktestGaps, backtestGaps } from "../rule-recipes.js";
+import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
+
+/** What the server says of the draft. */
+export type Trial =
+  | { readonly state: "empty" }
+  | { readonly state: "waiting" }
+  | { readonly state: "fault"; readonly message: string; readonly line: number | null; readonly column: number }
+  | { readonly state: "good"; readonly replay: RuleTestAnswer };
+
+export function Backtest(properties: { readonly trial: Trial; readonly expression: string; readonly action: Action }) {
+  const { trial, expression, action } = properties;
+  if (trial.state === "empty")
+    return <p class="dim">Write an expression: it is replayed on the sessions of the last 24 hours as you type.</p>;
+  if (trial.state === "waiting") return <p class="dim">Replaying…</p>;
+  if (trial.state === "fault") return <p class="dim">Nothing to replay until the expression is right.</p>;
+  const { evaluated, is_sample, matched, by_action, by_band, sample } = trial.replay;
+  const outcomes = actionOrder.filter((each) => by_action[each] > 0);
+  const gaps = backtestGaps(expression);
+  const canTell = matched > 0 || (gaps.missing.length === 0 && !gaps.asksForSession);
+  const isSoftened = outcomes.some((each) => each !== action);
+  return (
+    <>
+      <p class="headline" role="status">
+        {evaluated === 0
+          ? "No session began in the last 24 hours."
+          : !canTell
+            ? "Stored sessions can’t tell what it would match."
+            : `Matches ${count(matched)} of the ${plural(evaluated, "session")} ${is_sample ? "sampled from" : "of"} the last 24 hours.`}
+      </p>
+      <Gaps of={gaps} />
+      {matched > 0 && (
+        <>
+          <div class="counts">
+            <Counts caption="Outcome" rows={outcomes.map((each) => [actionWords[each], by_action[each]])} />
+            <Counts
+              caption="Band"
+              rows={bandOrder.filter((each) => by_band[each] > 0).map((each) => [bandWords[each], by_band[each]])}
+            />
+          </div>
+          {isSoftened && (
+            <p class="dim">Some outcomes differ from the action: guards and the logged-in policy come first.</p>
+          )}
+          <h3>Some of them</h3>
+          <ul class="plain">
+            {sample.map((token) => (
+              <li key={token}>
+                <a class="code wrap" href={hashOf("sessions", token)}>
+                  {token}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p class="dim">As if it were the only rule. Nothing is stored by trying.</p>
+    </>
+  );
+}
+
+/** Which parts of the expression the numbers say nothing about. */
+function Gaps({ of: { missing, asksForSession } }: { readonly of: BacktestGaps }) {
+  if (missing.length === 0 && !asksForSession) return null;
+  return (
+    <p class="notice">
+      {missing.length > 0 && (
+        <>
+          Stored sessions don’t have{" "}
+          {missing.map((name, index) => (
+            <>
+              {index > 0 && ", "}
+              <code>{name}</code>
+            </>
+          ))}
+          : here a comparison with {missing.length === 1 ? "it" : "them"} is false.{" "}
+        </>
+      )}
+      {asksForSession && (
+        <>
+          Requests without a session are not stored: here <code>has_session</code> is always true.{" "}
+        </>
+      )}
+      To see what it matches, make it active with the action log while request scoring is on: the overview counts it.
+    </p>
+  );
+}
+
+function Counts({
+  caption,
+  rows,
+}: {
+  readonly caption: string;
+  readonly rows: readonly (readonly [string, number])[];
+}) {
+  return (
+    <Table
+      caption={caption}
+      columns={[
+        { name: caption, cell: ([name]) => name },
+        { name: "Sessions", cell: ([, value]) => count(value), isNumber: true },
+      ]}
+      rows={rows}
+      rowKey={([name]) => name}
+      empty="None."
+    />
+  );
+}

@@ -1,0 +1,46 @@
+/** Settings of request scoring: whether requests of visitors without a scored session are judged, and who decides about signed agents. */
+import type { SignedAgentPolicy } from "../../contract/verdict.js";
+import type { ProjectPageProperties } from "../app.js";
+import { CheckField, ChoiceField, SettingsCard } from "./settings-card.js";
+
+const policyWords: Readonly<Record<SignedAgentPolicy, string>> = {
+  allow: "Allow them before any rule is asked",
+  rules: "Let the rules decide",
+};
+
+export function RequestScoringCard({ api, project }: ProjectPageProperties) {
+  return (
+    <SettingsCard
+      title="Request scoring"
+      about={
+        <>
+          Clients that run no script never have a session. With request scoring on they are judged by what their request
+          shows, and rules decide about them; otherwise they are allowed. Have your middleware or proxy pass on the
+          headers that count first. <a href="/docs/requests">How it works</a>
+        </>
+      }
+      load={() => api.requestScoring(project)}
+      dependencies={[api, project]}
+      save={(draft) => api.changeRequestScoring(project, draft)}
+      saved={({ enabled }) => `Saved: request scoring is ${enabled ? "on" : "off"}.`}
+      button="Save request scoring"
+    >
+      {(draft, change) => (
+        <>
+          <CheckField
+            label="Judge requests of visitors without a scored session"
+            value={draft.enabled}
+            onChange={(enabled) => change({ enabled })}
+          />
+          <ChoiceField
+            label="Agents whose signature was verified"
+            words={policyWords}
+            value={draft.signed_agents}
+            onChange={(signed_agents) => change({ signed_agents })}
+            note="They are allowed only while verified bots are, too."
+          />
+        </>
+      )}
+    </SettingsCard>
+  );
+}

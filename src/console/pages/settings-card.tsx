@@ -1,0 +1,124 @@
+/** A card of settings: a draft of what is stored, changed field by field and saved as a whole; and the fields it is made of. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Card, Fault, Loaded } from "../parts.js";
+import { useResource, useTask } from "../resource.js";
+
+interface SettingsCardProperties<Settings> {
+  readonly title: string;
+  /** What the settings are for. */
+  readonly about?: ComponentChildren;
+  readonly load: () => Promise<Settings>;
+  /** A change of these loads again. */
+  readonly dependencies: readonly unknown[];
+  readonly save: (draft: Settings) => Promise<unknown>;
+  /** What to say of settings that were saved. */
+  readonly saved: (settings: Settings) => string;
+  /** The button's text. */
+  readonly button: string;
+  readonly children: (draft: Settings, change: (part: Partial<Settings>) => void) => ComponentChildren;
+}
+
+export function SettingsCard<Settings extends object>(properties: SettingsCardProperties<Settings>) {
+  const { title, about, load, dependencies } = properties;
+  const settings = useResource(load, dependencies);
+  return (
+    <Card title={title}>
+      {about !== undefined && <p class="dim">{about}</p>}
+      <Loaded from={settings}>
+        {(stored) => <Form {...properties} stored={stored} reload={() => settings.reload()} />}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Form<Settings extends object>(
+  properties: SettingsCardProperties<Settings> & { readonly stored: Settings; readonly reload: () => Promise<void> },
+) {
+  const { save, saved, button, children, stored, reload } = properties;
+  const [draft, setDraft] = useState(stored);
+  const [said, setSaid] = useState("");
+  const task = useTask();
+  useEffect(() => setDraft(stored), [stored]);
+  const change = (part: Partial<Settings>) => {
+    setSaid("");
+    setDraft((before) => ({ ...before, ...part }));
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void task.run(async () => {
+      await save(draft);
+      await reload();
+      setSaid(saved(draft));
+    });
+  };
+  return (
+    <form class="settings" onSubmit={submit}>
+      {children(draft, change)}
+      <Fault of={task.fault} />
+      <p class="buttons">
+        <span class="said" role="status">
+          {said}
+        </span>
+        <button type="submit" class="primary" aria-disabled={task.isRunning}>
+          {button}
+        </button>
+      </p>
+    </form>
+  );
+}
+
+interface FieldProperties<Value> {
+  readonly label: string;
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
+}
+
+export function CheckField({ label, value, onChange }: FieldProperties<boolean>) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} />
+      {label}
+    </label>
+  );
+}
+
+/** One of the values that have words; `note` stands below. */
+export function ChoiceField<Value extends string>(
+  properties: FieldProperties<Value> & { readonly words: Readonly<Record<Value, string>>; readonly note: string },
+) {
+  const { label, value, onChange, words, note } = properties;
+  return (
+    <label>
+      <span>{label}</span>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value as Value)}>
+        {(Object.keys(words) as Value[]).map((each) => (
+          <option key={each} value={each}>
+            {words[each]}
+          </option>
+        ))}
+      </select>
+      <span class="dim">{note}</span>
+    </label>
+  );
+}
+
+/** A whole number from 1 to `max`; 0 while the field holds none. */
+export function NumberField({ label, value, onChange, max }: FieldProperties<number> & { readonly max: number }) {
+  return (
+    <label>
+      <span>
+        {label}, 1 to {max}
+      </span>
+      <input
+        type="number"
+        min={1}
+        max={max}
+        step={1}
+        required
+        value={value}
+        onInput={(event) => onChange(event.currentTarget.valueAsNumber || 0)}
+      />
+    </label>
+  );
+}

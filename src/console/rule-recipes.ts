@@ -1,0 +1,75 @@
+/** Policies that people ask for, each a rule of one line, and what a dry run on stored sessions can't know of a rule. */
+import type { Action } from "../contract/verdict.js";
+import { requestFieldNames } from "../rules/fields.js";
+import { lex } from "../rules/lex.js";
+
+export interface RuleRecipe {
+  readonly name: string;
+  readonly expression: string;
+  readonly action: Action;
+  /** What to know or to change before using it. */
+  readonly note: string;
+}
+
+/** As the documentation has them (`docs/requests.md`). */
+export const ruleRecipes: readonly RuleRecipe[] = [
+  {
+    name: "No AI crawlers",
+    expression: 'declared_bot_category in {"ai_crawler", "ai_search"}',
+    action: "block",
+    note: "Verified ones are allowed before rules while the settings allow verified bots.",
+  },
+  {
+    name: "AI agents of people allowed, crawlers not",
+    expression:
+      'declared_bot_category in {"ai_crawler", "ai_search"} OR (declared_bot_category in {"ai_agent", "ai_assistant"} AND NOT verified_bot)',
+    action: "block",
+    note: "An agent passes when its address or its signature proves it, not by its name. Crawlers as above.",
+  },
+  {
+    name: "No HTTP libraries outside /api",
+    expression: 'declared_bot_category == "library" AND NOT path starts_with "/api/"',
+    action: "block",
+    note: "Put in the paths that your own programs use.",
+  },
+  {
+    name: "A challenge for visitors without a session on /search",
+    expression: 'NOT has_session AND NOT cleared AND path starts_with "/search"',
+    action: "challenge",
+    note: "Everybody’s first page view has no session: use it where people come from another page of yours.",
+  },
+  {
+    name: "More than 120 requests a minute from an address",
+    expression: "requests_per_minute > 120",
+    action: "block",
+    note: "People behind one address, in an office or a mobile network, count together.",
+  },
+  {
+    name: "Only from these countries on /admin",
+    expression: 'path starts_with "/admin" AND NOT country in {"DE", "AT", "CH"}',
+    action: "block",
+    note: "Put in your countries. An address of unknown country is stopped, too.",
+  },
+  {
+    name: "A hosting network with a browser’s user agent",
+    expression: 'ip_lists contains "hosting" AND user_agent starts_with "Mozilla/"',
+    action: "challenge",
+    note: "Import a list of that name first: verdictd ip-list import hosting FILE. Some people’s VPNs are in such networks.",
+  },
+];
+
+export interface BacktestGaps {
+  /** Fields of the expression that stored sessions don't have. */
+  readonly missing: readonly string[];
+  /** Whether it asks for `has_session`, which is true of every stored session. */
+  readonly asksForSession: boolean;
+}
+
+/** What a backtest can't know of this expression: it runs on stored sessions, and a request without a session is not stored. */
+export function backtestGaps(expression: string): BacktestGaps {
+  const words = new Set(lex(expression).flatMap(({ kind, text }) => (kind === "word" ? [text] : [])));
+  return {
+    missing: [...words].filter((word) => requestFieldNames.has(word)),
+    asksForSession: words.has("has_session"),
+  };
+}
