@@ -81,13 +81,18 @@ export class Desk {
     await this.page.waitForFunction(() => !(globalThis as any).document.body.textContent.includes("Loading…"));
   }
 
-  /** CSS pixels by which the page is wider than the window. */
+  /** CSS pixels by which the page stays wider than the window: what is drawn follows a new width a moment later. */
   async overflow(): Promise<number> {
-    return this.page.evaluate(() => {
+    const overflow = () => {
       // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
       const root = (globalThis as any).document.documentElement;
       return root.scrollWidth - root.clientWidth;
-    });
+    };
+    for (let tries = 0; tries < 100; tries++) {
+      if ((await this.page.evaluate(overflow)) === 0) return 0;
+      await this.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 50)));
+    }
+    return this.page.evaluate(overflow);
   }
 
   /** Leaves a picture of the page, as far as three screens down, for those who want to look (`CONSOLE_PICTURES=1`): drawing is dear. */

@@ -89,7 +89,7 @@ function Traffic({ rows, span }: { readonly rows: readonly StatsRow[]; readonly 
       </dl>
       <VerdictCharts
         title="Verdicts on sessions"
-        about="Each answer about a session counts: one session counts as often as your site asked."
+        about="Each answer about a session counts: one session counts as often as your site asked. Not computed: the session that your site asked about had no score or was not known."
         rows={sessions}
         starts={starts}
         span={span}
