@@ -17,14 +17,15 @@ export interface BotLookup {
   resolveClaim(ip: string, userAgent: string): Promise<ClaimAnswer>;
 }
 
-/** Addresses and user agents whose answers are kept. */
+/** User agents of which is kept whether they claim to be a crawler. */
 const keptMax = 10_000;
+
+const nobody: VisitorIdentity = Object.freeze({ verifiedBot: null, crawlerClaim: "none" });
 
 export class VisitorIdentities {
   readonly #bots: () => BotLookup;
-  /** What the bots of `#askedOf` said; a full one starts anew. Neither answer depends on DNS. */
+  /** What the bots of `#askedOf` said; a full one starts anew. Who is at an address is not kept: DNS may prove it at any time, for a time. */
   #askedOf: BotLookup | null = null;
-  readonly #atAddress = new TextMemo<VisitorIdentity>(keptMax);
   readonly #claims = new TextMemo<boolean>(keptMax);
 
   /** `bots` returns those in force now: the catalogue may be replaced while serving. */
@@ -37,29 +38,17 @@ export class VisitorIdentities {
     const bots = this.#bots();
     if (bots !== this.#askedOf) {
       this.#askedOf = bots;
-      this.#atAddress.clear();
       this.#claims.clear();
     }
-    const unclaimed = this.#at(bots, ip);
+    const verifiedBot = bots.lookup(ip) ?? null;
     let isClaim = this.#claims.get(userAgent);
     if (isClaim === undefined) {
       isClaim = bots.claim(userAgent) !== undefined;
       this.#claims.set(userAgent, isClaim);
     }
-    if (!isClaim) return unclaimed;
-    const { verifiedBot } = unclaimed;
+    if (!isClaim) return verifiedBot === null ? nobody : { verifiedBot, crawlerClaim: "none" };
     const answer = bots.peekClaim(ip, userAgent);
     return answer === undefined ? { verifiedBot, crawlerClaim: "pending" } : identityOf(answer, verifiedBot);
-  }
-
-  /** Who is at the address, for a user agent that claims nothing. */
-  #at(bots: BotLookup, ip: string): VisitorIdentity {
-    let identity = this.#atAddress.get(ip);
-    if (identity === undefined) {
-      identity = { verifiedBot: bots.lookup(ip) ?? null, crawlerClaim: "none" };
-      this.#atAddress.set(ip, identity);
-    }
-    return identity;
   }
 
   /** What is known once DNS has answered or failed to. Never rejects. */

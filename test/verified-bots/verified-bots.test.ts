@@ -1,6 +1,7 @@
 /** Who is verified, who is spoofed, and when nothing can be said; DNS is a real server on loopback. */
 import t, { type Test } from "tap";
 import type { VerifiedBotEntry } from "../../src/contract/verified-bots.js";
+import { VisitorIdentities } from "../../src/ingest/visitor-identities.js";
 import { scriptRunnersOf, shippedCatalogue } from "../../src/verified-bots/catalogue.js";
 import { createClaimMatcher, shippedClaimTokens } from "../../src/verified-bots/claims.js";
 import { createReverseDns } from "../../src/verified-bots/reverse-dns.js";
@@ -16,9 +17,14 @@ const meta = "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uate
 const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0";
 const unknown = { outcome: "unknown" };
 
-async function setting(t: Test, entries: readonly VerifiedBotEntry[] = catalogue.entries, timeoutMs = 20_000) {
+async function setting(
+  t: Test,
+  entries: readonly VerifiedBotEntry[] = catalogue.entries,
+  timeoutMs = 20_000,
+  now = () => 0,
+) {
   const server: DnsServer = await startDnsServer();
-  const reverseDns = createReverseDns({ servers: [server.address], timeoutMs, now: () => 0 });
+  const reverseDns = createReverseDns({ servers: [server.address], timeoutMs, now });
   t.teardown(async () => {
     reverseDns.close();
     await server.close();
@@ -114,6 +120,19 @@ t.test("a confirmed hostname below the suffix verifies, and lookup knows it from
   t.strictSame(bots.lookup("192.0.2.1"), google);
   t.strictSame(await bots.resolveClaim("::ffff:192.0.2.1", googlebot), { outcome: "verified", bot: google });
   t.equal(server.questions.length, 2);
+});
+
+t.test("who is at an address follows what DNS proves, for as long as it holds", async (t) => {
+  let nowMs = 0;
+  const { bots, name } = await setting(t, undefined, undefined, () => nowMs);
+  const identities = new VisitorIdentities(() => bots);
+  const nobody = { verifiedBot: null, crawlerClaim: "none" };
+  name(1, "crawl-192-0-2-1.googlebot.com");
+  t.strictSame(identities.peek("192.0.2.1", browser), nobody);
+  await identities.resolve("192.0.2.1", googlebot);
+  t.match(identities.peek("192.0.2.1", browser), { verifiedBot: { name: "Google" }, crawlerClaim: "none" });
+  nowMs = 25 * 60 * 60 * 1000;
+  t.strictSame(identities.peek("192.0.2.1", browser), nobody, "a day later it has to be proved again");
 });
 
 t.test("names that only look like the suffix are spoofed", async (t) => {
