@@ -61,6 +61,7 @@ import type { Route } from "./http/route.js";
 import { placeAtFront, placeOfBatch } from "./ingest/places.js";
 import { IngestQueue } from "./ingest/queue.js";
 import { storedAddress } from "./ingest/stored-address.js";
+import { subscriberNetwork } from "./ingest/subscriber-network.js";
 import { VisitorIdentities } from "./ingest/visitor-identities.js";
 import { limits } from "./limits.js";
 import { liveVerdict, VerdictFeed } from "./live/verdict-feed.js";
@@ -225,7 +226,7 @@ export function buildServices(
         createdAt: new Date(now()).toISOString(),
         ...(ip !== "" && { ip }),
       } as const;
-      const subject = token === null ? addressSubject(context.ip ?? "") : sessionSubject(token);
+      const subject = token === null ? addressSubject(subscriberNetwork(context.ip ?? "")) : sessionSubject(token);
       if (!blocks.record(block, subject)) meters.add("blocksFailed");
     },
     onAnswer: (project, verdict, source, subject, token, context, nowMs) => {

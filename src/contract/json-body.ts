@@ -7,7 +7,11 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The body as a JSON object, or an `invalidPayload` refusal. */
 export function parseJsonObject(body: Buffer): JsonObject | Refusal {
-  if (!isUtf8(body)) return refuse("invalidPayload", "the body is not valid UTF-8");
+  return isUtf8(body) ? parseLenientJsonObject(body) : refuse("invalidPayload", "the body is not valid UTF-8");
+}
+
+/** The same, with U+FFFD for bytes that are not UTF-8: for bodies into which a backend copies what a visitor sent. */
+export function parseLenientJsonObject(body: Buffer): JsonObject | Refusal {
   let value: unknown;
   try {
     value = JSON.parse(body.toString("utf8"));

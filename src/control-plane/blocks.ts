@@ -20,7 +20,7 @@ export type NewBlock = Omit<Block, "id" | "count">;
 
 /** Whose blocks are tallied together. */
 export interface BlockSubject {
-  /** Unlike any other of the project: a session's token, an address. Stored as a hash, for two minutes. */
+  /** Unlike any other of the project: a session's token, an address or network. Stored as a hash, for two minutes. */
   readonly name: string;
   /** Records of one rule and minute; further blocks raise the count of the last. */
   readonly recordsMax: number;
@@ -31,9 +31,9 @@ export function sessionSubject(token: string): BlockSubject {
   return { name: token, recordsMax: limits.blocksOfSessionMinuteMax };
 }
 
-/** Requests of this address without a session; "" for none. */
-export function addressSubject(ip: string): BlockSubject {
-  return { name: `address ${ip}`, recordsMax: 1 };
+/** Requests without a session of an address, or of the network that one subscriber has; "" for none. */
+export function addressSubject(network: string): BlockSubject {
+  return { name: `address ${network}`, recordsMax: 1 };
 }
 
 /** What is known of the blocks of one subject, rule and minute. */

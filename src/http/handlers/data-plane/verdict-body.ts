@@ -2,7 +2,7 @@
  * Decodes the body of `POST /v1/verdict`. What a visitor wrote can't make the call fail: it is cut, skipped or taken for missing, and what
  * was is told. Only a body that is none of this call is refused.
  */
-import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
+import { type JsonObject, parseLenientJsonObject } from "../../../contract/json-body.js";
 import type { HttpVersion, JudgedRequest, VerdictQuestion } from "../../../contract/judged-request.js";
 import { wellFormedToken } from "../../../contract/session-token.js";
 import type { RequestContext } from "../../../contract/verdict.js";
@@ -35,7 +35,7 @@ export function decodeVerdictBody(
   bytes: Buffer,
   canonicalIp: (text: string) => string | undefined,
 ): DecodedQuestion | Refusal {
-  const body = parseJsonObject(bytes);
+  const body = parseLenientJsonObject(bytes);
   if (body instanceof Refusal) return body;
   const { session_token: token, request } = body;
   if (!isObject(request)) return refuse("invalidPayload", "request must be an object");
