@@ -37,7 +37,7 @@ t.test("tail prints the verdicts that a server answers, from all of its threads"
   // A path too long for a socket, as a data folder may well have.
   const dataDir = join(t.testdir(), "a-folder-with-a-name-of-some-length".repeat(4));
   const server = await startServer(t, ["--http-threads", "2", "--scoring-threads", "2"], dataDir);
-  const { siteKey, privateKey, projectId } = await firstTenant(server);
+  const { siteKey, privateKey, projectId, token: accountToken } = await firstTenant(server);
   const headers = { "x-service-site-key": siteKey };
   const { json: ingested } = await server.ask("POST", "/v1/events", { headers, body: automatedBatch("tail") });
   const token: string = ingested.session_token;
@@ -72,6 +72,12 @@ t.test("tail prints the verdicts that a server answers, from all of its threads"
     again = JSON.parse((await all.out())!) as LiveVerdict;
   }
   t.match(again, { source: "cached", session_token: token });
+
+  const isOn = { enabled: true };
+  await server.ask("PUT", `/v1/projects/${projectId}/request-scoring`, { token: accountToken, body: isOn });
+  const judged = { request: { path: "/checkout" } };
+  await server.ask("POST", "/v1/verdict", { token: privateKey, body: judged });
+  t.match(JSON.parse((await all.out())!), { session_token: null, verdict: "likely_human", path: "/checkout" });
 
   const odd = "sess_%1b[2J";
   await server.ask("GET", `/v1/sessions/${odd}/verdict`, { token: privateKey });

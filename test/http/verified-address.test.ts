@@ -139,3 +139,42 @@ for (const storage of ["full", "truncated", "none"] as const) {
     );
   });
 }
+
+t.test("a request of an address that DNS proves is verified without a session", async (t) => {
+  const { dns, service, one } = await start("full");
+  const headers = [["User-Agent", crawlerAgent]];
+  const ask = async (request: object) => ({
+    ...(await service.ask("POST", "/v1/verdict", { as: one.privateKey, body: { request } })),
+    text: "",
+  });
+  const judge = async (request: object) => (await ask(request)).json;
+  const untilVerified = async (ip: string) =>
+    (
+      await askUntil(
+        () => ask({ ip, headers }),
+        ({ json }) => json.verdict === "verified",
+      )
+    ).json;
+  name(dns, named);
+  t.match(await judge({ ip: named, headers }), { verdict: "not_computed" }, "request scoring is off");
+  t.same(dns.questions, [], "nobody is asked");
+  const settings = { as: one.token, body: { enabled: true } };
+  await service.ask("PUT", `/v1/projects/${one.project.id}/request-scoring`, settings);
+  const verified = { verdict: "verified", verified_bot_category: "search", action: "allow", subject: "request" };
+  t.match(await untilVerified(named), verified);
+  t.match(await judge({ ip: named }), { verdict: "verified" }, "the address is, whatever it sends");
+  t.match(await judge({ ip: neighbour, headers }), { verdict: "definite" }, "who only says so is spoofed");
+
+  await t.test("a verdict does not wait for DNS that says nothing, and has its answer when it comes", async (t) => {
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const ip = "192.0.2.50";
+    name(dns, ip, asked);
+    const unknown = await judge({ ip, headers });
+    t.match(unknown, { verdict: "likely_automated", subject: "request" }, "answered before DNS was");
+    answer();
+    t.match(await untilVerified(ip), verified);
+  });
+});

@@ -3,7 +3,7 @@ import { Agent, request } from "node:http";
 import t from "tap";
 import { newKey, type SignOptions, signatureFields } from "../signed-agents/signer.js";
 import { RawClient } from "../support/raw-socket.js";
-import { firstTenant, startServer } from "../support/server.js";
+import { askUntil, firstTenant, startServer } from "../support/server.js";
 import { type AskingProject, askingProject, navigation } from "./asking.js";
 
 const agentUrl = "https://agent.example";
@@ -102,6 +102,20 @@ t.test("requests of an address are counted here too, and blocked ones recorded w
   let rows = await found();
   for (let tries = 0; tries < 200 && rows.length === 0; tries++) rows = await found();
   t.match(rows, [{ session_token: null, count: 1 }]);
+});
+
+t.test("what each thread counted of a block is seen, whichever is asked", async (t) => {
+  const project = await fresh();
+  await project.enable();
+  await project.rule('path == "/closed"', "block");
+  const closed = { ...visitor, "X-Forwarded-For": "198.51.100.30", "X-Forwarded-Uri": "/closed" };
+  const count = 40;
+  for (let round = 0; round < count; round++) t.equal((await forward(project, closed)).status, 403);
+  const counted = await askUntil(
+    () => project.control("GET", "/blocks"),
+    ({ json }) => json.data.reduce((sum: number, row: { count: number }) => sum + row.count, 0) === count,
+  );
+  t.ok(counted.json.data.length <= 2, "one record a minute, which may end in between");
 });
 
 t.test("JA4 is taken from the trusted proxy's header, and no other", async (t) => {

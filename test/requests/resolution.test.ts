@@ -5,20 +5,8 @@ import type { RequestEvidence } from "../../src/contract/judged-request.js";
 import type { VerdictPart } from "../../src/contract/session.js";
 import { noUserAgent } from "../../src/contract/visitor-request.js";
 import { decide, type NamedRule } from "../../src/verdict/resolve.js";
-import { nowMs, project, rule, session } from "../verdict/material.js";
+import { plainRequest as nothing, nowMs, project, rule, session } from "../verdict/material.js";
 
-const nothing: RequestEvidence = {
-  score: null,
-  detectionIds: [],
-  verifiedBot: null,
-  declaredBot: null,
-  signature: "none",
-  signedAgent: undefined,
-  requestsPerMinute: undefined,
-  ja4: undefined,
-  httpVersion: undefined,
-  hasHeaders: true,
-};
 const agent = { host: "chatgpt.com", name: "ChatGPT", category: "ai_agent" } as const;
 const signed: RequestEvidence = { ...nothing, signature: "verified", signedAgent: agent };
 

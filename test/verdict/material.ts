@@ -1,4 +1,5 @@
 /** Sessions, projects and rules as verdicts are made of them, for tests of this folder. */
+import type { RequestEvidence } from "../../src/contract/judged-request.js";
 import type { ProjectSettings, VerdictPart } from "../../src/contract/session.js";
 import type { Action } from "../../src/contract/verdict.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
@@ -24,6 +25,20 @@ export function session(score: number, change: Partial<VerdictPart> = {}): Verdi
     ...change,
   };
 }
+
+/** Of a request in which nothing speaks. */
+export const plainRequest: RequestEvidence = {
+  score: null,
+  detectionIds: [],
+  verifiedBot: null,
+  declaredBot: null,
+  signature: "none",
+  signedAgent: undefined,
+  requestsPerMinute: undefined,
+  ja4: undefined,
+  httpVersion: undefined,
+  hasHeaders: true,
+};
 
 export function project(
   settings: Partial<ProjectSettings["botSettings"]> = {},

@@ -4,10 +4,11 @@ import { serveOptions } from "../../src/config.js";
 import type { VerdictPart } from "../../src/contract/session.js";
 import type { RequestContext } from "../../src/contract/verdict.js";
 import { limits } from "../../src/limits.js";
+import { RequestVerdicts, requestVerdictText } from "../../src/verdict/request-verdicts.js";
 import { failOpenVerdict, type NamedRule, type Resolution } from "../../src/verdict/resolve.js";
 import { VerdictCache } from "../../src/verdict/verdict-cache.js";
 import { stateStamp, VerdictReader, type VerdictSources } from "../../src/verdict/verdict-reader.js";
-import { nowMs, project, rule, session } from "./material.js";
+import { nowMs, plainRequest, project, rule, session } from "./material.js";
 
 const token = "sess_a";
 
@@ -35,7 +36,7 @@ function reading(ttlMs = 60_000) {
   };
   const reader = (changed: Partial<VerdictSources> = {}) =>
     new VerdictReader({ sources: { ...sources, ...changed }, ttlMs, cacheBytesMax: 1 << 20 });
-  return { state, reader };
+  return { state, sources, reader };
 }
 
 t.test("a verdict is served from the cache until its TTL ends, then computed anew", async (t) => {
@@ -142,6 +143,44 @@ t.test("whatever source fails, the answer is the fail-open body, and the failure
     t.ok(state.failures.length > 0, `${name} is told`);
   }
 });
+
+t.test(
+  "whatever fails while a request is judged, at once or later, it is let in, and the failure is told",
+  async (t) => {
+    const error = new Error("the disk is on fire");
+    const fail = (): never => {
+      throw error;
+    };
+    const examine = () => plainRequest;
+    const question = {
+      sessionToken: token,
+      request: {
+        context: { ip: "192.0.2.1" },
+        headers: [],
+        isAsReceived: true,
+        httpVersion: undefined,
+        ja4: undefined,
+      },
+      hasHeaders: true,
+      target: undefined,
+    };
+    const settings = project({}, { requestScoring: { enabled: true, signedAgents: "allow" } });
+    const cases: [string, object][] = [
+      ...(["verdictPart", "rulesOf", "verifiedBotAt", "meaningOf", "onComputed", "examine"] as const).map(
+        (name): [string, object] => [name, { [name]: fail }],
+      ),
+      ["a look-up that waits", { examine: async () => fail() }],
+      ["a rule after a look-up that waits", { examine: async () => plainRequest, rulesOf: fail }],
+    ];
+    for (const [name, changed] of cases) {
+      const { state, sources, reader } = reading();
+      const answer = await new RequestVerdicts({ ...sources, examine, ...changed }, reader()).judge(settings, question);
+      t.match(JSON.parse(requestVerdictText(answer)), { ...failOpenVerdict(), subject: "request" }, name);
+      t.same(state.failures, [error], name);
+      t.same(state.answers, ["fail_open"], name);
+    }
+  },
+);
 
 t.test("a block is told once for a computed verdict, not for a cached one", async (t) => {
   const { state, reader } = reading();
