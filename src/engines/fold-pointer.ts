@@ -34,7 +34,7 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[], n
   for (const event of events) {
     const { payload, type } = event;
     if (type === "page" && payload.nav_type !== "spa" && n[F.points]! > 0) {
-      foldClicksUntil(n, clicks, Number.POSITIVE_INFINITY, nowMs);
+      foldClicksBefore(n, clicks, Number.POSITIVE_INFINITY, nowMs);
       leavePath(n);
     } else if (type === "click") {
       clicks.push(event);
@@ -53,7 +53,7 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[], n
       if (payload.pointer_type === "pen") [n[F.jumps], n[F.resumes]] = [jumps!, resumes!];
     }
   }
-  foldClicksUntil(n, clicks, Number.POSITIVE_INFINITY, nowMs);
+  foldClicksBefore(n, clicks, Number.POSITIVE_INFINITY, nowMs);
   return count;
 }
 
@@ -73,7 +73,7 @@ function foldPath(n: number[], event: IngestEvent, clicks: IngestEvent[], nowMs:
     const to = place ?? moved;
     if (to === null) return 0;
     const t = eventTimeMs(event, n[F.pathT]!, nowMs);
-    if (clicks.length > 0) foldClicksUntil(n, clicks, t, nowMs);
+    if (clicks.length > 0) foldClicksBefore(n, clicks, t, nowMs);
     foldPoint(n, t, to[0]!, to[1]!, event.payload.t !== undefined || event.payload.dt !== undefined);
     return 1;
   }
@@ -81,14 +81,15 @@ function foldPath(n: number[], event: IngestEvent, clicks: IngestEvent[], nowMs:
   if (isMouse(event.payload) && event.payload.trusted !== false) foldGrid(n, points);
   for (const row of points) {
     const t = startMs + boundedMs(row[0]);
-    if (clicks.length > 0) foldClicksUntil(n, clicks, t, nowMs);
+    if (clicks.length > 0) foldClicksBefore(n, clicks, t, nowMs);
     foldPoint(n, t, row[1], row[2], true);
   }
   return points.length;
 }
 
-function foldClicksUntil(n: number[], clicks: IngestEvent[], untilMs: number, nowMs: number): void {
-  while (clicks.length > 0 && eventTimeMs(clicks[0]!, n[F.pathT]!, nowMs) <= untilMs)
+/** Of the same millisecond, a move comes first: what moves a pointer for a person may click at once. */
+function foldClicksBefore(n: number[], clicks: IngestEvent[], beforeMs: number, nowMs: number): void {
+  while (clicks.length > 0 && eventTimeMs(clicks[0]!, n[F.pathT]!, nowMs) < beforeMs)
     foldClick(n, clicks.shift()!, nowMs);
 }
 

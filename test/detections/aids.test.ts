@@ -165,6 +165,11 @@ const aids: Record<string, () => IngestEvent[]> = {
       path(each.payload.t! - 3, [[0, each.payload.x!, each.payload.y!]], { coalesced: 1 }),
       each,
     ]),
+  "voice control that moves and clicks in the same millisecond": () =>
+    times(8).flatMap((index) => {
+      const each = click(1000 + 920 * index, { dwell: 0, off_center: 0.3, pointer_type: "mouse" });
+      return [each, path(each.payload.t!, [[0, each.payload.x!, each.payload.y!]], { coalesced: 1 })];
+    }),
   "voice control with dictation": () => [...madeClicks(1000, 7), keys(14000, 50, instant, instant)],
   "the number pad as a mouse": () => [...mouseKeys(), ...madeClicks(16000, 5), handKeys(900)],
   "a game controller": () => [...stick(), click(16000), click(18000), click(19500)],
