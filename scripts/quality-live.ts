@@ -11,7 +11,7 @@ import { missingProgram } from "./live/chromium.js";
 import { openDisplay } from "./live/display.js";
 import { type Ground, measureVisit } from "./live/measure.js";
 import type { LiveCase, Outcome } from "./live/measurement.js";
-import { judge, type Row, renderReport } from "./live/report.js";
+import { isAnyMissed, judge, type Row, renderReport } from "./live/report.js";
 import { startService } from "./live/service.js";
 import { type SiteVisit, startSite } from "./live/site.js";
 
@@ -127,7 +127,7 @@ async function main(): Promise<void> {
   }
   console.log(`# Live browsers, ${flags.runs} runs a row, seed ${flags.seed}\n\n${renderReport(rows)}`);
   if (flags.json !== null) writeFileSync(flags.json, `${JSON.stringify(rows, null, 1)}\n`);
-  if (rows.some((row) => judge(row) === "missed")) process.exitCode = 1;
+  if (isAnyMissed(rows)) process.exitCode = 1;
 }
 
 // Leaving by `exit` ends what was started, which a signal's own way out would not.

@@ -5,6 +5,7 @@ import { losesClearance } from "./clearance.js";
 import type { DrivenPage } from "./driven-page.js";
 import type { GoalName, LiveCase, Surroundings } from "./measurement.js";
 import { pause } from "./pause.js";
+import { aidCases } from "./tools/aids.js";
 import { chromedriverTool } from "./tools/chromedriver.js";
 import { type DrivenTool, packageTools } from "./tools/driven-tools.js";
 import { httpClientCases } from "./tools/http-clients.js";
@@ -98,18 +99,24 @@ interface Recordings {
   readonly typing: readonly Stroke[][];
 }
 
-function personCases(): LiveCase[] {
+const missingHand = () => missingProgram("chromium", "Xvfb", "xdotool") ?? missingTraces();
+
+function handCases(): LiveCase[] {
   let read: Recordings | null = null;
   const recordings = () => {
     read ??= { persons: readPersonRecordings(), typing: readTyping() };
     return read;
   };
+  return [...personCases(recordings), ...aidCases(missingHand, recordings)];
+}
+
+function personCases(recordings: () => Recordings): LiveCase[] {
   return personSources.map((source) => ({
     goal: "person",
     tool: "Chromium in a window, operating system's input",
     behavior: `a person of ${source}`,
     needsDisplay: true,
-    missing: () => missingProgram("chromium", "Xvfb", "xdotool") ?? missingTraces(),
+    missing: missingHand,
     // A recording is played once: the second time it would be a replay, and be found.
     runsMax: () => recordings().persons.get(source)?.length ?? 0,
     carryOut: (around) => {
@@ -126,7 +133,7 @@ function personCases(): LiveCase[] {
 export function liveCases(): LiveCase[] {
   const driven = [...packageTools, chromedriverTool].flatMap(drivenCases);
   const cleared = packageTools.flatMap(clearedCases);
-  const all = [...driven, ...cleared, ...httpClientCases, ...replayCases, ...personCases()];
-  const order: readonly GoalName[] = ["unmodified", "hardened", "humanized", "cleared", "replayed", "person"];
+  const all = [...driven, ...cleared, ...httpClientCases, ...replayCases, ...handCases()];
+  const order: readonly GoalName[] = ["unmodified", "hardened", "humanized", "cleared", "replayed", "person", "aided"];
   return order.flatMap((goal) => all.filter((each) => each.goal === goal));
 }

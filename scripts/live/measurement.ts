@@ -10,6 +10,8 @@ export interface Goal {
   readonly title: string;
   readonly bands: readonly Band[];
   readonly shareMin: number;
+  /** Most of the goal's rows that may show another band than the first; absent: any number. */
+  readonly otherBandShareMax?: number;
 }
 
 const proven: readonly Band[] = ["definite", "confident_automated"];
@@ -23,6 +25,12 @@ export const goals = {
   replayed: { title: "a recorded person's pointer replayed by a driver", bands: anyBot, shareMin: 0.95 },
   cleared: { title: "hardened automation that passed the challenge before it acted", bands: anyBot, shareMin: 0.95 },
   person: { title: "a person's recorded input in a real window", bands: ["likely_human"], shareMin: 1 },
+  aided: {
+    title: "a person with an aid, an extension or a proxy, or on a page that acts by itself",
+    bands: ["likely_human", "likely_automated"],
+    shareMin: 1,
+    otherBandShareMax: 0.1,
+  },
 } as const satisfies Record<string, Goal>;
 
 export type GoalName = keyof typeof goals;

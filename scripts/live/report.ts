@@ -1,6 +1,6 @@
 /** What the live measurement prints: a table per goal, a row per tool and behaviour, never a pooled figure. Pure. */
 import type { Band } from "../../src/contract/verdict.js";
-import { type GoalName, goals, type LiveCase, type Outcome } from "./measurement.js";
+import { type Goal, type GoalName, goals, type LiveCase, type Outcome } from "./measurement.js";
 import { wilsonInterval } from "./wilson.js";
 
 /** A row: a case with its outcomes, or why there are none. */
@@ -37,11 +37,28 @@ export function judge(row: Row): "reached" | "missed" | "missing" {
   return hits / found.length >= shareMin ? "reached" : "missed";
 }
 
+/** Rows of a goal that showed a band besides its first, where the goal bounds their share; null where it does not. */
+function strays(name: GoalName, rows: readonly Row[]): { readonly kinds: Row[]; readonly isMissed: boolean } | null {
+  const goal: Goal = goals[name];
+  if (goal.otherBandShareMax === undefined) return null;
+  const run = rows.filter((row) => row.case.goal === name && row.outcomes.length > 0);
+  const kinds = run.filter((row) => bandsOf(row).some((band) => band !== goal.bands[0]));
+  return { kinds, isMissed: kinds.length > goal.otherBandShareMax * run.length };
+}
+
+/** Whether a row missed its goal, or the rows of a goal together did. */
+export function isAnyMissed(rows: readonly Row[]): boolean {
+  const names = Object.keys(goals) as GoalName[];
+  return rows.some((row) => judge(row) === "missed") || names.some((name) => strays(name, rows)?.isMissed);
+}
+
 function shareText(found: readonly Band[], among: readonly Band[]): string {
   const hits = found.filter((band) => among.includes(band)).length;
   const [low, high] = wilsonInterval(hits, found.length);
   return found.length === 0 ? "-" : `${percent(hits / found.length)} (${percent(low)} to ${percent(high)})`;
 }
+
+const isOfPeople = (name: GoalName) => name === "person" || name === "aided";
 
 function cellsOf(row: Row): string[] {
   const found = bandsOf(row);
@@ -52,14 +69,13 @@ function cellsOf(row: Row): string[] {
     .map(([band, count]) => `${count} ${band}`);
   const failed = row.outcomes.length - found.length;
   if (failed > 0) counts.push(`${failed} failed`);
-  const goalBands: readonly Band[] = goals[row.case.goal].bands;
-  const isPerson = row.case.goal === "person";
+  const isPerson = isOfPeople(row.case.goal);
   return [
     row.case.tool,
     row.case.behavior,
     String(found.length),
     counts.join(", "),
-    isPerson ? shareText(found, goalBands) : shareText(found, proven),
+    isPerson ? shareText(found, ["likely_human"]) : shareText(found, proven),
     isPerson ? shareText(found, proven) : shareText(found, anyBot),
     judge(row),
   ];
@@ -99,7 +115,7 @@ export function renderReport(rows: readonly Row[]): string {
     const own = rows.filter((row) => row.case.goal === name);
     if (own.length === 0) continue;
     const goal = goals[name];
-    const isPerson = name === "person";
+    const isPerson = isOfPeople(name);
     const head = [
       "tool",
       isPerson ? "who" : "behaviour",
@@ -114,6 +130,14 @@ export function renderReport(rows: readonly Row[]): string {
       table(head, own.map(cellsOf)),
       `Detections, with the number of visits that showed them:\n\n${own.flatMap(remarksOf).join("\n")}`,
     );
+    const stray = strays(name, own);
+    if (stray !== null) {
+      const most = percent((goal as Goal).otherBandShareMax!);
+      const which = stray.kinds.map((row) => row.case.behavior).join("; ") || "none";
+      parts.push(
+        `Not all ${goal.bands[0]}: ${which}: ${stray.kinds.length} of ${own.length} rows, at most ${most}: ${stray.isMissed ? "missed" : "reached"}`,
+      );
+    }
   }
   const judged = rows.map(judge);
   const count = (what: string) => judged.filter((each) => each === what).length;

@@ -39,9 +39,9 @@ const script = `
 
 /**
  * The page of the visit at `address`; the SDK sends its batches below that address, at most a second late. All that a
- * visit clicks is inside the 800 x 600 pixels that some tools open.
+ * visit clicks is inside the 800 x 600 pixels that some tools open. `ownScript` runs once the page is there.
  */
-export function sitePage(address: string, siteKey: string): string {
+export function sitePage(address: string, siteKey: string, ownScript = ""): string {
   const words = "Each lamp is turned, sanded and oiled by hand, and none is quite like the other. ".repeat(6);
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Lamps</title><link rel="icon" href="data:,">
 <style>${style}</style>
@@ -56,5 +56,5 @@ export function sitePage(address: string, siteKey: string): string {
 <label class="trap" aria-hidden="true">Leave empty <input name="website" tabindex="-1" autocomplete="off" data-verdictd-honeypot></label>
 <button id="send" type="submit">Send</button></form>
 ${`<p>${words}</p>`.repeat(14)}
-<script>{ const placeUrl = "${address}/place"; ${script} }</script></body></html>`;
+<script>{ const placeUrl = "${address}/place"; ${script} }</script><script>{ ${ownScript} }</script></body></html>`;
 }

@@ -33,6 +33,8 @@ export interface SiteVisit {
   readonly batches: SeenBatch[];
   /** The session's token as the site's backend reads it from the cookie; clients without a page: from the answer. */
   token: string | null;
+  /** What the page's own script does besides; set before the page is opened. */
+  pageScript: string;
   place: PagePlace | null;
   /** Challenges that were passed. */
   passes: number;
@@ -65,7 +67,7 @@ export async function startSite(service: { origin: string; siteKey: string }): P
     else if (rest === "/place") takePlace(incoming, response, visit);
     else if (rest === "") {
       response.writeHead(200, { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" });
-      response.end(sitePage(`${origin}/visit/${id}`, service.siteKey));
+      response.end(sitePage(`${origin}/visit/${id}`, service.siteKey, visit.pageScript));
     } else response.writeHead(404).end();
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -104,6 +106,7 @@ function openVisit(url: string, siteKey: string, address: string): OpenVisit {
     waiting,
     batches: [],
     token: null,
+    pageScript: "",
     place: null,
     passes: 0,
     until(test, what, ms) {

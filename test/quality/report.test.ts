@@ -1,7 +1,7 @@
 /** What the live report says of a row: it never calls a goal reached that was not shown. */
 import t from "tap";
 import type { GoalName, Outcome } from "../../scripts/live/measurement.js";
-import { judge, type Row, renderReport } from "../../scripts/live/report.js";
+import { isAnyMissed, judge, type Row, renderReport } from "../../scripts/live/report.js";
 import type { Band } from "../../src/contract/verdict.js";
 
 const outcome = (verdict: Band, ...ids: number[]): Outcome => ({
@@ -48,4 +48,16 @@ t.test("a row shows bands, shares with intervals, and how often each detection f
   const report = renderReport([row("unmodified", [outcome("definite", 100102, 300101), outcome("definite", 100102)])]);
   t.match(report, /2 definite .*100 % \(34 % to 100 %\)/);
   t.match(report, /100102 \(2\), 300101 \(1\)/);
+});
+
+t.test("a person with an aid may be likely automated, one kind in ten, and is never enforced upon", async (t) => {
+  const human = Array.from({ length: 9 }, () => row("aided", [outcome("likely_human")]));
+  const likely = row("aided", [outcome("likely_human"), outcome("likely_automated")]);
+  t.equal(judge(likely), "reached");
+  t.equal(judge(row("aided", [outcome("likely_human"), outcome("confident_automated")])), "missed");
+  t.notOk(isAnyMissed([...human, likely]), "one in ten");
+  t.ok(isAnyMissed([...human.slice(1), likely]), "one in nine");
+  t.ok(isAnyMissed([...human, row("aided", [{ failure: "the browser ended" }])]), "a visit that failed");
+  t.notOk(isAnyMissed([...human, row("aided", [], "/usr/bin/tool is missing")]), "a tool that is not there");
+  t.match(renderReport([...human.slice(1), likely]), /some behaviour: 1 of 9 rows, at most 10 %: missed/);
 });

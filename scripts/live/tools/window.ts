@@ -1,0 +1,149 @@
+/**
+ * Chromium in a real window, started like anybody's, with no automation switch and no debugger, and a hand before it: xdotool
+ * plays the recorded movements and typing of a person into the screen. Nothing talks to the page.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { endChild, startChild } from "../child-process.js";
+import { programs, quietArgs } from "../chromium.js";
+import { type Display, screenSize } from "../display.js";
+import type { Surroundings } from "../measurement.js";
+import { pause } from "../pause.js";
+import { between, integerBetween, type Random } from "../randomness.js";
+import { scratchFolder } from "../scratch-folder.js";
+import type { PagePlace } from "../site.js";
+import type { Movement, Stroke } from "../traces.js";
+
+const openMsMax = 20_000;
+/** Batches are at most a second late. */
+const lastBatchMs = 1300;
+const letters = "ilikethesmalllampverymuch";
+
+/** xdotool reading commands from a pipe, so that each happens when it is written. */
+export interface Hand {
+  say(command: string): void;
+  close(): Promise<void>;
+}
+
+function openHand(display: Display): Hand {
+  const child: ChildProcess = spawn(programs.xdotool, ["-"], {
+    env: { ...process.env, DISPLAY: display.name },
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  return {
+    say: (command) => void child.stdin!.write(`${command}\n`),
+    close: async () => {
+      child.stdin!.end();
+      const timer = setTimeout(() => child.kill("SIGKILL"), 3000);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Where the page's corner is on the screen: the window stands at the corner, its bars above the page. */
+function pageTop(place: PagePlace): number {
+  return place.outerHeight - place.innerHeight;
+}
+
+/** Plays a movement so that its press hits `target`, in pixels of the screen, at the recorded times. */
+export async function playMovement(hand: Hand, movement: Movement, target: { x: number; y: number }): Promise<void> {
+  const startedAt = performance.now();
+  for (const step of movement) {
+    await pause(step.atMs - (performance.now() - startedAt));
+    if (step.kind === "m") {
+      const x = Math.min(screenSize.width - 1, Math.max(0, target.x + step.x));
+      const y = Math.min(screenSize.height - 1, Math.max(0, target.y + step.y));
+      hand.say(`mousemove ${x} ${y}`);
+    } else hand.say(step.kind === "d" ? "mousedown 1" : "mouseup 1");
+  }
+}
+
+/** Presses and releases keys at a person's times; keys overlap where the person's did. */
+export async function playTyping(hand: Hand, strokes: readonly Stroke[]): Promise<void> {
+  const actions: { atMs: number; command: string }[] = [];
+  let releasedAt = 0;
+  for (const [index, stroke] of strokes.entries()) {
+    const key = letters[index % letters.length]!;
+    const pressedAt = Math.max(0, releasedAt + stroke.flightMs);
+    releasedAt = pressedAt + stroke.dwellMs;
+    actions.push({ atMs: pressedAt, command: `keydown ${key}` }, { atMs: releasedAt, command: `keyup ${key}` });
+  }
+  const startedAt = performance.now();
+  for (const action of actions.sort((one, other) => one.atMs - other.atMs)) {
+    await pause(action.atMs - (performance.now() - startedAt));
+    hand.say(action.command);
+  }
+}
+
+/** Turns the wheel in flicks, as a finger does. */
+export async function playWheel(hand: Hand, random: Random): Promise<void> {
+  for (let flick = 0; flick < 3; flick++) {
+    for (let notch = integerBetween(random, 2, 5); notch > 0; notch--) {
+      hand.say("click 5");
+      await pause(between(random, 25, 110));
+    }
+    await pause(between(random, 250, 600));
+  }
+}
+
+/** A point of the screen inside an element of the page. */
+export function pointOf(place: PagePlace, id: string, random: Random): { x: number; y: number } {
+  const [left, top, width, height] = place.boxes[id]!;
+  return {
+    x: Math.round(left + width * between(random, 0.15, 0.7)),
+    y: Math.round(pageTop(place) + top + height * between(random, 0.3, 0.7)),
+  };
+}
+
+/** What a visitor uses, Chromium unless told otherwise, and adds to it: switches, environment. */
+export interface WindowOptions {
+  readonly browser?: "chromium" | "firefox";
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Keeps Firefox off the network, and its own pages away. */
+const firefoxSettings = [
+  "browser.aboutwelcome.enabled",
+  "browser.shell.checkDefaultBrowser",
+  "datareporting.policy.dataSubmissionEnabled",
+  "termsofuse.bypassNotification",
+].map((name) => `user_pref("${name}", ${name.startsWith("termsofuse")});\n`);
+
+function switchesOf(browser: "chromium" | "firefox", profile: string): string[] {
+  if (browser === "firefox") {
+    writeFileSync(join(profile, "user.js"), firefoxSettings.join(""));
+    return ["--no-remote", "--profile", profile];
+  }
+  const size = `--window-size=${screenSize.width},${screenSize.height}`;
+  return [...quietArgs, "--window-position=0,0", size, `--user-data-dir=${profile}`];
+}
+
+/** Opens the visit's page in a window, lets `act` be its visitor, and closes everything. Needs a display. */
+export async function visitInWindow(
+  { visit, display }: Surroundings,
+  act: (hand: Hand, place: PagePlace) => Promise<void>,
+  { browser: program = "chromium", args = [], env = {} }: WindowOptions = {},
+): Promise<void> {
+  if (display === null) throw new Error("a real window needs a display");
+  const profile = await scratchFolder();
+  const browser = startChild(programs[program], [...switchesOf(program, profile.path), ...args, visit.url], {
+    env: { ...process.env, DISPLAY: display.name, ...env },
+  });
+  const hand = openHand(display);
+  const died = new Promise<never>((_, reject) => browser.once("exit", () => reject(new Error(`${program} ended`))));
+  died.catch(() => {});
+  try {
+    const opened = visit.until(({ token, place }) => token !== null && place !== null, "the page", openMsMax);
+    await Promise.race([opened, died]);
+    await act(hand, visit.place!);
+    await pause(lastBatchMs);
+  } finally {
+    await hand.close();
+    await endChild(browser);
+    await profile.erase();
+  }
+}
