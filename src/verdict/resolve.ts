@@ -14,7 +14,7 @@ import { noUserAgent } from "../contract/visitor-request.js";
 import { limits } from "../limits.js";
 import { type EvaluatedRule, evaluateRules } from "../rules/evaluate.js";
 import { type RuleFacts, RuleInput } from "../rules/input.js";
-import { bandOf } from "./bands.js";
+import { bandOf, bandOfSession } from "./bands.js";
 import { describe, type Finding, type MeaningOf, type ProvedBot } from "./finding.js";
 import { failOpenReason } from "./reason.js";
 import { isStaticResource } from "./static-resource.js";
@@ -102,7 +102,7 @@ export function decide(input: DecideInput): Decision | null {
   if (!project.botSettings.protectStatic && context.path !== undefined && isStaticResource(context.path)) {
     return unruled(finding("allow", "Allowed: static resources are not protected."));
   }
-  const clearance = clearanceFor(input, band);
+  const clearance = clearanceFor(input);
   const facts = ruleFacts(input, { engineScores, score, detectionIds }, band, proved, clearance);
   const { action, terminating, logged, isOverBudget } = evaluateRules(input.rules, new RuleInput(facts));
   const softened = part !== null && isShelterable(band) && isLoggedIn(part, input.nowMs);
@@ -159,10 +159,12 @@ const undecided = { rule: null, logged: [], blocked: false, isOverBudget: false 
 const overBudgetReason = "The last rules were not asked: those before them cost more than one verdict may.";
 
 /** The session's clearance where it holds for this request, worked out once and only if somebody asks. */
-function clearanceFor({ part, request, project, context, nowMs }: DecideInput, band: Band): () => Clearance | null {
+function clearanceFor({ part, request, project, context, nowMs }: DecideInput): () => Clearance | null {
   const clearance = part?.clearance ?? null;
   const { challenge } = project;
   if (part === null || clearance === null || challenge === undefined) return noClearance;
+  // The session's own band, as at the pass: what only the request shows may be why it was challenged, and it has passed.
+  const band = bandOfSession(part, project.likelyBotThreshold);
   if (!isStanding(clearance, band, challenge, nowMs)) return noClearance;
   let isSameAgent: boolean | undefined;
   return () => {

@@ -140,6 +140,18 @@ t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
     }
   });
 
+  await t.test("a pass that does not hold is not tried without end", async (t) => {
+    const page = await visit(site, await visitor());
+    let passes = 0;
+    await page.route("**/v1/challenges/solution", (route) => {
+      passes++;
+      return route.fulfill({ json: { cleared: true } });
+    });
+    await page.goto(`${site.origin}/c/page`, atOnce);
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    t.equal(passes, 2, "once more, and then the visitor decides");
+  });
+
   await t.test("in the visitor's language, right to left where it is", async (t) => {
     const page = await visit(
       site,

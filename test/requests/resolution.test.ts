@@ -89,3 +89,22 @@ t.test("a clearance is not carried to whoever sends no user agent", async (t) =>
   t.equal(action(true), "challenge");
   t.equal(action(true, noUserAgent), "challenge");
 });
+
+t.test(
+  "who was challenged for what a request shows gets in by a pass, until the session's own band is worse",
+  async (t) => {
+    const clearance = { atMs: nowMs - 1000, band: "likely_human", userAgentHash: userAgentHash("UA") } as const;
+    const action = (score: number) =>
+      decide({
+        part: session(score, { clearance }),
+        request: { ...nothing, score: 12, detectionIds: [7] },
+        project: project({}, { challenge: { enabled: true, difficulty: "low", clearanceMinutes: 60 } }),
+        rules: [rule(1, "score < 30 AND cleared", "log"), rule(2, "score < 30", "challenge")],
+        context: { userAgent: "UA" },
+        verifiedBot: null,
+        nowMs,
+      })?.finding;
+    t.match(action(80), { action: "allow", band: "confident_automated", because: /Passed at/ });
+    t.match(action(20), { action: "challenge" });
+  },
+);

@@ -4,6 +4,21 @@
  */
 import type { Verdictd } from "../options.js";
 
+/** When this tab last passed, ms since the epoch. */
+const passedAt = "verdictd_passed_at";
+/** From a pass to the page that is then loaded. */
+const loadMsMax = 10_000;
+
+/** Whether this page is what a pass led to. It did not hold then, as where the browser keeps no cookies: it would be passed and loaded for ever. */
+function isPassedInVain(): boolean {
+  try {
+    return Date.now() - Number(sessionStorage.getItem(passedAt)) < loadMsMax;
+  } catch {
+    // Storage is refused together with cookies.
+    return true;
+  }
+}
+
 /** Passes `main`'s page through its states. */
 export async function runPage(main: HTMLElement, verdictd: Pick<Verdictd, "challenge"> | undefined): Promise<void> {
   const { done, failed, form, back, again } = main.dataset as Record<string, string>;
@@ -15,9 +30,10 @@ export async function runPage(main: HTMLElement, verdictd: Pick<Verdictd, "chall
     element.onclick = act;
     status.after(element);
   };
+  const isInVain = isPassedInVain();
   const hasPassed = await verdictd?.challenge();
   progress.hidden = true;
-  if (!hasPassed) {
+  if (!hasPassed || (isInVain && !form)) {
     status.textContent = failed!;
     button(again!, () => location.reload());
   } else if (form) {
@@ -26,6 +42,7 @@ export async function runPage(main: HTMLElement, verdictd: Pick<Verdictd, "chall
     button(back!, () => history.back());
   } else {
     status.textContent = done!;
+    sessionStorage.setItem(passedAt, `${Date.now()}`);
     location.reload();
   }
 }
