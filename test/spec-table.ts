@@ -1,5 +1,5 @@
 /**
- * Which test holds which statement of the API specification: section, the statement in short, file, and the name of a test in it
+ * Which test holds which statement of the API specification, and of how requests are judged: section, the statement in short, file, and the name of a test in it
  * (… stands for what a template fills in).
  * `spec-table.test.ts` checks that each is there. A statement without a row has no test: add both together.
  */
@@ -25,6 +25,17 @@ const parse = "test/rules/parse.test.ts";
 const fields = "test/rules/fields.test.ts";
 const semantics = "test/rules/semantics.test.ts";
 const score = "test/engines/score.test.ts";
+const scoring = "test/http/request-scoring.test.ts";
+const judged = "test/requests/verdict.test.ts";
+const judgedParts = "test/requests/resolution.test.ts";
+const forwarded = "test/requests/forward-auth.test.ts";
+const honest = "test/requests/honest-headers.test.ts";
+const dishonest = "test/requests/dishonest-headers.test.ts";
+const rates = "test/requests/rates.test.ts";
+const network = "test/network/network-facts.test.ts";
+const networkFiles = "test/ops/network-facts.test.ts";
+const signatures = "test/signed-agents/judge.test.ts";
+const directories = "test/signed-agents/directory-fetch.test.ts";
 /** Cases that run in Chromium and in Firefox. */
 const browserCases = "test/sdk/cases.ts";
 
@@ -332,4 +343,67 @@ export const specTable: readonly SpecRow[] = [
   ["9", "versioned by the prefix /v1; /user lives outside", control, "the user is shown at /user, without the /v1 prefix"],
   ["9", "block_definite and challenge_likely are rejected with 422", control, "a bad setting is 422 and changes nothing, the good ones beside it included"],
   ["9", "bot_settings carries guards only and, in the update response, logged_in_policy", control, "each setting changes alone, and the answer is the state after the update"],
+
+  // Judging requests
+  ["requests 1", "off by default, signed agents allowed; a change is partial, answers the whole", scoring, "request scoring is off and allows signed agents until that is changed, member by member"],
+  ["requests 1", "a wrong type or value is 422", scoring, "a bad value is 422 and changes nothing, the good ones beside it included"],
+  ["requests 1", "takes effect at once; bot_settings does not change", scoring, "a change raises the settings revision, by which verdicts notice it, and no other answer shows it"],
+  ["requests 2", "while it is off, the answer is that of the verdict read, with its subject", judged, "while request scoring is off, the answer is that of the verdict read, with its subject"],
+  ["requests 2", "a body that is no JSON object, no request or over 64 KiB is 422", judged, "a body that is none of this call is 422, and the credential is asked for first"],
+  ["requests 2", "what a visitor wrote can't make the call fail", judged, "nothing that a visitor wrote makes the call fail: values are cut, wrong types are missing"],
+  ["requests 2", "of more than 100 headers the first 100 count; an entry that is no pair is skipped", judged, "the first 100 headers count, as a list and as an object, and no entry that is no pair is one"],
+  ["requests 2", "http_version may also read 2.0 or HTTP/2", judged, "http_version is read in its spellings, ja4 as it is told, and neither from the headers"],
+  ["requests 2", "the context is that of the verdict read; what is missing falls back to the session's last", judged, "the context is that of the verdict read; what is missing is what the session last reported"],
+  ["requests 2", "forward-auth judges in the same way what the proxy passes on", forwarded, "once it is on, forward-auth judges what the proxy passes on"],
+  ["requests 2", "while it is off, forward-auth is as it was", forwarded, "while request scoring is off, a visitor without a session is let in unseen"],
+  ["requests 2", "fail-open on any error", reader, "whatever fails while a request is judged, at once or later, it is let in, and the failure is told"],
+  ["requests 2", "it is computed each time", judged, "a verdict is computed each time, and the read beside it is not"],
+  ["requests 2", "GET /v1/declared-bots is public", "test/http/declared-bots.test.ts", "the list is public, and another is in force as soon as it is imported"],
+  ["requests 2", "GET /v1/signed-agents is public", "test/cli/agents.test.ts", "agents are listed, added, taken off and replaced beside a running server, which shows them at once"],
+  ["requests 3", "every request has a verdict, neutral 60", judged, "once it is on, every request has a verdict at once, with or without a session"],
+  ["requests 3", "a scored session's verdict is the lower of both; the ids of both are shown", judgedParts, "of a session and its request the lower score counts, and the ids of both are there, each once"],
+  ["requests 3", "nothing is stored but counters: statistics by band and action", judged, "statistics and metrics tell sessions and requests apart"],
+  ["requests 3", "blocks have session_token null, one a rule, address and minute, with a count", judged, "blocks without a session are recorded once a rule, address and minute, those of sessions as always"],
+  ["requests 3", "a count is visible soon", forwarded, "what each thread counted of a block is seen, whichever is asked"],
+  ["requests 3", "a listed address is verified without a session", judged, "an address of the verified-bot list is verified without a session"],
+  ["requests 3", "so is one that DNS proves", "test/http/verified-address.test.ts", "a request of an address that DNS proves is verified without a session"],
+  ["requests 3", "two contradictions are a bot band", dishonest, "a set of headers that contradicts itself in two or more ways is a bot, however it is told of"],
+  ["requests 3", "one alone may stay above T", honest, "one oddity alone stays above the threshold"],
+  ["requests 3", "no honest browser falls below T, whatever it asks for", honest, "captured requests of real browsers fire nothing"],
+  ["requests 3", "nothing is definite for missing headers only", honest, "whatever lines are missing, their absence alone makes no definite bot"],
+  ["requests 3", "declared bots have operator and category", "test/declared-bots/declared-bots.test.ts", "bots, libraries and tools are known by name, operator and category"],
+  ["requests 4", "missing values make a comparison false", judgedParts, "a missing value makes a comparison false without a session"],
+  ["requests 4", "the fields may be saved while it is off; rules/test replays what it can; what the verdict read knows", judged, "rules of the new fields can be saved while request scoring is off, and rules/test replays what it can"],
+  ["requests 4", "literals of asn go to 4294967295", fields, "numbers of autonomous systems go to 4294967295, other integers to 2147483647"],
+  ["requests 4", "has_session and requests_per_minute, by the /64 of IPv6", judged, "rules read the absence of a session and the rate of an address, guards and policies hold as on the read"],
+  ["requests 4", "in the last 60 s, this one included", rates, "a request counts for 60 s, this one included, by project and address"],
+  ["requests 4", "exact up to 100,000 addresses, 95 % right above", rates, "100,000 addresses are counted exactly, a million right in 95 of 100 cases and more"],
+  ["requests 4", "the signature's state", forwarded, "what a signature is worth is a rule field, and only a failing one is evidence"],
+  ["requests 5", "country, asn and as_name of the shipped files", network, "the shipped data knows countries and autonomous systems of both families"],
+  ["requests 5", "a fact that the operator's files lack comes from those shipped", network, "what a file lacks comes from what lies below, and a name is always that of the number beside it"],
+  ["requests 5", "a damaged file stops the start with one line", networkFiles, "a damaged file stops the start with one line that names it"],
+  ["requests 5", "a changed file is loaded on SIGHUP, the old one serves until then", networkFiles, "SIGHUP takes a new file over on all threads, and keeps the old facts when it is damaged"],
+  ["requests 5", "ip-list import, --as", "test/http/ip-lists.test.ts", "--as takes bare numbers as autonomous systems, and an import replaces the list"],
+  ["requests 5", "no list is shipped", "test/http/ip-lists.test.ts", "none is shipped"],
+  ["requests 5", "--ja4-header counts from trusted proxies only, and never from request.headers", forwarded, "JA4 is taken from the trusted proxy's header, and no other"],
+  ["requests 6", "the published vectors verify", "test/signed-agents/vectors.test.ts", "every published signature verifies, and none with a byte changed"],
+  ["requests 6", "both forms of Signature-Agent, at both entrances", forwarded, "a signed request is verified by both entrances, in both forms"],
+  ["requests 6", "@authority or @target-uri is covered", signatures, "@authority or @target-uri is covered"],
+  ["requests 6", "the agent's member is covered where it is sent", signatures, "the agent's member is covered where it is sent"],
+  ["requests 6", "created, expires and keyid are required", signatures, "created, expires and keyid are required"],
+  ["requests 6", "created, expires and their bounds", signatures, "created is at most 60 s ahead, expires not past and at most 24 h after created"],
+  ["requests 6", "the key is that of directory and keyid", signatures, "the key is that of directory and keyid, never of keyid alone"],
+  ["requests 6", "test keys only with --allow-test-keys", signatures, "test keys of RFC 9421 are invalid, whoever publishes them, unless they are allowed"],
+  ["requests 6", "the authority is request.host, else the Host header", signatures, "the authority is the reported host, else the Host header, in lower case, without the default port"],
+  ["requests 6", "every signature of the tag must verify", signatures, "every signature of the tag must verify"],
+  ["requests 6", "other tags are not looked at", signatures, "requests without a signature of the tag are none, at once"],
+  ["requests 6", "whatever fails with a known key is invalid", signatures, "whatever fails with a known key is invalid"],
+  ["requests 6", "a nonce counts once, but within 10 s for the same request", signatures, "a nonce that was seen before is invalid, but for the same request within 10 s"],
+  ["requests 6", "directories: https, no redirects, 64 KiB, 20 keys", directories, "what is no directory is refused"],
+  ["requests 6", "3 s", directories, "a directory that never ends, in bytes or in time, is given up"],
+  ["requests 6", "public addresses only", directories, "only public addresses are connected to, whatever the name says"],
+  ["requests 6", "keys are kept on failure", "test/signed-agents/agent-refresh.test.ts", "a directory that fails keeps its keys, and is asked again later and later"],
+  ["requests 6", "keys are importable as a JWKS file", "test/signed-agents/agent-refresh.test.ts", "imported keys are kept like fetched ones, and put the fetch off"],
+  ["requests 6", "verified: the agent's category, allowed before rules or not by the setting", judgedParts, "a verified signed agent is verified, and allowed before rules as its setting and the guard say"],
+  ["requests 7", "verification is not waited for without end, and cached", signatures, "each request with a signature is counted once, and too many at once are not waited for"],
 ];
