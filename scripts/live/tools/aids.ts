@@ -258,7 +258,7 @@ const withExtension =
     const folder = await unpackExtension(name);
     around.visit.pageScript = pageScript;
     try {
-      await inWindow(around, person, act, { args: extensionArgs(folder.path) });
+      await inWindow(around, person, act, { args: extensionArgs(folder.path), isAddressTyped: name.endsWith("Claim") });
     } finally {
       await folder.erase();
     }

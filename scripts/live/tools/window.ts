@@ -12,12 +12,14 @@ import type { Surroundings } from "../measurement.js";
 import { pause } from "../pause.js";
 import { between, integerBetween, type Random } from "../randomness.js";
 import { scratchFolder } from "../scratch-folder.js";
-import type { PagePlace } from "../site.js";
+import type { PagePlace, SiteVisit } from "../site.js";
 import type { Movement, Stroke } from "../traces.js";
 
-const openMsMax = 20_000;
+const openMsMax = 30_000;
 /** Batches are at most a second late. */
 const lastBatchMs = 1300;
+const addressesMax = 4;
+const addressMs = 4000;
 const letters = "ilikethesmalllampverymuch";
 
 /** xdotool reading commands from a pipe, so that each happens when it is written. */
@@ -103,6 +105,19 @@ export interface WindowOptions {
   readonly browser?: "chromium" | "firefox";
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The person types the address once the browser is up: extensions that change requests stall the page that it starts with. */
+  readonly isAddressTyped?: boolean;
+}
+
+/** Types it again until it is opened: nothing tells when a browser takes keys. */
+async function typeAddress(hand: Hand, visit: SiteVisit): Promise<void> {
+  for (let attempt = 1; attempt <= addressesMax && visit.place === null; attempt++) {
+    await pause(addressMs / 2);
+    hand.say("key ctrl+l");
+    hand.say(`type --delay 20 "${visit.url}"`);
+    hand.say("key Return");
+    await visit.until(({ place }) => place !== null, "the page", addressMs).catch(() => {});
+  }
 }
 
 /** Keeps Firefox off the network, and its own pages away. */
@@ -126,18 +141,24 @@ function switchesOf(browser: "chromium" | "firefox", profile: string): string[] 
 export async function visitInWindow(
   { visit, display }: Surroundings,
   act: (hand: Hand, place: PagePlace) => Promise<void>,
-  { browser: program = "chromium", args = [], env = {} }: WindowOptions = {},
+  { browser: program = "chromium", args = [], env = {}, isAddressTyped = false }: WindowOptions = {},
 ): Promise<void> {
   if (display === null) throw new Error("a real window needs a display");
   const profile = await scratchFolder();
-  const browser = startChild(programs[program], [...switchesOf(program, profile.path), ...args, visit.url], {
-    env: { ...process.env, DISPLAY: display.name, ...env },
-  });
+  const browser = startChild(
+    programs[program],
+    [...switchesOf(program, profile.path), ...args, isAddressTyped ? "about:blank" : visit.url],
+    {
+      env: { ...process.env, DISPLAY: display.name, ...env },
+    },
+  );
   const hand = openHand(display);
   const died = new Promise<never>((_, reject) => browser.once("exit", () => reject(new Error(`${program} ended`))));
   died.catch(() => {});
   try {
     const opened = visit.until(({ token, place }) => token !== null && place !== null, "the page", openMsMax);
+    opened.catch(() => {});
+    if (isAddressTyped) await typeAddress(hand, visit);
     await Promise.race([opened, died]);
     await act(hand, visit.place!);
     await pause(lastBatchMs);
