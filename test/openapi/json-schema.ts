@@ -12,6 +12,12 @@ export interface ValidatorOptions {
   readonly closed: boolean;
 }
 
+/** A value in a mistake, cut: tap takes minutes over one of a megabyte. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? "undefined";
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}
+
 /** What is wrong with the value: a line a mistake, empty for none. */
 export function mistakesOf(value: unknown, schema: Schema, options: ValidatorOptions, at = "$"): string[] {
   const mistakes: string[] = [];
@@ -75,8 +81,7 @@ const keywords: Readonly<Record<string, Rule>> = {
     if (target === undefined) throw new Error(`${operand} leads nowhere`);
     return mistakesOf(value, target, options, at);
   },
-  type: ({ value, operand, at }) =>
-    types[operand]!(value) ? [] : [`${at} is no ${operand}: ${JSON.stringify(value)}`],
+  type: ({ value, operand, at }) => (types[operand]!(value) ? [] : [`${at} is no ${operand}: ${shown(value)}`]),
   enum: ({ value, operand, at }) => (operand.includes(value) ? [] : [`${at}: ${value} is none of ${operand}`]),
   const: ({ value, operand, at }) => (value === operand ? [] : [`${at}: ${value} is not ${operand}`]),
   required: ({ value, operand, at }) =>
@@ -113,7 +118,7 @@ const keywords: Readonly<Record<string, Rule>> = {
   },
   oneOf: ({ value, operand, options, at }) => {
     const fits = operand.filter((each: Schema) => mistakesOf(value, each, options, at).length === 0).length;
-    return fits === 1 ? [] : [`${at} fits ${fits} of ${operand.length} alternatives: ${JSON.stringify(value)}`];
+    return fits === 1 ? [] : [`${at} fits ${fits} of ${operand.length} alternatives: ${shown(value)}`];
   },
   not: ({ value, operand, options, at }) =>
     mistakesOf(value, operand, options, at).length === 0 ? [`${at} is what it must not be`] : [],
