@@ -122,11 +122,15 @@ t.test("whatever the target is, its path is one path", async (t) => {
 });
 
 t.test("a long path with an escape in an escape costs no more than its length", async (t) => {
+  // The least of several times: in each of them other programs may have had the processor.
   const took = (pieces: number): number => {
     const target = `/${"%3".repeat(pieces)}%33`;
-    const startMs = performance.now();
-    for (let times = 0; times < 50; times++) rulePath(target);
-    return performance.now() - startMs;
+    const times = Array.from({ length: 10 }, () => {
+      const startMs = performance.now();
+      for (let times = 0; times < 10; times++) rulePath(target);
+      return performance.now() - startMs;
+    });
+    return Math.min(...times);
   };
   took(500);
   t.ok(took(16_000) < 400 * took(500), "32 times the length; its square would be a thousand times the time");

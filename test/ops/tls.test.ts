@@ -61,6 +61,8 @@ t.test("a renewed certificate is for new connections, and the open ones go on", 
       );
       t.equal(refused.sum("verdictd_tls_reloads_total", { result: "refused" }), index + 1);
       t.equal((await open(t, server.port)).name, "one.example");
+      // Asked now and then: one that says nothing for ten seconds is closed.
+      for (const connection of old) t.equal(await connection.healthz(), 200);
     }
     await server.logged("the new certificate is not used, the old one stays");
     t.notOk(server.lines.join("\n").includes("PRIVATE KEY"));

@@ -16,7 +16,7 @@ async function answered({ metrics }: TestServer): Promise<number> {
   return counts.reduce((sum, { value }) => sum + value, 0);
 }
 
-async function flood(port: number, request: string): Promise<void> {
+async function flood({ port, child }: TestServer, request: string): Promise<void> {
   const sockets = await Promise.all(
     Array.from({ length: connections }, async (): Promise<Socket> => {
       // From another address than everybody else: shares are an address's.
@@ -27,8 +27,11 @@ async function flood(port: number, request: string): Promise<void> {
     }),
   );
   const closed = sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve)));
+  // All of it is there when the server wakes up: the turns in which it would read a slower sender's are many.
+  child.kill("SIGSTOP");
   // Read, so that a connection that is not read is not what ends them.
   for (const socket of sockets) socket.resume().end(request.repeat(requestsEach));
+  child.kill("SIGCONT");
   await Promise.all(closed);
 }
 
@@ -41,7 +44,7 @@ t.test("pipelined floods", async (t) => {
   ] as const) {
     await t.test(name, async (t) => {
       const before = await answered(server);
-      const flooded = flood(server.port, request);
+      const flooded = flood(server, request);
       t.equal((await server.ask("GET", "/healthz")).status, 200, "others are served meanwhile");
       await flooded;
       const served = (await answered(server)) - before;

@@ -77,7 +77,7 @@ t.test(
       t.match(await verdictOf(other, tokens.other), { status: 200, json: { score: 50 } });
       reads++;
     }
-    t.ok(reads > 20, `${reads} verdicts in between`);
+    t.ok(reads >= 5, `${reads} verdicts in between`);
     const answer = await answered;
     t.equal(answer?.status, 200);
     t.match(JSON.parse(answer?.body ?? ""), { evaluated: sessionCount, matched: 0 });

@@ -111,22 +111,24 @@ t.test(
 );
 
 t.test("SIGTERM while the store is being made stops in order all the same", async (t) => {
-  const dataDir = t.testdir();
-  const server = await serve(t, dataDir, {
-    flags: ["--http-threads", "2"],
-    until: "stopping",
-    onSpawned: (child) => {
-      const watcher = watch(dataDir, () => {
-        watcher.close();
-        child.kill("SIGTERM");
-      });
-    },
-  });
-  t.equal(await server.ended(), 0);
-  t.same(
-    server.log.filter(({ level }) => level !== "warn").map(({ msg }) => msg),
-    ["stopping", "admin listening", "listening", "stopped"],
-  );
+  const said: unknown[] = [];
+  // Once more where the signal came late: on a busy machine the store may be made before this process hears of its first file.
+  for (let tries = 0; tries < 10 && said[0] !== "stopping"; tries++) {
+    const dataDir = t.testdir();
+    const server = await serve(t, dataDir, {
+      flags: ["--http-threads", "2"],
+      until: "stopping",
+      onSpawned: (child) => {
+        const watcher = watch(dataDir, () => {
+          watcher.close();
+          child.kill("SIGTERM");
+        });
+      },
+    });
+    t.equal(await server.ended(), 0);
+    said.splice(0, said.length, ...server.log.filter(({ level }) => level !== "warn").map(({ msg }) => msg));
+  }
+  t.same(said, ["stopping", "admin listening", "listening", "stopped"]);
 });
 
 t.test("a body that never ends does not keep a stopping server", async (t) => {
