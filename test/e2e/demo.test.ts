@@ -1,6 +1,6 @@
 /** The main job, end to end: a real browser on /demo, the SDK, ingest, a scoring worker, the store, the verdict on the page. */
 import t from "tap";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, sessionCookie } from "../support/chromium.js";
 import { askUntil, startServer } from "../support/server.js";
 
 if (noChromium !== undefined) {
@@ -22,8 +22,7 @@ t.test("headless automation on /demo ends in a bot band, with reasons that name 
   t.equal(batches[0]!.body.session_token, null, "first contact brings no token");
   t.match(batches[0]!.headers["idempotency-key"], /^[0-9a-f-]{36}$/, "and an idempotency key");
 
-  const cookies = await page.context().cookies();
-  const token = cookies.find((cookie) => cookie.name === "service_session")?.value ?? "";
+  const token = (await sessionCookie(page.context()))?.value ?? "";
   t.match(token, /^sess_/, "the token is kept in the cookie");
   const verdict = await server.ask("GET", `/demo/verdict?session=${token}`);
   t.equal(verdict.json.verdict, "definite");

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Test } from "tap";
 import { Desk } from "../console/desk.js";
-import { launch } from "../support/chromium.js";
+import { launch, sessionCookie } from "../support/chromium.js";
 
 /** What the first start prints, by its label: `account token`, `private key`. */
 type Welcome = ReadonlyMap<string, string>;
@@ -60,7 +60,7 @@ export async function walkAsNewcomer(t: Test, command: readonly string[], cwd: s
     .getByText(/navigator\.webdriver|user agent/i)
     .first()
     .waitFor();
-  const cookie = (await visitor.context().cookies()).find(({ name }) => name === "service_session");
+  const cookie = await sessionCookie(visitor.context());
   const verdict = async (path: string) => {
     const address = new URL(`/v1/sessions/${cookie?.value}/verdict?path=${path}`, demo);
     const answer = await fetch(address, { headers: { Authorization: `Bearer ${welcome.get("private key")}` } });

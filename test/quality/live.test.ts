@@ -11,7 +11,7 @@ import type { GoalName, LiveCase } from "../../scripts/live/measurement.js";
 import { startService } from "../../scripts/live/service.js";
 import { startSite } from "../../scripts/live/site.js";
 import type { Verdict } from "../../src/contract/verdict.js";
-import { launch, noChromium } from "../support/chromium.js";
+import { launch, noChromium, sessionCookie } from "../support/chromium.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);
@@ -53,9 +53,7 @@ t.test("unmodified Playwright on the demo page is proven a bot, and the verdict 
   );
   await page.goto(`${service.origin}/demo`);
   await answered;
-  await page.waitForFunction('document.cookie.includes("service_session")');
-  const cookie = (await context.cookies()).find((each) => each.name === "service_session");
-  const verdict = await service.verdict(cookie?.value ?? "");
+  const verdict = await service.verdict((await sessionCookie(context))?.value ?? "");
   t.match(verdict.verdict, /^(definite|confident_automated)$/);
   t.ok(verdict.detection_ids.length > 0, "detections are named");
   t.match(verdict.reason, /\w{4}/, "a reason is given");

@@ -13,6 +13,8 @@ const quick = 'data-interval="250"';
 
 t.test("pointer moves keep fractions, and say how they were delivered", async (t) => {
   const site = await openSite(t);
+  // As many moves in one batch on a slow machine as well.
+  site.pages.set("/", pageWith('data-interval="1500"'));
   const page = await browser.newPage();
   await page.goto(site.origin);
   await page.mouse.move(100.5, 100.25);
@@ -102,7 +104,7 @@ t.test("typing leaves as a rhythm; no key, no value, no password ever does", asy
   await page.evaluate("document.getElementById('f').addEventListener('submit', (e) => e.preventDefault())");
   await page.type("input[name=user]", "xyzzySecretName", { delay: 15 });
   await page.keyboard.press("Backspace");
-  const typed = await site.event("key", (event) => (event.payload.strokes?.length ?? 0) > 3);
+  const typed = await site.event("key", (event) => (event.payload.strokes?.length ?? 0) > 0);
   t.ok(typed.payload.strokes!.every((row) => row.length === 2 && row[1] >= 0));
   t.equal(typed.payload.trusted, true);
   await site.event("key", (event) => (event.payload.backspaces ?? 0) > 0);

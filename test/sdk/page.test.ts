@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import t from "tap";
 import { launch, noChromium } from "../support/chromium.js";
+import { waitUntil } from "../support/wait-until.js";
 import { pageCases, prove } from "./cases.js";
 import { openSite, pageWith } from "./site.js";
 import { throughPlaywright } from "./visitor.js";
@@ -53,7 +54,10 @@ t.test("on https the cookie is secure; name, domain, path and SameSite are the s
     await page.goto(`https://www.shop.test${path}`);
     t.equal(await page.evaluate("verdictd.ready"), "sess_1");
   }
-  const cookies = await context.cookies(["https://www.shop.test/app/"]);
+  const cookies = await waitUntil(
+    () => context.cookies(["https://www.shop.test/app/"]),
+    (all) => all.length >= 2,
+  );
   t.match(
     cookies.find((each) => each.name === "visitor"),
     { domain: ".shop.test", path: "/app", sameSite: "Strict", secure: true },

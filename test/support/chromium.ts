@@ -1,8 +1,9 @@
 /** Starts the machine's Chromium for tests that need a real browser. Tests without one are skipped, which CI counts as failed. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserContext, type Cookie, chromium } from "playwright-core";
 import type { Test } from "tap";
+import { waitUntil } from "./wait-until.js";
 
 const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 
@@ -96,4 +97,11 @@ export async function launch(t: Test, options: LaunchOptions = {}): Promise<Brow
   browser.on("context", (context) => context.setDefaultTimeout(stepMsMax));
   t.teardown(() => browser.close());
   return browser;
+}
+
+/** The SDK's cookie, once there is one with this value: the browser hears of what a page wrote a little later than the page. */
+export async function sessionCookie(context: BrowserContext, value = /^sess_/): Promise<Cookie | undefined> {
+  const read = async (): Promise<Cookie | undefined> =>
+    (await context.cookies()).find((each) => each.name === "service_session");
+  return waitUntil(read, (cookie) => cookie !== undefined && value.test(cookie.value));
 }
