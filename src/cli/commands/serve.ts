@@ -38,10 +38,12 @@ export const serveCommand: ProcessCommand = {
     if (open !== null) {
       log.warn({ dataDir: config.dataDir, ...open }, "others than its owner may enter the data folder: chmod 700 it");
     }
+    const address = `${config.tlsCert === "" ? "http" : "https"}://${config.host}:${server.port}`;
+    // First, so that whoever reads "listening" finds a demo that has its site key.
+    const greeting = config.demo ? await welcome(server, address) : "";
     log.info({ host: config.host, port: server.port, dataDir: config.dataDir }, "listening");
     warnOfOpenDoors(config, log);
-    if (config.demo)
-      await welcome(server, `${config.tlsCert === "" ? "http" : "https"}://${config.host}:${server.port}`);
+    if (greeting !== "") console.log(greeting);
   },
 };
 
@@ -103,8 +105,8 @@ function stopOnSignal(starting: Promise<RunningServer>, log: ReturnType<typeof c
   process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
 }
 
-/** On an empty store: a first account with scoring enabled, its credentials printed this once. */
-async function welcome(server: RunningServer, address: string): Promise<void> {
+/** Where to go; on an empty store a first account with scoring enabled too, whose credentials are shown this once. */
+async function welcome(server: RunningServer, address: string): Promise<string> {
   const made = await createFirstAccount(server.accounts, server.projects);
   const lines = [
     `demo            ${address}/demo`,
@@ -123,5 +125,5 @@ async function welcome(server: RunningServer, address: string): Promise<void> {
       );
     }
   }
-  console.log(`\n${lines.join("\n")}\n`);
+  return `\n${lines.join("\n")}\n`;
 }
