@@ -6,7 +6,7 @@ import { pause } from "./pause.js";
 
 /** Best first. */
 const order: readonly Band[] = ["likely_human", "likely_automated", "confident_automated", "definite"];
-const passMsMax = 8000;
+const passMsMax = 30_000;
 /** How often the verdict is read while the visitor acts. */
 const readEveryMs = 40;
 

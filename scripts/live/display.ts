@@ -20,14 +20,14 @@ export async function openDisplay(): Promise<Display> {
   const numbers = child.stdio[3] as NodeJS.ReadableStream;
   const number = await new Promise<string>((resolve, reject) => {
     let said = "";
-    const timer = setTimeout(() => reject(new Error("Xvfb did not name its display")), 10_000);
+    const timer = setTimeout(() => reject(new Error("Xvfb did not name its display")), 60_000);
     numbers.on("data", (chunk: Buffer) => {
       said += chunk.toString();
       if (!said.includes("\n")) return;
       clearTimeout(timer);
       resolve(said.trim());
     });
-    awaitOutput(child, /fatal.*/i, 10_000).then(
+    awaitOutput(child, /fatal.*/i, 60_000).then(
       ([why]) => reject(new Error(`Xvfb: ${why}`)),
       () => {},
     );

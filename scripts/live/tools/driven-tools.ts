@@ -43,7 +43,7 @@ function missing(packageNames: readonly string[], program: "chromium" | "firefox
 
 const windowArgs = ["--window-position=0,0", "--window-size=1280,880"];
 const hideAutomation = "--disable-blink-features=AutomationControlled";
-const launchMsMax = 20_000;
+const launchMsMax = 60_000;
 
 function environment(display: Display | null): Record<string, string> {
   const own = Object.fromEntries(Object.entries(process.env).filter((pair): pair is [string, string] => !!pair[1]));
