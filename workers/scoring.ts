@@ -3,11 +3,11 @@ import { setPriority } from "node:os";
 import { move, workerData } from "piscina";
 import { Credentials } from "../src/auth/credentials.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
-import type { CommitOptions } from "../src/ingest/commit-batches.js";
-import { commitToStores } from "../src/ingest/commit-stores.js";
+import { commitToStores, elsewhereOf, type StoreCommit } from "../src/ingest/commit-stores.js";
 import { readFrame } from "../src/ingest/frame.js";
+import { LmdbPathReuseIndex, PathReuseTables } from "../src/ingest/lmdb-path-reuse-index.js";
+import { LmdbUnitOfWork } from "../src/ingest/lmdb-unit-of-work.js";
 import { tokenPlaceOf } from "../src/ingest/places.js";
-import { ReplayMemory, ReplayTables } from "../src/ingest/replays.js";
 import { encodeOutcomes } from "../src/ingest/task-answer.js";
 import { TokenMint } from "../src/ingest/token-mint.js";
 import { limits } from "../src/limits.js";
@@ -30,17 +30,20 @@ const {
 const store = openStore(dataDir);
 const meters = new ScoringMeters(buffer);
 const credentials = new Credentials(store);
-const tables = new ReplayTables();
+const tables = new PathReuseTables();
 const parts = store.sessionStores.map(
-  (part): CommitOptions => ({
+  (part): StoreCommit => ({
     store: part,
+    unit: new LmdbUnitOfWork(part, new LmdbPathReuseIndex(part, tables)),
     writer: new GroupWriter(part, durability, new WriteMarker(writeCounts, part.place)),
-    credentials,
-    plans,
-    ipStorage,
-    replays: new ReplayMemory(part, tables),
-    mint: new TokenMint(tokenPlaceOf(part)),
-    sessionsMax,
+    context: {
+      credentials,
+      plans,
+      ipStorage,
+      mint: new TokenMint(tokenPlaceOf(part)),
+      sessionsMax,
+      elsewhere: elsewhereOf(part),
+    },
     readsAhead: sharesStores,
     onFired: (detectionId: number) => meters.countDetection(detectionId),
   }),

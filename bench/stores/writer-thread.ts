@@ -7,11 +7,13 @@ import { Credentials } from "../../src/auth/credentials.js";
 import { noHeaders } from "../../src/contract/header-facts.js";
 import { defaultPlans } from "../../src/contract/plans.js";
 import { unidentified } from "../../src/contract/visitor.js";
-import { commitToStores } from "../../src/ingest/commit-stores.js";
+import { commitToStores, elsewhereOf } from "../../src/ingest/commit-stores.js";
 import { FrameWriter, type IngestRequest, readFrame } from "../../src/ingest/frame.js";
-import { placeOfBatch } from "../../src/ingest/places.js";
-import { ReplayMemory, ReplayTables } from "../../src/ingest/replays.js";
+import { LmdbPathReuseIndex, PathReuseTables } from "../../src/ingest/lmdb-path-reuse-index.js";
+import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
+import { placeOfBatch, tokenPlaceOf } from "../../src/ingest/places.js";
 import { encodeOutcomes } from "../../src/ingest/task-answer.js";
+import { TokenMint } from "../../src/ingest/token-mint.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
 import { openStore } from "../../src/store/store.js";
 import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
@@ -61,16 +63,20 @@ class TimedMarker extends WriteMarker {
   }
 }
 
-const tables = new ReplayTables();
+const tables = new PathReuseTables();
 const credentials = new Credentials(store);
 const parts = store.sessionStores.map((part) => ({
   store: part,
   writer: new GroupWriter(part, "process", new TimedMarker(counts, part.place)),
-  credentials,
-  plans: defaultPlans,
-  ipStorage: "full" as const,
-  replays: new ReplayMemory(part, tables),
-  sessionsMax: 1e9,
+  unit: new LmdbUnitOfWork(part, new LmdbPathReuseIndex(part, tables)),
+  context: {
+    credentials,
+    plans: defaultPlans,
+    ipStorage: "full" as const,
+    mint: new TokenMint(tokenPlaceOf(part)),
+    sessionsMax: 1e9,
+    elsewhere: elsewhereOf(part),
+  },
   onFired: () => {},
 }));
 

@@ -1,6 +1,6 @@
 /**
- * The ingest write path, run by a scoring worker: everything a group of batches changes, in one write transaction. Session state
- * is read, folded, scored and written inside it, so any number of workers and processes may hold batches of one session.
+ * The ingest write path, run by a scoring worker: session state is read, folded, scored and written, all of it through a unit of work. Has
+ * no effect outside of that, so the same group may be run again on another unit when this one could not be committed.
  */
 import type { Credentials, KeyHolder } from "../auth/credentials.js";
 import { addressProof } from "../contract/address-proof.js";
@@ -24,11 +24,9 @@ import {
 } from "../engines/session-features.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import type { GroupWriter } from "../store/group-writer.js";
 import { sessionKey, tokenAt } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
-import type { SessionStore } from "../store/session-store.js";
-import { freshenOthers } from "../store/session-stores.js";
+import { countAddress } from "./cross-session-counts.js";
 import { batchOf, idHashesOf, type ReadBody, readBody, siteKeyOf } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
 import {
@@ -39,13 +37,10 @@ import {
   rememberIdempotent,
 } from "./idempotency.js";
 import { countPathReuse } from "./path-reuse.js";
-import { placeOfKey, tokenPlaceOf } from "./places.js";
-import { Repeats } from "./repeats.js";
-import { ReplayMemory } from "./replays.js";
-import { SessionCounts } from "./session-counts.js";
-import { countAddress } from "./sightings.js";
+import { SeenIds } from "./seen-ids.js";
 import { storedAddress } from "./stored-address.js";
-import { TokenMint } from "./token-mint.js";
+import type { TokenMint } from "./token-mint.js";
+import type { UnitOfWork } from "./unit-of-work.js";
 import { UsageTally } from "./usage-tally.js";
 
 /** A first contact that is not kept, because its project has all the sessions it may have. */
@@ -66,143 +61,119 @@ export interface Elsewhere {
   readonly place: number;
 }
 
-/** A session while a transaction works on it. */
-interface OpenSession {
+/** A session whose record a group has written. */
+export interface DirtySession {
+  /** `sessionKey`. */
+  readonly key: Buffer;
+  /** Ids of the detections that newly fired on it. */
+  readonly fired: readonly number[];
+}
+
+/** What came of a group; it holds once the unit of work is committed. */
+export interface GroupResult {
+  /** The answer to each batch, in order. */
+  readonly outcomes: readonly (IngestOutcome | Elsewhere)[];
+  /** In the order in which they were first written. */
+  readonly dirty: readonly DirtySession[];
+}
+
+/** A session while a group works on it. */
+interface OpenSession extends DirtySession {
   readonly projectId: number;
   readonly key: Buffer;
   /** As clients know it. */
   readonly token: string;
   readonly verdict: VerdictPart;
   readonly features: SessionFeatures;
-  readonly repeats: Repeats;
+  readonly seenIds: SeenIds;
   readonly isNew: boolean;
   score: boolean;
+  isDirty: boolean;
+  fired: readonly number[];
 }
 
-interface Transaction {
-  /** By site key: nothing can change them while the store is held. */
+/** What stays the same from group to group. */
+export interface CommitContext {
+  readonly credentials: Credentials;
+  readonly plans: Plans;
+  readonly ipStorage: IpStorage;
+  /** Sessions a project may have. */
+  readonly sessionsMax: number;
+  /** This thread's. A run that is thrown away costs it a few milliseconds of order among later tokens, nothing else. */
+  readonly mint: TokenMint;
+  /** Where a first contact with this `Idempotency-Key` belongs, if not here. */
+  readonly elsewhere?: (idempotencyKey: string | null) => number | null;
+}
+
+interface Group {
+  readonly unit: UnitOfWork;
+  readonly context: CommitContext;
+  /** By site key: nothing can change them while the unit is at work. */
   readonly holders: Map<string, KeyHolder | null>;
   /** By token. */
   readonly sessions: Map<string, OpenSession>;
   /** Those of the batches under way that are to be saved. */
   readonly changed: Set<OpenSession>;
-  /** Those that the transaction has made, to be saved at its end. */
+  /** Those that the group has made, to be saved at its end. */
   readonly minted: OpenSession[];
-  readonly counts: SessionCounts;
+  readonly dirty: OpenSession[];
   readonly usage: UsageTally;
-  readonly replays: ReplayMemory;
-  readonly mint: TokenMint;
-  readonly ipStorage: IpStorage;
 }
 
-export interface CommitOptions {
-  /** The environment that these batches are committed to. */
-  readonly store: SessionStore;
-  readonly writer: GroupWriter;
-  readonly credentials: Credentials;
-  readonly plans: Plans;
-  readonly ipStorage: IpStorage;
-  /** What this thread remembers of pointer paths from call to call; absent: nothing, it is read anew each time. */
-  readonly replays?: ReplayMemory;
-  /** This thread's for the environment; absent: one for this call alone. */
-  readonly mint?: TokenMint;
-  /** Sessions a project may have. */
-  readonly sessionsMax: number;
-  /** Whether bodies are read before the transaction, for which others wait. Otherwise each is read when it is used, and is in the core's cache. */
-  readonly readsAhead?: boolean;
-  /** Told of each detection that newly fired on a session, after the commit. */
-  readonly onFired: (detectionId: number) => void;
-}
-
-/**
- * Commits the batches and answers each, in order. Throws when the store can't be written; nothing of the group is kept then. A
- * batch that breaks the scoring itself (a fault of ours) is answered `internal` and costs the others nothing.
- */
-export function commitBatches(
-  options: CommitOptions,
-  requests: readonly IngestRequest[],
-  bodies: readonly ReadBody[] | null = null,
-): (IngestOutcome | Elsewhere)[] {
-  try {
-    return commitGroup(options, requests, bodies);
-  } catch (error) {
-    if (!(error instanceof BatchFault) || requests.length === 1) {
-      if (error instanceof BatchFault) return [refuse("internal", "the batch could not be processed")];
-      throw error;
-    }
-    return requests.flatMap((request) => commitBatches(options, [request]));
-  }
-}
-
-/** Folding or scoring failed: the group's transaction is undone and its batches are committed one by one. */
-class BatchFault extends Error {
+/** Folding or scoring failed, a fault of ours: the unit is to be discarded and the batches of its group committed one by one. */
+export class BatchFault extends Error {
   override readonly name = "BatchFault";
 }
 
-function commitGroup(
-  options: CommitOptions,
+/** The answer to a batch that alone ends in a `BatchFault`. */
+export const faultyBatch = refuse("internal", "the batch could not be processed");
+
+/**
+ * Runs the batches on a unit of work, which the caller commits. `bodies` are theirs; null: each is read when it is used, and is in the
+ * core's cache then. Throws what the unit throws, and `BatchFault`; the unit is worth nothing then.
+ */
+export function commitBatches(
+  unit: UnitOfWork,
+  context: CommitContext,
   requests: readonly IngestRequest[],
-  bodies: readonly ReadBody[] | null,
-): (IngestOutcome | Elsewhere)[] {
-  const fired: number[] = [];
-  const replays = options.replays ?? new ReplayMemory(options.store);
-  const mint = options.mint ?? new TokenMint(tokenPlaceOf(options.store));
-  mint.startGroup();
-  const work = (): (IngestOutcome | Elsewhere)[] => {
-    freshenOthers(options.store);
-    const transaction: Transaction = {
-      holders: new Map(),
-      sessions: new Map(),
-      changed: new Set(),
-      minted: [],
-      counts: new SessionCounts(options.store, options.sessionsMax),
-      usage: new UsageTally(options.store, options.plans),
-      replays,
-      mint,
-      ipStorage: options.ipStorage,
-    };
-    const outcomes: (IngestOutcome | Elsewhere)[] = [];
-    for (let from = 0; from < requests.length; from += limits.batchesAtOnce) {
-      const to = Math.min(from + limits.batchesAtOnce, requests.length);
-      for (let index = from; index < to; index++) {
-        const request = requests[index]!;
-        outcomes.push(takeBatch(options, transaction, request, bodies?.[index] ?? readBody(request.body)));
-      }
-      for (const session of transaction.changed) if (!session.isNew) saveSession(options.store, session, fired);
-      transaction.changed.clear();
-    }
-    // In the order of their keys, so that they are appended to full pages.
-    transaction.minted.sort((one, other) => one.key.compare(other.key));
-    for (const session of transaction.minted) saveSession(options.store, session, fired);
-    transaction.usage.save();
-    replays.save();
-    transaction.counts.save();
-    return outcomes;
+  bodies: readonly ReadBody[] | null = null,
+): GroupResult {
+  context.mint.startGroup();
+  const group: Group = {
+    unit,
+    context,
+    holders: new Map(),
+    sessions: new Map(),
+    changed: new Set(),
+    minted: [],
+    dirty: [],
+    usage: new UsageTally(unit, context.plans),
   };
-  let committed: (IngestOutcome | Elsewhere)[];
-  try {
-    committed = options.writer.write(work);
-  } catch (error) {
-    replays.forget();
-    throw error;
+  const outcomes: (IngestOutcome | Elsewhere)[] = [];
+  for (let from = 0; from < requests.length; from += limits.batchesAtOnce) {
+    const to = Math.min(from + limits.batchesAtOnce, requests.length);
+    for (let index = from; index < to; index++) {
+      const request = requests[index]!;
+      unit.beginBatch(index);
+      outcomes.push(takeBatch(group, request, bodies?.[index] ?? readBody(request.body)));
+    }
+    for (const session of group.changed) if (!session.isNew) saveSession(group, session);
+    group.changed.clear();
   }
-  for (const detectionId of fired) options.onFired(detectionId);
-  return committed;
+  // In the order of their keys, so that they are appended to full pages.
+  group.minted.sort((one, other) => one.key.compare(other.key));
+  for (const session of group.minted) saveSession(group, session);
+  return { outcomes, dirty: group.dirty };
 }
 
-function takeBatch(
-  options: CommitOptions,
-  transaction: Transaction,
-  request: IngestRequest,
-  body: ReadBody,
-): IngestOutcome | Elsewhere {
+function takeBatch(group: Group, request: IngestRequest, body: ReadBody): IngestOutcome | Elsewhere {
   // Whose session it is was settled by the batch that DNS was asked about; its key may have been rotated since.
-  if (request.projectId !== undefined) return identify(options.store, transaction, request, request.projectId);
+  if (request.projectId !== undefined) return identify(group, request, request.projectId);
   const key = request.siteKey || siteKeyOf(body);
-  let holder = transaction.holders.get(key);
+  let holder = group.holders.get(key);
   if (holder === undefined) {
-    holder = options.credentials.keyHolder("site", key);
-    transaction.holders.set(key, holder);
+    holder = group.context.credentials.keyHolder("site", key);
+    group.holders.set(key, holder);
   }
   if (holder === null) return refuse("unauthenticated", "a valid site key is required");
   if (holder.account.subscription !== "active") {
@@ -211,32 +182,29 @@ function takeBatch(
   if (!isIdempotencyKey(request.idempotencyKey)) return badIdempotencyKey;
   const batch = batchOf(body);
   if (batch instanceof Refusal) return batch;
-  return recordBatch(options.store, transaction, request, batch, idHashesOf(body, batch), holder);
+  return recordBatch(group, request, batch, idHashesOf(body, batch), holder);
 }
 
 function recordBatch(
-  store: SessionStore,
-  transaction: Transaction,
+  group: Group,
   request: IngestRequest,
   batch: IngestBatch,
   idHashes: readonly number[],
   { project, account }: KeyHolder,
 ): Recorded | ContactShed | Elsewhere {
   const { facts } = request;
-  const session =
-    findSession(store, transaction, project.id, batch.session_token) ??
-    takeFirstContact(store, transaction, project.id, request);
+  const session = findSession(group, project.id, batch.session_token) ?? takeFirstContact(group, project.id, request);
   if ("isShed" in session || "place" in session) return session;
-  const fresh = session.repeats.admit(batch.events, idHashes);
+  const fresh = session.seenIds.dedupe(batch.events, idHashes);
   const isFirst = session.isNew && session.verdict.eventCount === 0;
   if (fresh.length > 0) {
-    const ip = storedAddress(facts.ip, transaction.ipStorage);
-    transaction.changed.add(session);
+    const ip = storedAddress(facts.ip, group.context.ipStorage);
+    group.changed.add(session);
     try {
       const owner = { projectId: project.id, name: nameOf(session), features: session.features, isFirst };
       const surroundings = {
-        sessionsFromIp: isFirst ? countAddress(store, project.id, facts.ip, facts.nowMs) : 0,
-        ...countPathReuse(store, transaction.replays, owner, fresh, facts),
+        sessionsFromIp: isFirst ? countAddress(group.unit, project.id, facts.ip, facts.nowMs) : 0,
+        ...countPathReuse(group.unit, owner, fresh, facts),
       };
       foldBatch(session.features, fresh, facts, surroundings);
     } catch (cause) {
@@ -250,9 +218,9 @@ function recordBatch(
   } else if (hasMoved(session, request)) {
     // Repeats tell nothing of the visitor, but where they come from.
     takeIdentity(session, request);
-    transaction.changed.add(session);
+    group.changed.add(session);
   }
-  const overQuota = transaction.usage.count(account, project.id, fresh.length, isFirst, facts);
+  const overQuota = group.usage.count(account, project.id, fresh.length, isFirst, facts);
   const answer: Recorded = {
     session_token: session.token,
     accepted: fresh.length,
@@ -264,19 +232,14 @@ function recordBatch(
 }
 
 /** News of who a session's visitor is, after DNS answered. */
-function identify(
-  store: SessionStore,
-  transaction: Transaction,
-  request: IngestRequest,
-  projectId: number,
-): IngestAnswer {
-  const session = findSession(store, transaction, projectId, request.identifies);
+function identify(group: Group, request: IngestRequest, projectId: number): IngestAnswer {
+  const session = findSession(group, projectId, request.identifies);
   if (session !== null) {
     const { crawlerClaim } = request.identity;
     // Of an address that the session has left since, only a false claim still says something of it.
     if (!hasMoved(session, request)) takeIdentity(session, request);
     else if (crawlerClaim === "spoofed") setCrawlerClaim(session.features, crawlerClaim);
-    transaction.changed.add(session);
+    group.changed.add(session);
     session.score = session.verdict.scored;
   }
   return { session_token: request.identifies, accepted: 0, duplicates: 0 };
@@ -304,26 +267,21 @@ function takeIdentity(session: OpenSession, request: IngestRequest): void {
   if (crawlerClaim !== "pending" && crawlerClaim !== "none") setCrawlerClaim(features, crawlerClaim);
 }
 
-/** Names a session among those of its project, for the memory of paths: four of its token's bytes, three of them random. */
+/** Names a session among those of its project, for the path-reuse index: four of its token's bytes, three of them random. */
 function nameOf({ key }: OpenSession): number {
   return key.readUInt32LE(tokenAt + 4);
 }
 
 /** The session a client's token names, if it is one of this project. */
-function findSession(
-  store: SessionStore,
-  transaction: Transaction,
-  projectId: number,
-  token: string | null,
-): OpenSession | null {
+function findSession(group: Group, projectId: number, token: string | null): OpenSession | null {
   if (token === null) return null;
-  const open = transaction.sessions.get(token);
+  const open = group.sessions.get(token);
   // Two projects never have the same token: it is random.
   if (open !== undefined) return open.projectId === projectId ? open : null;
   const decoded = decodeSessionToken(token);
   if (decoded === null) return null;
   const key = sessionKey(projectId, decoded);
-  const bytes = store.sessions.getBinaryFast(key) as Buffer | undefined;
+  const bytes = group.unit.session(key);
   const record = bytes === undefined ? null : decodeSession(bytes);
   if (record === null) return null;
   const session: OpenSession = {
@@ -332,11 +290,13 @@ function findSession(
     token,
     verdict: record.verdict,
     features: unpackFeatures(record.features, 0, record.features.length) ?? newFeatures(),
-    repeats: new Repeats(store, key, record.repeats, record.verdict.eventCount),
+    seenIds: new SeenIds(group.unit, key, record.repeats, record.verdict.eventCount),
     isNew: false,
     score: false,
+    isDirty: false,
+    fired: noneFired,
   };
-  transaction.sessions.set(token, session);
+  group.sessions.set(token, session);
   return session;
 }
 
@@ -345,28 +305,29 @@ function findSession(
  * its project has not all that it may.
  */
 function takeFirstContact(
-  store: SessionStore,
-  transaction: Transaction,
+  group: Group,
   projectId: number,
   request: IngestRequest,
 ): OpenSession | ContactShed | Elsewhere {
+  const { unit, context } = group;
   const { nowMs } = request.facts;
   const hash = request.idempotencyKey === null ? null : hashIdempotencyKey(request.idempotencyKey);
-  const minted = hash === null ? null : findIdempotent(store, projectId, hash, nowMs);
-  const known = minted === null ? null : findSession(store, transaction, projectId, encodeSessionToken(minted));
+  const minted = hash === null ? null : findIdempotent(unit, projectId, hash, nowMs);
+  const known = minted === null ? null : findSession(group, projectId, encodeSessionToken(minted));
   if (known !== null) return known;
-  const place = placeOfKey(request.idempotencyKey, store);
-  if (place !== null && place !== store.place) return { place };
-  if (!transaction.counts.admit(projectId)) return { isShed: true };
-  const token = transaction.mint.mint(nowMs);
-  if (hash !== null) rememberIdempotent(store, projectId, hash, token, nowMs);
-  const session = newSession(store, projectId, token, nowMs);
-  transaction.sessions.set(session.token, session);
-  transaction.minted.push(session);
+  const place = context.elsewhere?.(request.idempotencyKey) ?? null;
+  if (place !== null) return { place };
+  if (unit.sessionCount(projectId) >= context.sessionsMax) return { isShed: true };
+  unit.addSession(projectId);
+  const token = context.mint.mint(nowMs, unit.shardOf(request.idempotencyKey));
+  if (hash !== null) rememberIdempotent(unit, projectId, hash, token, nowMs);
+  const session = newSession(unit, projectId, token, nowMs);
+  group.sessions.set(session.token, session);
+  group.minted.push(session);
   return session;
 }
 
-function newSession(store: SessionStore, projectId: number, token: Buffer, nowMs: number): OpenSession {
+function newSession(unit: UnitOfWork, projectId: number, token: Buffer, nowMs: number): OpenSession {
   const key = sessionKey(projectId, token);
   return {
     projectId,
@@ -374,9 +335,11 @@ function newSession(store: SessionStore, projectId: number, token: Buffer, nowMs
     token: encodeSessionToken(token),
     verdict: newVerdictPart(nowMs),
     features: newFeatures(),
-    repeats: new Repeats(store, key, Buffer.alloc(0), 0),
+    seenIds: new SeenIds(unit, key, noHashes, 0),
     isNew: true,
     score: false,
+    isDirty: false,
+    fired: noneFired,
   };
 }
 
@@ -396,23 +359,29 @@ function lastRequest(
   return { path, host, ip, userAgent: facts.userAgent };
 }
 
-function saveSession(store: SessionStore, session: OpenSession, fired: number[]): void {
+function saveSession({ unit, dirty }: Group, session: OpenSession): void {
+  const { verdict } = session;
   let packed: Buffer;
   try {
     if (session.score) {
-      const { verdict } = session;
       const before = verdict.detectionIds;
       scoreSession(verdict, session.features);
-      for (const id of verdict.detectionIds) if (!before.includes(id)) fired.push(id);
+      for (const id of verdict.detectionIds) if (!before.includes(id)) session.fired = [...session.fired, id];
     }
     packed = packScratch.subarray(0, packFeatures(session.features, packScratch, 0));
   } catch (cause) {
     throw new BatchFault("scoring failed", { cause });
   }
-  const repeats = session.repeats.save();
-  store.sessions.putSync(session.key, encodeSession({ verdict: session.verdict, repeats, features: packed }));
+  const repeats = session.seenIds.save();
+  unit.putSession(session.key, encodeSession({ verdict, repeats, features: packed }), session.isNew);
   session.score = false;
+  if (session.isDirty) return;
+  session.isDirty = true;
+  dirty.push(session);
 }
+
+const noneFired: readonly number[] = [];
+const noHashes = Buffer.alloc(0);
 
 /** Where features are packed before they are copied into the record; a worker packs one session at a time. */
 const packScratch = Buffer.allocUnsafe(packedBytesMax + 256);

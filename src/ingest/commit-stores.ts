@@ -1,23 +1,40 @@
 /**
  * Commits a task's batches where sessions are split over several environments: each to the one that its token names, a transaction an
- * environment. A batch whose session is not there goes on to where its first contact belongs. With one environment it is `commitBatches`.
+ * environment. A batch whose session is not there goes on to where its first contact belongs. With one environment it is `commitToLmdb`.
  */
 import { Refusal } from "../errors.js";
-import { type CommitOptions, commitBatches, type Elsewhere, type IngestOutcome } from "./commit-batches.js";
+import type { SessionStore } from "../store/session-store.js";
+import type { Elsewhere, IngestOutcome } from "./commit-batches.js";
 import { type ReadBody, readBody } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
-import { placeOfBatch } from "./places.js";
+import { commitToLmdb, type LmdbCommit } from "./lmdb-commit.js";
+import { placeOfBatch, placeOfKey } from "./places.js";
 import { UsualBatch } from "./usual-batch.js";
+
+/** How batches are committed to one environment. */
+export interface StoreCommit extends LmdbCommit {
+  readonly store: SessionStore;
+  /** Whether bodies are read before the transaction, for which others wait. Otherwise each is read when it is used, and is in the core's cache. */
+  readonly readsAhead?: boolean;
+}
+
+/** What tells of first contacts that belong to another environment than this one. */
+export function elsewhereOf(store: SessionStore): (idempotencyKey: string | null) => number | null {
+  return (idempotencyKey) => {
+    const place = placeOfKey(idempotencyKey, store);
+    return place === store.place ? null : place;
+  };
+}
 
 /**
  * Commits the batches and answers each, in order. `parts` are the environments by number. Throws when one can't be written; what
  * others have committed is kept then, and its retry is a repeat.
  */
-export function commitToStores(parts: readonly CommitOptions[], requests: readonly IngestRequest[]): IngestOutcome[] {
+export function commitToStores(parts: readonly StoreCommit[], requests: readonly IngestRequest[]): IngestOutcome[] {
   const isAlone = parts.length === 1;
-  if (isAlone && parts[0]!.readsAhead !== true) return commitBatches(parts[0]!, requests) as IngestOutcome[];
+  if (isAlone && parts[0]!.readsAhead !== true) return commitToLmdb(parts[0]!, requests) as IngestOutcome[];
   const bodies = requests.map((request) => readBody(request.body));
-  if (isAlone) return commitBatches(parts[0]!, requests, bodies) as IngestOutcome[];
+  if (isAlone) return commitToLmdb(parts[0]!, requests, bodies) as IngestOutcome[];
   const outcomes = new Array<IngestOutcome | Elsewhere>(requests.length);
   const places = placesOf(parts, requests, bodies);
   // A batch is sent on at most once: where it is sent, its first contact belongs.
@@ -38,7 +55,7 @@ const settled = -1;
 
 /** Commits the batches whose place is that of `options`. */
 function commitTo(
-  options: CommitOptions,
+  options: StoreCommit,
   requests: readonly IngestRequest[],
   bodies: readonly ReadBody[],
   places: readonly number[],
@@ -47,7 +64,7 @@ function commitTo(
   const own: number[] = [];
   for (const [index, place] of places.entries()) if (place === options.store.place) own.push(index);
   if (own.length === 0) return;
-  const committed = commitBatches(
+  const committed = commitToLmdb(
     options,
     own.map((index) => requests[index]!),
     own.map((index) => bodies[index]!),
@@ -57,7 +74,7 @@ function commitTo(
 
 /** The environment of each batch. Those that may go anywhere go where most of the others do, all of them alone anywhere. */
 function placesOf(
-  parts: readonly CommitOptions[],
+  parts: readonly StoreCommit[],
   requests: readonly IngestRequest[],
   bodies: readonly ReadBody[],
 ): number[] {

@@ -4,7 +4,7 @@ import { mintedAtMs } from "../contract/session-token.js";
 import { refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { idempotencyDay, idempotencyKey, tokenBytes } from "../store/keys.js";
-import type { SessionStore } from "../store/session-store.js";
+import type { UnitOfWork } from "./unit-of-work.js";
 
 export const badIdempotencyKey = refuse(
   "invalidPayload",
@@ -22,10 +22,10 @@ export function hashIdempotencyKey(key: string): Buffer {
 }
 
 /** Token bytes of the session minted in the last 24 hours (by the token's time, to a second) for the key of this hash, or null. */
-export function findIdempotent(store: SessionStore, projectId: number, hash: Buffer, nowMs: number): Buffer | null {
+export function findIdempotent(unit: UnitOfWork, projectId: number, hash: Buffer, nowMs: number): Buffer | null {
   const today = idempotencyDay(nowMs);
   for (const day of [today, (today - 1) & 0xffff]) {
-    const token = store.idempotency.getBinary(idempotencyKey(day, projectId, hash));
+    const token = unit.idempotent(idempotencyKey(day, projectId, hash));
     if (token === undefined || token.length !== tokenBytes) continue;
     if (nowMs - mintedAtMs(token) < limits.idempotencyKeptMs) return token;
   }
@@ -34,11 +34,11 @@ export function findIdempotent(store: SessionStore, projectId: number, hash: Buf
 
 /** Lets a retry of the contact at `nowMs` find the session that was minted for it. */
 export function rememberIdempotent(
-  store: SessionStore,
+  unit: UnitOfWork,
   projectId: number,
   hash: Buffer,
   token: Buffer,
   nowMs: number,
 ): void {
-  store.idempotency.putSync(idempotencyKey(idempotencyDay(nowMs), projectId, hash), token);
+  unit.putIdempotent(idempotencyKey(idempotencyDay(nowMs), projectId, hash), token);
 }

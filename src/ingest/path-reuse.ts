@@ -1,6 +1,6 @@
 /**
- * What of a batch's pointer paths another session of the project has shown before, and how many sent this very batch. Part of the ingest
- * transaction: paths are noted in the project's memory as far as the visitor's room there goes.
+ * What of a batch's pointer paths another session of the project has shown before, and how many sent this very batch. Paths are
+ * noted in the project's path-reuse index as far as the visitor's room there goes.
  */
 import type { IngestEvent } from "../contract/events.js";
 import type { Surroundings } from "../contract/evidence.js";
@@ -9,14 +9,14 @@ import { cornerHashes, foldCornerOwners } from "../engines/path-corners.js";
 import { shingleHashes } from "../engines/path-shingles.js";
 import { turnHashes } from "../engines/path-turns.js";
 import type { SessionFeatures } from "../engines/session-features.js";
-import type { SessionStore } from "../store/session-store.js";
+import { countResent, countShape } from "./cross-session-counts.js";
 import { Hash64 } from "./hash.js";
-import { keepRoom, type PathRoom, roomFor } from "./path-room.js";
-import type { ReplayMemory } from "./replays.js";
-import { countResent, countShape } from "./sightings.js";
+import type { PathRoom } from "./path-reuse-index.js";
+import { keepRoom, roomFor } from "./path-room.js";
 import { subscriberNetwork } from "./subscriber-network.js";
+import type { UnitOfWork } from "./unit-of-work.js";
 
-/** A session as the memory of paths knows it. */
+/** A session as the path-reuse index knows it. */
 export interface PathOwner {
   readonly projectId: number;
   /** Names it among those of its project, 32 bits. */
@@ -34,10 +34,9 @@ const copyShare = 0.5;
 const resentMax = 2;
 const noRoom: PathRoom = { left: 0 };
 
-/** Notes the paths of a batch and counts what is known of them. Call before `foldBatch`, inside the write transaction. */
+/** Notes the paths of a batch and counts what is known of them. Call before `foldBatch`. */
 export function countPathReuse(
-  store: SessionStore,
-  replays: ReplayMemory,
+  unit: UnitOfWork,
   { projectId, name, features, isFirst }: PathOwner,
   events: readonly IngestEvent[],
   facts: RequestFacts,
@@ -47,21 +46,22 @@ export function countPathReuse(
   const corners = cornerHashes(features, events);
   const hashes = shingles.length + turns.length + corners.length;
   if (hashes === 0)
-    return { sessionsWithShape: isFirst ? countShape(store, projectId, events, facts.nowMs) : 0, ...nothingReplayed };
-  const room = roomFor(hashes + 1, store, projectId, features, facts);
-  const replayedShingles = replays.note(projectId, name, shingles, room);
-  const replayedTurns = replays.note(projectId, name, turns, room);
-  const cornerOwners = replays.noteOwners(projectId, name, corners, room);
+    return { sessionsWithShape: isFirst ? countShape(unit, projectId, events, facts.nowMs) : 0, ...nothingReplayed };
+  const { paths } = unit;
+  const room = roomFor(hashes + 1, unit, projectId, features, facts);
+  const replayedShingles = paths.note(projectId, name, shingles, room);
+  const replayedTurns = paths.note(projectId, name, turns, room);
+  const cornerOwners = paths.noteOwners(projectId, name, corners, room);
   const isCopy = replayedShingles + replayedTurns + cornerOwners.length >= copyShare * hashes;
   const sent = sentHash(events, facts);
   // Only ids of paths that were new are noted: a replay must not excuse the next one.
-  const isResent = replays.note(projectId, name, [sent], isCopy ? noRoom : room) > 0;
+  const isResent = paths.note(projectId, name, [sent], isCopy ? noRoom : room) > 0;
   keepRoom(features, room);
-  if (isCopy && isResent && countResent(store, projectId, sent, facts.nowMs) <= resentMax) {
+  if (isCopy && isResent && countResent(unit, projectId, sent, facts.nowMs) <= resentMax) {
     return { sessionsWithShape: 0, ...nothingReplayed };
   }
   foldCornerOwners(features, cornerOwners);
-  const sessionsWithShape = isFirst || isCopy ? countShape(store, projectId, events, facts.nowMs) : 0;
+  const sessionsWithShape = isFirst || isCopy ? countShape(unit, projectId, events, facts.nowMs) : 0;
   // The original was not counted, unless it opened its session: a batch is known for a copy only once it was seen.
   return { sessionsWithShape: sessionsWithShape + (isFirst ? 0 : 1), replayedShingles, replayedTurns };
 }

@@ -1,34 +1,29 @@
 /**
- * How much a session may put into its project's memory of pointer paths, so that nobody flushes it: shares are granted as they are used,
+ * How much a session may put into its project's path-reuse index, so that nobody flushes it: shares are granted as they are used,
  * so many a session and so many the address (the /64 of IPv6) in two hours. Replays are looked for in every batch all the same.
  */
 import type { RequestFacts } from "../contract/header-facts.js";
 import { isPublicAddress } from "../contract/public-address.js";
 import { F, type SessionFeatures } from "../engines/session-features.js";
 import { limits } from "../limits.js";
-import type { SessionStore } from "../store/session-store.js";
-import { countPathShare } from "./sightings.js";
-
-/** Hashes that may be put into the memory: counted down by it. */
-export interface PathRoom {
-  left: number;
-}
+import { countPathShare } from "./cross-session-counts.js";
+import type { PathRoom } from "./path-reuse-index.js";
+import type { UnitOfWork } from "./unit-of-work.js";
 
 /** No share is granted any more. */
 const exhausted = 0xff;
 
-/** The session's room for so many hashes, as far as the bounds go. Call inside the write transaction, and `keepRoom` afterwards. */
+/** The session's room for so many hashes, as far as the bounds go. Call `keepRoom` afterwards. */
 export function roomFor(
   hashes: number,
-  store: SessionStore,
+  unit: UnitOfWork,
   projectId: number,
   { numbers: n }: SessionFeatures,
   { ip, nowMs }: RequestFacts,
 ): PathRoom {
   while (n[F.pathRoom]! < hashes && n[F.pathShares]! < limits.pathSharesPerSession) {
     // Everybody comes from an address that is not public: it is a gateway in front of the service.
-    const isGranted =
-      !isPublicAddress(ip) || countPathShare(store, projectId, ip, nowMs) <= limits.pathSharesPerAddress;
+    const isGranted = !isPublicAddress(ip) || countPathShare(unit, projectId, ip, nowMs) <= limits.pathSharesPerAddress;
     if (isGranted) n[F.pathRoom]! += limits.pathShareHashes;
     n[F.pathShares] = isGranted ? n[F.pathShares]! + 1 : exhausted;
   }

@@ -29,14 +29,16 @@ export class TokenMint {
 
   /**
    * A new token's bytes. Contacts that came while the group before was at work would lie between its sessions and split their pages, so
-   * a token's time is that of its contact or a moment behind the group before, whichever is later.
+   * a token's time is that of its contact or a moment behind the group before, whichever is later. `shard` (0 to 255) stands in the token,
+   * if it is given.
    */
-  mint(nowMs: number): Buffer {
+  mint(nowMs: number, shard: number | null = null): Buffer {
     const aheadMs = this.#floorMs - nowMs;
     const atMs = aheadMs > 0 && aheadMs <= aheadMsMax ? this.#floorMs : nowMs;
     // The floor of a clock that was set back is out of reach, and forgotten with the first token after that.
     this.#newestMs = this.#newestMs - atMs > aheadMsMax ? atMs : Math.max(this.#newestMs, atMs);
-    return mintSessionToken(atMs, (into) => this.#fill(into), this.#place);
+    const place = shard === null ? this.#place : { place: shard, of: 256 };
+    return mintSessionToken(atMs, (into) => this.#fill(into), place);
   }
 
   /** No byte is handed out twice. */

@@ -4,6 +4,7 @@
  */
 import { placeOfToken } from "../contract/session-token.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
+import { unpackCrossSessionCount } from "./cross-session-count.js";
 import type { TableName, Walk } from "./integrity.js";
 import {
   blockTallyBytes,
@@ -19,7 +20,6 @@ import {
   tokenBytes,
 } from "./keys.js";
 import { decodeSession } from "./session-record.js";
-import { unpackSightingCount } from "./sighting-count.js";
 import { schemaVersion } from "./store.js";
 
 /** What is wrong with a row, or null. May throw on a value that is nothing like what it should be. */
@@ -143,7 +143,7 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
   blockTallies: (_, value: Buffer, key: Buffer) =>
     key.length === blockTallyKeyBytes && value.length === blockTallyBytes ? null : "has another length",
   sightings: (_, value: Buffer, key: Buffer) =>
-    key.length === sightingKeyBytes && unpackSightingCount(value) !== null ? null : "has another length",
+    key.length === sightingKeyBytes && unpackCrossSessionCount(value) !== null ? null : "has another length",
 };
 
 interface ProjectRow {

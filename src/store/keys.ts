@@ -36,7 +36,7 @@ import { limits } from "../limits.js";
  * | sessions      | project u32, token 21 bytes                     | packed, `session-record.ts`                        |
  * | repeats       | project u32, token 21 bytes, generation u8      | sorted 8-byte request-id hashes                    |
  * | idempotency   | day u16, hash 11 bytes of project and key       | token 21 bytes                                     |
- * | sightings     | hour u24, hash 8 bytes of project, kind, what   | `sighting-count.ts`                                |
+ * | sightings     | hour u24, hash 8 bytes of project, kind, what   | `cross-session-count.ts`                                |
  * | replays       | project u32, 0 u8, bucket u16                   | `replayBucketSlots` times hash u32, session u32    |
  * | replays       | project u32, 1 u8, row u32                      | log of this generation: the same pairs, any number |
  * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
@@ -205,9 +205,11 @@ export function sessionRange(projectId: number): { start: Buffer; end: Buffer } 
   return { start, end };
 }
 
+export const hourMs = 3_600_000;
+
 /** Hour bucket of the traffic and sightings tables. */
 export function hourOf(atMs: number): number {
-  return Math.floor(atMs / 3_600_000);
+  return Math.floor(atMs / hourMs);
 }
 
 /** Calendar month of the quota, UTC. */

@@ -19,7 +19,7 @@
  * | 46      | cleared: f64 passed at, ms; u8 band; 8 bytes of the user agent's hash  |
  * | …       | n × u32 detection ids, then the five texts                             |
  * | proof   | 8 bytes of `contract/address-proof.ts`                                 |
- * | …       | r × 8 bytes of request-id hashes (as `repeats.ts` holds them), then the features |
+ * | …       | r × 8 bytes of request-id hashes (as `seen-ids.ts` holds them), then the features |
  * | padded  | zeros up to the next of `paddedSizes`; the last u16 is how many bytes, itself among them |
  */
 import { addressProofBytes } from "../contract/address-proof.js";

@@ -1,8 +1,8 @@
 /** The steps that bring an older store to the tables and records of this build, one for each schema version after the first. */
 import type { Database } from "lmdb";
+import { packCrossSessionCount } from "./cross-session-count.js";
 import { idempotencyKey, replayBucketSlots, replayKeys, sightingKey } from "./keys.js";
 import type { SessionTables } from "./session-store.js";
-import { packSightingCount } from "./sighting-count.js";
 import type { Store } from "./store.js";
 
 /** Brings a store from schema `to - 1` to `to`. */
@@ -55,7 +55,7 @@ function shortenContactRows({ idempotency, sightings }: SessionTables): void {
   }));
   replaceRows(sightings, 17, (key, value) => ({
     key: sightingKey(key.readUInt32BE(0), key[4]!, key.readUInt32BE(5), [key.readInt32BE(9), key.readInt32BE(13)]),
-    value: packSightingCount(value.readUInt32LE(0)),
+    value: packCrossSessionCount(value.readUInt32LE(0)),
   }));
 }
 

@@ -2,12 +2,13 @@
 import t, { type Test } from "tap";
 import { mintSessionToken } from "../../src/contract/session-token.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
+import { countAddress } from "../../src/ingest/cross-session-counts.js";
 import { Hash64 } from "../../src/ingest/hash.js";
 import { findIdempotent, hashIdempotencyKey, rememberIdempotent } from "../../src/ingest/idempotency.js";
-import { countAddress } from "../../src/ingest/sightings.js";
+import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
+import { packCrossSessionCount, unpackCrossSessionCount } from "../../src/store/cross-session-count.js";
 import { hourOf, idempotencyDay, idempotencyKey } from "../../src/store/keys.js";
 import type { SessionStore } from "../../src/store/session-store.js";
-import { packSightingCount, unpackSightingCount } from "../../src/store/sighting-count.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { currentSchema } from "../../src/store/upgrades.js";
 
@@ -28,46 +29,50 @@ function tokenOf(number: number, atMs: number, place = 0, of = 1): Buffer {
 
 t.test("the same Idempotency-Key of two projects is two first contacts", (t) => {
   const store = openTestStore(t);
+  const unit = new LmdbUnitOfWork(store);
   const hash = hashIdempotencyKey("same");
   store.root.transactionSync(() => {
     for (const projectId of [1, 2, 0x7fffffff, 0xffffffff]) {
-      t.equal(findIdempotent(store, projectId, hash, noon), null, `project ${projectId}`);
-      rememberIdempotent(store, projectId, hash, tokenOf(projectId, noon), noon);
+      t.equal(findIdempotent(unit, projectId, hash, noon), null, `project ${projectId}`);
+      rememberIdempotent(unit, projectId, hash, tokenOf(projectId, noon), noon);
     }
     for (const projectId of [1, 2, 0x7fffffff, 0xffffffff])
-      t.same(findIdempotent(store, projectId, hash, noon + 1), tokenOf(projectId, noon));
+      t.same(findIdempotent(unit, projectId, hash, noon + 1), tokenOf(projectId, noon));
   });
   t.end();
 });
 
 t.test("a key resolves until 24 hours after its token was minted, and no other key of the day does", (t) => {
   const store = openTestStore(t);
+  const unit = new LmdbUnitOfWork(store);
   const hash = hashIdempotencyKey("kept");
   const late = Date.UTC(2026, 10, 21, 23, 59, 59);
   store.root.transactionSync(() => {
-    rememberIdempotent(store, 1, hash, tokenOf(1, late), late);
-    t.same(findIdempotent(store, 1, hash, late + dayMs - 1), tokenOf(1, late));
-    t.equal(findIdempotent(store, 1, hash, late + dayMs), null);
-    t.equal(findIdempotent(store, 1, hashIdempotencyKey("kept "), late), null);
+    rememberIdempotent(unit, 1, hash, tokenOf(1, late), late);
+    t.same(findIdempotent(unit, 1, hash, late + dayMs - 1), tokenOf(1, late));
+    t.equal(findIdempotent(unit, 1, hash, late + dayMs), null);
+    t.equal(findIdempotent(unit, 1, hashIdempotencyKey("kept "), late), null);
   });
   t.end();
 });
 
 t.test("a count is read as it was written, also where it no longer fits a byte, up to its bound", (t) => {
-  for (const count of [1, 255, 256, 70_000, 0xffff_ffff]) t.equal(unpackSightingCount(packSightingCount(count)), count);
-  t.equal(unpackSightingCount(packSightingCount(2 ** 32)), 0xffff_ffff);
-  for (const bytes of [0, 2, 3, 5]) t.equal(unpackSightingCount(Buffer.alloc(bytes)), null);
+  for (const count of [1, 255, 256, 70_000, 0xffff_ffff])
+    t.equal(unpackCrossSessionCount(packCrossSessionCount(count)), count);
+  t.equal(unpackCrossSessionCount(packCrossSessionCount(2 ** 32)), 0xffff_ffff);
+  for (const bytes of [0, 2, 3, 5]) t.equal(unpackCrossSessionCount(Buffer.alloc(bytes)), null);
   const store = openTestStore(t);
+  const unit = new LmdbUnitOfWork(store);
   const counts = store.root.transactionSync(() =>
-    Array.from({ length: 300 }, () => countAddress(store, 1, "192.0.2.1", noon)),
+    Array.from({ length: 300 }, () => countAddress(unit, 1, "192.0.2.1", noon)),
   );
   t.same(
     counts,
     Array.from({ length: 300 }, (_, index) => index + 1),
   );
   store.root.transactionSync(() => {
-    t.equal(countAddress(store, 2, "192.0.2.1", noon), 1, "another project");
-    t.equal(countAddress(store, 1, "192.0.2.1", noon + hourMs), 301, "the hour after");
+    t.equal(countAddress(unit, 2, "192.0.2.1", noon), 1, "another project");
+    t.equal(countAddress(unit, 1, "192.0.2.1", noon + hourMs), 301, "the hour after");
   });
   t.end();
 });
@@ -125,10 +130,11 @@ t.test(
     t.teardown(() => store.close());
     const wrong: number[] = [];
     for (const part of store.sessionStores) {
+      const unit = new LmdbUnitOfWork(part);
       part.root.transactionSync(() => {
         for (let number = part.place; number < contacts; number += 2) {
-          const token = findIdempotent(part, projectOf(number), hashIdempotencyKey(`key ${number}`), noon);
-          const count = countAddress(part, projectOf(number), `192.0.2.${number}`, noon);
+          const token = findIdempotent(unit, projectOf(number), hashIdempotencyKey(`key ${number}`), noon);
+          const count = countAddress(unit, projectOf(number), `192.0.2.${number}`, noon);
           const isKnown = token?.equals(tokenOf(number, contactMs(number), part.place, 2)) ?? false;
           if (!isKnown || count !== seen(number) + 1) wrong.push(number);
         }

@@ -6,8 +6,8 @@ import { foldBatch } from "../../src/engines/fold-batch.js";
 import { shingleHashes } from "../../src/engines/path-shingles.js";
 import { combine, runEngines } from "../../src/engines/score.js";
 import { newFeatures } from "../../src/engines/session-features.js";
+import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { countPathReuse } from "../../src/ingest/path-reuse.js";
-import { ReplayMemory } from "../../src/ingest/replays.js";
 import { openStore } from "../../src/store/store.js";
 import { alone, chromeFacts, event, lastRequest, seededRandom, startMs, wobblyPath } from "../engines/sessions.js";
 
@@ -18,15 +18,15 @@ const copied = 100302;
 function project(t: Test) {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
-  const replays = new ReplayMemory(store);
+  const unit = new LmdbUnitOfWork(store);
   return (name: number, batches: readonly (readonly IngestEvent[])[], more: Partial<RequestFacts> = {}): number[] => {
     const features = newFeatures();
     const facts = { ...chromeFacts, nowMs: startMs, ...more };
     for (const [index, events] of batches.entries()) {
       store.root.transactionSync(() => {
         const owner = { projectId: 1, name, features, isFirst: index === 0 };
-        foldBatch(features, events, facts, { ...alone, ...countPathReuse(store, replays, owner, events, facts) });
-        replays.save();
+        foldBatch(features, events, facts, { ...alone, ...countPathReuse(unit, owner, events, facts) });
+        unit.save();
       });
     }
     return combine(runEngines(features, lastRequest)).detectionIds;

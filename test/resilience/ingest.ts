@@ -6,8 +6,9 @@ import { defaultPlans, type Plans } from "../../src/contract/plans.js";
 import type { IpStorage } from "../../src/contract/scoring-worker.js";
 import { unidentified } from "../../src/contract/visitor.js";
 import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
-import { commitToStores } from "../../src/ingest/commit-stores.js";
+import { commitToStores, elsewhereOf } from "../../src/ingest/commit-stores.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
+import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { tokenPlaceOf } from "../../src/ingest/places.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
@@ -55,11 +56,15 @@ export async function openIngest(
   const parts = store.sessionStores.map((part) => ({
     store: part,
     writer: new GroupWriter(part, "process", new WriteMarker(counts, part.place)),
-    credentials: new Credentials(store),
-    mint: new TokenMint(tokenPlaceOf(part)),
-    plans,
-    ipStorage,
-    sessionsMax,
+    unit: new LmdbUnitOfWork(part),
+    context: {
+      credentials: new Credentials(store),
+      mint: new TokenMint(tokenPlaceOf(part)),
+      plans,
+      ipStorage,
+      sessionsMax,
+      elsewhere: elsewhereOf(part),
+    },
     onFired: () => {},
   }));
   const request = ({ body, key, nowMs, ip = noFacts.ip }: Sent): IngestRequest => ({

@@ -2,8 +2,8 @@
 import t from "tap";
 import type { PointRow } from "../../src/contract/events.js";
 import { newFeatures } from "../../src/engines/session-features.js";
+import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { keepRoom, roomFor } from "../../src/ingest/path-room.js";
-import { ReplayMemory } from "../../src/ingest/replays.js";
 import { limits } from "../../src/limits.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { chromeFacts, seededRandom, startMs, wobblyPath } from "../engines/sessions.js";
@@ -20,7 +20,7 @@ t.test("twice the memory in noise leaves a recorded path in it", async (t) => {
     t.test(name, async (t) => {
       const store = openStore(t.testdir());
       t.teardown(() => store.close());
-      const memory = new ReplayMemory(store);
+      const unit = new LmdbUnitOfWork(store);
       const random = seededRandom(5);
       const hashes = (count: number) => Array.from({ length: count }, () => Math.floor(random() * 2 ** 32));
       const sessions = new Map<number, ReturnType<typeof newFeatures>>();
@@ -28,10 +28,10 @@ t.test("twice the memory in noise leaves a recorded path in it", async (t) => {
         store.root.transactionSync(() => {
           const features = sessions.get(session) ?? newFeatures();
           sessions.set(session, features);
-          const room = roomFor(shown.length, store, 1, features, { ...chromeFacts, ip, nowMs: startMs });
-          const known = memory.note(1, session, shown, room);
+          const room = roomFor(shown.length, unit, 1, features, { ...chromeFacts, ip, nowMs: startMs });
+          const known = unit.paths.note(1, session, shown, room);
           keepRoom(features, room);
-          memory.save();
+          unit.save();
           return known;
         });
       const path = hashes(120);

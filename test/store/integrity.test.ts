@@ -8,6 +8,7 @@ import { Projects } from "../../src/control-plane/projects.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
 import { newFeatures, packedBytes, packFeatures } from "../../src/engines/session-features.js";
 import { backupStore } from "../../src/store/backup.js";
+import { packCrossSessionCount } from "../../src/store/cross-session-count.js";
 import {
   hourOf,
   idempotencyDay,
@@ -18,7 +19,6 @@ import {
   sightingKey,
 } from "../../src/store/keys.js";
 import { encodeSession } from "../../src/store/session-record.js";
-import { packSightingCount } from "../../src/store/sighting-count.js";
 import { openStore, type Store } from "../../src/store/store.js";
 import { storeFile, storeFileFault } from "../../src/store/store-file.js";
 
@@ -65,7 +65,7 @@ async function soundStore(t: Test): Promise<Store> {
     store.sessions.putSync(key, session(5));
     store.repeats.putSync(repeatsKey(key, 0), Buffer.alloc(16));
     store.idempotency.putSync(contactKey, token);
-    store.sightings.putSync(sightingKey(hourOf(nowMs), 1, 1, [1, 2]), packSightingCount(300));
+    store.sightings.putSync(sightingKey(hourOf(nowMs), 1, 1, [1, 2]), packCrossSessionCount(300));
     store.traffic.putSync([1, hourOf(nowMs)], { events: 5, sessions: 1, verdicts: {}, actions: {} });
     store.usage.putSync([1, monthOf(nowMs)], 5);
   });

@@ -16,8 +16,8 @@ import {
   type SessionFeatures,
   unpackFeatures,
 } from "../../../src/engines/session-features.js";
+import { shapeHash } from "../../../src/ingest/cross-session-counts.js";
 import { Hash64, pushHash64 } from "../../../src/ingest/hash.js";
-import { shapeHash } from "../../../src/ingest/sightings.js";
 
 const hourS = 3600;
 const dayS = 24 * hourS;

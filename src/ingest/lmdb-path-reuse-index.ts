@@ -1,5 +1,5 @@
 /**
- * Which pointer-path shingles a project has seen, and from which session: a fixed number of slots a project, shared out among the
+ * The path-reuse index in LMDB: which path hashes a project has seen, and from which session. A fixed number of slots a project, shared out among the
  * environments that its sessions lie in; the newest shingle of a slot wins. Bounded by construction (2 MB of store a busy project). Slots
  * are far apart in the store and a batch has a dozen of new ones, so a transaction writes them one behind the other into one row of a log;
  * when the log is long, it is taken into the buckets of slots all at once. Used inside the ingest transaction only; what other threads and
@@ -8,7 +8,7 @@
 import { limits } from "../limits.js";
 import { replayBucketSlots, replayKeys } from "../store/keys.js";
 import type { SessionStore } from "../store/session-store.js";
-import type { PathRoom } from "./path-room.js";
+import type { PathReuseIndex, PathRoom } from "./path-reuse-index.js";
 
 const entryBytes = 8;
 const bucketWords = 2 * replayBucketSlots;
@@ -27,7 +27,7 @@ function bucketOf(slot: number): number {
 }
 
 /** What this thread holds of one project in one environment. All of it is in the store as well. */
-class ProjectReplays {
+class ProjectPaths {
   readonly #store: SessionStore;
   readonly #projectId: number;
   /** How often the log has been taken into the buckets, and how many rows it has had since: as the head row says. */
@@ -83,7 +83,7 @@ class ProjectReplays {
   }
 
   /** Notes one hash, unless it is held here or by `others`, or there is no room; returns the session that has shown it first. */
-  note(session: number, hash: number, others: readonly ProjectReplays[], room: PathRoom): number {
+  note(session: number, hash: number, others: readonly ProjectPaths[], room: PathRoom): number {
     // The first session that showed it keeps it: a replay must not pass for the original.
     const owner = this.#ownerOf(hash);
     if (owner !== null) return owner;
@@ -205,14 +205,14 @@ class ProjectReplays {
 }
 
 /** What a thread holds of all projects. Its memories of one store's environments share it, since each reads what the others wrote. */
-export class ReplayTables {
+export class PathReuseTables {
   /** By project and environment, the one used longest ago first. */
-  readonly #tables = new Map<string, ProjectReplays>();
+  readonly #tables = new Map<string, ProjectPaths>();
 
   /** What is held of a project in an environment, caught up with what others wrote. */
-  take(store: SessionStore, projectId: number): ProjectReplays {
+  take(store: SessionStore, projectId: number): ProjectPaths {
     const name = `${projectId}/${store.place}`;
-    const table = this.#tables.get(name) ?? new ProjectReplays(store, projectId);
+    const table = this.#tables.get(name) ?? new ProjectPaths(store, projectId);
     this.#tables.delete(name);
     this.#tables.set(name, table);
     table.catchUp();
@@ -240,31 +240,27 @@ const nobody: readonly number[] = [];
 
 /** A project in the transaction under way. */
 interface UsedProject {
-  readonly own: ProjectReplays;
+  readonly own: ProjectPaths;
   /** What the project's sessions in other environments have shown: read only. */
-  readonly others: readonly ProjectReplays[];
+  readonly others: readonly ProjectPaths[];
 }
 
 /**
- * The memory of paths as one thread uses it in transactions of one environment. A project's sessions may lie in several: a path is looked
+ * The index as one thread uses it in transactions of one environment. A project's sessions may lie in several: a path is looked
  * for in all and noted in that of its session. Two sessions that show it first at the same moment in two environments both pass for the first.
  */
-export class ReplayMemory {
+export class LmdbPathReuseIndex implements PathReuseIndex {
   readonly #store: SessionStore;
-  readonly #tables: ReplayTables;
+  readonly #tables: PathReuseTables;
   /** The projects of the transaction under way. */
   readonly #used = new Map<number, UsedProject>();
   #touched = 0;
 
-  constructor(store: SessionStore, tables = new ReplayTables()) {
+  constructor(store: SessionStore, tables = new PathReuseTables()) {
     this.#store = store;
     this.#tables = tables;
   }
 
-  /**
-   * Notes the shingles of a batch, as far as there is `room`; returns how many of them another session has shown. `session` names the
-   * session in 32 bits.
-   */
   note(projectId: number, session: number, hashes: readonly number[], room: PathRoom): number {
     if (hashes.length === 0) return 0;
     const { own, others } = this.#used.get(projectId) ?? this.#use(projectId);
@@ -274,7 +270,6 @@ export class ReplayMemory {
     return matches;
   }
 
-  /** The same; returns which other session has shown each of those that are known. */
   noteOwners(projectId: number, session: number, hashes: readonly number[], room: PathRoom): readonly number[] {
     if (hashes.length === 0) return nobody;
     const { own, others } = this.#used.get(projectId) ?? this.#use(projectId);

@@ -1,19 +1,19 @@
 /**
- * Which request ids a session has shown. The latest live in the session record; when those are many they spill into two sorted
+ * Which request ids a session has seen. The latest live in the session record; when those are many they spill into two sorted
  * generations in rows of their own, the older of which is dropped when the newer is full. So an id is remembered for at least
  * the next `repeatsGenerationMax` events, and a session that streams for a day costs no more at its end than at its start.
  */
 import type { IngestEvent } from "../contract/events.js";
 import { limits } from "../limits.js";
-import { repeatsKey } from "../store/keys.js";
-import type { SessionStore } from "../store/session-store.js";
+import type { UnitOfWork } from "./unit-of-work.js";
 
 const hashBytes = 8;
+const noHashes = Buffer.alloc(0);
 /** Hashes held in memory before they spill even in the middle of a transaction: bounds how long one search takes. */
 const heldMax = 4 * limits.repeatsInlineMax;
 
-export class Repeats {
-  readonly #store: SessionStore;
+export class SeenIds {
+  readonly #unit: UnitOfWork;
   readonly #session: Buffer;
   /** Hashes in order of arrival, two words each; the first `#words` count. */
   #held: Int32Array<ArrayBuffer>;
@@ -22,8 +22,8 @@ export class Repeats {
   #spilled: number;
 
   /** `eventCount` is how many events the session has recorded so far, `inline` the hashes of its record. */
-  constructor(store: SessionStore, session: Buffer, inline: Buffer, eventCount: number) {
-    this.#store = store;
+  constructor(unit: UnitOfWork, session: Buffer, inline: Buffer, eventCount: number) {
+    this.#unit = unit;
     this.#session = session;
     this.#words = inline.length / 4;
     this.#held = new Int32Array(this.#words + 32);
@@ -31,11 +31,8 @@ export class Repeats {
     this.#spilled = Math.max(0, eventCount - inline.length / hashBytes);
   }
 
-  /**
-   * The events whose id is shown for the first time; from then on it is a repeat. `hashes` are two words for each event's id. Call inside
-   * the write transaction.
-   */
-  admit(events: readonly IngestEvent[], hashes: readonly number[]): IngestEvent[] {
+  /** The events whose id is seen for the first time; from then on it is a duplicate. `hashes` are two words for each event's id. */
+  dedupe(events: readonly IngestEvent[], hashes: readonly number[]): IngestEvent[] {
     this.#makeRoom(events.length);
     const held = this.#held;
     const fresh: IngestEvent[] = [];
@@ -52,7 +49,7 @@ export class Repeats {
     return fresh;
   }
 
-  /** What the session record keeps; spills first when that would be too much. Call inside the write transaction. */
+  /** What the session record keeps; spills first when that would be too much. */
   save(): Buffer {
     if (this.#words > 2 * limits.repeatsInlineMax) this.#spill();
     return Buffer.from(this.#held.buffer, 0, 4 * this.#words);
@@ -60,8 +57,7 @@ export class Repeats {
 
   /** Drops those of `fresh`, whose hashes are held from word `from` on, that a generation knows. */
   #dropStored(fresh: IngestEvent[], from: number, generation: 0 | 1): void {
-    const key = repeatsKey(this.#session, generation);
-    const stored = this.#store.repeats.getBinaryFast(key) as Buffer | undefined;
+    const stored = this.#unit.seenIds(this.#session, generation);
     if (stored === undefined) return;
     const held = this.#held;
     let kept = 0;
@@ -90,18 +86,18 @@ export class Repeats {
     const newer = this.#generation();
     const spill = this.#held.subarray(0, this.#words);
     if (newer.length / hashBytes + spill.length / 2 > limits.repeatsGenerationMax) {
-      this.#store.repeats.putSync(repeatsKey(this.#session, 1), newer);
-      this.#store.repeats.putSync(repeatsKey(this.#session, 0), merged(Buffer.alloc(0), spill));
+      this.#unit.putSeenIds(this.#session, 1, Buffer.from(newer));
+      this.#unit.putSeenIds(this.#session, 0, merged(noHashes, spill));
     } else {
-      this.#store.repeats.putSync(repeatsKey(this.#session, 0), merged(newer, spill));
+      this.#unit.putSeenIds(this.#session, 0, merged(newer, spill));
     }
     this.#spilled += spill.length / 2;
     this.#words = 0;
   }
 
   #generation(): Buffer {
-    const stored = this.#spilled === 0 ? undefined : this.#store.repeats.getBinary(repeatsKey(this.#session, 0));
-    return stored ?? Buffer.alloc(0);
+    const stored = this.#spilled === 0 ? undefined : this.#unit.seenIds(this.#session, 0);
+    return stored ?? noHashes;
   }
 }
 

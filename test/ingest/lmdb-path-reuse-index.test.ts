@@ -1,6 +1,6 @@
 /** The memory of pointer paths: what is known again, over transactions, threads, undone work and an older store's layout. */
 import t from "tap";
-import { ReplayMemory } from "../../src/ingest/replays.js";
+import { LmdbPathReuseIndex } from "../../src/ingest/lmdb-path-reuse-index.js";
 import { limits } from "../../src/limits.js";
 import { openStore, type Store } from "../../src/store/store.js";
 
@@ -30,7 +30,7 @@ function numbers(seed: number): () => number {
 
 function note(
   store: Store,
-  memory: ReplayMemory,
+  memory: LmdbPathReuseIndex,
   projectId: number,
   session: number,
   hashes: readonly number[],
@@ -45,7 +45,7 @@ function note(
 t.test("two threads that take turns remember what one table of slots would", async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
-  const threads = [new ReplayMemory(store), new ReplayMemory(store)];
+  const threads = [new LmdbPathReuseIndex(store), new LmdbPathReuseIndex(store)];
   const models = [new Model(), new Model()];
   const next = numbers(7);
   // Few slots, two shingles for each: many repeats, and many that put one another out.
@@ -54,7 +54,7 @@ t.test("two threads that take turns remember what one table of slots would", asy
   for (let turn = 0; turn < 200; turn++) {
     const [project, session] = [next() % 2, 1 + (next() % 4)];
     const hashes = Array.from({ length: next() % 1600 }, hash);
-    const thread = turn % 10 === 9 ? new ReplayMemory(store) : threads[next() % 2]!;
+    const thread = turn % 10 === 9 ? new LmdbPathReuseIndex(store) : threads[next() % 2]!;
     const matches = note(store, thread, project + 1, session, hashes);
     found += matches;
     if (matches !== models[project]!.note(session, hashes)) t.fail(`turn ${turn}: another count than the model's`);
@@ -69,7 +69,7 @@ t.test("two threads that take turns remember what one table of slots would", asy
 t.test("what an undone transaction noted is forgotten", async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
-  const memory = new ReplayMemory(store);
+  const memory = new LmdbPathReuseIndex(store);
   note(store, memory, 1, 10, [1, 2, 3]);
   const undone = () =>
     store.root.transactionSync(() => {
@@ -85,7 +85,7 @@ t.test("what an undone transaction noted is forgotten", async (t) => {
 t.test("a session's own shingles are no replay, and projects know nothing of each other", async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
-  const memory = new ReplayMemory(store);
+  const memory = new LmdbPathReuseIndex(store);
   note(store, memory, 1, 10, [1, 2, 3]);
   t.equal(note(store, memory, 1, 10, [1, 2, 3]), 0);
   t.equal(note(store, memory, 2, 11, [1, 2, 3]), 0);
@@ -112,7 +112,7 @@ t.test("paths of a store of schema 1 are known after the upgrade", async (t) => 
   await older.close();
   const store = openStore(dir);
   t.teardown(() => store.close());
-  const memory = new ReplayMemory(store);
+  const memory = new LmdbPathReuseIndex(store);
   const held = hashes.filter((hash) => hash !== 1);
   t.equal(note(store, memory, 1, 11, held), held.length, "262145 has put 1 out of their common slot");
   t.equal(note(store, memory, 7, 10, held), 0);

@@ -1,7 +1,8 @@
 /** Counts across sessions: what is the same shape of a batch and what is another, and how long it is remembered. */
 import t from "tap";
 import type { EventPayload, IngestEvent, PointRow } from "../../src/contract/events.js";
-import { countAddress, countShape } from "../../src/ingest/sightings.js";
+import { countAddress, countShape } from "../../src/ingest/cross-session-counts.js";
+import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { openStore } from "../../src/store/store.js";
 
 const noon = Date.UTC(2026, 10, 21, 12);
@@ -16,8 +17,9 @@ function mouse(payload: EventPayload): IngestEvent {
 t.test("a batch is known again by its keys and geometry, not by its ids and clock", async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
+  const unit = new LmdbUnitOfWork(store);
   const count = (payload: EventPayload, nowMs = noon, projectId = 1): number =>
-    store.root.transactionSync(() => countShape(store, projectId, [mouse(payload)], nowMs));
+    store.root.transactionSync(() => countShape(unit, projectId, [mouse(payload)], nowMs));
   t.equal(count({ t: 1, points: path, trusted: true, pointer_type: "mouse" }), 1);
   t.equal(count({ t: 977, points: path, trusted: true, pointer_type: "mouse" }), 2);
   t.equal(count({ t: 1, points: path, trusted: false, pointer_type: "mouse" }), 1, "another flag");
@@ -35,6 +37,7 @@ t.test("a batch is known again by its keys and geometry, not by its ids and cloc
 t.test("addresses are counted by hour", async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
-  const count = (address: string): number => store.root.transactionSync(() => countAddress(store, 1, address, noon));
+  const unit = new LmdbUnitOfWork(store);
+  const count = (address: string): number => store.root.transactionSync(() => countAddress(unit, 1, address, noon));
   t.same(["203.0.113.9", "203.0.113.9", "2001:db8::1", "203.0.113.9"].map(count), [1, 2, 1, 3]);
 });

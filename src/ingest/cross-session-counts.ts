@@ -1,0 +1,75 @@
+/**
+ * Counts across sessions, in hourly buckets that expire whole: how many sessions an address opens, how many send the very
+ * same batch, what they put into the path-reuse index. Bounded by what an hour can bring; counted once a session or seldom.
+ */
+import type { EventPayload, IngestEvent } from "../contract/events.js";
+import { hourOf } from "../store/keys.js";
+import { Hash64 } from "./hash.js";
+import { subscriberNetwork } from "./subscriber-network.js";
+import type { CrossSessionKind, UnitOfWork } from "./unit-of-work.js";
+
+/** Counts one more session of an address; returns how many there were in this hour and the one before, this one included. */
+export function countAddress(unit: UnitOfWork, projectId: number, address: string, nowMs: number): number {
+  const hash = new Hash64();
+  hash.addText(address);
+  return count(unit, "address", projectId, hash, nowMs);
+}
+
+/** The same of shares that the sessions of an address, or of an IPv6 /64, were granted in the path-reuse index. */
+export function countPathShare(unit: UnitOfWork, projectId: number, address: string, nowMs: number): number {
+  const hash = new Hash64();
+  hash.addText(subscriberNetwork(address));
+  return count(unit, "paths", projectId, hash, nowMs);
+}
+
+/** The same of a batch that a visitor has sent before, in another session; `sent` is its name in 32 bits. */
+export function countResent(unit: UnitOfWork, projectId: number, sent: number, nowMs: number): number {
+  const hash = new Hash64();
+  hash.add(sent);
+  return count(unit, "resent", projectId, hash, nowMs);
+}
+
+/** The same of the shape of a batch; 0 when it has none that is telling. */
+export function countShape(unit: UnitOfWork, projectId: number, events: readonly IngestEvent[], nowMs: number): number {
+  const hash = shapeHash(events);
+  return hash === null ? 0 : count(unit, "shape", projectId, hash, nowMs);
+}
+
+function count(unit: UnitOfWork, kind: CrossSessionKind, projectId: number, hash: Hash64, nowMs: number): number {
+  const words: number[] = [];
+  hash.push(words);
+  return unit.countAcross(kind, projectId, words, hourOf(nowMs));
+}
+
+/** Geometry below which a batch says too little to be telling: rows, or events with a place. */
+const geometryMin = 8;
+
+/**
+ * The shape of a batch: types, keys and geometry, without ids and wall-clock times. Two people never send the same pointer path;
+ * a script that posts a recorded batch sends nothing else. null when the batch holds too little to be telling.
+ */
+export function shapeHash(events: readonly IngestEvent[]): Hash64 | null {
+  const hash = new Hash64();
+  let geometry = 0;
+  for (const { type, payload } of events) {
+    if (payload.points === undefined && payload.strokes === undefined && payload.x === undefined) continue;
+    geometry += payload.points?.length ?? payload.strokes?.length ?? 1;
+    hash.addText(type);
+    for (const key in payload) {
+      if (key === "t") continue;
+      hash.addText(key);
+      addValue(hash, payload[key as keyof EventPayload]);
+    }
+  }
+  return geometry >= geometryMin ? hash : null;
+}
+
+/** A value of a payload: a scalar, or lists of them. */
+function addValue(hash: Hash64, value: unknown): void {
+  if (typeof value === "number") hash.addNumber(value);
+  else if (typeof value === "string") hash.addText(value);
+  else if (Array.isArray(value)) {
+    hash.addNumber(value.length);
+    for (const each of value) addValue(hash, each);
+  } else hash.addNumber(value === true ? 1 : 0);
+}
