@@ -173,6 +173,15 @@ export const limits = {
   /** Projects whose compiled rules a thread keeps. */
   compiledProjectsMax: 10_000,
 
+  /**
+   * Connections to a cluster: how long one may take until it can be used; how long a node may owe an answer before the connection to it is given
+   * up, about as long as a failover takes; commands, and bytes of them, that wait on one connection: some seconds of a full node's work.
+   */
+  clusterConnectMs: 2000,
+  clusterSilenceMs: 3000,
+  clusterPendingCommandsMax: 50_000,
+  clusterPendingBytesMax: 64 * KIB * KIB,
+
   /** Batches of one scoring task and its bytes: bounds how long one write transaction holds the store. */
   taskBatchesMax: 256,
   /**

@@ -32,6 +32,7 @@ const allowed: Record<string, readonly string[] | null> = {
   network: ["assets", "contract", "limits", "verified-bots", "mmdb-lib", "mmdb-lib/lib/decoder.js", "node:"],
   requests: ["contract", "limits", "verified-bots", "node:"],
   store: ["contract", "limits", "errors", "lmdb", "msgpackr", "node:"],
+  cluster: ["limits", "node:"],
   auth: ["contract", "limits", "errors", "store", "node:"],
   live: ["contract", "limits", "node:"],
   "control-plane": [

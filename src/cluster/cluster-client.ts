@@ -1,0 +1,158 @@
+/**
+ * A client of a Valkey or Redis Cluster: finds the node of a slot, sends what is given in one tick as one write to each node, follows
+ * redirections. What may have been carried out is given again only if the caller says that this does no harm.
+ */
+import { limits } from "../limits.js";
+import { ClusterError } from "./cluster-error.js";
+import { type ClusterMeters, newClusterMeters } from "./cluster-meters.js";
+import type { ClusterTls, ConnectionOptions, Lane } from "./connection.js";
+import { type Acknowledging, GroupOperation } from "./group-operation.js";
+import { type KeyedCommand, Operation, type Outcome, type Routing } from "./operation.js";
+import type { Command, CommandPart } from "./resp-encoder.js";
+import type { Reply } from "./resp-parser.js";
+import type { Script } from "./script.js";
+import type { NodeAddress, Shard } from "./slots.js";
+import type { StoreUrl } from "./store-url.js";
+import { askNode, Topology } from "./topology.js";
+
+export interface ClusterOptions {
+  readonly url: StoreUrl;
+  /** For `valkeys` and `rediss`: authorities and a certificate of one's own. */
+  readonly tls?: ClusterTls;
+  readonly connectMs?: number;
+  readonly silenceMs?: number;
+  readonly pendingCommandsMax?: number;
+  readonly pendingBytesMax?: number;
+}
+
+export interface CommandOptions {
+  /** From now until there must be an answer, retries included. */
+  readonly deadlineMs: number;
+  /** Default: "master". A replica may lag behind. */
+  readonly readFrom?: "master" | "replica";
+  /** It may be carried out twice, so that it is given again when its answer was lost; reads are. Default: false. */
+  readonly isIdempotent?: boolean;
+  /** Ends as soon as the node can't serve it, instead of waiting for another to take over. Default: false. */
+  readonly failsFast?: boolean;
+  /** It waits in the server (`XREAD BLOCK`): it gets a connection for such commands. Default: false. */
+  readonly isBlocking?: boolean;
+}
+
+export interface GroupOptions extends Acknowledging {
+  readonly deadlineMs: number;
+  readonly isIdempotent?: boolean;
+}
+
+export interface GroupOutcome {
+  /** In the order of the commands. */
+  readonly outcomes: Outcome[];
+  /** How many replicas have what each command wrote: at most those of its master; 0 when none were asked or it is not known. */
+  readonly replicas: readonly number[];
+}
+
+export class ClusterClient {
+  readonly meters: ClusterMeters = newClusterMeters();
+  readonly #topology: Topology;
+  #isClosed = false;
+
+  /** Connects when it is first used; `ready` waits for the cluster. */
+  constructor({ url, tls, ...bounds }: ClusterOptions) {
+    const options: ConnectionOptions = {
+      tls: url.isTls ? (tls ?? {}) : undefined,
+      user: url.user,
+      password: url.password,
+      connectMs: bounds.connectMs ?? limits.clusterConnectMs,
+      silenceMs: bounds.silenceMs ?? limits.clusterSilenceMs,
+      pendingCommandsMax: bounds.pendingCommandsMax ?? limits.clusterPendingCommandsMax,
+      pendingBytesMax: bounds.pendingBytesMax ?? limits.clusterPendingBytesMax,
+    };
+    this.#topology = new Topology(url.seeds, options, this.meters);
+  }
+
+  /** Finds out who has which slot. Throws `ClusterError` when no node says so. */
+  async ready(): Promise<void> {
+    this.#mustBeOpen();
+    await this.#topology.read();
+  }
+
+  /** The answer to one command. Throws `ClusterError`. */
+  async execute(command: Command, slot: number, options: CommandOptions): Promise<Reply> {
+    const [outcome] = await this.pipeline([{ command, slot }], options);
+    if (outcome instanceof ClusterError) throw outcome;
+    return outcome!;
+  }
+
+  /** Runs a script. Throws `ClusterError`. */
+  async run(script: Script, keys: Keys, args: Command, slot: number, options: CommandOptions): Promise<Reply> {
+    const [outcome] = await this.pipeline([scriptCommand(script, keys, args, slot)], options);
+    if (outcome instanceof ClusterError) throw outcome;
+    return outcome!;
+  }
+
+  /**
+   * What each of the commands came to, in their order; never throws. They go to their nodes at once: one is not carried out before the other
+   * unless both go to one node and are not redirected.
+   */
+  pipeline(commands: readonly KeyedCommand[], options: CommandOptions): Promise<Outcome[]> {
+    this.#mustBeOpen();
+    const { isIdempotent = false, failsFast = false } = options;
+    const routing: Routing = { lane: laneOf(options), isIdempotent, failsFast };
+    return new Promise((resolve) => {
+      new Operation(this.#topology, this.meters, routing, commands, options.deadlineMs, resolve).begin();
+    });
+  }
+
+  /**
+   * Writes, then one `WAIT` to each master that has carried one out: what each came to, and how many replicas have it. Groups have connections
+   * of their own, so that reads don't wait behind `WAIT`.
+   */
+  writeGroup(commands: readonly KeyedCommand[], options: GroupOptions): Promise<GroupOutcome> {
+    this.#mustBeOpen();
+    const routing: Routing = { lane: "group", isIdempotent: options.isIdempotent ?? false, failsFast: false };
+    return new Promise((resolve) => {
+      const done = (outcomes: Outcome[]): void => resolve({ outcomes, replicas: group.replicas });
+      const group = new GroupOperation(this.#topology, this.meters, routing, commands, options.deadlineMs, done);
+      group.acknowledge(options, commands.length);
+      group.begin();
+    });
+  }
+
+  /** The answer of one node, whatever slots it has: `SCAN`, `INFO`. Throws `ClusterError`. */
+  onNode(address: NodeAddress, command: Command, deadlineMs: number): Promise<Reply> {
+    this.#mustBeOpen();
+    return askNode(this.#topology.node(address), command, deadlineMs);
+  }
+
+  /** Masters with their replicas, as last seen. */
+  shards(): Shard[] {
+    return this.#topology.map.shards;
+  }
+
+  /** Who has a slot, as last seen. */
+  shardOf(slot: number): Shard | undefined {
+    return this.#topology.map.shard(slot);
+  }
+
+  /** Ends all connections; what waits for an answer fails. */
+  close(): void {
+    this.#isClosed = true;
+    this.#topology.close();
+  }
+
+  #mustBeOpen(): void {
+    if (this.#isClosed) throw new ClusterError("closed", "not-sent", "the client was closed");
+  }
+}
+
+type Keys = readonly (string | Uint8Array)[];
+
+/** The command that runs a script on keys of one slot. */
+export function scriptCommand(script: Script, keys: Keys, args: readonly CommandPart[], slot: number): KeyedCommand {
+  const name = script.isReadOnly ? "EVALSHA_RO" : "EVALSHA";
+  return { command: [name, script.sha, keys.length, ...keys, ...args], slot, script };
+}
+
+function laneOf({ isBlocking = false, readFrom = "master" }: CommandOptions): Lane {
+  if (isBlocking) return "blocking";
+  return readFrom === "replica" ? "replica" : "command";
+}

@@ -1,0 +1,34 @@
+/** The one error of this folder: why a command has no answer, and whether it may have been carried out. Never holds a password. */
+
+/**
+ * Why a command failed:
+ * - `refused`: the server answered with an error that asking again does not cure; `serverCode` is its first word (`NOPERM`, `OOM`);
+ * - `deadline`: no answer in time;
+ * - `busy`: more waits for the cluster than may; nothing was sent;
+ * - `unreachable`: no connection, or it was lost;
+ * - `unsettled`: the cluster went on redirecting, loading or being down until the attempts were used up;
+ * - `protocol`: what came is not RESP, or is over a bound;
+ * - `closed`: the client was closed.
+ */
+export type ClusterErrorReason = "refused" | "deadline" | "busy" | "unreachable" | "unsettled" | "protocol" | "closed";
+
+/**
+ * What became of the command: `not-sent` and `refused` changed nothing, so that it may be given again; `unknown` may have been carried out
+ * and its answer lost.
+ */
+export type CommandOutcome = "not-sent" | "refused" | "unknown";
+
+/** A command without an answer. `message` is one line for operators. */
+export class ClusterError extends Error {
+  override readonly name = "ClusterError";
+
+  constructor(
+    readonly reason: ClusterErrorReason,
+    readonly outcome: CommandOutcome,
+    message: string,
+    /** First word of the server's error, "" when it did not answer. */
+    readonly serverCode = "",
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,23 @@
+/** Counts of what the client does, for `/metrics`: plain numbers that only grow. */
+export function newClusterMeters() {
+  return {
+    /** Writes to a socket, each a pipeline. */
+    roundTrips: 0,
+    commands: 0,
+    /** Commands given again, for whatever reason. */
+    retries: 0,
+    moved: 0,
+    ask: 0,
+    /** Connections opened again after a loss. */
+    reconnects: 0,
+    connectionLosses: 0,
+    deadlineMisses: 0,
+    /** Commands that came when too many waited. */
+    busy: 0,
+    /** `WAIT`s that fewer replicas answered than were asked for. */
+    acknowledgementsMissing: 0,
+    slotMapReads: 0,
+  };
+}
+
+export type ClusterMeters = ReturnType<typeof newClusterMeters>;

@@ -1,0 +1,281 @@
+/**
+ * One connection to one node: sends what is given to it in one tick as one write, gives answers back in order, and ends for good at the
+ * first fault. `ClusterNode` opens the next one.
+ */
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { ClusterError } from "./cluster-error.js";
+import type { ClusterMeters } from "./cluster-meters.js";
+import { type Command, RespEncoder } from "./resp-encoder.js";
+import { ErrorReply, type Reply, RespFault, RespParser } from "./resp-parser.js";
+import type { Script } from "./script.js";
+import { type NodeAddress, splitAddress } from "./slots.js";
+
+/** What TLS needs beyond the system's authorities, as PEM. */
+export interface ClusterTls {
+  readonly ca?: string | Buffer;
+  readonly certificate?: string | Buffer;
+  readonly key?: string | Buffer;
+  /** The name that certificates must have, where it is not the host connected to. */
+  readonly serverName?: string;
+}
+
+export interface ConnectionOptions {
+  readonly tls?: ClusterTls | undefined;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  /** How long a connection may take until it can be used. */
+  readonly connectMs: number;
+  /** A connection that owes answers and has given none for this long is given up. */
+  readonly silenceMs: number;
+  /** Commands, and bytes of them, that wait for an answer on one connection. */
+  readonly pendingCommandsMax: number;
+  readonly pendingBytesMax: number;
+}
+
+/** A command on its way. The connection calls `answered` or `lost` once, unless it was cancelled before it was sent. */
+export interface Sendable {
+  readonly command: Command;
+  /** About how many bytes it takes. */
+  readonly bytes: number;
+  /** Sent right before it, so that a slot that is being moved to the node serves it. */
+  readonly isAsking?: boolean;
+  /** Loaded before its first use. */
+  readonly script?: Script | undefined;
+  /** Set by who gives up before it `isSent`. */
+  isCancelled: boolean;
+  isSent: boolean;
+  answered(reply: Reply, from: Connection): void;
+  lost(error: ClusterError): void;
+}
+
+/** Replicas answer reads only after READONLY. */
+export type Lane = "command" | "group" | "replica" | "blocking";
+
+type Receiver = Pick<Sendable, "answered" | "lost" | "bytes">;
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #meters: ClusterMeters;
+  readonly #onClosed: (error: ClusterError | undefined) => void;
+  readonly #socket: Socket;
+  readonly #encoder = new RespEncoder();
+  readonly #looking: NodeJS.Timeout;
+  #state: "connecting" | "ready" | "closed" = "connecting";
+  #queued: Sendable[] = [];
+  #awaiting: (Receiver | undefined)[] = [];
+  #head = 0;
+  #bytes = 0;
+  #isFlushing = false;
+  #heardMs = performance.now();
+  readonly #loaded = new Set<string>();
+  readonly #loadFaults = new Map<string, ErrorReply>();
+
+  /** `onClosed` is told once why it ended; of nothing when it was closed on purpose. */
+  constructor(
+    readonly address: NodeAddress,
+    readonly lane: Lane,
+    options: ConnectionOptions,
+    meters: ClusterMeters,
+    onClosed: (error: ClusterError | undefined) => void,
+  ) {
+    this.#options = options;
+    this.#meters = meters;
+    this.#onClosed = onClosed;
+    const { host, port } = splitAddress(address);
+    const { tls } = options;
+    const name = tls?.serverName ?? (isIP(host) === 0 ? host : undefined);
+    this.#socket =
+      tls === undefined
+        ? connectTcp({ host, port })
+        : connectTls({
+            host,
+            port,
+            ca: tls.ca,
+            cert: tls.certificate,
+            key: tls.key,
+            ...(name === undefined ? {} : { servername: name }),
+          });
+    this.#socket.setNoDelay(true).setKeepAlive(true, 5000);
+    const parser = new RespParser((reply) => this.#receive(reply));
+    this.#socket
+      .on(tls === undefined ? "connect" : "secureConnect", () => this.#greet())
+      .on("data", (chunk: Buffer) => {
+        this.#heardMs = performance.now();
+        try {
+          parser.write(chunk);
+        } catch (error) {
+          if (!(error instanceof RespFault)) throw error;
+          this.#end("protocol", `${address} sent ${error.message}`);
+        }
+      })
+      .on("error", (error: NodeJS.ErrnoException) => this.#end("unreachable", `${address}: ${error.message}`))
+      .on("close", () => this.#end("unreachable", `${address} closed the connection`));
+    const deadline = setTimeout(() => {
+      if (this.#state === "connecting") {
+        this.#end("unreachable", `${address} did not answer in ${options.connectMs} ms`);
+      }
+    }, options.connectMs);
+    this.#socket.once("close", () => clearTimeout(deadline));
+    this.#looking = setInterval(() => this.#look(), Math.max(10, options.silenceMs / 4));
+    this.#looking.unref();
+  }
+
+  get isClosed(): boolean {
+    return this.#state === "closed";
+  }
+
+  /** Whether it could ever be used. */
+  wasReady = false;
+
+  /** Whether nothing waits here. */
+  get isIdle(): boolean {
+    return this.#queued.length === 0 && this.#head === this.#awaiting.length;
+  }
+
+  /** Takes a command, which goes out with all others of this tick; false when too many wait. */
+  send(sendable: Sendable): boolean {
+    const waiting = this.#awaiting.length - this.#head + this.#queued.length;
+    const { pendingCommandsMax, pendingBytesMax } = this.#options;
+    if (waiting >= pendingCommandsMax || (waiting > 0 && this.#bytes + sendable.bytes > pendingBytesMax)) return false;
+    this.#bytes += sendable.bytes;
+    this.#queued.push(sendable);
+    this.#flushSoon();
+    return true;
+  }
+
+  /** Why a script could not be loaded here; otherwise it is loaded again before its next use. */
+  unload(script: Script): ErrorReply | undefined {
+    const fault = this.#loadFaults.get(script.sha);
+    this.#loaded.delete(script.sha);
+    this.#loadFaults.delete(script.sha);
+    return fault;
+  }
+
+  close(): void {
+    this.#end("closed", "the client was closed", true);
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushing || this.#state !== "ready") return;
+    this.#isFlushing = true;
+    setImmediate(() => {
+      this.#isFlushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#state !== "ready") return;
+    const queued = this.#queued;
+    this.#queued = [];
+    if (this.#head === this.#awaiting.length) this.#heardMs = performance.now();
+    for (const each of queued) {
+      if (each.isCancelled) {
+        this.#bytes -= each.bytes;
+        continue;
+      }
+      if (each.script !== undefined && !this.#loaded.has(each.script.sha)) this.#load(each.script);
+      if (each.isAsking === true) this.#write(["ASKING"], ignored);
+      each.isSent = true;
+      this.#write(each.command, each);
+      this.#meters.commands++;
+    }
+    this.#send();
+  }
+
+  #write(command: Command, receiver: Receiver): void {
+    this.#encoder.add(command);
+    this.#awaiting.push(receiver);
+  }
+
+  #load(script: Script): void {
+    this.#loaded.add(script.sha);
+    this.#write(["SCRIPT", "LOAD", script.source], {
+      ...ignored,
+      answered: (reply) => {
+        if (reply instanceof ErrorReply) this.#loadFaults.set(script.sha, reply);
+      },
+    });
+  }
+
+  #send(): void {
+    if (this.#encoder.length === 0) return;
+    this.#meters.roundTrips++;
+    this.#socket.write(this.#encoder.take());
+    // Node tries to write at once: when nothing is left to be written, the memory is free.
+    this.#encoder.release(this.#socket.writableLength === 0);
+  }
+
+  /** Says who it is; afterwards the connection can be used. */
+  #greet(): void {
+    if (this.#state !== "connecting") return;
+    const { user, password } = this.#options;
+    const fails = (reply: Reply): boolean => {
+      if (!(reply instanceof ErrorReply) || this.#state !== "connecting") return false;
+      this.#end("refused", `${this.address}: ${reply.message}`, false, reply.code);
+      return true;
+    };
+    if (password !== undefined) {
+      this.#write(user === undefined ? ["AUTH", password] : ["AUTH", user, password], { ...ignored, answered: fails });
+    }
+    if (this.lane === "replica") this.#write(["READONLY"], { ...ignored, answered: fails });
+    // Its name for those who list connections; not everyone may give it.
+    this.#write(["CLIENT", "SETNAME", "verdictd"], {
+      ...ignored,
+      answered: () => {
+        if (this.#state !== "connecting") return;
+        this.#state = "ready";
+        this.wasReady = true;
+        this.#flush();
+      },
+    });
+    this.#send();
+  }
+
+  #receive(reply: Reply): void {
+    if (this.#state === "closed") return;
+    const receiver = this.#awaiting[this.#head];
+    if (receiver === undefined) {
+      this.#end("protocol", `${this.address} sent an answer to nothing`);
+      return;
+    }
+    this.#awaiting[this.#head++] = undefined;
+    if (this.#head === this.#awaiting.length) {
+      this.#awaiting = [];
+      this.#head = 0;
+    } else if (this.#head > 4096 && this.#head * 2 > this.#awaiting.length) {
+      this.#awaiting = this.#awaiting.slice(this.#head);
+      this.#head = 0;
+    }
+    this.#bytes -= receiver.bytes;
+    receiver.answered(reply, this);
+  }
+
+  #look(): void {
+    const { silenceMs } = this.#options;
+    const owes = this.#head < this.#awaiting.length;
+    if (this.#state === "ready" && owes && performance.now() - this.#heardMs > silenceMs) {
+      this.#end("unreachable", `${this.address} has not answered for ${silenceMs} ms`);
+    }
+  }
+
+  #end(reason: ClusterError["reason"], message: string, isWanted = false, serverCode = ""): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    clearInterval(this.#looking);
+    this.#socket.destroy();
+    const error = (outcome: ClusterError["outcome"]): ClusterError =>
+      new ClusterError(reason, outcome, message, serverCode);
+    const awaiting = this.#awaiting.slice(this.#head);
+    const queued = this.#queued;
+    this.#awaiting = [];
+    this.#head = 0;
+    this.#queued = [];
+    this.#onClosed(isWanted ? undefined : error("unknown"));
+    for (const each of awaiting) each?.lost(error("unknown"));
+    for (const each of queued) if (!each.isCancelled) each.lost(error("not-sent"));
+  }
+}
+
+const ignored: Receiver = { bytes: 0, answered: () => {}, lost: () => {} };

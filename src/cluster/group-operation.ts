@@ -1,0 +1,76 @@
+/**
+ * Writes to several masters, each of which is asked at the end how many replicas have them. `WAIT` counts what its own connection wrote, so it
+ * goes out on the connection of the writes, right behind them; a connection that was lost in between has acknowledged nothing.
+ */
+import type { ClusterError } from "./cluster-error.js";
+import type { Connection } from "./connection.js";
+import { Operation, type Request } from "./operation.js";
+import type { Reply } from "./resp-parser.js";
+
+export interface Acknowledging {
+  /** Replicas that have to acknowledge; 0 asks none. */
+  readonly acks: number;
+  /** How long a master waits for them. */
+  readonly ackMs: number;
+}
+
+export class GroupOperation extends Operation {
+  /** How many replicas have what each command wrote; 0 also where that is not known. */
+  readonly replicas: number[] = [];
+  #acknowledging: Acknowledging = { acks: 0, ackMs: 0 };
+  #unsealed = new Map<Connection, number[]>();
+  /** Where each command was last given: what another connection acknowledges says nothing of it. */
+  readonly #givenTo: Connection[] = [];
+  #waits = 0;
+  #isSealing = false;
+
+  /** Before `begin`. */
+  acknowledge(how: Acknowledging, commands: number): void {
+    this.#acknowledging = how;
+    for (let index = 0; index < commands; index++) this.replicas.push(0);
+  }
+
+  override placed(request: Request, connection: Connection): void {
+    if (this.#acknowledging.acks === 0) return;
+    this.#givenTo[request.index] = connection;
+    const indices = this.#unsealed.get(connection);
+    if (indices === undefined) this.#unsealed.set(connection, [request.index]);
+    else indices.push(request.index);
+    if (this.#isSealing) return;
+    this.#isSealing = true;
+    // Behind all commands of this tick, and before connections write what they have.
+    queueMicrotask(() => this.#seal());
+  }
+
+  protected override commandsDone(): void {
+    if (this.#waits === 0 && !this.#isSealing) this.finish();
+  }
+
+  #seal(): void {
+    this.#isSealing = false;
+    const unsealed = this.#unsealed;
+    this.#unsealed = new Map();
+    for (const [connection, indices] of unsealed) this.#wait(connection, indices);
+  }
+
+  #wait(connection: Connection, indices: readonly number[]): void {
+    const { acks, ackMs } = this.#acknowledging;
+    const done = (replicas: number): void => {
+      this.#waits--;
+      if (this.isOver) return;
+      if (replicas < acks) this.meters.acknowledgementsMissing++;
+      for (const index of indices) if (this.#givenTo[index] === connection) this.replicas[index] = replicas;
+      this.considerDone();
+    };
+    this.#waits++;
+    const isTaken = connection.send({
+      command: ["WAIT", acks, ackMs],
+      bytes: 40,
+      isCancelled: false,
+      isSent: false,
+      answered: (reply: Reply) => done(typeof reply === "number" ? reply : 0),
+      lost: (_error: ClusterError) => done(0),
+    });
+    if (!isTaken) done(0);
+  }
+}

@@ -1,0 +1,290 @@
+/**
+ * Commands on their way through the cluster: which node each goes to, what the node's answer means, when it is given again and when the
+ * caller hears of it. One operation has one deadline.
+ */
+import { ClusterError } from "./cluster-error.js";
+import type { ClusterMeters } from "./cluster-meters.js";
+import type { Connection, Lane, Sendable } from "./connection.js";
+import type { Command } from "./resp-encoder.js";
+import { ErrorReply, type Reply } from "./resp-parser.js";
+import type { Script } from "./script.js";
+import { type NodeAddress, parseRedirect } from "./slots.js";
+import type { Topology } from "./topology.js";
+
+/** A command, and the slot that its keys are in. */
+export interface KeyedCommand {
+  readonly command: Command;
+  /** `keySlot` of its keys. */
+  readonly slot: number;
+  /** The script that it runs, which is loaded where it is missing. */
+  readonly script?: Script | undefined;
+}
+
+/** What a command came to: an answer, never an `ErrorReply`; or why there is none. */
+export type Outcome = Reply | ClusterError;
+
+export interface Routing {
+  readonly lane: Lane;
+  /** One node, whoever has the slot; nothing is given again. */
+  readonly node?: NodeAddress | undefined;
+  /** Given again though it may have been carried out. */
+  readonly isIdempotent: boolean;
+  /** Ends as soon as the node can't serve it, instead of waiting for another to take over. */
+  readonly failsFast: boolean;
+}
+
+/** Redirections and repetitions of one command; with the longest pauses some 20 s. */
+const attemptsMax = 100;
+const pauseMsMin = 5;
+const pauseMsMax = 200;
+
+/** Errors that pass; the command was not carried out. Those that are `true` mean that the map may have changed. */
+const passing: Readonly<Record<string, boolean>> = {
+  TRYAGAIN: false,
+  BUSY: false,
+  CLUSTERDOWN: true,
+  LOADING: true,
+  MASTERDOWN: true,
+  READONLY: true,
+};
+
+/** Several commands with one deadline; done when each has an outcome. */
+export class Operation {
+  readonly outcomes: Outcome[];
+  readonly #requests: Request[] = [];
+  #left: number;
+  readonly #timer: NodeJS.Timeout;
+  isOver = false;
+
+  constructor(
+    readonly topology: Topology,
+    readonly meters: ClusterMeters,
+    readonly routing: Routing,
+    commands: readonly KeyedCommand[],
+    readonly deadlineMs: number,
+    private readonly onDone: (outcomes: Outcome[]) => void,
+  ) {
+    this.outcomes = new Array(commands.length);
+    this.#left = commands.length;
+    this.#timer = setTimeout(() => this.#miss(), deadlineMs);
+    for (const [index, keyed] of commands.entries()) this.#requests.push(new Request(this, index, keyed));
+  }
+
+  begin(): void {
+    for (const request of this.#requests) request.place();
+    if (this.#left === 0) this.finish();
+  }
+
+  /** Called for each command as it is given to a connection. */
+  placed(_request: Request, _connection: Connection): void {}
+
+  settled(index: number, outcome: Outcome): void {
+    this.outcomes[index] = outcome;
+    this.#left--;
+    this.considerDone();
+  }
+
+  protected considerDone(): void {
+    if (this.#left === 0 && !this.isOver) this.commandsDone();
+  }
+
+  /** Every command has its outcome. */
+  protected commandsDone(): void {
+    this.finish();
+  }
+
+  protected finish(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    clearTimeout(this.#timer);
+    this.onDone(this.outcomes);
+  }
+
+  #miss(): void {
+    this.meters.deadlineMisses++;
+    // A node that is frozen says nothing; another may have taken over.
+    this.topology.refresh();
+    for (const request of this.#requests) request.giveUp(this.deadlineMs);
+    this.finish();
+  }
+}
+
+/** One command of an operation. */
+export class Request implements Sendable {
+  readonly command: Command;
+  readonly bytes: number;
+  readonly script: Script | undefined;
+  isAsking = false;
+  isCancelled = false;
+  isSent = false;
+  #target: NodeAddress | undefined;
+  #attempts = 0;
+  #isSettled = false;
+  /** An earlier attempt was lost on its way. */
+  #mayBeDone = false;
+  #pause: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly operation: Operation,
+    readonly index: number,
+    private readonly keyed: KeyedCommand,
+  ) {
+    this.command = keyed.command;
+    this.script = keyed.script;
+    let bytes = 32;
+    for (const part of keyed.command) bytes += typeof part === "number" ? 16 : part.length + 8;
+    this.bytes = bytes;
+    this.#target = operation.routing.node;
+  }
+
+  /** Gives it to the connection that is right as far as is known. */
+  place(): void {
+    const { topology, routing, meters } = this.operation;
+    this.isSent = false;
+    const address = this.#target ?? this.#choose();
+    if (address === undefined) {
+      topology.refresh();
+      this.#wait(new ClusterError("unreachable", "not-sent", `no node is known to have slot ${this.keyed.slot}`));
+      return;
+    }
+    const node = topology.node(address);
+    const connection = node.connection(routing.lane);
+    if (connection === undefined) {
+      if (routing.node === undefined) this.#target = undefined;
+      topology.refresh();
+      const why = node.lastError?.message ?? `${address} can't be reached`;
+      const isRefused = node.lastError?.reason === "refused";
+      const code = node.lastError?.serverCode;
+      const error = new ClusterError(isRefused ? "refused" : "unreachable", "not-sent", why, code);
+      if (isRefused) this.#settle(error);
+      else this.#wait(error);
+      return;
+    }
+    if (!connection.send(this)) {
+      meters.busy++;
+      this.#settle(new ClusterError("busy", "not-sent", `too many commands wait for ${address}`));
+      return;
+    }
+    this.operation.placed(this, connection);
+  }
+
+  answered(reply: Reply, from: Connection): void {
+    if (this.#isSettled) return;
+    if (reply instanceof ErrorReply) this.#failed(reply, from);
+    else this.#settle(reply);
+  }
+
+  lost(error: ClusterError): void {
+    if (this.#isSettled) return;
+    if (error.reason === "refused" || error.reason === "closed") this.#settle(error);
+    else if (error.outcome === "not-sent" || this.operation.routing.isIdempotent) {
+      if (error.outcome === "unknown") this.#mayBeDone = true;
+      this.#wait(error);
+    } else this.#settle(error);
+  }
+
+  /** Ends it at the deadline. */
+  giveUp(deadlineMs: number): void {
+    if (this.#isSettled) return;
+    this.isCancelled = true;
+    const outcome = this.isSent ? "unknown" : "not-sent";
+    this.#settle(new ClusterError("deadline", outcome, `no answer of the cluster in ${deadlineMs} ms`));
+  }
+
+  #choose(): NodeAddress | undefined {
+    const { topology, routing } = this.operation;
+    const shard = topology.map.shard(this.keyed.slot);
+    if (shard === undefined || routing.lane !== "replica") return shard?.master;
+    const { replicas } = shard;
+    const first = Math.floor(Math.random() * replicas.length);
+    for (let step = 0; step < replicas.length; step++) {
+      const address = replicas[(first + step) % replicas.length]!;
+      if (topology.node(address).isAvailable("replica")) return address;
+    }
+    return replicas[first] ?? shard.master;
+  }
+
+  #failed(reply: ErrorReply, from: Connection): void {
+    const { topology, meters, routing } = this.operation;
+    const { code } = reply;
+    this.isSent = false;
+    if (routing.node === undefined && (code === "MOVED" || code === "ASK")) {
+      const to = parseRedirect(reply.message, from.address);
+      if (to !== undefined) {
+        this.#target = to.address;
+        this.isAsking = code === "ASK";
+        if (code === "ASK") meters.ask++;
+        else {
+          meters.moved++;
+          topology.refresh();
+          // A replica that redirects does so because it must not answer for this slot, not because the slot moved.
+          if (routing.lane !== "replica") {
+            topology.map.move(to.slot, to.address);
+            this.#target = undefined;
+          }
+        }
+        this.#again(reply);
+        return;
+      }
+    }
+    this.isAsking = false;
+    if (code === "NOSCRIPT" && this.script !== undefined) {
+      const fault = from.unload(this.script);
+      if (fault === undefined) this.#again(reply);
+      else this.#settle(refused(fault, from.address, `can't load script ${this.script.name}: `));
+      return;
+    }
+    const isMapDoubtful = passing[code];
+    if (isMapDoubtful === undefined || routing.node !== undefined) {
+      this.#settle(refused(reply, from.address));
+      return;
+    }
+    if (isMapDoubtful) {
+      this.#target = undefined;
+      topology.refresh();
+    }
+    this.#wait(refused(reply, from.address));
+  }
+
+  /** Gives it again at once. */
+  #again(reply: ErrorReply): void {
+    if (++this.#attempts > attemptsMax) {
+      this.#settle(
+        new ClusterError("unsettled", "refused", `after ${attemptsMax} attempts: ${reply.message}`, reply.code),
+      );
+      return;
+    }
+    this.operation.meters.retries++;
+    this.place();
+  }
+
+  /** Gives it again after a pause. */
+  #wait(error: ClusterError): void {
+    const { routing, meters } = this.operation;
+    this.isSent = false;
+    const isWaiting = !this.operation.isOver && !routing.failsFast && routing.node === undefined;
+    if (!isWaiting || ++this.#attempts > attemptsMax) {
+      this.#settle(error);
+      return;
+    }
+    const pauseMs = Math.min(pauseMsMin * 2 ** Math.min(this.#attempts - 1, 10), pauseMsMax);
+    this.#pause = setTimeout(() => {
+      meters.retries++;
+      this.place();
+    }, pauseMs);
+  }
+
+  #settle(outcome: Outcome): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#pause);
+    if (this.#mayBeDone && outcome instanceof ClusterError && outcome.outcome !== "unknown") {
+      const { reason, message, serverCode } = outcome;
+      this.operation.settled(this.index, new ClusterError(reason, "unknown", message, serverCode));
+    } else this.operation.settled(this.index, outcome);
+  }
+}
+
+function refused(reply: ErrorReply, address: NodeAddress, before = ""): ClusterError {
+  return new ClusterError("refused", "refused", `${address}: ${before}${reply.message}`, reply.code);
+}

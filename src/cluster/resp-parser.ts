@@ -1,0 +1,305 @@
+/**
+ * Reads RESP2 and RESP3, the protocol of Redis and Valkey (redis.io/docs/reference/protocol-spec), from chunks as they come. Holds no more
+ * than its bounds; knows nothing of commands.
+ */
+
+/** An error that a server answered: a value, since it stands in its place among the answers of a pipeline. */
+export class ErrorReply {
+  /** `message` as sent: its first word is the code. */
+  constructor(readonly message: string) {}
+
+  get code(): string {
+    const end = this.message.indexOf(" ");
+    return end === -1 ? this.message : this.message.slice(0, end);
+  }
+}
+
+/**
+ * An answer. Bulk strings are views of the received bytes: copy what is kept. Simple strings and verbatim ones are text, integers beyond
+ * 2^53 are bigint, sets are arrays, maps are flat arrays of keys and values as RESP2 has them; attributes are left out.
+ */
+export type Reply = Buffer | string | number | bigint | boolean | null | ErrorReply | Reply[];
+
+/** What came is not RESP, or is over a bound: the connection can't be used any more. */
+export class RespFault extends Error {
+  override readonly name = "RespFault";
+}
+
+export interface RespBounds {
+  /** Bytes of one bulk string. */
+  readonly bulkBytesMax: number;
+  /** Bytes of a line: numbers, simple strings, errors. */
+  readonly lineBytesMax: number;
+  /** Arrays in arrays. */
+  readonly depthMax: number;
+  /** Elements of one reply, those of arrays in it included. */
+  readonly elementsMax: number;
+  /** Bytes of one reply. */
+  readonly replyBytesMax: number;
+}
+
+export const defaultBounds: RespBounds = {
+  bulkBytesMax: 64 * 1024 * 1024,
+  lineBytesMax: 64 * 1024,
+  depthMax: 16,
+  elementsMax: 4_000_000,
+  replyBytesMax: 256 * 1024 * 1024,
+};
+
+/** An array that is being received. */
+interface Frame {
+  readonly items: Reply[];
+  left: number;
+  readonly kind: "array" | "push" | "attribute";
+}
+
+const incomplete = Symbol("incomplete");
+const nothing = Buffer.alloc(0);
+
+/** Bytes that have a meaning. */
+const byte = {
+  cr: 13,
+  lf: 10,
+  bang: 33,
+  hash: 35,
+  dollar: 36,
+  percent: 37,
+  open: 40,
+  star: 42,
+  plus: 43,
+  comma: 44,
+  minus: 45,
+  zero: 48,
+  nine: 57,
+  colon: 58,
+  equals: 61,
+  greater: 62,
+  underscore: 95,
+  pipe: 124,
+  tilde: 126,
+} as const;
+
+/** Gives every whole reply to `onReply` in order, out-of-band messages (RESP3 pushes) to `onPush`. */
+export class RespParser {
+  #data: Buffer = nothing;
+  #at = 0;
+  /** Chunks behind `#data` while a long bulk string is on its way, so that it is put together once. */
+  #more: Buffer[] = [];
+  #bytes = 0;
+  /** Bytes that must be there before it is worth looking again. */
+  #needed = 0;
+  #frames: Frame[] = [];
+  #elements = 0;
+  #replyBytes = 0;
+
+  constructor(
+    private readonly onReply: (reply: Reply) => void,
+    private readonly onPush: (message: Reply[]) => void = () => {},
+    private readonly bounds: RespBounds = defaultBounds,
+  ) {}
+
+  /** Bytes that wait for the rest of what they are part of. */
+  get heldBytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes what was received. Throws `RespFault`; nothing may be given to it afterwards. */
+  write(chunk: Buffer): void {
+    if (this.#bytes === 0) {
+      this.#data = chunk;
+      this.#at = 0;
+    } else this.#more.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes < this.#needed) return;
+    if (this.#more.length > 0) {
+      this.#data = Buffer.concat([this.#data.subarray(this.#at), ...this.#more], this.#bytes);
+      this.#at = 0;
+      this.#more = [];
+    }
+    this.#needed = 0;
+    while (this.#at < this.#data.length) {
+      const start = this.#at;
+      const value = this.#element();
+      if (value === incomplete) {
+        this.#at = start;
+        break;
+      }
+      this.#replyBytes += this.#at - start;
+      if (this.#replyBytes > this.bounds.replyBytesMax) throw new RespFault("a reply that is too long");
+      if (value !== undefined) this.#give(value);
+    }
+    this.#bytes = this.#data.length - this.#at;
+    if (this.#bytes === 0) this.#data = nothing;
+  }
+
+  /** Puts a value into the array that waits for it, and what that completes into the one around it. */
+  #give(value: Reply): void {
+    let given = value;
+    for (;;) {
+      const frame = this.#frames.at(-1);
+      if (frame === undefined) {
+        this.#elements = 0;
+        this.#replyBytes = 0;
+        this.onReply(given);
+        return;
+      }
+      frame.items.push(given);
+      if (--frame.left > 0) return;
+      this.#frames.pop();
+      if (frame.kind === "attribute") return;
+      if (frame.kind === "push") {
+        this.#elements = 0;
+        this.#replyBytes = 0;
+        this.onPush(frame.items);
+        return;
+      }
+      given = frame.items;
+    }
+  }
+
+  /** The element at `#at`, which moves behind it; `undefined` when that opened an array. */
+  #element(): Reply | typeof incomplete | undefined {
+    const type = this.#data[this.#at++]!;
+    switch (type) {
+      case byte.dollar:
+        return this.#bulk();
+      case byte.colon:
+        return this.#integer();
+      case byte.star:
+      case byte.tilde:
+        return this.#open("array", 1);
+      case byte.plus:
+        return this.#line();
+      case byte.minus: {
+        const line = this.#line();
+        return line === incomplete ? incomplete : new ErrorReply(line);
+      }
+      case byte.percent:
+        return this.#open("array", 2);
+      case byte.pipe:
+        return this.#open("attribute", 2);
+      case byte.greater:
+        if (this.#frames.length > 0) throw new RespFault("a push inside of a reply");
+        return this.#open("push", 1);
+      case byte.underscore: {
+        const line = this.#line();
+        if (line === incomplete) return incomplete;
+        if (line !== "") throw new RespFault("a null with content");
+        return null;
+      }
+      case byte.hash: {
+        const line = this.#line();
+        if (line === incomplete) return incomplete;
+        if (line !== "t" && line !== "f") throw new RespFault("a boolean that is neither t nor f");
+        return line === "t";
+      }
+      case byte.comma:
+        return this.#double();
+      case byte.open: {
+        const line = this.#line();
+        if (line === incomplete) return incomplete;
+        if (!/^[+-]?\d+$/.test(line)) throw new RespFault("a big number that is none");
+        return BigInt(line);
+      }
+      case byte.equals: {
+        const bulk = this.#bulk();
+        return Buffer.isBuffer(bulk) ? bulk.toString("utf8", 4) : bulk;
+      }
+      case byte.bang: {
+        const bulk = this.#bulk();
+        return Buffer.isBuffer(bulk) ? new ErrorReply(bulk.toString("utf8")) : bulk;
+      }
+      default:
+        throw new RespFault(`an element of unknown type ${type}`);
+    }
+  }
+
+  /** The text up to the end of the line. */
+  #line(): string | typeof incomplete {
+    const end = this.#data.indexOf(byte.cr, this.#at);
+    if ((end === -1 ? this.#data.length : end) - this.#at > this.bounds.lineBytesMax) {
+      throw new RespFault(`a line of more than ${this.bounds.lineBytesMax} bytes`);
+    }
+    if (end === -1 || end + 1 >= this.#data.length) return incomplete;
+    if (this.#data[end + 1] !== byte.lf) throw new RespFault("a line that does not end in CR LF");
+    const text = this.#data.toString("utf8", this.#at, end);
+    this.#at = end + 2;
+    return text;
+  }
+
+  /** The integer up to the end of the line; the common ones without making a text of them. */
+  #integer(): number | bigint | typeof incomplete {
+    const data = this.#data;
+    let at = this.#at;
+    const isNegative = data[at] === byte.minus;
+    if (isNegative) at++;
+    const first = at;
+    let value = 0;
+    for (let digit = data[at]; digit !== undefined && digit >= byte.zero && digit <= byte.nine; digit = data[at]) {
+      value = value * 10 + (digit - byte.zero);
+      if (++at - first > 15) return this.#longInteger();
+    }
+    if (at + 1 >= data.length) {
+      if (at < data.length && data[at] !== byte.cr) throw new RespFault("a number that is none");
+      return incomplete;
+    }
+    if (at === first || data[at] !== byte.cr || data[at + 1] !== byte.lf) throw new RespFault("a number that is none");
+    this.#at = at + 2;
+    return isNegative ? -value : value;
+  }
+
+  #longInteger(): number | bigint | typeof incomplete {
+    const line = this.#line();
+    if (line === incomplete) return incomplete;
+    if (!/^-?\d{1,19}$/.test(line)) throw new RespFault("a number that is none");
+    const value = Number(line);
+    return Number.isSafeInteger(value) ? value : BigInt(line);
+  }
+
+  #double(): number | typeof incomplete {
+    const line = this.#line();
+    if (line === incomplete) return incomplete;
+    if (line === "inf") return Number.POSITIVE_INFINITY;
+    if (line === "-inf") return Number.NEGATIVE_INFINITY;
+    if (line === "nan") return Number.NaN;
+    if (!/^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?$/.test(line)) throw new RespFault("a double that is none");
+    return Number(line);
+  }
+
+  #bulk(): Buffer | null | typeof incomplete {
+    const header = this.#at;
+    const length = this.#integer();
+    if (length === incomplete) return incomplete;
+    if (length === -1) return null;
+    if (length < 0 || length > this.bounds.bulkBytesMax) throw new RespFault(`a bulk string of ${length} bytes`);
+    const end = this.#at + Number(length);
+    if (end + 2 > this.#data.length) {
+      this.#needed = end + 2 - header + 1;
+      return incomplete;
+    }
+    if (this.#data[end] !== byte.cr || this.#data[end + 1] !== byte.lf) {
+      throw new RespFault("a bulk string that does not end in CR LF");
+    }
+    const bytes = this.#data.subarray(this.#at, end);
+    this.#at = end + 2;
+    return bytes;
+  }
+
+  /** Opens an array of so many elements; one without any is a value. */
+  #open(kind: Frame["kind"], perEntry: number): Reply | typeof incomplete | undefined {
+    const length = this.#integer();
+    if (length === incomplete) return incomplete;
+    if (length === -1 && kind === "array") return null;
+    const elements = Number(length) * perEntry;
+    this.#elements += elements;
+    if (length < 0 || this.#elements > this.bounds.elementsMax) throw new RespFault(`an array of ${length} elements`);
+    if (this.#frames.length >= this.bounds.depthMax) throw new RespFault("arrays nested too deeply");
+    if (elements === 0) {
+      if (kind === "array") return [];
+      if (kind === "push") throw new RespFault("a push without content");
+      return undefined;
+    }
+    this.#frames.push({ items: [], left: elements, kind });
+    return undefined;
+  }
+}

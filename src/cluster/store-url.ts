@@ -1,0 +1,78 @@
+/** The address of a cluster as operators write it: `valkey://user:password@host:port,host:port`. */
+import type { NodeAddress } from "./slots.js";
+
+export interface StoreUrl {
+  readonly isTls: boolean;
+  /** Nodes to begin with; the cluster names the others. */
+  readonly seeds: readonly NodeAddress[];
+  readonly user?: string;
+  readonly password?: string;
+}
+
+const schemes: Readonly<Record<string, boolean>> = { valkey: false, redis: false, valkeys: true, rediss: true };
+const defaultPort = 6379;
+const seedsMax = 64;
+
+/**
+ * The parts of a store's URL, or what is wrong with it in one line. `valkey` and `redis` are the same, `valkeys` and `rediss` use TLS; the
+ * password is the last part of what stands before the last `@`, percent-encoded where it has `%`, `/` or `,`. Faults never repeat any of the
+ * text: a mistyped URL may have its password anywhere.
+ */
+export function parseStoreUrl(text: string): StoreUrl | { readonly fault: string } {
+  const scheme = /^([a-z]+):\/\//.exec(text)?.[1] ?? "";
+  const isTls = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
+  if (isTls === undefined) {
+    return { fault: "must begin with valkey://, valkeys:// (TLS), redis:// or rediss:// (TLS)" };
+  }
+  const rest = text.slice(scheme.length + 3);
+  const at = rest.lastIndexOf("@");
+  const credentials = parseCredentials(at === -1 ? undefined : rest.slice(0, at));
+  if ("fault" in credentials) return credentials;
+  const [, hosts = "", path = ""] = /^([^/?#]*)(.*)$/s.exec(rest.slice(at + 1)) ?? [];
+  if (!["", "/", "/0"].includes(path)) {
+    return {
+      fault: "must end after the last host and port: a cluster has one database, and there are no options in it",
+    };
+  }
+  const seeds: NodeAddress[] = [];
+  const names = hosts.split(",");
+  if (names.length > seedsMax) return { fault: `names more than ${seedsMax} nodes; some three are enough` };
+  for (const [index, name] of names.entries()) {
+    const seed = parseSeed(name);
+    if (typeof seed !== "string") return { fault: `node ${index + 1}: ${seed.fault}` };
+    seeds.push(seed);
+  }
+  return { isTls, seeds: [...new Set(seeds)], ...credentials };
+}
+
+/** The URL without user and password, for logs. */
+export function describeStoreUrl({ isTls, seeds }: StoreUrl): string {
+  return `${isTls ? "valkeys" : "valkey"}://${seeds.map(bracketed).join(",")}`;
+}
+
+function bracketed(address: NodeAddress): string {
+  const colon = address.lastIndexOf(":");
+  const host = address.slice(0, colon);
+  return host.includes(":") ? `[${host}]${address.slice(colon)}` : address;
+}
+
+function parseCredentials(text: string | undefined): { user?: string; password?: string } | { fault: string } {
+  if (text === undefined) return {};
+  const colon = text.indexOf(":");
+  try {
+    const user = decodeURIComponent(colon === -1 ? text : text.slice(0, colon));
+    const password = colon === -1 ? "" : decodeURIComponent(text.slice(colon + 1));
+    return { ...(user === "" ? {} : { user }), ...(password === "" ? {} : { password }) };
+  } catch {
+    return { fault: "user and password must be percent-encoded: write % as %25, / as %2F, @ as %40" };
+  }
+}
+
+function parseSeed(text: string): NodeAddress | { fault: string } {
+  const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9_.-]+))(?::(.*))?$/s.exec(text);
+  if (parts === null) return { fault: "must be host:port, with IPv6 addresses in brackets" };
+  const [, address, name, digits] = parts;
+  const port = digits === undefined ? defaultPort : /^\d{1,5}$/.test(digits) ? Number(digits) : 0;
+  if (port < 1 || port > 65_535) return { fault: "its port must be a number from 1 to 65535" };
+  return `${address ?? name}:${port}`;
+}

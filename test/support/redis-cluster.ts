@@ -1,0 +1,398 @@
+/**
+ * A real cluster of `redis-server` processes on loopback, for tests to kill, freeze, restart and reshard. It ends with the test. Its own
+ * commands go over plain sockets, so that it does not depend on the client that is tested.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { connect as connectTcp, type Socket } from "node:net";
+import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
+import type { Test } from "tap";
+import { RespEncoder } from "../../src/cluster/resp-encoder.js";
+import { ErrorReply, type Reply, RespParser } from "../../src/cluster/resp-parser.js";
+import { freePort } from "./process.js";
+import { waitUntil } from "./wait-until.js";
+
+const slots = 16_384;
+
+export interface RedisOptions {
+  /** Default 3. */
+  readonly masters?: number;
+  /** Of each master; default 1. */
+  readonly replicas?: number;
+  /** Further settings of every node, as in `redis.conf`: `["maxmemory", "20mb"]`. */
+  readonly settings?: readonly (readonly string[])[];
+  readonly password?: string;
+  /** Paths of a certificate for 127.0.0.1 that is its own authority, and of its key: all nodes speak TLS only. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
+  /** A server of its own, without cluster mode. */
+  readonly isSingle?: boolean;
+  /** Default: `redis-server`. */
+  readonly program?: string;
+}
+
+export interface RedisNode {
+  readonly port: number;
+  /** As the client has it: `127.0.0.1:port`. */
+  readonly address: string;
+  readonly pid: number;
+  /** One command; throws on an error of the server. */
+  ask(...command: (string | Uint8Array)[]): Promise<Reply>;
+  /** `kill -9`. */
+  kill(): Promise<void>;
+  /** SIGSTOP, and SIGCONT. */
+  freeze(): void;
+  thaw(): void;
+  /** Starts it again on its data. */
+  restart(): Promise<void>;
+}
+
+export interface RedisCluster {
+  readonly nodes: readonly RedisNode[];
+  /** `redis://` or `rediss://` with all nodes, and the password if there is one. */
+  readonly url: string;
+  /** The node that is master of a slot as another running one sees it, and the replicas of a master. */
+  masterOf(slot: number): Promise<RedisNode>;
+  replicasOf(master: RedisNode): Promise<RedisNode[]>;
+  /** Once every running node finds the cluster ok, with all slots covered. */
+  waitOk(): Promise<void>;
+  /** A slot on its way, keys still with `from`; `keys` moves some of them, `finish` the others and the slot. */
+  beginMove(slot: number, to: RedisNode): Promise<SlotMove>;
+  /** Moves slots with their keys. */
+  move(slots: readonly number[], to: RedisNode): Promise<void>;
+  /** Another node, a master without slots. */
+  addMaster(): Promise<RedisNode>;
+  stop(): Promise<void>;
+}
+
+export interface SlotMove {
+  readonly from: RedisNode;
+  keys(...keys: string[]): Promise<void>;
+  finish(): Promise<void>;
+}
+
+/** A server, or a cluster of them, that answers. */
+export async function startRedis(t: Test, options: RedisOptions = {}): Promise<RedisCluster> {
+  const { masters = 3, replicas = 1, isSingle = false } = options;
+  const folder = t.testdir();
+  const nodes: StartedNode[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(nodes.map((node) => node.kill()));
+  };
+  t.teardown(stop);
+  // When the test ends by a fault of its own too.
+  const killAll = (): void => {
+    for (const node of nodes) node.signal("SIGKILL");
+  };
+  process.on("exit", killAll);
+  t.teardown(() => process.off("exit", killAll));
+  const ports = new Set<number>();
+  const ownPort = async (): Promise<number> => {
+    const port = await freePort();
+    if (ports.has(port)) return ownPort();
+    ports.add(port);
+    return port;
+  };
+  const add = async (): Promise<StartedNode> => {
+    const own = [await ownPort(), await ownPort()] as const;
+    const node = new StartedNode(join(folder, String(nodes.length)), ...own, options);
+    nodes.push(node);
+    await node.restart();
+    return node;
+  };
+  const cluster = new StartedCluster(nodes, options, add, stop);
+  await Promise.all(Array.from({ length: isSingle ? 1 : masters * (replicas + 1) }, add));
+  if (!isSingle) await cluster.form(masters, replicas);
+  return cluster;
+}
+
+class StartedNode implements RedisNode {
+  readonly address: string;
+  id = "";
+  #child: ChildProcess | undefined;
+  #connection: Promise<Asker> | undefined;
+
+  constructor(
+    private readonly folder: string,
+    readonly port: number,
+    readonly busPort: number,
+    private readonly options: RedisOptions,
+  ) {
+    this.address = `127.0.0.1:${port}`;
+    mkdirSync(folder, { recursive: true });
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined;
+  }
+
+  async ask(...command: (string | Uint8Array)[]): Promise<Reply> {
+    this.#connection ??= openAsker(this.port, this.options);
+    try {
+      return await (await this.#connection)(command);
+    } catch (error) {
+      if (!(error instanceof RedisFault)) this.#connection = undefined;
+      throw error;
+    }
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    this.#child = undefined;
+    this.#connection = undefined;
+    const over = once(child, "exit");
+    child.kill("SIGKILL");
+    await over;
+  }
+
+  freeze(): void {
+    this.signal("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.signal("SIGCONT");
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  async restart(): Promise<void> {
+    const child = spawn(this.options.program ?? "redis-server", this.#settings().flat(), { stdio: "ignore" });
+    this.#child = child;
+    let fault: string | undefined;
+    child.on("error", (error) => {
+      fault = error.message;
+    });
+    child.on("exit", (code) => {
+      if (this.#child === child) fault = `exit ${code}: ${this.#log()}`;
+    });
+    const answer = await waitUntil(
+      () => this.ask("PING").catch((error: Error) => error),
+      (seen) => seen === "PONG" || fault !== undefined,
+    );
+    if (answer !== "PONG") throw new Error(`redis-server does not start: ${fault ?? answer} ${this.#log()}`);
+    if (this.options.isSingle !== true) this.id = String(await this.ask("CLUSTER", "MYID"));
+  }
+
+  #settings(): string[][] {
+    const { tls, password, isSingle, settings = [] } = this.options;
+    const port = String(this.port);
+    return [
+      ["--bind", "127.0.0.1"],
+      ...(tls === undefined
+        ? [["--port", port]]
+        : [
+            ["--port", "0"],
+            ["--tls-port", port],
+          ]),
+      ...(tls === undefined
+        ? []
+        : [
+            ["--tls-cert-file", tls.certificate],
+            ["--tls-key-file", tls.key],
+            ["--tls-ca-cert-file", tls.certificate],
+            ["--tls-auth-clients", "no"],
+            ["--tls-cluster", "yes"],
+            ["--tls-replication", "yes"],
+          ]),
+      ...(isSingle === true
+        ? []
+        : [
+            ["--cluster-enabled", "yes"],
+            ["--cluster-port", String(this.busPort)],
+            ["--cluster-node-timeout", "2000"],
+            ["--cluster-config-file", "nodes.conf"],
+          ]),
+      ...(password === undefined
+        ? []
+        : [
+            ["--requirepass", password],
+            ["--masterauth", password],
+          ]),
+      ["--dir", this.folder],
+      ["--logfile", join(this.folder, "log")],
+      ["--save", ""],
+      ["--appendonly", "yes"],
+      ["--appendfsync", "everysec"],
+      ["--maxmemory-policy", "noeviction"],
+      ["--repl-diskless-sync-delay", "0"],
+      ...settings.map(([name, ...values]) => [`--${name}`, ...values]),
+    ];
+  }
+
+  #log(): string {
+    try {
+      return readFileSync(join(this.folder, "log"), "utf8").slice(-1000);
+    } catch {
+      return "(no log)";
+    }
+  }
+}
+
+class StartedCluster implements RedisCluster {
+  constructor(
+    readonly nodes: readonly StartedNode[],
+    private readonly options: RedisOptions,
+    private readonly add: () => Promise<StartedNode>,
+    readonly stop: () => Promise<void>,
+  ) {}
+
+  get url(): string {
+    const { tls, password } = this.options;
+    const credentials = password === undefined ? "" : `:${encodeURIComponent(password)}@`;
+    return `${tls === undefined ? "redis" : "rediss"}://${credentials}${this.nodes.map(({ address }) => address).join(",")}`;
+  }
+
+  /** Makes one cluster of the nodes: the first ones become masters. */
+  async form(masters: number, replicas: number): Promise<void> {
+    const { nodes } = this;
+    await Promise.all(nodes.map((node, index) => node.ask("CLUSTER", "SET-CONFIG-EPOCH", String(index + 1))));
+    await this.#meet(nodes);
+    const heads = nodes.slice(0, masters);
+    await Promise.all(
+      heads.map((node, index) => {
+        const from = Math.floor((index * slots) / masters);
+        const to = Math.floor(((index + 1) * slots) / masters) - 1;
+        return node.ask("CLUSTER", "ADDSLOTSRANGE", String(from), String(to));
+      }),
+    );
+    await Promise.all(
+      nodes.slice(masters).map((node, index) => node.ask("CLUSTER", "REPLICATE", heads[index % masters]!.id)),
+    );
+    await this.waitOk();
+    for (const head of heads) {
+      await waitUntil(
+        async () => String(await head.ask("INFO", "replication")),
+        (info) => (info.match(/state=online/g) ?? []).length === replicas,
+      );
+    }
+  }
+
+  async masterOf(slot: number): Promise<RedisNode> {
+    const find = async (): Promise<StartedNode | undefined> => {
+      const rows = (await this.#running()[0]!.ask("CLUSTER", "SLOTS")) as [number, number, [string, number]][];
+      const port = rows.find(([from, to]) => slot >= from && slot <= to)?.[2][1];
+      return this.nodes.find((node) => node.port === port);
+    };
+    return (await waitUntil(find, (node) => node !== undefined))!;
+  }
+
+  async replicasOf(master: RedisNode): Promise<RedisNode[]> {
+    const rows = String(await master.ask("CLUSTER", "REPLICAS", this.#idOf(master)));
+    return this.nodes.filter(({ id }) => rows.split("\n").some((row) => row.startsWith(id)));
+  }
+
+  async waitOk(): Promise<void> {
+    await Promise.all(
+      this.#running().map((node) =>
+        waitUntil(
+          () => node.ask("CLUSTER", "INFO").then(String, String),
+          (info) => info.includes("cluster_state:ok") && info.includes(`cluster_slots_ok:${slots}`),
+        ),
+      ),
+    );
+  }
+
+  async beginMove(slot: number, to: RedisNode): Promise<SlotMove> {
+    const from = await this.masterOf(slot);
+    const number = String(slot);
+    await to.ask("CLUSTER", "SETSLOT", number, "IMPORTING", this.#idOf(from));
+    await from.ask("CLUSTER", "SETSLOT", number, "MIGRATING", this.#idOf(to));
+    const { password } = this.options;
+    const auth = password === undefined ? [] : ["AUTH", password];
+    const keys = async (...keys: string[]): Promise<void> => {
+      await from.ask("MIGRATE", "127.0.0.1", String(to.port), "", "0", "5000", "REPLACE", ...auth, "KEYS", ...keys);
+    };
+    const finish = async (): Promise<void> => {
+      for (;;) {
+        const left = (await from.ask("CLUSTER", "GETKEYSINSLOT", number, "100")) as Buffer[];
+        if (left.length === 0) break;
+        await keys(...left.map(String));
+      }
+      const owner = this.#idOf(to);
+      // The new owner first: a fault in between leaves the slot with somebody.
+      await to.ask("CLUSTER", "SETSLOT", number, "NODE", owner);
+      await from.ask("CLUSTER", "SETSLOT", number, "NODE", owner);
+    };
+    return { from, keys, finish };
+  }
+
+  async move(slots: readonly number[], to: RedisNode): Promise<void> {
+    for (const slot of slots) await (await this.beginMove(slot, to)).finish();
+  }
+
+  async addMaster(): Promise<RedisNode> {
+    const node = await this.add();
+    await this.#meet([node, ...this.#running().filter((each) => each !== node)]);
+    return node;
+  }
+
+  /** Introduces everyone to everyone, which is faster than letting them gossip. */
+  async #meet(nodes: readonly StartedNode[]): Promise<void> {
+    for (const [index, node] of nodes.entries()) {
+      for (const other of nodes.slice(index + 1)) {
+        await node.ask("CLUSTER", "MEET", "127.0.0.1", String(other.port), String(other.busPort));
+      }
+    }
+    await Promise.all(
+      nodes.map((node) =>
+        waitUntil(
+          async () => String(await node.ask("CLUSTER", "NODES")),
+          (rows) =>
+            nodes.every(({ id }) => new RegExp(`^${id} .* connected`, "m").test(rows)) && !rows.includes("handshake"),
+        ),
+      ),
+    );
+  }
+
+  #running(): StartedNode[] {
+    return this.nodes.filter(({ isRunning }) => isRunning);
+  }
+
+  #idOf(node: RedisNode): string {
+    return (node as StartedNode).id;
+  }
+}
+
+/** An error that the server answered. */
+class RedisFault extends Error {}
+
+type Asker = (command: readonly (string | Uint8Array)[]) => Promise<Reply>;
+
+async function openAsker(port: number, { tls, password }: RedisOptions): Promise<Asker> {
+  const waiting: { done: (reply: Reply) => void; failed: (error: Error) => void }[] = [];
+  const encoder = new RespEncoder();
+  const socket: Socket =
+    tls === undefined
+      ? connectTcp({ host: "127.0.0.1", port })
+      : connectTls({ host: "127.0.0.1", port, ca: readFileSync(tls.certificate) });
+  socket.unref();
+  const parser = new RespParser((reply) => {
+    const { done, failed } = waiting.shift()!;
+    if (reply instanceof ErrorReply) failed(new RedisFault(reply.message));
+    else done(reply);
+  });
+  socket.on("data", (chunk: Buffer) => parser.write(chunk));
+  const lost = (error: Error): void => {
+    for (const { failed } of waiting.splice(0)) failed(error);
+  };
+  socket.on("error", lost).on("close", () => lost(new Error("the node closed the connection")));
+  await once(socket, tls === undefined ? "connect" : "secureConnect");
+  const ask: Asker = (command) =>
+    new Promise((done, failed) => {
+      if (socket.destroyed) return failed(new Error("the node closed the connection"));
+      waiting.push({ done, failed });
+      encoder.add(command);
+      socket.write(encoder.take());
+      encoder.release(false);
+    });
+  if (password !== undefined) await ask(["AUTH", password]);
+  return ask;
+}
