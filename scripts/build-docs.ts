@@ -22,6 +22,7 @@ const menu = {
     ["challenge", "Challenge"],
     ["rules", "Rules"],
     ["tuning", "Tuning"],
+    ["analysis", "Find sessions"],
   ],
   Operate: [
     ["operations", "Operations"],

@@ -240,6 +240,18 @@ export const limits = {
   ruleTestSliceSessions: 10,
   /** Tokens of matched sessions that `rules/test` shows. */
   ruleTestSampleMax: 10,
+  /**
+   * Stored sessions that one `sessions/query` scans at most, of a time that has more an even sample; 15 to 30 us of CPU each. Rules that each of
+   * them is asked where it groups by action or rule: with more rules it scans as many sessions fewer.
+   */
+  sessionQueryMax: 20_000,
+  sessionQueryRules: 100,
+  /** Values of each dimension that `sessions/query` shows: most, and when it is not said. Bars of its chart at most. */
+  sessionQueryTopMax: 100,
+  sessionQueryTopDefault: 10,
+  sessionQueryBarsMax: 100,
+  /** Days that `sessions/query` goes back in one answer: more than sessions are kept by default. */
+  sessionQueryDaysMax: 400,
   /** Buckets of one `stats` answer: a month of hours, two years of days; 200 KiB. */
   statsBucketsMax: 750,
   /** Hours of `stats` read from one environment before the clock is looked at: one to two milliseconds. */

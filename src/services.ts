@@ -39,6 +39,7 @@ import { requestScoringRoutes } from "./http/handlers/control-plane/request-scor
 import { ruleTestRoute } from "./http/handlers/control-plane/rule-test.js";
 import { ruleRoutes } from "./http/handlers/control-plane/rules.js";
 import { scoringRoutes } from "./http/handlers/control-plane/scoring.js";
+import { sessionQueryRoute } from "./http/handlers/control-plane/session-query.js";
 import { sessionRoutes } from "./http/handlers/control-plane/sessions.js";
 import { signedAgentsRoute } from "./http/handlers/control-plane/signed-agents.js";
 import { statsRoute } from "./http/handlers/control-plane/stats.js";
@@ -293,6 +294,15 @@ export function buildServices(
     ...ruleRoutes(rules),
     ...accountRoutes(),
     ...sessionRoutes({ sessions, work, now }),
+    sessionQueryRoute({
+      store,
+      addresses,
+      rulesOf: (project) => rules.ready(project),
+      declaredBotOf: (userAgent) => declaredBots().of(userAgent)?.name,
+      work,
+      meter: meters.backtests,
+      now,
+    }),
     trailRoute({ sessions, trails }),
     blockRoute({ blocks, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),

@@ -21,6 +21,7 @@ import type { Role } from "./entities.js";
 import type { EventType, IngestAnswer, IngestBatch } from "./events.js";
 import type { EngineName } from "./evidence.js";
 import type { VerdictBody } from "./judged-request.js";
+import type { SessionQueryAnswer, SessionQueryBody } from "./session-query.js";
 import type { SignedAgent } from "./signed-agents.js";
 import type { PointKind } from "./trail.js";
 import type { Action, Band, LoggedInPolicy, RequestVerdict, SignedAgentPolicy, Verdict } from "./verdict.js";
@@ -339,6 +340,8 @@ export interface RuleTestAnswer {
   by_band: BandCounts;
   /** Tokens of matched sessions, the latest first. */
   sample: SessionToken[] & tags.MaxItems<10>;
+  /** Fields of the expression that stored sessions don't have: a comparison with them is false. */
+  unavailable_fields: string[];
 }
 
 /** A row of the public catalogue of detections. */
@@ -461,6 +464,7 @@ export interface ApiTypes {
   RuleBody: RuleBody;
   RuleChangeBody: RuleChangeBody;
   RuleTestBody: RuleTestBody;
+  SessionQueryBody: SessionQueryBody;
   TokenBody: TokenBody;
   ErrorAnswer: ErrorAnswer;
   IngestAnswer: IngestAnswer;
@@ -482,6 +486,7 @@ export interface ApiTypes {
   RuleAnswer: RuleAnswer;
   SessionsAnswer: SessionsAnswer;
   SessionAnswer: SessionAnswer;
+  SessionQueryAnswer: SessionQueryAnswer;
   TrailAnswer: TrailAnswer;
   BlocksAnswer: BlocksAnswer;
   StatsAnswer: StatsAnswer;

@@ -14,6 +14,7 @@ import type {
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
 import type { RulesFile } from "./rules-file.js";
+import type { SessionQueryBody } from "./session-query.js";
 import type { Trail } from "./trail.js";
 
 /** Where and why a value does not fit its type: `path` as in `events[3].payload.x`, `expected` as a TypeScript type. */
@@ -46,6 +47,7 @@ const validators = {
   rule: typia.createValidate<RuleBody>(),
   ruleChange: typia.createValidate<RuleChangeBody>(),
   ruleTest: typia.createValidate<RuleTestBody>(),
+  sessionQuery: typia.createValidate<SessionQueryBody>(),
   rulesFile: typia.createValidateEquals<RulesFile>(),
   token: typia.createValidate<TokenBody>(),
 };
@@ -66,6 +68,7 @@ export const checkRule = (value: unknown): Checked<RuleBody> => check(validators
 export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange(value));
 export const checkRulesFile = (value: unknown): Checked<RulesFile> => check(validators.rulesFile(value));
 export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest(value));
+export const checkSessionQuery = (value: unknown): Checked<SessionQueryBody> => check(validators.sessionQuery(value));
 export const checkToken = (value: unknown): Checked<TokenBody> => check(validators.token(value));
 
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */

@@ -10,6 +10,7 @@ import { limits } from "../limits.js";
 import type { Slices } from "../long-work.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
+import { unavailableFields } from "../rules/fields.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
 import { type NamedRule, resolve } from "../verdict/resolve.js";
@@ -31,6 +32,8 @@ export interface RuleBacktest {
   readonly byBand: Record<Band, number>;
   /** Tokens of the latest matched sessions. */
   readonly sample: readonly string[];
+  /** Fields of the expression that stored sessions don't have. */
+  readonly unavailableFields: readonly string[];
 }
 
 /** A count of 0 for each name. */
@@ -87,7 +90,7 @@ export async function backtestRule(
   try {
     const backtest = await evaluate(services, project, rule, scope, slices, nowMs);
     services.meter.ended(backtest === null ? "aborted" : "done");
-    return backtest;
+    return backtest === null ? null : { ...backtest, unavailableFields: unavailableFields(compiled.ast) };
   } finally {
     unlock();
   }
@@ -100,7 +103,7 @@ async function evaluate(
   { sessionsMax, hours }: BacktestScope,
   slices: Slices,
   nowMs: number,
-): Promise<RuleBacktest | null> {
+): Promise<Omit<RuleBacktest, "unavailableFields"> | null> {
   const byAction = zeros(actions);
   const byBand = zeros(bands);
   const sample: string[] = [];

@@ -47,6 +47,16 @@ export async function sessionPage(
   return { rows, nextCursor: found.length > limit ? writePosition(found[limit - 1]!) : null };
 }
 
+/** Before the latest session that began before `untilMs`; its second and the next, to which a token may belong, are read whole. */
+export function positionAt(untilMs: number): LogPosition {
+  return { firstSeenMs: Number.MAX_SAFE_INTEGER, token: endOfSecond(earliestToken(untilMs + 1000)) };
+}
+
+/** Whether a session at this position, and so all further ones of the log, began before `fromMs`. */
+export function isBeyond({ token }: LogPosition, fromMs: number): boolean {
+  return token.readUInt32BE(0) < Math.floor(fromMs / 1000);
+}
+
 /** The session at a position; null when it has been erased meanwhile. */
 export function sessionAt(store: Store, projectId: number, { token }: LogPosition): StoredSession | null {
   const { sessions } = sessionStoreOf(store, token);
@@ -156,6 +166,7 @@ export async function sampleOfSessions(
   untilMs: number,
   count: number,
   work: Slices,
+  isUntilNow = true,
 ): Promise<LogPosition[] | null> {
   const ofSlice = limits.ruleTestSliceSessions;
   const slices = Math.ceil(count / ofSlice);
@@ -166,7 +177,7 @@ export async function sampleOfSessions(
     const firstSeenMs = fromMs + slice * sliceMs;
     const start = sessionKey(projectId, earliestToken(firstSeenMs));
     // The latest slice is open: a token may lie ahead of the contact that it was minted for.
-    const isLatest = slice === slices - 1;
+    const isLatest = isUntilNow && slice === slices - 1;
     const end = isLatest ? sessionRange(projectId).end : sessionKey(projectId, earliestToken(firstSeenMs + sliceMs));
     // Each slice begins with another environment, so that all come up where one has enough.
     const parts = store.sessionStores;
@@ -195,13 +206,15 @@ function endOfSecond(token: Buffer): Buffer {
   return end;
 }
 
-function writePosition({ firstSeenMs, token }: LogPosition): string {
+/** As a cursor. */
+export function writePosition({ firstSeenMs, token }: LogPosition): string {
   const time = Buffer.alloc(timeBytes);
   time.writeUIntBE(firstSeenMs, 0, timeBytes);
   return encodeCursor("s", Buffer.concat([time, token]));
 }
 
-function readPosition(cursor: string): LogPosition | null {
+/** Null for text that is no cursor of this log. */
+export function readPosition(cursor: string): LogPosition | null {
   const position = decodeCursor("s", cursor, timeBytes + tokenBytes);
   if (position === null) return null;
   return { firstSeenMs: position.readUIntBE(0, timeBytes), token: position.subarray(timeBytes) };

@@ -292,12 +292,20 @@ const rows: readonly Row[] = [
     "Computed verdicts whose last rules were not asked, because those before them cost too much.",
     service("verdictsOverRuleBudget"),
   ),
-  counter("verdictd_backtests_total", "Backtests of draft rules by how they ended.", ({ services }) => [
-    { labels: { result: "done" }, value: services.get("backtestsDone") },
-    { labels: { result: "aborted" }, value: services.get("backtestsAborted") },
-    { labels: { result: "refused" }, value: services.get("backtestsRefused") },
-  ]),
-  counter("verdictd_backtest_sessions_total", "Stored sessions evaluated by backtests.", service("backtestSessions")),
+  counter(
+    "verdictd_backtests_total",
+    "Backtests of draft rules and queries of stored sessions by how they ended.",
+    ({ services }) => [
+      { labels: { result: "done" }, value: services.get("backtestsDone") },
+      { labels: { result: "aborted" }, value: services.get("backtestsAborted") },
+      { labels: { result: "refused" }, value: services.get("backtestsRefused") },
+    ],
+  ),
+  counter(
+    "verdictd_backtest_sessions_total",
+    "Stored sessions evaluated by backtests and queries.",
+    service("backtestSessions"),
+  ),
   counter(
     "verdictd_challenges_total",
     "Challenges of verdictd's own by project, rule (0: of none, or beside one that counts) and result; beyond 256 pairs a thread as project 0.",

@@ -5,6 +5,7 @@
 import { botCategories } from "../contract/bot-categories.js";
 import { bands } from "../contract/verdict.js";
 import type { Address } from "./address.js";
+import type { Expression } from "./ast.js";
 import type { RuleInput } from "./input.js";
 
 interface FieldRow<Type extends string, Value> {
@@ -282,12 +283,28 @@ export const fields: readonly Field[] = [
   ...requestFields.map((field) => ({ ...field, meaning: `${field.meaning}; only where requests are judged` })),
 ];
 
-/** Names of the fields that only a judged request has; a backtest takes them as missing. */
+/** Names of the fields that only a judged request has. */
 export const requestFieldNames: ReadonlySet<string> = new Set(requestFields.map(({ name }) => name));
+
+/** Names of the fields that no stored session has: backtests and queries take them as missing. */
+const unstoredFieldNames: ReadonlySet<string> = new Set(["method", ...requestFieldNames]);
 
 const byName: ReadonlyMap<string, Field> = new Map(fields.map((field) => [field.name, field]));
 
 /** The field of that exact name, or undefined; names inherited by objects (`constructor`) are no fields. */
 export function fieldOf(name: string): Field | undefined {
   return byName.get(name);
+}
+
+/** The fields of an expression that no stored session has, each once, in the order of the expression. */
+export function unavailableFields(expression: Expression): string[] {
+  const names = new Set<string>();
+  const visit = (node: Expression): void => {
+    if (node.type === "cmp") {
+      if (unstoredFieldNames.has(node.field)) names.add(node.field);
+    } else if (node.type === "not") visit(node.node);
+    else for (const each of node.nodes) visit(each);
+  };
+  visit(expression);
+  return [...names];
 }

@@ -117,6 +117,20 @@ export function decide(input: DecideInput): Decision | null {
   return { finding: finding(enforced, because), rule, logged, blocked, isOverBudget };
 }
 
+/**
+ * What rules are asked about, whatever guards would decide before them; null where no rule is asked, since nothing is known. For queries
+ * of stored sessions: a verdict takes `decide`.
+ */
+export function ruleInput(input: DecideInput): RuleInput | null {
+  const { part, request, project, verifiedBot } = input;
+  const scored = scoredOf(part, request);
+  const proved: ProvedBot | null = request?.signedAgent ?? verifiedBot;
+  if (scored === null && proved === null) return null;
+  const known = scored ?? unscored;
+  const band = proved === null ? bandOf(known.engineScores, known.score, project.likelyBotThreshold) : "verified";
+  return new RuleInput(ruleFacts(input, known, band, proved, clearanceFor(input)));
+}
+
 /** What engines said, of a session, a request or both. */
 interface Scored extends Pick<VerdictPart, "engineScores" | "score"> {
   readonly detectionIds: readonly number[];

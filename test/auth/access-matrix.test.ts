@@ -46,6 +46,7 @@ const expected: Readonly<Record<string, Access>> = {
   [`GET ${P}/scoring`]: "read",
   [`GET ${P}/sessions`]: "read",
   [`GET ${P}/sessions/:session_token`]: "read",
+  [`POST ${P}/sessions/query`]: "read",
   [`GET ${P}/sessions/:session_token/trail`]: "read",
   [`GET ${P}/blocks`]: "read",
   [`GET ${P}/stats`]: "read",
@@ -96,6 +97,7 @@ const attacks: Readonly<Record<string, object>> = {
   [`PUT ${P}/request-scoring`]: { enabled: true },
   [`PUT ${P}/challenge`]: { enabled: false },
   [`POST ${P}/rules/test`]: { expression: "score < 100", action: "block" },
+  [`POST ${P}/sessions/query`]: { expression: "score < 100" },
   "POST /v1/tokens": { abilities: ["*"] },
 };
 

@@ -1,9 +1,13 @@
-/** Which sessions a backtest takes: those that began in a time, all of them or an even sample of it. */
+/** Which sessions a backtest and a query take: those that began in a time, all of them or an even sample of it. */
 import t from "tap";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
+import { defaultBotSettings } from "../../src/control-plane/projects.js";
+import { querySessions } from "../../src/control-plane/session-query.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
+import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { LongWork } from "../../src/long-work.js";
+import { hourOf } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/store.js";
 import { putSession } from "../support/stored-session.js";
 
@@ -14,6 +18,27 @@ const day = { fromMs: untilMs - 24 * hourMs, untilMs };
 const store = openStore(t.testdir());
 t.teardown(() => store.close());
 const sessions = new Sessions(store);
+
+/** That a query of project 7 takes. */
+const services = {
+  store,
+  addresses: { networkOf: () => ({ country: undefined, asn: undefined, asName: undefined }), listsOf: () => [] },
+  rulesOf: () => [],
+  declaredBotOf: () => undefined,
+  meter: { evaluated: () => {}, ended: () => {} },
+};
+const project = {
+  id: 7,
+  accountId: 1,
+  name: "",
+  siteKey: null,
+  privateKeyHash: null,
+  createdAt: "",
+  botSettings: defaultBotSettings,
+  likelyBotThreshold: 30,
+  settingsRevision: 1,
+  rulesRevision: 1,
+};
 
 let puts = 0;
 
@@ -99,3 +124,48 @@ t.test("other work has its turn whenever a slice is used up, between any two ses
   t.equal(visits, 30);
   t.ok(turns >= visits, `${turns} turns of the event loop`);
 });
+
+t.test(
+  "a query counts all sessions of the time, or of more than it may scan an even sample by their number",
+  async (t) => {
+    // In each of the first three hours ten times as many as in the others.
+    const perHour = Array.from({ length: 24 }, (_, hour) => (hour < 3 ? 6000 : 600));
+    for (const [hour, count] of perHour.entries()) put(7, spread(count, hour, hour + 1));
+    store.root.transactionSync(() => {
+      for (const [hour, count] of perHour.entries())
+        store.traffic.putSync([7, hourOf(untilMs) - 1 - hour], {
+          events: 0,
+          sessions: count,
+          verdicts: {},
+          actions: {},
+        });
+    });
+    const total = perHour.reduce((sum, count) => sum + count, 0);
+    const ask = async (span: { fromMs: number; untilMs: number }, isAborted = () => false) => {
+      const query = { ...span, expressionSource: "", groupBy: [], top: 10, limit: 10, cursor: null };
+      const found = await querySessions(services, project, query, new LongWork().begin(isAborted), untilMs);
+      if (found instanceof Refusal) throw new Error(found.message);
+      return found;
+    };
+    const day24 = (await ask(day))!;
+    t.match(day24, { isSample: true, counts: { total } });
+    t.ok(
+      day24.scanned > limits.sessionQueryMax * 0.95 && day24.scanned <= limits.sessionQueryMax * 1.02,
+      `${day24.scanned}`,
+    );
+    t.equal(day24.matched, day24.scanned);
+    const bars = day24.counts!.bars;
+    const inHours = (from: number, until: number) =>
+      bars
+        .filter(({ startMs }) => startMs < untilMs - from * hourMs && startMs >= untilMs - until * hourMs)
+        .reduce((sum, { verdicts }) => sum + Object.values(verdicts).reduce((all, each) => all + each, 0), 0);
+    const ratio = inHours(0, 3) / inHours(3, 6);
+    t.ok(ratio > 9 && ratio < 11, `busy hours count as much as they had sessions: ${ratio}`);
+    const rows = day24.rows.map(({ part }) => part.firstSeenMs);
+    t.equal(rows.length, 10);
+    t.ok(Math.min(...rows) > untilMs - hourMs / 100, "the rows are the latest sessions, not those of the sample");
+    const quiet = (await ask({ fromMs: untilMs - 8 * hourMs, untilMs: untilMs - 4 * hourMs }))!;
+    t.match(quiet, { isSample: false, scanned: 2400, matched: 2400, counts: { total: 2400 } });
+    t.equal(await ask(day, () => true), null, "it ends when whoever asked has gone");
+  },
+);

@@ -171,3 +171,11 @@ t.test("the path of rule tests is no rule", async (t) => {
     t.same([status, headers.get("allow")], [405, "POST"], method);
   }
 });
+
+t.test("fields that stored sessions don't have are named", async (t) => {
+  const one = await service.tenant("fields");
+  const gaps = async (expression: string) =>
+    (await test(service, one, { expression, action: "log" })).json.unavailable_fields;
+  t.same(await gaps('score < 30 AND NOT (method == "GET" OR ja4 == "x" OR method == "PUT")'), ["method", "ja4"]);
+  t.same(await gaps('path == "method"'), []);
+});

@@ -3,6 +3,7 @@
  * answer must fit the schema that the document gives for it.
  */
 import t, { type Test } from "tap";
+import { sessionDimensions } from "../../src/contract/session-query.js";
 import { limits } from "../../src/limits.js";
 import { tryLock } from "../../src/store/thread-lock.js";
 import {
@@ -301,6 +302,12 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   const unlock = tryLock(service.server.store, `backtest:${one.account.id}`);
   await asked(409, "post", "/rules/test", "/rules/test", { expression: "score < 30", action: "block" });
   unlock?.();
+  const query = "/sessions/query";
+  await asked(200, "post", query, query, { expression: "score < 30", group_by: [...sessionDimensions], limit: 1 });
+  await asked(422, "post", query, query, { expression: "score <" });
+  const unlockQuery = tryLock(service.server.store, `query:${one.account.id}`);
+  await asked(409, "post", query, query, {});
+  unlockQuery?.();
   await asked(200, "patch", `/rules/${id}`, "/rules/{rule}", { expression: "score < 30" });
   const sessions: { session_token: string }[] = (await asked(200, "get", "/sessions")).json.data;
   for (const { session_token: token } of sessions) {

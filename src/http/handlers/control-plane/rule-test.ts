@@ -47,7 +47,7 @@ async function testRule(services: RuleTestServices, { project, body, isAborted }
   const backtest = await backtestRule(services, project, draft, scope, slices, services.now());
   if (backtest === null) return unread;
   if (backtest instanceof Refusal) return refusal(backtest);
-  const { evaluated, isSample, matched, byAction, byBand, sample } = backtest;
+  const { evaluated, isSample, matched, byAction, byBand, sample, unavailableFields } = backtest;
   const answer: RuleTestAnswer = {
     evaluated,
     ...(hours !== undefined && { is_sample: isSample }),
@@ -55,6 +55,7 @@ async function testRule(services: RuleTestServices, { project, body, isAborted }
     by_action: byAction,
     by_band: byBand,
     sample: [...sample],
+    unavailable_fields: [...unavailableFields],
   };
   return json(200, answer);
 }

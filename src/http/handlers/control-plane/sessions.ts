@@ -71,7 +71,7 @@ async function listSessions(
 }
 
 /** Resolved as a verdict without rules and without a request context: guards and rules decide actions, not bands. */
-function sessionRow(project: Project, { token, part }: StoredSession, nowMs: number): SessionRow {
+export function sessionRow(project: Project, { token, part }: StoredSession, nowMs: number): SessionRow {
   const { verifiedBot } = part;
   const { verdict } = resolve({ part, project, rules: [], context: {}, verifiedBot, meaningOf: () => "", nowMs });
   return {

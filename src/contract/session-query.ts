@@ -1,0 +1,96 @@
+/** Queries of stored sessions (`POST …/sessions/query`): the body, the answer, and by what sessions can be grouped. */
+import type { tags } from "typia";
+import type { BandCounts, LogMeta, SessionRow } from "./api-answers.js";
+import type { Action } from "./verdict.js";
+
+type Count = number & tags.Type<"uint64">;
+type IsoTime = string & tags.Format<"date-time">;
+
+export const sessionDimensions = [
+  "band",
+  "action",
+  "rule",
+  "path",
+  "host",
+  "user_agent",
+  "declared_bot",
+  "country",
+  "as",
+  "network",
+  "address",
+  "detection",
+] as const;
+export type SessionDimension = (typeof sessionDimensions)[number];
+
+/** Sessions that match an expression of the rules language, and their most frequent values. */
+export interface SessionQueryBody {
+  /** Rules language, at most 2000 characters; absent or empty: every session. */
+  expression?: string;
+  /** When the sessions began, ISO-8601. Default: a day before `to`. */
+  from?: string;
+  /** Exclusive. Default: now. */
+  to?: string;
+  /** What to count the matched sessions by. Not with `cursor`. */
+  group_by?: SessionDimension[] & tags.MaxItems<12>;
+  /** Values of each group; default 10. */
+  top?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<100>;
+  /** Sessions of the page; default 50. */
+  limit?: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<100>;
+  /** `next_cursor` of the page before. */
+  cursor?: string;
+}
+
+/** A matched session: what it last reported, and what the rules of now would do with it. */
+export interface QueriedSessionRow extends SessionRow {
+  action: Action;
+  /** The rule behind the action; null: none. */
+  rule_id: (number & tags.Type<"uint32"> & tags.Minimum<1>) | null;
+  path: string | null;
+  host: string | null;
+  ip: string | null;
+  user_agent: string | null;
+}
+
+export interface SessionGroup {
+  by: SessionDimension;
+  /** The most frequent first. */
+  values: {
+    value: string;
+    /** Matched sessions. */
+    sessions: Count;
+    /** What selects them, in the rules language; null where it can't say that. */
+    condition: string | null;
+  }[];
+  /** Values that are not among these. */
+  further_values: Count;
+  /** Matched sessions without any value. */
+  without: Count;
+}
+
+/** Matched sessions over time, by when they began. */
+export interface SessionBars {
+  bar_seconds: Count;
+  /** In order, without gaps. */
+  bars: { at: IsoTime; verdicts: BandCounts }[];
+}
+
+export interface SessionQueryAnswer {
+  /** Matched sessions, the latest first. */
+  data: QueriedSessionRow[];
+  meta: LogMeta;
+  from: IsoTime;
+  to: IsoTime;
+  /** Sessions that the expression was asked about for `matched`, groups and chart; with `cursor` those of this page. */
+  scanned: Count;
+  matched: Count;
+  /** Whether the time has more sessions than were scanned: an even sample of them was, and every count is one of the sample. */
+  is_sample: boolean;
+  /** Sessions that began in the time: counted, or of a sample by the hourly counts; null where those are gone. Absent with `cursor`. */
+  total?: Count | null;
+  /** One for each of `group_by`, in its order. Absent with `cursor`. */
+  groups?: SessionGroup[];
+  /** Absent with `cursor`. */
+  chart?: SessionBars;
+  /** Fields of the expression that stored sessions don't have: a comparison with them is false. */
+  unavailable_fields: string[];
+}

@@ -1,0 +1,69 @@
+/** By what stored sessions can be counted: a dimension is one row, with what a session has of it and the condition that finds it again. */
+import type { VerdictPart } from "../contract/session.js";
+import type { SessionDimension } from "../contract/session-query.js";
+import type { Action, Band } from "../contract/verdict.js";
+import type { Comparison, Expression } from "../rules/ast.js";
+import type { RuleInput } from "../rules/input.js";
+import { formatV4, formatV6, parseV4, parseV6 } from "../verified-bots/address.js";
+import { familyCondition, userAgentFamily } from "./user-agent-family.js";
+
+/** What is known of a session that is counted. */
+export interface CountedSession {
+  readonly part: VerdictPart;
+  readonly band: Band;
+  /** Null: no rule is asked about it. */
+  readonly input: RuleInput | null;
+  readonly declaredBot: string | undefined;
+  /** What the rules of now would do, and which decides; worked out when it is first read. */
+  readonly outcome: () => { readonly action: Action; readonly rule: string | null };
+}
+
+interface DimensionRow {
+  /** The session's values; a missing one is "". */
+  readonly valuesOf: (session: CountedSession) => string | readonly string[];
+  /** Null where the rules language can't say it. */
+  readonly condition: (value: string) => Expression | null;
+}
+
+const equals =
+  (field: string) =>
+  (value: string): Comparison => ({ type: "cmp", op: "==", field, value });
+
+export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
+  band: {
+    valuesOf: ({ band }) => band,
+    condition: (value) => (value === "not_computed" ? null : equals("band")(value)),
+  },
+  action: { valuesOf: ({ outcome }) => outcome().action, condition: () => null },
+  rule: { valuesOf: ({ outcome }) => outcome().rule ?? "", condition: () => null },
+  path: { valuesOf: ({ part }) => part.last.path, condition: equals("path") },
+  host: { valuesOf: ({ part }) => part.last.host.toLowerCase(), condition: equals("host") },
+  user_agent: { valuesOf: ({ part }) => userAgentFamily(part.last.userAgent), condition: familyCondition },
+  // A rule has this field where requests are judged; stored sessions have the text that it is read from.
+  declared_bot: { valuesOf: ({ declaredBot }) => declaredBot ?? "", condition: () => null },
+  country: { valuesOf: ({ input }) => input?.network.country ?? "", condition: equals("country") },
+  as: {
+    valuesOf: ({ input }) => {
+      const { asn, asName } = input?.network ?? {};
+      return asn === undefined ? "" : asName === undefined ? `AS${asn}` : `AS${asn} ${asName}`;
+    },
+    condition: (value) => ({ type: "cmp", op: "==", field: "asn", value: Number.parseInt(value.slice(2), 10) }),
+  },
+  network: { valuesOf: ({ part }) => networkOf(part.last.ip), condition: equals("ip") },
+  address: { valuesOf: ({ part }) => part.last.ip, condition: equals("ip") },
+  detection: {
+    valuesOf: ({ part }) => part.detectionIds.map(String),
+    condition: (value) => ({ type: "cmp", op: "contains", field: "detection_ids", value: Number(value) }),
+  },
+};
+
+const groups = new Uint16Array(8);
+
+/** The /24 of an IPv4 address, the /48 of an IPv6 one; "" for no address. Takes canonical text. */
+export function networkOf(ip: string): string {
+  const v4 = parseV4(ip);
+  if (v4 >= 0) return `${formatV4(v4 & ~255)}/24`;
+  if (!parseV6(ip, groups)) return "";
+  groups.fill(0, 3);
+  return `${formatV6(groups)}/48`;
+}

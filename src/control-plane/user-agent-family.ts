@@ -1,0 +1,41 @@
+/** Which family a user agent says that it is of, so that sessions can be counted by it and found again by a condition on the text. Pure. */
+import type { Expression } from "../rules/ast.js";
+
+/** Families of user agents that begin as browsers do, by what they name; of several that fit, the first one. */
+const browsers: readonly (readonly [name: string, token: string])[] = [
+  ["Edge", "Edg"],
+  ["Opera", "OPR/"],
+  ["Samsung Internet", "SamsungBrowser/"],
+  ["Headless Chrome", "HeadlessChrome/"],
+  ["Firefox", "Firefox/"],
+  ["Firefox on iOS", "FxiOS/"],
+  ["Chrome on iOS", "CriOS/"],
+  ["Chrome", "Chrome/"],
+  ["Safari", "Safari/"],
+];
+const browserStart = "Mozilla/";
+const otherBrowser = "Other browser or crawler";
+
+/** The browser, or the first product that is named, such as `curl`; "" for no user agent. */
+export function userAgentFamily(userAgent: string): string {
+  if (userAgent.startsWith(browserStart)) {
+    return browsers.find(([, token]) => userAgent.includes(token))?.[0] ?? otherBrowser;
+  }
+  return /^[^/\s(;]*/.exec(userAgent)![0] || userAgent;
+}
+
+/** What holds of the user agents of a family; of a product, also of those whose names begin so. */
+export function familyCondition(family: string): Expression {
+  const index = browsers.findIndex(([name]) => name === family);
+  if (index < 0 && family !== otherBrowser)
+    return { type: "cmp", op: "starts_with", field: "user_agent", value: family };
+  const isBrowser: Expression = { type: "cmp", op: "starts_with", field: "user_agent", value: browserStart };
+  const others = (index < 0 ? browsers : browsers.slice(0, index)).map(([, token]) => names(token));
+  const own = index < 0 ? [] : [names(browsers[index]![1])];
+  const without: Expression[] = others.map((node) => ({ type: "not", node }));
+  return { type: "and", nodes: [isBrowser, ...own, ...without] };
+}
+
+function names(token: string): Expression {
+  return { type: "cmp", op: "contains", field: "user_agent", value: token };
+}

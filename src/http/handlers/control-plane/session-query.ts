@@ -1,0 +1,134 @@
+/** `POST …/sessions/query`: sessions that match an expression of the rules language, with the most frequent values. Stores nothing. */
+import type { Project } from "../../../contract/entities.js";
+import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
+import type { QueriedSessionRow, SessionQueryAnswer, SessionQueryBody } from "../../../contract/session-query.js";
+import { checkSessionQuery } from "../../../contract/validators.js";
+import {
+  type QueriedSession,
+  type QueriedSessions,
+  querySessions,
+  type SessionQuery,
+  type SessionQueryServices,
+} from "../../../control-plane/session-query.js";
+import { Refusal, refuse } from "../../../errors.js";
+import { limits } from "../../../limits.js";
+import type { LongWork } from "../../../long-work.js";
+import { json, type Reply, refusal, unread } from "../../reply.js";
+import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { sessionRow } from "./sessions.js";
+import { readBodyAs } from "./wire.js";
+
+export interface SessionQueryRouteServices extends SessionQueryServices {
+  readonly work: LongWork;
+  readonly now: () => number;
+}
+
+const dayMs = 24 * 3_600_000;
+
+export function sessionQueryRoute(services: SessionQueryRouteServices): ProjectRoute {
+  return {
+    method: "post",
+    path: "/v1/projects/:project/sessions/query",
+    credential: "project",
+    needs: "projects:read",
+    readsBody: true,
+    doc: {
+      id: "querySessions",
+      tag: "logs",
+      summary: "Search stored sessions with the rules language",
+      description:
+        "The sessions that began in a time and match an expression, the latest first, with the most frequent values and a chart by band. Rules " +
+        "see what each session last reported; guards do not come before them. A session without a score matches the empty expression only, as no " +
+        `rule is asked about it. At most ${limits.sessionQueryMax} sessions are scanned: of a time with more, counts are those of an even sample. A page ` +
+        "may hold fewer rows than `limit`, even none, and still have a `next_cursor`. An account has one query at a time: another is " +
+        "answered 409 until it has ended. It ends when its client goes. Nothing is stored.",
+      body: "SessionQueryBody",
+      answers: { 200: "SessionQueryAnswer" },
+      refusals: ["conflict"],
+    },
+    handle: (call) => answerQuery(services, call),
+  };
+}
+
+async function answerQuery(services: SessionQueryRouteServices, call: ProjectCall): Promise<Reply> {
+  const { project, body, isAborted } = call;
+  const read = readBodyAs(body, checkSessionQuery, {});
+  if (read instanceof Refusal) return refusal(read);
+  const nowMs = services.now();
+  const query = queryOf(read.value, nowMs);
+  if (query instanceof Refusal) return refusal(query);
+  const found = await querySessions(services, project, query, services.work.begin(isAborted), nowMs);
+  if (found === null) return unread;
+  return found instanceof Refusal ? refusal(found) : json(200, answerOf(project, query, found, nowMs));
+}
+
+function queryOf(body: SessionQueryBody, nowMs: number): SessionQuery | Refusal {
+  const { expression = "", from, to, group_by = [], top, limit, cursor } = body;
+  const untilMs = to === undefined ? nowMs : isoDateOrTimeMs(to);
+  if (Number.isNaN(untilMs)) return refuse("invalidPayload", "to must be an ISO-8601 date, or date and time");
+  const fromMs = from === undefined ? untilMs - dayMs : isoDateOrTimeMs(from);
+  if (Number.isNaN(fromMs)) return refuse("invalidPayload", "from must be an ISO-8601 date, or date and time");
+  if (fromMs >= untilMs) return refuse("invalidPayload", "from must be before to");
+  if (fromMs < 0 || untilMs - fromMs > limits.sessionQueryDaysMax * dayMs) {
+    return refuse("invalidPayload", `from and to must be at most ${limits.sessionQueryDaysMax} days apart, after 1970`);
+  }
+  if (cursor !== undefined && group_by.length > 0) {
+    return refuse("invalidPayload", "group_by goes with the first page, not with a cursor");
+  }
+  return {
+    expressionSource: expression,
+    fromMs,
+    untilMs,
+    groupBy: group_by,
+    top: top ?? limits.sessionQueryTopDefault,
+    limit: limit ?? limits.pageDefault,
+    cursor: cursor ?? null,
+  };
+}
+
+function answerOf(
+  project: Project,
+  { fromMs, untilMs }: SessionQuery,
+  found: QueriedSessions,
+  nowMs: number,
+): SessionQueryAnswer {
+  const { rows, nextCursor, scanned, matched, isSample, counts, unavailableFields } = found;
+  return {
+    data: rows.map((row) => rowOf(project, row, nowMs)),
+    meta: { next_cursor: nextCursor },
+    from: isoTime(fromMs),
+    to: isoTime(untilMs),
+    scanned,
+    matched,
+    is_sample: isSample,
+    ...(counts !== null && {
+      total: counts.total,
+      groups: counts.groups.map(({ by, values, furtherValues, without }) => ({
+        by,
+        values: [...values],
+        further_values: furtherValues,
+        without,
+      })),
+      chart: {
+        bar_seconds: counts.barMs / 1000,
+        bars: counts.bars.map(({ startMs, verdicts }) => ({ at: isoTime(startMs), verdicts })),
+      },
+    }),
+    unavailable_fields: [...unavailableFields],
+  };
+}
+
+function rowOf(project: Project, session: QueriedSession, nowMs: number): QueriedSessionRow {
+  const { part, action, ruleId } = session;
+  return {
+    ...sessionRow(project, session, nowMs),
+    action,
+    rule_id: ruleId,
+    path: part.last.path || null,
+    host: part.last.host || null,
+    ip: part.last.ip || null,
+    user_agent: part.last.userAgent || null,
+  };
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
