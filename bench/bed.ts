@@ -2,9 +2,10 @@
 import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeSessionToken } from "../src/contract/session-token.js";
-import type { TokensSpec } from "./load/traffic.js";
+import type { TokensSpec } from "./load/tokens.js";
 import type { BenchOptions } from "./options.js";
 import { redisServer, runCommand, scratchFolder, startPeer, startVerdictd, type Target } from "./servers/servers.js";
+import { type ClientRequest, judgedRequest, verdictRead } from "./traffic/client-request.js";
 
 export interface Keys {
   readonly siteKey: string;
@@ -33,18 +34,27 @@ export class Bed {
   readonly folder = scratchFolder("tokens");
   readonly keys: Keys;
   readonly verdictd: Target;
+  /** What the client asks with: the verdict of a session, and on a request with and without one. */
+  readonly requests: { readonly verdict: ClientRequest; readonly judged: ClientRequest; readonly known: ClientRequest };
   readonly #account: { readonly token: string; readonly projectId: number } | null;
   #peer: Target | null = null;
 
-  private constructor(verdictd: Target, keys: Keys, account: { token: string; projectId: number } | null) {
+  private constructor(
+    verdictd: Target,
+    keys: Keys,
+    requests: Bed["requests"],
+    account: { token: string; projectId: number } | null,
+  ) {
     this.verdictd = verdictd;
     this.keys = keys;
+    this.requests = requests;
     this.#account = account;
   }
 
   static async open({ remote, sessions }: BenchOptions): Promise<Bed> {
     if (remote !== null) {
-      return new Bed({ name: "verdictd", url: remote.url, pids: [], stop: async () => {} }, remote, null);
+      const target = { name: "verdictd", url: remote.url, pids: [], stop: async () => {} };
+      return new Bed(target, remote, await clientRequests(remote.privateKey), null);
     }
     const dataDir = scratchFolder("store");
     const made = runCommand(dataDir, "init") as { account_token: string; project_id: number };
@@ -66,7 +76,7 @@ export class Bed {
       rmSync(dataDir, { recursive: true, force: true });
     };
     const keys = { siteKey: enabled.site_key, privateKey: enabled.private_key };
-    const bed = new Bed({ ...verdictd, stop }, keys, account);
+    const bed = new Bed({ ...verdictd, stop }, keys, await clientRequests(keys.privateKey), account);
     bed.dataDir = dataDir;
     await bed.addRules(0, usualRules);
     return bed;
@@ -160,6 +170,14 @@ export class Bed {
     await this.verdictd.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+async function clientRequests(privateKey: string): Promise<Bed["requests"]> {
+  return {
+    verdict: await verdictRead(privateKey),
+    judged: await judgedRequest(privateKey, false),
+    known: await judgedRequest(privateKey, true),
+  };
 }
 
 async function control(url: string, token: string, method: string, path: string, body?: unknown): Promise<unknown> {

@@ -96,7 +96,7 @@ async function flooded(context: BenchContext): Promise<ScenarioResult["figures"]
   };
   const verdicts: LoadJob = {
     ...flood,
-    traffic: { kind: "verdict", privateKey: bed.keys.privateKey, tokens: bed.tokens("sessions") },
+    traffic: { kind: "verdict", request: bed.requests.verdict, tokens: bed.tokens("sessions"), pages: 1 },
     connections: options.connections,
     rate: verdictsPerSecond,
     statuses: [200],

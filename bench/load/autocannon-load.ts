@@ -10,7 +10,7 @@ export async function runAutocannonLoad(job: LoadJob): Promise<LoadResult> {
 }
 
 async function once(job: LoadJob, durationMs: number): Promise<LoadResult> {
-  const next = createTraffic(job.traffic, new URL(job.url).host).connection();
+  const { next } = createTraffic(job.traffic, new URL(job.url).host).connection();
   const latencies = new Latencies();
   let requests = 0;
   let errors = 0;

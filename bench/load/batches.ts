@@ -4,20 +4,23 @@ import type { EventPayload, EventType } from "../../src/contract/events.js";
 /** A UUID's length: what the SDK's request ids and idempotency keys look like. */
 export const uniqueLength = 36;
 
-/** Fills the 36 bytes at `at` with the next unique id; nothing else in this process or another gets the same. */
+/** Writes unique ids: nothing else in this process or another gets the same. */
 export class UniqueIds {
   readonly #head: Buffer;
   #count = 0;
 
-  constructor(random: () => number = Math.random) {
+  /** `shape`: a UUID, or the 24 digits of an event. */
+  constructor(random: () => number = Math.random, shape: "uuid" | "event" = "uuid") {
     const digits = Array.from({ length: 16 }, () => Math.floor(random() * 16).toString(16)).join("");
-    this.#head = Buffer.from(`${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(12, 15)}-8000-000000000000`);
+    const uuid = `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(12, 15)}-8000-000000000000`;
+    this.#head = Buffer.from(shape === "uuid" ? uuid : `${digits.slice(0, 12)}000000000000`);
   }
 
+  /** The next, at `at`. */
   write(into: Buffer, at: number): void {
     this.#head.copy(into, at);
     let rest = this.#count++;
-    for (let index = at + uniqueLength - 1; rest > 0; index--) {
+    for (let index = at + this.#head.length - 1; rest > 0; index--) {
       const digit = rest % 16;
       into[index] = digit < 10 ? 48 + digit : 87 + digit;
       rest = (rest - digit) / 16;
@@ -25,13 +28,16 @@ export class UniqueIds {
   }
 
   next(): string {
-    const bytes = Buffer.alloc(uniqueLength);
+    const bytes = Buffer.alloc(this.#head.length);
     this.write(bytes, 0);
     return bytes.toString("latin1");
   }
 }
 
 const placeholder = "0".repeat(uniqueLength);
+/** As long as the ids of the SDK's events, and as a site key that verdictd mints. */
+export const eventIdPlaceholder = "0".repeat(24);
+export const siteKeyPlaceholder = `pk_${"0".repeat(43)}`;
 /** As long as a token that verdictd mints. */
 export const tokenPlaceholder = `sess_${"A".repeat(28)}`;
 
@@ -76,22 +82,31 @@ export function batchText(size: number, seed: number, firstContact: boolean): st
   return JSON.stringify({ session_token: firstContact ? null : tokenPlaceholder, events });
 }
 
-/** Where each occurrence of the id placeholder starts. */
-export function idPlaces(bytes: Buffer): number[] {
+/** Where each occurrence of an id's placeholder starts. */
+export function idPlaces(bytes: Buffer, id = placeholder): number[] {
   const places: number[] = [];
-  for (let at = bytes.indexOf(placeholder); at !== -1; at = bytes.indexOf(placeholder, at + uniqueLength)) {
+  for (let at = bytes.indexOf(id); at !== -1; at = bytes.indexOf(id, at + id.length)) {
     places.push(at);
   }
   return places;
 }
 
-/** Where the last digit of each path row's y stands: rows look like `[33,412,305]`. */
+/** Where the last digit of each path row's y stands: rows look like `[33,412,305]` or `[33.2,412.25,305]`. */
 export function jitterPlaces(bytes: Buffer): number[] {
   const places: number[] = [];
-  for (const { index, 0: row } of bytes.toString("latin1").matchAll(/\[\d+,\d{3},\d{3}\]/g)) {
+  for (const { index, 0: row } of bytes.toString("latin1").matchAll(/\[[\d.]+,[\d.]+,[\d.]+\]/g)) {
     places.push(index + row.length - 2);
   }
   return places;
+}
+
+/** Changes these digits by up to two, so that no path is a recording of another. */
+export function jitter(bytes: Buffer, places: readonly number[]): void {
+  let noise = (Math.random() * 0x7fffffff) | 0;
+  for (const at of places) {
+    noise = (noise * 1103515245 + 12345) & 0x7fffffff;
+    bytes[at] = 48 + ((bytes[at]! - 48 + ((noise >> 16) % 3)) % 10);
+  }
 }
 
 /** For headers that carry a unique id. */

@@ -39,3 +39,24 @@ export interface LoadResult {
   /** The generator's own CPU time, seconds. */
   readonly generatorCpuSeconds: number;
 }
+
+/** Lets every visitor of a crowd come once. */
+export function arrivalJob(
+  url: string,
+  traffic: Extract<TrafficSpec, { kind: "visits" }>,
+  connections: number,
+): LoadJob {
+  return {
+    url,
+    traffic: { ...traffic, arriving: true },
+    tool: "raw",
+    connections,
+    pipelining: 1,
+    warmUpMs: 0,
+    durationMs: 0,
+    rate: 0,
+    statuses: [202],
+    contains: "",
+    requestsMax: traffic.visitors,
+  };
+}

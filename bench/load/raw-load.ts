@@ -3,12 +3,12 @@ import { appendFileSync } from "node:fs";
 import { LoadConnection, type OnAnswer } from "./connection.js";
 import type { LoadJob, LoadResult } from "./job.js";
 import { curve, Latencies } from "./latencies.js";
-import { createTraffic, type NextRequest } from "./traffic.js";
+import { type ConnectionTraffic, createTraffic } from "./traffic.js";
 
 interface Lane {
   /** Null until it is open. */
   connection: LoadConnection | null;
-  readonly next: NextRequest;
+  readonly traffic: ConnectionTraffic;
   /** When the requests in flight were sent, or were due; oldest first. */
   readonly since: number[];
 }
@@ -88,7 +88,7 @@ class RawRun {
     const { host } = new URL(this.#job.url);
     const traffic = createTraffic(this.#job.traffic, host);
     for (let index = 0; index < this.#job.connections; index++) {
-      const lane: Lane = { connection: null, next: traffic.connection(), since: [] };
+      const lane: Lane = { connection: null, traffic: traffic.connection(), since: [] };
       await this.#open(lane);
       this.#lanes.push(lane);
     }
@@ -119,6 +119,7 @@ class RawRun {
 
   #answered(lane: Lane, status: number, bytes: Buffer, start: number, end: number): void {
     const since = lane.since.shift()!;
+    lane.traffic.answered?.(status, bytes, start, end);
     if (this.#stopped) return;
     if (!this.#job.statuses.includes(status)) this.#failed(`status ${status}: ${bytes.toString("latin1", start, end)}`);
     else if (this.#answers++ % checkedEach === 0 && !bytes.subarray(start, end).includes(this.#job.contains)) {
@@ -150,10 +151,10 @@ class RawRun {
     const count = Math.min(pipelining, requestsMax - this.#sent);
     if (count === 0) return;
     this.#sent += count;
-    if (count === 1) lane.connection?.send(lane.next());
+    if (count === 1) lane.connection?.send(lane.traffic.next());
     else {
       const requests: Buffer[] = [];
-      for (let index = 0; index < count; index++) requests.push(Buffer.from(lane.next()));
+      for (let index = 0; index < count; index++) requests.push(Buffer.from(lane.traffic.next()));
       lane.connection?.send(Buffer.concat(requests));
     }
     for (let index = 0; index < count; index++) lane.since.push(now);
@@ -186,7 +187,7 @@ class RawRun {
 
   #sendDue(lane: Lane, dueAt: number): void {
     lane.since.push(dueAt);
-    lane.connection?.send(lane.next());
+    lane.connection?.send(lane.traffic.next());
   }
 
   /** A lane of the open loop is free again. */

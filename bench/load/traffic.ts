@@ -2,12 +2,29 @@
  * What a load generator sends: whole HTTP requests, prebuilt and patched in place, so that building them costs next to nothing beside
  * sending them. A connection asks for its next request when the answer to the one before is complete.
  */
-import { closeSync, openSync, readSync } from "node:fs";
-import { batchText, idPlaceholder, idPlaces, jitterPlaces, tokenPlaceholder, UniqueIds } from "./batches.js";
+
+import { addressPlaceholder, type ClientRequest, navigationHeaders } from "../traffic/client-request.js";
+import { batchText, idPlaceholder, idPlaces, jitter, jitterPlaces, tokenPlaceholder, UniqueIds } from "./batches.js";
+import { visitTraffic } from "./crowd.js";
+import { pageViewTraffic, readTraffic } from "./page-views.js";
+import { Tokens, type TokensSpec } from "./tokens.js";
 
 /** Traffic by name and numbers: it travels to the generator's process. */
 export type TrafficSpec =
-  | { readonly kind: "verdict"; readonly privateKey: string; readonly tokens: TokensSpec; readonly query?: string }
+  /** Verdict reads by the client, or its questions about requests. */
+  | (Reads & { readonly kind: "verdict" | "request" })
+  /** Batches of visitors as recorded, each visitor in the order of the visit, from the first contact to the last batch. */
+  | {
+      readonly kind: "visits";
+      /** Names the visitors: loads of one name on one generator go on with each other's sessions. */
+      readonly crowd: string;
+      readonly visitors: number;
+      readonly siteKey: string;
+      /** Only first contacts, one for each visitor. */
+      readonly arriving?: true;
+    }
+  /** What the site of these visitors asks about them: a page view each in turn, to pages of their own choice. */
+  | { readonly kind: "page-views"; readonly crowd: string; readonly request: ClientRequest }
   | {
       readonly kind: "ingest";
       readonly siteKey: string;
@@ -18,23 +35,23 @@ export type TrafficSpec =
       /** How often each batch is sent; 2: every second one is a retry. */
       readonly sends?: number;
     }
-  /** Questions about requests of visitors without a session, each from another address: by a backend, or by a proxy. */
-  | { readonly kind: "request"; readonly privateKey: string }
-  | { readonly kind: "forward-auth"; readonly privateKey: string }
+  /** What a proxy asks, by the recipes: about visitors with these sessions, or without one, each from another address. */
+  | { readonly kind: "forward-auth"; readonly privateKey: string; readonly tokens: TokensSpec | null }
   | { readonly kind: "challenge"; readonly siteKey: string; readonly tokens: TokensSpec };
-
-/** A file of tokens, one a line; `count` of them from `from` on, one after another. */
-export interface TokensSpec {
-  readonly file: string;
-  readonly from: number;
-  readonly count: number;
-}
 
 /** The next request of one connection; its bytes are valid until the connection asks again. */
 export type NextRequest = () => Buffer;
 
+/** Told of the answer to the last request that the connection asked for: `bytes` from `start` to `end`, for the time of the call. */
+export type OnAnswer = (status: number, bytes: Buffer, start: number, end: number) => void;
+
+export interface ConnectionTraffic {
+  readonly next: NextRequest;
+  readonly answered?: OnAnswer;
+}
+
 export interface Traffic {
-  connection(): NextRequest;
+  connection(): ConnectionTraffic;
 }
 
 /** Header lines of a current Chrome that reports to another origin. */
@@ -56,58 +73,38 @@ export const browserHeaders = [
 /** Different batches in circulation, each varied again per request. */
 const seeds = 96;
 
+/** Questions about visitors, each from an address and with a user agent of its own. */
+export interface Reads {
+  readonly request: ClientRequest;
+  /** null: they have no session. */
+  readonly tokens: TokensSpec | null;
+  /** Different pages that each of them views, in turn. */
+  readonly pages: number;
+}
+
 export function createTraffic(spec: TrafficSpec, host: string): Traffic {
-  if (spec.kind === "verdict") return verdictTraffic(spec, host);
-  if (spec.kind === "request") return addressTraffic(requestQuestion(spec.privateKey, host));
-  if (spec.kind === "forward-auth") return addressTraffic(forwardAuthQuestion(spec.privateKey, host));
-  return spec.kind === "ingest" ? ingestTraffic(spec, host) : challengeTraffic(spec, host);
+  switch (spec.kind) {
+    case "verdict":
+    case "request":
+      return readTraffic(spec, host);
+    case "page-views":
+      return pageViewTraffic(spec, host);
+    case "forward-auth":
+      return forwardAuthTraffic(spec, host);
+    case "visits":
+      return visitTraffic(spec, host);
+    case "ingest":
+      return ingestTraffic(spec, host);
+    case "challenge":
+      return challengeTraffic(spec, host);
+  }
 }
 
-function verdictTraffic(spec: Extract<TrafficSpec, { kind: "verdict" }>, host: string): Traffic {
-  const request =
-    `GET /v1/sessions/${tokenPlaceholder}/verdict${spec.query ?? ""} HTTP/1.1\r\nHost: ${host}\r\n` +
-    `Authorization: Bearer ${spec.privateKey}\r\n\r\n`;
-  return tokenTraffic(request, spec.tokens);
-}
-
-/** A browser's fifteen lines of a navigation, as its server gets them. */
-const navigationHeaders = [
-  "Host: shop.example",
-  "Connection: keep-alive",
-  'sec-ch-ua: "Chromium";v="156", "Google Chrome";v="156", "Not?A_Brand";v="99"',
-  "sec-ch-ua-mobile: ?0",
-  'sec-ch-ua-platform: "Windows"',
-  "Upgrade-Insecure-Requests: 1",
-  "User-Agent: Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
-  "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7",
-  "Sec-Fetch-Site: same-origin",
-  "Sec-Fetch-Mode: navigate",
-  "Sec-Fetch-User: ?1",
-  "Sec-Fetch-Dest: document",
-  "Referer: https://shop.example/",
-  "Accept-Encoding: gzip, deflate, br, zstd",
-  "Accept-Language: en-US,en;q=0.9",
-] as const;
-
-/** Its last two numbers are written anew for each request, from 100 to 199. */
-const addressPlaceholder = "198.51.100.100";
-
-function requestQuestion(privateKey: string, host: string): string {
-  const headers = navigationHeaders.map((line) => line.split(": ", 2));
-  const request = { method: "GET", path: "/search?q=a", host: "shop.example", ip: addressPlaceholder, headers };
-  const body = JSON.stringify({ session_token: null, request });
-  const head = [
-    "POST /v1/verdict HTTP/1.1",
-    `Host: ${host}`,
-    `Authorization: Bearer ${privateKey}`,
-    "Content-Type: application/json",
-    `Content-Length: ${body.length}`,
-  ];
-  return `${head.join("\r\n")}\r\n\r\n${body}`;
-}
-
-function forwardAuthQuestion(privateKey: string, host: string): string {
-  const lines = navigationHeaders.filter((line) => !/^(?:Host|Connection):/.test(line));
+function forwardAuthTraffic(
+  { privateKey, tokens }: Extract<TrafficSpec, { kind: "forward-auth" }>,
+  host: string,
+): Traffic {
+  const lines = navigationHeaders.filter(([name]) => name !== "Host" && name !== "Connection");
   const head = [
     "GET /v1/forward-auth HTTP/1.1",
     `Host: ${host}`,
@@ -117,26 +114,10 @@ function forwardAuthQuestion(privateKey: string, host: string): string {
     "X-Forwarded-Host: shop.example",
     "X-Forwarded-Proto: https",
     `X-Forwarded-For: ${addressPlaceholder}`,
-    ...lines,
+    ...lines.map(([name, value]) => `${name}: ${value}`),
+    ...(tokens === null ? [] : [`Cookie: theme=dark; service_session=${tokenPlaceholder}`]),
   ];
-  return `${head.join("\r\n")}\r\n\r\n`;
-}
-
-/** The same request from ten thousand addresses in turn. */
-function addressTraffic(request: string): Traffic {
-  const template = Buffer.from(request);
-  const at = template.indexOf(addressPlaceholder);
-  let sent = 0;
-  return {
-    connection: () => {
-      const bytes = Buffer.from(template);
-      return () => {
-        const number = sent++ % 10_000;
-        bytes.write(`${100 + Math.floor(number / 100)}.${100 + (number % 100)}`, at + "198.51.".length, "latin1");
-        return bytes;
-      };
-    },
-  };
+  return readTraffic({ request: `${head.join("\r\n")}\r\n\r\n`, tokens, pages: 1 }, host);
 }
 
 /** What `challenge.js` asks for. */
@@ -161,10 +142,11 @@ function tokenTraffic(request: string, from: TokensSpec): Traffic {
   return {
     connection: () => {
       const bytes = Buffer.from(template);
-      return () => {
+      const next = (): Buffer => {
         tokens.write(bytes, at);
         return bytes;
       };
+      return { next };
     },
   };
 }
@@ -190,20 +172,17 @@ function ingestTraffic(spec: Extract<TrafficSpec, { kind: "ingest" }>, host: str
       const own = Buffer.alloc(bytesMax);
       let request = own;
       let sent = 0;
-      return () => {
+      const next = (): Buffer => {
         if (sent++ % (spec.sends ?? 1) !== 0) return request;
         const { bytes, idsAt, jitterAt, tokenAt } = templates[made++ % seeds]!;
         bytes.copy(own);
         for (const at of idsAt) ids.write(own, at);
-        let noise = (Math.random() * 0x7fffffff) | 0;
-        for (const at of jitterAt) {
-          noise = (noise * 1103515245 + 12345) & 0x7fffffff;
-          own[at] = 48 + ((own[at]! - 48 + ((noise >> 16) % 3)) % 10);
-        }
+        jitter(own, jitterAt);
         tokens?.write(own, tokenAt);
         request = own.subarray(0, bytes.length);
         return request;
       };
+      return { next };
     },
   };
 }
@@ -231,31 +210,4 @@ function ingestTemplate(
     idsAt: idPlaces(bytes),
     jitterAt: jitterPlaces(bytes),
   };
-}
-
-/** Tokens in turn, from a file. */
-class Tokens {
-  readonly #bytes: Buffer;
-  readonly #count: number;
-  #next = 0;
-
-  constructor({ file, from, count }: TokensSpec) {
-    const line = tokenPlaceholder.length + 1;
-    const bytes = Buffer.allocUnsafeSlow(count * line);
-    const opened = openSync(file, "r");
-    let held = 0;
-    for (let read = -1; read !== 0 && held < bytes.length; held += read) {
-      read = readSync(opened, bytes, held, bytes.length - held, from * line + held);
-    }
-    closeSync(opened);
-    this.#bytes = bytes;
-    this.#count = Math.floor(held / line);
-    if (this.#count === 0) throw new Error(`no tokens in ${file}`);
-  }
-
-  write(into: Buffer, at: number): void {
-    const start = this.#next * (tokenPlaceholder.length + 1);
-    this.#bytes.copy(into, at, start, start + tokenPlaceholder.length);
-    if (++this.#next === this.#count) this.#next = 0;
-  }
 }

@@ -1,7 +1,8 @@
 /** Fills the store with first contacts and measures on the way: does anything cost more once it is full? */
 import { execFileSync } from "node:child_process";
 import type { LoadJob } from "../load/job.js";
-import type { TokensSpec, TrafficSpec } from "../load/traffic.js";
+import type { TokensSpec } from "../load/tokens.js";
+import type { TrafficSpec } from "../load/traffic.js";
 import { median, settleMs } from "../measure.js";
 import type { BenchOptions } from "../options.js";
 import { Progress } from "../report/progress.js";
@@ -147,14 +148,14 @@ async function measureRates(
   tokens: TokensSpec,
   durationMs: number,
 ): Promise<Rates> {
-  const { siteKey, privateKey } = bed.keys;
+  const { siteKey } = bed.keys;
   const common = { ...baseJob, url, durationMs };
   const rate = async (job: LoadJob): Promise<number> => {
     const [{ requests, seconds, errors, firstError }] = await generator.run(job);
     if (errors > 0) throw new Error(`fill: ${firstError}`);
     return requests / seconds;
   };
-  const verdict: TrafficSpec = { kind: "verdict", privateKey, tokens };
+  const verdict: TrafficSpec = { kind: "verdict", request: bed.requests.verdict, tokens, pages: 1 };
   const ingest: TrafficSpec = { kind: "ingest", siteKey, tokens, sizes: [10] };
   return {
     verdict: await rate({

@@ -101,7 +101,7 @@ function verdictJob(context: BenchContext): LoadJob {
   const tokens = bed.tokens("sessions");
   return {
     ...ingestJob(context),
-    traffic: { kind: "verdict", privateKey: bed.keys.privateKey, tokens },
+    traffic: { kind: "verdict", request: bed.requests.verdict, tokens, pages: 1 },
     connections: 16,
     rate: verdictsPerSecond,
     statuses: [200],

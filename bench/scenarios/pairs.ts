@@ -2,8 +2,9 @@
 
 import { Bed } from "../bed.js";
 import { batchText, UniqueIds } from "../load/batches.js";
-import type { LoadJob } from "../load/job.js";
-import type { TokensSpec, TrafficSpec } from "../load/traffic.js";
+import { arrivalJob, type LoadJob } from "../load/job.js";
+import type { TokensSpec } from "../load/tokens.js";
+import type { TrafficSpec } from "../load/traffic.js";
 import { measurePairs, settleMs } from "../measure.js";
 import type { BareAnswers } from "../servers/bare.js";
 import { checkPeer } from "../servers/peer/check.js";
@@ -17,6 +18,8 @@ interface Race {
   readonly traffic: (context: BenchContext, target: Target) => TrafficSpec;
   readonly contains: string;
   readonly withPeer?: boolean;
+  /** Whether the visitors have to come before they are measured. */
+  readonly arrives?: true;
   readonly tool?: LoadJob["tool"];
   /** Connections of the generator, where they are not those of the options. */
   readonly connections?: number;
@@ -39,9 +42,18 @@ const verdicts =
   (most?: number) =>
   (context: BenchContext, target: Target): TrafficSpec => ({
     kind: "verdict",
-    privateKey: context.bed.keys.privateKey,
+    request: context.bed.requests.verdict,
     tokens: stored(context, target, most),
+    pages: 1,
   });
+
+/** Visitors as recorded, all of whom have come already. */
+const visits = ({ bed }: BenchContext, { name, url }: Target): Extract<TrafficSpec, { kind: "visits" }> => ({
+  kind: "visits",
+  crowd: `${name} at ${url}`,
+  visitors: activeSessions,
+  siteKey: bed.keys.siteKey,
+});
 
 const batches =
   (sizes: readonly number[], tokens: boolean, sends = 1) =>
@@ -83,7 +95,12 @@ const races: readonly Race[] = [
   {
     name: "verdict-not-computed",
     title: "verdict of sessions nobody knows",
-    traffic: ({ bed }) => ({ kind: "verdict", privateKey: bed.keys.privateKey, tokens: bed.unknownTokens(1000) }),
+    traffic: ({ bed }) => ({
+      kind: "verdict",
+      request: bed.requests.verdict,
+      tokens: bed.unknownTokens(1000),
+      pages: 1,
+    }),
     contains: '"not_computed"',
   },
   {
@@ -99,17 +116,47 @@ const races: readonly Race[] = [
     name: "request",
     title: "a request judged without a session, a browser's 15 headers, 10 active rules",
     goals: { rateRatio: 0.35 },
-    traffic: ({ bed }) => ({ kind: "request", privateKey: bed.keys.privateKey }),
+    traffic: ({ bed }) => ({ kind: "request", request: bed.requests.judged, tokens: null, pages: 1 }),
     contains: '"subject":"request"',
     prepare: ({ bed }) => bed.enableRequestScoring(),
   },
   {
+    name: "request-session",
+    title: "the same with a session",
+    traffic: (context, target) => ({
+      kind: "request",
+      request: context.bed.requests.known,
+      tokens: stored(context, target),
+      pages: 1,
+    }),
+    contains: '"subject":"session"',
+    prepare: ({ bed }) => bed.enableRequestScoring(),
+  },
+  {
     name: "request-forward-auth",
-    title: "the same by forward-auth",
-    traffic: ({ bed }) => ({ kind: "forward-auth", privateKey: bed.keys.privateKey }),
+    title: "a request judged by forward-auth, without a session",
+    traffic: ({ bed }) => ({ kind: "forward-auth", privateKey: bed.keys.privateKey, tokens: null }),
     contains: "",
     flags: ["--trusted-proxies", "127.0.0.1"],
     prepare: ({ bed }) => bed.enableRequestScoring(),
+  },
+  {
+    name: "forward-auth",
+    title: "the verdict of a session by forward-auth, cached",
+    traffic: (context, target) => ({
+      kind: "forward-auth",
+      privateKey: context.bed.keys.privateKey,
+      tokens: stored(context, target, cachedSessions),
+    }),
+    contains: "X-Verdict-Score",
+    flags: ["--trusted-proxies", "127.0.0.1"],
+  },
+  {
+    name: "ingest-visits",
+    title: "ingest, visits as recorded",
+    traffic: visits,
+    contains: '"session_token":"sess_',
+    arrives: true,
   },
   {
     name: "ingest-known",
@@ -182,6 +229,10 @@ async function run(race: Race, context: BenchContext): Promise<Omit<ScenarioResu
       const [checked] = await generator.run({ ...jobFor(target), tool: "raw", warmUpMs: 0, requestsMax: 256 });
       if (checked.errors > 0) throw new Error(`${race.name}: ${target.name} answers wrongly: ${checked.firstError}`);
     }
+    for (const target of race.arrives === true ? targets : []) {
+      const { url } = target;
+      await generator.run(arrivalJob(url, visits(context, target), options.visitors));
+    }
     const measured = await measurePairs(generator, targets, jobFor, options.pairs);
     return { measured, goals: race.goals ?? {}, figures: [], fill: [] };
   } finally {
@@ -198,7 +249,7 @@ function jobOf(race: Race, context: BenchContext, target: Target): LoadJob {
     url: target.url,
     traffic,
     tool: race.tool ?? "raw",
-    connections: race.connections ?? (traffic.kind === "ingest" ? options.visitors : options.connections),
+    connections: race.connections ?? (statusOf[traffic.kind] === 202 ? options.visitors : options.connections),
     // uWebSockets.js closes connections that pipeline behind an answer still to come, as those of ingest are.
     pipelining: traffic.kind === "verdict" ? options.pipelining : 1,
     warmUpMs,
@@ -209,7 +260,15 @@ function jobOf(race: Race, context: BenchContext, target: Target): LoadJob {
   };
 }
 
-const statusOf = { verdict: 200, ingest: 202, request: 200, "forward-auth": 204, challenge: 200 } as const;
+const statusOf = {
+  verdict: 200,
+  "page-views": 200,
+  ingest: 202,
+  visits: 202,
+  request: 200,
+  "forward-auth": 204,
+  challenge: 200,
+} as const;
 
 /** What the bare server shall answer: bytes that verdictd answered to the same kind of request. */
 async function sampledAnswers(race: Race, context: BenchContext, verdictd: Target): Promise<BareAnswers> {
@@ -228,7 +287,7 @@ async function sampledAnswers(race: Race, context: BenchContext, verdictd: Targe
   const request = await fetch(`${verdictd.url}/v1/verdict`, {
     method: "POST",
     headers: { authorization: `Bearer ${bed.keys.privateKey}` },
-    body: JSON.stringify({ request: {} }),
+    body: JSON.stringify({ session_token: race.contains.includes("session") ? token : null, request: {} }),
   });
   if (ingest.status !== 202 || verdict.status !== 200 || request.status !== 200)
     throw new Error(`verdictd answered ${ingest.status}, ${verdict.status}, ${request.status}`);

@@ -28,7 +28,8 @@ export interface Hand {
   close(): Promise<void>;
 }
 
-function openHand(display: Display): Hand {
+/** A hand before a screen. */
+export function openHand(display: Display): Hand {
   const child: ChildProcess = spawn(programs.xdotool, ["-"], {
     env: { ...process.env, DISPLAY: display.name },
     stdio: ["pipe", "ignore", "inherit"],
@@ -128,11 +129,14 @@ const firefoxSettings = [
   "termsofuse.bypassNotification",
 ].map((name) => `user_pref("${name}", ${name.startsWith("termsofuse")});\n`);
 
+/** Makes an empty folder a profile of Firefox; returns it. */
+export function firefoxProfile(folder: string): string {
+  writeFileSync(join(folder, "user.js"), firefoxSettings.join(""));
+  return folder;
+}
+
 function switchesOf(browser: "chromium" | "firefox", profile: string): string[] {
-  if (browser === "firefox") {
-    writeFileSync(join(profile, "user.js"), firefoxSettings.join(""));
-    return ["--no-remote", "--profile", profile];
-  }
+  if (browser === "firefox") return ["--no-remote", "--profile", firefoxProfile(profile)];
   const size = `--window-size=${screenSize.width},${screenSize.height}`;
   return [...quietArgs, "--window-position=0,0", size, `--user-data-dir=${profile}`];
 }

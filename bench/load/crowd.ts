@@ -1,0 +1,154 @@
+/**
+ * Visitors who are on a site at the same time, as recorded: each sends the batches of a visit in their order, from the first contact to the
+ * last, and then another visitor comes in their place. Lives as long as the generator's process, so that loads can go on with each other's
+ * sessions.
+ */
+import { batchesPerSecond, readVisits, type Visit } from "../traffic/visits.js";
+import {
+  eventIdPlaceholder,
+  idPlaceholder,
+  idPlaces,
+  jitter,
+  jitterPlaces,
+  siteKeyPlaceholder,
+  tokenPlaceholder,
+  UniqueIds,
+} from "./batches.js";
+import type { ConnectionTraffic, Traffic, TrafficSpec } from "./traffic.js";
+
+type VisitSpec = Extract<TrafficSpec, { kind: "visits" }>;
+
+/** A batch as a whole request, and where what differs from visitor to visitor stands. */
+interface BatchTemplate {
+  readonly bytes: Buffer;
+  /** -1 for a first contact, which has none. */
+  readonly tokenAt: number;
+  readonly keyAt: number;
+  readonly idsAt: readonly number[];
+  readonly jitterAt: readonly number[];
+}
+
+const tokenLength = tokenPlaceholder.length;
+const tokenHead = Buffer.from('"session_token":"');
+
+export class Crowd {
+  readonly size: number;
+  readonly #tokens: Buffer;
+  /** Which batch of the visit each visitor sends next; 0: the first contact. */
+  readonly #next: Uint16Array;
+  #turn = 0;
+
+  constructor(size: number) {
+    this.size = size;
+    this.#tokens = Buffer.alloc(size * tokenLength);
+    this.#next = new Uint16Array(size);
+  }
+
+  /** The next visitor in turn: by their number. */
+  visitor(): number {
+    const visitor = this.#turn;
+    this.#turn = (visitor + 1) % this.size;
+    return visitor;
+  }
+
+  batchOf(visitor: number): number {
+    return this.#next[visitor]!;
+  }
+
+  setBatch(visitor: number, batch: number): void {
+    this.#next[visitor] = batch;
+  }
+
+  writeToken(visitor: number, into: Buffer, at: number): void {
+    this.#tokens.copy(into, at, visitor * tokenLength, (visitor + 1) * tokenLength);
+  }
+
+  keepToken(visitor: number, bytes: Buffer, at: number): void {
+    bytes.copy(this.#tokens, visitor * tokenLength, at, at + tokenLength);
+  }
+
+  /** Whether the visitor's session is known by its token. */
+  isKnown(visitor: number): boolean {
+    return this.#tokens[visitor * tokenLength] !== 0;
+  }
+}
+
+const crowds = new Map<string, Crowd>();
+
+/** The crowd of this name; a new one when there is none, or one of another size. */
+export function crowdOf(name: string, size: number): Crowd {
+  const known = crowds.get(name);
+  if (known?.size === size) return known;
+  const crowd = new Crowd(size);
+  crowds.set(name, crowd);
+  return crowd;
+}
+
+/** The crowd of this name; throws when nobody has come yet. */
+export function presentCrowd(name: string): Crowd {
+  const crowd = crowds.get(name);
+  if (crowd === undefined) throw new Error(`nobody of ${name} has come`);
+  return crowd;
+}
+
+/** Batches a second that one active visitor sends, of the recording. */
+export function visitorBatchRate(): number {
+  return batchesPerSecond(readVisits());
+}
+
+export function visitTraffic(spec: VisitSpec, host: string): Traffic {
+  const crowd = crowdOf(spec.crowd, spec.visitors);
+  const visits = readVisits().map((visit) => visit.batches.map(({ body }) => templateOf(visit, body, spec, host)));
+  const bytesMax = Math.max(...visits.flat().map(({ bytes }) => bytes.length));
+  const [keys, ids] = [new UniqueIds(), new UniqueIds(Math.random, "event")];
+  const connection = (): ConnectionTraffic => {
+    const own = Buffer.alloc(bytesMax);
+    let visitor = -1;
+    const next = (): Buffer => {
+      visitor = crowd.visitor();
+      const visit = visits[visitor % visits.length]!;
+      const { bytes, tokenAt, keyAt, idsAt, jitterAt } = visit[spec.arriving === true ? 0 : crowd.batchOf(visitor)]!;
+      bytes.copy(own);
+      keys.write(own, keyAt);
+      for (const at of idsAt) ids.write(own, at);
+      jitter(own, jitterAt);
+      if (tokenAt !== -1) crowd.writeToken(visitor, own, tokenAt);
+      return own.subarray(0, bytes.length);
+    };
+    const answered = (status: number, bytes: Buffer, start: number, end: number): void => {
+      const { length } = visits[visitor % visits.length]!;
+      const at = status === 202 ? bytes.indexOf(tokenHead, start) : -1;
+      // Who was not heard comes again: a batch that was shed counts as lost, a first contact as not made.
+      if (at === -1 || at >= end) return;
+      crowd.keepToken(visitor, bytes, at + tokenHead.length);
+      // Those who have come are found at any point of their visits.
+      const batch = spec.arriving === true ? Math.floor(Math.random() * length) : crowd.batchOf(visitor) + 1;
+      crowd.setBatch(visitor, batch % length);
+    };
+    return { next, answered };
+  };
+  return { connection };
+}
+
+function templateOf({ headers }: Visit, body: string, { siteKey }: VisitSpec, host: string): BatchTemplate {
+  const now = new Date().toISOString();
+  const sent = body.replace(siteKeyPlaceholder, siteKey).replaceAll(/"received_at":"[^"]*"/g, `"received_at":"${now}"`);
+  const head = [
+    "POST /v1/events HTTP/1.1",
+    `Host: ${host}`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    "Origin: https://shop.example",
+    "Referer: https://shop.example/",
+    `X-Service-Site-Key: ${siteKey}`,
+    `Idempotency-Key: ${idPlaceholder}`,
+    `Content-Length: ${Buffer.byteLength(sent)}`,
+  ];
+  const bytes = Buffer.from(`${head.join("\r\n")}\r\n\r\n${sent}`);
+  return {
+    bytes,
+    tokenAt: bytes.indexOf(tokenPlaceholder),
+    keyAt: bytes.indexOf(idPlaceholder),
+    idsAt: idPlaces(bytes, eventIdPlaceholder).filter((at) => at > bytes.indexOf("\r\n\r\n")),
+    jitterAt: jitterPlaces(bytes),
+  };
+}

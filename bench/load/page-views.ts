@@ -1,0 +1,135 @@
+/**
+ * Verdict reads as verdictd's client makes them: each session from an address and with a user agent of its own, for the pages that its visitor
+ * views. The requests are the client's own bytes with those places filled in.
+ */
+import {
+  addressPlaceholder,
+  agentPlaceholder,
+  type ClientRequest,
+  pathPlaceholder,
+} from "../traffic/client-request.js";
+import { readVisits } from "../traffic/visits.js";
+import { tokenPlaceholder } from "./batches.js";
+import { presentCrowd } from "./crowd.js";
+import { Tokens } from "./tokens.js";
+import type { Reads, Traffic, TrafficSpec } from "./traffic.js";
+
+/** Pages of a shop; a number makes 0000 another page. */
+const pages = [
+  "/",
+  "/search",
+  "/products/item-0000",
+  "/categories/lamps/0000",
+  "/checkout",
+  "/blog/2026/11/0000-a-lamp-in-the-window",
+  "/account/orders/0000",
+  "/api/cart/items/0000",
+];
+
+/** Pages between which a visitor of a crowd goes back and forth. */
+const ownPages = 8;
+
+interface ReadTemplate {
+  readonly bytes: Buffer;
+  /** -1 where there is no token or no number. */
+  readonly tokenAt: number;
+  readonly addressAt: number;
+  readonly numberAt: number;
+}
+
+/** Fills in the request of a session by its number, for the nth of its pages; `write` puts the token in. */
+class ReadTemplates {
+  readonly bytesMax: number;
+  readonly #templates: ReadTemplate[][];
+
+  constructor(request: ClientRequest, host: string) {
+    const agents = [...new Set(readVisits().map(({ headers }) => agentOf(headers)))];
+    this.#templates = agents.map((agent) => pages.map((page) => templateOf(request, host, agent, page)));
+    this.bytesMax = Math.max(...this.#templates.flat().map(({ bytes }) => bytes.length));
+  }
+
+  fill(into: Buffer, session: number, page: number, write: (into: Buffer, at: number) => void): Buffer {
+    const ofAgent = this.#templates[session % this.#templates.length]!;
+    const { bytes, tokenAt, addressAt, numberAt } = ofAgent[(session + page) % pages.length]!;
+    bytes.copy(into);
+    if (tokenAt !== -1) write(into, tokenAt);
+    writeDigits(into, addressAt + "198.51.".length, 100 + (session % 100));
+    writeDigits(into, addressAt + "198.51.100.".length, 100 + (Math.floor(session / 100) % 100));
+    if (numberAt !== -1) writeDigits(into, numberAt, 1000 + ((session * 7 + page * 131) % 9000));
+    return into.subarray(0, bytes.length);
+  }
+}
+
+/** Visitors without a session, before the first comes again. */
+const strangers = 10_000;
+
+/** Sessions in turn, from a file; or strangers. */
+export function readTraffic(spec: Reads, host: string): Traffic {
+  const tokens = spec.tokens === null ? null : new Tokens(spec.tokens);
+  const count = tokens?.count ?? strangers;
+  const reads = new ReadTemplates(spec.request, host);
+  let round = 0;
+  let session = -1;
+  const connection = () => {
+    const own = Buffer.alloc(reads.bytesMax);
+    const next = (): Buffer => {
+      if (++session === count) {
+        session = 0;
+        round++;
+      }
+      return reads.fill(own, session, round % spec.pages, (into, at) => tokens?.write(into, at));
+    };
+    return { next };
+  };
+  return { connection };
+}
+
+/** Visitors of a crowd in turn, each at one of its own pages. */
+export function pageViewTraffic(spec: Extract<TrafficSpec, { kind: "page-views" }>, host: string): Traffic {
+  const crowd = presentCrowd(spec.crowd);
+  const reads = new ReadTemplates(spec.request, host);
+  let turn = 0;
+  const connection = () => {
+    const own = Buffer.alloc(reads.bytesMax);
+    const next = (): Buffer => {
+      const visitor = turn;
+      turn = (turn + 1) % crowd.size;
+      const page = Math.floor(Math.random() * ownPages);
+      return reads.fill(own, visitor, page, (into, at) => crowd.writeToken(visitor, into, at));
+    };
+    return { next };
+  };
+  return { connection };
+}
+
+function templateOf(request: ClientRequest, host: string, agent: string, page: string): ReadTemplate {
+  const isRead = request.startsWith("GET");
+  // A body's length is said in its head: there the page keeps the placeholder's length, and the agent is in the headers already.
+  const path = isRead ? page : page.padEnd(pathPlaceholder.length, "-").slice(0, pathPlaceholder.length);
+  const text = request
+    .replace(/\r\nhost: [^\r]*/i, `\r\nHost: ${host}`)
+    .replace(pathPlaceholder, path)
+    .replace(agentPlaceholder, agent);
+  const bytes = Buffer.from(text);
+  const numberAt = bytes.indexOf("0000", bytes.indexOf(path));
+  return {
+    bytes,
+    tokenAt: bytes.indexOf(tokenPlaceholder),
+    addressAt: bytes.indexOf(addressPlaceholder),
+    numberAt: path.includes("0000") ? numberAt : -1,
+  };
+}
+
+function agentOf(headers: readonly (readonly [string, string])[]): string {
+  return headers.find(([name]) => name.toLowerCase() === "user-agent")?.[1] ?? "";
+}
+
+/** Three or four digits, without making a text. */
+function writeDigits(into: Buffer, at: number, number: number): void {
+  const digits = number < 1000 ? 3 : 4;
+  let rest = number;
+  for (let index = at + digits - 1; index >= at; index--) {
+    into[index] = 48 + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Visits as real browsers made them: what the SDK sent, batch by batch. Recorded by `scripts/record-traffic.ts`; what differs from one
+ * visitor to the next (token, keys, ids) is a placeholder of its own length.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { eventIdPlaceholder, siteKeyPlaceholder, tokenPlaceholder } from "../load/batches.js";
+
+/** One batch: when it was sent, ms after the visit's first, and its body. */
+export interface RecordedBatch {
+  readonly atMs: number;
+  readonly body: string;
+}
+
+export interface Visit {
+  readonly browser: "chromium" | "firefox";
+  /** What the visitor did. */
+  readonly pastime: string;
+  /** How long the visitor was watched, from the first batch on. */
+  readonly seconds: number;
+  /** As the browser sent them with each batch, in its order. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly batches: readonly RecordedBatch[];
+}
+
+/** The recording, from the project's root or from its build. */
+export const visitsFile = fileURLToPath(new URL("../../../bench/traffic/visits.jsonl.gz", import.meta.url));
+
+/** Headers that differ from batch to batch or belong to the recording's own server. */
+export const withheldHeaders: ReadonlySet<string> = new Set([
+  "host",
+  "content-length",
+  "x-service-site-key",
+  "idempotency-key",
+  "origin",
+  "referer",
+]);
+
+/** A body as sent, with placeholders. */
+export function recordedBody(body: string): string {
+  return body
+    .replace(/"session_token":"sess_[\w-]+"/, `"session_token":"${tokenPlaceholder}"`)
+    .replace(/"site_key":"[^"]+"/, `"site_key":"${siteKeyPlaceholder}"`)
+    .replaceAll(/"request_id":"[0-9a-f]{24}"/g, `"request_id":"${eventIdPlaceholder}"`)
+    .replaceAll(/127\.0\.0\.1:\d+/g, "shop.example");
+}
+
+export function readVisits(): Visit[] {
+  const lines = gunzipSync(readFileSync(visitsFile)).toString().trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as Visit);
+}
+
+/** Batches a second that a visitor of the recording sends. */
+export function batchesPerSecond(visits: readonly Visit[]): number {
+  const batches = visits.reduce((sum, visit) => sum + visit.batches.length, 0);
+  return batches / visits.reduce((sum, { seconds }) => sum + seconds, 0);
+}
