@@ -393,7 +393,11 @@ function sdkPages(): Page[] {
       ["Cross-Origin-Resource-Policy", "cross-origin"],
     ],
   });
-  return [script("sdk.js", "The browser SDK"), script("challenge.js", "What passes verdictd's own challenge")];
+  return [
+    script("sdk.js", "The browser SDK"),
+    script("sdk-probes.js", "The SDK's second file, loaded once the first has reported"),
+    script("challenge.js", "What passes verdictd's own challenge"),
+  ];
 }
 
 function consoleFiles(): ConsoleFiles {

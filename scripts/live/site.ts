@@ -61,8 +61,9 @@ export async function startSite(service: { origin: string; siteKey: string }): P
   const server = createServer((incoming, response) => {
     const [, id = "", rest = ""] = /^\/visit\/(\w+)(\/.*)?$/.exec(incoming.url ?? "") ?? [];
     const visit = visits.get(id);
-    if (incoming.url === "/sdk.js") forward(service.origin, "/sdk.js", incoming, response);
-    else if (visit === undefined) response.writeHead(404).end();
+    if (incoming.url === "/sdk.js" || incoming.url === "/sdk-probes.js") {
+      forward(service.origin, incoming.url, incoming, response);
+    } else if (visit === undefined) response.writeHead(404).end();
     else if (visitorPaths.includes(rest)) forward(service.origin, rest, incoming, response, visit);
     else if (rest === "/place") takePlace(incoming, response, visit);
     else if (rest === "") {

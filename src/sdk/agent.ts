@@ -15,8 +15,9 @@ import { collectTouch } from "./collectors/touch.js";
 import type { Settings, Verdictd } from "./options.js";
 import { attempt, holdPage } from "./page-hooks.js";
 import { startRecorder } from "./recorder.js";
-import { openTokenStore } from "./token.js";
+import type { TokenStore } from "./token.js";
 import { openTransport } from "./transport.js";
+import { scriptUrl } from "./trusted-types.js";
 
 const firstReportMs = 500;
 /** A page whose `load` never comes (a hanging image) reports after this. */
@@ -41,29 +42,44 @@ const inputKinds = {
   pointerup: "pointer",
 } as const;
 
+/** The SDK at work, until it is stopped. */
+export type Agent = Pick<Verdictd, "ready" | "token" | "challenge"> & { stop(): void };
+
 /** Starts collecting and sending. */
-export function startAgent(settings: Settings): Verdictd {
+export function startAgent(settings: Settings, tokens: TokenStore): Agent {
   const page = holdPage();
-  const tokens = openTokenStore(settings);
   let settle: (token: string | null) => void = () => {};
   const ready = new Promise<string | null>((resolve) => {
     settle = resolve;
   });
   ready.then((token) => document.dispatchEvent(new CustomEvent("verdictd", { detail: { token } }))).catch(() => {});
 
+  // What can wait comes with a second file, once it is known that somebody listens. Arguments by position: this file shortens its names.
+  let probe: (() => void) | null = () => {
+    probe = null;
+    const load = async () => {
+      const module = (await import(settings.probesUrl!)) as typeof import("./probes/main.js");
+      page.later(() => module.probe(recorder.record, page.listen, page.later, settings.workerUrl, scriptUrl), 0);
+    };
+    if (settings.probesUrl) (window.requestIdleCallback ?? setTimeout)(() => load().catch(() => {}));
+  };
   const wait = (task: () => void, ms: number) => void page.later(task, ms);
-  const transport = openTransport(settings, tokens, wait, settle);
+  const transport = openTransport(settings, tokens, wait, (token) => {
+    settle(token);
+    if (token) probe?.();
+  });
   const recorder = startRecorder(settings.interval, transport.send, transport.isBusy, wait);
   const scene: Scene = { ...page, ...recorder, input: { at: -1e6, kind: "none" } };
   const stop = () => {
     page.release();
+    probe = null;
     transport.stop();
     settle(tokens.read());
   };
 
   const report = async () => {
     const [environment, timing] = await Promise.all([
-      collectEnvironment(settings.workerUrl, firstReportMs - 50).catch(() => ({})),
+      collectEnvironment().catch(() => ({})),
       collectTiming(firstReportMs - 50).catch(() => ({})),
       new Promise((resolve) => setTimeout(resolve, firstReportMs)),
     ]);
@@ -101,10 +117,11 @@ export function startAgent(settings: Settings): Verdictd {
   });
   page.listen(window, "pagehide", () => transport.leave(recorder.take()));
   page.listen(window, "online pageshow", transport.nudge);
+
   const token = () => attempt(tokens.read) ?? null;
   const challenge = () =>
     import(`${settings.base}/challenge.js`)
-      .then((module) => module.pass(settings.siteKey, settings.base, ready, token))
+      .then((module) => module.pass(settings.siteKey, settings.base, ready, token, scriptUrl))
       .catch(() => false);
   return { ready, token, challenge, stop };
 }

@@ -1,20 +1,51 @@
 /** The npm entry `verdictd/browser`. Importing it does nothing, on a server either; `init` starts the SDK in a browser. */
-import { startAgent } from "./agent.js";
-import { settingsOf, type Verdictd, type VerdictdOptions } from "./options.js";
+import { type Agent, startAgent } from "./agent.js";
+import { type Settings, settingsOf, type Verdictd, type VerdictdOptions } from "./options.js";
+import { attempt } from "./page-hooks.js";
+import { openTokenStore, type TokenStore } from "./token.js";
 
 export type { Verdictd, VerdictdOptions } from "./options.js";
 
 /**
- * Starts collecting. Without a browser, without a site key or where anything essential is missing, the answer is inert:
- * `ready` is null and nothing is sent. Never throws.
+ * Starts collecting, or waits for `start` where that is wanted. Without a browser, without a site key or where anything essential is
+ * missing, the answer is inert: `ready` is null and nothing is sent. Never throws.
  */
 export function init(options: VerdictdOptions): Verdictd {
-  try {
-    if (typeof document === "object" && typeof fetch === "function" && options.siteKey) {
-      return startAgent(settingsOf(options));
-    }
-  } catch {
-    // The page goes on without us.
-  }
-  return { ready: Promise.resolve(null), token: () => null, challenge: async () => false, stop() {} };
+  let settings: Settings;
+  let tokens: TokenStore;
+  let agent: Agent | undefined;
+  let running = false;
+  let settle: (token: Promise<string | null> | null) => void;
+  const start = () => {
+    if (running) return;
+    attempt(() => {
+      agent = startAgent(settings, tokens);
+      running = true;
+      verdictd.ready = agent.ready;
+    });
+    // What waits for `ready` since before hears of the first start.
+    settle(running ? verdictd.ready : null);
+  };
+  const verdictd = {
+    ready: new Promise<string | null>((resolve) => {
+      settle = resolve;
+    }),
+    token: () => agent?.token() ?? null,
+    challenge: async () => (agent ? agent.challenge() : false),
+    start,
+    stop(choice?: { forget?: boolean }) {
+      running = false;
+      if (choice?.forget) tokens?.forget();
+      agent?.stop();
+      settle(null);
+    },
+  };
+  attempt(() => {
+    if (typeof document !== "object" || typeof fetch !== "function" || !options.siteKey) return;
+    settings = settingsOf(options);
+    tokens = openTokenStore(settings);
+    if (options.consent !== "wait") start();
+  });
+  if (!tokens!) settle!(null);
+  return verdictd;
 }

@@ -25,13 +25,20 @@ export interface VerdictdOptions {
   token?: string;
   /** Most ms that an event waits for its batch. Default 5000. */
   interval?: number;
-  /** Script to start as a worker for the cross-context check; null: no such check. The script tag uses its own address. */
+  /** `wait`: nothing is collected, stored or sent before `start()` is called. Default: the SDK starts by itself. */
+  consent?: string;
+  /**
+   * The SDK's second file, loaded once the first report was answered; null: none. Default: `sdk-probes.js` beside the script; for the npm
+   * entry at `endpoint`.
+   */
+  probesUrl?: string | null;
+  /** `sdk-probes.js` on the page's own origin, to start as a worker for the cross-context check; null: no such check. The script tag knows it. */
   workerUrl?: string | null;
 }
 
 /** What the page gets: `window.verdictd`, or the answer of `init`. */
 export interface Verdictd {
-  /** The token once the first report was answered, or what is known once it failed. Never rejects. */
+  /** The token once the first report was answered, or what is known once it failed; after a new `start` another promise. Never rejects. */
   readonly ready: Promise<string | null>;
   /** The session's token, or null while there is none. */
   token(): string | null;
@@ -40,8 +47,10 @@ export interface Verdictd {
    * request again once it is true. Calls while one is under way share it. Never rejects.
    */
   challenge(): Promise<boolean>;
-  /** Stops collecting and sending, for good. What was not sent yet is dropped. */
-  stop(): void;
+  /** Starts collecting, unless it does already: after consent, or once more after `stop`. */
+  start(): void;
+  /** Stops collecting and sending until `start`. What was not sent yet is dropped. `forget`: so are cookie and token. */
+  stop(choice?: { forget?: boolean }): void;
 }
 
 /** Options with every default filled in. */
@@ -54,6 +63,7 @@ export interface Settings {
   readonly cookieAttributes: string;
   readonly token: string | null;
   readonly interval: number;
+  readonly probesUrl: string | null;
   readonly workerUrl: string | null;
 }
 
@@ -62,9 +72,11 @@ export function settingsOf(options: VerdictdOptions): Settings {
   const sameSite = options.cookieSameSite || "Lax";
   const none = sameSite === "None";
   const maxAge = Number(options.cookieMaxAge);
+  const base = (options.endpoint || location.origin).replace(/\/+$/, "");
+  const { probesUrl } = options;
   return {
     siteKey: options.siteKey,
-    base: (options.endpoint || location.origin).replace(/\/+$/, ""),
+    base,
     cookie: options.cookie !== false,
     cookieName: options.cookieName || "service_session",
     cookieAttributes:
@@ -74,6 +86,7 @@ export function settingsOf(options: VerdictdOptions): Settings {
       (none ? "; Partitioned" : ""),
     token: options.token || null,
     interval: Math.max(250, Number(options.interval) || 5000),
+    probesUrl: probesUrl === undefined ? `${base}/sdk-probes.js` : probesUrl,
     workerUrl: options.workerUrl || null,
   };
 }
@@ -84,10 +97,12 @@ export function optionsOf(script: HTMLScriptElement): VerdictdOptions {
   const address = new URL(script.src || location.href, location.href);
   // A worker from another origin is refused, and one under a nonce-only policy would be reported as a violation.
   const worker = data["worker"] !== "off" && address.origin === location.origin && script.src && !script.nonce;
+  const probesUrl = data["probes"] === "off" ? null : new URL("sdk-probes.js", address).href;
   return {
     ...(data as unknown as VerdictdOptions),
     endpoint: data["endpoint"] || address.origin,
     cookie: data["cookie"] !== "off",
-    workerUrl: worker ? script.src : null,
+    probesUrl,
+    workerUrl: worker ? probesUrl : null,
   };
 }

@@ -1,5 +1,6 @@
 /** The session's token: in memory, and in a cookie that all tabs of the site share. Never throws. */
 import type { Settings } from "./options.js";
+import { attempt } from "./page-hooks.js";
 
 /** Where the token is kept. */
 export interface TokenStore {
@@ -7,18 +8,20 @@ export interface TokenStore {
   read(): string | null;
   /** Takes an answer's token, unless another tab has written one since `sent` was read: then that one is adopted. */
   write(answered: string, sent: string | null): void;
+  /** Removes all that the SDK keeps in this browser. */
+  forget(): void;
 }
+
+/** Where the tab keeps, for its next page, what a page without a token could not send. */
+export const storageKey = "verdictd";
 
 const wellFormed = /^sess_[\w-]{1,128}$/;
 
 function readCookie(name: string): string | null {
-  try {
-    for (const pair of document.cookie.split(/; */)) {
-      const value = pair.slice(name.length + 1);
-      if (pair.startsWith(`${name}=`) && wellFormed.test(value)) return value;
-    }
-  } catch {
-    // A sandboxed frame has no cookies: memory serves.
+  const pairs = attempt(() => document.cookie.split(/; */)) ?? [];
+  for (const pair of pairs) {
+    const value = pair.slice(name.length + 1);
+    if (pair.startsWith(`${name}=`) && wellFormed.test(value)) return value;
   }
   return null;
 }
@@ -27,17 +30,24 @@ function readCookie(name: string): string | null {
 export function openTokenStore(settings: Settings): TokenStore {
   let memory = settings.token;
   const read = () => (memory = (settings.cookie && readCookie(settings.cookieName)) || memory);
+  const setCookie = (value: string, more = "") =>
+    // A sandboxed frame has no cookies: memory serves.
+    attempt(() => {
+      // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in browsers still in use.
+      if (settings.cookie) document.cookie = `${settings.cookieName}=${value}${settings.cookieAttributes}${more}`;
+    });
   return {
     read,
     write(answered, sent) {
       const other = settings.cookie ? readCookie(settings.cookieName) : null;
       memory = other && other !== sent ? other : answered;
-      try {
-        // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in browsers still in use.
-        if (settings.cookie) document.cookie = `${settings.cookieName}=${memory}${settings.cookieAttributes}`;
-      } catch {
-        // See readCookie.
-      }
+      setCookie(memory);
+    },
+    forget() {
+      memory = null;
+      // Of two ages the last one counts.
+      setCookie("", "; Max-Age=0");
+      attempt(() => sessionStorage.removeItem(storageKey));
     },
   };
 }

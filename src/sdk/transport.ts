@@ -6,7 +6,7 @@ import type { IngestAnswer, IngestEvent } from "../contract/events.js";
 import { batchId } from "./ids.js";
 import type { Settings } from "./options.js";
 import { attempt } from "./page-hooks.js";
-import type { TokenStore } from "./token.js";
+import { storageKey, type TokenStore } from "./token.js";
 
 /** A batch under way. Its body is fixed by the first attempt, so that every attempt is the same request. */
 interface Batch {
@@ -39,8 +39,6 @@ const answerMostMs = 10_000;
 const refusalsMax = 3;
 /** Browsers let a page that is left send 64 KiB. */
 const keepaliveBytesMax = 60_000;
-/** Unsent batches of a page that had no token yet, for the next page of the same tab. */
-const storageKey = "verdictd";
 
 /** Opens the transport. `settled` is called with the token after each answer, and with what is known after a failure. */
 export function openTransport(
@@ -105,7 +103,8 @@ export function openTransport(
       const status = response.status;
       if (status === 202) {
         const answer = (await response.json()) as Partial<IngestAnswer>;
-        if (typeof answer.session_token === "string") tokens.write(answer.session_token, batch.token ?? null);
+        if (!stopped && typeof answer.session_token === "string")
+          tokens.write(answer.session_token, batch.token ?? null);
       } else if (status >= 500 || status === 408 || status === 429 || (status === 204 && !batch.token)) {
         // A shed first contact has no token yet: it counts as not sent.
         return failed();

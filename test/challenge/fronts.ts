@@ -24,7 +24,14 @@ import { type Shop, shopAnswer } from "./challenged-site.js";
 export type OpenFront = (t: Test, shop: Shop) => Promise<string>;
 
 /** What visitors' browsers ask of verdictd. */
-const ownPaths = ["/sdk.js", "/challenge.js", "/v1/events", "/v1/challenges", "/v1/challenges/solution"];
+const ownPaths = [
+  "/sdk.js",
+  "/sdk-probes.js",
+  "/challenge.js",
+  "/v1/events",
+  "/v1/challenges",
+  "/v1/challenges/solution",
+];
 
 function middlewareOptions({ server, tenant, requests = false }: Shop) {
   const client = { baseUrl: server.address, privateKey: tenant.privateKey, timeoutMs: 10_000 };

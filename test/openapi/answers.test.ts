@@ -116,6 +116,7 @@ t.test("every endpoint answers what the document says, in every status it lists"
     "/healthz",
     "/readyz",
     "/sdk.js",
+    "/sdk-probes.js",
     "/challenge.js",
     "/openapi.json",
     "/demo",

@@ -23,6 +23,7 @@ async function ask(path: string, headers: Record<string, string> = {}): Promise<
 const browser = { "accept-encoding": "gzip, deflate, br, zstd" };
 const stored = [
   "/sdk.js",
+  "/sdk-probes.js",
   "/console",
   "/console/console.js",
   "/console/console.css",

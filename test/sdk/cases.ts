@@ -2,6 +2,7 @@
  * What the SDK promises in every browser, one case a promise: how batches travel, and how it behaves as a guest on a page.
  * Run in Chromium and in Firefox (`repeatCases` there in the long tests only); what only one of them can show is in the test files.
  */
+import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import type { Test } from "tap";
 import type { IngestEvent } from "../../src/contract/events.js";
@@ -243,7 +244,8 @@ export const pageCases: readonly Case[] = [
     async (t, visitor) => {
       const site = await openSite(t);
       // Images, because Firefox asks for the site's icon.
-      site.policy = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self'";
+      site.policy =
+        "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self'; require-trusted-types-for 'script'; trusted-types verdictd";
       site.pages.set(
         "/watch.js",
         "window.violations = []; document.addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective));",
@@ -251,13 +253,64 @@ export const pageCases: readonly Case[] = [
       site.pages.set("/", `<!doctype html><script src="/watch.js"></script>${pageWith('data-interval="250"')}`);
       const page = await visitor.open();
       const env = await wholeEnvironment(site, () => page.goto(site.origin));
-      t.same(env.payload.worker_mismatch, [], "the worker was asked");
-      t.same(env.payload.iframe_mismatch, [], "the frame was asked");
-      t.same(env.payload.native_tampered, [], "nothing is taken for tampered");
+      t.same(env.worker_mismatch, [], "the worker was asked");
+      t.same(env.iframe_mismatch, [], "the frame was asked");
+      t.same(env.native_tampered, [], "nothing is taken for tampered");
       await page.evaluate("verdictd.ready");
       t.same(await page.evaluate("violations"), []);
       t.same(page.noise, []);
       t.equal(await page.evaluate("document.querySelectorAll('iframe').length"), 0, "the frame is gone");
+    },
+  ],
+  [
+    "where consent is waited for, nothing happens before it, and taking it back leaves nothing behind",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      const [html, script] = consentSample();
+      // No policy of trusted types is listed, so any name will do.
+      site.policy =
+        "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self'; require-trusted-types-for 'script'";
+      site.pages.set("/watch.js", watchScript);
+      site.pages.set(
+        "/waits.js",
+        "window.before = { seen: [...seen], token: verdictd.token() }; window.awaited = verdictd.ready;",
+      );
+      site.pages.set("/consent.js", script);
+      const page = await visitor.open();
+      const watched = html
+        .replaceAll("pk_…", "pk_test")
+        .replace('<script defer src="/consent.js', '<script defer src="/waits.js"></script>$&');
+      site.pages.set("/", `<!doctype html><script src="/watch.js"></script>${watched}`);
+      await page.goto(site.origin);
+      t.same(await page.evaluate("before"), { seen: [], token: null });
+      t.same(await visitor.cookies(0), []);
+
+      const answered = gate();
+      t.teardown(answered.open);
+      site.answer = () => ({ status: 202, until: answered.opened });
+      await page.evaluate("document.querySelector('#allow').click()");
+      await site.post(() => true);
+      await page.evaluate("document.querySelector('#refuse').click()");
+      t.equal(await page.evaluate("awaited"), null, "who waited is told that there is no token");
+      site.answer = () => ({ status: 202, token: "sess_2" });
+      // This answer is for nobody any more, and must not bring a token back.
+      answered.open();
+      await page.evaluate("document.querySelector('#allow').click()");
+      t.equal(await page.evaluate("verdictd.ready"), "sess_2");
+      t.same(
+        site.posts.slice(0, 2).map((post) => post.batch.session_token),
+        [null, null],
+      );
+      t.equal((await visitor.cookies(1))[0]!.value, "sess_2");
+
+      // An earlier visit's consent holds; taken back, all that it left is removed.
+      await page.goto(site.origin);
+      t.equal(await page.evaluate("verdictd.ready"), "sess_2");
+      await page.evaluate("sessionStorage.setItem('verdictd', '[]'); document.querySelector('#refuse').click()");
+      t.same(await page.evaluate("[document.cookie, sessionStorage.length, verdictd.token()]"), ["", 0, null]);
+      await page.goto(site.origin);
+      t.same(await page.evaluate("[document.cookie, before.seen.length]"), ["", 0]);
+      t.same(page.noise, [], "and no violation");
     },
   ],
   [
@@ -270,7 +323,7 @@ export const pageCases: readonly Case[] = [
       await page.goto(`http://localhost:${site.port}/`);
       t.equal(await page.evaluate("verdictd.ready"), "sess_1");
       t.equal(site.posts.length, 0);
-      t.equal(service.posts.length, 1);
+      t.equal(service.posts.filter((post) => post.batch.session_token === null).length, 1);
       t.ok(service.preflights.length > 0);
       t.equal(service.posts[0]!.headers.cookie, undefined, "no credentials travel");
       t.same(
@@ -312,10 +365,37 @@ export const pageCases: readonly Case[] = [
       }
       await site.post(() => true);
       t.equal(await page.evaluate("verdictd.ready"), "sess_1");
-      t.equal(site.posts.length, 1, "one SDK reports, once");
+      const keys = new Set(site.posts.map((post) => post.headers["x-service-site-key"]));
+      t.equal(keys.size, 1, "one SDK reports");
+      t.equal(site.posts.filter((post) => post.batch.session_token === null).length, 1, "once");
     },
   ],
 ];
+
+/** Notes what a script of the page does that has an effect, in `seen`. */
+const watchScript = `window.seen = [];
+  const note = (owner, name) => {
+    const real = owner[name];
+    owner[name] = function (...all) { seen.push(name); return real.apply(this, all); };
+  };
+  note(EventTarget.prototype, "addEventListener");
+  note(window, "setTimeout");
+  note(window, "fetch");
+  for (const name of ["getItem", "setItem", "removeItem"]) {
+    const real = Storage.prototype[name];
+    Storage.prototype[name] = function (...all) { if (this === sessionStorage) seen.push(name); return real.apply(this, all); };
+  }
+  const { get, set } = Object.getOwnPropertyDescriptor(Document.prototype, "cookie");
+  const cookie = (how) => function (...all) { seen.push("cookie"); return how.apply(this, all); };
+  Object.defineProperty(Document.prototype, "cookie", { get: cookie(get), set: cookie(set), configurable: true });`;
+
+/** The page and the script of the documentation's sample. */
+function consentSample(): [html: string, script: string] {
+  const guide = readFileSync(new URL("../../../src/docs/integrate.md", import.meta.url), "utf8");
+  const section = guide.slice(guide.indexOf("## Consent"), guide.indexOf("## The second file"));
+  const block = (language: string): string => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(section)![1]!;
+  return [block("html"), block("js")];
+}
 
 /** Opens a page whose batches wait for their size or for the page's end, once its first report was answered. */
 async function openSlowly(site: Awaited<ReturnType<typeof openSite>>, visitor: Visitor): Promise<Tab> {

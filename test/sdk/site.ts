@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
-import type { EventType, IngestBatch, IngestEvent } from "../../src/contract/events.js";
+import type { EventPayload, EventType, IngestBatch, IngestEvent } from "../../src/contract/events.js";
 import { areIngestEvents, ingestEventsMismatch } from "../../src/contract/validators.js";
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -82,6 +82,7 @@ export async function openSite(t: Test): Promise<Site> {
   };
   const files: Record<string, string> = {
     "/sdk.js": "sdk/sdk.js",
+    "/sdk-probes.js": "sdk/sdk-probes.js",
     "/browser.js": "sdk/browser.js",
     "/demo/demo.js": "demo/demo.js",
     "/demo/demo.css": "demo/demo.css",
@@ -133,7 +134,8 @@ export async function openSite(t: Test): Promise<Site> {
       });
       response.end(page);
     } else if (files[path] !== undefined) {
-      response.writeHead(200, { "Content-Type": path.endsWith(".css") ? "text/css" : "text/javascript" });
+      const type = path.endsWith(".css") ? "text/css" : "text/javascript";
+      response.writeHead(200, { "Content-Type": type, "Access-Control-Allow-Origin": "*" });
       response.end(readFileSync(join(dist, files[path])));
     } else {
       response.writeHead(path === "/favicon.ico" ? 204 : 404);
@@ -150,16 +152,19 @@ export async function openSite(t: Test): Promise<Site> {
 }
 
 /**
- * The first environment report in which the worker had answered. The SDK waits 450 ms for it and then leaves it out, as may
- * happen on a busy machine, so the page is loaded again until it had; after forty loads the last report is as good as any.
+ * What a page's two environment reports say together, once the worker has answered. The SDK waits 3 s for it and then leaves it out, as may
+ * happen on a busy machine, so the page is loaded again until it had; after ten loads the last reports are as good as any.
  */
-export async function wholeEnvironment(site: Site, load: () => Promise<unknown>): Promise<IngestEvent> {
-  const seen = () => site.posts.flatMap((post) => post.batch.events.filter((event) => event.type === "env"));
+export async function wholeEnvironment(site: Site, load: () => Promise<unknown>): Promise<EventPayload> {
+  const seen = (isFirst: boolean) =>
+    site.posts.flatMap(({ batch }) =>
+      batch.events.filter(({ type, payload }) => type === "env" && "user_agent" in payload === isFirst),
+    );
   for (let loads = 1; ; loads++) {
     await load();
-    await site.post(() => seen().length >= loads);
-    const event = seen()[loads - 1]!;
-    if (event.payload.worker_mismatch !== undefined || loads === 40) return event;
+    await site.post(() => seen(true).length >= loads && seen(false).length >= loads);
+    const payload = { ...seen(true)[loads - 1]!.payload, ...seen(false)[loads - 1]!.payload };
+    if (payload.worker_mismatch !== undefined || loads === 10) return payload;
   }
 }
 

@@ -1,6 +1,8 @@
 /** Starts the machine's Chromium for tests that need a real browser. Tests without one are skipped, which CI counts as failed. */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Browser, type BrowserContext, type Cookie, chromium } from "playwright-core";
 import type { Test } from "tap";
 import { waitUntil } from "./wait-until.js";
@@ -65,10 +67,11 @@ export interface LaunchOptions {
  * killed at the end of the test.
  */
 export function launchAlone(t: Test, url: string): void {
+  const profile = mkdtempSync(join(tmpdir(), "chromium-"));
   const child = spawn(executablePath, [
     "--headless=new",
     ...commonArgs,
-    `--user-data-dir=${t.testdir()}`,
+    `--user-data-dir=${profile}`,
     "--disable-blink-features=AutomationControlled",
     url,
   ]);
@@ -76,6 +79,8 @@ export function launchAlone(t: Test, url: string): void {
   t.teardown(async () => {
     child.kill("SIGKILL");
     await ended;
+    // Its helpers may write on for a moment.
+    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   });
 }
 

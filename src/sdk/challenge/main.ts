@@ -18,20 +18,21 @@ type Pass = (
   base: string,
   ready: Promise<string | null>,
   token: () => string | null,
+  scriptUrl?: (url: string) => string,
 ) => Promise<boolean>;
 
 let underWay: Promise<boolean> | undefined;
 
 /**
  * Passes a challenge for the session of the SDK that asks, whose `ready` and `token` these are; `base` is the origin (and path prefix) that
- * serves `/v1/challenges`. False when the server wants none, knows no such session or can't be reached. Calls while one is under way share it.
+ * serves `/v1/challenges`; `scriptUrl` makes addresses of workers trusted (an SDK from a cache may lack it). False when the server wants none, knows no such session or can't be reached. Calls while one is under way share it.
  */
 export const pass: Pass = (...sdk) =>
   (underWay ??= passAlone(...sdk).finally(() => {
     underWay = undefined;
   }));
 
-const passAlone: Pass = async (siteKey, base, ready, token) => {
+const passAlone: Pass = async (siteKey, base, ready, token, scriptUrl = (url) => url) => {
   const post = (path: string, body: object): Promise<Response> =>
     fetch(base + path, {
       method: "POST",
@@ -52,7 +53,9 @@ const passAlone: Pass = async (siteKey, base, ready, token) => {
       if (!asked.ok) continue;
       const { parameters, signature } = (await asked.json()) as Challenge;
       const challenge = { parameters, signature } as Challenge;
-      const solution = btoa(JSON.stringify({ challenge, solution: await solve(challenge, import.meta.url) }));
+      const solution = btoa(
+        JSON.stringify({ challenge, solution: await solve(challenge, () => scriptUrl(import.meta.url)) }),
+      );
       if ((await post("/v1/challenges/solution", { session_token: session, solution })).ok) return true;
     } catch {
       // The network may be back in the next round.

@@ -16,28 +16,15 @@ export function solveHere(challenge: Challenge): Promise<Solution | null> {
   return solveChallenge({ challenge, deriveKey, timeout: timeoutMs });
 }
 
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
-}
-
-let trusted: ((url: string) => string) | undefined;
-
-/** The address as a page with `require-trusted-types-for 'script'` wants it; a page that allows no policy gets no worker. */
-function workerUrl(url: string): string {
-  if (!trusted) {
-    const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-    const policy = trustedTypes?.createPolicy("verdictd", { createScriptURL: (each) => each });
-    trusted = (each) => policy?.createScriptURL(each) ?? each;
-  }
-  return trusted(url);
-}
-
-/** `script` is the address of the module that answers a challenge with its solution when it is started as a worker. */
-export async function solve(challenge: Challenge, script: string): Promise<Solution | null> {
+/**
+ * `script` gives the address of the module that answers a challenge with its solution when it is started as a worker; it may throw, where
+ * the page allows none.
+ */
+export async function solve(challenge: Challenge, script: () => string): Promise<Solution | null> {
   let worker: Worker | undefined;
   try {
     // Refused where the script is of another origin, or the page's policy allows no workers.
-    worker = new Worker(workerUrl(script), { type: "module" });
+    worker = new Worker(script(), { type: "module" });
     return await answerOf(worker, challenge);
   } catch {
     return solveHere(challenge);

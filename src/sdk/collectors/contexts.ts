@@ -1,9 +1,6 @@
-/**
- * The same questions asked in a fresh frame and in a worker: who disguises a page often forgets these.
- * The script tag's bundle is its own worker script, so no policy beyond `script-src 'self'` is needed.
- */
+/** The same questions asked in a fresh frame, and later in a worker (probes/worker.ts): who disguises a page often forgets these. */
 
-type Facts = Record<string, string>;
+export type Facts = Record<string, string>;
 
 /** What is asked in each context. Values are compared and forgotten; only the names of those that differ are sent. */
 export function contextFacts(nav: Navigator): Facts {
@@ -19,7 +16,8 @@ export function contextFacts(nav: Navigator): Facts {
   };
 }
 
-function differing(a: Facts, b: Facts): string[] {
+/** Names of facts that differ. */
+export function differing(a: Facts, b: Facts): string[] {
   return Object.keys(a).filter((key) => a[key] !== b[key]);
 }
 
@@ -42,21 +40,5 @@ export function compareFrame(): string[] | undefined {
     const found = differing(contextFacts(navigator), contextFacts(frame.navigator));
     if (navigator.plugins.length !== frame.navigator.plugins.length) found.push("plugins");
     return found;
-  });
-}
-
-/** Names of facts that differ in a worker; undefined where workers are refused. Workers know no `navigator.webdriver`. */
-export function compareWorker(url: string): Promise<string[] | undefined> {
-  return new Promise((resolve) => {
-    const worker = new Worker(url);
-    worker.onmessage = (event: MessageEvent<Facts>) => {
-      worker.terminate();
-      const { webdriver, ...own } = contextFacts(navigator);
-      resolve(differing(own, event.data));
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      resolve(undefined);
-    };
   });
 }

@@ -2,53 +2,22 @@
 
 import { attempt } from "../page-hooks.js";
 import type { Observed } from "../recorder.js";
-import { compareFrame, compareWorker } from "./contexts.js";
+import { compareFrame } from "./contexts.js";
 import { driverArtifacts, stackProbe } from "./drivers.js";
 import { tamperedNatives } from "./natives.js";
 
-/** After so many ms the page gets a turn: a graphics context, a fresh frame and the first question for the timezone take some each. */
+/** After so many ms the page gets a turn: a fresh frame and the first question for the timezone take some each. */
 const turnMs = 9;
 
 const text = (value: unknown) => (typeof value === "string" && value ? value.slice(0, 512) : undefined);
 
-/** Vendor and renderer of the graphics adapter. Opens a context and drops it; draws nothing. */
-function graphics(): Observed {
-  const gl = document.createElement("canvas").getContext("webgl");
-  if (!gl) return {};
-  const named = (plain: number, unmasked: number) => {
-    const value = gl.getParameter(plain);
-    // Firefox names the adapter here and warns about the extension; the others say "WebKit".
-    return text(
-      /^WebKit/.test(value) && gl.getExtension("WEBGL_debug_renderer_info") ? gl.getParameter(unmasked) : value,
-    );
-  };
-  const found = { webgl_vendor: named(gl.VENDOR, 0x9245), webgl_renderer: named(gl.RENDERER, 0x9246) };
-  gl.getExtension("WEBGL_lose_context")?.loseContext();
-  return found;
-}
-
-/** True when the two ways to ask for the notification permission contradict each other, as in old headless browsers. */
-async function permissionsMismatch(): Promise<boolean | undefined> {
-  // Elsewhere the two may differ by design.
-  if (!isSecureContext || window !== top || !navigator.permissions || !("Notification" in window)) return undefined;
-  const { state } = await navigator.permissions.query({ name: "notifications" });
-  return Notification.permission === "denied" && state === "prompt";
-}
-
-/** The payload of the `env` event. Slow facts get at most `ms`; what is late is left out. */
-export async function collectEnvironment(workerUrl: string | null, ms: number): Promise<Observed> {
+/** The payload of the first `env` event. What takes longer, or can wait, is in probes/. */
+export async function collectEnvironment(): Promise<Observed> {
   const nav = navigator as Navigator & {
     deviceMemory?: number;
     connection?: { rtt?: number };
     userAgentData?: { brands: { brand: string; version: string }[]; mobile: boolean };
   };
-  const late = new Promise<undefined>((resolve) => setTimeout(resolve, ms));
-  const within = <T>(task: () => Promise<T> | undefined) =>
-    Promise.race([Promise.resolve(attempt(task)).catch(() => undefined), late]);
-  const [permissions, worker] = await Promise.all([
-    within(permissionsMismatch),
-    within(() => (workerUrl ? compareWorker(workerUrl) : undefined)),
-  ]);
   const brands = nav.userAgentData?.brands;
   const facts: { [K in keyof Observed]: () => Observed[K] } = {
     webdriver: () => navigator.webdriver,
@@ -76,17 +45,15 @@ export async function collectEnvironment(workerUrl: string | null, ms: number): 
     dpr: () => devicePixelRatio,
     color_depth: () => screen.colorDepth,
     chrome_object: () => "chrome" in window,
-    permissions_mismatch: () => permissions,
     notification_permission: () => text(window.Notification?.permission),
     native_tampered: tamperedNatives,
     iframe_mismatch: compareFrame,
-    worker_mismatch: () => worker,
     // biome-ignore lint/security/noGlobalEval: its text only; it is never called, so no policy is touched.
     eval_length: () => String(window["eval"]).length,
     stack_probe: stackProbe,
     rtt: () => nav.connection?.rtt,
   };
-  const payload: Record<string, unknown> = { ...attempt(graphics) };
+  const payload: Record<string, unknown> = {};
   let turnAt = 0;
   for (const [key, fact] of Object.entries(facts)) {
     if (performance.now() - turnAt > turnMs) {

@@ -1,0 +1,20 @@
+/** Which graphics adapter the browser names. Opens a context and drops it; draws nothing. */
+
+/** Vendor and renderer; empty where there is no WebGL. */
+export function graphicsOf(canvas: HTMLCanvasElement | OffscreenCanvas): {
+  webgl_vendor?: string | undefined;
+  webgl_renderer?: string | undefined;
+} {
+  const gl = canvas.getContext("webgl") as WebGLRenderingContext | null;
+  if (!gl) return {};
+  const named = (plain: number, unmasked: number) => {
+    const value = gl.getParameter(plain);
+    // Firefox names the adapter here and warns about the extension; the others say "WebKit".
+    const name =
+      /^WebKit/.test(value) && gl.getExtension("WEBGL_debug_renderer_info") ? gl.getParameter(unmasked) : value;
+    return typeof name === "string" && name ? name.slice(0, 512) : undefined;
+  };
+  const found = { webgl_vendor: named(gl.VENDOR, 0x9245), webgl_renderer: named(gl.RENDERER, 0x9246) };
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return found;
+}
