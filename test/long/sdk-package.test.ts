@@ -16,11 +16,11 @@ const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 /** Uses every type that the entry offers, and one option wrongly: that line must be the only complaint. */
 const customer = `import { init, type Verdictd, type VerdictdOptions } from "verdictd/browser";
-const options: VerdictdOptions = { siteKey: "pk_x", cookieSameSite: "None", interval: 1000 };
+const options: VerdictdOptions = { siteKey: "pk_x", cookieSameSite: "None", interval: 1000, consent: "wait", probesUrl: null };
 const sdk: Verdictd = init(options);
 export const token: string | null = await sdk.ready;
 export const now: string | null = sdk.token();
-sdk.stop();
+sdk.start(), sdk.stop(), sdk.stop({ forget: true });
 init({ siteKey: 7 });
 `;
 
