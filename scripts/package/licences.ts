@@ -7,7 +7,12 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Packages inside what browsers load. The build fails when others get in. */
-export const browserPackages = ["node_modules/altcha-lib", "node_modules/preact", "node_modules/uplot"] as const;
+export const browserPackages = [
+  "node_modules/altcha-lib",
+  "node_modules/ipaddr.js",
+  "node_modules/preact",
+  "node_modules/uplot",
+] as const;
 
 /** Packages without a licence file of their own, and where the text is: a package of the same authors that they are a part of. */
 const textIn: readonly (readonly [pattern: RegExp, folder: string])[] = [

@@ -34,6 +34,7 @@ import type {
   SettingsBody,
   TokenBody,
 } from "../contract/control.js";
+import type { SessionQueryAnswer, SessionQueryBody } from "../contract/session-query.js";
 
 /** A refusal of the server, or (status 0) no answer at all. */
 export class ApiFault extends Error {
@@ -92,6 +93,8 @@ export class Api {
   testRule = (project: number, body: RuleTestBody, signal: AbortSignal) =>
     this.#ask<RuleTestAnswer>("POST", `${of(project)}/rules/test`, body, signal);
 
+  query = (project: number, body: SessionQueryBody, signal: AbortSignal) =>
+    this.#ask<SessionQueryAnswer>("POST", `${of(project)}/sessions/query`, body, signal);
   sessions = (project: number, cursor: string | null) =>
     this.#ask<SessionsAnswer>("GET", `${of(project)}/sessions?${pageQuery(cursor)}`);
   session = (project: number, token: string) =>

@@ -6,6 +6,7 @@ import { forgetToken, storedProject, storedToken, storeProject, storeToken } fro
 import { hashOf, type PageName, type Place, usePlace } from "./location.js";
 import { BlocksPage } from "./pages/blocks.js";
 import { BotsPage } from "./pages/bots.js";
+import { ExplorePage } from "./pages/explore.js";
 import { KeysPage } from "./pages/keys.js";
 import { OverviewPage } from "./pages/overview.js";
 import { RuleEditorPage } from "./pages/rule-editor.js";
@@ -48,6 +49,7 @@ export interface ProjectPageProperties {
 
 const projectPages: readonly (readonly [PageName, string])[] = [
   ["overview", "Overview"],
+  ["explore", "Explore"],
   ["sessions", "Sessions"],
   ["blocks", "Blocks"],
   ["rules", "Rules"],
@@ -171,6 +173,8 @@ function OpenPage({ place, api, project, signOut, onProjects }: OpenPageProperti
   switch (page) {
     case "overview":
       return <OverviewPage key={project.id} {...of} isEnabled={project.scoring_enabled} />;
+    case "explore":
+      return <ExplorePage key={project.id} {...of} query={place.query} />;
     case "sessions":
       return item === null ? (
         <SessionsPage key={project.id} {...of} />

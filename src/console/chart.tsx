@@ -23,12 +23,16 @@ export interface StackedBarsProperties {
   readonly startText: (start: number) => string;
   readonly series: readonly ChartSeries[];
   readonly empty: string;
+  /** Bars were chosen, by a click, a drag or in the table: from the one to the other, both included. */
+  readonly onPick?: (first: number, last: number) => void;
 }
 
 const height = 220;
 
 export function StackedBars(properties: StackedBarsProperties) {
-  const { label, starts, series, startName, startText, empty } = properties;
+  const { label, starts, series, startName, startText, empty, onPick } = properties;
+  const pick = useRef(onPick);
+  pick.current = onPick;
   const place = useRef<HTMLDivElement>(null);
   const [hovered, setHovered] = useState<number | null>(null);
   const scheme = useScheme();
@@ -36,7 +40,7 @@ export function StackedBars(properties: StackedBarsProperties) {
   const hasData = totals.some((total) => total > 0);
   useEffect(() => {
     if (place.current === null || !hasData) return;
-    return draw(place.current, properties, setHovered);
+    return draw(place.current, properties, setHovered, onPick && ((first, last) => pick.current?.(first, last)));
   }, [starts, series, scheme, hasData]);
   if (!hasData) return <p class="dim empty">{empty}</p>;
   const drawn = series.filter((_, index) => totals[index]! > 0);
@@ -66,7 +70,17 @@ export function StackedBars(properties: StackedBarsProperties) {
           <Table
             caption={label}
             columns={[
-              { name: startName, cell: (index) => startText(starts[index]!) },
+              {
+                name: startName,
+                cell: (index) =>
+                  onPick === undefined ? (
+                    startText(starts[index]!)
+                  ) : (
+                    <button type="button" class="quiet" onClick={() => onPick(index, index)}>
+                      {startText(starts[index]!)}
+                    </button>
+                  ),
+              },
               ...drawn.map(({ name, values }) => ({
                 name,
                 cell: (index: number) => count(values[index]!),
@@ -88,6 +102,7 @@ function draw(
   place: HTMLElement,
   { starts, width, isTime, series }: StackedBarsProperties,
   onHover: (index: number | null) => void,
+  onPick: StackedBarsProperties["onPick"],
 ): () => void {
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(name).trim();
@@ -105,7 +120,7 @@ function draw(
       width: place.clientWidth,
       height,
       legend: { show: false },
-      cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+      cursor: { y: false, points: { show: false }, drag: { x: onPick !== undefined, y: false, setScale: false } },
       scales: {
         x: { time: isTime, range: [starts[0]!, starts.at(-1)! + width] },
         y: { range: (_, __, max) => [0, Math.max(4, max * 1.05)] },
@@ -135,7 +150,10 @@ function draw(
           points: { show: false },
         })),
       ],
-      hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? null)] },
+      hooks: {
+        setCursor: [({ cursor }) => onHover(cursor.idx ?? null)],
+        ...(onPick !== undefined && { ready: [(plot) => picked(plot, starts, width, onPick)] }),
+      },
     },
     [[...starts], ...stacks.map(({ values }) => [...values])],
     place,
@@ -146,6 +164,28 @@ function draw(
     observer.disconnect();
     chart.destroy();
   };
+}
+
+/** Tells which bars a click or a drag over the chart chose. */
+function picked(
+  plot: UPlot,
+  starts: readonly number[],
+  width: number,
+  onPick: (first: number, last: number) => void,
+): void {
+  const barAt = (x: number): number => {
+    const index = Math.floor((plot.posToVal(x, "x") - starts[0]!) / width);
+    return Math.max(0, Math.min(starts.length - 1, index));
+  };
+  let from = 0;
+  plot.over.addEventListener("pointerdown", ({ offsetX }) => {
+    from = offsetX;
+  });
+  plot.over.addEventListener("click", ({ offsetX }) => {
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    const [first, last] = [barAt(Math.min(from, offsetX)), barAt(Math.max(from, offsetX))];
+    onPick(first, last);
+  });
 }
 
 const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 
 export const pageNames = [
   "overview",
+  "explore",
   "sessions",
   "blocks",
   "rules",
@@ -18,16 +19,21 @@ export interface Place {
   readonly page: PageName;
   /** What of the page: a session's token, a rule's id; null: the page itself. */
   readonly item: string | null;
+  /** What the page shows, as `name=value` pairs behind a question mark. */
+  readonly query: URLSearchParams;
 }
 
-export function hashOf(page: PageName, item?: string | number): string {
-  return item === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(item)}`;
+export function hashOf(page: PageName, item?: string | number, query?: Readonly<Record<string, string>>): string {
+  const path = item === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(item)}`;
+  const pairs = String(new URLSearchParams(query));
+  return pairs === "" ? path : `${path}?${pairs}`;
 }
 
 function placeOf(hash: string): Place {
-  const [, name = "", item = ""] = hash.split("/");
+  const end = hash.indexOf("?");
+  const [, name = "", item = ""] = (end < 0 ? hash : hash.slice(0, end)).split("/");
   const page = pageNames.find((each) => each === name) ?? "overview";
-  return { page, item: item === "" ? null : decoded(item) };
+  return { page, item: item === "" ? null : decoded(item), query: new URLSearchParams(end < 0 ? "" : hash.slice(end)) };
 }
 
 function decoded(text: string): string {
@@ -36,6 +42,12 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** Changes the address without a step of its own in the history. */
+export function replaceHash(hash: string): void {
+  history.replaceState(null, "", hash);
+  dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
 export function usePlace(): Place {

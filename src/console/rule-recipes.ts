@@ -1,6 +1,5 @@
-/** Policies that people ask for, each a rule of one line, and what a dry run on stored sessions can't know of a rule. */
+/** Policies that people ask for, each a rule of one line. */
 import type { Action } from "../contract/verdict.js";
-import { requestFieldNames } from "../rules/fields.js";
 import { lex } from "../rules/lex.js";
 
 export interface RuleRecipe {
@@ -58,18 +57,7 @@ export const ruleRecipes: readonly RuleRecipe[] = [
   },
 ];
 
-export interface BacktestGaps {
-  /** Fields of the expression that stored sessions don't have. */
-  readonly missing: readonly string[];
-  /** Whether it asks for `has_session`, which is true of every stored session. */
-  readonly asksForSession: boolean;
-}
-
-/** What a backtest can't know of this expression: it runs on stored sessions, and a request without a session is not stored. */
-export function backtestGaps(expression: string): BacktestGaps {
-  const words = new Set(lex(expression).flatMap(({ kind, text }) => (kind === "word" ? [text] : [])));
-  return {
-    missing: [...words].filter((word) => requestFieldNames.has(word)),
-    asksForSession: words.has("has_session"),
-  };
+/** Whether an expression asks for `has_session`, which is true of every stored session. */
+export function asksForSession(expression: string): boolean {
+  return lex(expression).some(({ kind, text }) => kind === "word" && text === "has_session");
 }

@@ -3,6 +3,7 @@
  * phone. What has to do with credentials is in `credentials.test.ts`, the challenge and request scoring in
  * `challenge-and-requests.test.ts`.
  */
+import { readFileSync } from "node:fs";
 import t from "tap";
 import { rulePath } from "../../src/contract/visitor-request.js";
 import { launch, noChromium } from "../support/chromium.js";
@@ -75,6 +76,7 @@ t.test("every page is free of serious barriers in light and dark", async (t) => 
   await desk.says(/20 scored sessions/);
   for (const name of [
     "Overview",
+    "Explore",
     "Sessions",
     "Blocks",
     "Rules",
@@ -164,6 +166,78 @@ t.test("a rule with a fault is mended, replayed, saved, moved, and blocks when i
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await desk.says("Delay likely bots is deleted");
   t.notOk((await ruleNames()).includes("Delay likely bots"));
+  t.same(desk.broken, []);
+});
+
+t.test("Explore finds sessions by expression, click and bar; its address, files and rules say the same", async (t) => {
+  const desk = await Desk.open(t, browser, server, { acceptDownloads: true });
+  const { page } = desk;
+  const all = people.length + bots.length;
+  const answer = async (expression: string) =>
+    (await asked("POST", `/v1/projects/${tenant.projectId}/sessions/query`, { expression })).json;
+  await desk.signIn(tenant.token);
+  await desk.go("Explore");
+  await desk.says(`${all} sessions of ${all}`);
+  const source = page.getByLabel("Expression");
+  await source.fill("score << 30");
+  await desk.says("Line 1, column 8: expected");
+  t.ok(await page.getByText(`${all} sessions of ${all}`).isVisible(), "what was found stays while one types");
+
+  await source.fill("");
+  await source.pressSequentially("ba");
+  await page.getByRole("option", { name: /^band / }).waitFor();
+  t.same(await desk.barriers(), []);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await source.pressSequentially("== ");
+  await page.keyboard.press("Control+Space");
+  await page.getByRole("option", { name: '"definite"' }).click();
+  t.equal(await source.inputValue(), 'band == "definite" ', "completed by keyboard and mouse");
+  await page.keyboard.press("Escape");
+  const definite = await answer('band == "definite"');
+  t.ok(definite.matched > 0 && definite.matched < all);
+  await desk.says(`${definite.matched} sessions of ${all}`);
+  t.match(decodeURIComponent(page.url()), /#\/explore\?q=band\+==\+"definite"/, "the address holds what was typed");
+
+  await page.getByRole("list", { name: "Conditions" }).getByRole("button").click();
+  await desk.says(`${all} sessions of ${all}`);
+  const panel = page.getByRole("region", { name: "Detection" });
+  await panel.getByRole("button").first().click();
+  const condition = await page.getByRole("list", { name: "Conditions" }).locator("code").textContent();
+  t.match(condition, /^detection_ids contains \d+$/);
+  const { matched } = await answer(condition!);
+  await desk.says(`${matched} sessions of ${all}`);
+  await page.getByRole("button", { name: "All but Definite bot" }).click();
+  const narrowed = await answer(`${condition} AND NOT band == "definite"`);
+  await desk.says(`${narrowed.matched} sessions of ${all}`);
+  await page.goBack();
+  await desk.says(`${matched} sessions of ${all}`);
+  await page.reload();
+  await desk.says(`${matched} sessions of ${all}`);
+  t.equal(await source.inputValue(), condition, "what is shown outlives a reload");
+  await desk.picture("explore");
+
+  const saved = async (name: string) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+    return readFileSync(await download.path(), "utf8");
+  };
+  const csv = (await saved("CSV")).trimEnd().split("\r\n");
+  t.equal(csv.length, 1 + matched);
+  t.match(csv[0], /^session_token,.*,path,user_agent,/);
+  t.same(JSON.parse(await saved("JSON")).data, (await answer(condition!)).data);
+
+  await page.getByRole("button", { name: "What would it have done?" }).click();
+  await desk.says(`Matches ${matched} of the ${all} sessions of the last 24 hours.`);
+  t.same(await desk.barriers(), []);
+  await page.getByText("As a table").click();
+  await page.getByRole("region", { name: "Matched sessions" }).getByRole("table").getByRole("button").last().click();
+  await page.waitForURL(/from=.*&to=/);
+  await page.getByLabel("From", { exact: true }).waitFor();
+  const bar = new URLSearchParams(page.url().split("?")[1]);
+  t.ok(Date.parse(bar.get("to")!) - Date.parse(bar.get("from")!) <= 900_000, "one bar of a day");
+  await page.getByRole("button", { name: "Make this a rule" }).click();
+  await desk.title("New rule");
+  t.equal(await source.inputValue(), condition);
   t.same(desk.broken, []);
 });
 
@@ -353,7 +427,7 @@ t.test("on a phone nothing is wider than the screen, and a finger opens, moves a
   };
   await fits("Overview");
   await desk.picture("phone-overview");
-  for (const name of ["Blocks", "Settings", "Keys", "Verified bots", "Account tokens", "Usage"]) {
+  for (const name of ["Explore", "Blocks", "Settings", "Keys", "Verified bots", "Account tokens", "Usage"]) {
     await desk.go(name);
     await fits(name);
   }

@@ -1,17 +1,10 @@
 /** What a draft rule would have done to the sessions of the last day, and what stored sessions can't tell of it. */
-import type { RuleTestAnswer } from "../../contract/api-answers.js";
 import type { Action } from "../../contract/verdict.js";
 import { hashOf } from "../location.js";
 import { Table } from "../parts.js";
-import { type BacktestGaps, backtestGaps } from "../rule-recipes.js";
+import { asksForSession } from "../rule-recipes.js";
+import type { Trial } from "../trial.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
-
-/** What the server says of the draft. */
-export type Trial =
-  | { readonly state: "empty" }
-  | { readonly state: "waiting" }
-  | { readonly state: "fault"; readonly message: string; readonly line: number | null; readonly column: number }
-  | { readonly state: "good"; readonly replay: RuleTestAnswer };
 
 export function Backtest(properties: { readonly trial: Trial; readonly expression: string; readonly action: Action }) {
   const { trial, expression, action } = properties;
@@ -19,10 +12,10 @@ export function Backtest(properties: { readonly trial: Trial; readonly expressio
     return <p class="dim">Write an expression: it is replayed on the sessions of the last 24 hours as you type.</p>;
   if (trial.state === "waiting") return <p class="dim">Replaying…</p>;
   if (trial.state === "fault") return <p class="dim">Nothing to replay until the expression is right.</p>;
-  const { evaluated, is_sample, matched, by_action, by_band, sample } = trial.replay;
+  const { evaluated, is_sample, matched, by_action, by_band, sample, unavailable_fields } = trial.replay;
   const outcomes = actionOrder.filter((each) => by_action[each] > 0);
-  const gaps = backtestGaps(expression);
-  const canTell = matched > 0 || (gaps.missing.length === 0 && !gaps.asksForSession);
+  const asks = asksForSession(expression);
+  const canTell = matched > 0 || (unavailable_fields.length === 0 && !asks);
   const isSoftened = outcomes.some((each) => each !== action);
   return (
     <>
@@ -33,7 +26,7 @@ export function Backtest(properties: { readonly trial: Trial; readonly expressio
             ? "Stored sessions can’t tell what it would match."
             : `Matches ${count(matched)} of the ${plural(evaluated, "session")} ${is_sample ? "sampled from" : "of"} the last 24 hours.`}
       </p>
-      <Gaps of={gaps} />
+      <Gaps missing={unavailable_fields} asksForSession={asks} />
       {matched > 0 && (
         <>
           <div class="counts">
@@ -64,22 +57,11 @@ export function Backtest(properties: { readonly trial: Trial; readonly expressio
 }
 
 /** Which parts of the expression the numbers say nothing about. */
-function Gaps({ of: { missing, asksForSession } }: { readonly of: BacktestGaps }) {
+function Gaps({ missing, asksForSession }: { readonly missing: readonly string[]; readonly asksForSession: boolean }) {
   if (missing.length === 0 && !asksForSession) return null;
   return (
     <p class="notice">
-      {missing.length > 0 && (
-        <>
-          Stored sessions don’t have{" "}
-          {missing.map((name, index) => (
-            <>
-              {index > 0 && ", "}
-              <code>{name}</code>
-            </>
-          ))}
-          : here a comparison with {missing.length === 1 ? "it" : "them"} is false.{" "}
-        </>
-      )}
+      <MissingFields names={missing} />
       {asksForSession && (
         <>
           Requests without a session are not stored: here <code>has_session</code> is always true.{" "}
@@ -87,6 +69,23 @@ function Gaps({ of: { missing, asksForSession } }: { readonly of: BacktestGaps }
       )}
       To see what it matches, make it active with the action log while request scoring is on: the overview counts it.
     </p>
+  );
+}
+
+/** Says which fields of an expression stored sessions lack; nothing when there are none. */
+export function MissingFields({ names }: { readonly names: readonly string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <>
+      Stored sessions don’t have{" "}
+      {names.map((name, index) => (
+        <>
+          {index > 0 && ", "}
+          <code>{name}</code>
+        </>
+      ))}
+      : here a comparison with {names.length === 1 ? "it" : "them"} is false.{" "}
+    </>
   );
 }
 

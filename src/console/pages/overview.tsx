@@ -201,18 +201,19 @@ function Histogram({ api, project }: { readonly api: Api; readonly project: numb
   const sessions = useResource(() => latestSessions(api, project), [api, project]);
   return (
     <Card title="Scores of the latest sessions" aside={<Freshness of={sessions} />}>
-      <p class="dim">Lower is more bot-confident. Sessions without a score are left out.</p>
+      <p class="dim">Lower is more bot-confident. Sessions without a score are left out, and verified bots.</p>
       <Loaded from={sessions}>{(rows) => <Scores rows={rows} />}</Loaded>
     </Card>
   );
 }
 
 function Scores({ rows }: { readonly rows: readonly SessionRow[] }) {
-  const scored = useMemo(() => rows.filter(({ score }) => score > 0), [rows]);
+  const scored = useMemo(() => rows.filter(({ score, verdict }) => score > 0 && verdict !== "verified"), [rows]);
+  const verified = rows.filter(({ verdict }) => verdict === "verified").length;
   const series = useMemo(
     () =>
       bandOrder
-        .filter((band) => band !== "not_computed")
+        .filter((band) => band !== "not_computed" && band !== "verified")
         .map((band) => {
           const values = bins.map(() => 0);
           for (const { score, verdict } of scored) if (verdict === band) values[Math.floor(score / binWidth)]!++;
@@ -234,6 +235,7 @@ function Scores({ rows }: { readonly rows: readonly SessionRow[] }) {
       />
       <p class="dim">
         {plural(scored.length, "scored session")} of the latest {count(rows.length)}.
+        {verified > 0 && ` Not among them: ${plural(verified, "session")} of verified bots, whatever their score.`}
       </p>
     </>
   );

@@ -1,15 +1,16 @@
 /** A rule as a draft: checked by the server while it is typed, and backtested on the latest sessions before it is saved. */
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
 import { type Action, actions } from "../../contract/verdict.js";
-import { type Api, ApiFault, messageOf } from "../api.js";
 import type { ProjectPageProperties } from "../app.js";
 import { forgetDraft, storeDraft, storedDraft } from "../credential.js";
 import { hashOf } from "../location.js";
 import { Card, Fault, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
+import { useTrial } from "../trial.js";
 import { actionWords } from "../words.js";
-import { Backtest, type Trial } from "./backtest.js";
+import { Backtest } from "./backtest.js";
+import { ExpressionField } from "./expression-field.js";
 import { Recipes } from "./recipes.js";
 import { RuleLanguage } from "./rule-language.js";
 
@@ -108,7 +109,13 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
               onInput={(event) => change({ name: event.currentTarget.value })}
             />
           </label>
-          <Source value={draft.expression} trial={trial} onChange={(expression) => change({ expression })} />
+          <ExpressionField
+            value={draft.expression}
+            trial={trial}
+            rows={5}
+            isRequired
+            onChange={(expression) => change({ expression })}
+          />
           <label>
             <span>Action</span>
             <select value={draft.action} onChange={(event) => change({ action: event.currentTarget.value as Action })}>
@@ -149,106 +156,4 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
 
 function draftOf(rule: ListedRuleAnswer): Draft {
   return { name: rule.name, expression: rule.expression_source, action: rule.action, isActive: rule.is_active };
-}
-
-const debounceMs = 300;
-/** How long to wait while another backtest of the account is under way: an account has one at a time. */
-const busyMs = 1000;
-/** What a draft is backtested on: the server's most sessions, so that only a busy site's day is sampled. */
-const lastDay = { hours: 24, limit: 10_000 };
-
-function useTrial(api: Api, project: number, expression: string, action: Action): Trial {
-  const [trial, setTrial] = useState<Trial>({ state: "empty" });
-  useEffect(() => {
-    if (expression.trim() === "") {
-      setTrial({ state: "empty" });
-      return;
-    }
-    setTrial({ state: "waiting" });
-    const abort = new AbortController();
-    const ask = async (): Promise<void> => {
-      try {
-        const replay = await api.testRule(project, { expression, action, ...lastDay }, abort.signal);
-        setTrial({ state: "good", replay });
-      } catch (error) {
-        if (abort.signal.aborted) return;
-        if (error instanceof ApiFault && error.status === 409) timer = setTimeout(ask, busyMs);
-        else setTrial(faultOf(error));
-      }
-    };
-    let timer = setTimeout(ask, debounceMs);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [api, project, expression, action]);
-  return trial;
-}
-
-function faultOf(error: unknown): Trial {
-  const message = messageOf(error).replace(/^expression: /, "");
-  const place = error instanceof ApiFault && error.status === 422 ? /^line (\d+), column (\d+): /.exec(message) : null;
-  return place === null
-    ? { state: "fault", message, line: null, column: 0 }
-    : { state: "fault", message, line: Number(place[1]), column: Number(place[2]) };
-}
-
-function Source(properties: {
-  readonly value: string;
-  readonly trial: Trial;
-  readonly onChange: (value: string) => void;
-}) {
-  const { value, trial, onChange } = properties;
-  const id = useId();
-  const isFaulty = trial.state === "fault";
-  return (
-    <div class="field">
-      <label for={id}>Expression</label>
-      <textarea
-        id={id}
-        class="code"
-        rows={5}
-        required
-        maxLength={2000}
-        spellcheck={false}
-        autocomplete="off"
-        autocapitalize="off"
-        value={value}
-        aria-invalid={isFaulty}
-        aria-describedby={`${id}-state`}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-      <div id={`${id}-state`} class={isFaulty ? "fault" : "said"} role="status">
-        {trial.state === "waiting" && "Checking…"}
-        {trial.state === "good" && "The expression is good."}
-        {isFaulty && capital(trial.message)}
-      </div>
-      {isFaulty && trial.line !== null && <Pointer source={value} line={trial.line} column={trial.column} />}
-    </div>
-  );
-}
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** The faulty line with a mark under the place. */
-function Pointer({
-  source,
-  line,
-  column,
-}: {
-  readonly source: string;
-  readonly line: number;
-  readonly column: number;
-}) {
-  const characters = [...(source.split(/\r\n|\r|\n/)[line - 1] ?? "")];
-  const from = Math.max(0, column - 40);
-  const shown = characters
-    .slice(from, from + 60)
-    .join("")
-    .replaceAll("\t", " ");
-  return (
-    <pre class="pointer" aria-hidden="true">
-      {`${shown}\n${" ".repeat(column - 1 - from)}▲`}
-    </pre>
-  );
 }

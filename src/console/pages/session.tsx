@@ -4,6 +4,8 @@ import type { BlockRow, DetectionAnswer, FiredDetectionAnswer, SessionAnswer } f
 import type { EngineName } from "../../contract/evidence.js";
 import type { Api } from "../api.js";
 import type { ProjectPageProperties } from "../app.js";
+import { exploreHash } from "../explore-view.js";
+import { equalTo } from "../expression.js";
 import { hashOf } from "../location.js";
 import { BandBadge, Card, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
@@ -93,12 +95,22 @@ function Facts({ session }: { readonly session: SessionAnswer }) {
       </Fact>
       <Fact name="Score">{score === 0 ? "none yet" : `${score} of 99, lower is more bot-confident`}</Fact>
       <Fact name="Events">{count(event_count)}</Fact>
-      <Fact name="Last path">{path === null ? unknown : <code>{path}</code>}</Fact>
-      <Fact name="Address">{ip === null ? unknown : <code>{ip}</code>}</Fact>
-      <Fact name="User agent">{user_agent ?? unknown}</Fact>
+      <Fact name="Last path">{path === null ? unknown : <Same field="path" value={path} />}</Fact>
+      <Fact name="Address">{ip === null ? unknown : <Same field="ip" value={ip} />}</Fact>
+      <Fact name="User agent">{user_agent === null ? unknown : <Same field="user_agent" value={user_agent} />}</Fact>
       <Fact name="Login asserted">{logged_in_at === null ? "never" : <Time at={logged_in_at} />}</Fact>
       <Fact name="Challenge passed">{cleared_at === null ? "never" : <Time at={cleared_at} />}</Fact>
     </dl>
+  );
+}
+
+/** A value that leads to the sessions that have it, too. */
+function Same({ field, value }: { readonly field: string; readonly value: string }) {
+  const expression = equalTo(field, value);
+  return (
+    <a href={exploreHash({ expression, time: "day" })} title={expression}>
+      {value}
+    </a>
   );
 }
 
@@ -121,7 +133,9 @@ function Detections(properties: {
       name: "Detection",
       cell: ({ id, slug }: FiredDetectionAnswer) => (
         <>
-          <code>{id}</code> {slug}
+          <a href={exploreHash({ expression: `detection_ids contains ${id}`, time: "day" })}>
+            <code>{id}</code> {slug}
+          </a>
           <br />
           <span class="dim">{known.get(id)?.meaning ?? ""}</span>
         </>

@@ -1,0 +1,12 @@
+/** Rows as CSV for spreadsheets. Pure. */
+
+/** Rows of one shape as CSV (RFC 4180), lists joined by spaces. Text that a spreadsheet would take for a formula gets an apostrophe. */
+export function csvOf(columns: readonly string[], rows: readonly object[]): string {
+  const cell = (value: unknown): string => {
+    const text = value === null || value === undefined ? "" : Array.isArray(value) ? value.join(" ") : String(value);
+    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  const lines = rows.map((row) => columns.map((column) => cell(Reflect.get(row, column))).join(","));
+  return `${[columns.join(","), ...lines].join("\r\n")}\r\n`;
+}

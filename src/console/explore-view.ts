@@ -1,0 +1,43 @@
+/** What the page Explore shows, as its address has it: an expression and a time, so that a link shows the same. */
+import { hashOf } from "./location.js";
+
+export const spans = {
+  hour: { name: "1 hour", seconds: 3600 },
+  day: { name: "24 hours", seconds: 24 * 3600 },
+  week: { name: "7 days", seconds: 7 * 24 * 3600 },
+  month: { name: "30 days", seconds: 30 * 24 * 3600 },
+} as const;
+export type SpanName = keyof typeof spans;
+
+export interface ExploreView {
+  readonly expression: string;
+  /** The last so long; or from a time until another, in ISO-8601. */
+  readonly time: SpanName | { readonly from: string; readonly to: string };
+}
+
+export function viewOf(query: URLSearchParams): ExploreView {
+  const [from, to, last] = [timeOf(query.get("from")), timeOf(query.get("to")), query.get("last") ?? "day"];
+  const time = from !== null && to !== null && from < to ? { from, to } : isSpan(last) ? last : "day";
+  return { expression: query.get("q") ?? "", time };
+}
+
+export function exploreHash({ expression, time }: ExploreView): string {
+  const part = typeof time === "string" ? { last: time } : { from: time.from, to: time.to };
+  return hashOf("explore", undefined, { ...(expression !== "" && { q: expression }), ...part });
+}
+
+/** When the sessions began that a view asks for now. */
+export function rangeOf({ time }: ExploreView): { from: string; to?: string } {
+  if (typeof time !== "string") return time;
+  return { from: new Date(Date.now() - spans[time].seconds * 1000).toISOString() };
+}
+
+function isSpan(text: string): text is SpanName {
+  return Object.hasOwn(spans, text);
+}
+
+/** As the API takes it; null for what is no time. */
+function timeOf(text: string | null): string | null {
+  const ms = Date.parse(text ?? "");
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,47 @@
+/** Expressions as chips: the conditions that an expression joins by AND, one added or taken away. Pure. */
+import type { Expression } from "../rules/ast.js";
+import { isRuleFault } from "../rules/fault.js";
+import { parse } from "../rules/parse.js";
+import { print } from "../rules/print.js";
+
+/** The conditions that all have to hold, as texts; null for an expression with a fault. Of an empty one there are none. */
+export function conditionsOf(source: string): readonly string[] | null {
+  const nodes = nodesOf(source);
+  return nodes === null ? null : nodes.map(print);
+}
+
+/** With this condition as well, or without it if it is there; as it is while it has a fault. */
+export function withToggled(source: string, condition: string): string {
+  const nodes = nodesOf(source);
+  const more = nodesOf(condition);
+  if (nodes === null || more === null) return source;
+  const one = joined(more)!;
+  const text = print(one);
+  const rest = nodes.filter((node) => print(node) !== text);
+  const all = joined(rest.length === nodes.length ? [...nodes, one] : rest);
+  return all === null ? "" : print(all);
+}
+
+/** What holds where the condition does not. */
+export function negated(condition: string): string {
+  const node = joined(nodesOf(condition) ?? []);
+  if (node === null) return condition;
+  return print(node.type === "not" ? node.node : { type: "not", node });
+}
+
+/** The condition that a field has this value. */
+export function equalTo(field: string, value: string | number): string {
+  return print({ type: "cmp", op: "==", field, value });
+}
+
+function nodesOf(source: string): readonly Expression[] | null {
+  if (source.trim() === "") return [];
+  const tree = parse(source);
+  if (isRuleFault(tree)) return null;
+  return tree.type === "and" ? tree.nodes : [tree];
+}
+
+function joined(nodes: readonly Expression[]): Expression | null {
+  if (nodes.length < 2) return nodes[0] ?? null;
+  return { type: "and", nodes };
+}

@@ -1,0 +1,150 @@
+/** The sessions that were found, the latest first, read on page by page; as CSV and JSON. */
+import { useState } from "preact/hooks";
+import type { QueriedSessionRow, SessionQueryAnswer } from "../../contract/session-query.js";
+import { type Api, ApiFault } from "../api.js";
+import type { ProjectPageProperties } from "../app.js";
+import { csvOf } from "../csv.js";
+import { equalTo } from "../expression.js";
+import { hashOf } from "../location.js";
+import { ActionBadge, BandBadge, Card, Fault, Table, Time } from "../parts.js";
+import { useTask } from "../resource.js";
+import { saveFile } from "../save-file.js";
+import { count, plural } from "../words.js";
+
+/** Sessions of an exported file. */
+const exportedMax = 5000;
+const busyMs = 1000;
+
+const columnsOfFile = [
+  "session_token",
+  "first_seen_at",
+  "last_seen_at",
+  "verdict",
+  "score",
+  "action",
+  "rule_id",
+  "ip",
+  "host",
+  "path",
+  "user_agent",
+  "detection_ids",
+  "event_count",
+] as const satisfies readonly (keyof QueriedSessionRow)[];
+
+export function FoundSessions(
+  properties: ProjectPageProperties & {
+    readonly expression: string;
+    readonly first: SessionQueryAnswer;
+    readonly onToggle: (condition: string) => void;
+  },
+) {
+  const { api, project, expression, first, onToggle } = properties;
+  const [older, setOlder] = useState<{ rows: readonly QueriedSessionRow[]; cursor: string | null } | null>(null);
+  const [said, setSaid] = useState("");
+  const task = useTask();
+  const rows = [...first.data, ...(older?.rows ?? [])];
+  const cursor = older === null ? first.meta.next_cursor : older.cursor;
+  const read = (from: string) => page(api, project, { expression, from: first.from, to: first.to, cursor: from });
+  const readOn = () =>
+    task.run(async () => {
+      const next = await read(cursor!);
+      setOlder({ rows: [...(older?.rows ?? []), ...next.data], cursor: next.meta.next_cursor });
+      setSaid(`${plural(next.data.length, "session")} more`);
+    });
+  const save = (type: "csv" | "json") =>
+    task.run(async () => {
+      const all = [...rows];
+      let at = cursor;
+      while (at !== null && all.length < exportedMax) {
+        const next = await read(at);
+        all.push(...next.data);
+        at = next.meta.next_cursor;
+        setSaid(`Reading: ${count(all.length)} sessions`);
+      }
+      const { data: _, meta: __, ...counts } = first;
+      const name = `sessions-${first.from.slice(0, 10)}-${first.to.slice(0, 10)}.${type}`;
+      if (type === "csv") saveFile(name, "text/csv", csvOf(columnsOfFile, all));
+      else saveFile(name, "application/json", JSON.stringify({ expression, ...counts, data: all }, null, 2));
+      setSaid(`${plural(all.length, "session")} saved${at === null ? "" : ", the latest: there are more"}`);
+    });
+  return (
+    <Card
+      title="Sessions"
+      aside={
+        <p class="more">
+          <button type="button" aria-disabled={task.isRunning} onClick={() => void save("csv")}>
+            CSV
+          </button>
+          <button type="button" aria-disabled={task.isRunning} onClick={() => void save("json")}>
+            JSON
+          </button>
+        </p>
+      }
+    >
+      <Table
+        caption="Sessions that match, the latest first"
+        columns={columnsOf(onToggle)}
+        rows={rows}
+        rowKey={({ session_token }) => session_token}
+        empty="No session of this time matches."
+      />
+      <p class="more">
+        <span class="dim" role="status">
+          {said === "" ? `${plural(rows.length, "session")} shown` : said}
+        </span>
+        {cursor !== null && (
+          <button type="button" aria-disabled={task.isRunning} onClick={() => void readOn()}>
+            Read older ones
+          </button>
+        )}
+      </p>
+      <Fault of={task.fault} />
+    </Card>
+  );
+}
+
+interface PageQuery {
+  readonly expression: string;
+  readonly from: string;
+  readonly to: string;
+  readonly cursor: string;
+}
+
+/** A further page; waits while another query of the account is under way. */
+async function page(api: Api, project: number, query: PageQuery): Promise<SessionQueryAnswer> {
+  for (;;) {
+    try {
+      return await api.query(project, { ...query, limit: 100 }, new AbortController().signal);
+    } catch (error) {
+      if (!(error instanceof ApiFault) || error.status !== 409) throw error;
+      await new Promise((resolve) => setTimeout(resolve, busyMs));
+    }
+  }
+}
+
+function columnsOf(onToggle: (condition: string) => void) {
+  const value = (field: string, text: string | null) =>
+    text === null ? (
+      <span class="dim">not known</span>
+    ) : (
+      <button type="button" class="value-button" onClick={() => onToggle(equalTo(field, text))}>
+        {text}
+      </button>
+    );
+  return [
+    {
+      name: "Began",
+      cell: (row: QueriedSessionRow) => (
+        <a href={hashOf("sessions", row.session_token)}>
+          <Time at={row.first_seen_at} />
+        </a>
+      ),
+    },
+    { name: "Band", cell: (row: QueriedSessionRow) => <BandBadge band={row.verdict} /> },
+    { name: "Score", cell: (row: QueriedSessionRow) => (row.score === 0 ? "none" : row.score), isNumber: true },
+    { name: "Action now", cell: (row: QueriedSessionRow) => <ActionBadge action={row.action} /> },
+    { name: "Address", cell: (row: QueriedSessionRow) => value("ip", row.ip) },
+    { name: "Path", cell: (row: QueriedSessionRow) => value("path", row.path) },
+    { name: "User agent", cell: (row: QueriedSessionRow) => value("user_agent", row.user_agent) },
+  ];
+}

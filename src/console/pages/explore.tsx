@@ -1,0 +1,282 @@
+/** Explore: which sessions an expression holds for, since when, what they have in common, and what a rule of it would do. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type SessionQueryAnswer, sessionDimensions } from "../../contract/session-query.js";
+import { type Action, actions } from "../../contract/verdict.js";
+import type { ProjectPageProperties } from "../app.js";
+import { StackedBars } from "../chart.js";
+import { storeDraft } from "../credential.js";
+import { type ExploreView, exploreHash, rangeOf, type SpanName, spans, viewOf } from "../explore-view.js";
+import { conditionsOf, withToggled } from "../expression.js";
+import { hashOf, replaceHash } from "../location.js";
+import { Card, PageTitle } from "../parts.js";
+import { type ExpressionFault, useAsked, useTrial } from "../trial.js";
+import { actionWords, bandOrder, bandWords, count, plural, time } from "../words.js";
+import { Backtest, MissingFields } from "./backtest.js";
+import { ExploreGroups } from "./explore-groups.js";
+import { FoundSessions } from "./explore-sessions.js";
+import { ExpressionField, type ExpressionState } from "./expression-field.js";
+
+export function ExplorePage({ api, project, query }: ProjectPageProperties & { readonly query: URLSearchParams }) {
+  const view = viewOf(query);
+  const [expression, setExpression] = useState(view.expression);
+  const [found, setFound] = useState<SessionQueryAnswer | null>(null);
+  const [state, setState] = useState<ExpressionState>({ state: "waiting" });
+  const [round, setRound] = useState(0);
+  /** What this page itself has put into the address: typing must not be undone by it. */
+  const written = useRef(view.expression);
+  useEffect(() => {
+    if (written.current !== view.expression) setExpression(view.expression);
+    written.current = view.expression;
+  }, [view.expression]);
+  const go = (change: Partial<ExploreView>) => {
+    location.hash = exploreHash({ expression, time: view.time, ...change });
+  };
+  const dependencies = [api, project, expression, JSON.stringify(view.time), round];
+  useEffect(() => setState({ state: "waiting" }), dependencies);
+  useAsked<SessionQueryAnswer>(
+    (signal) =>
+      api.query(project, { expression, ...rangeOf(view), group_by: [...sessionDimensions], limit: 50 }, signal),
+    (answer: SessionQueryAnswer | ExpressionFault) => {
+      if ("state" in answer) return setState(answer);
+      setFound(answer);
+      setState({ state: expression.trim() === "" ? "empty" : "good" });
+      if (expression === view.expression) return;
+      written.current = expression;
+      replaceHash(exploreHash({ expression, time: view.time }));
+    },
+    dependencies,
+  );
+  const toggle = (condition: string) => go({ expression: withToggled(expression, condition) });
+  return (
+    <>
+      <PageTitle title="Explore">
+        <p class="freshness">
+          <span role="status">{state.state === "waiting" ? "Searching…" : ""}</span>
+          <button type="button" class="quiet" onClick={() => setRound(round + 1)}>
+            Search again
+          </button>
+        </p>
+      </PageTitle>
+      <TimeChoice time={view.time} shown={found} onChange={(time) => go({ time })} />
+      <div class="card">
+        <ExpressionField value={expression} trial={state} rows={2} isRequired={false} onChange={setExpression} />
+        <Conditions expression={expression} onToggle={toggle} />
+        <RuleOfIt api={api} project={project} expression={expression} isGood={state.state === "good"} />
+      </div>
+      {found !== null && (
+        <div class="found" aria-busy={state.state === "waiting"}>
+          <Headline found={found} />
+          <Chart found={found} onRange={(from, to) => go({ time: { from, to } })} />
+          <ExploreGroups api={api} groups={found.groups ?? []} matched={found.matched} onToggle={toggle} />
+          <FoundSessions
+            key={`${found.from} ${found.to} ${round}`}
+            api={api}
+            project={project}
+            expression={written.current}
+            first={found}
+            onToggle={toggle}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The presets, and two times of one's own. */
+function TimeChoice(properties: {
+  readonly time: ExploreView["time"];
+  readonly shown: SessionQueryAnswer | null;
+  readonly onChange: (time: ExploreView["time"]) => void;
+}) {
+  const { time: chosen, shown, onChange } = properties;
+  const [isFree, setFree] = useState(typeof chosen !== "string");
+  useEffect(() => setFree(typeof chosen !== "string"), [typeof chosen]);
+  const range = typeof chosen !== "string" ? chosen : shown;
+  const form = useRef<HTMLFormElement>(null);
+  const apply = (event: Event) => {
+    event.preventDefault();
+    const [from, to] = [...form.current!.querySelectorAll("input")].map(({ value }) => new Date(value));
+    if (from! < to!) onChange({ from: from!.toISOString(), to: to!.toISOString() });
+  };
+  return (
+    <div class="tools">
+      <fieldset class="choice">
+        <legend class="unseen">When sessions began</legend>
+        {(Object.keys(spans) as SpanName[]).map((name) => (
+          <label key={name}>
+            <input type="radio" name="last" checked={!isFree && chosen === name} onChange={() => onChange(name)} />
+            {spans[name].name}
+          </label>
+        ))}
+        <label>
+          <input type="radio" name="last" checked={isFree} onChange={() => setFree(true)} />
+          From, to
+        </label>
+      </fieldset>
+      {isFree && range !== null && (
+        <form ref={form} onSubmit={apply} key={`${range.from} ${range.to}`}>
+          <label>
+            <span>From</span>
+            <input type="datetime-local" step={1} required defaultValue={localTime(range.from)} />
+          </label>
+          <label>
+            <span>To</span>
+            <input type="datetime-local" step={1} required defaultValue={localTime(range.to)} />
+          </label>
+          <button type="submit">Show</button>
+        </form>
+      )}
+    </div>
+  );
+}
+
+/** As a field for local times has it. */
+function localTime(iso: string | undefined): string {
+  const at = iso === undefined ? new Date() : new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+/** What all has to hold, each with a button that takes it away. */
+function Conditions(properties: { readonly expression: string; readonly onToggle: (condition: string) => void }) {
+  const { expression, onToggle } = properties;
+  const conditions = conditionsOf(expression);
+  if (conditions === null || conditions.length === 0) {
+    return conditions === null ? null : <p class="dim">Every session. Click a value below to narrow it down.</p>;
+  }
+  return (
+    <ul class="chips" aria-label="Conditions">
+      {conditions.map((condition) => (
+        <li key={condition}>
+          <code>{condition}</code>
+          <button type="button" aria-label={`Remove ${condition}`} onClick={() => onToggle(condition)}>
+            <span aria-hidden="true">×</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** From what was found to a rule, and what it would have done. */
+function RuleOfIt({ api, project, expression, isGood }: ProjectPageProperties & RuleOfItProperties) {
+  const [isOpen, setOpen] = useState(false);
+  const [action, setAction] = useState<Action>("challenge");
+  const make = () => {
+    storeDraft(project, "new", { name: "", expression, action: isOpen ? action : "log", isActive: false });
+    location.hash = hashOf("rules", "new");
+  };
+  if (!isGood && !isOpen) return null;
+  return (
+    <>
+      <p class="buttons">
+        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          What would it have done?
+        </button>
+        <button type="button" aria-disabled={!isGood} onClick={() => isGood && make()}>
+          Make this a rule
+        </button>
+      </p>
+      {isOpen && (
+        <section class="dry-run" aria-label="What a rule of it would have done">
+          <label>
+            <span>As a rule with the action</span>
+            <select value={action} onChange={(event) => setAction(event.currentTarget.value as Action)}>
+              {actions.map((each) => (
+                <option key={each} value={each}>
+                  {actionWords[each]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <DryRun api={api} project={project} expression={expression} action={action} />
+        </section>
+      )}
+    </>
+  );
+}
+
+interface RuleOfItProperties {
+  readonly expression: string;
+  readonly isGood: boolean;
+}
+
+function DryRun(properties: ProjectPageProperties & { readonly expression: string; readonly action: Action }) {
+  const { api, project, expression, action } = properties;
+  const trial = useTrial(api, project, expression, action);
+  return <Backtest trial={trial} expression={expression} action={action} />;
+}
+
+/** How many, of how many, and what the numbers can't say. */
+function Headline({ found }: { readonly found: SessionQueryAnswer }) {
+  const { from, to, scanned, matched, is_sample, total, unavailable_fields } = found;
+  const share = scanned === 0 ? 0 : Math.round((1000 * matched) / scanned) / 10;
+  return (
+    <>
+      <p class="headline" role="status">
+        {plural(matched, "session")} of {count(scanned)}
+        {scanned === 0 ? "" : ` (${share}%)`}
+      </p>
+      <p class="dim">
+        Sessions that began from {time(from)} to {time(to)}. Requests without a session are not stored: the{" "}
+        <a href={hashOf("overview")}>overview</a> counts them.
+      </p>
+      {is_sample && (
+        <p class="notice">
+          A sample: {count(scanned)} of {total === null || total === undefined ? "more" : `about ${count(total)}`}{" "}
+          sessions, spread evenly over the time. Shares hold; every number below is one of the sample.
+        </p>
+      )}
+      {unavailable_fields.length > 0 && (
+        <p class="notice">
+          <MissingFields names={unavailable_fields} />
+        </p>
+      )}
+    </>
+  );
+}
+
+const moments = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
+function Chart(properties: {
+  readonly found: SessionQueryAnswer;
+  readonly onRange: (from: string, to: string) => void;
+}) {
+  const { found, onRange } = properties;
+  const { bars, bar_seconds } = found.chart!;
+  const starts = useMemo(() => bars.map(({ at }) => Date.parse(at) / 1000), [bars]);
+  const series = useMemo(
+    () =>
+      bandOrder.map((band) => ({
+        name: bandWords[band],
+        color: `--band-${band}`,
+        values: bars.map(({ verdicts }) => verdicts[band]),
+      })),
+    [bars],
+  );
+  const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString();
+  const pick = (first: number, last: number) => {
+    const end = Math.min(starts[last]! + bar_seconds, Math.ceil(Date.parse(found.to) / 1000));
+    onRange(isoTime(starts[first]!), isoTime(end));
+  };
+  return (
+    <Card title="Matched sessions by when they began">
+      <StackedBars
+        label="Matched sessions by when they began, by band"
+        starts={starts}
+        width={bar_seconds}
+        isTime
+        startName="From"
+        startText={(start) => moments.format(new Date(start * 1000))}
+        series={series}
+        empty="No session of this time matches."
+        onPick={pick}
+      />
+      <p class="dim">Click a bar, or drag over some, to see only their time.</p>
+    </Card>
+  );
+}

@@ -1,0 +1,131 @@
+/** The field for an expression of the rules language: what is wrong with it as one types, and what may come next. */
+import { useId, useRef, useState } from "preact/hooks";
+import { type Completions, completionsAt } from "../completion.js";
+import type { ExpressionFault } from "../trial.js";
+import { plural } from "../words.js";
+
+/** What the server says of the expression. */
+export type ExpressionState = { readonly state: "empty" | "waiting" | "good" } | ExpressionFault;
+
+const nothing: Completions = { from: 0, to: 0, options: [] };
+
+export function ExpressionField(properties: {
+  readonly value: string;
+  readonly trial: ExpressionState;
+  readonly rows: number;
+  readonly isRequired: boolean;
+  readonly onChange: (value: string) => void;
+}) {
+  const { value, trial, rows, isRequired, onChange } = properties;
+  const id = useId();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [offered, setOffered] = useState<Completions>(nothing);
+  const [active, setActive] = useState(-1);
+  const isFaulty = trial.state === "fault";
+  const isOpen = offered.options.length > 0;
+  const offer = (isAsked: boolean) => {
+    const { value: text, selectionStart, selectionEnd } = field.current!;
+    setActive(-1);
+    setOffered(selectionStart === selectionEnd ? completionsAt(text, selectionStart, isAsked) : nothing);
+  };
+  const close = () => setOffered(nothing);
+  const take = (index: number) => {
+    const { from, to, options } = offered;
+    const text = `${options[index]!.text} `;
+    const { current } = field;
+    current!.setRangeText(text, from, to, "end");
+    current!.focus();
+    onChange(current!.value);
+    offer(true);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.ctrlKey && event.key === " ") offer(true);
+    else if (!isOpen) return;
+    else if (event.key === "ArrowDown") setActive((active + 1) % offered.options.length);
+    else if (event.key === "ArrowUp") setActive((active <= 0 ? offered.options.length : active) - 1);
+    else if (event.key === "Enter" && active >= 0) take(active);
+    else if (event.key === "Escape") close();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="field expression">
+      <label for={id}>Expression</label>
+      <textarea
+        id={id}
+        ref={field}
+        class="code"
+        rows={rows}
+        required={isRequired}
+        maxLength={2000}
+        spellcheck={false}
+        autocomplete="off"
+        autocapitalize="off"
+        value={value}
+        aria-autocomplete="list"
+        aria-haspopup="listbox"
+        aria-controls={`${id}-list`}
+        aria-activedescendant={isOpen && active >= 0 ? `${id}-${active}` : undefined}
+        aria-invalid={isFaulty}
+        aria-describedby={`${id}-state`}
+        onInput={(event) => {
+          onChange(event.currentTarget.value);
+          offer(false);
+        }}
+        onKeyDown={press}
+        onBlur={close}
+      />
+      <div id={`${id}-list`} class="completions" role="listbox" aria-label="What may come next" hidden={!isOpen}>
+        {offered.options.map(({ text, detail }, index) => (
+          // biome-ignore lint/a11y/useFocusableInteractive: the text field keeps the focus and names the active option
+          // biome-ignore lint/a11y/useKeyWithClickEvents: arrow keys and Enter in the text field do the same
+          <div
+            key={text}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === active}
+            // A press would take the focus from the field, which closes the list.
+            onPointerDown={(event) => event.preventDefault()}
+            onClick={() => take(index)}
+          >
+            <code>{text}</code> <span class="dim">{detail}</span>
+          </div>
+        ))}
+      </div>
+      <p class="unseen" role="status">
+        {isOpen ? `${plural(offered.options.length, "suggestion")}: arrow keys and Enter` : ""}
+      </p>
+      <div id={`${id}-state`} class={isFaulty ? "fault" : "said"} role="status">
+        {trial.state === "waiting" && "Checking…"}
+        {trial.state === "good" && "The expression is good."}
+        {isFaulty && capital(trial.message)}
+      </div>
+      {isFaulty && trial.line !== null && <Pointer source={value} line={trial.line} column={trial.column} />}
+    </div>
+  );
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The faulty line with a mark under the place. */
+function Pointer({
+  source,
+  line,
+  column,
+}: {
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
+}) {
+  const characters = [...(source.split(/\r\n|\r|\n/)[line - 1] ?? "")];
+  const from = Math.max(0, column - 40);
+  const shown = characters
+    .slice(from, from + 60)
+    .join("")
+    .replaceAll("\t", " ");
+  return (
+    <pre class="pointer" aria-hidden="true">
+      {`${shown}\n${" ".repeat(column - 1 - from)}▲`}
+    </pre>
+  );
+}

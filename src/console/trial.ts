@@ -1,0 +1,74 @@
+/** Backtesting a draft rule while it is typed: what the server says of it, asked again whenever it changes. */
+import { useEffect, useState } from "preact/hooks";
+import type { RuleTestAnswer } from "../contract/api-answers.js";
+import type { Action } from "../contract/verdict.js";
+import { type Api, ApiFault, messageOf } from "./api.js";
+
+/** What the server says of the draft. */
+export type Trial =
+  | { readonly state: "empty" }
+  | { readonly state: "waiting" }
+  | ExpressionFault
+  | { readonly state: "good"; readonly replay: RuleTestAnswer };
+
+export interface ExpressionFault {
+  readonly state: "fault";
+  readonly message: string;
+  /** Null: it is nothing of the expression. */
+  readonly line: number | null;
+  readonly column: number;
+}
+
+export const debounceMs = 300;
+/** How long to wait while another backtest of the account is under way: an account has one at a time. */
+const busyMs = 1000;
+/** What a draft is backtested on: the server's most sessions, so that only a busy site's day is sampled. */
+export const lastDay = { hours: 24, limit: 10_000 };
+
+/** Asks after a pause in typing, and while the server says that another of the account's is under way again; ends what is asked for no more. */
+export function useAsked<T>(
+  ask: (signal: AbortSignal) => Promise<T>,
+  onAnswer: (answer: T | ExpressionFault) => void,
+  dependencies: readonly unknown[],
+): void {
+  useEffect(() => {
+    const abort = new AbortController();
+    const run = async (): Promise<void> => {
+      try {
+        const answer = await ask(abort.signal);
+        if (!abort.signal.aborted) onAnswer(answer);
+      } catch (error) {
+        if (abort.signal.aborted) return;
+        if (error instanceof ApiFault && error.status === 409) timer = setTimeout(run, busyMs);
+        else onAnswer(faultOf(error));
+      }
+    };
+    let timer = setTimeout(run, debounceMs);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, dependencies);
+}
+
+export function useTrial(api: Api, project: number, expression: string, action: Action): Trial {
+  const [trial, setTrial] = useState<Trial>({ state: "empty" });
+  const isEmpty = expression.trim() === "";
+  useEffect(() => setTrial({ state: isEmpty ? "empty" : "waiting" }), [api, project, expression, action]);
+  useAsked<RuleTestAnswer | null>(
+    async (signal) => (isEmpty ? null : api.testRule(project, { expression, action, ...lastDay }, signal)),
+    (answer) => {
+      if (answer !== null) setTrial("state" in answer ? answer : { state: "good", replay: answer });
+    },
+    [api, project, expression, action],
+  );
+  return trial;
+}
+
+export function faultOf(error: unknown): ExpressionFault {
+  const message = messageOf(error).replace(/^expression: /, "");
+  const place = error instanceof ApiFault && error.status === 422 ? /^line (\d+), column (\d+): /.exec(message) : null;
+  return place === null
+    ? { state: "fault", message, line: null, column: 0 }
+    : { state: "fault", message, line: Number(place[1]), column: Number(place[2]) };
+}
