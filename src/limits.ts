@@ -181,6 +181,8 @@ export const limits = {
   clusterSilenceMs: 3000,
   clusterPendingCommandsMax: 50_000,
   clusterPendingBytesMax: 64 * KIB * KIB,
+  /** How far clocks of nodes may be from this machine's: what expires does so by theirs. */
+  clusterClockOffMsMax: 5000,
 
   /** Batches of one scoring task and its bytes: bounds how long one write transaction holds the store. */
   taskBatchesMax: 256,

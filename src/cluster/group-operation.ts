@@ -2,7 +2,6 @@
  * Writes to several masters, each of which is asked at the end how many replicas have them. `WAIT` counts what its own connection wrote, so it
  * goes out on the connection of the writes, right behind them; a connection that was lost in between has acknowledged nothing.
  */
-import type { ClusterError } from "./cluster-error.js";
 import type { Connection } from "./connection.js";
 import { Operation, type Request } from "./operation.js";
 import type { Reply } from "./resp-parser.js";
@@ -55,12 +54,15 @@ export class GroupOperation extends Operation {
 
   #wait(connection: Connection, indices: readonly number[]): void {
     const { acks, ackMs } = this.#acknowledging;
-    const done = (replicas: number): void => {
+    const done = (): void => {
       this.#waits--;
-      if (this.isOver) return;
-      if (replicas < acks) this.meters.acknowledgementsMissing++;
-      for (const index of indices) if (this.#givenTo[index] === connection) this.replicas[index] = replicas;
       this.considerDone();
+    };
+    const acknowledged = (replicas: number): void => {
+      const written = indices.filter((index) => this.#givenTo[index] === connection && this.hasAnswer(index));
+      for (const index of written) this.replicas[index] = replicas;
+      if (replicas < acks && written.length > 0) this.meters.acknowledgementsMissing++;
+      done();
     };
     this.#waits++;
     const isTaken = connection.send({
@@ -68,9 +70,9 @@ export class GroupOperation extends Operation {
       bytes: 40,
       isCancelled: false,
       isSent: false,
-      answered: (reply: Reply) => done(typeof reply === "number" ? reply : 0),
-      lost: (_error: ClusterError) => done(0),
+      answered: (reply: Reply) => acknowledged(typeof reply === "number" ? reply : 0),
+      lost: done,
     });
-    if (!isTaken) done(0);
+    if (!isTaken) done();
   }
 }

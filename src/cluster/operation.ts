@@ -84,6 +84,12 @@ export class Operation {
     this.considerDone();
   }
 
+  /** Whether a node has answered a command, other than by an error. */
+  protected hasAnswer(index: number): boolean {
+    const outcome = this.outcomes[index];
+    return outcome !== undefined && !(outcome instanceof ClusterError);
+  }
+
   protected considerDone(): void {
     if (this.#left === 0 && !this.isOver) this.commandsDone();
   }

@@ -4,8 +4,9 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect as connectTcp, type Socket } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { Test } from "tap";
@@ -72,28 +73,35 @@ export interface SlotMove {
   finish(): Promise<void>;
 }
 
+/** Ports that were given out. */
+const ports = new Set<number>();
+
+async function ownPort(): Promise<number> {
+  const port = await freePort();
+  if (ports.has(port)) return ownPort();
+  ports.add(port);
+  return port;
+}
+
 /** A server, or a cluster of them, that answers. */
 export async function startRedis(t: Test, options: RedisOptions = {}): Promise<RedisCluster> {
   const { masters = 3, replicas = 1, isSingle = false } = options;
-  const folder = t.testdir();
+  // Not the test's own folder, which is emptied whenever the test asks for it.
+  const folder = mkdtempSync(join(tmpdir(), "verdictd-redis-"));
   const nodes: StartedNode[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(nodes.map((node) => node.kill()));
   };
-  t.teardown(stop);
+  t.teardown(async () => {
+    await stop();
+    rmSync(folder, { recursive: true });
+  });
   // When the test ends by a fault of its own too.
   const killAll = (): void => {
     for (const node of nodes) node.signal("SIGKILL");
   };
   process.on("exit", killAll);
   t.teardown(() => process.off("exit", killAll));
-  const ports = new Set<number>();
-  const ownPort = async (): Promise<number> => {
-    const port = await freePort();
-    if (ports.has(port)) return ownPort();
-    ports.add(port);
-    return port;
-  };
   const add = async (): Promise<StartedNode> => {
     const own = [await ownPort(), await ownPort()] as const;
     const node = new StartedNode(join(folder, String(nodes.length)), ...own, options);

@@ -1,0 +1,361 @@
+/**
+ * Looks at a cluster before it is used: what is wrong with it as a store, one line each. The rules are the table at the end; everything above
+ * only gathers what they judge. Needs no more than the commands that the store uses.
+ */
+import { limits } from "../limits.js";
+import { ClusterError } from "./cluster-error.js";
+import { newClusterMeters } from "./cluster-meters.js";
+import { ClusterNode } from "./cluster-node.js";
+import type { ClusterTls } from "./connection.js";
+import type { Command } from "./resp-encoder.js";
+import type { Reply } from "./resp-parser.js";
+import { type NodeAddress, slotsOfCluster } from "./slots.js";
+import type { StoreUrl } from "./store-url.js";
+import { askNode } from "./topology.js";
+
+/** What is demanded of the cluster. */
+export interface ClusterDemands {
+  /** Replicas that acknowledge a write; 0: losses are accepted. */
+  readonly acks: number;
+  /** The service keeps data otherwise than by an append-only file. */
+  readonly isDurableOtherwise?: boolean;
+  /** Commands with arguments that the user must be allowed, keys as the store has them. */
+  readonly commands?: readonly Command[];
+}
+
+export interface Inspection {
+  /** Why the cluster can't be used, a line each. */
+  readonly faults: readonly string[];
+  /** What is likely to hurt one day. */
+  readonly warnings: readonly string[];
+  readonly nodes: readonly NodeFacts[];
+}
+
+export interface NodeFacts {
+  readonly address: NodeAddress;
+  readonly role: "master" | "replica";
+  readonly kind: "redis" | "valkey";
+  /** As in "7.0.15". */
+  readonly version: string;
+  readonly isCluster: boolean;
+  /** Replicas that follow, of a master. */
+  readonly replicas: number;
+  readonly isAofOn: boolean;
+  /** Bytes; 0 is no bound. */
+  readonly maxmemory: number;
+  readonly usedMemory: number;
+  readonly maxmemoryPolicy: string;
+  /** How far its clock is ahead of this machine's. */
+  readonly clockAheadMs: number;
+}
+
+/** The cluster as a seed sees it. */
+interface SeedView {
+  readonly seed: NodeAddress;
+  readonly ids: ReadonlySet<string>;
+  readonly nodes: readonly { readonly address: NodeAddress; readonly isMaster: boolean; readonly isFailing: boolean }[];
+  readonly isOk: boolean;
+  readonly slotsOk: number;
+  readonly facts: NodeFacts;
+}
+
+const askMs = 2000;
+
+/** Asks every seed, then every node of the cluster. Never throws: what can't be reached is a fault or a warning too. */
+export async function inspectCluster(url: StoreUrl, demands: ClusterDemands, tls?: ClusterTls): Promise<Inspection> {
+  const nodes = new Map<NodeAddress, ClusterNode>();
+  const ask = (address: NodeAddress, command: Command): Promise<Reply> => {
+    let node = nodes.get(address);
+    if (node === undefined) {
+      const options = {
+        tls: url.isTls ? (tls ?? {}) : undefined,
+        user: url.user,
+        password: url.password,
+        connectMs: askMs,
+        silenceMs: askMs,
+        pendingCommandsMax: 1000,
+        pendingBytesMax: limits.clusterPendingBytesMax,
+      };
+      node = new ClusterNode(address, options, newClusterMeters(), () => {});
+      nodes.set(address, node);
+    }
+    return askNode(node, command, askMs);
+  };
+  try {
+    return await inspect(url, demands, ask);
+  } finally {
+    for (const node of nodes.values()) node.close();
+  }
+}
+
+type Ask = (address: NodeAddress, command: Command) => Promise<Reply>;
+
+async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promise<Inspection> {
+  const findings = new Findings();
+  const views: SeedView[] = [];
+  const unreachable: string[] = [];
+  for (const seed of await Promise.allSettled(url.seeds.map((seed) => viewOf(seed, ask)))) {
+    if (seed.status === "fulfilled") views.push(seed.value);
+    else if (seed.reason instanceof ClusterError && seed.reason.reason === "refused") {
+      findings.fault(lineOf(seed.reason, url));
+    } else unreachable.push(lineOf(seed.reason, url));
+  }
+  for (const line of unreachable) {
+    // Beside others that answer it may be a node that is down for a moment.
+    if (views.length > 0) findings.warning(line);
+    else findings.fault(line);
+  }
+  const clustered = views.filter(({ facts }) => facts.isCluster);
+  for (const { facts } of views) if (!facts.isCluster) judgeNode(facts, demands, findings);
+  const first = clustered[0];
+  if (first === undefined) return findings.of(views.map(({ facts }) => facts));
+  for (const other of clustered.slice(1)) {
+    if ([...other.ids].some((id) => first.ids.has(id))) continue;
+    findings.fault(`${first.seed} and ${other.seed} are nodes of two clusters: name the nodes of one`);
+  }
+  if (!first.isOk || first.slotsOk < slotsOfCluster) {
+    findings.fault(
+      `the cluster is down: ${first.slotsOk} of ${slotsOfCluster} slots are served (CLUSTER INFO on ${first.seed})`,
+    );
+  }
+  const facts = await everyNode(first, url, ask, findings);
+  for (const each of facts) judgeNode(each, demands, findings);
+  judgeClocks(facts, findings);
+  await judgePermissions(first, facts, url, demands, ask, findings);
+  return findings.of(facts);
+}
+
+async function viewOf(seed: NodeAddress, ask: Ask): Promise<SeedView> {
+  const facts = await factsOf(seed, ask);
+  if (!facts.isCluster) return { seed, facts, ids: new Set(), nodes: [], isOk: false, slotsOk: 0 };
+  const [rows, info] = await Promise.all([ask(seed, ["CLUSTER", "NODES"]), ask(seed, ["CLUSTER", "INFO"])]);
+  const nodes = String(rows)
+    .split("\n")
+    .filter((row) => row !== "")
+    .map((row) => nodeOfRow(row, seed));
+  return {
+    seed,
+    facts,
+    ids: new Set(nodes.map(({ id }) => id)),
+    nodes,
+    isOk: field(String(info), "cluster_state") === "ok",
+    slotsOk: Number(field(String(info), "cluster_slots_ok")),
+  };
+}
+
+/** A row of `CLUSTER NODES`: `id host:port@busport,hostname flags …`. */
+function nodeOfRow(row: string, seed: NodeAddress) {
+  const [id = "", place = "", flags = ""] = row.split(" ");
+  const marks = flags.split(",");
+  const address = marks.includes("myself") ? seed : place.replace(/@.*$/, "");
+  const isFailing = marks.some((mark) => ["fail", "fail?", "handshake", "noaddr"].includes(mark));
+  return { id, address, isMaster: marks.includes("master"), isFailing };
+}
+
+async function everyNode(view: SeedView, url: StoreUrl, ask: Ask, findings: Findings): Promise<NodeFacts[]> {
+  const facts: NodeFacts[] = [];
+  const asked = await Promise.allSettled(view.nodes.map(({ address }) => factsOf(address, ask)));
+  for (const [index, each] of asked.entries()) {
+    const { address, isFailing } = view.nodes[index]!;
+    if (each.status === "fulfilled") facts.push(each.value);
+    else if (isFailing) findings.warning(`${address} is down, as the other nodes see it too`);
+    else findings.warning(lineOf(each.reason, url));
+  }
+  return facts;
+}
+
+async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
+  const info = String(await ask(address, ["INFO"]));
+  const beforeMs = Date.now();
+  const time = await ask(address, ["TIME"]);
+  const hereMs = (beforeMs + Date.now()) / 2;
+  const [seconds, micros] = Array.isArray(time) ? time.map(Number) : [];
+  const valkey = field(info, "valkey_version");
+  return {
+    address,
+    role: field(info, "role") === "slave" ? "replica" : "master",
+    kind: valkey === "" ? "redis" : "valkey",
+    version: valkey === "" ? field(info, "redis_version") : valkey,
+    isCluster: field(info, "redis_mode") === "cluster" || field(info, "cluster_enabled") === "1",
+    replicas: (info.match(/^slave\d+:.*state=online/gm) ?? []).length,
+    isAofOn: field(info, "aof_enabled") === "1",
+    maxmemory: Number(field(info, "maxmemory")),
+    usedMemory: Number(field(info, "used_memory")),
+    maxmemoryPolicy: field(info, "maxmemory_policy"),
+    clockAheadMs: Math.round((seconds ?? 0) * 1000 + (micros ?? 0) / 1000 - hereMs),
+  };
+}
+
+/** The value of a `name:value` line; "" when there is none. */
+function field(info: string, name: string): string {
+  return new RegExp(`^${name}:(.*?)\r?$`, "m").exec(info)?.[1] ?? "";
+}
+
+/** What a failed question says to operators. */
+function lineOf(error: unknown, url: StoreUrl): string {
+  if (!(error instanceof ClusterError)) throw error;
+  const { message, serverCode } = error;
+  if (serverCode === "NOAUTH") return `${message} Name a user and a password in the URL, or a file with the password.`;
+  if (serverCode === "WRONGPASS") return `${message} Is the password that of ${url.user ?? "the default user"}?`;
+  if (serverCode === "NOPERM") return `${message} The commands that the store uses are in its documentation.`;
+  if (/closed the connection|ECONNRESET/.test(message) && !url.isTls)
+    return `${message}; if it wants TLS, write valkeys://`;
+  if (/packet length|wrong version|did not answer/.test(message) && url.isTls)
+    return `${message}; if it does not speak TLS, write valkey://`;
+  return message;
+}
+
+/** Asks the server whether the user may do all this, without doing any of it. */
+async function judgePermissions(
+  view: SeedView,
+  facts: readonly NodeFacts[],
+  url: StoreUrl,
+  demands: ClusterDemands,
+  ask: Ask,
+  findings: Findings,
+): Promise<void> {
+  const master = facts.find(({ role }) => role === "master")?.address ?? view.seed;
+  const probes: Command[] = [
+    ["SCRIPT", "LOAD", permissionScript],
+    ["WAIT", 0, 1],
+  ];
+  for (const probe of probes) {
+    await ask(master, probe).catch((error: unknown) => findings.fault(lineOf(error, url)));
+  }
+  for (const command of demands.commands ?? []) {
+    const words = command.map(String);
+    const allowed = await ask(master, ["EVAL", permissionScript, 0, ...words]).catch((error: unknown) => {
+      findings.fault(lineOf(error, url));
+    });
+    if (allowed === undefined) return;
+    if (allowed === 1) continue;
+    findings.fault(`${url.user ?? "the default user"} may not run ${words.slice(0, 2).join(" ")} on ${master}`);
+  }
+}
+
+const permissionScript = "return redis.acl_check_cmd(unpack(ARGV)) and 1 or 0";
+
+/** Clocks: one node's that is off, or this machine's, when all differ alike. */
+function judgeClocks(facts: readonly NodeFacts[], findings: Findings): void {
+  const off = facts.filter(({ clockAheadMs }) => Math.abs(clockAheadMs) > limits.clusterClockOffMsMax);
+  const seconds = (ms: number): string => `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? "ahead of" : "behind"}`;
+  const [first] = off;
+  if (first === undefined) return;
+  if (off.length === facts.length && facts.length > 1) {
+    findings.fault(`this machine's clock is ${seconds(-first.clockAheadMs)} that of every node: synchronise it`);
+    return;
+  }
+  for (const { address, clockAheadMs } of off) {
+    findings.fault(`${address}: its clock is ${seconds(clockAheadMs)} this machine's: synchronise it`);
+  }
+}
+
+/** Lines, those that say the same of several nodes as one. */
+class Findings {
+  readonly #faults = new Map<string, NodeAddress[]>();
+  readonly #warnings = new Map<string, NodeAddress[]>();
+
+  fault(text: string, node?: NodeAddress): void {
+    note(this.#faults, text, node);
+  }
+
+  warning(text: string, node?: NodeAddress): void {
+    note(this.#warnings, text, node);
+  }
+
+  of(nodes: readonly NodeFacts[]): Inspection {
+    return { faults: lines(this.#faults), warnings: lines(this.#warnings), nodes };
+  }
+}
+
+function note(of: Map<string, NodeAddress[]>, text: string, node: NodeAddress | undefined): void {
+  const nodes = of.get(text) ?? [];
+  if (node !== undefined && !nodes.includes(node)) nodes.push(node);
+  of.set(text, nodes);
+}
+
+function lines(of: ReadonlyMap<string, readonly NodeAddress[]>): string[] {
+  return [...of].map(([text, nodes]) => (nodes.length === 0 ? text : `${nodes.join(", ")}: ${text}`));
+}
+
+function judgeNode(node: NodeFacts, demands: ClusterDemands, findings: Findings): void {
+  for (const { isFault, says } of rules) {
+    const text = says(node, demands);
+    if (text === undefined) continue;
+    if (isFault) findings.fault(text, node.address);
+    else findings.warning(text, node.address);
+    // Of a server without cluster mode nothing else matters.
+    if (!node.isCluster) return;
+  }
+}
+
+interface NodeRule {
+  readonly isFault: boolean;
+  /** The line; `undefined` when the node is as it should be. */
+  says(node: NodeFacts, demands: ClusterDemands): string | undefined;
+}
+
+/** What each node must be. The first that a server breaks is the one that matters most. */
+const rules: readonly NodeRule[] = [
+  {
+    isFault: true,
+    says: ({ kind, version }) =>
+      isOlder(version, kind === "valkey" ? "7.2" : "7.0")
+        ? `is ${kind} ${version}, which is too old: valkey 7.2 or newer, or redis 7.0 to 7.2`
+        : undefined,
+  },
+  {
+    isFault: true,
+    says: ({ isCluster }) =>
+      isCluster ? undefined : "is a single server: start it with cluster-enabled yes, as a node of a cluster",
+  },
+  {
+    isFault: false,
+    says: ({ kind, version }) =>
+      kind === "redis" && !isOlder(version, "7.3") ? `is redis ${version}; tested are 7.0 to 7.2` : undefined,
+  },
+  {
+    isFault: true,
+    says: ({ maxmemoryPolicy }) =>
+      maxmemoryPolicy === "noeviction"
+        ? undefined
+        : `maxmemory-policy is ${maxmemoryPolicy}, which throws records away: set noeviction`,
+  },
+  {
+    isFault: true,
+    says: ({ isAofOn }, { acks, isDurableOtherwise = false }) =>
+      isAofOn || isDurableOtherwise || acks === 0
+        ? undefined
+        : "writes no append-only file, so that a restart loses everything: set appendonly yes",
+  },
+  {
+    isFault: true,
+    says: ({ role, replicas }, { acks }) =>
+      role === "master" && replicas < acks
+        ? `has ${replicas === 0 ? "no replica" : `${replicas} of the replicas`} to acknowledge writes, ${acks + 1} are wanted`
+        : undefined,
+  },
+  {
+    isFault: false,
+    says: ({ role, replicas }, { acks }) =>
+      role === "master" && acks > 0 && replicas === acks
+        ? `has ${replicas === 1 ? "one replica" : `${replicas} replicas`}: once one is lost, nothing is acknowledged until it is back`
+        : undefined,
+  },
+  {
+    isFault: false,
+    says: ({ maxmemory }) =>
+      maxmemory === 0 ? "has no maxmemory, so that a full machine ends it instead of refusing writes" : undefined,
+  },
+  {
+    isFault: false,
+    says: ({ maxmemory, usedMemory }) =>
+      maxmemory > 0 && usedMemory > 0.9 * maxmemory ? "uses more than nine tenths of its maxmemory" : undefined,
+  },
+];
+
+function isOlder(version: string, than: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [thanMajor = 0, thanMinor = 0] = than.split(".").map(Number);
+  return major < thanMajor || (major === thanMajor && minor < thanMinor);
+}

@@ -1,0 +1,178 @@
+/** What is said of clusters that can't be a store, by real servers that are set up wrongly. */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
+import t, { type Test } from "tap";
+import { type ClusterDemands, inspectCluster } from "../../src/cluster/inspection.js";
+import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
+import { selfSigned } from "../ops/certificates.js";
+import { type RedisNode, startRedis } from "../support/redis-cluster.js";
+
+const password = "correct horse";
+const [cluster, other, single] = await Promise.all([
+  startRedis(t, { masters: 1, replicas: 1, password, settings: [["maxmemory", "100mb"]] }),
+  startRedis(t, { masters: 1, replicas: 0, password }),
+  startRedis(t, { isSingle: true }),
+]);
+const [master, replica] = cluster.nodes as [RedisNode, RedisNode];
+
+const look = (url: string, demands: ClusterDemands = { acks: 1 }) =>
+  inspectCluster(parseStoreUrl(url) as StoreUrl, demands);
+const at = (node: { address: string }, credentials = `:${password}@`) => `redis://${credentials}${node.address}`;
+
+/** A node with a server between that changes what it answers. */
+async function changed(t: Test, node: RedisNode, from: RegExp, to: (found: string) => string) {
+  const sockets = new Set<{ destroy(): void }>();
+  const server = createServer((socket) => {
+    const inner = connect(node.port, "127.0.0.1");
+    for (const each of [socket, inner]) sockets.add(each.on("error", () => {}));
+    socket.pipe(inner);
+    inner.on("data", (bytes) => socket.write(Buffer.from(bytes.toString("latin1").replace(from, to), "latin1")));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** Sets something until the end of the test. */
+async function configured(t: Test, node: RedisNode, name: string, value: string) {
+  const [, before] = (await node.ask("CONFIG", "GET", name)) as [Buffer, Buffer];
+  await node.ask("CONFIG", "SET", name, value);
+  t.teardown(() => node.ask("CONFIG", "SET", name, before.toString()));
+}
+
+t.test("a cluster as it should be has no fault; one replica is worth a warning", async (t) => {
+  const { faults, warnings, nodes } = await look(cluster.url);
+  t.same(faults, []);
+  t.same(warnings, [`${master.address}: has one replica: once one is lost, nothing is acknowledged until it is back`]);
+  t.match(
+    nodes
+      .map(({ address, role, kind, replicas }) => ({ address, role, kind, replicas }))
+      .sort((a, b) => a.role.localeCompare(b.role)),
+    [
+      { address: master.address, role: "master", kind: "redis", replicas: 1 },
+      { address: replica.address, role: "replica", kind: "redis", replicas: 0 },
+    ],
+  );
+  t.ok(nodes.every(({ version }) => /^7\.\d+\.\d+$/.test(version)));
+});
+
+t.test("a single server", async (t) => {
+  t.same((await look(single.url)).faults, [
+    `${single.nodes[0]!.address}: is a single server: start it with cluster-enabled yes, as a node of a cluster`,
+  ]);
+});
+
+t.test("nobody there; a seed that is down beside one that is not", async (t) => {
+  t.same((await look("redis://127.0.0.1:1")).faults, ["127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1"]);
+  const { faults, warnings } = await look(`${cluster.url},127.0.0.1:1`);
+  t.same(faults, []);
+  t.match(warnings, [/^127\.0\.0\.1:1: connect ECONNREFUSED/, /one replica/]);
+});
+
+t.test("no password, a wrong one, and none is in any line", async (t) => {
+  t.same((await look(at(master, ""))).faults, [
+    `${master.address}: NOAUTH Authentication required. Name a user and a password in the URL, or a file with the password.`,
+  ]);
+  const { faults } = await look(at(master, "someone:hunter2@"));
+  t.same(faults, [
+    `${master.address}: WRONGPASS invalid username-password pair or user is disabled. Is the password that of someone?`,
+  ]);
+});
+
+t.test("permissions that are missing, of the connection and of the store's commands", async (t) => {
+  for (const node of [master, replica]) {
+    await node.ask("ACL", "SETUSER", "blind", "on", ">secret", "+@all", "-info", "~*");
+    await node.ask("ACL", "SETUSER", "reader", "on", ">secret", "+@all", "-set", "~mine:*");
+  }
+  t.match((await look(at(master, "blind:secret@"))).faults, [
+    /NOPERM this user has no permissions to run the 'info' command/,
+  ]);
+  const commands = [
+    ["GET", "mine:1"],
+    ["SET", "mine:1", "x"],
+    ["GET", "yours:1"],
+  ];
+  t.same((await look(at(master, "reader:secret@"), { acks: 1, commands })).faults, [
+    `reader may not run SET mine:1 on ${master.address}`,
+    `reader may not run GET yours:1 on ${master.address}`,
+  ]);
+  t.same((await look(cluster.url, { acks: 1, commands })).faults, []);
+  t.equal(await master.ask("EXISTS", "mine:1"), 0, "nothing was written");
+});
+
+t.test("a policy that evicts, no append-only file, no replica: one line for all nodes that have it", async (t) => {
+  for (const node of [master, replica]) await configured(t, node, "maxmemory-policy", "allkeys-lru");
+  await configured(t, replica, "appendonly", "no");
+  const policy = / maxmemory-policy is allkeys-lru, which throws records away: set noeviction$/;
+  const { faults } = await look(cluster.url);
+  t.equal(faults.length, 2);
+  t.match(faults[0], policy);
+  t.ok(faults[0]!.includes(master.address) && faults[0]!.includes(replica.address));
+  t.equal(
+    faults[1],
+    `${replica.address}: writes no append-only file, so that a restart loses everything: set appendonly yes`,
+  );
+  t.equal((await look(cluster.url, { acks: 1, isDurableOtherwise: true })).faults.length, 1);
+  const [node] = other.nodes as [RedisNode];
+  t.same((await look(other.url)).faults, [`${node.address}: has no replica to acknowledge writes, 2 are wanted`]);
+  t.same((await look(other.url, { acks: 0 })).faults, [], "which is as is wanted where losses are accepted");
+});
+
+t.test("nodes of two clusters", async (t) => {
+  const [stranger] = other.nodes as [RedisNode];
+  const { faults } = await look(`${at(master)},${stranger.address}`);
+  t.same(faults, [`${master.address} and ${stranger.address} are nodes of two clusters: name the nodes of one`]);
+});
+
+t.test("slots that nobody serves", async (t) => {
+  const [node] = other.nodes as [RedisNode];
+  await node.ask("CLUSTER", "DELSLOTS", "7");
+  t.teardown(() => node.ask("CLUSTER", "ADDSLOTS", "7"));
+  const { faults } = await look(other.url, { acks: 0 });
+  t.same(faults, [`the cluster is down: 16383 of 16384 slots are served (CLUSTER INFO on ${node.address})`]);
+});
+
+t.test("a version that is too old, or newer than those tested", async (t) => {
+  const old = await changed(t, master, /redis_version:7/, () => "redis_version:6");
+  t.match((await look(at(old))).faults, [
+    /^127\.0\.0\.1:\d+: is redis 6\.[\d.]+, which is too old: valkey 7\.2 or newer, or redis 7\.0 to 7\.2$/,
+  ]);
+  const next = await changed(t, master, /redis_version:7/, () => "redis_version:8");
+  const { faults, warnings } = await look(at(next));
+  t.same(faults, []);
+  t.match(warnings, [/is redis 8\.[\d.]+; tested are 7\.0 to 7\.2/, /one replica/]);
+  const valkey = await changed(t, master, /redis_version:7\.0\.\d/, () => "valkey_version:7.1.");
+  t.match((await look(at(valkey))).faults, [/is valkey 7\.1\.[\d.]+, which is too old/]);
+});
+
+t.test("a clock that is wrong: one node's, this machine's", async (t) => {
+  const late = await changed(t, master, /\$10\r\n(\d{10})/, (found) => `$10\r\n${Number(found.slice(5)) - 60}`);
+  t.match((await look(at(late))).faults, [
+    new RegExp(`^${late.address}: its clock is (59\\.\\d|60\\.0) s behind this machine's: synchronise it$`),
+  ]);
+  const { now } = Date;
+  Date.now = () => now() + 60_000;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  t.match((await look(cluster.url)).faults, [/^this machine's clock is (59\.\d|60\.0) s ahead of that of every node/]);
+});
+
+t.test("TLS where there is none, none where there is, a certificate of nobody", async (t) => {
+  const files = selfSigned(t, "localhost");
+  const safe = await startRedis(t, { masters: 1, replicas: 0, tls: files });
+  const [plain, secure, stranger] = await Promise.all([
+    look(single.url.replace("redis:", "rediss:")),
+    look(safe.url.replace("rediss:", "redis:")),
+    look(safe.url),
+  ]);
+  t.match(plain.faults, [/did not answer in \d+ ms; if it does not speak TLS, write valkey:\/\/$/]);
+  t.match(secure.faults, [/(closed the connection|ECONNRESET); if it wants TLS, write valkeys:\/\/$/]);
+  t.match(stranger.faults, [/: self-signed certificate/]);
+  const url = parseStoreUrl(safe.url) as StoreUrl;
+  t.same((await inspectCluster(url, { acks: 0 }, { ca: readFileSync(files.certificate) })).faults, []);
+});

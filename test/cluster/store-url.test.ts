@@ -1,0 +1,71 @@
+/** URLs of a store: what they mean, and that no fault repeats any part of one. */
+import fc from "fast-check";
+import t from "tap";
+import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
+
+const good: Readonly<Record<string, StoreUrl>> = {
+  "valkey://a": { isTls: false, seeds: ["a:6379"] },
+  "redis://a:1,b:2,c": { isTls: false, seeds: ["a:1", "b:2", "c:6379"] },
+  "valkeys://a/": { isTls: true, seeds: ["a:6379"] },
+  "rediss://user:p%40ss%2F%25@a:1/0": { isTls: true, seeds: ["a:1"], user: "user", password: "p@ss/%" },
+  "valkey://:secret@a": { isTls: false, seeds: ["a:6379"], password: "secret" },
+  "valkey://:se:c@ret@a": { isTls: false, seeds: ["a:6379"], password: "se:c@ret" },
+  "valkey://user@a": { isTls: false, seeds: ["a:6379"], user: "user" },
+  "valkey://[::1]:7000,[fe80::1],127.0.0.1:7000": {
+    isTls: false,
+    seeds: ["::1:7000", "fe80::1:6379", "127.0.0.1:7000"],
+  },
+  "valkey://a:1,a:1": { isTls: false, seeds: ["a:1"] },
+};
+for (const [text, url] of Object.entries(good)) {
+  t.test(`${text} is a store`, async (t) => t.same(parseStoreUrl(text), url));
+}
+
+const bad: Readonly<Record<string, RegExp>> = {
+  "": /must begin with/,
+  "a:6379": /must begin with/,
+  "http://a": /must begin with/,
+  "constructor://a": /must begin with/,
+  "valkey://": /node 1: must be host:port/,
+  "valkey://a,,b": /node 2: must be host:port/,
+  "valkey://a b": /node 1: must be host:port/,
+  "valkey://::1:7000": /node 1: its port|node 1: must be/,
+  "valkey://a:0": /node 1: its port/,
+  "valkey://a,b:65536": /node 2: its port/,
+  "valkey://a:port": /node 1: its port/,
+  "valkey://a/1": /one database/,
+  "valkey://a?db=1": /one database/,
+  "valkey://user:100%@a": /percent-encoded/,
+  [`valkey://${"a,".repeat(64)}a`]: /more than 64/,
+};
+for (const [text, fault] of Object.entries(bad)) {
+  t.test(`${text.slice(0, 30) || "nothing"} is none`, async (t) => {
+    const parsed = parseStoreUrl(text);
+    t.match("fault" in parsed ? parsed.fault : "no fault", fault);
+  });
+}
+
+t.test("no fault and no description has the password, wherever it stands", async (t) => {
+  const secret = "hunter2xyzzy";
+  const places = [`valkey://u:${secret}%@a`, `valkey://${secret}:x`, `valkey://a:${secret}`, `valkey://a/${secret}`];
+  for (const text of [
+    ...places,
+    `${secret}://a`,
+    secret,
+    `valkey://u:${secret}@a:b c`,
+    `valkey://u:${secret}@a,${secret}!`,
+  ]) {
+    const parsed = parseStoreUrl(text);
+    t.ok("fault" in parsed && !parsed.fault.includes(secret), text);
+  }
+  t.equal(describeStoreUrl(parseStoreUrl(`rediss://u:${secret}@[::1],b:7`) as StoreUrl), "valkeys://[::1]:6379,b:7");
+});
+
+t.test("any password comes through when it is encoded", async () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (password) => {
+      const parsed = parseStoreUrl(`valkey://user:${encodeURIComponent(password)}@a`);
+      return "password" in parsed && parsed.password === password;
+    }),
+  );
+});
