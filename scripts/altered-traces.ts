@@ -81,3 +81,34 @@ export const alterations: readonly Alteration[] = [
   { name: "times that stray by 8 ms", alter: jitter(8) },
   { name: "times that stray by 20 ms", alter: jitter(20) },
 ];
+
+/** Between windows that are joined, ms: so long that the pointer may be elsewhere afterwards. */
+const joinPauseMs = 6000;
+
+/** The windows of each person as visits of `count` windows, one after the other; what is left over makes no visit. */
+export function longVisits(traces: readonly Trace[], count: number): Trace[] {
+  const byPerson = new Map<string, Trace[]>();
+  for (const trace of traces) {
+    const key = `${trace.source} ${trace.user}`;
+    const windows = byPerson.get(key);
+    if (windows === undefined) byPerson.set(key, [trace]);
+    else windows.push(trace);
+  }
+  return [...byPerson.values()].flatMap((windows) => {
+    const visits: Trace[] = [];
+    for (let from = 0; from + count <= windows.length; from += count) {
+      visits.push(joined(windows.slice(from, from + count)));
+    }
+    return visits;
+  });
+}
+
+function joined(windows: readonly Trace[]): Trace {
+  let at = 0;
+  const events = windows.flatMap(({ events: rows }) => {
+    const moved = rows.map(([t, kind, x, y]): TraceRow => [at + t - (rows[0]?.[0] ?? 0), kind, x, y]);
+    at = (moved.at(-1)?.[0] ?? at) + joinPauseMs;
+    return moved;
+  });
+  return { ...windows[0]!, id: `${windows[0]!.id} and ${windows.length - 1} more`, events };
+}

@@ -19,6 +19,7 @@ import {
 } from "../src/engines/session-features.js";
 import { chromeEnvironment, chromeFacts } from "../test/engines/sessions.js";
 import { leftOutCells, leftOutHead, leftOutRows } from "./left-out.js";
+import { ownDrivers } from "./own-drivers.js";
 import { batchesOf, dataFolder, readTraces, type Trace, type TraceForm } from "./trace-sessions.js";
 
 /** Bands at the default threshold of 30. */
@@ -185,6 +186,14 @@ function main(): void {
       ),
     );
   }
+  const seeds = Array.from({ length: 40 }, (_, index) => 70_000 + index);
+  print(
+    "Programs with paths of their own recognised after a minute (written for this measurement, as the operating system delivers them)",
+    ownDrivers.map(({ name, trace }) => [
+      name,
+      seeds.map((seed) => scoreTrace(trace(seed), "system", new ShingleIndex())),
+    ]),
+  );
   console.log(
     "\nEach scoring detection of behaviour, the worst source of people left out, and what it adds (all, as the SDK sends it)",
   );

@@ -25,6 +25,11 @@ export function deviation(count: number, sum: number, squares: number): number {
   return Math.sqrt(Math.max(0, squares / count - mean * mean));
 }
 
+/** The same; undefined below `countMin`. */
+export function spread(count: number, sum: number, squares: number, countMin: number): number | undefined {
+  return count >= countMin ? deviation(count, sum, squares) : undefined;
+}
+
 /** Coefficient of variation; undefined when too few or when the mean is not positive. */
 export function variation(count: number, sum: number, squares: number, countMin: number): number | undefined {
   return count >= countMin && sum > 0 ? deviation(count, sum, squares) / (sum / count) : undefined;

@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next field that is added; raise it with each. */
-export const nextFieldNumber = 255;
+export const nextFieldNumber = 269;
 
 /**
  * Numbers whose fields are gone, never given again, and how they were stored: records written before still hold them, and what is
@@ -147,6 +147,21 @@ export const countFields = [
   row(81, "strokeY", "f32", "px", "its origin"),
   row(82, "strokeLength", "f32", "px", "its length so far"),
   row(83, "strokeMs", "f32", "ms", "its duration so far"),
+  // reaches: moves without a gap of 90 ms
+  row(255, "reachX", "f32", "px", "origin of the reach under way"),
+  row(256, "reachY", "f32", "px", "its origin"),
+  row(257, "reachMs", "f32", "ms", "its duration so far"),
+  row(258, "reachSteps", "u16", "1", "its steps"),
+  row(259, "reachLength", "f32", "px", "its length so far"),
+  row(260, "reachFirst", "f32", "px ms", "sum of its steps' lengths times the middle of their times since its start"),
+  row(261, "reachSecond", "f32", "px ms²", "the same of squared times"),
+  row(262, "reachThird", "f32", "px ms³", "the same of cubed times"),
+  row(263, "reachPeak", "u32", "px/s", "its highest speed over two steps"),
+  row(264, "riseKnown", "u8", "bool", "its rise, up to that speed, is long enough"),
+  row(265, "riseSkewness", "f32", "1", "skewness of the rise: of way as distributed over time"),
+  row(266, "rises", "u32", "1", "rises of reaches of at least 80 px, not along an axis or a diagonal"),
+  row(267, "riseSkewnessSum", "f32", "1", "sum of their skewness"),
+  row(268, "riseSkewnessSquares", "f32", "1", "squares"),
   // replay
   row(84, "ring", "u32", "1", "steps held in the seven ring fields, the last in ring6"),
   row(85, "ring0", "u32", "step", "the last seven steps, packed, for shingles"),

@@ -1,7 +1,7 @@
 /** Folds typing rhythm, scrolling and forms into the features. Timings only: what was typed never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
 import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
-import { halve } from "./fold-steps.js";
+import { halve } from "./halve.js";
 import { F } from "./session-features.js";
 
 /** Longer pauses are thought, not rhythm, ms. */

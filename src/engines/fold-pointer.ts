@@ -5,7 +5,7 @@
 import type { EventPayload, IngestEvent, PointRow } from "../contract/events.js";
 import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
 import { foldClick } from "./fold-clicks.js";
-import { endStroke, foldStep, placeStroke } from "./fold-steps.js";
+import { beginStroke, foldStep } from "./fold-steps.js";
 import { F } from "./session-features.js";
 
 /** A pause after which the next point starts a new path, ms. */
@@ -59,8 +59,7 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[], n
 
 /** A new page has a clock of its own, and the pointer went on while nobody looked. */
 function leavePath(n: number[]): void {
-  endStroke(n);
-  placeStroke(n, n[F.pathX]!, n[F.pathY]!);
+  beginStroke(n, n[F.pathX]!, n[F.pathY]!);
   n[F.pathT] = longAgoMs;
   n[F.rawT] = longAgoMs;
 }
@@ -106,8 +105,7 @@ function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolea
   const gap = t - n[F.pathT]!;
   if (isFirst || gap > pathPauseMs || gap < -disorderMs) {
     if (!isFirst && gap < -disorderMs) n[F.timeReversals]! += 1;
-    endStroke(n);
-    placeStroke(n, x, y);
+    beginStroke(n, x, y);
     noteRaw(n, t, x, y);
   } else {
     noteRush(n, t, x, y);

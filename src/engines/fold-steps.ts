@@ -2,6 +2,8 @@
  * Folds the steps of a path into sums: how alike neighbouring steps are, how they turn, whether their length follows their
  * duration, and how strokes (steps without a pause) run and end. What the sums mean is said in session-evidence.ts.
  */
+import { beginReach, followReach, reachGapMs } from "./fold-reaches.js";
+import { halve } from "./halve.js";
 import { F } from "./session-features.js";
 
 /** A pause that ends a stroke, ms. */
@@ -50,12 +52,13 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
   const dy = y - n[F.pathY]!;
   const length = Math.sqrt(dx * dx + dy * dy);
   if (gap >= strokePauseMs) {
-    endStroke(n);
-    placeStroke(n, x, y);
+    beginStroke(n, x, y);
     n[F.resumes]! += 1;
     if (length >= jumpMin) n[F.jumps]! += 1;
     return;
   }
+  if (gap >= reachGapMs) beginReach(n, x, y);
+  else followReach(n, gap, dx, dy, length);
   if (length === 0) return;
   if (gap >= leapMsMin && gap <= 100 && length > leapSpeed * gap) n[F.leaps]! += 1;
   n[F.steps]! += 1;
@@ -150,8 +153,10 @@ function comparePace(n: number[], gap: number, lengthRatio: number): void {
   n[F.paceSquares]! += contrast * contrast;
 }
 
-/** Begins a stroke at (x, y). */
-export function placeStroke(n: number[], x: number, y: number): void {
+/** Ends the stroke and the reach under way, at the last point, and begins others at (x, y). */
+export function beginStroke(n: number[], x: number, y: number): void {
+  endStroke(n);
+  beginReach(n, x, y);
   n[F.strokeX] = x;
   n[F.strokeY] = y;
   n[F.strokeSteps] = 0;
@@ -165,8 +170,8 @@ export function placeStroke(n: number[], x: number, y: number): void {
   n[F.priorY] = 0;
 }
 
-/** Takes the stroke under way, which ends at the last point, into the sums of strokes if it is long enough. */
-export function endStroke(n: number[]): void {
+/** Takes the stroke under way into the sums of strokes if it is long enough. */
+function endStroke(n: number[]): void {
   const steps = n[F.strokeSteps]!;
   if (steps < strokeStepsMin) return;
   const meanStep = n[F.strokeLength]! / steps;
@@ -232,8 +237,3 @@ const strokeSums = [
   F.spurts,
   F.spurtsAbrupt,
 ];
-
-/** Halves sums and their counts together, so that means and deviations stay what they are. */
-export function halve(n: number[], positions: readonly number[]): void {
-  for (const position of positions) n[position] = n[position]! / 2;
-}

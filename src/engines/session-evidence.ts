@@ -6,12 +6,12 @@ import type { LastRequest } from "../contract/evidence.js";
 import { type BrowserFamily, browserFamilies, type ClaimedSystem, claimedSystems } from "./claimed-browser.js";
 import { isCleanDispatch } from "./clean-dispatch.js";
 import {
-  deviation,
   flag,
   holdCorrelation,
   holdGapCorrelation,
   number,
   ratio,
+  spread,
   spreadOf,
   strokeCorrelation,
   text,
@@ -168,6 +168,10 @@ export interface SessionEvidence {
   peakVariation: number;
   /** Correlation of the distance with the duration of strokes. */
   distanceTimeCorrelation: number;
+  /** Rises of speed in reaches: how many, mean and standard deviation of their skewness. See `fold-reaches.ts`. */
+  rises: number;
+  riseSkewness: number;
+  riseSpread: number;
   fractionShare: number;
   coalescedMean: number;
   lagMean: number;
@@ -257,10 +261,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   const isClaimed = n[F.browserFamily] !== 0;
   const seconds = Math.max(0, n[F.lastSeenMs]! - n[F.firstSeenMs]!) / 1000;
   const hasPath = n[F.steps]! >= stepsMin;
-  const hasStrokes = n[F.strokes]! >= strokesMin;
   const hasHolds = n[F.holds]! >= clicksMin;
-  const hasScrolls = n[F.scrollGaps]! >= scrollsMin;
-  const hasDwells = n[F.dwells]! >= keysMin;
   const hasFlights = n[F.flights]! >= keysMin;
   const gaps = n[F.gaps]!;
   return {
@@ -378,10 +379,13 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     gapVariation: hasPath ? variation(gaps, n[F.gapSum]!, n[F.gapSquares]!, stepsMin) : undefined,
     strokes: n[F.strokes],
     straightMean: ratio(n[F.straightSum]!, n[F.strokes]!, strokesMin),
-    straightSpread: hasStrokes ? deviation(n[F.strokes]!, n[F.straightSum]!, n[F.straightSquares]!) : undefined,
-    peakMean: hasStrokes ? n[F.peakSum]! / 64 / n[F.strokes]! : undefined,
+    straightSpread: spread(n[F.strokes]!, n[F.straightSum]!, n[F.straightSquares]!, strokesMin),
+    peakMean: ratio(n[F.peakSum]! / 64, n[F.strokes]!, strokesMin),
     peakVariation: variation(n[F.strokes]!, n[F.peakSum]! / 64, n[F.peakSquares]! / 64, strokesMin),
     distanceTimeCorrelation: n[F.strokes]! >= correlationStrokesMin ? strokeCorrelation(n) : undefined,
+    rises: n[F.rises],
+    riseSkewness: ratio(n[F.riseSkewnessSum]!, n[F.rises]!, risesMin),
+    riseSpread: spread(n[F.rises]!, n[F.riseSkewnessSum]!, n[F.riseSkewnessSquares]!, risesMin),
     fractionShare:
       n[F.fractionalN]! > 0 ? n[F.fractionalSum]! / n[F.fractionalN]! : ratio(n[F.fractionPoints]!, n[F.points]!, 5),
     coalescedMean: ratio(n[F.coalescedSum]!, n[F.coalescedN]!, 1),
@@ -420,9 +424,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     scrollGaps: n[F.scrollGaps],
     scrollDistance: Math.abs(n[F.scrollDistance]!),
     scrollGapMean: ratio(n[F.scrollGapSum]!, n[F.scrollGaps]!, scrollsMin),
-    scrollGapVariation: hasScrolls
-      ? variation(n[F.scrollGaps]!, n[F.scrollGapSum]!, n[F.scrollGapSquares]!, 1)
-      : undefined,
+    scrollGapVariation: variation(n[F.scrollGaps]!, n[F.scrollGapSum]!, n[F.scrollGapSquares]!, scrollsMin),
     scrollSameShare: ratio(n[F.scrollSame]!, n[F.scrolls]!, scrollsMin),
     scrollsUncaused: n[F.scrollsUncaused],
     wheelLeaps: n[F.wheelLeaps],
@@ -430,7 +432,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     uncausedScrollShare: ratio(n[F.scrollsUncaused]!, n[F.scrolls]!, 4),
     keys: n[F.keys],
     dwellMean: ratio(n[F.dwellSum]!, n[F.dwells]!, keysMin),
-    dwellVariation: hasDwells ? variation(n[F.dwells]!, n[F.dwellSum]!, n[F.dwellSquares]!, keysMin) : undefined,
+    dwellVariation: variation(n[F.dwells]!, n[F.dwellSum]!, n[F.dwellSquares]!, keysMin),
     shortDwellShare: ratio(n[F.dwellsShort]!, n[F.dwells]!, keysMin),
     flightMean: ratio(n[F.flightSum]!, n[F.flights]!, keysMin),
     flightVariation: hasFlights ? spreadOf(n[F.flights]!, n[F.flightSum]!, n[F.flightSquares]!) : undefined,
@@ -455,6 +457,7 @@ const swervesMin = 8;
 const spurtsMin = 2;
 const strokesMin = 4;
 const correlationStrokesMin = 6;
+const risesMin = 8;
 const clicksMin = 2;
 const scrollsMin = 8;
 const keysMin = 12;

@@ -1,5 +1,6 @@
 /** The recorded traces, where they are at hand: no human source may lose its people, no step bot its name. A sample, for speed. */
 import t from "tap";
+import { longVisits } from "../../scripts/altered-traces.js";
 import { leftOutCells, leftOutRows } from "../../scripts/left-out.js";
 import { type Outcome, people, ShingleIndex, scoreTrace, wilson } from "../../scripts/quality.js";
 import { isWorthPlaying, replays } from "../../scripts/replayed-traces.js";
@@ -59,6 +60,12 @@ t.test("recordings that are moved, turned, scaled or given noise are known again
     const known = outcomes.filter(({ score }) => score <= botScoreMax).length;
     t.ok(known >= 0.75 * outcomes.length, `${name}: ${known} of ${outcomes.length}`);
   }
+});
+
+t.test("nobody becomes a program by staying long", { skip }, async (t) => {
+  const visits = longVisits(people(readTraces(folder!, "dev")), 8);
+  t.ok(visits.length >= 60, `${visits.length}`);
+  for (const visit of visits) t.ok(scoreTrace(visit, "system", new ShingleIndex()).score > botScoreMax, visit.id);
 });
 
 t.test("a detection's row says what leaving it out changes", async (t) => {

@@ -41,7 +41,9 @@ export const givenNumbers = `
   cornersHeld:u8 corner0:u32 corner1:u32 corner2:u32 corner3:u32 cornerFar:u32 cornerHashes:u32 cornerOwner:u32
   cornerLead:u16 cornerLeadMax:u16 platformForeign:u16 keyDwell:f32 pressGaps:u32 pressPauses:u32 pressOverlaps:u32
   keyPairs:u32 pairsClose:u32 pairGapSum:f32 pairGapSquares:f32 pairDwellSum:f32 pairDwellSquares:f32
-  pairGapProducts:f32 pairDwellProducts:f32
+  pairGapProducts:f32 pairDwellProducts:f32 reachX:f32 reachY:f32 reachMs:f32 reachSteps:u16 reachLength:f32
+  reachFirst:f32 reachSecond:f32 reachThird:f32 reachPeak:u32 riseKnown:u8 riseSkewness:f32 rises:u32
+  riseSkewnessSum:f32 riseSkewnessSquares:f32
 `
   .trim()
   .split(/\s+/)

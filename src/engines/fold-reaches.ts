@@ -1,0 +1,78 @@
+/**
+ * Folds reaches into sums: moves without a gap, as one aims at something. Of each the rise counts, its way from the start to its highest
+ * speed, as a distribution of way over time whose skewness says how the speed grew. A program that takes its speeds from one formula
+ * grows them alike each time, whatever corrections follow; a hand does not.
+ */
+import { halve } from "./halve.js";
+import { F } from "./session-features.js";
+
+/** A gap between moves that ends a reach, ms. Slow ends of easing curves have shorter ones. */
+export const reachGapMs = 90;
+/** A reach goes at least this far, px; a rise has so many steps and pixels, and takes no longer than anybody aims, ms. */
+const reachMin = 80;
+const riseStepsMin = 5;
+const riseLengthMin = 40;
+const riseMsMax = 2000;
+const risesMax = 1024;
+
+/** Adds a step of the reach under way: (dx, dy) px of this `length` in `gap` ms. The step before it is still in the features. */
+export function followReach(n: number[], gap: number, dx: number, dy: number, length: number): void {
+  const t = n[F.reachMs]! + gap / 2;
+  n[F.reachMs]! += gap;
+  if (length === 0) return;
+  n[F.reachSteps]! += 1;
+  n[F.reachLength]! += length;
+  const first = length * t;
+  n[F.reachFirst]! += first;
+  n[F.reachSecond]! += first * t;
+  n[F.reachThird]! += first * t * t;
+  if (n[F.reachSteps]! > 1) noteRise(n, gap + n[F.stepMs]!, dx + n[F.stepX]!, dy + n[F.stepY]!);
+}
+
+/** Over two steps, since the times of single ones are uncertain. */
+function noteRise(n: number[], ms: number, dx: number, dy: number): void {
+  const reached = 1000 * 1000 * (dx * dx + dy * dy);
+  const known = n[F.reachPeak]! * ms;
+  if (ms <= 0 || reached <= known * known) return;
+  n[F.reachPeak] = Math.round(Math.sqrt(reached) / ms);
+  const length = n[F.reachLength]!;
+  const isRise = n[F.reachSteps]! >= riseStepsMin && length >= riseLengthMin && n[F.reachMs]! <= riseMsMax;
+  n[F.riseKnown] = isRise ? 1 : 0;
+  if (!isRise) return;
+  const mean = n[F.reachFirst]! / length;
+  const second = n[F.reachSecond]! / length;
+  const variance = second - mean * mean;
+  const third = n[F.reachThird]! / length - 3 * mean * second + 2 * mean * mean * mean;
+  n[F.riseSkewness] = variance > 0 ? third / (variance * Math.sqrt(variance)) : 0;
+}
+
+/** Ends the reach under way at the last point, and begins one at (x, y). */
+export function beginReach(n: number[], x: number, y: number): void {
+  if (n[F.riseKnown] === 1) endReach(n);
+  n[F.reachX] = x;
+  n[F.reachY] = y;
+  n[F.reachMs] = 0;
+  n[F.reachSteps] = 0;
+  n[F.reachLength] = 0;
+  n[F.reachFirst] = 0;
+  n[F.reachSecond] = 0;
+  n[F.reachThird] = 0;
+  n[F.reachPeak] = 0;
+  n[F.riseKnown] = 0;
+  n[F.riseSkewness] = 0;
+}
+
+function endReach(n: number[]): void {
+  const across = Math.abs(n[F.pathX]! - n[F.reachX]!);
+  const down = Math.abs(n[F.pathY]! - n[F.reachY]!);
+  // The keys of a number pad move along axes and diagonals, and gather speed as they are made to.
+  const isLocked = across <= 1 || down <= 1 || Math.abs(across - down) <= 1;
+  if (isLocked || across * across + down * down < reachMin * reachMin) return;
+  const skewness = n[F.riseSkewness]!;
+  n[F.rises]! += 1;
+  n[F.riseSkewnessSum]! += skewness;
+  n[F.riseSkewnessSquares]! += skewness * skewness;
+  if (n[F.rises]! > risesMax) halve(n, riseSums);
+}
+
+const riseSums = [F.rises, F.riseSkewnessSum, F.riseSkewnessSquares];

@@ -1,0 +1,6 @@
+/** How sums over a session stay bounded. */
+
+/** Halves sums and their counts together, so that means and deviations stay what they are. */
+export function halve(n: number[], positions: readonly number[]): void {
+  for (const position of positions) n[position] = n[position]! / 2;
+}
