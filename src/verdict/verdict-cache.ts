@@ -3,6 +3,7 @@
  * in flat memory, a cache line a place: a `Map` would hash the token of each request, a new string, and its entries would be the
  * collector's work.
  */
+import type { RequestContext } from "../contract/verdict.js";
 import type { VerdictText } from "./finding.js";
 
 /** What an answer was given to. */
@@ -10,8 +11,7 @@ export interface VerdictKey {
   readonly projectId: number;
   readonly settingsRevision: number;
   readonly token: string;
-  /** The request context as one text, "" for none. */
-  readonly context: string;
+  readonly context: RequestContext;
 }
 
 /** What the cache keeps of an answer. */
@@ -39,6 +39,8 @@ const tokenMax = placeBytes - tokenAt;
 const bitsMax = 22;
 /** Bytes of an entry as most are, to have about two places for each. */
 const usualBytes = 512;
+/** What a context takes beside its characters. */
+const contextBytes = 160;
 
 /** An entry has two places to be in; the one that expires sooner is taken. Beyond its bytes the table is emptied place by place, in turn. */
 export class VerdictCache {
@@ -51,7 +53,7 @@ export class VerdictCache {
   readonly #integers: Uint32Array;
   readonly #times: Float64Array;
   readonly #texts: (VerdictText | null)[];
-  readonly #contexts: string[];
+  readonly #contexts: (RequestContext | null)[];
   #used = 0;
   #hand = 0;
 
@@ -66,7 +68,7 @@ export class VerdictCache {
     this.#integers = new Uint32Array(memory);
     this.#times = new Float64Array(memory);
     this.#texts = new Array(places).fill(null);
-    this.#contexts = new Array(places).fill("");
+    this.#contexts = new Array(places).fill(null);
   }
 
   get(key: VerdictKey, nowMs: number): CachedVerdict | null {
@@ -83,7 +85,7 @@ export class VerdictCache {
     const place = this.#times[first * 8]! <= this.#times[second * 8]! ? first : second;
     // Of two with one key the older could be found first.
     if (this.#isAt(place ^ 1, key, nowMs)) this.#empty(place ^ 1);
-    const size = 2 * placeBytes + key.context.length + text.body.length;
+    const size = 2 * placeBytes + bytesOf(key.context) + text.body.length;
     this.#used += size - this.#integers[place * 16 + 6]!;
     this.#times[place * 8] = expiresAtMs;
     this.#times[place * 8 + 1] = stateStamp;
@@ -105,7 +107,9 @@ export class VerdictCache {
       this.#hasToken(place * placeBytes, key.token) &&
       this.#integers[place * 16 + 4] === key.projectId &&
       this.#integers[place * 16 + 5] === key.settingsRevision &&
-      (this.#bytes[place * placeBytes + 28] === 0 ? key.context === "" : this.#contexts[place] === key.context)
+      (this.#bytes[place * placeBytes + 28] === 0
+        ? isEmpty(key.context)
+        : isSameContext(this.#contexts[place]!, key.context))
     );
   }
 
@@ -124,17 +128,18 @@ export class VerdictCache {
   }
 
   /** Contexts lie elsewhere and are not touched where there is none. */
-  #putContext(place: number, context: string): void {
+  #putContext(place: number, context: RequestContext): void {
     const flagAt = place * placeBytes + 28;
-    if (context !== "" || this.#bytes[flagAt] !== 0) this.#contexts[place] = context;
-    this.#bytes[flagAt] = context === "" ? 0 : 1;
+    const kept = isEmpty(context) ? null : context;
+    if (kept !== null || this.#bytes[flagAt] !== 0) this.#contexts[place] = kept;
+    this.#bytes[flagAt] = kept === null ? 0 : 1;
   }
 
   #empty(place: number): void {
     this.#used -= this.#integers[place * 16 + 6]!;
     this.#integers[place * 16 + 6] = 0;
     this.#times[place * 8] = 0;
-    this.#putContext(place, "");
+    this.#putContext(place, noContext);
     this.#texts[place] = null;
   }
 
@@ -142,7 +147,42 @@ export class VerdictCache {
   #placeOf({ token, context, projectId, settingsRevision }: VerdictKey): number {
     let hash = Math.imul(projectId, 31) + settingsRevision;
     for (let at = token.length - 4; at < token.length; at++) hash = (hash << 6) ^ token.charCodeAt(at);
-    for (let at = 0; at < context.length; at++) hash = Math.imul(hash, 31) + context.charCodeAt(at);
+    const { path, method, host, ip, userAgent } = context;
+    hash = hashOn(hashOn(hashOn(hashOn(hashOn(hash, path), ip), userAgent), method), host);
     return Math.imul(hash, 0x9e3779b1) >>> this.#shift;
   }
+}
+
+/** Goes on with a hash by a text's length and some of its characters: those behind each other come from its end, where most texts differ. */
+function hashOn(before: number, text: string | undefined): number {
+  if (text === undefined) return Math.imul(before, 31);
+  const { length } = text;
+  let hash = Math.imul(before, 31) + length + 1;
+  for (let at = Math.max(0, length - hashedMax); at < length; at++) hash = Math.imul(hash, 31) + text.charCodeAt(at);
+  return hash;
+}
+
+/** Characters of a text that count for its hash: who makes others that agree in them only has two places for all of them. */
+const hashedMax = 16;
+
+const noContext: RequestContext = {};
+
+function isEmpty(context: RequestContext): boolean {
+  return isSameContext(context, noContext);
+}
+
+/** What differs most is compared first. */
+function isSameContext(one: RequestContext, other: RequestContext): boolean {
+  return (
+    one.path === other.path &&
+    one.ip === other.ip &&
+    one.userAgent === other.userAgent &&
+    one.method === other.method &&
+    one.host === other.host
+  );
+}
+
+function bytesOf({ path = "", ip = "", userAgent = "", method = "", host = "" }: RequestContext): number {
+  const characters = path.length + ip.length + userAgent.length + method.length + host.length;
+  return characters === 0 ? 0 : contextBytes + characters;
 }

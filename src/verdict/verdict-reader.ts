@@ -88,7 +88,7 @@ export class VerdictReader {
       projectId: project.id,
       settingsRevision: project.settingsRevision,
       token,
-      context: contextText(context),
+      context,
     };
     const cached = this.#ttlMs === 0 ? null : this.#cache.get(key, nowMs);
     if (cached !== null && this.#stillHolds(cached, project, token, nowMs)) {
@@ -158,12 +158,4 @@ export function stateStamp(part: VerdictPart, project: ProjectSettings, nowMs: n
   if (clearance === null || challenge === undefined) return loggedInAtMs;
   const band = bandOfSession(part, project.likelyBotThreshold);
   return isStanding(clearance, band, challenge, nowMs) ? loggedInAtMs + 2 * clearance.atMs : loggedInAtMs;
-}
-
-/** The context as a part of the cache's key. */
-function contextText({ path, method, host, ip, userAgent }: RequestContext): string {
-  if (path === undefined && method === undefined && host === undefined && ip === undefined && userAgent === undefined) {
-    return "";
-  }
-  return `${path ?? ""}\n${method ?? ""}\n${host ?? ""}\n${ip ?? ""}\n${userAgent ?? ""}`;
 }

@@ -198,7 +198,7 @@ t.test("a block is told once for a computed verdict, not for a cached one", asyn
 
 t.test("the cache is bounded in bytes: most late entries stay, and none beyond its time", async (t) => {
   const cache = new VerdictCache(100_000);
-  const key = (index: number, context = "") => {
+  const key = (index: number, context: RequestContext = {}) => {
     const token = `sess_${Math.imul(index, 0x9e3779b1) >>> 0}`;
     return { projectId: 1, settingsRevision: 1, token, context };
   };
@@ -212,8 +212,33 @@ t.test("the cache is bounded in bytes: most late entries stay, and none beyond i
   t.equal(cache.get(key(9999), nowMs + 1), null);
   cache.set(key(9999), entry("y"), nowMs, nowMs + 2);
   t.equal(cache.get(key(9999), nowMs)?.text.body, "y", "the later one of a key counts");
-  cache.set(key(9999, "x".repeat(200_000)), entry("z"), nowMs, nowMs + 1);
-  t.equal(cache.get(key(9999, "x".repeat(200_000)), nowMs), null, "what is over the bound alone is not kept");
+  const large = { userAgent: "x".repeat(200_000) };
+  cache.set(key(9999, large), entry("z"), nowMs, nowMs + 1);
+  t.equal(cache.get(key(9999, large), nowMs), null, "what is over the bound alone is not kept");
+});
+
+t.test("an answer counts for the context that it was given to, in each of its parts", async (t) => {
+  const whole: RequestContext = { path: "/a", method: "GET", host: "shop.example", ip: "203.0.113.7", userAgent: "x" };
+  const key = (context: RequestContext) => ({
+    projectId: 1,
+    settingsRevision: 1,
+    token: `sess_${"a".repeat(28)}`,
+    context,
+  });
+  const entry = { text: { verdict: failOpenVerdict(), body: "{}" }, stateStamp: 0 };
+  const cache = new VerdictCache(100_000);
+  const isKnown = (context: RequestContext): boolean => cache.get(key(context), nowMs) !== null;
+  cache.set(key(whole), entry, nowMs, nowMs + 1);
+  t.ok(isKnown({ ...whole }), "the same context of another request");
+  for (const part of Object.keys(whole) as (keyof RequestContext)[]) {
+    const { [part]: _, ...without } = whole;
+    t.notOk(isKnown({ ...whole, [part]: "other" }), `another ${part}`);
+    t.notOk(isKnown(without), `no ${part}`);
+  }
+  t.notOk(isKnown({}));
+  cache.set(key({}), entry, nowMs, nowMs + 1);
+  t.ok(isKnown({}));
+  t.notOk(isKnown({ path: "/b" }), "an answer to no context is none to a path");
 });
 
 t.test("the TTL is 60 seconds unless said otherwise", async (t) => {

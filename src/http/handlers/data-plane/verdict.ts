@@ -9,9 +9,11 @@ import { boundedValue } from "../../../ingest/frame.js";
 import { ownPart } from "../../../text-memo.js";
 import type { VerdictReader } from "../../../verdict/verdict-reader.js";
 import type { Exchange } from "../../exchange.js";
+import { ambiguous } from "../../framing.js";
+import { firstValues } from "../../query.js";
 import { refusal } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
-import { privateKeyOf } from "../../server.js";
+import { ReadHeaders } from "./read-headers.js";
 import { goodMethod } from "./request-context.js";
 
 export interface VerdictServices {
@@ -22,10 +24,12 @@ export interface VerdictServices {
 }
 
 export function verdictRoute(services: VerdictServices): RawRoute {
+  const headers = new ReadHeaders();
   return {
     method: "get",
     path: "/v1/sessions/:session_token/verdict",
     credential: "private-key-raw",
+    checksFraming: true,
     doc: {
       id: "readVerdict",
       tag: "data plane",
@@ -36,7 +40,7 @@ export function verdictRoute(services: VerdictServices): RawRoute {
       parameters: contextParameters,
       answers: { 200: "Verdict" },
     },
-    handleRaw: (exchange, req) => readVerdict(services, exchange, req),
+    handleRaw: (exchange, req) => readVerdict(services, exchange, req, headers),
   };
 }
 
@@ -51,53 +55,50 @@ const contextParameters: readonly ParameterDoc[] = [
   { in: "header", name: header!, description: `${description!}; wins over \`${query!}\``, schema: { type: "string" } },
 ]);
 
-function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpRequest): void {
-  const holder = services.credentials.keyHolder("private", privateKeyOf(req));
+function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpRequest, headers: ReadHeaders): void {
+  if (headers.read(req).framing.isAmbiguous) {
+    exchange.send(ambiguous);
+    return;
+  }
+  exchange.framedBy(headers.framing);
+  const holder = services.credentials.keyHolder("private", headers.privateKey);
   if (holder === null) {
     exchange.send(refusal(refuse("unauthenticated", "a valid private key is required")));
   } else if (holder.account.subscription !== "active") {
     exchange.send(refusal(refuse("noActiveSubscription", "the account has no active subscription")));
   } else {
-    const context = requestContext(services, req);
+    const context = requestContext(services, headers, req.getQuery() ?? "");
     exchange.sendJsonText(services.verdicts.read(holder.project, req.getParameter(0) ?? "", context));
   }
 }
 
 /** Query parameters and headers of the context; the header wins. A bad value counts as missing: behind a bad header the parameter counts. */
-function requestContext({ canonicalIp }: VerdictServices, req: HttpRequest): RequestContext {
-  const text = req.getQuery() ?? "";
-  const headers = [
-    req.getHeader("x-service-request-path"),
-    req.getHeader("x-service-request-method"),
-    req.getHeader("x-service-request-host"),
-    req.getHeader("x-service-client-ip"),
-    req.getHeader("x-service-client-ua"),
-  ] as const;
-  // Many backends ask without any: what follows would take as long as a cached answer.
-  if (text === "" && headers.every(isMissing)) return noContext;
-  const query = text === "" ? null : new URLSearchParams(text);
-  const value = (sent: string, parameter: string, read: (text: string) => string | undefined): string | undefined => {
+function requestContext({ canonicalIp }: VerdictServices, headers: ReadHeaders, query: string): RequestContext {
+  const asked = query === "" ? noParameters : firstValues(query, parameters);
+  const value = (
+    sent: string,
+    parameter: string | undefined,
+    read: (text: string) => string | undefined,
+  ): string | undefined => {
     const good = sent === "" ? undefined : read(sent);
-    if (good !== undefined || query === null) return good;
-    const asked = query.get(parameter) ?? "";
-    return asked === "" ? undefined : read(ownPart(asked, text));
+    return good !== undefined || !parameter ? good : read(ownPart(parameter, query));
   };
   const context: RequestContext = {};
-  const path = value(headers[0], "path", goodPath);
+  const path = value(headers.path, asked[0], goodPath);
   if (path !== undefined) context.path = path;
-  const method = value(headers[1], "method", goodMethod);
+  const method = value(headers.method, asked[1], goodMethod);
   if (method !== undefined) context.method = method;
-  const host = value(headers[2], "host", boundedValue);
+  const host = value(headers.host, asked[2], boundedValue);
   if (host !== undefined) context.host = host;
-  const ip = value(headers[3], "ip", (text) => canonicalIp(boundedValue(text)));
+  const ip = value(headers.ip, asked[3], (text) => canonicalIp(boundedValue(text)));
   if (ip !== undefined) context.ip = ip;
-  const userAgent = value(headers[4], "user_agent", boundedValue);
+  const userAgent = value(headers.userAgent, asked[4], boundedValue);
   if (userAgent !== undefined) context.userAgent = userAgent;
   return context;
 }
 
-const noContext: RequestContext = Object.freeze({});
-const isMissing = (header: string): boolean => header === "";
+const parameters = ["path", "method", "host", "ip", "user_agent"] as const;
+const noParameters = parameters.map(() => undefined);
 const goodPath = (text: string): string | undefined => {
   const path = rulePath(text);
   return path === undefined ? undefined : ownPart(path, text);
