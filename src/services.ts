@@ -203,8 +203,12 @@ export function buildServices(
     addresses,
     examine: (project, question, part, nowMs) => examine(examiner, project.id, question, part?.last ?? null, nowMs),
     meaningOf: (id) => meanings.get(id) ?? "",
-    onComputed: (project, token, context, { blocked, rule, verdict, isOverBudget }) => {
+    onComputed: (project, token, context, { blocked, rule, logged, verdict, isOverBudget }) => {
       if (isOverBudget) overBudget.note(project.id, now());
+      if (rule !== null) {
+        const matched = logged.includes(rule) ? logged : [...logged, rule];
+        traffic.countRules(project.id, matched, token === null ? "request" : "session", now());
+      }
       if (verdict.action === "challenge" && rule !== null && token !== null) {
         challengingRules.note(project.id, token, rule.id);
       }

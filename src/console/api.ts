@@ -106,11 +106,11 @@ export class Api {
   /** Counts from `from` until now. */
   stats = (project: number, from: Date, bucket: "hour" | "day") =>
     this.#ask<StatsAnswer>("GET", `${of(project)}/stats?${new URLSearchParams({ from: from.toISOString(), bucket })}`);
-  /** Counts by day, challenges by rule as well, from `from` until now. */
-  statsByRule = (project: number, from: Date) =>
+  /** Counts from `from` until now, challenges and hits by rule as well. */
+  statsByRule = (project: number, from: Date, bucket: "hour" | "day") =>
     this.#ask<StatsAnswer>(
       "GET",
-      `${of(project)}/stats?${new URLSearchParams({ from: from.toISOString(), bucket: "day", by: "rule" })}`,
+      `${of(project)}/stats?${new URLSearchParams({ from: from.toISOString(), bucket, by: "rule" })}`,
     );
 
   async #ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {

@@ -301,6 +301,15 @@ export interface ChallengeCounts {
   failed: Count;
 }
 
+/** Computed verdicts for which a rule decided, or that it logged. Answers from the cache are not counted. */
+export interface RuleHits {
+  /** On sessions. */
+  sessions: Count;
+  /** On requests without a session. */
+  requests: Count;
+  last_at: IsoTime;
+}
+
 /** Counts of one hour or day (UTC). */
 export interface StatsRow {
   /** Start of the bucket. */
@@ -319,6 +328,8 @@ export interface StatsRow {
   challenges: ChallengeCounts;
   /** With `?by=rule`: the same by the id of the rule that asked for them; "0" where that is not known. */
   challenges_by_rule?: { [rule: string]: ChallengeCounts };
+  /** With `?by=rule`: hits by the id of the rule; rules without any are absent. */
+  hits_by_rule?: { [rule: string]: RuleHits };
 }
 
 export interface StatsAnswer {

@@ -97,6 +97,17 @@ export interface Traffic {
   requests?: Pick<Traffic, "verdicts" | "actions">;
   /** By the rule that asked for them, "0" where that is not known; absent: none. */
   challenges?: Record<string, ChallengeCounts>;
+  /** By rule; absent: none matched. */
+  rules?: Record<string, RuleHits>;
+}
+
+/** Computed verdicts for which a rule decided, or that it logged; cached answers are not counted. */
+export interface RuleHits {
+  /** Of verdicts on sessions, and on requests without one. */
+  sessions: number;
+  requests: number;
+  /** The last of them. */
+  lastMs: number;
 }
 
 /** What became of challenges. */

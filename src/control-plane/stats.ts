@@ -1,12 +1,12 @@
 /** Counts of a project over time, made of the hours that ingest and verdict reads counted. Reads only. */
-import type { ChallengeCounts, Traffic } from "../contract/entities.js";
+import type { ChallengeCounts, RuleHits, Traffic } from "../contract/entities.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../long-work.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { zeros } from "./rule-backtest.js";
-import { addedChallenges } from "./traffic.js";
+import { addedChallenges, addedRules } from "./traffic.js";
 
 export type BucketSize = "hour" | "day";
 
@@ -23,6 +23,8 @@ export interface StatsBucket {
   readonly requests: { readonly verdicts: Record<Band, number>; readonly actions: Record<Action, number> };
   /** By the rule that asked; "0" where that is not known. */
   challenges: Record<string, ChallengeCounts>;
+  /** By rule. */
+  rules: Record<string, RuleHits>;
 }
 
 const hourMs = 3_600_000;
@@ -62,6 +64,7 @@ export class Stats {
         actions: zeros(actions),
         requests: { verdicts: zeros(bands), actions: zeros(actions) },
         challenges: {},
+        rules: {},
       }),
     );
     const beyond = (first + buckets.length) * hours;
@@ -85,6 +88,7 @@ function add(bucket: StatsBucket, traffic: Traffic): void {
   addVerdicts(bucket, traffic);
   if (traffic.requests !== undefined) addVerdicts(bucket.requests, traffic.requests);
   if (traffic.challenges !== undefined) bucket.challenges = addedChallenges(bucket.challenges, traffic.challenges);
+  if (traffic.rules !== undefined) bucket.rules = addedRules(bucket.rules, traffic.rules);
 }
 
 function addVerdicts(

@@ -1,5 +1,5 @@
 /** Counts verdict answers by band and action in memory and adds them to the project's hour every second, off the hot path. */
-import type { ChallengeCounts } from "../contract/entities.js";
+import type { ChallengeCounts, RuleHits } from "../contract/entities.js";
 import type { Action, Band, VerdictSubject } from "../contract/verdict.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
@@ -10,6 +10,7 @@ interface Counts extends VerdictCounts {
   /** Those of requests without a scored session, which are in the counts of all as well. */
   readonly requests: VerdictCounts;
   readonly challenges: Record<string, ChallengeCounts>;
+  readonly rules: Record<string, RuleHits>;
 }
 
 interface VerdictCounts {
@@ -40,12 +41,32 @@ export class TrafficCounter {
     challenges[rule] = addedCounts(challenges[rule], counts);
   }
 
+  /** The rules that matched in one computed verdict. */
+  countRules(
+    projectId: number,
+    rules: readonly { readonly id: number }[],
+    subject: VerdictSubject,
+    nowMs: number,
+  ): void {
+    const { rules: counted } = this.#row(projectId, nowMs);
+    const hit = { sessions: subject === "session" ? 1 : 0, requests: subject === "request" ? 1 : 0, lastMs: nowMs };
+    for (const { id } of rules) counted[id] = addedHits(counted[id], hit);
+  }
+
   #row(projectId: number, nowMs: number): Counts {
     const hour = hourOf(nowMs);
     let row = this.#rows.get(projectId);
     if (row === undefined || row.hour !== hour) {
       if (row !== undefined) this.#past.push(row);
-      row = { projectId, hour, verdicts: {}, actions: {}, requests: { verdicts: {}, actions: {} }, challenges: {} };
+      row = {
+        projectId,
+        hour,
+        verdicts: {},
+        actions: {},
+        requests: { verdicts: {}, actions: {} },
+        challenges: {},
+        rules: {},
+      };
       this.#rows.set(projectId, row);
     }
     return row;
@@ -74,7 +95,7 @@ export class TrafficCounter {
 
   async #write(rows: readonly Counts[]): Promise<void> {
     await this.#store.root.transaction(() => {
-      for (const { projectId, hour, verdicts, actions, requests, challenges } of rows) {
+      for (const { projectId, hour, verdicts, actions, requests, challenges, rules } of rows) {
         const before = this.#store.traffic.get([projectId, hour]);
         this.#store.traffic.putSync([projectId, hour], {
           events: before?.events ?? 0,
@@ -87,6 +108,7 @@ export class TrafficCounter {
           ...(before?.challenges || Object.keys(challenges).length > 0
             ? { challenges: addedChallenges(before?.challenges, challenges) }
             : {}),
+          ...(before?.rules || Object.keys(rules).length > 0 ? { rules: addedRules(before?.rules, rules) } : {}),
         });
       }
     });
@@ -104,6 +126,7 @@ export class TrafficCounter {
       ...addedVerdicts(since, row),
       requests: addedVerdicts(since?.requests, row.requests),
       challenges: addedChallenges(since?.challenges, row.challenges),
+      rules: addedRules(since?.rules, row.rules),
     });
   }
 }
@@ -131,6 +154,24 @@ export function addedChallenges(
   const sum = { ...before };
   for (const [rule, counts] of Object.entries(more ?? {})) sum[rule] = addedCounts(sum[rule], counts);
   return sum;
+}
+
+/** Hits by rule, added up. */
+export function addedRules(
+  before: Readonly<Record<string, RuleHits>> | undefined,
+  more: Readonly<Record<string, RuleHits>> | undefined,
+): Record<string, RuleHits> {
+  const sum = { ...before };
+  for (const [rule, hits] of Object.entries(more ?? {})) sum[rule] = addedHits(sum[rule], hits);
+  return sum;
+}
+
+function addedHits(before: RuleHits | undefined, more: RuleHits): RuleHits {
+  return {
+    sessions: (before?.sessions ?? 0) + more.sessions,
+    requests: (before?.requests ?? 0) + more.requests,
+    lastMs: Math.max(before?.lastMs ?? 0, more.lastMs),
+  };
 }
 
 function addedCounts(before: ChallengeCounts | undefined, more: Partial<ChallengeCounts>): ChallengeCounts {

@@ -177,11 +177,12 @@ export class LmdbUnitOfWork implements UnitOfWork {
     if (events === 0 && sessions === 0) return;
     const before = this.#store.traffic.get([projectId, hour]);
     const after: Traffic = {
+      verdicts: {},
+      actions: {},
+      // What HTTP threads have counted of the hour.
+      ...before,
       events: (before?.events ?? 0) + events,
       sessions: (before?.sessions ?? 0) + sessions,
-      verdicts: before?.verdicts ?? {},
-      actions: before?.actions ?? {},
-      ...(before?.challenges && { challenges: before.challenges }),
     };
     this.#store.traffic.putSync([projectId, hour], after);
   }

@@ -207,6 +207,7 @@ t.test(
     await desk.picture("rule-gaps");
     await page.getByRole("button", { name: "Save rule" }).click();
     await page.getByRole("switch", { name: `${libraries.name} is active` }).click();
+    await page.getByRole("button", { name: "Switch it on" }).click();
     await desk.says(`${libraries.name} is active`);
 
     const request = { path: "/shop", ip: "198.51.100.7", headers: [["User-Agent", "python-requests/2.32.3"]] };

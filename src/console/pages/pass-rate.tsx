@@ -18,7 +18,7 @@ export interface ChallengesByRule {
 export async function challengesByRule(api: Api, project: number): Promise<ChallengesByRule> {
   const [{ enabled }, { data }] = await Promise.all([
     api.challenge(project),
-    api.statsByRule(project, new Date(Date.now() - (days - 1) * dayMs)),
+    api.statsByRule(project, new Date(Date.now() - (days - 1) * dayMs), "day"),
   ]);
   return { isEnabled: enabled, counts: summed(data) };
 }

@@ -12,6 +12,7 @@ import { actionWords } from "../words.js";
 import { Backtest } from "./backtest.js";
 import { ExpressionField } from "./expression-field.js";
 import { Recipes } from "./recipes.js";
+import { RuleHitsCard } from "./rule-hits.js";
 import { RuleLanguage } from "./rule-language.js";
 
 interface Draft {
@@ -147,9 +148,14 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
         </form>
         <RuleLanguage />
       </div>
-      <Card title="What it would have done">
-        <Backtest trial={trial} expression={draft.expression} action={draft.action} />
-      </Card>
+      <div>
+        {rule !== null && (
+          <RuleHitsCard api={api} project={project} rule={rule.id} isChallenge={rule.action === "challenge"} />
+        )}
+        <Card title="What it would have done">
+          <Backtest trial={trial} expression={draft.expression} action={draft.action} />
+        </Card>
+      </div>
     </div>
   );
 }

@@ -6,12 +6,17 @@ import { hashOf } from "../location.js";
 import { ActionBadge, Confirmation, Fault, Freshness, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { moved, orderChanges } from "../rule-order.js";
+import { useTrial } from "../trial.js";
+import { Backtest } from "./backtest.js";
 import { type ChallengesByRule, challengesByRule, PassRate, PassRateNote } from "./pass-rate.js";
+import { type HitsByRule, HitsLine, hitsByRule } from "./rule-hits.js";
 
 export function RulesPage({ api, project }: ProjectPageProperties) {
   const rules = useResource(() => api.rules(project), [api, project]);
   const challenges = useResource(() => challengesByRule(api, project), [api, project]);
-  const both = { ...rules, reload: async () => void (await Promise.all([rules.reload(), challenges.reload()])) };
+  const hits = useResource(() => hitsByRule(api, project), [api, project]);
+  const reloadAll = async () => void (await Promise.all([rules.reload(), challenges.reload(), hits.reload()]));
+  const both = { ...rules, reload: reloadAll };
   return (
     <>
       <PageTitle title="Rules">
@@ -26,7 +31,7 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
           New rule
         </a>
       </p>
-      <Fault of={challenges.fault} />
+      <Fault of={challenges.fault ?? hits.fault} />
       {challenges.value !== undefined && <PassRateNote of={challenges.value} />}
       <Loaded from={rules}>
         {(list) => (
@@ -35,6 +40,7 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
             project={project}
             rules={list}
             challenges={challenges.value}
+            hits={hits.value}
             reload={() => rules.reload()}
           />
         )}
@@ -47,12 +53,15 @@ interface RuleListProperties extends ProjectPageProperties {
   readonly rules: readonly ListedRuleAnswer[];
   /** Undefined until they are read. */
   readonly challenges: ChallengesByRule | undefined;
+  readonly hits: HitsByRule | undefined;
   readonly reload: () => Promise<void>;
 }
 
-function RuleList({ api, project, rules, challenges, reload }: RuleListProperties) {
+function RuleList({ api, project, rules, challenges, hits, reload }: RuleListProperties) {
   const [said, setSaid] = useState("");
   const [deleting, setDeleting] = useState<ListedRuleAnswer | null>(null);
+  /** A rule that blocks, before it is switched on. */
+  const [starting, setStarting] = useState<ListedRuleAnswer | null>(null);
   const task = useTask();
   const order = useOrder(rules, (wanted, index) =>
     task.run(async () => {
@@ -67,6 +76,7 @@ function RuleList({ api, project, rules, challenges, reload }: RuleListPropertie
   const toggle = (rule: ListedRuleAnswer) =>
     task.run(async () => {
       await api.changeRule(project, rule.id, { is_active: !rule.is_active });
+      setStarting(null);
       await reload();
       setSaid(`${rule.name} is ${rule.is_active ? "inactive" : "active"}`);
     });
@@ -82,7 +92,7 @@ function RuleList({ api, project, rules, challenges, reload }: RuleListPropertie
       <p class="said" role="status">
         {said}
       </p>
-      {deleting === null && <Fault of={task.fault} />}
+      {deleting === null && starting === null && <Fault of={task.fault} />}
       {rules.length === 0 && <p class="dim empty">No rule: every verdict is allow.</p>}
       <ol class="rules" ref={order.list}>
         {order.shown.map((rule, index) => (
@@ -111,6 +121,9 @@ function RuleList({ api, project, rules, challenges, reload }: RuleListPropertie
               <h2>{rule.name}</h2>
               <ActionBadge action={rule.action} />
               <code class="source">{rule.expression_source}</code>
+              {hits !== undefined && (rule.is_active || hits[rule.id] !== undefined) && (
+                <HitsLine hits={hits[rule.id]} />
+              )}
               {challenges !== undefined && (
                 <PassRate of={challenges} rule={rule.id} isChallenge={rule.action === "challenge"} />
               )}
@@ -123,7 +136,11 @@ function RuleList({ api, project, rules, challenges, reload }: RuleListPropertie
                   aria-checked={rule.is_active}
                   checked={rule.is_active}
                   aria-label={`${rule.name} is active`}
-                  onChange={() => void toggle(rule)}
+                  onChange={(event) => {
+                    if (rule.is_active || rule.action !== "block") return void toggle(rule);
+                    event.currentTarget.checked = false;
+                    setStarting(rule);
+                  }}
                 />
                 Active
               </label>
@@ -137,6 +154,17 @@ function RuleList({ api, project, rules, challenges, reload }: RuleListPropertie
           </li>
         ))}
       </ol>
+      {starting !== null && (
+        <SwitchOn
+          api={api}
+          project={project}
+          rule={starting}
+          isBusy={task.isRunning}
+          fault={task.fault}
+          onYes={() => void toggle(starting)}
+          onNo={() => setStarting(null)}
+        />
+      )}
       {deleting !== null && (
         <Confirmation
           title="Delete this rule?"
@@ -152,6 +180,37 @@ function RuleList({ api, project, rules, challenges, reload }: RuleListPropertie
         </Confirmation>
       )}
     </>
+  );
+}
+
+/** Shows what a rule that blocks would have done in the last 24 hours, and asks. */
+function SwitchOn(
+  properties: ProjectPageProperties & {
+    readonly rule: ListedRuleAnswer;
+    readonly isBusy: boolean;
+    readonly fault: string | null;
+    readonly onYes: () => void;
+    readonly onNo: () => void;
+  },
+) {
+  const { api, project, rule, isBusy, fault, onYes, onNo } = properties;
+  const { expression_source: expression, action } = rule;
+  const trial = useTrial(api, project, expression, action);
+  const isWaiting = trial.state === "waiting" || trial.state === "empty";
+  return (
+    <Confirmation
+      title="Switch on a rule that blocks?"
+      yes="Switch it on"
+      isBusy={isBusy || isWaiting}
+      fault={fault}
+      onYes={() => isWaiting || onYes()}
+      onNo={onNo}
+    >
+      <p>
+        From the next verdict on, whoever matches <b class="wrap">{rule.name}</b> is blocked. What it would have done:
+      </p>
+      <Backtest trial={trial} expression={expression} action={action} />
+    </Confirmation>
   );
 }
 

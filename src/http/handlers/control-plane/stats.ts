@@ -1,6 +1,10 @@
 /** Events, sessions and verdict answers of a project over time, by hour or day of UTC. */
-import type { ChallengeCounts as ChallengeCountsAnswer, StatsAnswer } from "../../../contract/api-answers.js";
-import type { ChallengeCounts } from "../../../contract/entities.js";
+import type {
+  ChallengeCounts as ChallengeCountsAnswer,
+  RuleHits as RuleHitsAnswer,
+  StatsAnswer,
+} from "../../../contract/api-answers.js";
+import type { ChallengeCounts, RuleHits } from "../../../contract/entities.js";
 import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
 import type { ParameterDoc } from "../../../contract/route-doc.js";
 import { type BucketSize, bucketCount, bucketHours, type Stats } from "../../../control-plane/stats.js";
@@ -40,7 +44,7 @@ const parameters: readonly ParameterDoc[] = [
   {
     in: "query",
     name: "by",
-    description: "`rule`: challenges by the rule that asked for them as well",
+    description: "`rule`: challenges by the rule that asked for them, and hits of each rule, as well",
     schema: { type: "string", enum: ["rule"] },
   },
 ];
@@ -66,11 +70,11 @@ export function statsRoute({ stats, work, flush, now }: StatsServices): ProjectR
       await flush();
       const buckets = await stats.read(project.id, span.fromMs, span.toMs, span.size, work.begin(isAborted));
       if (buckets === null) return unread;
-      const data = buckets.map(({ startMs, challenges, ...counts }) => ({
+      const data = buckets.map(({ startMs, challenges, rules, ...counts }) => ({
         at: new Date(startMs).toISOString(),
         ...counts,
         challenges: total(Object.values(challenges)),
-        ...(span.byRule && { challenges_by_rule: byRule(challenges) }),
+        ...(span.byRule && { challenges_by_rule: byRule(challenges), hits_by_rule: hitsByRule(rules) }),
       }));
       return json(200, { data } satisfies StatsAnswer);
     },
@@ -116,6 +120,15 @@ function total(list: readonly ChallengeCounts[]): ChallengeCountsAnswer {
 
 function byRule(challenges: Readonly<Record<string, ChallengeCounts>>): Record<string, ChallengeCountsAnswer> {
   return Object.fromEntries(Object.entries(challenges).map(([rule, counts]) => [rule, total([counts])]));
+}
+
+function hitsByRule(rules: Readonly<Record<string, RuleHits>>): Record<string, RuleHitsAnswer> {
+  return Object.fromEntries(
+    Object.entries(rules).map(([rule, { sessions, requests, lastMs }]) => [
+      rule,
+      { sessions, requests, last_at: new Date(lastMs).toISOString() },
+    ]),
+  );
 }
 
 function isBucketSize(text: string): text is BucketSize {

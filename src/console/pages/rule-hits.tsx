@@ -1,0 +1,115 @@
+/** What became of a rule: its hits over time, the last one, and beside it the pass rate of its challenges. */
+import { useMemo } from "preact/hooks";
+import type { RuleHits, StatsRow } from "../../contract/api-answers.js";
+import type { Api } from "../api.js";
+import type { ProjectPageProperties } from "../app.js";
+import { StackedBars } from "../chart.js";
+import { Card, Freshness, Loaded, Time } from "../parts.js";
+import { useResource } from "../resource.js";
+import { count } from "../words.js";
+import { challengesByRule, PassRate } from "./pass-rate.js";
+
+const daySeconds = 24 * 3600;
+const days = 7;
+
+export type HitsByRule = Readonly<Record<string, RuleHits>>;
+
+/** Hits of the last days by the rule's id. */
+export async function hitsByRule(api: Api, project: number): Promise<HitsByRule> {
+  const { data } = await api.statsByRule(project, new Date(Date.now() - (days - 1) * daySeconds * 1000), "day");
+  const sums: Record<string, RuleHits> = {};
+  for (const [rule, hits] of data.flatMap(({ hits_by_rule = {} }) => Object.entries(hits_by_rule))) {
+    const before = sums[rule] ?? { sessions: 0, requests: 0 };
+    sums[rule] = {
+      sessions: before.sessions + hits.sessions,
+      requests: before.requests + hits.requests,
+      last_at: hits.last_at,
+    };
+  }
+  return sums;
+}
+
+/** In one line: how often, and when last. */
+export function HitsLine({ hits }: { readonly hits: RuleHits | undefined }) {
+  return (
+    <p class="pass-rate dim">
+      {hits === undefined ? (
+        `No verdict matched in the last ${days} days.`
+      ) : (
+        <>
+          Matched {countsOf(hits)} in the last {days} days, last <Time at={hits.last_at} />
+        </>
+      )}
+    </p>
+  );
+}
+
+/** Sessions' verdicts and requests' are told apart. */
+function countsOf({ sessions, requests }: RuleHits): string {
+  const ofSessions = `${count(sessions)} ${sessions === 1 ? "verdict" : "verdicts"} on sessions`;
+  return requests === 0 ? ofSessions : `${ofSessions} and ${count(requests)} on requests without one`;
+}
+
+/** The card of the rule's own page. */
+export function RuleHitsCard(
+  properties: ProjectPageProperties & { readonly rule: number; readonly isChallenge: boolean },
+) {
+  const { api, project, rule, isChallenge } = properties;
+  const stats = useResource(
+    () => api.statsByRule(project, new Date(Date.now() - days * daySeconds * 1000), "hour"),
+    [api, project, rule],
+  );
+  const challenges = useResource(() => challengesByRule(api, project), [api, project, rule]);
+  return (
+    <Card title="Hits" aside={<Freshness of={stats} />}>
+      <Loaded from={stats}>{({ data }) => <Hits rows={data} rule={rule} />}</Loaded>
+      {challenges.value !== undefined && <PassRate of={challenges.value} rule={rule} isChallenge={isChallenge} />}
+    </Card>
+  );
+}
+
+const hours = new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit" });
+
+function Hits({ rows, rule }: { readonly rows: readonly StatsRow[]; readonly rule: number }) {
+  const starts = useMemo(() => rows.map(({ at }) => Date.parse(at) / 1000), [rows]);
+  const hits = useMemo(() => rows.map(({ hits_by_rule }) => hits_by_rule?.[rule]), [rows, rule]);
+  const series = useMemo(
+    () => [
+      { name: "On sessions", color: "--accent", values: hits.map((each) => each?.sessions ?? 0) },
+      {
+        name: "On requests without a session",
+        color: "--band-not_computed",
+        values: hits.map((each) => each?.requests ?? 0),
+      },
+    ],
+    [hits],
+  );
+  const last = hits.findLast((each) => each !== undefined)?.last_at;
+  return (
+    <>
+      <p>
+        {last === undefined ? (
+          `It matched no verdict in the last ${days} days.`
+        ) : (
+          <>
+            Last match: <Time at={last} />
+          </>
+        )}
+      </p>
+      <StackedBars
+        label={`Verdicts that the rule matched in the last ${days} days`}
+        starts={starts}
+        width={3600}
+        isTime
+        startName="From"
+        startText={(start) => hours.format(new Date(start * 1000))}
+        series={series}
+        empty="Only active rules are asked."
+      />
+      <p class="dim">
+        Computed verdicts that it decided or logged; answers from the cache are not counted, and rules below one that
+        decides are not asked.
+      </p>
+    </>
+  );
+}
