@@ -96,6 +96,17 @@ export const limits = {
   /** LMDB environments that sessions are split over: each costs a map, a file, and readers their slots. */
   sessionStoresMax: 16,
 
+  /**
+   * How long a group's reads and writes of the cluster may take, and how long a master waits for its replicas, before batches are refused and
+   * sent again; how often a group is done again because others wrote its sessions; how often a thread takes in paths of other nodes, and how
+   * long its own counts and paths wait for those of the next groups.
+   */
+  clusterWriteMs: 2000,
+  clusterAckMs: 500,
+  clusterConflictRounds: 5,
+  clusterPathsRefreshMs: 500,
+  clusterCountsMs: 25,
+
   /** Rows that one transaction of the sweep removes: it holds the store for a few milliseconds. */
   sweepRowsMax: 500,
   /** How often what has outlived its retention is removed. */

@@ -52,6 +52,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "turn",
     "long-work",
   ],
+  "cluster-store": ["cluster", "contract", "ingest", "auth", "store", "limits", "errors", "node:"],
   ingest: ["contract", "engines", "store", "auth", "limits", "errors", "text-memo", "piscina", "node:"],
   http: [
     "certificate",

@@ -319,7 +319,7 @@ function takeFirstContact(
   if (place !== null) return { place };
   if (unit.sessionCount(projectId) >= context.sessionsMax) return { isShed: true };
   unit.addSession(projectId);
-  const token = context.mint.mint(nowMs, unit.shardOf(request.idempotencyKey));
+  const token = context.mint.mint(nowMs, hash === null ? null : unit.shardOf(hash));
   if (hash !== null) rememberIdempotent(unit, projectId, hash, token, nowMs);
   const session = newSession(unit, projectId, token, nowMs);
   group.sessions.set(session.token, session);

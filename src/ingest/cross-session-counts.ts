@@ -9,33 +9,59 @@ import { subscriberNetwork } from "./subscriber-network.js";
 import type { CrossSessionKind, UnitOfWork } from "./unit-of-work.js";
 
 /** Counts one more session of an address; returns how many there were in this hour and the one before, this one included. */
-export function countAddress(unit: UnitOfWork, projectId: number, address: string, nowMs: number): number {
+export function countAddress(
+  unit: Pick<UnitOfWork, "countAcross">,
+  projectId: number,
+  address: string,
+  nowMs: number,
+): number {
   const hash = new Hash64();
   hash.addText(address);
   return count(unit, "address", projectId, hash, nowMs);
 }
 
 /** The same of shares that the sessions of an address, or of an IPv6 /64, were granted in the path-reuse index. */
-export function countPathShare(unit: UnitOfWork, projectId: number, address: string, nowMs: number): number {
+export function countPathShare(
+  unit: Pick<UnitOfWork, "countAcross">,
+  projectId: number,
+  address: string,
+  nowMs: number,
+): number {
   const hash = new Hash64();
   hash.addText(subscriberNetwork(address));
   return count(unit, "paths", projectId, hash, nowMs);
 }
 
 /** The same of a batch that a visitor has sent before, in another session; `sent` is its name in 32 bits. */
-export function countResent(unit: UnitOfWork, projectId: number, sent: number, nowMs: number): number {
+export function countResent(
+  unit: Pick<UnitOfWork, "countAcross">,
+  projectId: number,
+  sent: number,
+  nowMs: number,
+): number {
   const hash = new Hash64();
   hash.add(sent);
   return count(unit, "resent", projectId, hash, nowMs);
 }
 
 /** The same of the shape of a batch; 0 when it has none that is telling. */
-export function countShape(unit: UnitOfWork, projectId: number, events: readonly IngestEvent[], nowMs: number): number {
+export function countShape(
+  unit: Pick<UnitOfWork, "countAcross">,
+  projectId: number,
+  events: readonly IngestEvent[],
+  nowMs: number,
+): number {
   const hash = shapeHash(events);
   return hash === null ? 0 : count(unit, "shape", projectId, hash, nowMs);
 }
 
-function count(unit: UnitOfWork, kind: CrossSessionKind, projectId: number, hash: Hash64, nowMs: number): number {
+function count(
+  unit: Pick<UnitOfWork, "countAcross">,
+  kind: CrossSessionKind,
+  projectId: number,
+  hash: Hash64,
+  nowMs: number,
+): number {
   const words: number[] = [];
   hash.push(words);
   return unit.countAcross(kind, projectId, words, hourOf(nowMs));

@@ -45,6 +45,6 @@ export interface UnitOfWork {
   /** Pointer paths that sessions of a project have shown. */
   readonly paths: PathReuseIndex;
 
-  /** The shard that a session minted for this key belongs to, 0 to 255; null: any. */
-  shardOf(idempotencyKey: string | null): number | null;
+  /** The shard that a session minted for an `Idempotency-Key` of this hash belongs to, 0 to 255; null: any. */
+  shardOf(idempotencyHash: Buffer): number | null;
 }

@@ -1,0 +1,251 @@
+/**
+ * Commits groups of batches to the cluster: fetches the rows they need, runs them on an overlay, writes each session by one script and has
+ * the writes acknowledged by replicas. Batches whose session was changed meanwhile, or needed a row that was not fetched, are done again.
+ */
+import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
+import { ClusterError } from "../cluster/cluster-error.js";
+import type { KeyedCommand } from "../cluster/operation.js";
+import { decodeSessionToken } from "../contract/session-token.js";
+import { Refusal, refuse } from "../errors.js";
+import {
+  BatchFault,
+  type CommitContext,
+  commitBatches,
+  faultyBatch,
+  type GroupResult,
+  type IngestOutcome,
+} from "../ingest/commit-batches.js";
+import { type ReadBody, readBody } from "../ingest/decode-batch.js";
+import type { IngestRequest } from "../ingest/frame.js";
+import { limits } from "../limits.js";
+import { tokenAt } from "../store/keys.js";
+import type { CountSender } from "./batch-counts.js";
+import { ClusterUnit, type FetchedRows, type NeededRow, type SavedSession } from "./cluster-unit.js";
+import { indexRow, seenIdsRow, sessionRow, shardOfSession, shardSlots } from "./keys.js";
+import type { PathMemory } from "./path-memory.js";
+import { needsOf } from "./prefetch.js";
+import type { ClusterCounts } from "./recent-counts.js";
+import { saveSession } from "./scripts.js";
+
+export interface ClusterCommitOptions {
+  readonly client: ClusterClient;
+  readonly context: CommitContext;
+  readonly paths: PathMemory;
+  readonly counts: ClusterCounts;
+  readonly sender: CountSender;
+  /** Replicas that acknowledge a session's write before its batches are answered. */
+  readonly acks: number;
+  /** How long a session is kept after its last batch, ms. */
+  readonly sessionMs: number;
+  /** Told of each detection that newly fired on a session, once that is written. */
+  readonly onFired: (detectionId: number) => void;
+  readonly onConflict: (batches: number) => void;
+  /** Told of faults of the cluster. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** A batch that is not settled yet. */
+interface Pending {
+  readonly index: number;
+  readonly request: IngestRequest;
+  readonly body: ReadBody;
+}
+
+interface Again {
+  readonly batches: Pending[];
+  /** How many of them another node, or another task, was ahead of. */
+  conflicts: number;
+}
+
+/** Beyond conflicts, a round is needed for rows that were not foreseen, or for a batch that breaks the scoring. */
+const roundsMax = 64;
+
+const notReached = refuse("unavailable", "the store can't be reached: send the batch again");
+const notAcknowledged = refuse("unavailable", "too few copies of the store have the batch: send it again");
+const contended = refuse("unavailable", "the session is being written by others: send the batch again");
+
+export class ClusterCommit {
+  readonly #options: ClusterCommitOptions;
+
+  constructor(options: ClusterCommitOptions) {
+    this.#options = options;
+  }
+
+  /** Commits the batches and answers each, in order. Never rejects: what can't be written is refused as `unavailable`. */
+  async commit(requests: readonly IngestRequest[]): Promise<IngestOutcome[]> {
+    const outcomes = new Array<IngestOutcome>(requests.length);
+    let pending: Pending[] = requests.map((request, index) => ({ index, request, body: readBody(request.body) }));
+    const rows: FetchedRows = new Map();
+    try {
+      for (let rounds = 0, conflicts = 0; pending.length > 0; rounds++) {
+        if (conflicts > limits.clusterConflictRounds || rounds > roundsMax) {
+          for (const { index } of pending) outcomes[index] = contended;
+          break;
+        }
+        await this.#fetch(rows, pending);
+        const again = await this.#round(rows, pending, outcomes);
+        if (again.conflicts > 0) {
+          conflicts++;
+          this.#options.onConflict(again.conflicts);
+        }
+        pending = again.batches.sort((one, other) => one.index - other.index);
+      }
+    } catch (error) {
+      this.#options.onFailure(error);
+      for (const { index } of pending) outcomes[index] ??= notReached;
+    }
+    return outcomes;
+  }
+
+  /** Fetches what the batches need and `rows` has not. */
+  async #fetch(rows: FetchedRows, pending: readonly Pending[]): Promise<void> {
+    const { client, context, paths } = this.#options;
+    const needs = needsOf(
+      context.credentials,
+      pending.map(({ request }) => request),
+      pending.map(({ body }) => body),
+    );
+    const loads = [...needs.projectIds].map((projectId) => paths.load(projectId));
+    for (const name of rows.keys()) needs.rows.delete(name);
+    await Promise.all([fetchRows(client, rows, needs.rows), ...loads]);
+  }
+
+  /** Runs the batches and writes what is complete; gives those that have to be done again, and whether others changed their sessions. */
+  async #round(rows: FetchedRows, pending: readonly Pending[], outcomes: IngestOutcome[]): Promise<Again> {
+    const { client, paths, counts, sender, onFired } = this.#options;
+    const unit = new ClusterUnit(rows, counts, paths);
+    const result = this.#run(unit, pending);
+    if (result === null) return this.#halves(rows, pending, outcomes);
+    const sessionOf = (position: number): string => tokenOf(result.outcomes[position]!);
+    const unfinished = new Set(unit.incompleteSessions);
+    for (const position of unit.incompleteBatches) unfinished.add(sessionOf(position));
+    unfinished.delete("");
+    const saved = [...unit.saved.values()].filter(({ token }) => !unfinished.has(token));
+    const fates = await this.#write(saved);
+    const again: Again = { batches: [], conflicts: 0 };
+    for (const [position, batch] of pending.entries()) {
+      const session = sessionOf(position);
+      const fate = fates.get(session);
+      if (unit.incompleteBatches.has(position) || unfinished.has(session)) again.batches.push(batch);
+      else if (fate === "conflict") {
+        again.batches.push(batch);
+        again.conflicts++;
+      } else if (fate instanceof Refusal) outcomes[batch.index] = fate;
+      else {
+        outcomes[batch.index] = result.outcomes[position] as IngestOutcome;
+        const counted = unit.countsOf(position);
+        if (counted !== undefined) sender.add(counted);
+      }
+    }
+    for (const { key, fired } of result.dirty) {
+      if (fates.get(key.toString("latin1", tokenAt)) === "written") for (const id of fired) onFired(id);
+    }
+    for (const session of saved) if (fates.get(session.token) === "conflict") forget(rows, session);
+    await fetchRows(client, rows, unit.missing);
+    return again;
+  }
+
+  /** Where a batch breaks the scoring: one half after the other, down to that batch, which is refused. */
+  async #halves(rows: FetchedRows, pending: readonly Pending[], outcomes: IngestOutcome[]): Promise<Again> {
+    if (pending.length === 1) {
+      outcomes[pending[0]!.index] = faultyBatch;
+      return { batches: [], conflicts: 0 };
+    }
+    const middle = pending.length >> 1;
+    const first = await this.#round(rows, pending.slice(0, middle), outcomes);
+    // The first half may have changed sessions of the second.
+    return { batches: [...first.batches, ...pending.slice(middle)], conflicts: first.conflicts };
+  }
+
+  /**
+   * Null: one of the batches breaks the scoring. Then only the first half of them is run, and so on until that one is alone and refused.
+   */
+  #run(unit: ClusterUnit, pending: readonly Pending[]): GroupResult | null {
+    try {
+      return commitBatches(
+        unit,
+        this.#options.context,
+        pending.map(({ request }) => request),
+        pending.map(({ body }) => body),
+      );
+    } catch (error) {
+      if (error instanceof BatchFault) return null;
+      throw error;
+    }
+  }
+
+  /** Writes the sessions; what became of each, by its token. */
+  async #write(saved: readonly SavedSession[]): Promise<Map<string, SessionFate>> {
+    const fates = new Map<string, SessionFate>();
+    if (saved.length === 0) return fates;
+    const { client, acks, sessionMs } = this.#options;
+    const commands = saved.map((session) => saveCommand(session, sessionMs));
+    const { outcomes, replicas } = await client.writeGroup(commands, {
+      acks,
+      ackMs: limits.clusterAckMs,
+      deadlineMs: limits.clusterWriteMs,
+      // A version is written once: given again, the script finds it.
+      isIdempotent: true,
+    });
+    for (const [index, { token }] of saved.entries()) {
+      const outcome = outcomes[index]!;
+      if (outcome instanceof ClusterError) {
+        this.#options.onFailure(outcome);
+        fates.set(token, notReached);
+      } else if (outcome !== 1) fates.set(token, "conflict");
+      else fates.set(token, replicas[index]! < acks ? notAcknowledged : "written");
+    }
+    return fates;
+  }
+}
+
+type SessionFate = "written" | "conflict" | Refusal;
+
+function saveCommand(session: SavedSession, sessionMs: number): KeyedCommand {
+  const { key, version, nextVersion, record, isNew, idempotency, seenIds } = session;
+  const shard = shardOfSession(key);
+  const row = sessionRow(key);
+  const index = isNew ? indexRow(shard, key.readUInt32BE(0)) : row;
+  const keys = [row, idempotency ?? row, index, ...seenIds.map((each) => each.key)];
+  const keptMs = idempotency === undefined ? 0 : limits.idempotencyKeptMs;
+  const args = [
+    version,
+    nextVersion,
+    record,
+    sessionMs,
+    key.subarray(tokenAt),
+    keptMs,
+    ...seenIds.map((each) => each.value),
+  ];
+  return scriptCommand(saveSession, keys, args, shardSlots[shard]!);
+}
+
+/** Adds the rows to `rows`. Rejects when one can't be had. */
+async function fetchRows(
+  client: ClusterClient,
+  rows: FetchedRows,
+  needed: ReadonlyMap<string, NeededRow>,
+): Promise<void> {
+  if (needed.size === 0) return;
+  const commands = Array.from(needed.values(), ({ key, slot }) => ({ command: ["GET", key], slot }));
+  const outcomes = await client.pipeline(commands, { deadlineMs: limits.clusterWriteMs, isIdempotent: true });
+  let index = 0;
+  for (const name of needed.keys()) {
+    const outcome = outcomes[index++];
+    if (outcome instanceof ClusterError) throw outcome;
+    rows.set(name, outcome instanceof Buffer ? outcome : null);
+  }
+}
+
+/** Lets what was fetched of a session, and of the key that it was minted for, be fetched anew. */
+function forget(rows: FetchedRows, { key, idempotency }: SavedSession): void {
+  rows.delete(key.toString("latin1"));
+  for (const generation of [0, 1] as const) rows.delete(seenIdsRow(key, generation).toString("latin1"));
+  if (idempotency !== undefined) rows.delete(idempotency.toString("latin1"));
+}
+
+/** The token of the session that a batch was recorded in, as text of its bytes; "" when there is none. */
+function tokenOf(outcome: object): string {
+  if (!("session_token" in outcome)) return "";
+  return decodeSessionToken(String(outcome.session_token))?.toString("latin1") ?? "";
+}

@@ -1,0 +1,295 @@
+/**
+ * A unit of work on rows that were fetched beforehand. What is read and was not fetched is noted, and taken for absent: whoever runs the unit
+ * fetches it then, and runs again. What is written stays here, session by session, until it is sent; counts are kept by the batch that
+ * they are of, so that those of a session which has to be done again are left out. Pure but for the random versions.
+ */
+import { randomFillSync } from "node:crypto";
+import { keySlot } from "../cluster/slots.js";
+import type { PathReuseIndex, PathRoom } from "../ingest/path-reuse-index.js";
+import { type CrossSessionKind, crossSessionKinds, type UnitOfWork } from "../ingest/unit-of-work.js";
+import { tokenAt } from "../store/keys.js";
+import {
+  crossSessionRow,
+  idempotencyRow,
+  seenIdsRow,
+  sessionRow,
+  shardOfHash,
+  shardOfSession,
+  shardSlots,
+} from "./keys.js";
+import type { PathMemory, ProjectPaths } from "./path-memory.js";
+
+export const versionBytes = 8;
+const noVersion = Buffer.alloc(0);
+
+/** Rows as they were fetched, by the text of their key (latin1), of a session by that of its `sessionKey`; null: there is none. */
+export type FetchedRows = Map<string, Buffer | null>;
+
+/** A row that is to be fetched. */
+export interface NeededRow {
+  readonly key: Buffer | string;
+  readonly slot: number;
+}
+
+/** A session that the unit writes. */
+export interface SavedSession {
+  /** `sessionKey`. */
+  readonly key: Buffer;
+  /** Its token's bytes as text (latin1), by which batches and sessions of a group find each other. */
+  readonly token: string;
+  /** Of the record that is replaced; empty: there is none. */
+  readonly version: Buffer;
+  readonly nextVersion: Buffer;
+  readonly record: Buffer;
+  readonly isNew: boolean;
+  /** The row of the `Idempotency-Key` it was minted for. */
+  readonly idempotency: Buffer | undefined;
+  /** Rows of request ids that it has seen, which are written with it. */
+  readonly seenIds: readonly FurtherRow[];
+}
+
+interface FurtherRow {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+/** Counts of one batch, made when its session is written. */
+export interface BatchCounts {
+  accountId: number;
+  month: string;
+  projectId: number;
+  hour: number;
+  events: number;
+  sessions: number;
+  readonly across: string[];
+  /** Hash and session of the paths that are new. */
+  readonly paths: number[];
+}
+
+/** What the unit knows of the cluster as of a moment ago. */
+export interface RecentCounts {
+  eventsInMonth(accountId: number, month: string): number;
+  sessionCount(projectId: number): number;
+}
+
+export class ClusterUnit implements UnitOfWork {
+  readonly #rows: FetchedRows;
+  readonly #counts: RecentCounts;
+  readonly #memory: PathMemory;
+  /** Keys that were read and not fetched; the batches, by their index, and the sessions, by their token, that read them. */
+  readonly missing = new Map<string, NeededRow>();
+  readonly incompleteBatches = new Set<number>();
+  readonly incompleteSessions = new Set<string>();
+  readonly saved = new Map<string, SavedSession>();
+  readonly #batches: BatchCounts[] = [];
+  #batch: BatchCounts = newCounts();
+  #index = 0;
+  /** Rows of seen request ids that wait for the record of their session, by its token. */
+  readonly #seenIds = new Map<string, FurtherRow[]>();
+  /** Tokens minted in this unit, by the row of their `Idempotency-Key`, and the other way round. */
+  readonly #minted = new Map<string, Buffer>();
+  readonly #mintedFor = new Map<string, Buffer>();
+  readonly #raised = new Map<string, number>();
+  readonly #events = new Map<string, number>();
+  readonly #sessions = new Map<number, number>();
+  readonly #newPaths = new Map<number, UnitPaths>();
+  readonly paths: PathReuseIndex;
+
+  constructor(rows: FetchedRows, counts: RecentCounts, memory: PathMemory) {
+    this.#rows = rows;
+    this.#counts = counts;
+    this.#memory = memory;
+    this.paths = {
+      note: (projectId, session, hashes, room) => {
+        if (hashes.length === 0) return 0;
+        const paths = this.#pathsOf(projectId);
+        let matches = 0;
+        for (const hash of hashes) if (this.#notePath(paths, session, hash, room) !== session) matches++;
+        return matches;
+      },
+      noteOwners: (projectId, session, hashes, room) => {
+        if (hashes.length === 0) return nobody;
+        const paths = this.#pathsOf(projectId);
+        return hashes.map((hash) => this.#notePath(paths, session, hash, room)).filter((owner) => owner !== session);
+      },
+    };
+  }
+
+  beginBatch(index: number): void {
+    this.#index = index;
+    this.#batch = newCounts();
+    this.#batches[index] = this.#batch;
+  }
+
+  session(key: Buffer): Buffer | undefined {
+    const name = key.toString("latin1");
+    const value = this.#rows.get(name);
+    if (value === undefined) this.#miss(name, neededSession(key));
+    return value?.subarray(versionBytes);
+  }
+
+  putSession(key: Buffer, record: Buffer, isNew: boolean): void {
+    const token = tokenOf(key);
+    const before = this.saved.get(token);
+    this.saved.set(token, {
+      key: before?.key ?? Buffer.from(key),
+      token,
+      version: before?.version ?? (isNew ? noVersion : this.#versionOf(key)),
+      nextVersion: before?.nextVersion ?? newVersion(),
+      record: Buffer.from(record),
+      isNew,
+      idempotency: this.#mintedFor.get(token),
+      seenIds: this.#seenIds.get(token) ?? [],
+    });
+  }
+
+  seenIds(sessionKey: Buffer, generation: 0 | 1): Buffer | undefined {
+    const row = seenIdsRow(sessionKey, generation);
+    const token = tokenOf(sessionKey);
+    const own = this.#seenIds.get(token)?.find(({ key }) => key.equals(row));
+    return own === undefined ? this.#fetched(row, token) : own.value;
+  }
+
+  putSeenIds(sessionKey: Buffer, generation: 0 | 1, hashes: Buffer): void {
+    const key = seenIdsRow(sessionKey, generation);
+    const token = tokenOf(sessionKey);
+    const others = (this.#seenIds.get(token) ?? []).filter((each) => !each.key.equals(key));
+    this.#seenIds.set(token, [...others, { key, value: Buffer.from(hashes) }]);
+  }
+
+  idempotent(key: Buffer): Buffer | undefined {
+    const row = idempotencyRow(key);
+    return this.#minted.get(row.toString("latin1")) ?? this.#fetched(row);
+  }
+
+  putIdempotent(key: Buffer, token: Buffer): void {
+    const row = idempotencyRow(key);
+    this.#minted.set(row.toString("latin1"), Buffer.from(token));
+    this.#mintedFor.set(token.toString("latin1"), row);
+  }
+
+  countAcross(kind: CrossSessionKind, projectId: number, hash: readonly number[], hour: number): number {
+    const number = crossSessionKinds[kind];
+    const row = crossSessionRow(number, projectId, hash, hour);
+    const before = crossSessionRow(number, projectId, hash, hour - 1);
+    const raised = (this.#raised.get(row) ?? 0) + 1;
+    this.#raised.set(row, raised);
+    this.#batch.across.push(row);
+    return this.#count(row) + this.#count(before) + raised;
+  }
+
+  eventsInMonth(accountId: number, month: string): number {
+    return this.#counts.eventsInMonth(accountId, month) + (this.#events.get(`${accountId}/${month}`) ?? 0);
+  }
+
+  addTraffic(
+    accountId: number,
+    month: string,
+    projectId: number,
+    hour: number,
+    events: number,
+    sessions: number,
+  ): void {
+    const name = `${accountId}/${month}`;
+    this.#events.set(name, (this.#events.get(name) ?? 0) + events);
+    Object.assign(this.#batch, { accountId, month, projectId, hour });
+    this.#batch.events += events;
+    this.#batch.sessions += sessions;
+  }
+
+  sessionCount(projectId: number): number {
+    return this.#counts.sessionCount(projectId) + (this.#sessions.get(projectId) ?? 0);
+  }
+
+  addSession(projectId: number): void {
+    this.#sessions.set(projectId, (this.#sessions.get(projectId) ?? 0) + 1);
+  }
+
+  shardOf(idempotencyHash: Buffer): number {
+    return shardOfHash(idempotencyHash);
+  }
+
+  /** What the batch of this index counts; undefined when it counts nothing. */
+  countsOf(index: number): BatchCounts | undefined {
+    return this.#batches[index];
+  }
+
+  #pathsOf(projectId: number): UnitPaths {
+    let paths = this.#newPaths.get(projectId);
+    if (paths === undefined) {
+      paths = { known: this.#memory.of(projectId), fresh: new Map() };
+      this.#newPaths.set(projectId, paths);
+    }
+    this.#batch.projectId = projectId;
+    return paths;
+  }
+
+  #notePath({ known, fresh }: UnitPaths, session: number, hash: number, room: PathRoom): number {
+    const owner = known.ownerOf(hash) ?? fresh.get(hash);
+    if (owner !== undefined) return owner;
+    if (room.left <= 0) return session;
+    room.left--;
+    fresh.set(hash, session);
+    this.#batch.paths.push(hash, session);
+    return session;
+  }
+
+  #versionOf(key: Buffer): Buffer {
+    return this.#rows.get(key.toString("latin1"))?.subarray(0, versionBytes) ?? noVersion;
+  }
+
+  #count(row: string): number {
+    const value = this.#rows.get(row);
+    if (value === undefined) this.#miss(row, { key: row, slot: keySlot(row) });
+    return Number(value?.toString("latin1") ?? 0);
+  }
+
+  /** `token`: of the session that reads it; absent: the batch under way does. */
+  #fetched(row: Buffer, token?: string): Buffer | undefined {
+    const name = row.toString("latin1");
+    const value = this.#rows.get(name);
+    if (value === undefined) this.#miss(name, { key: row, slot: keySlot(row) }, token);
+    return value ?? undefined;
+  }
+
+  #miss(name: string, row: NeededRow, token?: string): void {
+    this.missing.set(name, row);
+    if (token === undefined) this.incompleteBatches.add(this.#index);
+    else this.incompleteSessions.add(token);
+  }
+}
+
+/** Paths of a project: those that are known, and those that this unit is the first to show. */
+interface UnitPaths {
+  readonly known: ProjectPaths;
+  readonly fresh: Map<number, number>;
+}
+
+const nobody: readonly number[] = [];
+
+/** The row of a session that is to be fetched. `key` is copied. */
+export function neededSession(key: Buffer): NeededRow {
+  return { key: sessionRow(key), slot: shardSlots[shardOfSession(key)]! };
+}
+
+function tokenOf(sessionKey: Buffer): string {
+  return sessionKey.toString("latin1", tokenAt);
+}
+
+function newCounts(): BatchCounts {
+  return { accountId: 0, month: "", projectId: 0, hour: 0, events: 0, sessions: 0, across: [], paths: [] };
+}
+
+const versionPool = Buffer.allocUnsafe(4096);
+let versionsUsed = versionPool.length;
+
+/** Never that of another write: 64 random bits. */
+function newVersion(): Buffer {
+  if (versionsUsed === versionPool.length) {
+    randomFillSync(versionPool);
+    versionsUsed = 0;
+  }
+  const version = Buffer.from(versionPool.subarray(versionsUsed, versionsUsed + versionBytes));
+  versionsUsed += versionBytes;
+  return version;
+}

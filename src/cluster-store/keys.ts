@@ -1,0 +1,104 @@
+/**
+ * All key layouts of the cluster's rows. Each starts with a hash tag, which says the slot: all rows of a shard lie together, so that a
+ * session is written at once; counters are spread by a tag of their own. Nothing else in the project builds a key of the cluster.
+ */
+import { keySlot, slotsOfCluster } from "../cluster/slots.js";
+
+/**
+ * | key                                   | type   | value                                                             |
+ * |---------------------------------------|--------|-------------------------------------------------------------------|
+ * | vd{shard}s, project u32, token        | string | version 8 bytes, then the record (`session-record.ts`); expires   |
+ * | vd{shard}r, the same, generation u8   | string | sorted 8-byte hashes of request ids; expires with the session     |
+ * | vd{shard}i, hash 11 bytes             | string | token minted for an `Idempotency-Key`; expires after 24 hours     |
+ * | vd{shard}x:project                    | zset   | the tokens of a project's sessions, all with score 0: by their time |
+ * | vd{c-hash}kind, hour                  | string | cross-session count of an hour; expires two hours later           |
+ * | vd{u-account-k}month                  | string | a sixteenth of the events of an account in a month                |
+ * | vd{p-project-k}h:hour                 | hash   | a sixteenth of a project's counts in an hour                      |
+ * | vd{p-project-k}paths                  | string | number of the log of paths that is written                        |
+ * | vd{p-project-k}paths:0, :1            | string | a sixteenth of the paths: pairs of hash u32 and session u32       |
+ *
+ * Numbers in binary keys are big-endian, as in the store of one host.
+ */
+export const shardCount = 256;
+/** Parts of a key that every batch writes to. */
+export const partCount = 16;
+
+/** The hash tag of each shard: the first numbers whose slots fall into each of 256 equal ranges of slots. */
+export const shardTags: readonly string[] = tagsOfShards();
+
+function tagsOfShards(): string[] {
+  const tags = new Array<string>(shardCount);
+  for (let number = 0, found = 0; found < shardCount; number++) {
+    const shard = Math.floor(keySlot(String(number)) / (slotsOfCluster / shardCount));
+    if (tags[shard] !== undefined) continue;
+    tags[shard] = String(number);
+    found++;
+  }
+  return tags;
+}
+
+/** The slot of each shard. */
+export const shardSlots: readonly number[] = shardTags.map((tag) => keySlot(tag));
+
+/** Where the shard stands in the key of a session (`sessionKey`): project u32, then the fifth byte of the token. */
+const shardAt = 8;
+
+/** The shard of a session, by its `sessionKey`. */
+export function shardOfSession(sessionKey: Uint8Array): number {
+  return sessionKey[shardAt]!;
+}
+
+const prefixes = (letter: string): readonly Buffer[] => shardTags.map((tag) => Buffer.from(`vd{${tag}}${letter}`));
+const sessionPrefixes = prefixes("s");
+const seenIdsPrefixes = prefixes("r");
+const idempotencyPrefixes = prefixes("i");
+
+/** The row of a session, from its `sessionKey`. */
+export function sessionRow(sessionKey: Buffer): Buffer {
+  return Buffer.concat([sessionPrefixes[shardOfSession(sessionKey)]!, sessionKey]);
+}
+
+/** The row of one generation of the request ids that a session has seen. */
+export function seenIdsRow(sessionKey: Buffer, generation: 0 | 1): Buffer {
+  return Buffer.concat([seenIdsPrefixes[shardOfSession(sessionKey)]!, sessionKey, Buffer.of(generation)]);
+}
+
+/** Where in a hash, and behind two bytes of the day in `idempotencyKey`, the shard of an `Idempotency-Key` stands. */
+const hashShardAt = 10;
+
+/** The shard that a session minted for the `Idempotency-Key` of this hash lies in. */
+export function shardOfHash(hash: Uint8Array): number {
+  return hash[hashShardAt]!;
+}
+
+/** The row of an `Idempotency-Key`, in the shard of its session. `key` is `idempotencyKey`, of which the day does not count: rows expire. */
+export function idempotencyRow(key: Buffer): Buffer {
+  return Buffer.concat([idempotencyPrefixes[key[2 + hashShardAt]!]!, key.subarray(2)]);
+}
+
+/** The index of a project's sessions in a shard. */
+export function indexRow(shard: number, projectId: number): string {
+  return `vd{${shardTags[shard]}}x:${projectId}`;
+}
+
+/** The count of an hour across sessions; both hours that are read lie in one slot. `hash` is two words. */
+export function crossSessionRow(kind: number, projectId: number, hash: readonly number[], hour: number): string {
+  const name = `${(hash[0]! >>> 0).toString(36)}.${(hash[1]! >>> 0).toString(36)}`;
+  return `vd{c${projectId}.${name}}${kind}:${hour}`;
+}
+
+/** A part, 0 to 15, of an account's events in a month. */
+export function usageRow(accountId: number, part: number, month: string): string {
+  return `vd{u${accountId}.${part}}${month}`;
+}
+
+/** A part, 0 to 15, of a project's counts in an hour since the epoch. */
+export function trafficRow(projectId: number, part: number, hour: number): string {
+  return `vd{p${projectId}.${part}}h:${hour}`;
+}
+
+/** The rows of a part of a project's paths: the number of the log that is written, and both logs. */
+export function pathRows(projectId: number, part: number): readonly [head: string, even: string, odd: string] {
+  const head = `vd{p${projectId}.${part}}paths`;
+  return [head, `${head}:0`, `${head}:1`];
+}

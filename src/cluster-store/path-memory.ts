@@ -1,0 +1,143 @@
+/**
+ * What a scoring thread holds of the pointer paths that sessions of its projects have shown on any node: slots as on one host, fed from
+ * the logs that all nodes append to. Reading is synchronous; what others appended comes in with `refresh`.
+ */
+import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
+import type { KeyedCommand } from "../cluster/operation.js";
+import type { Reply } from "../cluster/resp-parser.js";
+import { keySlot } from "../cluster/slots.js";
+import { limits } from "../limits.js";
+import { partCount, pathRows } from "./keys.js";
+import { appendPaths, readPaths } from "./scripts.js";
+
+const pairBytes = 8;
+const slotCount = limits.shingleSlotsMax;
+/** Bytes of one of the two logs of a part: together they hold as many paths as there are slots. */
+const logBytesMax = (slotCount / partCount) * pairBytes;
+/** A project without visitors for so long starts anew. */
+const keptMs = 30 * 86_400_000;
+
+const deadlineMs = limits.clusterWriteMs;
+
+interface LogPosition {
+  /** The log that was read last; -1: none. */
+  number: number;
+  bytes: number;
+}
+
+/** The paths of one project. */
+export class ProjectPaths {
+  readonly #projectId: number;
+  /** Hash and session of each slot, both 0 where nothing stands. */
+  readonly #slots = new Uint32Array(2 * slotCount);
+  readonly #read: LogPosition[] = Array.from({ length: partCount }, () => ({ number: -1, bytes: 0 }));
+  #loading: Promise<void> | null = null;
+  isLoaded = false;
+
+  constructor(projectId: number) {
+    this.#projectId = projectId;
+  }
+
+  /** The session that has shown the hash; undefined: none that is remembered. */
+  ownerOf(hash: number): number | undefined {
+    const slot = 2 * (hash & (slotCount - 1));
+    const held = this.#slots[slot]!;
+    const owner = this.#slots[slot + 1]!;
+    return held === hash >>> 0 && (held !== 0 || owner !== 0) ? owner : undefined;
+  }
+
+  /** The first session that showed a path keeps it, as long as its slot is not needed for another path. */
+  add(hash: number, session: number): void {
+    if (this.ownerOf(hash) !== undefined) return;
+    const slot = 2 * (hash & (slotCount - 1));
+    this.#slots[slot] = hash;
+    this.#slots[slot + 1] = session;
+  }
+
+  /** Takes in what all nodes appended since. One at a time; rejects when the cluster does not answer. */
+  refresh(client: ClusterClient): Promise<void> {
+    this.#loading ??= this.#refresh(client).finally(() => {
+      this.#loading = null;
+    });
+    return this.#loading;
+  }
+
+  async #refresh(client: ClusterClient): Promise<void> {
+    await Promise.all(
+      this.#read.map(async (position, part) => {
+        const rows = pathRows(this.#projectId, part);
+        const since = [position.number, position.bytes];
+        this.#take(
+          position,
+          await client.run(readPaths, rows, since, keySlot(rows[0]), { deadlineMs, isIdempotent: true }),
+        );
+      }),
+    );
+    this.isLoaded = true;
+  }
+
+  #take(position: LogPosition, reply: Reply): void {
+    if (!Array.isArray(reply)) return;
+    const [number, before, current] = reply;
+    if (typeof number !== "number" || !Buffer.isBuffer(before) || !Buffer.isBuffer(current)) return;
+    this.#addPairs(before);
+    this.#addPairs(current);
+    position.bytes = number === position.number ? position.bytes + current.length : current.length;
+    position.number = number;
+  }
+
+  #addPairs(pairs: Buffer): void {
+    for (let at = 0; at + pairBytes <= pairs.length; at += pairBytes) {
+      this.add(pairs.readUInt32LE(at), pairs.readUInt32LE(at + 4));
+    }
+  }
+}
+
+/** The paths of a thread's projects, within bounds. */
+export class PathMemory {
+  readonly #client: ClusterClient;
+  /** Which part of each log this thread appends to. */
+  readonly #part = Math.floor(Math.random() * partCount);
+  /** The one used longest ago first. */
+  readonly #projects = new Map<number, ProjectPaths>();
+
+  constructor(client: ClusterClient) {
+    this.#client = client;
+  }
+
+  of(projectId: number): ProjectPaths {
+    const known = this.#projects.get(projectId);
+    const paths = known ?? new ProjectPaths(projectId);
+    if (known !== undefined) this.#projects.delete(projectId);
+    this.#projects.set(projectId, paths);
+    for (const oldest of this.#projects.keys()) {
+      if (this.#projects.size * 2 * slotCount * 4 <= limits.replayHeldBytesMax) break;
+      this.#projects.delete(oldest);
+    }
+    return paths;
+  }
+
+  /** Before a group: what a project has is there once. Later `refresh` keeps it up to date. Null: nothing to wait for. */
+  load(projectId: number): Promise<void> | null {
+    const paths = this.of(projectId);
+    return paths.isLoaded ? null : paths.refresh(this.#client);
+  }
+
+  /** Takes in what other nodes appended, for all projects held. Call every `limits.clusterPathsRefreshMs`; never rejects. */
+  async refresh(): Promise<void> {
+    await Promise.allSettled([...this.#projects.values()].map((paths) => paths.refresh(this.#client)));
+  }
+
+  /** Takes pairs of hash and session that this thread's batches have shown first. */
+  add(projectId: number, pairs: readonly number[]): void {
+    const paths = this.of(projectId);
+    for (let index = 0; index < pairs.length; index += 2) paths.add(pairs[index]!, pairs[index + 1]!);
+  }
+
+  /** The command that lets other threads and nodes know of these pairs. */
+  appending(projectId: number, pairs: readonly number[]): KeyedCommand {
+    const words = Uint32Array.from(pairs, (word) => word >>> 0);
+    const rows = pathRows(projectId, this.#part);
+    return scriptCommand(appendPaths, rows, [logBytesMax, new Uint8Array(words.buffer), keptMs], keySlot(rows[0]));
+  }
+}

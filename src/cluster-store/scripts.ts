@@ -1,0 +1,76 @@
+/** What runs inside the cluster, each in one atomic step. A changed source is a new version: nodes of both releases run side by side. */
+import { defineScript } from "../cluster/script.js";
+
+/**
+ * Writes all rows of a session, or nothing. Keys: the session, the row of its `Idempotency-Key` or the session again, its index or the session
+ * again, then further rows. Arguments: version that is replaced ("" for none), new version, record, ms that it lives, token, ms that the
+ * `Idempotency-Key` counts (0: there is none), then the value of each further row. Gives 1 when it is written, by this call or by an
+ * earlier one whose answer was lost; 0 when another version, or another session of that `Idempotency-Key`, stands there.
+ */
+export const saveSession = defineScript({
+  name: "save-session",
+  version: 1,
+  source: `
+local stored = redis.call('GETRANGE', KEYS[1], 0, 7)
+if stored == ARGV[2] then return 1 end
+if stored ~= ARGV[1] then return 0 end
+if ARGV[6] ~= '0' and not redis.call('SET', KEYS[2], ARGV[5], 'NX', 'PX', ARGV[6]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[2] .. ARGV[3], 'PX', ARGV[4])
+if KEYS[3] ~= KEYS[1] then redis.call('ZADD', KEYS[3], 0, ARGV[5]) end
+for row = 4, #KEYS do redis.call('SET', KEYS[row], ARGV[3 + row], 'PX', ARGV[4]) end
+return 1`,
+});
+
+/** Removes all rows of a session and its place in the index. Keys: session, further rows, index last; argument: token. Gives 1 if there was one. */
+export const eraseSession = defineScript({
+  name: "erase-session",
+  version: 1,
+  source: `
+redis.call('ZREM', KEYS[#KEYS], ARGV[1])
+local erased = 0
+for row = 1, #KEYS - 1 do
+  local removed = redis.call('DEL', KEYS[row])
+  if row == 1 then erased = removed end
+end
+return erased`,
+});
+
+/**
+ * Appends to a part of a project's paths. Of two logs one is written; when it is full, the other is begun anew. Keys: `pathRows`; arguments:
+ * bytes that a log may have, the pairs, ms to live.
+ */
+export const appendPaths = defineScript({
+  name: "append-paths",
+  version: 1,
+  source: `
+local number = tonumber(redis.call('GET', KEYS[1]) or '0')
+local log = KEYS[2 + number % 2]
+if redis.call('STRLEN', log) >= tonumber(ARGV[1]) then
+  number = number + 1
+  log = KEYS[2 + number % 2]
+  redis.call('DEL', log)
+end
+redis.call('SET', KEYS[1], number, 'PX', ARGV[3])
+redis.call('APPEND', log, ARGV[2])
+redis.call('PEXPIRE', log, ARGV[3])
+return number`,
+});
+
+/**
+ * What was appended to a part of a project's paths since. Keys: `pathRows`; arguments: number of the log that was read last (-1: none), how
+ * many of its bytes. Gives the number of the log that is written, what follows in the one before, and what follows in it.
+ */
+export const readPaths = defineScript({
+  name: "read-paths",
+  version: 1,
+  isReadOnly: true,
+  source: `
+local number = tonumber(redis.call('GET', KEYS[1]) or '0')
+local known = tonumber(ARGV[1])
+local log = KEYS[2 + number % 2]
+local before = KEYS[2 + (number + 1) % 2]
+if known == number then return {number, '', redis.call('GETRANGE', log, ARGV[2], -1)} end
+local from = 0
+if known == number - 1 then from = ARGV[2] end
+return {number, redis.call('GETRANGE', before, from, -1), redis.call('GETRANGE', log, 0, -1)}`,
+});

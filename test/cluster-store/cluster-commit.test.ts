@@ -1,0 +1,260 @@
+/** Groups of batches committed to a real cluster: what one host would have stored, conflicts, retries, lost acknowledgements, counts. */
+import { randomUUID } from "node:crypto";
+import t from "tap";
+import { Credentials } from "../../src/auth/credentials.js";
+import { ClusterClient } from "../../src/cluster/cluster-client.js";
+import { keySlot } from "../../src/cluster/slots.js";
+import { parseStoreUrl } from "../../src/cluster/store-url.js";
+import { CountSender } from "../../src/cluster-store/batch-counts.js";
+import { ClusterCommit } from "../../src/cluster-store/cluster-commit.js";
+import { indexRow, sessionRow, shardOfSession, shardSlots, trafficRow } from "../../src/cluster-store/keys.js";
+import { PathMemory } from "../../src/cluster-store/path-memory.js";
+import { ClusterCounts, countEvents, countSessions } from "../../src/cluster-store/recent-counts.js";
+import { noHeaders } from "../../src/contract/header-facts.js";
+import { defaultPlans } from "../../src/contract/plans.js";
+import { decodeSessionToken } from "../../src/contract/session-token.js";
+import { unidentified } from "../../src/contract/visitor.js";
+import type { IngestOutcome, Recorded } from "../../src/ingest/commit-batches.js";
+import type { IngestRequest } from "../../src/ingest/frame.js";
+import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
+import { LmdbPathReuseIndex } from "../../src/ingest/lmdb-path-reuse-index.js";
+import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
+import { TokenMint } from "../../src/ingest/token-mint.js";
+import { limits } from "../../src/limits.js";
+import { GroupWriter } from "../../src/store/group-writer.js";
+import { hourOf, monthOf, sessionKey } from "../../src/store/keys.js";
+import { decodeSession } from "../../src/store/session-record.js";
+import { openStore } from "../../src/store/store.js";
+import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
+import { automatedBatch, batch, events } from "../support/batches.js";
+import { ownerOf } from "../support/owner.js";
+import { startRedis } from "../support/redis-cluster.js";
+import { waitUntil } from "../support/wait-until.js";
+
+t.test("a cluster of three masters with a replica each", async (t) => {
+  const redis = await startRedis(t, { masters: 3, replicas: 1 });
+  const url = parseStoreUrl(redis.url);
+  if ("fault" in url) throw new Error(url.fault);
+  const store = openStore(t.testdir());
+  const owner = await ownerOf(store);
+  const failures: unknown[] = [];
+
+  /** A node's scoring thread of its own. */
+  function node() {
+    const client = new ClusterClient({ url: url as Exclude<typeof url, { fault: string }> });
+    const paths = new PathMemory(client);
+    const counts = new ClusterCounts(client);
+    const sender = new CountSender(client, paths, counts, (error) => failures.push(error));
+    const state = { conflicts: 0, fired: [] as number[] };
+    const context = {
+      credentials: new Credentials(store),
+      plans: defaultPlans,
+      ipStorage: "full" as const,
+      sessionsMax: 1e6,
+      mint: new TokenMint(),
+    };
+    const committer = new ClusterCommit({
+      client,
+      context,
+      paths,
+      counts,
+      sender,
+      acks: 1,
+      sessionMs: 3_600_000,
+      onFired: (id) => state.fired.push(id),
+      onConflict: (batches) => {
+        state.conflicts += batches;
+      },
+      onFailure: (error) => failures.push(error),
+    });
+    const close = async (): Promise<void> => {
+      await sender.flush();
+      client.close();
+    };
+    t.teardown(close);
+    const commit = (...requests: IngestRequest[]) => committer.commit(requests);
+    return { client, paths, sender, state, commit, context };
+  }
+
+  const nowMs = Date.now();
+  function request(body: object, more: Partial<IngestRequest> = {}): IngestRequest {
+    return {
+      siteKey: owner.siteKey,
+      idempotencyKey: null,
+      identity: unidentified,
+      identifies: "",
+      score: true,
+      facts: { ...noHeaders, userAgent: "Mozilla/5.0", nowMs, ip: "198.51.100.7" },
+      body: Buffer.from(JSON.stringify(body)),
+      ...more,
+    };
+  }
+
+  const recorded = (outcome: IngestOutcome | undefined): Recorded => {
+    if (outcome === undefined || !("accepted" in outcome)) throw new Error(JSON.stringify(outcome));
+    return outcome;
+  };
+  const keyOf = (token: string): Buffer => sessionKey(owner.projectId, decodeSessionToken(token)!);
+  const one = node();
+  const two = node();
+  async function stored(token: string) {
+    const key = keyOf(token);
+    const row = await one.client.execute(["GET", sessionRow(key)], shardSlots[shardOfSession(key)]!, {
+      deadlineMs: 5000,
+    });
+    return row instanceof Buffer ? decodeSession(Buffer.from(row.subarray(8))) : null;
+  }
+
+  await t.test("stores what one host stores", async (t) => {
+    const lmdb = {
+      unit: new LmdbUnitOfWork(store, new LmdbPathReuseIndex(store)),
+      writer: new GroupWriter(store, "process", new WriteMarker(newWriteCounts(1), 0)),
+      context: { ...one.context, mint: new TokenMint() },
+      onFired: () => {},
+    };
+    const bodies = [batch("alike000", 3), automatedBatch("alike001"), { session_token: null, events: [] }];
+    const here = commitToLmdb(
+      lmdb,
+      bodies.map((body) => request(body)),
+    ) as IngestOutcome[];
+    const there = await one.commit(...bodies.map((body) => request(body)));
+    for (const [index, outcome] of here.entries()) {
+      if (!("accepted" in outcome)) {
+        t.same(there[index], outcome);
+        continue;
+      }
+      const other = recorded(there[index]);
+      t.same({ ...other, session_token: "" }, { ...outcome, session_token: "" });
+      const mine = decodeSession(store.sessions.getBinary(keyOf(outcome.session_token))!)!;
+      const theirs = (await stored(other.session_token))!;
+      t.same(theirs.verdict, mine.verdict);
+      t.ok(theirs.features.equals(mine.features), "the same evidence");
+    }
+  });
+
+  await t.test("goes on with a session on either node, and counts no event twice", async (t) => {
+    const first = recorded((await one.commit(request(batch("either00", 2))))[0]);
+    const second = recorded((await two.commit(request(batch("either01", 2, first.session_token))))[0]);
+    t.same(second, { session_token: first.session_token, accepted: 2, duplicates: 0 });
+    const again = recorded((await one.commit(request(batch("either01", 2, first.session_token))))[0]);
+    t.same([again.accepted, again.duplicates], [0, 2]);
+    t.equal((await stored(first.session_token))!.verdict.eventCount, 4);
+  });
+
+  await t.test("a session that many groups of both nodes write at once has every event once", async (t) => {
+    const { session_token: token } = recorded((await one.commit(request(batch("crowd000"))))[0]);
+    const before = one.state.conflicts + two.state.conflicts;
+    const sent = Array.from({ length: 12 }, (_, index) =>
+      request(batch(`crowd${String(index).padStart(3, "0")}x`, 1, token)),
+    );
+    let left = sent.flatMap((each) => [each, each]);
+    let rounds = 0;
+    for (; left.length > 0 && rounds < 30; rounds++) {
+      const outcomes = await Promise.all(left.map((each, index) => (index % 2 === 0 ? one : two).commit(each)));
+      left = left.filter((_, index) => !("accepted" in outcomes[index]![0]!));
+    }
+    t.equal(left.length, 0, "refused batches were sent again until they were taken");
+    t.ok(one.state.conflicts + two.state.conflicts > before, "there were conflicts");
+    t.equal((await stored(token))!.verdict.eventCount, 13);
+  });
+
+  await t.test("an `Idempotency-Key` leads to one session, whoever takes its batches at once", async (t) => {
+    const key = randomUUID();
+    const ask = () => request(batch("retry000"), { idempotencyKey: key });
+    const answers = await Promise.all([one.commit(ask(), ask()), two.commit(ask()), one.commit(ask())]);
+    const all = answers.flat().map(recorded);
+    t.equal(new Set(all.map(({ session_token }) => session_token)).size, 1);
+    t.equal(
+      all.reduce((sum, { accepted }) => sum + accepted, 0),
+      1,
+    );
+    t.equal(decodeSessionToken(all[0]!.session_token)!.length, 21);
+  });
+
+  await t.test("request ids beyond the record spill into rows beside it", async (t) => {
+    const { session_token: token } = recorded((await one.commit(request(batch("spill000", 100))))[0]);
+    const bodies = Array.from({ length: 12 }, (_, index) =>
+      batch(`spill${String(index + 1).padStart(3, "0")}`, 100, token),
+    );
+    for (const body of bodies) t.equal(recorded((await one.commit(request(body)))[0]).accepted, 100);
+    for (const body of bodies) t.equal(recorded((await two.commit(request(body)))[0]).duplicates, 100);
+    t.equal((await stored(token))!.verdict.eventCount, 1300);
+    t.ok((await stored(token))!.repeats.length <= 8 * limits.repeatsInlineMax);
+  });
+
+  await t.test("counts events and sessions", async (t) => {
+    await Promise.all([one.sender.flush(), two.sender.flush()]);
+    const month = monthOf(nowMs);
+    const before = {
+      events: await countEvents(one.client, owner.accountId, month),
+      sessions: await countSessions(one.client, owner.projectId),
+    };
+    await one.commit(request(batch("counts00", 5)), request(batch("counts01", 5)));
+    await two.commit(request(batch("counts02", 5)));
+    await Promise.all([one.sender.flush(), two.sender.flush()]);
+    t.equal(await countEvents(two.client, owner.accountId, month), before.events + 15);
+    t.equal(await countSessions(two.client, owner.projectId), before.sessions + 3);
+    const rows = Array.from({ length: 16 }, (_, part) => trafficRow(owner.projectId, part, hourOf(nowMs)));
+    const hours = await one.client.pipeline(
+      rows.map((row) => ({ command: ["HGET", row, "sessions"], slot: keySlot(row) })),
+      { deadlineMs: 5000 },
+    );
+    t.equal(
+      hours.reduce<number>((sum, each) => sum + Number(each ?? 0), 0),
+      before.sessions + 3,
+    );
+  });
+
+  await t.test("a path that was shown on one node is known on the other", async (t) => {
+    const points = Array.from({ length: 40 }, (_, index) => [
+      index * 17,
+      100 + index * 7 + (index % 5) * 3,
+      200 + ((index * index) % 37),
+    ]);
+    const mouse = { t: 1000, points, count: 40 };
+    const body = (prefix: string) => ({
+      session_token: null,
+      events: [{ ...events(prefix, 1)[0]!, type: "mouse", payload: mouse }, ...events(`${prefix}x`, 1)],
+    });
+    await one.commit(request(body("paths000")));
+    await one.sender.flush();
+    await two.paths.refresh();
+    const { session_token: token } = recorded((await two.commit(request(body("paths001"))))[0]);
+    await two.commit(request(batch("paths002", 1, token)));
+    t.ok((await stored(token))!.verdict.detectionIds.length > 0);
+  });
+
+  await t.test("the index has the sessions of a shard in the order of their time", async (t) => {
+    const { session_token: token } = recorded((await one.commit(request(batch("index000"))))[0]);
+    const key = keyOf(token);
+    const row = indexRow(shardOfSession(key), owner.projectId);
+    const tokens = await one.client.execute(["ZRANGE", row, "-", "+", "BYLEX"], keySlot(row), { deadlineMs: 5000 });
+    t.ok(Array.isArray(tokens) && tokens.some((each) => each instanceof Buffer && each.equals(key.subarray(4))));
+  });
+
+  await t.test("without its replica a write is not acknowledged, and its retry is no second event", async (t) => {
+    const { session_token: token } = recorded((await one.commit(request(batch("acks0000"))))[0]);
+    const master = await redis.masterOf(shardSlots[shardOfSession(keyOf(token))]!);
+    const replicas = await redis.replicasOf(master);
+    for (const replica of replicas) replica.freeze();
+    const [refused] = await one.commit(request(batch("acks0001", 1, token)));
+    for (const replica of replicas) replica.thaw();
+    t.match(refused, { error: "unavailable" });
+    const [again] = await two.commit(request(batch("acks0001", 1, token)));
+    t.equal(recorded(again).accepted + recorded(again).duplicates, 1);
+    t.equal((await stored(token))!.verdict.eventCount, 2);
+  });
+
+  await t.test("a killed master: nothing that was acknowledged is lost", async (t) => {
+    const { session_token: token } = recorded((await one.commit(request(batch("kill0000"))))[0]);
+    const master = await redis.masterOf(shardSlots[shardOfSession(keyOf(token))]!);
+    await master.kill();
+    t.match((await one.commit(request(batch("kill0001", 1, token))))[0], { error: "unavailable" });
+    await redis.waitOk();
+    // As a replica of the one that took over, which acknowledges nothing alone.
+    await master.restart();
+    const again = async (): Promise<IngestOutcome> => (await one.commit(request(batch("kill0001", 1, token))))[0]!;
+    await waitUntil(again, (outcome) => "accepted" in outcome);
+    t.equal((await stored(token))!.verdict.eventCount, 2);
+  });
+});
