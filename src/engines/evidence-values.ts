@@ -71,3 +71,11 @@ export function holdCorrelation(n: readonly number[], countMin: number): number 
   if (count < countMin || !(dwells >= 1)) return undefined;
   return (n[F.pairDwellProducts]! / count - mean * mean) / dwells;
 }
+
+/** Kinds of headers, of those that every browser sends whatever its version, which some batch lacked. */
+export function missingKinds(n: readonly number[]): number {
+  const language = n[F.noAcceptLanguage]!;
+  const accept = n[F.noAccept]! + n[F.libraryAccept]!;
+  const encoding = n[F.noAcceptEncoding]! + n[F.noBrotli]!;
+  return [language, accept, encoding, n[F.noOrigin]!].filter((count) => count > 0).length;
+}

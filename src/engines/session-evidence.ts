@@ -9,6 +9,7 @@ import {
   flag,
   holdCorrelation,
   holdGapCorrelation,
+  missingKinds,
   number,
   ratio,
   spread,
@@ -195,6 +196,8 @@ export interface SessionEvidence {
   bareReports: number;
   /** What the SDK measures of moves is as the operating system's input has it, and nothing else tells of a driver. */
   cleanDispatch: boolean;
+  /** They are so, and nearly all long steps repeat the one before: a stick or a number pad draws the same path again, and proves nothing by it. */
+  isDevicePath: boolean;
   /** Beside headers that begin with Sec-, at most one kind is lacking, and the page reports: as behind a proxy that strips some. */
   strippedHeaders: boolean;
   /** Share of the times between a mouse's moves that are not whole milliseconds; the same of keys. */
@@ -264,6 +267,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   const hasHolds = n[F.holds]! >= clicksMin;
   const hasFlights = n[F.flights]! >= keysMin;
   const gaps = n[F.gaps]!;
+  const cleanDispatch = isCleanDispatch(features);
   return {
     userAgent: last.userAgent === "" ? undefined : last.userAgent,
     browserFamily: browserFamilies[n[F.browserFamily]! - 1],
@@ -406,7 +410,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     stepsPerResume: n[F.steps]! / (1 + n[F.resumes]!),
     bareReports: n[F.bareReports],
     astrayShare: ratio(n[F.clicksAstray]!, n[F.clicksTracked]!, clicksMin),
-    cleanDispatch: isCleanDispatch(features),
+    cleanDispatch,
+    isDevicePath: cleanDispatch && n[F.pairs]! >= pairsMin && n[F.pairsSame]! / n[F.pairs]! >= deviceRepeatsMin,
     strippedHeaders: environmentFacts(features) >= reportMin && missingKinds(n) <= 1,
     offGridShare: ratio(n[F.rowGaps]! - n[F.rowGapsWhole]!, n[F.rowGaps]!, stepsMin),
     keyOffGridShare: ratio(n[F.keyTimes]! - n[F.keyTimesWhole]!, n[F.keyTimes]!, stepsMin),
@@ -452,6 +457,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
 /** Least amounts from which shares and deviations mean something. */
 const stepsMin = 20;
 const pairsMin = 8;
+/** Share of repeated steps from which no hand or finger makes them, as of `mechanical-steps`. */
+const deviceRepeatsMin = 0.85;
 const turnsMin = 16;
 const swervesMin = 8;
 const spurtsMin = 2;
@@ -486,12 +493,4 @@ function environmentFacts({ numbers, texts }: SessionFeatures): number {
   let count = (texts[T.platform] === "" ? 0 : 1) + (texts[T.timezone] === "" ? 0 : 1);
   for (const position of commonFacts) if (!Number.isNaN(numbers[position])) count += 1;
   return count;
-}
-
-/** Kinds of headers, of those that every browser sends whatever its version, which some batch lacked. */
-function missingKinds(n: readonly number[]): number {
-  const language = n[F.noAcceptLanguage]!;
-  const accept = n[F.noAccept]! + n[F.libraryAccept]!;
-  const encoding = n[F.noAcceptEncoding]! + n[F.noBrotli]!;
-  return [language, accept, encoding, n[F.noOrigin]!].filter((count) => count > 0).length;
 }

@@ -3,6 +3,8 @@
  * `likely_automated`. What each sends is what the real tools sent in real windows; hands are those of recordings' shape.
  */
 import t from "tap";
+import { ShingleIndex, scoreTrace } from "../../scripts/quality.js";
+import type { Trace, TraceRow } from "../../scripts/trace-sessions.js";
 import type { EventPayload, IngestEvent, PointRow, StrokeRow } from "../../src/contract/events.js";
 import type { RequestFacts } from "../../src/contract/header-facts.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
@@ -382,4 +384,22 @@ t.test("with a driver's trace, what aids do counts again", async (t) => {
     const { band, told } = result(aids[name]!(), driven);
     t.ok(band === "definite" || band === "confident_automated", `${band}, ${told}`);
   }
+});
+
+t.test("a stick that draws the same curve again is no replay, a hand's path is one", async (t) => {
+  const played = (rows: readonly PointRow[]) => {
+    const index = new ShingleIndex();
+    const events = rows.map(([at, x, y]): TraceRow => [at, "m", x, y]);
+    return ["first", "second"].map((id) => {
+      const trace: Trace = { id, user: id, source: "test", label: "human", generator: null, events };
+      return scoreTrace(trace, "system", index).score;
+    });
+  };
+  const curve = stick().flatMap(({ payload: { t: at, points } }) =>
+    points!.map(([since, x, y]): PointRow => [at! + since, x, y]),
+  );
+  for (const score of played(curve)) t.ok(score > 29, `${score}`);
+  const [first, second] = played(wobblyPath(400));
+  t.ok(first! > 29, `${first}`);
+  t.ok(second! <= 15, `${second}`);
 });
