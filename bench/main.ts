@@ -11,20 +11,26 @@ import { inProcessBenches } from "./in-process/benches.js";
 import { Generator } from "./load/generator.js";
 import { type BenchOptions, readOptions, usage } from "./options.js";
 import { describeMachine } from "./report/machine.js";
-import { type Report, reportText, writeReport } from "./report/report.js";
-import { type InProcessRow, loadTable } from "./report/table.js";
+import { committedReport, type Report, reportText, writeReport } from "./report/report.js";
+import { comparisonTable, type InProcessRow, loadTable } from "./report/table.js";
 import { fillScenario } from "./scenarios/fill.js";
 import { fixedRateScenarios } from "./scenarios/fixed-rate.js";
+import { generatorCheckScenario } from "./scenarios/generator-check.js";
+import { limitsScenario } from "./scenarios/limits.js";
 import { raceScenarios } from "./scenarios/pairs.js";
 import type { BenchContext, Scenario, ScenarioResult } from "./scenarios/scenario.js";
+import { visitorsScenario } from "./scenarios/visitors.js";
 import { sdkCostScenario } from "./sdk/sdk-cost.js";
 import { storesScenario } from "./stores/scaling.js";
 
 /** In this order: the fill-up makes the sessions that the others read, the races the capacity that the fixed rates are shares of. */
 const scenarios: readonly Scenario[] = [
   fillScenario,
+  visitorsScenario,
   ...raceScenarios,
   ...fixedRateScenarios,
+  limitsScenario,
+  generatorCheckScenario,
   sdkCostScenario,
   challengeIssueScenario,
   challengePassScenario,
@@ -139,6 +145,10 @@ async function main(options: BenchOptions): Promise<void> {
   const run = { pairs, seconds: durationMs / 1000, sessions, connections, visitors, minutes };
   const report: Report = { machine: describeMachine(loadBefore), run, results, inProcess };
   console.log(`\n${reportText(report)}`);
+  const last = committedReport();
+  const comparison = last === null ? "" : comparisonTable(last.results, results);
+  if (comparison !== "")
+    console.log(`\nBeside the committed results of ${last!.machine.at.slice(0, 10)}:\n\n${comparison}`);
   if (options.outDir === null) return;
   if (process.exitCode === 1) throw new Error("not written: a scenario failed");
   writeReport(options.outDir, report);

@@ -32,22 +32,33 @@ const tokenLength = tokenPlaceholder.length;
 const tokenHead = Buffer.from('"session_token":"');
 
 export class Crowd {
-  readonly size: number;
-  readonly #tokens: Buffer;
+  #size = 0;
+  #tokens = Buffer.alloc(0);
   /** Which batch of the visit each visitor sends next; 0: the first contact. */
-  readonly #next: Uint16Array;
+  #next = new Uint16Array(0);
   #turn = 0;
 
-  constructor(size: number) {
-    this.size = size;
-    this.#tokens = Buffer.alloc(size * tokenLength);
-    this.#next = new Uint16Array(size);
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Makes room for so many in all; those who are new come next. */
+  grow(size: number): void {
+    if (size <= this.#size) return;
+    const tokens = Buffer.alloc(size * tokenLength);
+    this.#tokens.copy(tokens);
+    this.#tokens = tokens;
+    const next = new Uint16Array(size);
+    next.set(this.#next);
+    this.#next = next;
+    this.#turn = this.#size;
+    this.#size = size;
   }
 
   /** The next visitor in turn: by their number. */
   visitor(): number {
     const visitor = this.#turn;
-    this.#turn = (visitor + 1) % this.size;
+    this.#turn = (visitor + 1) % this.#size;
     return visitor;
   }
 
@@ -66,28 +77,14 @@ export class Crowd {
   keepToken(visitor: number, bytes: Buffer, at: number): void {
     bytes.copy(this.#tokens, visitor * tokenLength, at, at + tokenLength);
   }
-
-  /** Whether the visitor's session is known by its token. */
-  isKnown(visitor: number): boolean {
-    return this.#tokens[visitor * tokenLength] !== 0;
-  }
 }
 
 const crowds = new Map<string, Crowd>();
 
-/** The crowd of this name; a new one when there is none, or one of another size. */
-export function crowdOf(name: string, size: number): Crowd {
-  const known = crowds.get(name);
-  if (known?.size === size) return known;
-  const crowd = new Crowd(size);
+/** The crowd of this name; nobody is in it at first. */
+export function crowdOf(name: string): Crowd {
+  const crowd = crowds.get(name) ?? new Crowd();
   crowds.set(name, crowd);
-  return crowd;
-}
-
-/** The crowd of this name; throws when nobody has come yet. */
-export function presentCrowd(name: string): Crowd {
-  const crowd = crowds.get(name);
-  if (crowd === undefined) throw new Error(`nobody of ${name} has come`);
   return crowd;
 }
 
@@ -97,7 +94,8 @@ export function visitorBatchRate(): number {
 }
 
 export function visitTraffic(spec: VisitSpec, host: string): Traffic {
-  const crowd = crowdOf(spec.crowd, spec.visitors);
+  const crowd = crowdOf(spec.crowd);
+  crowd.grow(spec.visitors);
   const visits = readVisits().map((visit) => visit.batches.map(({ body }) => templateOf(visit, body, spec, host)));
   const bytesMax = Math.max(...visits.flat().map(({ bytes }) => bytes.length));
   const [keys, ids] = [new UniqueIds(), new UniqueIds(Math.random, "event")];

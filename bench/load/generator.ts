@@ -22,6 +22,10 @@ export class Generator {
     });
   }
 
+  get pid(): number {
+    return this.#process.pid!;
+  }
+
   close(): void {
     this.#process.disconnect();
   }

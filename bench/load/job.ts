@@ -40,11 +40,12 @@ export interface LoadResult {
   readonly generatorCpuSeconds: number;
 }
 
-/** Lets every visitor of a crowd come once. */
+/** Lets those visitors of a crowd come who are not there yet: all, unless told how many. */
 export function arrivalJob(
   url: string,
   traffic: Extract<TrafficSpec, { kind: "visits" }>,
   connections: number,
+  comers = traffic.visitors,
 ): LoadJob {
   return {
     url,
@@ -57,6 +58,6 @@ export function arrivalJob(
     rate: 0,
     statuses: [202],
     contains: "",
-    requestsMax: traffic.visitors,
+    requestsMax: comers,
   };
 }

@@ -10,7 +10,7 @@ import {
 } from "../traffic/client-request.js";
 import { readVisits } from "../traffic/visits.js";
 import { tokenPlaceholder } from "./batches.js";
-import { presentCrowd } from "./crowd.js";
+import { crowdOf } from "./crowd.js";
 import { Tokens } from "./tokens.js";
 import type { Reads, Traffic, TrafficSpec } from "./traffic.js";
 
@@ -86,7 +86,7 @@ export function readTraffic(spec: Reads, host: string): Traffic {
 
 /** Visitors of a crowd in turn, each at one of its own pages. */
 export function pageViewTraffic(spec: Extract<TrafficSpec, { kind: "page-views" }>, host: string): Traffic {
-  const crowd = presentCrowd(spec.crowd);
+  const crowd = crowdOf(spec.crowd);
   const reads = new ReadTemplates(spec.request, host);
   let turn = 0;
   const connection = () => {

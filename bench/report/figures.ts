@@ -11,7 +11,12 @@ export interface FigureRow {
 
 /** Every figure, in the order of the scenarios. A row's name says what it is of, wherever it is shown. */
 export function figureRows(results: readonly ScenarioResult[]): FigureRow[] {
-  return results.flatMap((result) => [...raceFigures(result), ...result.figures].map(rowOf));
+  return allFigures(results).map(rowOf);
+}
+
+/** The ratios of the races, and all other figures. */
+export function allFigures(results: readonly ScenarioResult[]): Figure[] {
+  return results.flatMap((result) => [...raceFigures(result), ...result.figures]);
 }
 
 /** The rows with a goal that compare verdictd with the bare server and with the peer: what the front page shows, reached or not. */
@@ -53,10 +58,15 @@ function rowOf({ what, value, unit, goal }: Figure): FigureRow {
   const isReached = goal === undefined || (goal.bound === "least" ? value >= goal.value : value <= goal.value);
   return {
     figure: what,
-    measured: `${shown(value)}${unitOf(unit)}`,
+    measured: withUnit(value, unit),
     goal: goal === undefined ? "" : `${goal.bound === "least" ? "≥" : "≤"} ${withCommas(goal.value)}${unitOf(unit)}`,
     isReached,
   };
+}
+
+/** As the tables show it. */
+export function withUnit(value: number, unit: string): string {
+  return `${shown(value)}${unitOf(unit)}`;
 }
 
 /** Three digits of what is small, whole numbers of what is not. */

@@ -1,7 +1,9 @@
 /** A run's report: the JSON that is kept, and what is made of it alone: the tables, the plots, the parts of README and documentation. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { ScenarioResult } from "../scenarios/scenario.js";
+import { headlineFigure } from "../scenarios/visitors.js";
 import type { Machine } from "./machine.js";
 import { plots } from "./plots.js";
 import { goalTable, type InProcessRow, inProcessTable, loadTable, otherTable, raceTable } from "./table.js";
@@ -27,6 +29,12 @@ export interface Report {
 /** Reads `results.json` of a folder; throws when there is none. */
 export function readReport(folder: string): Report {
   return JSON.parse(readFileSync(join(folder, "results.json"), "utf8")) as Report;
+}
+
+/** The results that are committed, from the project's root; null without them. */
+export function committedReport(): Report | null {
+  const folder = fileURLToPath(new URL("../../../bench/results", import.meta.url));
+  return existsSync(join(folder, "results.json")) ? readReport(folder) : null;
 }
 
 /** Writes `results.json` and what is made of it into a folder. */
@@ -71,7 +79,17 @@ export function performanceText({ machine, run, results }: Report, folder: strin
 
 /** What the README says of a run: the ratios to a bare server and to the peer. */
 export function headlineText({ machine, results }: Report): string {
+  const visitors = results.flatMap(({ figures }) => figures).find(({ what }) => what === headlineFigure);
+  const headline =
+    visitors === undefined
+      ? []
+      : [
+          `**${Math.round(visitors.value).toLocaleString("en")} ${headlineFigure}**: each visitor sends what real browsers sent, and views a page every 20 seconds,`,
+          "for which a backend asks with the visitor's path, address and user agent. Found by raising the load step by step.",
+          "",
+        ];
   const about = [
+    ...headline,
     `${measuredOn(machine)}. Every ratio is to a server measured in the same run: the bare one is`,
     "uWebSockets.js with constant answers; Fastify + Redis folds and scores as verdictd does.",
   ].join("\n");

@@ -2,7 +2,7 @@
 import { curve } from "../load/latencies.js";
 import type { Measured } from "../measure.js";
 import type { ScenarioResult } from "../scenarios/scenario.js";
-import { type FigureRow, figureRows, raceRows } from "./figures.js";
+import { allFigures, type FigureRow, figureRows, raceRows, withUnit } from "./figures.js";
 
 export interface InProcessRow {
   readonly bench: string;
@@ -73,6 +73,24 @@ export function otherTable(results: readonly ScenarioResult[]): string {
     ["figure without a goal", "measured"],
     rows.map(({ figure, measured }) => [figure, measured]),
   );
+}
+
+/** How each figure stands to what it was: only those that both runs have; "" when there is none. */
+export function comparisonTable(before: readonly ScenarioResult[], now: readonly ScenarioResult[]): string {
+  const known = new Map(allFigures(before).map((figure) => [figure.what, figure]));
+  const rows = allFigures(now).flatMap(({ what, value, unit }) => {
+    const last = known.get(what);
+    return last === undefined
+      ? []
+      : [[what, withUnit(last.value, unit), withUnit(value, unit), change(last.value, value)]];
+  });
+  return table(["figure", "then", "now", "change"], rows);
+}
+
+function change(before: number, now: number): string {
+  if (before === 0) return "";
+  const percent = Math.round(100 * (now / before - 1));
+  return `${percent > 0 ? "+" : ""}${percent} %`;
 }
 
 /** Microseconds of the stages; "" when there is none. */

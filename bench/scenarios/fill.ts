@@ -226,10 +226,10 @@ async function figuresOf(
   const sessionBytes = bytesOfNew(fill);
   const figures = [
     atLeast(`ingest rate with ${many} stored sessions, to that with ${few}`, ingest, "×", 0.9),
-    atLeast(`verdict rate with ${many} stored sessions, to that with ${few}`, verdict, "×", 0.9),
+    atLeast(`verdict rate with ${many} stored sessions, to that with ${few}`, verdict, "×", 0.95),
     atMost("disk per session of 20 events", sessionBytes, "B", 1200),
     atMost("disk per session of 20 events, to the formula's", sessionBytes / diskBytesOfNew, "×", 1),
-    atMost(`start-up with ${many} sessions`, median(startsMs), "ms", 1000),
+    atMost(`start-up with ${many} sessions`, median(startsMs), "ms", 500),
   ];
   return [...figures, ...memoryFigures(first, last, beforeBytes)];
 }

@@ -12,6 +12,8 @@ import type { PeerOptions } from "./peer/peer.js";
 export interface Target {
   readonly name: string;
   readonly url: string;
+  /** Where verdictd's metrics are; absent for others. */
+  readonly adminUrl?: string;
   /** All whose CPU counts; empty for a server on another machine. */
   readonly pids: readonly number[];
   stop(): Promise<void>;
@@ -28,8 +30,12 @@ export function runCommand(dataDir: string, ...words: string[]): unknown {
 }
 
 /** `verdictd serve` on a store, ready when `/readyz` answers 200. Returns the milliseconds from start to ready as well. */
-export async function startVerdictd(dataDir: string, flags: readonly string[]): Promise<Target & { readyMs: number }> {
-  const port = await freePort();
+export async function startVerdictd(
+  dataDir: string,
+  flags: readonly string[],
+  nodeFlags: readonly string[] = [],
+): Promise<Target & { readyMs: number }> {
+  const [port, adminPort] = [await freePort(), await freePort()];
   const start = performance.now();
   const words = [
     "serve",
@@ -38,19 +44,28 @@ export async function startVerdictd(dataDir: string, flags: readonly string[]): 
     "--port",
     String(port),
     "--admin-port",
-    "0",
+    String(adminPort),
     "--log-level",
     "warn",
     "--no-agent-fetch",
     ...flags,
   ];
-  const child = spawn(process.execPath, [program, ...words], { stdio: ["ignore", "inherit", "inherit"] });
+  const child = spawn(process.execPath, [...nodeFlags, program, ...words], { stdio: ["ignore", "inherit", "inherit"] });
   endsWithUs(child);
   const url = `http://127.0.0.1:${port}`;
   while (!(await isReady(url))) {
     if (child.exitCode !== null) throw new Error(`verdictd ended with exit code ${child.exitCode}`);
   }
-  return { name: "verdictd", url, pids: [child.pid!], readyMs: performance.now() - start, stop: () => stopped(child) };
+  const readyMs = performance.now() - start;
+  const adminUrl = `http://127.0.0.1:${adminPort}`;
+  return { name: "verdictd", url, adminUrl, pids: [child.pid!], readyMs, stop: () => stopped(child) };
+}
+
+/** The sum of a counter's samples that have this label, of verdictd's metrics. */
+export async function counterOf({ adminUrl }: Target, name: string, label = ""): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  const lines = text.split("\n").filter((line) => line.startsWith(name) && line.includes(label));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -6,6 +6,7 @@ import t from "tap";
 import { figureRows } from "../../bench/report/figures.js";
 import { plots } from "../../bench/report/plots.js";
 import { readReport, reportFiles } from "../../bench/report/report.js";
+import { comparisonTable } from "../../bench/report/table.js";
 import { atLeast, atMost, type ScenarioResult } from "../../bench/scenarios/scenario.js";
 import { benchParts, resultsFolder } from "../../scripts/bench-docs.js";
 
@@ -39,15 +40,32 @@ t.test("no two figures have the same words", async (t) => {
   t.equal(new Set(names).size, names.length);
 });
 
+const result = (...figures: ScenarioResult["figures"]): ScenarioResult => ({
+  name: "x",
+  title: "x",
+  measured: [],
+  goals: {},
+  figures,
+  fill: [],
+});
+
+t.test("figures that two runs have are shown beside each other, with the change", async (t) => {
+  const [before, now] = [
+    result(atMost("a", 4, "ms", 5), atLeast("b", 2, "×", 1), { what: "gone", value: 1, unit: "" }),
+    result({ what: "new", value: 1, unit: "" }, atLeast("b", 1.5, "×", 1), atMost("a", 5, "ms", 5)),
+  ];
+  const rows = comparisonTable([before], [now]).split("\n").slice(2);
+  t.same(
+    rows.map((row) => row.split("|").map((cell) => cell.trim())).map(([, ...cells]) => cells.slice(0, 4)),
+    [
+      ["b", "2×", "1.50×", "-25 %"],
+      ["a", "4 ms", "5 ms", "+25 %"],
+    ],
+  );
+  t.equal(comparisonTable([result()], [now]), "");
+});
+
 t.test("a figure is reached at its goal and missed beyond it", async (t) => {
-  const result = (...figures: ScenarioResult["figures"]): ScenarioResult => ({
-    name: "x",
-    title: "x",
-    measured: [],
-    goals: {},
-    figures,
-    fill: [],
-  });
   const rows = figureRows([
     result(
       atMost("a", 5, "ms", 5),
