@@ -135,6 +135,9 @@ export const limits = {
   blockTalliesMax: 50_000,
   /** Blocks stored in one transaction, some 10 us each: between two the thread serves others. */
   blocksAtOnce: 250,
+  /** References kept of a recorded block, the latest; subjects whose further references find their block, as long as its verdict is cached. */
+  blockReferencesMax: 16,
+  blockSubjectsMax: 10_000,
   /** Recorded blocks of a project, the latest: about 50 MB, at most 200 MB. */
   blocksPerProjectMax: 100_000,
 

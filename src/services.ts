@@ -52,7 +52,7 @@ import { forwardAuthRoutes } from "./http/handlers/data-plane/forward-auth.js";
 import { ingestRoutes } from "./http/handlers/data-plane/ingest.js";
 import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
 import { requestVerdictRoute } from "./http/handlers/data-plane/request-verdict.js";
-import { verdictRoute } from "./http/handlers/data-plane/verdict.js";
+import { type OnBlocked, verdictRoute } from "./http/handlers/data-plane/verdict.js";
 import type { Trimming } from "./http/handlers/data-plane/verdict-body.js";
 import { type ConsoleFiles, consoleRoutes } from "./http/handlers/pages/console.js";
 import { demoRoutes } from "./http/handlers/pages/demo.js";
@@ -245,6 +245,10 @@ export function buildServices(
     },
     now,
   };
+  const onBlocked: OnBlocked = (projectId, token, ip, requestId) => {
+    const isKnown = token !== null && blocks.refer(projectId, sessionSubject(token), requestId);
+    if (!isKnown) blocks.refer(projectId, addressSubject(subscriberNetwork(ip ?? "")), requestId);
+  };
   const verdicts = new VerdictReader({
     ttlMs: config.verdictTtl * 1000,
     cacheBytesMax: bytesOfMib(config.verdictCacheMb),
@@ -273,13 +277,14 @@ export function buildServices(
       onFailure,
     }),
     ...challengeRoutes({ credentials, sessions, challenges, onFailure }),
-    verdictRoute({ credentials, verdicts, canonicalIp }),
+    verdictRoute({ credentials, verdicts, canonicalIp, onBlocked }),
     requestVerdictRoute({
       credentials,
       requestVerdicts,
       canonicalIp,
       onTrimmed,
       onTurn: () => reads.begin(),
+      onBlocked,
     }),
     loggedInRoute({ sessions, now }),
     ...forwardAuthRoutes({
@@ -287,6 +292,7 @@ export function buildServices(
       requestVerdicts,
       isTrusted: (socket) => trusted.has(socket),
       ja4Header: config.ja4Header,
+      onBlocked,
       onTrimmed,
       clientIp: (lastHop, xff) => clientIp(lastHop, xff, trusted),
       now,
@@ -308,7 +314,7 @@ export function buildServices(
       now,
     }),
     trailRoute({ sessions, trails }),
-    blockRoute({ blocks, flush: () => flushBlocks(true) }),
+    blockRoute({ blocks, work, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
     ruleTestRoute({ store, sessions, addresses, work, meter: meters.backtests, now }),
     verifiedBotsRoute(catalogues),

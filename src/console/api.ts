@@ -103,6 +103,8 @@ export class Api {
     this.#ask<TrailAnswer>("GET", `${of(project)}/sessions/${encodeURIComponent(token)}/trail`);
   blocks = (project: number, cursor: string | null) =>
     this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${pageQuery(cursor)}`);
+  blockOf = (project: number, reference: string) =>
+    this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${new URLSearchParams({ reference })}`);
   /** Counts from `from` until now. */
   stats = (project: number, from: Date, bucket: "hour" | "day") =>
     this.#ask<StatsAnswer>("GET", `${of(project)}/stats?${new URLSearchParams({ from: from.toISOString(), bucket })}`);

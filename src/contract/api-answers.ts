@@ -267,6 +267,8 @@ export interface BlockRow {
   ip: string | null;
   /** Blocks that it stands for: itself, and further ones of the same session, rule and minute. */
   count: number & tags.Type<"uint32"> & tags.Minimum<1>;
+  /** `X-Request-Id`s of answers that said so, as block pages show them: the latest 16. */
+  references: string[];
   created_at: IsoTime;
 }
 

@@ -83,6 +83,8 @@ export interface Block {
   createdAt: string;
   /** Blocks it stands for; absent in rows of older versions: 1. */
   count?: number;
+  /** Ids of answers that said so, as block pages show them, the latest last; absent: none is known. */
+  references?: string[];
   /** Address of a request without a session, as far as addresses are stored; absent: not known, or a session's. */
   ip?: string;
 }

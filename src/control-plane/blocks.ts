@@ -7,6 +7,7 @@ import type { Block } from "../contract/entities.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import type { Slices } from "../long-work.js";
 import { blockTalliesFrom, blockTallyBytes, blockTallyKey, blockTallyMinute, sessionKey } from "../store/keys.js";
 import { freshenOthers, sessionStoreOf } from "../store/session-stores.js";
 import { nextId, type Store, skipIds } from "../store/store.js";
@@ -48,6 +49,10 @@ interface Tally {
   further: number;
   /** Whether the store has all records of it: what comes is only counted. */
   isFull: boolean;
+  /** Answers that showed its last block and are not stored yet, at most `limits.blockReferencesMax`. */
+  references: string[];
+  /** The last record, once it is stored; 0: none is. */
+  lastId: number;
 }
 
 interface Waiting {
@@ -66,6 +71,8 @@ interface TallyOutcome {
   /** Blocks that only raise its count; how many of them the tally had counted. */
   further: number;
   taken: number;
+  /** References that the last record gets. */
+  readonly references: readonly string[];
   /** Blocks that were stored, by a record of their own or in its count. */
   stored: number;
 }
@@ -74,6 +81,10 @@ export class Blocks {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #tallies = new Map<string, Tally>();
+  /** The last tally of each of the latest subjects. */
+  readonly #latest = new Map<string, Tally>();
+  /** Those that have references to store. */
+  readonly #referred = new Set<Tally>();
   #waiting: Waiting[] = [];
   #writing: Promise<number> | null = null;
   #sweptMs = 0;
@@ -94,8 +105,10 @@ export class Blocks {
       if (this.#tallies.size >= limits.blockTalliesMax) return false;
       const key = blockTallyKey(minute, projectId, ruleId, subject.name);
       const { recordsMax } = subject;
-      tally = { key, projectId, sessionToken, recordsMax, waiting: 0, further: 0, isFull: false };
+      const counts = { waiting: 0, further: 0, isFull: false, references: [], lastId: 0 };
+      tally = { key, projectId, sessionToken, recordsMax, ...counts };
     }
+    this.#rememberLatest(`${projectId} ${subject.name}`, tally);
     if (tally.isFull || tally.waiting >= tally.recordsMax) {
       tally.further++;
       return true;
@@ -105,6 +118,22 @@ export class Blocks {
     this.#waiting.push({ block, tally });
     tally.waiting++;
     return true;
+  }
+
+  /** Notes that an answer of this id said that the subject is blocked: it finds the subject's last block. */
+  refer(projectId: number, subject: BlockSubject, reference: string): boolean {
+    const tally = this.#latest.get(`${projectId} ${subject.name}`);
+    if (tally === undefined) return false;
+    tally.references = [...tally.references, reference].slice(-limits.blockReferencesMax);
+    this.#referred.add(tally);
+    return true;
+  }
+
+  #rememberLatest(name: string, tally: Tally): void {
+    if (this.#latest.get(name) === tally) return;
+    this.#latest.delete(name);
+    this.#latest.set(name, tally);
+    if (this.#latest.size > limits.blockSubjectsMax) this.#latest.delete(this.#latest.keys().next().value!);
   }
 
   /**
@@ -117,7 +146,7 @@ export class Blocks {
     while (this.#writing !== null) await this.#writing.catch(() => 0);
     const nowMs = this.#now();
     const areCountsDue = isAll || nowMs - this.#sweptMs >= limits.blockCountsMs;
-    if (this.#waiting.length === 0 && !areCountsDue) return 0;
+    if (this.#waiting.length === 0 && this.#referred.size === 0 && !areCountsDue) return 0;
     this.#writing = this.#flush(areCountsDue, nowMs);
     try {
       return await this.#writing;
@@ -139,6 +168,9 @@ export class Blocks {
       this.#waiting = [...waiting.slice(from), ...this.#waiting];
       throw error;
     }
+    const referred = [...this.#referred].filter(({ waiting }) => waiting === 0);
+    for (let at = 0; at < referred.length; at += limits.blocksAtOnce)
+      stored += await this.#write([], referred.slice(at, at + limits.blocksAtOnce), false);
     if (this.#tallies.size > limits.blockTalliesMax / 2) this.#forget(nowMs);
     if (!areCountsDue) return stored;
     this.#sweptMs = nowMs;
@@ -149,8 +181,8 @@ export class Blocks {
     return stored;
   }
 
-  /** Stores these blocks and the further ones of these tallies. */
-  async #write(waiting: readonly Waiting[], counted: readonly Tally[]): Promise<number> {
+  /** Stores these blocks, and of these tallies what refers to their last block and, if wanted, the further ones. */
+  async #write(waiting: readonly Waiting[], others: readonly Tally[], areCounted = true): Promise<number> {
     const outcomes = new Map<Tally, TallyOutcome>();
     await this.#store.root.transaction(() => {
       outcomes.clear();
@@ -162,8 +194,9 @@ export class Blocks {
         return known;
       };
       for (const { block, tally } of waiting) this.#writeBlock(block, tally, outcomeOf(tally), ids);
-      for (const tally of counted) {
+      for (const tally of others) {
         const outcome = outcomeOf(tally);
+        if (!areCounted) continue;
         outcome.taken = tally.further;
         outcome.further += tally.further;
       }
@@ -179,6 +212,9 @@ export class Blocks {
     for (const [tally, outcome] of outcomes) {
       tally.isFull = outcome.records >= tally.recordsMax;
       tally.further -= outcome.taken;
+      tally.lastId = outcome.lastId;
+      tally.references = tally.references.filter((reference) => !outcome.references.includes(reference));
+      if (tally.references.length === 0) this.#referred.delete(tally);
       stored += outcome.stored;
     }
     return stored;
@@ -187,9 +223,11 @@ export class Blocks {
   #readTally(tally: Tally): TallyOutcome {
     const { projectId, sessionToken } = tally;
     const isGone = sessionToken !== null && !this.#isStored(projectId, sessionToken);
-    const { records, lastId } = unpackTally(this.#store.blockTallies.getBinary(tally.key));
+    const { records, lastId: stored } = unpackTally(this.#store.blockTallies.getBinary(tally.key));
+    // The tally goes with its minute; a cached verdict may be asked for longer.
+    const lastId = stored || tally.lastId;
     const last = lastId === 0 ? null : (this.#store.blocks.get([projectId, lastId]) ?? null);
-    return { isGone, records, lastId, last, further: 0, taken: 0, stored: 0 };
+    return { isGone, records, lastId, last, further: 0, taken: 0, references: tally.references, stored: 0 };
   }
 
   /** `ids`: the next id of each project that had a new record. */
@@ -210,14 +248,17 @@ export class Blocks {
   }
 
   #writeTally(tally: Tally, outcome: TallyOutcome): void {
-    const { isGone, records, lastId, last, further } = outcome;
+    const { isGone, records, lastId, last, further, references } = outcome;
     if (isGone) return;
     // The last record is gone when its project had more than `limits.blocksPerProjectMax` since.
-    if (further > 0 && last !== null) {
-      this.#store.blocks.putSync([tally.projectId, lastId], { ...last, count: (last.count ?? 1) + further });
+    if (last !== null && (further > 0 || references.length > 0)) {
+      const all = [...(last.references ?? []), ...references].slice(-limits.blockReferencesMax);
+      const count = (last.count ?? 1) + further;
+      const referred = all.length > 0 && { references: all };
+      this.#store.blocks.putSync([tally.projectId, lastId], { ...last, count, ...referred });
       outcome.stored += further;
     }
-    this.#store.blockTallies.putSync(tally.key, packTally(records, lastId));
+    if (outcome.stored > 0) this.#store.blockTallies.putSync(tally.key, packTally(records, lastId));
   }
 
   /** Keeps a project to `limits.blocksPerProjectMax` rows: ids are given in order, so that older ones lie before this one. */
@@ -247,6 +288,23 @@ export class Blocks {
   #isStored(projectId: number, sessionToken: string): boolean {
     const token = decodeSessionToken(sessionToken);
     return token !== null && sessionStoreOf(this.#store, token).sessions.doesExist(sessionKey(projectId, token));
+  }
+
+  /**
+   * The block that an answer of this id showed; null for none that is known. Looks through the project's blocks from the latest on, about 8 us
+   * each. Undefined when whoever asked has gone meanwhile.
+   */
+  async find(projectId: number, reference: string, slices: Slices): Promise<Block | null | undefined> {
+    let start = Number.POSITIVE_INFINITY;
+    for (;;) {
+      if (slices.isOver && !(await slices.next())) return undefined;
+      const range = { start: [projectId, start], end: [projectId, 0], reverse: true, exclusiveStart: true } as const;
+      const rows = [...this.#store.blocks.getRange({ ...range, limit: limits.blocksAtOnce } as never)];
+      const found = rows.find(({ value }) => value.references?.includes(reference));
+      if (found !== undefined) return found.value;
+      if (rows.length < limits.blocksAtOnce) return null;
+      start = rows.at(-1)!.value.id;
+    }
   }
 
   /** The project's blocks, the latest first, from the cursor on. `invalidPayload` for a cursor that is none. */

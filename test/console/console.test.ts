@@ -276,6 +276,11 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
   await page.getByText(rulePath(markupPath)!, { exact: true }).waitFor();
   await page.getByRole("searchbox").fill("/checkout/3");
   await desk.says("1 block found in all 6");
+  const told = await server.ask("GET", `/v1/sessions/${bots[2]}/verdict`, { token: tenant.privateKey });
+  await page.getByRole("searchbox").fill(String(told.headers.get("x-request-id")));
+  await desk.says("1 block with this reference");
+  await page.getByRole("link", { name: bots[2]! }).waitFor();
+  await page.getByRole("searchbox").fill("/checkout/3");
   await page.getByRole("link", { name: bots[3]! }).click();
   await desk.title("Session");
   await page.getByText(/Blocked by rule/).waitFor();

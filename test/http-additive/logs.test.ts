@@ -229,3 +229,51 @@ t.test(
 function detailOf(service: Service, { project, token: as }: Tenant, token: string) {
   return service.ask("GET", `/v1/projects/${project.id}/sessions/${token}`, { as });
 }
+
+t.test(
+  "the reference that a block page shows finds its block: computed, cached, by a proxy, without a session",
+  async (t) => {
+    const one = await service.tenant("references");
+    const at = `/v1/projects/${one.project.id}`;
+    const as = one.privateKey;
+    const rule = { name: "bots", expression: "score < 30", action: "block" };
+    await service.ask("POST", `${at}/rules`, { as: one.token, body: rule });
+    await service.ask("PUT", `${at}/request-scoring`, { as: one.token, body: { enabled: true } });
+    const session = await service.ingest(one, automatedBatch("referred"));
+    const other = await service.ingest(one, automatedBatch("another"));
+    const person = await service.ingest(one, batch("a-person"));
+    const idOf = async (method: string, path: string, rest: object = {}) => {
+      const { headers } = await service.ask(method, path, { as, ...rest });
+      return headers.get("x-request-id")!;
+    };
+    const read = (token: string) => idOf("GET", `/v1/sessions/${token}/verdict`);
+    const computed = await read(session);
+    const cached = [await read(session), await read(session)];
+    const elsewhere = await read(other);
+    const allowed = await read(person);
+    const request = { headers: [["user-agent", "curl/8"]], ip: "192.0.2.9" };
+    const judged = await idOf("POST", "/v1/verdict", { body: { request } });
+    const page = await service.ask("GET", "/v1/forward-auth", {
+      as,
+      headers: { accept: "text/html", "x-forwarded-uri": "/", "user-agent": "curl/8", "x-forwarded-for": "192.0.2.10" },
+    });
+    t.equal(page.status, 403);
+    const find = async (reference: string) =>
+      (await service.ask("GET", `${at}/blocks?reference=${reference}`, { as: one.token })).json;
+    const block = (await find(computed)).data[0];
+    t.match(block, { session_token: session, count: 1 });
+    t.same(block.references, [computed, ...cached]);
+    for (const reference of cached) t.same((await find(reference)).data, [block], "a cached answer's, too");
+    t.match((await find(elsewhere)).data, [{ session_token: other }]);
+    t.match((await find(judged)).data, [{ session_token: null, ip: "192.0.2.9", references: [judged] }]);
+    t.match((await find(page.headers.get("x-request-id")!)).data, [{ session_token: null }]);
+    for (const unknown of [allowed, "000000000000-0", ""]) {
+      t.same(await find(unknown), { data: [], meta: { next_cursor: null } }, `"${unknown}" is nobody's`);
+    }
+    const two = await service.tenant("strangers");
+    const foreign = await service.ask("GET", `/v1/projects/${two.project.id}/blocks?reference=${computed}`, {
+      as: two.token,
+    });
+    t.same(foreign.json.data, [], "another project's blocks stay its own");
+  },
+);

@@ -5,6 +5,7 @@ import type { ProjectPageProperties } from "../app.js";
 import { hashOf } from "../location.js";
 import { useLog } from "../log.js";
 import { BandBadge, Fault, Freshness, Loaded, PageTitle, Search, Table, Time } from "../parts.js";
+import { useResource } from "../resource.js";
 import { bandWords, count, plural } from "../words.js";
 
 /** Pages of 100 that one press of the button reads. */
@@ -18,13 +19,24 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
     [api, project],
   );
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = log.rows.filter((row) => words.every((word) => textOf(row).includes(word)));
+  const reference = referenceForm.test(search.trim()) ? search.trim() : null;
+  // Of a reference the server knows the block, however far back it is.
+  const referred = useResource(
+    async () => (reference === null ? [] : (await api.blockOf(project, reference)).data),
+    [api, project, reference],
+  );
+  const inLog = log.rows.filter((row) => words.every((word) => textOf(row).includes(word)));
+  const found = reference === null ? inLog : (referred.value ?? []);
   return (
     <>
       <PageTitle title="Blocks">
         <Freshness of={log.latest} />
       </PageTitle>
-      <Search label="Search path, reason, session, address, rule, detection" value={search} onInput={setSearch} />
+      <Search
+        label="Search path, reason, session, address, rule, detection, reference"
+        value={search}
+        onInput={setSearch}
+      />
       <Loaded from={log.latest}>
         {() => (
           <>
@@ -32,7 +44,11 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
               <span class="dim" role="status">
                 {words.length === 0
                   ? `${plural(log.rows.length, "block")} read${log.hasOlder ? ", there are more" : ""}`
-                  : `${plural(found.length, "block")} found in ${log.hasOlder ? "the latest " : "all "}${count(log.rows.length)}`}
+                  : reference !== null
+                    ? referred.value === undefined
+                      ? "Looking for the reference…"
+                      : `${plural(found.length, "block")} with this reference`
+                    : `${plural(found.length, "block")} found in ${log.hasOlder ? "the latest " : "all "}${count(log.rows.length)}`}
               </span>
               {log.hasOlder && (
                 <button type="button" aria-disabled={log.isReading} onClick={() => void log.readOlder(pagesAtOnce)}>
@@ -40,7 +56,7 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
                 </button>
               )}
             </p>
-            <Fault of={log.fault} />
+            <Fault of={log.fault ?? referred.fault} />
             <Table
               caption="Recorded blocks, the latest first"
               columns={columns}
@@ -49,7 +65,9 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
               empty={
                 words.length === 0
                   ? "Nothing was blocked. Only an active rule blocks."
-                  : "No block read so far has all these words."
+                  : reference !== null
+                    ? "No block is known by this reference."
+                    : "No block read so far has all these words."
               }
             />
           </>
@@ -58,6 +76,9 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
     </>
   );
 }
+
+/** As block pages show it: the id of the answer. */
+const referenceForm = /^[0-9a-f]{12}-[0-9a-z]+$/;
 
 function textOf(row: BlockRow): string {
   const { path, reason, session_token, ip, rule_id, detection_ids, verdict } = row;

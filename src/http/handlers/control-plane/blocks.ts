@@ -5,17 +5,19 @@ import type { Band } from "../../../contract/verdict.js";
 import type { Blocks } from "../../../control-plane/blocks.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import { json, refusal } from "../../reply.js";
+import type { LongWork } from "../../../long-work.js";
+import { json, refusal, unread } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 
 export interface BlockServices {
   readonly blocks: Blocks;
+  readonly work: LongWork;
   /** Stores what this thread has recorded but not stored yet. */
   readonly flush: () => Promise<void>;
 }
 
-export function blockRoute({ blocks, flush }: BlockServices): ProjectRoute {
+export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute {
   return {
     method: "get",
     path: "/v1/projects/:project/blocks",
@@ -29,15 +31,31 @@ export function blockRoute({ blocks, flush }: BlockServices): ProjectRoute {
         "One for a computed verdict that a rule made a block; none for cached answers or softened actions. After " +
         `${limits.blocksOfSessionMinuteMax} of one session and rule in a minute, further ones raise the \`count\` of the last. ` +
         "Blocks of requests without a session have `session_token` null and are one a rule, address and minute. " +
+        "`references` are the `X-Request-Id`s of the answers that said block, cached ones too, which block pages show; of many the latest. " +
         `A project keeps its latest ${limits.blocksPerProjectMax}; statistics count every block.`,
-      parameters: logParameters,
+      parameters: [
+        ...logParameters,
+        {
+          in: "query",
+          name: "reference",
+          description: "The reference that a block page shows: its block alone, if it is known",
+          schema: { type: "string" },
+        },
+      ],
       answers: { 200: "BlocksAnswer" },
       refusals: ["invalidPayload"],
     },
-    handle: async ({ project, query }) => {
+    handle: async ({ project, query, isAborted }) => {
       const asked = readLogQuery(query);
       if (asked instanceof Refusal) return refusal(asked);
       await flush();
+      const reference = query.get("reference");
+      if (reference !== null) {
+        const found = await blocks.find(project.id, reference, work.begin(isAborted));
+        if (found === undefined) return unread;
+        const data = found === null ? [] : [blockRow(found)];
+        return json(200, { data, meta: { next_cursor: null } } satisfies BlocksAnswer);
+      }
       const page = blocks.page(project.id, asked.limit, asked.cursor);
       if (page instanceof Refusal) return refusal(page);
       const answer: BlocksAnswer = { data: page.rows.map(blockRow), meta: { next_cursor: page.nextCursor } };
@@ -59,6 +77,7 @@ function blockRow(block: Block): BlockRow {
     path: block.path,
     ip: block.ip ?? null,
     count: block.count ?? 1,
+    references: block.references ?? [],
     created_at: block.createdAt,
   };
 }

@@ -26,6 +26,7 @@ import type { Reply } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 import { forwardedQuestion } from "./forwarded-request.js";
 import { goodMethod } from "./request-context.js";
+import type { OnBlocked } from "./verdict.js";
 import { type Trimming, untrimmed } from "./verdict-body.js";
 
 /** Why nobody was asked about; the value of `X-Verdict-Error`. */
@@ -45,6 +46,7 @@ export interface ForwardAuthServices {
   readonly now: () => number;
   /** Told that visitors are let in unseen: at most once in `forwardAuthWarnMs`. */
   readonly onLetIn: (reason: ForwardAuthError, cause: unknown, requestId: string) => void;
+  readonly onBlocked: OnBlocked;
 }
 
 /**
@@ -100,8 +102,13 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
       // Read once more where they count: most projects judge sessions alone.
       const lines = isJudged(holder.project) ? sentLines(req) : [];
       const question = questionOf(services, exchange, headers, lines, headerSets[path].names);
-      const reply = (answer: RequestAnswer): Reply =>
-        verdictReply(answer.text.verdict, holder, headers, question.request.context, exchange.requestId);
+      const reply = ({ text: { verdict } }: RequestAnswer): Reply => {
+        const { context } = question.request;
+        if (verdict.action === "block") {
+          services.onBlocked(holder.project.id, question.sessionToken, context.ip, exchange.requestId);
+        }
+        return verdictReply(verdict, holder, headers, context, exchange.requestId);
+      };
       const judged = services.requestVerdicts.judge(holder.project, question);
       return judged instanceof Promise ? judged.then(reply).catch(failed) : reply(judged);
     } catch (cause) {

@@ -16,6 +16,7 @@ import type { Exchange } from "../../exchange.js";
 import { type Reply, refusal } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 import { privateKeyOf } from "../../server.js";
+import type { OnBlocked } from "./verdict.js";
 import { decodeVerdictBody, type Trimming } from "./verdict-body.js";
 
 export interface RequestVerdictServices {
@@ -27,6 +28,7 @@ export interface RequestVerdictServices {
   readonly onTrimmed: (trimming: Trimming) => void;
   /** Call before anything is read for a request. */
   readonly onTurn: () => void;
+  readonly onBlocked: OnBlocked;
 }
 
 export function requestVerdictRoute(services: RequestVerdictServices): RawRoute {
@@ -77,8 +79,15 @@ function answer(services: RequestVerdictServices, exchange: Exchange, { project 
   }
   services.onTrimmed(question.trimming);
   const judged = services.requestVerdicts.judge(project, question);
-  if (judged instanceof Promise) void judged.then((each) => exchange.send(replyOf(each)));
-  else exchange.send(replyOf(judged));
+  const send = (judgement: RequestAnswer): void => {
+    const { sessionToken, request } = question;
+    if (judgement.text.verdict.action === "block") {
+      services.onBlocked(project.id, sessionToken, request.context.ip, exchange.requestId);
+    }
+    exchange.send(replyOf(judgement));
+  };
+  if (judged instanceof Promise) void judged.then(send);
+  else send(judged);
 }
 
 function replyOf(judged: RequestAnswer): Reply {

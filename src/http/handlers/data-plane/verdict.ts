@@ -21,7 +21,11 @@ export interface VerdictServices {
   readonly verdicts: VerdictReader;
   /** Canonical text of an address, or undefined for what is none. */
   readonly canonicalIp: (text: string) => string | undefined;
+  readonly onBlocked: OnBlocked;
 }
+
+/** Told which answer said block: its id is the reference that the visitor's page shows. */
+export type OnBlocked = (projectId: number, token: string | null, ip: string | undefined, requestId: string) => void;
 
 export function verdictRoute(services: VerdictServices): RawRoute {
   const headers = new ReadHeaders();
@@ -68,7 +72,10 @@ function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpReq
     exchange.send(refusal(refuse("noActiveSubscription", "the account has no active subscription")));
   } else {
     const context = requestContext(services, headers, req.getQuery() ?? "");
-    exchange.sendJsonText(services.verdicts.read(holder.project, req.getParameter(0) ?? "", context));
+    const token = req.getParameter(0) ?? "";
+    const { verdict, body } = services.verdicts.answer(holder.project, token, context);
+    if (verdict.action === "block") services.onBlocked(holder.project.id, token, context.ip, exchange.requestId);
+    exchange.sendJsonText(body);
   }
 }
 
