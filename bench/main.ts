@@ -21,7 +21,6 @@ import { raceScenarios } from "./scenarios/pairs.js";
 import type { BenchContext, Scenario, ScenarioResult } from "./scenarios/scenario.js";
 import { visitorsScenario } from "./scenarios/visitors.js";
 import { sdkCostScenario } from "./sdk/sdk-cost.js";
-import { storesScenario } from "./stores/scaling.js";
 
 /** In this order: the fill-up makes the sessions that the others read, the races the capacity that the fixed rates are shares of. */
 const scenarios: readonly Scenario[] = [
@@ -34,7 +33,6 @@ const scenarios: readonly Scenario[] = [
   sdkCostScenario,
   challengeIssueScenario,
   challengePassScenario,
-  storesScenario,
 ];
 /** Sessions that the scenarios need at least, when the fill-up is not run. */
 const sessionsMin = 20_000;

@@ -93,9 +93,6 @@ export const limits = {
   diskReserveBytes: 64 * KIB * KIB,
   diskLookMs: 100,
 
-  /** LMDB environments that sessions are split over: each costs a map, a file, and readers their slots. */
-  sessionStoresMax: 16,
-
   /**
    * How long a group's reads and writes of the cluster may take, and how long a master waits for its replicas, before batches are refused and
    * sent again; how often a group is done again because others wrote its sessions; how often a thread takes in paths of other nodes, and how
@@ -270,7 +267,7 @@ export const limits = {
   sessionQueryDaysMax: 400,
   /** Buckets of one `stats` answer: a month of hours, two years of days; 200 KiB. */
   statsBucketsMax: 750,
-  /** Hours of `stats` read from one environment before the clock is looked at: one to two milliseconds. */
+  /** Hours of `stats` read before the clock is looked at: one to two milliseconds. */
   statsHoursChunk: 240,
   /** Keys of sessions read before the clock is looked at, about 5 us each. */
   sessionKeysRead: 500,

@@ -68,7 +68,7 @@ export async function startServer(
   const store = openStore(config.dataDir);
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   const meters = new ThreadMeters(threads);
-  const writeCounts = newWriteCounts(store.sessionStores.length);
+  const writeCounts = newWriteCounts();
   const worker = parts.scoringWorker ?? pathToFileURL(assetPath("workers/scoring.js"));
   const pool = scoringPool(config, threads, meters.scoring, writeCounts, worker);
   const ownReadiness = (): Readiness => ({
@@ -167,7 +167,7 @@ function certificateOf({ tlsCert, tlsKey }: ServeConfig): CertificateFiles | nul
 
 function canRead(store: Store): boolean {
   try {
-    return store.sessionStores.every(({ meta }) => meta.get("schemaVersion") !== undefined);
+    return store.meta.get("schemaVersion") !== undefined;
   } catch {
     return false;
   }

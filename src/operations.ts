@@ -9,8 +9,8 @@ import type { Logger } from "./log.js";
 import type { RunningServer } from "./main.js";
 import { createExposition, type ProcessState, type ThreadBuffers } from "./metrics/exposition.js";
 import { freeBytesOf } from "./store/disk-room.js";
-import { rowsOf, usedBytes } from "./store/session-stores.js";
 import type { Store } from "./store/store.js";
+import { rowsOf, usedBytes } from "./store/store-size.js";
 import { programVersion } from "./version.js";
 
 export interface OperationsOptions {
@@ -94,8 +94,8 @@ function storedState(store: Store, dataDir: string) {
   return {
     storeBytes: usedBytes(store),
     diskFreeBytes: freeBytesOf(dataDir),
-    sessionsStored: rowsOf(store, "sessions"),
-    blocksStored: (store.blocks.getStats() as { entryCount: number }).entryCount,
+    sessionsStored: rowsOf(store.sessions),
+    blocksStored: rowsOf(store.blocks),
   };
 }
 

@@ -28,7 +28,7 @@ export function scoringPool(
     ipStorage: config.ipStorage,
     plans: defaultPlans,
     sessionsMax: config.sessionsMax,
-    sharesStores: config.scoringThreads > 1 || config.httpThreads > 1,
+    sharesStore: config.scoringThreads > 1 || config.httpThreads > 1,
     meters,
     writeCounts,
   };

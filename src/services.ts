@@ -59,7 +59,6 @@ import { demoRoutes } from "./http/handlers/pages/demo.js";
 import { docsRoutes } from "./http/handlers/pages/docs.js";
 import { healthRoutes, type Page, pageRoute } from "./http/handlers/pages/pages.js";
 import type { Route } from "./http/route.js";
-import { placeAtFront, placeOfBatch } from "./ingest/places.js";
 import { IngestQueue } from "./ingest/queue.js";
 import { storedAddress } from "./ingest/stored-address.js";
 import { subscriberNetwork } from "./ingest/subscriber-network.js";
@@ -133,10 +132,6 @@ export function buildServices(
     shedAboveBytes: bytesOfMib(config.queueMb),
     meter: meters,
     onFailure: (err) => log.error({ err }, "a batch's outcome could not be told"),
-    ...(store.sessionStores.length > 1 && {
-      placeOf: ({ body, identifies, idempotencyKey }) =>
-        identifies === "" ? placeAtFront(body, idempotencyKey, store) : placeOfBatch(identifies, idempotencyKey, store),
-    }),
   });
   const onFailure = (error: unknown, requestId: string): void => log.error({ err: error, requestId }, "request failed");
   const feed = new VerdictFeed();

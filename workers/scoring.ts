@@ -3,11 +3,9 @@ import { setPriority } from "node:os";
 import { move, workerData } from "piscina";
 import { Credentials } from "../src/auth/credentials.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
-import { commitToStores, elsewhereOf, type StoreCommit } from "../src/ingest/commit-stores.js";
 import { readFrame } from "../src/ingest/frame.js";
-import { LmdbPathReuseIndex, PathReuseTables } from "../src/ingest/lmdb-path-reuse-index.js";
+import { commitToLmdb } from "../src/ingest/lmdb-commit.js";
 import { LmdbUnitOfWork } from "../src/ingest/lmdb-unit-of-work.js";
-import { tokenPlaceOf } from "../src/ingest/places.js";
 import { encodeOutcomes } from "../src/ingest/task-answer.js";
 import { TokenMint } from "../src/ingest/token-mint.js";
 import { limits } from "../src/limits.js";
@@ -23,31 +21,19 @@ const {
   ipStorage,
   plans,
   sessionsMax,
-  sharesStores,
+  sharesStore,
   meters: buffer,
   writeCounts,
 } = workerData as ScoringWorkerData;
 const store = openStore(dataDir);
 const meters = new ScoringMeters(buffer);
-const credentials = new Credentials(store);
-const tables = new PathReuseTables();
-const parts = store.sessionStores.map(
-  (part): StoreCommit => ({
-    store: part,
-    unit: new LmdbUnitOfWork(part, new LmdbPathReuseIndex(part, tables)),
-    writer: new GroupWriter(part, durability, new WriteMarker(writeCounts, part.place)),
-    context: {
-      credentials,
-      plans,
-      ipStorage,
-      mint: new TokenMint(tokenPlaceOf(part)),
-      sessionsMax,
-      elsewhere: elsewhereOf(part),
-    },
-    readsAhead: sharesStores,
-    onFired: (detectionId: number) => meters.countDetection(detectionId),
-  }),
-);
+const commit = {
+  unit: new LmdbUnitOfWork(store),
+  writer: new GroupWriter(store, durability, new WriteMarker(writeCounts)),
+  context: { credentials: new Credentials(store), plans, ipStorage, mint: new TokenMint(), sessionsMax },
+  readsAhead: sharesStore,
+  onFired: (detectionId: number) => meters.countDetection(detectionId),
+};
 
 /** On a full machine a verdict must not wait for scoring. Elsewhere than on Linux the priority would be that of the whole process. */
 function giveWay(): void {
@@ -64,7 +50,7 @@ export type TaskAnswer = ReturnType<typeof move>;
 
 export function commitFrame(frame: Uint8Array<ArrayBuffer>): TaskAnswer {
   const startedMs = meters.now();
-  const outcomes = commitToStores(parts, readFrame(frame));
+  const outcomes = commitToLmdb(commit, readFrame(frame));
   meters.countTask(outcomes.length, meters.now() - startedMs);
   return move(encodeOutcomes(frame, outcomes));
 }

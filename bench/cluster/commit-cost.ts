@@ -22,7 +22,6 @@ import { Refusal } from "../../src/errors.js";
 import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
 import { FrameWriter, type IngestRequest, readFrame } from "../../src/ingest/frame.js";
 import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
-import { LmdbPathReuseIndex } from "../../src/ingest/lmdb-path-reuse-index.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
@@ -74,8 +73,8 @@ export async function measureCommitCost(options: CommitCostOptions): Promise<Com
       sessionsMax: 1e9,
     };
     const lmdb = {
-      unit: new LmdbUnitOfWork(store, new LmdbPathReuseIndex(store)),
-      writer: new GroupWriter(store, "process", new WriteMarker(newWriteCounts(1), 0)),
+      unit: new LmdbUnitOfWork(store),
+      writer: new GroupWriter(store, "process", new WriteMarker(newWriteCounts())),
       context: { ...context, mint: new TokenMint() },
       onFired: () => {},
     };

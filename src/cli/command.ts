@@ -35,8 +35,8 @@ export interface Command {
 export interface StoreCommand<R extends object = object> extends Command {
   /** Whether it makes a store where there is none; the others refuse, so that a mistyped folder is noticed. */
   readonly createsStore?: boolean;
-  /** Over how many environments a store that it makes splits sessions; one that is there and has another number is refused. */
-  sessionStores?(given: Given): number | undefined;
+  /** Throws a `UsageFailure` for flags that can't be; called before a store is made or opened. */
+  checkGiven?(given: Given): void;
   run(store: Store, given: Given): Promise<R>;
   /** What `--json` prints; default: the result. */
   json?(result: R): object;

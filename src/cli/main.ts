@@ -2,7 +2,6 @@
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
 import { openStore } from "../store/store.js";
 import { storeFileFault } from "../store/store-file.js";
-import { currentSchema } from "../store/upgrades.js";
 import { versionText } from "../version.js";
 import type { AnyCommand, Given, StoreCommand } from "./command.js";
 import { commands } from "./commands.js";
@@ -17,9 +16,10 @@ async function run(command: AnyCommand, given: Given): Promise<void> {
 }
 
 async function runOnStore(command: StoreCommand, given: Given, dataDir: string): Promise<void> {
+  command.checkGiven?.(given);
   const fault = storeFileFault(dataDir);
   if (fault !== null) throw new CommandFailure(fault);
-  const store = openStore(dataDir, currentSchema, command.sessionStores?.(given));
+  const store = openStore(dataDir);
   try {
     const result = await command.run(store, given);
     if (given["json"] === undefined) print(command.show?.(result) ?? keyLines(result));

@@ -14,8 +14,8 @@ export interface ScoringWorkerData {
   readonly plans: Plans;
   /** Sessions a project may have. */
   readonly sessionsMax: number;
-  /** Whether other threads write to the same environments: what can be done outside of a transaction is done before it then. */
-  readonly sharesStores: boolean;
+  /** Whether other threads write to the store: what can be done outside of a transaction is done before it then. */
+  readonly sharesStore: boolean;
   /** Where the threads of this pool count, see `metrics/scoring-meters.ts`. */
   readonly meters: SharedArrayBuffer;
   /** Where the thread marks that it is in a write transaction: `store/write-watch.ts`. */

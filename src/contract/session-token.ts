@@ -46,38 +46,29 @@ export function encodeSessionToken(bytes: Uint8Array): string {
   return tokenPrefix + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64url");
 }
 
-/** One of the environments that sessions are split over, by its number among `of`. */
-export interface TokenPlace {
-  readonly place: number;
-  readonly of: number;
-}
-
-const onlyPlace: TokenPlace = { place: 0, of: 1 };
-/** Where the token's 256th part of a second lies; its remainder says which environment holds the session. */
-const placeAt = 4;
+/** Where the token's shard stands: on one host it is the 256th part of the second. */
+const shardAt = 4;
 
 /**
  * A new token's bytes: the second, its 256th part, and 128 bits of `random`, which fills 16 bytes from a cryptographic source. The finer
- * time keeps sessions in the order they came in, so that the store appends them to full pages. Where sessions are split over several
- * environments, that time gives way to the nearest that leads to `place`: all 128 random bits stay.
+ * time keeps sessions in the order they came in, so that the store appends them to full pages. `shard` (0 to 255) stands in its place where
+ * sessions are spread over shards.
  */
 export function mintSessionToken(
   nowMs: number,
   random: (into: Uint8Array) => void,
-  { place, of }: TokenPlace = onlyPlace,
+  shard: number | null = null,
 ): Buffer {
   const bytes = Buffer.alloc(bytesOfToken);
   bytes.writeUInt32BE(Math.floor(nowMs / 1000) >>> 0, 0);
-  const part = Math.floor(((nowMs % 1000) * 256) / 1000);
-  const fitting = part - (part % of) + place;
-  bytes[placeAt] = fitting > 255 ? fitting - of : fitting;
-  random(bytes.subarray(placeAt + 1));
+  bytes[shardAt] = shard ?? Math.floor(((nowMs % 1000) * 256) / 1000);
+  random(bytes.subarray(shardAt + 1));
   return bytes;
 }
 
-/** When a token was minted, ms: to a 256th of a second, and under load up to a second after the contact it was minted for. */
+/** When a token was minted, ms: to a 256th of a second (a second where sessions are spread over shards), and under load up to a second after the contact it was minted for. */
 export function mintedAtMs(bytes: Buffer): number {
-  return 1000 * (bytes.readUInt32BE(0) + bytes[placeAt]! / 256);
+  return 1000 * (bytes.readUInt32BE(0) + bytes[shardAt]! / 256);
 }
 
 /** Not after any token minted at this time or later. */
@@ -85,7 +76,7 @@ export function earliestToken(atMs: number): Buffer {
   return mintSessionToken(atMs, () => {});
 }
 
-/** Number of the environment, of so many, that holds the session of the token whose bytes begin at `offset`. */
-export function placeOfToken(bytes: Uint8Array, of: number, offset = 0): number {
-  return bytes[offset + placeAt]! % of;
+/** The shard of the session of a token, 0 to 255. */
+export function shardOfToken(bytes: Uint8Array): number {
+  return bytes[shardAt]!;
 }

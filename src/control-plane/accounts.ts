@@ -5,7 +5,6 @@ import type { Account, AccountToken, Membership, Role, SubscriptionState, User }
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { monthOf } from "../store/keys.js";
-import { sumOver } from "../store/session-stores.js";
 import { changeControlPlane, nextId, type Store } from "../store/store.js";
 
 export interface NewAccount {
@@ -155,7 +154,7 @@ export class Accounts {
   /** Events accepted from the account in the calendar month (UTC) of `atMs`. */
   eventsInMonth(accountId: number, atMs: number): { readonly month: string; readonly events: number } {
     const month = monthOf(atMs);
-    return { month, events: sumOver(this.#store, ({ usage }) => usage.get([accountId, month]) ?? 0) };
+    return { month, events: this.#store.usage.get([accountId, month]) ?? 0 };
   }
 
   async revokeToken(id: number): Promise<AccountToken | Refusal> {

@@ -9,7 +9,6 @@ import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../long-work.js";
 import { blockTalliesFrom, blockTallyBytes, blockTallyKey, blockTallyMinute, sessionKey } from "../store/keys.js";
-import { freshenOthers, sessionStoreOf } from "../store/session-stores.js";
 import { nextId, type Store, skipIds } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
@@ -186,7 +185,6 @@ export class Blocks {
     const outcomes = new Map<Tally, TallyOutcome>();
     await this.#store.root.transaction(() => {
       outcomes.clear();
-      freshenOthers(this.#store.sessionStores[0]!);
       const ids = new Map<number, number>();
       const outcomeOf = (tally: Tally): TallyOutcome => {
         const known = outcomes.get(tally) ?? this.#readTally(tally);
@@ -287,7 +285,7 @@ export class Blocks {
 
   #isStored(projectId: number, sessionToken: string): boolean {
     const token = decodeSessionToken(sessionToken);
-    return token !== null && sessionStoreOf(this.#store, token).sessions.doesExist(sessionKey(projectId, token));
+    return token !== null && this.#store.sessions.doesExist(sessionKey(projectId, token));
   }
 
   /**

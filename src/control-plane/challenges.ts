@@ -11,7 +11,6 @@ import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
 import { decodeVerdictPart, withClearance } from "../store/session-record.js";
-import { sessionStoreOf } from "../store/session-stores.js";
 import { isSolved, rememberSolved } from "../store/solved-challenges.js";
 import type { Store } from "../store/store.js";
 import { bandOfSession } from "../verdict/bands.js";
@@ -92,24 +91,23 @@ export class Challenges {
     const id = decodeSessionToken(token);
     if (id === null) return goneSession;
     const key = sessionKey(project.id, id);
-    const part = sessionStoreOf(store, id);
     /** When the session passed before; 0: never. */
     let passedBeforeMs = 0;
     // Looked at before the store is held: one solution, sent again and again, costs a read each.
-    const outcome = isSolved(part, expiresAt * 1000, nonce)
+    const outcome = isSolved(store, expiresAt * 1000, nonce)
       ? "used"
-      : await part.root.childTransaction((): "gone" | "used" | "passed" => {
-          const bytes = part.sessions.getBinary(key);
+      : await store.root.childTransaction((): "gone" | "used" | "passed" => {
+          const bytes = store.sessions.getBinary(key);
           const verdict = bytes === undefined ? null : decodeVerdictPart(bytes);
           if (bytes === undefined || verdict === null) return "gone";
           passedBeforeMs = verdict.clearance?.atMs ?? 0;
-          if (!rememberSolved(part, expiresAt * 1000, nonce)) return "used";
+          if (!rememberSolved(store, expiresAt * 1000, nonce)) return "used";
           const clearance = {
             atMs: nowMs,
             band: bandOfSession(verdict, project.likelyBotThreshold),
             userAgentHash: userAgentHash(userAgent),
           };
-          part.sessions.putSync(key, withClearance(bytes, clearance)!);
+          store.sessions.putSync(key, withClearance(bytes, clearance)!);
           return "passed";
         });
     if (outcome === "gone") return goneSession;

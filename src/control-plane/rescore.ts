@@ -3,9 +3,8 @@ import { scoreSession } from "../engines/score-session.js";
 import { hasKnownLayout, unpackFeatures } from "../engines/session-features.js";
 import { limits } from "../limits.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
-import type { SessionStore } from "../store/session-store.js";
-import { rowsOf } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
+import { rowsOf } from "../store/store-size.js";
 
 export interface Rescored {
   /** Sessions looked at. */
@@ -25,21 +24,12 @@ export async function rescoreSessions(
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<Rescored> {
   const result = { sessions: 0, changed: 0, left: 0 };
-  const total = rowsOf(store, "sessions");
-  for (const part of store.sessionStores) await rescorePart(part, result, () => onProgress(result.sessions, total));
-  return result;
-}
-
-async function rescorePart(
-  store: SessionStore,
-  result: { sessions: number; changed: number; left: number },
-  onRows: () => void,
-): Promise<void> {
+  const total = rowsOf(store.sessions);
   let start: Buffer | undefined;
   for (;;) {
     const range = { limit: limits.sweepRowsMax, ...(start !== undefined && { start }) };
     const keys = [...store.sessions.getKeys(range)];
-    if (keys.length === 0) return;
+    if (keys.length === 0) return result;
     await store.root.transaction(() => {
       for (const key of keys) {
         const outcome = rescore(store, key);
@@ -48,13 +38,13 @@ async function rescorePart(
         if (outcome === "left") result.left++;
       }
     });
-    onRows();
+    onProgress(result.sessions, total);
     start = Buffer.concat([keys.at(-1)!, Buffer.alloc(1)]);
   }
 }
 
 /** Call inside a write transaction. */
-function rescore(store: SessionStore, key: Buffer): "changed" | "same" | "left" | "gone" {
+function rescore(store: Store, key: Buffer): "changed" | "same" | "left" | "gone" {
   const bytes = store.sessions.getBinary(key);
   if (bytes === undefined) return "gone";
   const record = decodeSession(bytes);

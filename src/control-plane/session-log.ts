@@ -9,8 +9,6 @@ import { limits } from "../limits.js";
 import type { Slices } from "../long-work.js";
 import { sessionKey, sessionRange, tokenBytes } from "../store/keys.js";
 import { decodeVerdictPart, firstSeenMs } from "../store/session-record.js";
-import type { SessionStore } from "../store/session-store.js";
-import { sessionStoreOf } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
@@ -59,35 +57,17 @@ export function isBeyond({ token }: LogPosition, fromMs: number): boolean {
 
 /** The session at a position; null when it has been erased meanwhile. */
 export function sessionAt(store: Store, projectId: number, { token }: LogPosition): StoredSession | null {
-  const { sessions } = sessionStoreOf(store, token);
-  const record = sessions.getBinaryFast(sessionKey(projectId, token)) as Buffer | undefined;
+  const record = store.sessions.getBinaryFast(sessionKey(projectId, token)) as Buffer | undefined;
   const part = record === undefined ? null : decodeVerdictPart(record);
   return part === null ? null : { token: encodeSessionToken(token), part };
 }
 
 /**
- * Positions of at most `count` sessions after `after` (null: of the latest), in the order of the log; about 5 us each, times the
- * environments that sessions are split over. A second is read whole, however busy it was. Null when whoever asked has gone meanwhile.
+ * Positions of at most `count` sessions after `after` (null: of the latest), in the order of the log; about 5 us each. A second is read
+ * whole, however busy it was. Null when whoever asked has gone meanwhile.
  */
 export async function latestSessions(
   store: Store,
-  projectId: number,
-  count: number,
-  after: LogPosition | null,
-  slices: Slices,
-): Promise<LogPosition[] | null> {
-  const found: LogPosition[][] = [];
-  for (const part of store.sessionStores) {
-    const latest = await latestIn(part, projectId, count, after, slices);
-    if (latest === null) return null;
-    found.push(latest);
-  }
-  if (found.length === 1) return found[0]!;
-  return found.flat().sort(latestFirst).slice(0, count);
-}
-
-async function latestIn(
-  store: SessionStore,
   projectId: number,
   count: number,
   after: LogPosition | null,
@@ -179,16 +159,8 @@ export async function sampleOfSessions(
     // The latest slice is open: a token may lie ahead of the contact that it was minted for.
     const isLatest = isUntilNow && slice === slices - 1;
     const end = isLatest ? sessionRange(projectId).end : sessionKey(projectId, earliestToken(firstSeenMs + sliceMs));
-    // Each slice begins with another environment, so that all come up where one has enough.
-    const parts = store.sessionStores;
-    for (let index = 0, left = ofSlice; index < parts.length && left > 0; index++) {
-      const { sessions } = parts[(slice + index) % parts.length]!;
-      const tokens = [...sessions.getKeys({ start, end, limit: left })].map((key) =>
-        Buffer.from(key.subarray(-tokenBytes)),
-      );
-      positions.push(...tokens.map((token) => ({ firstSeenMs, token })));
-      left -= tokens.length;
-    }
+    for (const key of store.sessions.getKeys({ start, end, limit: ofSlice }))
+      positions.push({ firstSeenMs, token: Buffer.from(key.subarray(-tokenBytes)) });
   }
   return positions.slice(0, count);
 }

@@ -13,7 +13,6 @@ import {
   loggedInAtMs,
   withLoggedInAt,
 } from "../store/session-record.js";
-import { sessionStoreOf, sessionStoreOfKey } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
 import { stateStamp } from "../verdict/verdict-reader.js";
 import type { LogPage } from "./cursor.js";
@@ -129,7 +128,7 @@ export class Sessions {
     const id = decodeSessionToken(token);
     if (id === null) return false;
     const key = sessionKey(projectId, id);
-    const { root, sessions } = sessionStoreOf(this.#store, id);
+    const { root, sessions } = this.#store;
     return root.childTransaction(() => {
       const bytes = sessions.getBinary(key);
       if (bytes === undefined) return false;
@@ -141,7 +140,6 @@ export class Sessions {
   /** The record's bytes: valid until the next read. */
   #read(projectId: number, token: string): Buffer | null {
     if (!writeSessionKey(this.#key, projectId, token)) return null;
-    const { sessions } = sessionStoreOfKey(this.#store, this.#key);
-    return (sessions.getBinaryFast(this.#key) as Buffer | undefined) ?? null;
+    return (this.#store.sessions.getBinaryFast(this.#key) as Buffer | undefined) ?? null;
   }
 }

@@ -71,11 +71,9 @@ export class Stats {
     for (let hour = first * hours; hour < beyond; hour += limits.statsHoursChunk) {
       const end = Math.min(beyond, hour + limits.statsHoursChunk);
       const range = { start: [projectId, hour] as [number, number], end: [projectId, end] as [number, number] };
-      for (const { traffic } of this.#store.sessionStores) {
-        if (slices.isOver && !(await slices.next())) return null;
-        for (const { key, value } of traffic.getRange(range)) {
-          add(buckets[Math.floor(key[1] / hours) - first]!, value);
-        }
+      if (slices.isOver && !(await slices.next())) return null;
+      for (const { key, value } of this.#store.traffic.getRange(range)) {
+        add(buckets[Math.floor(key[1] / hours) - first]!, value);
       }
     }
     return buckets;

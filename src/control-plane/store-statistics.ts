@@ -1,7 +1,7 @@
 /** Counts and sizes of a store. Reads LMDB's own counts, so it costs the same however much is stored. */
 import { monthOf } from "../store/keys.js";
-import { rowsOf, sumOver } from "../store/session-stores.js";
 import { type Store, schemaVersion } from "../store/store.js";
+import { rowsOf } from "../store/store-size.js";
 
 export interface StoreStatistics {
   readonly schemaVersion: number;
@@ -22,22 +22,18 @@ export function storeStatistics(store: Store, nowMs: number): StoreStatistics {
   const month = monthOf(nowMs);
   let eventsThisMonth = 0;
   for (const accountId of store.accounts.getKeys({})) {
-    eventsThisMonth += sumOver(store, ({ usage }) => usage.get([accountId, month]) ?? 0);
+    eventsThisMonth += store.usage.get([accountId, month]) ?? 0;
   }
   return {
     schemaVersion,
-    accounts: rows(store.accounts),
-    users: rows(store.users),
-    tokens: rows(store.tokens),
-    projects: rows(store.projects),
-    rules: rows(store.rules),
-    sessions: rowsOf(store, "sessions"),
-    blocks: rows(store.blocks),
+    accounts: rowsOf(store.accounts),
+    users: rowsOf(store.users),
+    tokens: rowsOf(store.tokens),
+    projects: rowsOf(store.projects),
+    rules: rowsOf(store.rules),
+    sessions: rowsOf(store.sessions),
+    blocks: rowsOf(store.blocks),
     month,
     eventsThisMonth,
   };
-}
-
-function rows(table: { getStats(): object }): number {
-  return (table.getStats() as { entryCount: number }).entryCount;
 }

@@ -6,17 +6,14 @@ import type { Trail } from "../contract/trail.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
 import { repeatsKey, sessionKey, tokenBytes } from "../store/keys.js";
 import { decodeSession } from "../store/session-record.js";
-import type { SessionStore } from "../store/session-store.js";
-import { sessionStoreOf } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
 
-/** Where the rows of a session lie. */
-export interface SessionPlace {
+/** What the rows of a session are found by. */
+export interface SessionKeys {
   readonly projectId: number;
   readonly token: Buffer;
+  /** `sessionKey`. */
   readonly key: Buffer;
-  /** The environment that holds them; recorded blocks are in the main one. */
-  readonly part: SessionStore;
 }
 
 export interface StoredSession {
@@ -36,35 +33,33 @@ export interface StoredSession {
 }
 
 /** The project that has a session of this token; null when none has. One look-up a project. */
-export function findSession(store: Store, token: string): SessionPlace | null {
+export function findSession(store: Store, token: string): SessionKeys | null {
   const bytes = decodeSessionToken(token);
   if (bytes === null) return null;
-  const part = sessionStoreOf(store, bytes);
   for (const projectId of store.projects.getKeys({})) {
     const key = sessionKey(projectId, bytes);
-    if (part.sessions.doesExist(key)) return { projectId, token: bytes, key, part };
+    if (store.sessions.doesExist(key)) return { projectId, token: bytes, key };
   }
   return null;
 }
 
 /** Null for an unknown token. Throws for a record that can't be decoded. */
 export function readStoredSession(store: Store, token: string): StoredSession | null {
-  const place = findSession(store, token);
-  const bytes = place?.part.sessions.getBinary(place.key);
-  if (place === null || bytes === undefined) return null;
+  const found = findSession(store, token);
+  const bytes = found === null ? undefined : store.sessions.getBinary(found.key);
+  if (found === null || bytes === undefined) return null;
   const record = decodeSession(bytes);
   if (record === null) throw new Error("the session's record can't be decoded: run `verdictd check`");
-  const { repeats, trails } = place.part;
-  const spilled = [0, 1].map((each) => repeats.getBinary(repeatsKey(place.key, each as 0 | 1))?.length ?? 0);
+  const spilled = [0, 1].map((each) => store.repeats.getBinary(repeatsKey(found.key, each as 0 | 1))?.length ?? 0);
   return {
-    projectId: place.projectId,
+    projectId: found.projectId,
     recordBytes: bytes.length,
     verdict: record.verdict,
     requestIds: (record.repeats.length + spilled[0]! + spilled[1]!) / 8,
     features: namedFeatures(record.features),
-    blocks: blocksOf(store, place.projectId, token),
-    idempotencyKeys: idempotencyRowsOf(place).length,
-    trail: trails.get(place.key) ?? null,
+    blocks: blocksOf(store, found.projectId, token),
+    idempotencyKeys: idempotencyRowsOf(store, found).length,
+    trail: store.trails.get(found.key) ?? null,
   };
 }
 
@@ -75,9 +70,9 @@ export function blocksOf(store: Store, projectId: number, token: string): Block[
 }
 
 /** Keys of the idempotency rows that resolve to a session. Walks the table: the rows of two days. */
-export function idempotencyRowsOf({ token, part }: SessionPlace): Buffer[] {
+export function idempotencyRowsOf({ idempotency }: Store, { token }: SessionKeys): Buffer[] {
   const keys: Buffer[] = [];
-  for (const { key, value } of part.idempotency.getRange({})) {
+  for (const { key, value } of idempotency.getRange({})) {
     if (token.equals(value.subarray(0, tokenBytes))) keys.push(Buffer.from(key));
   }
   return keys;

@@ -1,6 +1,6 @@
 /**
  * Keeps the trails of recent sessions, off the ingest path: an HTTP thread copies a bounded number of bodies a second, and once a
- * second folds those that were accepted into the store, in one transaction an environment. When batches come faster, it follows a share of the
+ * second folds those that were accepted into the store, in one transaction. When batches come faster, it follows a share of the
  * sessions, the same in every thread, rather than a bit of each. A crash loses the last second.
  */
 import type { Credentials } from "../auth/credentials.js";
@@ -12,8 +12,6 @@ import { storedRecordMismatch } from "../contract/validators.js";
 import { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey, sessionRange } from "../store/keys.js";
-import type { SessionStore } from "../store/session-store.js";
-import { freshenOthers, sessionStoreOf } from "../store/session-stores.js";
 import type { Store } from "../store/store.js";
 import { withEvents } from "./trail.js";
 
@@ -31,8 +29,6 @@ interface Accepted {
 interface Piece {
   readonly projectId: number;
   readonly key: Buffer;
-  /** Where the session is, and so its trail. */
-  readonly part: SessionStore;
   readonly events: readonly IngestEvent[];
   readonly atMs: number;
 }
@@ -86,30 +82,19 @@ export class Trails {
     const pieces = this.#accepted.map((each) => this.#pieceOf(each)).filter((piece) => piece !== null);
     this.#accepted = [];
     const projectIds = new Set(pieces.map((piece) => piece.projectId));
-    const [main, ...others] = store.sessionStores;
     if (pieces.length === 0) return;
-    for (const part of others) {
-      if (pieces.some((piece) => piece.part === part)) await part.root.transaction(() => putPieces(part, pieces));
-    }
-    let dropped: Dropped[] = [];
-    await main!.root.transaction(() => {
-      putPieces(main!, pieces);
-      freshenOthers(main!);
-      dropped = [...projectIds].flatMap((projectId) => this.#oldest(projectId));
-      dropFrom(main!, dropped);
+    await store.root.transaction(() => {
+      putPieces(store, pieces);
+      for (const projectId of projectIds) this.#dropOldest(projectId);
     });
-    for (const part of others) {
-      if (dropped.some((each) => each.part === part)) await part.root.transaction(() => dropFrom(part, dropped));
-    }
   }
 
   /** What an earlier start with another option has kept. */
   async #forgetAll(): Promise<void> {
     if (this.#hasForgotten) return;
     this.#hasForgotten = true;
-    for (const { trails } of this.#options.store.sessionStores) {
-      if (trails.getKeysCount({ limit: 1 }) > 0) await trails.clearAsync();
-    }
+    const { trails } = this.#options.store;
+    if (trails.getKeysCount({ limit: 1 }) > 0) await trails.clearAsync();
   }
 
   /** A session's trail; null when none is kept. */
@@ -132,49 +117,34 @@ export class Trails {
     const holder = this.#options.credentials.keyHolder("site", siteKey || String(batch["site_key"]));
     if (holder === null) return null;
     const projectId = holder.project.id;
-    const part = sessionStoreOf(this.#options.store, bytes);
-    return { projectId, key: sessionKey(projectId, bytes), part, events: batch["events"] as IngestEvent[], atMs };
+    return { projectId, key: sessionKey(projectId, bytes), events: batch["events"] as IngestEvent[], atMs };
   }
 
-  /** What is too much of a project's trails. */
-  #oldest(projectId: number): Dropped[] {
+  /** Drops what is too much of a project's trails. Call inside a write transaction. */
+  #dropOldest(projectId: number): void {
     const { store, sessionsMax } = this.#options;
-    const all = store.sessionStores.flatMap((part) =>
-      [...part.trails.getKeys(sessionRange(projectId))].map((key): Dropped => ({ part, key })),
-    );
-    // Keys lie in the order of first contact: of one environment they are in it already.
-    if (store.sessionStores.length > 1) all.sort((one, other) => one.key.compare(other.key));
-    return all.slice(0, Math.max(0, all.length - sessionsMax));
+    // In the order of first contact.
+    const all = [...store.trails.getKeys(sessionRange(projectId))];
+    for (const key of all.slice(0, Math.max(0, all.length - sessionsMax))) store.trails.removeSync(key);
   }
 }
 
-/** A trail that goes because later sessions have one. */
-interface Dropped {
-  readonly part: SessionStore;
-  readonly key: Buffer;
-}
-
-/** Call inside a write transaction of `part`; the pieces of other environments are left. */
-function putPieces(part: SessionStore, pieces: readonly Piece[]): void {
-  for (const { part: own, key, events, atMs } of pieces) {
+/** Call inside a write transaction. */
+function putPieces(store: Store, pieces: readonly Piece[]): void {
+  for (const { key, events, atMs } of pieces) {
     // A session that was erased since has no trail.
-    if (own !== part || !part.sessions.doesExist(key)) continue;
-    part.trails.putSync(key, withEvents(storedTrail(part, key), events, atMs));
+    if (store.sessions.doesExist(key)) store.trails.putSync(key, withEvents(storedTrail(store, key), events, atMs));
   }
-}
-
-function dropFrom(part: SessionStore, dropped: readonly Dropped[]): void {
-  for (const { part: own, key } of dropped) if (own === part) part.trails.removeSync(key);
 }
 
 /** A session's trail as it is stored; null when none is. */
 export function readTrail(store: Store, projectId: number, token: string): Trail | null {
   const bytes = decodeSessionToken(token);
-  return bytes === null ? null : storedTrail(sessionStoreOf(store, bytes), sessionKey(projectId, bytes));
+  return bytes === null ? null : storedTrail(store, sessionKey(projectId, bytes));
 }
 
 /** Null for a damaged one as well: earlier versions stored times that are no numbers. */
-function storedTrail({ trails }: SessionStore, key: Buffer): Trail | null {
+function storedTrail({ trails }: Store, key: Buffer): Trail | null {
   const trail = trails.get(key) ?? null;
   return trail === null || storedRecordMismatch("trail", trail) !== null ? null : trail;
 }

@@ -56,11 +56,6 @@ export interface Recorded extends IngestAnswer {
 
 export type IngestOutcome = Recorded | Refusal | ContactShed;
 
-/** A batch of no session in this environment, which has to be looked for, or minted, in another: `commit-stores.ts` sees to it. */
-export interface Elsewhere {
-  readonly place: number;
-}
-
 /** A session whose record a group has written. */
 export interface DirtySession {
   /** `sessionKey`. */
@@ -72,7 +67,7 @@ export interface DirtySession {
 /** What came of a group; it holds once the unit of work is committed. */
 export interface GroupResult {
   /** The answer to each batch, in order. */
-  readonly outcomes: readonly (IngestOutcome | Elsewhere)[];
+  readonly outcomes: readonly IngestOutcome[];
   /** In the order in which they were first written. */
   readonly dirty: readonly DirtySession[];
 }
@@ -101,8 +96,6 @@ export interface CommitContext {
   readonly sessionsMax: number;
   /** This thread's. A run that is thrown away costs it a few milliseconds of order among later tokens, nothing else. */
   readonly mint: TokenMint;
-  /** Where a first contact with this `Idempotency-Key` belongs, if not here. */
-  readonly elsewhere?: (idempotencyKey: string | null) => number | null;
 }
 
 interface Group {
@@ -149,7 +142,7 @@ export function commitBatches(
     dirty: [],
     usage: new UsageTally(unit, context.plans),
   };
-  const outcomes: (IngestOutcome | Elsewhere)[] = [];
+  const outcomes: IngestOutcome[] = [];
   for (let from = 0; from < requests.length; from += limits.batchesAtOnce) {
     const to = Math.min(from + limits.batchesAtOnce, requests.length);
     for (let index = from; index < to; index++) {
@@ -166,7 +159,7 @@ export function commitBatches(
   return { outcomes, dirty: group.dirty };
 }
 
-function takeBatch(group: Group, request: IngestRequest, body: ReadBody): IngestOutcome | Elsewhere {
+function takeBatch(group: Group, request: IngestRequest, body: ReadBody): IngestOutcome {
   // Whose session it is was settled by the batch that DNS was asked about; its key may have been rotated since.
   if (request.projectId !== undefined) return identify(group, request, request.projectId);
   const key = request.siteKey || siteKeyOf(body);
@@ -191,10 +184,10 @@ function recordBatch(
   batch: IngestBatch,
   idHashes: readonly number[],
   { project, account }: KeyHolder,
-): Recorded | ContactShed | Elsewhere {
+): Recorded | ContactShed {
   const { facts } = request;
   const session = findSession(group, project.id, batch.session_token) ?? takeFirstContact(group, project.id, request);
-  if ("isShed" in session || "place" in session) return session;
+  if ("isShed" in session) return session;
   const fresh = session.seenIds.dedupe(batch.events, idHashes);
   const isFirst = session.isNew && session.verdict.eventCount === 0;
   if (fresh.length > 0) {
@@ -301,22 +294,16 @@ function findSession(group: Group, projectId: number, token: string | null): Ope
 }
 
 /**
- * The session first minted for this `Idempotency-Key`, whose client never saw our answer and asks again, or a new one, if it belongs here and
- * its project has not all that it may.
+ * The session first minted for this `Idempotency-Key`, whose client never saw our answer and asks again, or a new one, if its
+ * project has not all that it may.
  */
-function takeFirstContact(
-  group: Group,
-  projectId: number,
-  request: IngestRequest,
-): OpenSession | ContactShed | Elsewhere {
+function takeFirstContact(group: Group, projectId: number, request: IngestRequest): OpenSession | ContactShed {
   const { unit, context } = group;
   const { nowMs } = request.facts;
   const hash = request.idempotencyKey === null ? null : hashIdempotencyKey(request.idempotencyKey);
   const minted = hash === null ? null : findIdempotent(unit, projectId, hash, nowMs);
   const known = minted === null ? null : findSession(group, projectId, encodeSessionToken(minted));
   if (known !== null) return known;
-  const place = context.elsewhere?.(request.idempotencyKey) ?? null;
-  if (place !== null) return { place };
   if (unit.sessionCount(projectId) >= context.sessionsMax) return { isShed: true };
   unit.addSession(projectId);
   const token = context.mint.mint(nowMs, hash === null ? null : unit.shardOf(hash));

@@ -1,15 +1,14 @@
-/** Commits groups of batches to one LMDB environment: a group is one write transaction. */
+/** Commits groups of batches to LMDB: a group is one write transaction. */
 import type { GroupWriter } from "../store/group-writer.js";
 import {
   BatchFault,
   type CommitContext,
   commitBatches,
-  type Elsewhere,
   faultyBatch,
   type GroupResult,
   type IngestOutcome,
 } from "./commit-batches.js";
-import type { ReadBody } from "./decode-batch.js";
+import { type ReadBody, readBody } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
 import type { LmdbUnitOfWork } from "./lmdb-unit-of-work.js";
 
@@ -17,6 +16,8 @@ export interface LmdbCommit {
   readonly unit: LmdbUnitOfWork;
   readonly writer: GroupWriter;
   readonly context: CommitContext;
+  /** Whether bodies are read before the transaction, for which others wait. Otherwise each is read when it is used, and is in the core's cache. */
+  readonly readsAhead?: boolean;
   /** Told of each detection that newly fired on a session, after the commit. */
   readonly onFired: (detectionId: number) => void;
 }
@@ -25,11 +26,8 @@ export interface LmdbCommit {
  * Commits the batches and answers each, in order. Throws when the store can't be written; nothing of the group is kept then. A
  * batch that breaks the scoring itself (a fault of ours) is answered `internal` and costs the others nothing.
  */
-export function commitToLmdb(
-  commit: LmdbCommit,
-  requests: readonly IngestRequest[],
-  bodies: readonly ReadBody[] | null = null,
-): readonly (IngestOutcome | Elsewhere)[] {
+export function commitToLmdb(commit: LmdbCommit, requests: readonly IngestRequest[]): readonly IngestOutcome[] {
+  const bodies = commit.readsAhead === true ? requests.map((request) => readBody(request.body)) : null;
   let result: GroupResult;
   try {
     result = inTransaction(commit, requests, bodies);
@@ -48,7 +46,6 @@ function inTransaction(
   bodies: readonly ReadBody[] | null,
 ): GroupResult {
   const work = (): GroupResult => {
-    unit.begin();
     const result = commitBatches(unit, context, requests, bodies);
     unit.save();
     return result;

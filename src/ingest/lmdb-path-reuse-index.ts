@@ -1,13 +1,12 @@
 /**
- * The path-reuse index in LMDB: which path hashes a project has seen, and from which session. A fixed number of slots a project, shared out among the
- * environments that its sessions lie in; the newest shingle of a slot wins. Bounded by construction (2 MB of store a busy project). Slots
- * are far apart in the store and a batch has a dozen of new ones, so a transaction writes them one behind the other into one row of a log;
- * when the log is long, it is taken into the buckets of slots all at once. Used inside the ingest transaction only; what other threads and
- * processes wrote is read at its start.
+ * The path-reuse index in LMDB: which path hashes a project has seen, and from which session. A fixed number of slots a project; the newest
+ * hash of a slot wins. Bounded by construction (2 MB of store a busy project). Slots are far apart in the store and a batch has a dozen of
+ * new ones, so a transaction writes them one behind the other into one row of a log; when the log is long, it is taken into the buckets of
+ * slots all at once. Used inside the ingest transaction only; what other threads and processes wrote is read at its start.
  */
 import { limits } from "../limits.js";
 import { replayBucketSlots, replayKeys } from "../store/keys.js";
-import type { SessionStore } from "../store/session-store.js";
+import type { SessionTables } from "../store/session-tables.js";
 import type { PathReuseIndex, PathRoom } from "./path-reuse-index.js";
 
 const entryBytes = 8;
@@ -17,18 +16,15 @@ const bucketWords = 2 * replayBucketSlots;
 const isRead = 1;
 const isChanged = 2;
 
-/** Slots of a project in one of so many environments, a power of two: all of them together remember as much as one would. */
-export function slotsIn(environments: number): number {
-  return limits.shingleSlotsMax >> Math.ceil(Math.log2(environments));
-}
+const slotCount = limits.shingleSlotsMax;
 
 function bucketOf(slot: number): number {
   return Math.floor(slot / replayBucketSlots);
 }
 
-/** What this thread holds of one project in one environment. All of it is in the store as well. */
+/** What this thread holds of one project. All of it is in the store as well. */
 class ProjectPaths {
-  readonly #store: SessionStore;
+  readonly #store: SessionTables;
   readonly #projectId: number;
   /** How often the log has been taken into the buckets, and how many rows it has had since: as the head row says. */
   #generation = 0;
@@ -44,19 +40,17 @@ class ProjectPaths {
   readonly #inLog: Uint8Array;
   /** `isRead` and `isChanged` of each bucket. */
   readonly #buckets: Uint8Array;
-  readonly #slotCount: number;
   #held = 0;
   /** New in this transaction, in order: hash and session; the first `#freshWords` count. */
   #fresh = new Uint32Array(1024);
   #freshWords = 0;
 
-  constructor(store: SessionStore, projectId: number) {
+  constructor(store: SessionTables, projectId: number) {
     this.#store = store;
     this.#projectId = projectId;
-    this.#slotCount = slotsIn(1 + store.others.length);
-    const buckets = Math.ceil(this.#slotCount / replayBucketSlots);
+    const buckets = Math.ceil(slotCount / replayBucketSlots);
     this.#slots = new Uint32Array(bucketWords * buckets);
-    this.#inLog = new Uint8Array(this.#slotCount / 8);
+    this.#inLog = new Uint8Array(slotCount / 8);
     this.#buckets = new Uint8Array(buckets);
   }
 
@@ -82,15 +76,11 @@ class ProjectPaths {
     }
   }
 
-  /** Notes one hash, unless it is held here or by `others`, or there is no room; returns the session that has shown it first. */
-  note(session: number, hash: number, others: readonly ProjectPaths[], room: PathRoom): number {
+  /** Notes one hash, unless it is held or there is no room; returns the session that has shown it first. */
+  note(session: number, hash: number, room: PathRoom): number {
     // The first session that showed it keeps it: a replay must not pass for the original.
     const owner = this.#ownerOf(hash);
     if (owner !== null) return owner;
-    for (const other of others) {
-      const ownerThere = other.#ownerOf(hash);
-      if (ownerThere !== null) return ownerThere;
-    }
     if (room.left <= 0) return session;
     room.left--;
     this.#set(hash, session);
@@ -106,13 +96,13 @@ class ProjectPaths {
    */
   touch(hashes: readonly number[]): number {
     let sum = 0;
-    for (const hash of hashes) sum ^= this.#slots[2 * (hash & (this.#slotCount - 1))]!;
+    for (const hash of hashes) sum ^= this.#slots[2 * (hash & (slotCount - 1))]!;
     return sum;
   }
 
   /** The session that has shown the hash first; null when it is not held here. */
   #ownerOf(hash: number): number | null {
-    const slot = hash & (this.#slotCount - 1);
+    const slot = hash & (slotCount - 1);
     const bucket = bucketOf(slot);
     if ((this.#buckets[bucket]! & isRead) === 0) this.#read(bucket);
     const heldHash = this.#slots[2 * slot]!;
@@ -123,7 +113,7 @@ class ProjectPaths {
   /** Writes what is new. Call at the end of the transaction. */
   save(): void {
     if (this.#freshWords === 0) return;
-    const isLong = this.#logged >= Math.min(limits.replayLogMax, this.#slotCount / 8);
+    const isLong = this.#logged >= Math.min(limits.replayLogMax, slotCount / 8);
     if (isLong || this.#rows >= limits.replayLogRowsMax) this.#fold();
     else this.#append();
     this.#freshWords = 0;
@@ -143,7 +133,7 @@ class ProjectPaths {
   }
 
   #set(hash: number, session: number): void {
-    const slot = hash & (this.#slotCount - 1);
+    const slot = hash & (slotCount - 1);
     const bucket = bucketOf(slot);
     const state = this.#buckets[bucket]!;
     if (state === 0) this.#held++;
@@ -162,7 +152,7 @@ class ProjectPaths {
     const stored = this.#store.replays.getBinaryFast(replayKeys.bucket(this.#projectId, bucket)) as Buffer | undefined;
     if (stored === undefined) return;
     const first = bucket * replayBucketSlots;
-    const slots = Math.min(replayBucketSlots, Math.floor(stored.length / entryBytes), this.#slotCount - first);
+    const slots = Math.min(replayBucketSlots, Math.floor(stored.length / entryBytes), slotCount - first);
     for (let index = 0; index < slots; index++) {
       const slot = first + index;
       if ((this.#inLog[slot >> 3]! & (1 << (slot & 7))) !== 0) continue;
@@ -204,97 +194,67 @@ class ProjectPaths {
   }
 }
 
-/** What a thread holds of all projects. Its memories of one store's environments share it, since each reads what the others wrote. */
-export class PathReuseTables {
-  /** By project and environment, the one used longest ago first. */
-  readonly #tables = new Map<string, ProjectPaths>();
-
-  /** What is held of a project in an environment, caught up with what others wrote. */
-  take(store: SessionStore, projectId: number): ProjectPaths {
-    const name = `${projectId}/${store.place}`;
-    const table = this.#tables.get(name) ?? new ProjectPaths(store, projectId);
-    this.#tables.delete(name);
-    this.#tables.set(name, table);
-    table.catchUp();
-    return table;
-  }
-
-  /** Keeps what is held within bounds. Call between transactions. */
-  makeRoom(environments: number): void {
-    let heldBytes = 0;
-    for (const table of this.#tables.values()) heldBytes += table.heldBytes;
-    for (const [name, table] of this.#tables) {
-      const isRoomy = this.#tables.size <= limits.replayProjectsMax * environments;
-      if (isRoomy && heldBytes <= limits.replayHeldBytesMax) return;
-      heldBytes -= table.heldBytes;
-      this.#tables.delete(name);
-    }
-  }
-
-  clear(): void {
-    this.#tables.clear();
-  }
-}
-
 const nobody: readonly number[] = [];
 
-/** A project in the transaction under way. */
-interface UsedProject {
-  readonly own: ProjectPaths;
-  /** What the project's sessions in other environments have shown: read only. */
-  readonly others: readonly ProjectPaths[];
-}
-
-/**
- * The index as one thread uses it in transactions of one environment. A project's sessions may lie in several: a path is looked
- * for in all and noted in that of its session. Two sessions that show it first at the same moment in two environments both pass for the first.
- */
+/** The index as one thread uses it in its transactions, one after another. */
 export class LmdbPathReuseIndex implements PathReuseIndex {
-  readonly #store: SessionStore;
-  readonly #tables: PathReuseTables;
+  readonly #store: SessionTables;
+  /** What is held of projects, the one used longest ago first. */
+  readonly #held = new Map<number, ProjectPaths>();
   /** The projects of the transaction under way. */
-  readonly #used = new Map<number, UsedProject>();
+  readonly #used = new Map<number, ProjectPaths>();
   #touched = 0;
 
-  constructor(store: SessionStore, tables = new PathReuseTables()) {
+  constructor(store: SessionTables) {
     this.#store = store;
-    this.#tables = tables;
   }
 
   note(projectId: number, session: number, hashes: readonly number[], room: PathRoom): number {
     if (hashes.length === 0) return 0;
-    const { own, others } = this.#used.get(projectId) ?? this.#use(projectId);
-    this.#touched ^= own.touch(hashes);
+    const project = this.#used.get(projectId) ?? this.#use(projectId);
+    this.#touched ^= project.touch(hashes);
     let matches = 0;
-    for (const hash of hashes) if (own.note(session, hash, others, room) !== session) matches++;
+    for (const hash of hashes) if (project.note(session, hash, room) !== session) matches++;
     return matches;
   }
 
   noteOwners(projectId: number, session: number, hashes: readonly number[], room: PathRoom): readonly number[] {
     if (hashes.length === 0) return nobody;
-    const { own, others } = this.#used.get(projectId) ?? this.#use(projectId);
-    return hashes.map((hash) => own.note(session, hash, others, room)).filter((owner) => owner !== session);
+    const project = this.#used.get(projectId) ?? this.#use(projectId);
+    return hashes.map((hash) => project.note(session, hash, room)).filter((owner) => owner !== session);
   }
 
   /** Writes what the transaction has noted. Call at its end, inside of it. */
   save(): void {
-    for (const { own } of this.#used.values()) own.save();
+    for (const project of this.#used.values()) project.save();
     this.#used.clear();
-    this.#tables.makeRoom(1 + this.#store.others.length);
+    this.#makeRoom();
   }
 
   /** Call when a transaction was undone: what is held in memory may never have been stored. */
   forget(): void {
     this.#used.clear();
-    this.#tables.clear();
+    this.#held.clear();
   }
 
-  #use(projectId: number): UsedProject {
-    const project = {
-      own: this.#tables.take(this.#store, projectId),
-      others: this.#store.others.map((store) => this.#tables.take(store, projectId)),
-    };
+  /** What is held of a project, caught up with what others wrote. */
+  #use(projectId: number): ProjectPaths {
+    const project = this.#held.get(projectId) ?? new ProjectPaths(this.#store, projectId);
+    this.#held.delete(projectId);
+    this.#held.set(projectId, project);
+    project.catchUp();
     this.#used.set(projectId, project);
     return project;
+  }
+
+  /** Keeps what is held within bounds. */
+  #makeRoom(): void {
+    let heldBytes = 0;
+    for (const project of this.#held.values()) heldBytes += project.heldBytes;
+    for (const [projectId, project] of this.#held) {
+      if (this.#held.size <= limits.replayProjectsMax && heldBytes <= limits.replayHeldBytesMax) return;
+      heldBytes -= project.heldBytes;
+      this.#held.delete(projectId);
+    }
   }
 }

@@ -1,13 +1,11 @@
 /**
- * The unit of work on LMDB: reads and writes the tables of one environment inside a write transaction that the caller holds. What many
+ * The unit of work on LMDB: reads and writes the store's tables inside a write transaction that the caller holds. What many
  * batches add to is summed up and written once, by `save`. One object serves a scoring thread for all its transactions, one after another.
  */
-import type { Traffic } from "../contract/entities.js";
 import { packCrossSessionCount, unpackCrossSessionCount } from "../store/cross-session-count.js";
 import { repeatsKey, sightingKey, writeSightingHour } from "../store/keys.js";
-import { countSessionsIn, SessionCount } from "../store/session-count.js";
-import type { SessionStore } from "../store/session-store.js";
-import { freshenOthers, sumOverOthers } from "../store/session-stores.js";
+import { SessionCount } from "../store/session-count.js";
+import type { SessionTables } from "../store/session-tables.js";
 import { LmdbPathReuseIndex } from "./lmdb-path-reuse-index.js";
 import { type CrossSessionKind, crossSessionKinds, type UnitOfWork } from "./unit-of-work.js";
 
@@ -15,7 +13,6 @@ interface UsageRow {
   readonly accountId: number;
   readonly month: string;
   readonly before: number;
-  readonly elsewhere: number;
   added: number;
 }
 
@@ -26,28 +23,18 @@ interface TrafficRow {
   sessions: number;
 }
 
-interface ProjectSessions {
-  readonly own: SessionCount;
-  readonly elsewhere: number;
-}
-
 export class LmdbUnitOfWork implements UnitOfWork {
   readonly paths: LmdbPathReuseIndex;
-  readonly #store: SessionStore;
+  readonly #store: SessionTables;
   readonly #usage = new Map<string, UsageRow>();
   readonly #traffic = new Map<string, TrafficRow>();
-  readonly #sessions = new Map<number, ProjectSessions>();
+  readonly #sessions = new Map<number, SessionCount>();
   #lastUsage: UsageRow | null = null;
   #lastTraffic: TrafficRow | null = null;
 
-  constructor(store: SessionStore, paths = new LmdbPathReuseIndex(store)) {
+  constructor(store: SessionTables) {
     this.#store = store;
-    this.paths = paths;
-  }
-
-  /** Call at the start of each transaction, inside of it. */
-  begin(): void {
-    freshenOthers(this.#store);
+    this.paths = new LmdbPathReuseIndex(store);
   }
 
   /** Writes the sums. Call at the end of the transaction, inside of it. */
@@ -57,7 +44,7 @@ export class LmdbUnitOfWork implements UnitOfWork {
     }
     for (const row of this.#traffic.values()) this.#saveTraffic(row);
     this.paths.save();
-    for (const { own } of this.#sessions.values()) own.save();
+    for (const count of this.#sessions.values()) count.save();
     this.#clear();
   }
 
@@ -100,14 +87,12 @@ export class LmdbUnitOfWork implements UnitOfWork {
     const key = sightingKey(hour, crossSessionKinds[kind], projectId, hash);
     const before = readCount(store, key);
     store.sightings.putSync(key, packCrossSessionCount(before + 1));
-    const elsewhere = sumOverOthers(store, (part) => readCount(part, key));
     writeSightingHour(key, hour - 1);
-    return before + 1 + elsewhere + readCount(store, key) + sumOverOthers(store, (part) => readCount(part, key));
+    return before + 1 + readCount(store, key);
   }
 
   eventsInMonth(accountId: number, month: string): number {
-    const { before, elsewhere } = this.#usageRow(accountId, month);
-    return before + elsewhere;
+    return this.#usageRow(accountId, month).before;
   }
 
   addTraffic(
@@ -125,12 +110,11 @@ export class LmdbUnitOfWork implements UnitOfWork {
   }
 
   sessionCount(projectId: number): number {
-    const { own, elsewhere } = this.#projectSessions(projectId);
-    return own.value + elsewhere;
+    return this.#sessionsOf(projectId).value;
   }
 
   addSession(projectId: number): void {
-    this.#projectSessions(projectId).own.add(1);
+    this.#sessionsOf(projectId).add(1);
   }
 
   shardOf(): null {
@@ -152,8 +136,7 @@ export class LmdbUnitOfWork implements UnitOfWork {
     let row = this.#usage.get(name);
     if (row === undefined) {
       const before = this.#store.usage.get([accountId, month]) ?? 0;
-      const elsewhere = sumOverOthers(this.#store, (part) => part.usage.get([accountId, month]) ?? 0);
-      row = { accountId, month, before, elsewhere, added: 0 };
+      row = { accountId, month, before, added: 0 };
       this.#usage.set(name, row);
     }
     this.#lastUsage = row;
@@ -176,29 +159,27 @@ export class LmdbUnitOfWork implements UnitOfWork {
   #saveTraffic({ projectId, hour, events, sessions }: TrafficRow): void {
     if (events === 0 && sessions === 0) return;
     const before = this.#store.traffic.get([projectId, hour]);
-    const after: Traffic = {
+    this.#store.traffic.putSync([projectId, hour], {
       verdicts: {},
       actions: {},
       // What HTTP threads have counted of the hour.
       ...before,
       events: (before?.events ?? 0) + events,
       sessions: (before?.sessions ?? 0) + sessions,
-    };
-    this.#store.traffic.putSync([projectId, hour], after);
+    });
   }
 
-  #projectSessions(projectId: number): ProjectSessions {
-    let counted = this.#sessions.get(projectId);
-    if (counted === undefined) {
-      const own = new SessionCount(this.#store, projectId);
-      counted = { own, elsewhere: sumOverOthers(this.#store, (part) => countSessionsIn(part, projectId)) };
-      this.#sessions.set(projectId, counted);
+  #sessionsOf(projectId: number): SessionCount {
+    let count = this.#sessions.get(projectId);
+    if (count === undefined) {
+      count = new SessionCount(this.#store, projectId);
+      this.#sessions.set(projectId, count);
     }
-    return counted;
+    return count;
   }
 }
 
-function readCount({ sightings }: SessionStore, key: Buffer): number {
+function readCount({ sightings }: SessionTables, key: Buffer): number {
   const bytes = sightings.getBinaryFast(key) as Buffer | undefined;
   return bytes === undefined ? 0 : (unpackCrossSessionCount(bytes) ?? 0);
 }

@@ -23,11 +23,6 @@ export interface QueueOptions {
   readonly meter: QueueMeter;
   /** Told what a `Settle` threw. */
   readonly onFailure: (error: unknown) => void;
-  /**
-   * Where sessions are split over several environments: the number of a batch's, as far as it is seen at once; null: anywhere. Batches
-   * of one make tasks of their own, so that threads need not wait for each other.
-   */
-  readonly placeOf?: (request: UnscoredRequest) => number | null;
 }
 
 /** What counts batches; must not throw. */
@@ -54,8 +49,6 @@ export interface QueueCounts {
 
 interface Task {
   readonly frame: FrameWriter;
-  /** The environment it is for; null: any. */
-  place: number | null;
   readonly settle: Settle[];
   /** When each batch arrived, ms. */
   readonly arrivedMs: number[];
@@ -113,7 +106,7 @@ export class IngestQueue {
       this.#sampled++;
       this.#options.meter.add("batchesSampled");
     }
-    const task = this.#openTask(request.body.length, this.#options.placeOf?.(request) ?? null);
+    const task = this.#openTask(request.body.length);
     task.frame.add(request, score);
     task.settle.push(settle);
     task.arrivedMs.push(this.#options.meter.now());
@@ -155,43 +148,32 @@ export class IngestQueue {
     return isStuck;
   }
 
-  #openTask(bytes: number, place: number | null): Task {
-    const last = this.#waiting.findLast((each) => place === null || each.place === null || each.place === place);
+  #openTask(bytes: number): Task {
+    const last = this.#waiting.at(-1);
     if (
       last !== undefined &&
       last.settle.length < limits.taskBatchesMax &&
       last.frame.byteLength + bytes <= limits.taskBytesMax
     ) {
-      last.place ??= place;
       return last;
     }
     const frame = new FrameWriter(this.#headerBlocks, this.#frameMemory);
-    const task: Task = { frame, place, settle: [], arrivedMs: [], bodyBytes: 0, ticks: 0 };
+    const task: Task = { frame, settle: [], arrivedMs: [], bodyBytes: 0, ticks: 0 };
     this.#waiting.push(task);
     return task;
   }
 
   #dispatch(): void {
     while (this.#tasks < this.#options.tasksMax) {
-      const task = this.#next();
+      const task = this.#waiting[0];
       const isAhead = this.#tasks >= this.#options.tasksMax / limits.tasksInFlightPerThread;
       if (task === undefined || (isAhead && task.settle.length < limits.taskBatchesAhead)) return;
-      this.#waiting.splice(this.#waiting.indexOf(task), 1);
+      this.#waiting.shift();
       this.#tasks++;
       this.#waitingBatches -= task.settle.length;
       this.#running.add(task);
       void this.#run(task);
     }
-  }
-
-  /** The first that waits, of those whose environment has the fewest tasks at the workers. */
-  #next(): Task | undefined {
-    if (this.#options.placeOf === undefined || this.#waiting.length < 2) return this.#waiting[0];
-    const running = new Map<number | null, number>();
-    for (const { place } of this.#running) running.set(place, (running.get(place) ?? 0) + 1);
-    let next = this.#waiting[0]!;
-    for (const task of this.#waiting) if ((running.get(task.place) ?? 0) < (running.get(next.place) ?? 0)) next = task;
-    return next;
   }
 
   async #run(task: Task): Promise<void> {

@@ -1,6 +1,6 @@
-/** Mints the session tokens of one scoring thread for one environment, so that the sessions of a transaction lie behind those of the one before. */
+/** Mints the session tokens of one scoring thread, so that the sessions of a group lie behind those of the one before. */
 import { randomFillSync } from "node:crypto";
-import { mintSessionToken, type TokenPlace } from "../contract/session-token.js";
+import { mintSessionToken } from "../contract/session-token.js";
 
 /** Randomness had from the system at once: for 256 tokens. */
 const poolBytes = 4096;
@@ -10,19 +10,13 @@ const stepMs = 4;
 const aheadMsMax = 1000;
 
 export class TokenMint {
-  readonly #place: TokenPlace | undefined;
   readonly #pool = new Uint8Array(poolBytes);
   #used = poolBytes;
   /** Where the tokens of this group begin, and the latest of them, ms. */
   #floorMs = 0;
   #newestMs = 0;
 
-  /** `place`: the environment that holds the sessions; absent: the only one. */
-  constructor(place?: TokenPlace) {
-    this.#place = place;
-  }
-
-  /** Call when a transaction begins: what it mints comes behind what the ones before have minted. */
+  /** Call when a group begins: what it mints comes behind what the ones before have minted. */
   startGroup(): void {
     this.#floorMs = this.#newestMs + stepMs;
   }
@@ -37,8 +31,7 @@ export class TokenMint {
     const atMs = aheadMs > 0 && aheadMs <= aheadMsMax ? this.#floorMs : nowMs;
     // The floor of a clock that was set back is out of reach, and forgotten with the first token after that.
     this.#newestMs = this.#newestMs - atMs > aheadMsMax ? atMs : Math.max(this.#newestMs, atMs);
-    const place = shard === null ? this.#place : { place: shard, of: 256 };
-    return mintSessionToken(atMs, (into) => this.#fill(into), place);
+    return mintSessionToken(atMs, (into) => this.#fill(into), shard);
   }
 
   /** No byte is handed out twice. */

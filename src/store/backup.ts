@@ -5,11 +5,10 @@
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { makeFolder } from "./folder.js";
 import type { Progress } from "./integrity.js";
-import type { SessionStore } from "./session-store.js";
-import { usedBytes, usedBytesOf } from "./session-stores.js";
 import { openStore, type Store } from "./store.js";
 import { StoreError } from "./store-error.js";
-import { sessionsFile, storeFile } from "./store-file.js";
+import { storeFile } from "./store-file.js";
+import { usedBytes } from "./store-size.js";
 
 export interface BackupResult {
   /** Bytes of the copy; free pages are left out. */
@@ -18,8 +17,7 @@ export interface BackupResult {
 
 /**
  * Copies the store into `targetDir`, which is made when it is missing and refused (`StoreError`) unless it is empty. The copy is
- * on the disk and was opened once when this resolves. Keeps the snapshot's pages from being reused while it runs. Where sessions are
- * split over several environments, each is copied as it is at one moment of its own, the main one last: what sessions name is in it.
+ * on the disk and was opened once when this resolves. Keeps the snapshot's pages from being reused while it runs.
  */
 export async function backupStore(
   store: Store,
@@ -27,33 +25,23 @@ export async function backupStore(
   onProgress: Progress = () => {},
 ): Promise<BackupResult> {
   mkdirEmpty(targetDir);
-  const parts = [...store.sessionStores].reverse();
-  const files = parts.map(({ place }) => (place === 0 ? storeFile(targetDir) : sessionsFile(targetDir, place)));
+  const file = storeFile(targetDir);
+  const partial = `${file}.partial`;
   const total = usedBytes(store);
-  let done = 0;
   try {
-    for (const [index, part] of parts.entries()) {
-      const before = done;
-      await copyPart(part, files[index]!, (bytes) => onProgress(Math.min(before + bytes, total - 1), total));
-      done += usedBytesOf(part);
-    }
+    await watched(store.root.backup(partial, true), partial, (bytes) => onProgress(Math.min(bytes, total - 1), total));
+    flush(partial);
+    renameSync(partial, file);
     flush(targetDir);
     await openStore(targetDir).close();
     onProgress(total, total);
   } catch (error) {
-    for (const file of files) for (const each of [file, `${file}.partial`]) rmSync(each, { force: true });
+    for (const each of [file, partial]) rmSync(each, { force: true });
     throw error;
   } finally {
-    for (const file of files) rmSync(`${file}-lock`, { force: true });
+    rmSync(`${file}-lock`, { force: true });
   }
-  return { bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) };
-}
-
-async function copyPart(part: SessionStore, file: string, onGrown: (bytes: number) => void): Promise<void> {
-  const partial = `${file}.partial`;
-  await watched(part.root.backup(partial, true), partial, onGrown);
-  flush(partial);
-  renameSync(partial, file);
+  return { bytes: statSync(file).size };
 }
 
 const lookEveryMs = 200;

@@ -16,8 +16,7 @@ import {
   solvedChallengeKey,
   writeSightingHour,
 } from "./keys.js";
-import { countSessions, countSessionsIn, SessionCount } from "./session-count.js";
-import type { SessionStore } from "./session-store.js";
+import { countSessions, SessionCount } from "./session-count.js";
 import { lastId, type Store } from "./store.js";
 
 export interface Retention {
@@ -48,17 +47,13 @@ export async function sweep(
   isStopping: () => boolean = () => false,
 ): Promise<Swept> {
   const swept = { sessions: 0, blocks: 0, idempotencyKeys: 0, sightings: 0, traffic: 0, solvedChallenges: 0 };
-  for (const part of store.sessionStores) {
-    swept.idempotencyKeys += await removeBelow(part, "idempotency", idempotencyFloor(nowMs), isStopping);
-    swept.sightings += await removeBelow(part, "sightings", sightingFloor(nowMs), isStopping);
-    swept.solvedChallenges += await removeBelow(part, "solvedChallenges", solvedChallengeKey(nowMs, ""), isStopping);
-  }
+  swept.idempotencyKeys = await removeBelow(store, "idempotency", idempotencyFloor(nowMs), isStopping);
+  swept.sightings = await removeBelow(store, "sightings", sightingFloor(nowMs), isStopping);
+  swept.solvedChallenges = await removeBelow(store, "solvedChallenges", solvedChallengeKey(nowMs, ""), isStopping);
   await removeBelow(store, "blockTallies", blockTallyFloor(nowMs), isStopping);
   for (const projectId of store.projects.getKeys({})) {
-    for (const part of store.sessionStores) {
-      swept.sessions += await sweepSessions(part, projectId, nowMs - retention.sessionMs, isStopping);
-      swept.traffic += await sweepTraffic(part, projectId, hourOf(nowMs - retention.trafficMs), isStopping);
-    }
+    swept.sessions += await sweepSessions(store, projectId, nowMs - retention.sessionMs, isStopping);
+    swept.traffic += await sweepTraffic(store, projectId, hourOf(nowMs - retention.trafficMs), isStopping);
     swept.sessions += await makeRoom(store, projectId, retention.sessionsMax, isStopping);
     swept.blocks += await sweepBlocks(store, projectId, nowMs - retention.blockMs, isStopping);
   }
@@ -104,7 +99,7 @@ async function removeBelow<Table extends string>(
 const lastSeenAt = 16;
 
 async function sweepSessions(
-  store: SessionStore,
+  store: Store,
   projectId: number,
   cutoffMs: number,
   isStopping: () => boolean,
@@ -135,7 +130,7 @@ async function sweepSessions(
 }
 
 /** Looks again inside the transaction: the visitor may have come back meanwhile. */
-function removeExpired(store: SessionStore, key: Buffer, cutoffMs: number): boolean {
+function removeExpired(store: Store, key: Buffer, cutoffMs: number): boolean {
   const bytes = store.sessions.getBinary(key);
   if (bytes === undefined || (bytes.length >= 24 && bytes.readDoubleLE(lastSeenAt) >= cutoffMs)) return false;
   removeSession(store, key);
@@ -144,7 +139,7 @@ function removeExpired(store: SessionStore, key: Buffer, cutoffMs: number): bool
 
 /**
  * Removes the sessions of the longest past first contact until a twentieth of `sessionsMax` is free, so that a flood of first contacts
- * does not keep new visitors out until its sessions expire. Each environment gives up its oldest, by its part of all of them.
+ * does not keep new visitors out until its sessions expire.
  */
 async function makeRoom(
   store: Store,
@@ -153,26 +148,10 @@ async function makeRoom(
   isStopping: () => boolean,
 ): Promise<number> {
   const aim = sessionsMax - Math.ceil(sessionsMax / 20);
-  const before = countSessions(store, projectId);
-  if (before <= aim) return 0;
-  let removed = 0;
-  for (const part of store.sessionStores) {
-    const left = Math.floor((aim * countSessionsIn(part, projectId)) / before);
-    removed += await keepLatest(part, projectId, left, isStopping);
-  }
-  return removed;
-}
-
-async function keepLatest(
-  store: SessionStore,
-  projectId: number,
-  count: number,
-  isStopping: () => boolean,
-): Promise<number> {
   const { start, end } = sessionRange(projectId);
   let removed = 0;
   for (;;) {
-    const tooMany = Math.min(countSessionsIn(store, projectId) - count, limits.sweepRowsMax);
+    const tooMany = Math.min(countSessions(store, projectId) - aim, limits.sweepRowsMax);
     if (tooMany <= 0 || isStopping()) return removed;
     const gone = await store.root.transaction(() => {
       const kept = new SessionCount(store, projectId);
@@ -187,13 +166,23 @@ async function keepLatest(
   }
 }
 
-/** Removes a session's record, its repeats and its trail. Call inside a write transaction, with the session's key. */
-export function removeSession(store: SessionStore, key: Buffer): void {
+/** Rows that went with a session. */
+export interface RemovedSession {
+  readonly sessions: number;
+  readonly repeats: number;
+  readonly trails: number;
+}
+
+/** Removes a session's record, the request ids it has seen, and its trail. Call inside a write transaction, with the session's key. */
+export function removeSession(store: Store, key: Buffer): RemovedSession {
   const session = key.subarray(0, sessionKeyBytes);
-  store.sessions.removeSync(session);
-  store.repeats.removeSync(repeatsKey(session, 0));
-  store.repeats.removeSync(repeatsKey(session, 1));
-  store.trails.removeSync(session);
+  return {
+    sessions: Number(store.sessions.removeSync(session)),
+    repeats:
+      Number(store.repeats.removeSync(repeatsKey(session, 0))) +
+      Number(store.repeats.removeSync(repeatsKey(session, 1))),
+    trails: Number(store.trails.removeSync(session)),
+  };
 }
 
 async function sweepBlocks(
@@ -217,12 +206,7 @@ async function sweepBlocks(
   }
 }
 
-async function sweepTraffic(
-  store: SessionStore,
-  projectId: number,
-  hour: number,
-  isStopping: () => boolean,
-): Promise<number> {
+async function sweepTraffic(store: Store, projectId: number, hour: number, isStopping: () => boolean): Promise<number> {
   const keys = [...store.traffic.getKeys({ start: [projectId, 0], end: [projectId, Math.max(0, hour)] })];
   if (keys.length === 0 || isStopping()) return 0;
   await store.root.transaction(() => {

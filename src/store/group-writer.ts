@@ -1,20 +1,20 @@
 /**
- * The write transactions of scoring workers in one environment. What a commit waits for is what an acknowledged batch survives. With `power-loss` nobody
+ * The write transactions of scoring workers. What a commit waits for is what an acknowledged batch survives. With `power-loss` nobody
  * sees a commit before it is on the disk. With `process` all see it at once and its flush, which lets others write meanwhile, ends
  * before `write` returns: lmdb-js has no safe commit that does not flush. So no flush of ours is needed, and none may be: a thread
  * that ends during one takes the process with it (SIGSEGV in lmdb-js).
  */
 import type { Durability } from "../contract/scoring-worker.js";
 import { visibleBeforeFlush } from "./environment.js";
-import type { SessionStore } from "./session-store.js";
+import type { SessionTables } from "./session-tables.js";
 import type { WriteMarker } from "./write-watch.js";
 
 export class GroupWriter {
-  readonly #store: SessionStore;
+  readonly #store: SessionTables;
   readonly #durability: Durability;
   readonly #marker: WriteMarker;
 
-  constructor(store: SessionStore, durability: Durability, marker: WriteMarker) {
+  constructor(store: SessionTables, durability: Durability, marker: WriteMarker) {
     this.#store = store;
     this.#durability = durability;
     this.#marker = marker;

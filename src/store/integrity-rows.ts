@@ -2,7 +2,6 @@
  * What holds of a row of each table: its record is of its kind and its references lead somewhere and back. Called by the walk in
  * `integrity.ts`; a table without an entry here is only read through.
  */
-import { placeOfToken } from "../contract/session-token.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import { unpackCrossSessionCount } from "./cross-session-count.js";
 import type { TableName, Walk } from "./integrity.js";
@@ -118,7 +117,6 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
     if (key.length !== sessionKeyBytes) return "key has another length";
     const session = decodeSession(value);
     if (session === null) return "record can't be decoded";
-    if (placeOfToken(key.subarray(4), walk.partCount) !== walk.place) return "lies elsewhere than its token says";
     const projectId = key.readUInt32BE(0);
     walk.countSession(projectId, session.verdict.firstSeenMs, session.verdict.eventCount);
     return walk.missing("projects", projectId) ?? walk.checks.features(session.features);
@@ -127,10 +125,8 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
     if (key.length !== sessionKeyBytes + 1 || value.length % 8 !== 0) return "is no list of hashes";
     return walk.get("sessions", Buffer.from(key.subarray(0, sessionKeyBytes))) === undefined ? "has no session" : null;
   },
-  idempotency: (walk, value: Buffer, key: Buffer) => {
-    if (key.length !== idempotencyKeyBytes || value.length !== tokenBytes) return "has another length";
-    return placeOfToken(value, walk.partCount) === walk.place ? null : "names a session that lies elsewhere";
-  },
+  idempotency: (_, value: Buffer, key: Buffer) =>
+    key.length === idempotencyKeyBytes && value.length === tokenBytes ? null : "has another length",
   replays: (_, value: Buffer, key: Buffer) => {
     const isWhole = key[4] === 0 ? value.length === 8 * replayBucketSlots : value.length > 0 && value.length % 8 === 0;
     return isWhole ? null : "has another length";

@@ -1,14 +1,14 @@
 /**
  * Walks every row of every table and says what is wrong: rows that can't be decoded, references that lead nowhere, counters
- * that can't be. Reads one snapshot of each environment, so changes made meanwhile by a server are no faults. It repairs nothing.
+ * that can't be. Reads one snapshot, so changes made meanwhile by a server are no faults. It repairs nothing.
  */
 import type { Transaction } from "lmdb";
 import { limits } from "../limits.js";
 import { rowChecks } from "./integrity-rows.js";
-import { monthOf, type SignedAgentKey, sessionTableNames, tableNames } from "./keys.js";
+import { hourMs, monthOf, type SignedAgentKey, tableNames } from "./keys.js";
 import { sessionCountKey } from "./session-count.js";
-import type { SessionStore } from "./session-store.js";
 import type { Store } from "./store.js";
+import { rowsOf } from "./store-size.js";
 
 /** One thing that is wrong. */
 export interface IntegrityFault {
@@ -54,46 +54,30 @@ export type Progress = (done: number, total: number) => void;
 /** Rows between two reports of progress: some milliseconds. */
 const rowsPerReport = 2000;
 
-const inEveryPart: readonly TableName[] = sessionTableNames;
+const tables = Object.keys(tableNames) as TableName[];
 
-/** Tables of an environment, in the order of `tableNames`. */
-function tablesOf({ place }: SessionStore): readonly TableName[] {
-  const all = Object.keys(tableNames) as TableName[];
-  return place === 0 ? all : all.filter((table) => inEveryPart.includes(table));
+function tableOf(store: Store, table: TableName): AnyTable {
+  return store[table] as unknown as AnyTable;
 }
 
-function entryCount(part: SessionStore, table: TableName): number {
-  return (tableOf(part, table).getStats() as { entryCount: number }).entryCount;
-}
-
-/** `table` has to be one of `tablesOf(part)`. */
-function tableOf(part: SessionStore, table: TableName): AnyTable {
-  return (part as unknown as Record<TableName, AnyTable>)[table];
-}
-
-/**
- * Checks the store. Holds one snapshot of each environment and the thread for its time: about 5 µs a session. The main one's is the
- * latest: whatever the others name is in it.
- */
+/** Checks the store. Holds a snapshot and the thread for its time: about 5 µs a session. */
 export function checkIntegrity(
   store: Store,
   checks: IntegrityChecks,
   onProgress: Progress = () => {},
 ): IntegrityReport {
-  const parts = [...store.sessionStores].reverse().map((part): Part => {
-    part.root.resetReadTxn();
-    return { store: part, transaction: part.root.useReadTransaction(), sums: newSums() };
-  });
+  store.root.resetReadTxn();
+  const transaction = store.root.useReadTransaction();
   try {
     // Rows may come and go until the snapshot; a bar takes no harm from that.
-    const rows = parts.flatMap(({ store: part }) => tablesOf(part).map((table) => entryCount(part, table)));
-    const total = rows.reduce((sum, count) => sum + count, 0);
-    const walk = new Walk(parts, checks, (done) => onProgress(done, total));
-    for (const part of parts.reverse()) walk.part(part);
+    const total = tables.reduce((sum, table) => sum + rowsOf(tableOf(store, table)), 0);
+    const walk = new Walk(store, transaction, checks, (done) => onProgress(done, total));
+    for (const table of tables) walk.table(table);
+    walk.counters();
     onProgress(total, total);
     return walk.report();
   } finally {
-    for (const { transaction } of parts) transaction.done();
+    transaction.done();
   }
 }
 
@@ -102,72 +86,36 @@ interface TrafficSum {
   events: number;
 }
 
-/** What counters are held against. A batch and all that counts it are in one environment, so each has sums of its own. */
-interface Sums {
-  /** Events by "account/month". */
-  readonly usage: Map<string, number>;
-  readonly traffic: Map<number, TrafficSum>;
-  readonly trafficOfMonth: Map<string, number>;
-  readonly sessions: Map<number, number>;
-  /** Events of a project's sessions that began in the hours that traffic is kept of. */
-  readonly sessionEvents: Map<number, number>;
-}
-
-function newSums(): Sums {
-  return {
-    usage: new Map(),
-    traffic: new Map(),
-    trafficOfMonth: new Map(),
-    sessions: new Map(),
-    sessionEvents: new Map(),
-  };
-}
-
-/** An environment, its snapshot, and what was found in it. */
-interface Part {
-  readonly store: SessionStore;
-  readonly transaction: Transaction;
-  readonly sums: Sums;
-}
-
-/** One walk over a store: reads its snapshots, gathers faults and the sums that counters are held against. */
+/** One walk over a store: reads a snapshot, gathers faults and the sums that counters are held against. */
 export class Walk {
   readonly checks: IntegrityChecks;
-  /** How many environments the sessions are split over. */
-  readonly partCount: number;
-  readonly #main: Part;
-  /** The environment whose rows are being read. */
-  #part: Part;
+  readonly #store: Store;
+  readonly #transaction: Transaction;
   readonly #rows: Record<string, number> = {};
   readonly #faults: IntegrityFault[] = [];
   readonly #onRows: (done: number) => void;
+  /** Events by "account/month". */
+  readonly #usage = new Map<string, number>();
+  readonly #traffic = new Map<number, TrafficSum>();
+  readonly #trafficOfMonth = new Map<string, number>();
+  readonly #sessions = new Map<number, number>();
+  /** Events of a project's sessions that began in the hours that traffic is kept of. */
+  readonly #sessionEvents = new Map<number, number>();
   #read = 0;
   #faultCount = 0;
 
-  constructor(parts: readonly Part[], checks: IntegrityChecks, onRows: (done: number) => void) {
-    this.#onRows = onRows;
-    this.partCount = parts.length;
-    this.#main = this.#part = parts.find(({ store }) => store.place === 0)!;
+  constructor(store: Store, transaction: Transaction, checks: IntegrityChecks, onRows: (done: number) => void) {
+    this.#store = store;
+    this.#transaction = transaction;
     this.checks = checks;
-  }
-
-  /** Number of the environment whose rows are being read. */
-  get place(): number {
-    return this.#part.store.place;
-  }
-
-  /** Reads every row of an environment, then holds its counters against each other. */
-  part(part: Part): void {
-    this.#part = part;
-    for (const table of tablesOf(part.store)) this.table(table);
-    this.counters();
+    this.#onRows = onRows;
   }
 
   /** Reads every row of a table through its check. */
   table(table: TableName): void {
     const check = rowChecks[table] as ((walk: Walk, value: unknown, key: unknown) => string | null) | undefined;
     let rows = 0;
-    for (const key of tableOf(this.#part.store, table).getKeys({ transaction: this.#part.transaction })) {
+    for (const key of tableOf(this.#store, table).getKeys({ transaction: this.#transaction })) {
       rows++;
       if (++this.#read % rowsPerReport === 0) this.#onRows(this.#read);
       try {
@@ -177,13 +125,11 @@ export class Walk {
         this.#fault(table, key, `can't be read: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
-    this.#rows[tableNames[table]] = (this.#rows[tableNames[table]] ?? 0) + rows;
+    this.#rows[tableNames[table]] = rows;
   }
 
-  /** A row of this environment; of a table that only the main one has, there. */
   get(table: TableName, key: Key): unknown {
-    const { store, transaction } = inEveryPart.includes(table) ? this.#part : this.#main;
-    return tableOf(store, table).get(key, { transaction });
+    return tableOf(this.#store, table).get(key, { transaction: this.#transaction });
   }
 
   /** A field of the record at `key`; undefined when there is none. */
@@ -197,43 +143,39 @@ export class Walk {
   }
 
   countUsage(accountId: number, month: string, events: number): void {
-    this.#part.sums.usage.set(`${accountId}/${month}`, events);
+    this.#usage.set(`${accountId}/${month}`, events);
   }
 
   countTraffic(projectId: number, hour: number, events: number): void {
-    const { traffic, trafficOfMonth } = this.#part.sums;
-    const sum = traffic.get(projectId) ?? { fromHour: hour, events: 0 };
-    traffic.set(projectId, { fromHour: Math.min(sum.fromHour, hour), events: sum.events + events });
-    const month = `${String(this.field("projects", projectId, "accountId"))}/${monthOf(hour * 3_600_000)}`;
-    trafficOfMonth.set(month, (trafficOfMonth.get(month) ?? 0) + events);
+    const sum = this.#traffic.get(projectId) ?? { fromHour: hour, events: 0 };
+    this.#traffic.set(projectId, { fromHour: Math.min(sum.fromHour, hour), events: sum.events + events });
+    const month = `${String(this.field("projects", projectId, "accountId"))}/${monthOf(hour * hourMs)}`;
+    this.#trafficOfMonth.set(month, (this.#trafficOfMonth.get(month) ?? 0) + events);
   }
 
   /** Call after the traffic table: only sessions that began in its hours can be held against it. */
   countSession(projectId: number, firstSeenMs: number, events: number): void {
-    const { sessions, traffic, sessionEvents } = this.#part.sums;
-    sessions.set(projectId, (sessions.get(projectId) ?? 0) + 1);
-    const from = traffic.get(projectId)?.fromHour ?? Number.POSITIVE_INFINITY;
-    const isCounted = firstSeenMs >= from * 3_600_000;
-    if (isCounted) sessionEvents.set(projectId, (sessionEvents.get(projectId) ?? 0) + events);
+    this.#sessions.set(projectId, (this.#sessions.get(projectId) ?? 0) + 1);
+    const from = this.#traffic.get(projectId)?.fromHour ?? Number.POSITIVE_INFINITY;
+    const isCounted = firstSeenMs >= from * hourMs;
+    if (isCounted) this.#sessionEvents.set(projectId, (this.#sessionEvents.get(projectId) ?? 0) + events);
   }
 
   /** Every event of a session was counted in an hour, every event of an hour in its month; rows expire, so less may be left. */
   counters(): void {
-    const { usage, traffic, trafficOfMonth, sessions, sessionEvents } = this.#part.sums;
-    const { store, transaction } = this.#main;
-    for (const key of tableOf(store, "projects").getKeys({ transaction })) {
+    for (const key of tableOf(this.#store, "projects").getKeys({ transaction: this.#transaction })) {
       const counted = this.get("meta", sessionCountKey(Number(key)));
-      const stored = sessions.get(Number(key)) ?? 0;
+      const stored = this.#sessions.get(Number(key)) ?? 0;
       if (counted !== undefined && counted !== stored)
         this.#fault("meta", sessionCountKey(Number(key)), `says ${String(counted)} sessions, there are ${stored}`);
     }
-    for (const [projectId, events] of sessionEvents) {
-      const counted = traffic.get(projectId)?.events ?? 0;
+    for (const [projectId, events] of this.#sessionEvents) {
+      const counted = this.#traffic.get(projectId)?.events ?? 0;
       if (events > counted)
         this.#fault("traffic", projectId, `sessions hold ${events} events, ${counted} were counted`);
     }
-    for (const [month, events] of trafficOfMonth) {
-      const counted = usage.get(month);
+    for (const [month, events] of this.#trafficOfMonth) {
+      const counted = this.#usage.get(month);
       if (counted !== undefined && events > counted) {
         this.#fault("usage", month, `projects counted ${events} events, the account only ${counted}`);
       }

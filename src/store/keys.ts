@@ -79,20 +79,6 @@ export const tableNames = {
   solvedChallenges: "solved_challenges",
 } as const;
 
-/** The tables that every environment with sessions has; the others are in the main one only. */
-export const sessionTableNames = [
-  "meta",
-  "usage",
-  "traffic",
-  "sessions",
-  "repeats",
-  "idempotency",
-  "sightings",
-  "replays",
-  "trails",
-  "solvedChallenges",
-] as const satisfies readonly (keyof typeof tableNames)[];
-
 /** Keys of a table with one catalogue: the imported one, and how many imports there were, by which readers know it changed. */
 export const catalogueKeys = { catalogue: "catalogue", imports: "imports" } as const;
 

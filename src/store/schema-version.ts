@@ -1,30 +1,27 @@
 /**
- * Brings each environment of a store to the schema of this build when it is opened, after a copy was put beside it, and refuses one that
- * a newer verdictd wrote. Every environment knows its version itself, so that a start that was cut short goes on where it ended.
+ * Upgrades a store to the schema of this build when it is opened, after a copy was put beside it, and refuses one that a newer verdictd
+ * wrote.
  */
 import { chmodSync, closeSync, constants, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
-import type { SessionTables } from "./session-store.js";
+import type { SessionTables } from "./session-tables.js";
 import { StoreError } from "./store-error.js";
 import type { Schema, Upgrade } from "./upgrades.js";
 
-/** How an environment is made and upgraded. */
+/** How an environment is upgraded. */
 export interface Upgrading {
   readonly schema: Schema;
   readonly file: string;
   /** One step; inside the write transaction of all steps. */
   readonly apply: (step: Upgrade) => void;
-  /** What a new environment begins with, inside the write transaction that makes it. */
-  readonly make: () => void;
 }
 
 /** Several processes may open an older store at once: one upgrades it, the others wait for that. */
-export function bringTo({ root, meta }: SessionTables, { schema, file, apply, make }: Upgrading): void {
+export function upgradeTo({ root, meta }: SessionTables, { schema, file, apply }: Upgrading): void {
   if (meta.get("schemaVersion") === schema.version) return;
   root.transactionSync(() => {
     const found = meta.get("schemaVersion");
     if (found === schema.version) return;
-    if (found === undefined) make();
-    else {
+    if (found !== undefined) {
       const steps = stepsFrom(found, schema);
       copyStore(file, `schema-${found}`);
       for (const step of steps) apply(step);

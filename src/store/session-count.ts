@@ -1,23 +1,21 @@
 /**
- * How many sessions a project has, kept in a row beside them in each environment, so that a bound on them costs one look-up a transaction. Whoever adds or
+ * How many sessions a project has, kept in a row beside them, so that a bound on them costs one look-up a transaction. Whoever adds or
  * removes sessions counts them here, inside the same transaction.
  */
 import { sessionRange } from "./keys.js";
-import type { SessionStore } from "./session-store.js";
-import { sumOver } from "./session-stores.js";
-import type { Store } from "./store.js";
+import type { SessionTables } from "./session-tables.js";
 
 /** The key of the count in the table `meta`. */
 export const sessionCountKey = (projectId: number): string => `sessions:${projectId}`;
 
-/** The sessions of a project in one environment, as one write transaction sees and changes them. Make it before the transaction changes any. */
+/** The sessions of a project, as one write transaction sees and changes them. Make it before the transaction changes any. */
 export class SessionCount {
-  readonly #store: SessionStore;
+  readonly #store: SessionTables;
   readonly #projectId: number;
   readonly #kept: number | undefined;
   #value: number;
 
-  constructor(store: SessionStore, projectId: number) {
+  constructor(store: SessionTables, projectId: number) {
     this.#store = store;
     this.#projectId = projectId;
     this.#kept = store.meta.get(sessionCountKey(projectId));
@@ -39,12 +37,7 @@ export class SessionCount {
   }
 }
 
-/** The count in one environment outside of a transaction; 0 for a project that has had no session there yet. */
-export function countSessionsIn(part: SessionStore, projectId: number): number {
-  return part.meta.get(sessionCountKey(projectId)) ?? 0;
-}
-
-/** All of a project's sessions. */
-export function countSessions(store: Store, projectId: number): number {
-  return sumOver(store, (part) => countSessionsIn(part, projectId));
+/** The count outside of a transaction; 0 for a project that has had no session yet. */
+export function countSessions({ meta }: SessionTables, projectId: number): number {
+  return meta.get(sessionCountKey(projectId)) ?? 0;
 }

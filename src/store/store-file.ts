@@ -4,22 +4,21 @@
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { limits } from "../limits.js";
 
 /** Path of the main file, as `openStore` opens it; LMDB keeps `-lock` beside it. */
 export function storeFile(dataDir: string): string {
   return join(dataDir, "verdictd.mdb");
 }
 
-/** Path of the file of a further environment that sessions are split over; `place` is its number, from 1 on. */
-export function sessionsFile(dataDir: string, place: number): string {
-  return join(dataDir, `sessions-${place}.mdb`);
+/** Path of a further file that an earlier version split sessions over; `number` is 1 to 15. */
+export function sessionsFile(dataDir: string, number: number): string {
+  return join(dataDir, `sessions-${number}.mdb`);
 }
 
-/** Every file of the store that is in this folder, the main one last. */
-export function storeFiles(dataDir: string): string[] {
-  const further = Array.from({ length: limits.sessionStoresMax - 1 }, (_, index) => sessionsFile(dataDir, index + 1));
-  return [...further, storeFile(dataDir)].filter(isFile);
+/** Every file of the store that is in this folder, the main one first. */
+function storeFiles(dataDir: string): string[] {
+  const further = Array.from({ length: 15 }, (_, index) => sessionsFile(dataDir, index + 1));
+  return [storeFile(dataDir), ...further].filter(isFile);
 }
 
 function isFile(path: string): boolean {
@@ -51,7 +50,7 @@ const noPage = 0xffff_ffff_ffff_ffffn;
  */
 export function storeFileFault(dataDir: string): string | null {
   if (!hasStore(dataDir)) return null;
-  for (const path of storeFiles(dataDir).reverse()) {
+  for (const path of storeFiles(dataDir)) {
     const fault = fileFault(path);
     if (fault !== null) return fault;
   }

@@ -1,6 +1,6 @@
 /**
- * Opens the LMDB environments that every thread and the command line share: a main one, and beside it those that sessions are split
- * over where there are any. What is in the tables is in `keys.ts`. A commit in any thread or process is visible to all at once.
+ * Opens the LMDB environment that every thread and the command line share. What is in the tables is in `keys.ts`. A commit in any thread
+ * or process is visible to all at once.
  */
 import type { Database } from "lmdb";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, User } from "../contract/entities.js";
@@ -8,20 +8,16 @@ import type { IpListRecord } from "../contract/ip-lists.js";
 import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
 import { type SignedAgentKey, tableNames } from "./keys.js";
-import { bringTo } from "./schema-version.js";
-import { countOf, makeOthers, openOthers } from "./session-environments.js";
-import { openSessionTables, packedTable, recordTable, type SessionStore, type SessionTables } from "./session-store.js";
-import { StoreError } from "./store-error.js";
+import { upgradeTo } from "./schema-version.js";
+import { mergeSessionFiles } from "./session-files.js";
+import { openSessionTables, packedTable, recordTable, type SessionTables } from "./session-tables.js";
 import { storeFile } from "./store-file.js";
 import { currentSchema, type Schema } from "./upgrades.js";
 
 /** Version of the tables and records this build reads and writes. */
 export const schemaVersion = currentSchema.version;
 
-/** The main environment, which holds sessions as well. */
-export interface Store extends SessionStore {
-  /** All environments that hold sessions, by their number: this one is the first, and most often the only one. */
-  readonly sessionStores: readonly SessionStore[];
+export interface Store extends SessionTables {
   readonly revision: Database<Buffer, number>;
   readonly accounts: Database<Account, number>;
   readonly slugs: Database<number, string>;
@@ -47,40 +43,25 @@ export interface Store extends SessionStore {
 /**
  * Opens (and on an empty folder creates) the store in `dataDir`. An older store is upgraded, after a copy of it was put beside it as
  * `verdictd.mdb.schema-N`. Throws `StoreError` for a folder that can't be used and for a store from a newer version, and what an upgrade
- * throws, which then changed nothing. `sessionStores` (1 to `limits.sessionStoresMax`; absent: 1 for a new store, any for an old one) is
- * over how many environments sessions are split: a store that was made with another number is refused.
+ * throws.
  */
-export function openStore(dataDir: string, schema: Schema = currentSchema, sessionStores?: number): Store {
+export function openStore(dataDir: string, schema: Schema = currentSchema): Store {
   makeFolder(dataDir);
-  const main = openMain(dataDir);
+  const store = openTables(dataDir);
   try {
-    bringTo(main, {
-      schema,
-      file: storeFile(dataDir),
-      apply: ({ apply }) => apply(main),
-      make: () => makeOthers(main, dataDir, sessionStores ?? 1, schema),
-    });
-    const count = countOf(main);
-    if (sessionStores !== undefined && sessionStores !== count) {
-      throw new StoreError(
-        `the store in ${dataDir} was made with ${count} session store${count === 1 ? "" : "s"}, which can't be changed`,
-      );
-    }
-    return joined(main, openOthers(main, dataDir, schema));
+    upgradeTo(store, { schema, file: storeFile(dataDir), apply: ({ apply }) => apply(store) });
+    mergeSessionFiles(store, dataDir, schema);
+    return store;
   } catch (error) {
-    void main.close();
+    void store.close();
     throw error;
   }
 }
 
-function openMain(dataDir: string): Store {
+function openTables(dataDir: string): Store {
   const root = new Environment(storeFile(dataDir));
-  const sessionStores: SessionStore[] = [];
-  const main: Store = {
+  return {
     ...openSessionTables(root),
-    place: 0,
-    others: [],
-    sessionStores,
     revision: root.openDB<Buffer, number>({
       name: tableNames.revision,
       encoding: "binary",
@@ -105,30 +86,6 @@ function openMain(dataDir: string): Store {
     shingles: packedTable(root, tableNames.shingles),
     close: () => root.close(),
   };
-  sessionStores.push(main);
-  return main;
-}
-
-/** The store of a main environment and those beside it. */
-function joined(main: Store, parts: readonly SessionTables[]): Store {
-  if (parts.length === 0) return main;
-  const sessionStores: SessionStore[] = [];
-  const others: SessionStore[][] = [main, ...parts].map(() => []);
-  const store: Store = {
-    ...main,
-    others: others[0]!,
-    sessionStores,
-    close: async () => {
-      for (const { root } of parts) await root.close();
-      await main.close();
-    },
-  };
-  sessionStores.push(store);
-  for (const [index, part] of parts.entries()) {
-    sessionStores.push({ ...part, place: index + 1, others: others[index + 1]! });
-  }
-  for (const [place, list] of others.entries()) list.push(...sessionStores.filter((each) => each.place !== place));
-  return store;
 }
 
 const revisionKey = 0;
@@ -196,7 +153,7 @@ export class TurnReads {
     if (this.#isFresh) return;
     this.#isFresh = true;
     this.#revision = -1;
-    for (const { root } of this.#store.sessionStores) root.resetReadTxn();
+    this.#store.root.resetReadTxn();
     setImmediate(this.#age);
   }
 

@@ -1,8 +1,10 @@
 /** The steps that bring an older store to the tables and records of this build, one for each schema version after the first. */
+import { dirname } from "node:path";
 import type { Database } from "lmdb";
 import { packCrossSessionCount } from "./cross-session-count.js";
 import { idempotencyKey, replayBucketSlots, replayKeys, sightingKey } from "./keys.js";
-import type { SessionTables } from "./session-store.js";
+import { checkSessionFiles } from "./session-files.js";
+import type { SessionTables } from "./session-tables.js";
 import type { Store } from "./store.js";
 
 /** Brings a store from schema `to - 1` to `to`. */
@@ -10,7 +12,7 @@ export interface Upgrade {
   readonly to: number;
   /** Runs inside a write transaction together with the other steps: a thrown error undoes all of them. */
   readonly apply: (store: Store) => void;
-  /** The same in an environment that holds sessions beside the main one; absent: there is nothing to change. */
+  /** The same in a further file with sessions (`session-files.ts`); absent: there is nothing to change. */
   readonly applyToSessions?: (part: SessionTables) => void;
 }
 
@@ -92,5 +94,11 @@ const shortContactRows: Upgrade = { to: 3, apply: shortenContactRows, applyToSes
 /** Sessions may hold a clearance, and features name their fields by number: what is there is read as it is, but an older build would misread new records. */
 const clearances: Upgrade = { to: 4, apply: () => {} };
 
+/** Sessions lie in one file. Where there are more, `openStore` merges them after this step: no version before this may write meanwhile. */
+const oneFile: Upgrade = { to: 5, apply: (store) => checkSessionFiles(store, dirname(store.root.path)) };
+
 /** This build's. Raise the version together with a step in `upgrades`. */
-export const currentSchema: Schema = { version: 4, upgrades: [bucketsOfShingles, shortContactRows, clearances] };
+export const currentSchema: Schema = {
+  version: 5,
+  upgrades: [bucketsOfShingles, shortContactRows, clearances, oneFile],
+};

@@ -9,19 +9,17 @@ const begun = 1;
 const ended = 2;
 const over = 3;
 
-const countsOfLock = 4;
-
-/** Shared by the threads of one pool; `locks` is how many environments they write into. */
-export function newWriteCounts(locks = 1): SharedArrayBuffer {
-  return new SharedArrayBuffer(locks * countsOfLock * Int32Array.BYTES_PER_ELEMENT);
+/** Shared by the threads of one pool. */
+export function newWriteCounts(): SharedArrayBuffer {
+  return new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** The side of a thread that writes into an environment, by its number. A thread that dies in what it runs here leaves its count open. */
+/** The side of a thread that writes. A thread that dies in what it runs here leaves its count open. */
 export class WriteMarker {
   readonly #counts: Int32Array;
 
-  constructor(counts: SharedArrayBuffer, lock = 0) {
-    this.#counts = countsOf(counts, lock);
+  constructor(counts: SharedArrayBuffer) {
+    this.#counts = new Int32Array(counts);
   }
 
   /** Runs what waits for the lock, holds it and commits. */
@@ -44,40 +42,18 @@ export class WriteMarker {
   }
 }
 
-function countsOf(counts: SharedArrayBuffer, lock: number): Int32Array {
-  return new Int32Array(counts, lock * countsOfLock * Int32Array.BYTES_PER_ELEMENT, countsOfLock);
-}
-
 /** The side that watches. */
 export class WriteWatch {
-  readonly #locks: readonly LockWatch[];
-
-  constructor(counts: SharedArrayBuffer) {
-    const locks = counts.byteLength / (countsOfLock * Int32Array.BYTES_PER_ELEMENT);
-    this.#locks = Array.from({ length: locks }, (_, lock) => new LockWatch(countsOf(counts, lock)));
-  }
-
-  /** Call at regular intervals: for how many of them in a row one and the same transaction has been at work. */
-  tick(): number {
-    return Math.max(...this.#locks.map((lock) => lock.tick()));
-  }
-
-  /** Whether no thread has a lock or waits for one: only then may one be terminated. */
-  get isQuiet(): boolean {
-    return this.#locks.every((lock) => lock.isQuiet);
-  }
-}
-
-class LockWatch {
   readonly #counts: Int32Array;
   #begun = 0;
   #ended = 0;
   #unchanged = 0;
 
-  constructor(counts: Int32Array) {
-    this.#counts = counts;
+  constructor(counts: SharedArrayBuffer) {
+    this.#counts = new Int32Array(counts);
   }
 
+  /** Call at regular intervals: for how many of them in a row one and the same transaction has been at work. */
   tick(): number {
     const begunNow = Atomics.load(this.#counts, begun);
     const endedNow = Atomics.load(this.#counts, ended);
@@ -88,6 +64,7 @@ class LockWatch {
     return this.#unchanged;
   }
 
+  /** Whether no thread has the lock or waits for it: only then may one be terminated. */
   get isQuiet(): boolean {
     return Atomics.load(this.#counts, asked) === Atomics.load(this.#counts, over);
   }

@@ -22,19 +22,19 @@ function modes(folder: string): Record<string, string> {
 t.test("store, lock files, sockets and backups are made for their owner", async (t) => {
   const folder = t.testdir({ there: {} });
   const dataDir = join(folder, "new/store");
-  const made = await verdictd(["init", "--session-stores", "2", "--data-dir", dataDir], {}, usual);
+  const made = await verdictd(["init", "--data-dir", dataDir], {}, usual);
   t.same([made.code, made.stderr], [0, ""]);
   const server = await serve(t, dataDir, { under: usual, flags: ["--scoring-threads", "2"] });
   const { "live/N.sock": socket, live, ...store } = modes(dataDir);
   t.same([live, socket], ["700", "600"]);
-  const files = ["sessions-1.mdb", "sessions-1.mdb-lock", "verdictd.mdb", "verdictd.mdb-lock"];
+  const files = ["verdictd.mdb", "verdictd.mdb-lock"];
   t.same(store, { ".": "700", ...Object.fromEntries(files.map((name) => [name, "600"])) });
   t.equal(statSync(join(folder, "new")).mode & 0o777, 0o700, "also what is made above it");
   for (const name of ["there", "fresh/copy"]) {
     const copy = join(folder, name);
     t.equal((await verdictd(["backup", copy, "--data-dir", dataDir], {}, usual)).code, 0);
     const { ".": _, ...copies } = modes(copy);
-    t.same(copies, { "sessions-1.mdb": "600", "verdictd.mdb": "600" }, name);
+    t.same(copies, { "verdictd.mdb": "600" }, name);
   }
   t.equal(await server.end("SIGTERM"), 0);
   t.notOk(

@@ -146,7 +146,6 @@ const statsKeys = [
   "month",
   "events_this_month",
   "store_bytes",
-  "session_stores",
   "schema_version",
 ];
 

@@ -17,7 +17,6 @@ import { unidentified } from "../../src/contract/visitor.js";
 import type { IngestOutcome, Recorded } from "../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
 import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
-import { LmdbPathReuseIndex } from "../../src/ingest/lmdb-path-reuse-index.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 import { limits } from "../../src/limits.js";
@@ -107,8 +106,8 @@ t.test("a cluster of three masters with a replica each", async (t) => {
 
   await t.test("stores what one host stores", async (t) => {
     const lmdb = {
-      unit: new LmdbUnitOfWork(store, new LmdbPathReuseIndex(store)),
-      writer: new GroupWriter(store, "process", new WriteMarker(newWriteCounts(1), 0)),
+      unit: new LmdbUnitOfWork(store),
+      writer: new GroupWriter(store, "process", new WriteMarker(newWriteCounts())),
       context: { ...one.context, mint: new TokenMint() },
       onFired: () => {},
     };

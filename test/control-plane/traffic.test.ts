@@ -1,6 +1,7 @@
 /** Counts of verdicts collected in memory: what a flush has stored when it resolves, and what is kept when it can't. */
 import t from "tap";
 import { TrafficCounter } from "../../src/control-plane/traffic.js";
+import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { hourOf } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/store.js";
 
@@ -32,6 +33,22 @@ t.test("requests without a scored session are counted among all, and apart", asy
     actions: { block: 1, allow: 2 },
     requests: { verdicts: { definite: 1, likely_human: 1 }, actions: { block: 1, allow: 1 } },
   });
+});
+
+t.test("batches of the hour add to its events and leave all that was counted of verdicts", async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const counter = new TrafficCounter(store);
+  counter.countVerdict(1, "definite", "block", "request", noonMs);
+  counter.countChallenge(1, 7, { issued: 1 }, noonMs);
+  await counter.flush();
+  const before = store.traffic.get([1, hourOf(noonMs)]);
+  const unit = new LmdbUnitOfWork(store);
+  store.root.transactionSync(() => {
+    unit.addTraffic(1, "2026-11", 1, hourOf(noonMs), 5, 1);
+    unit.save();
+  });
+  t.same(store.traffic.get([1, hourOf(noonMs)]), { ...before, events: 5, sessions: 1 });
 });
 
 t.test("an hour that ends while a flush is under way loses nothing", async (t) => {

@@ -10,9 +10,7 @@ import { withEvents } from "../../src/control-plane/trail.js";
 import { Trails } from "../../src/control-plane/trails.js";
 import { limits } from "../../src/limits.js";
 import { sessionKey } from "../../src/store/keys.js";
-import { rowsOf, sessionStoreOf } from "../../src/store/session-stores.js";
 import { openStore, type Store } from "../../src/store/store.js";
-import { currentSchema } from "../../src/store/upgrades.js";
 import { event as batchEvent } from "../support/batches.js";
 import { ownerOf } from "../support/owner.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
@@ -99,8 +97,8 @@ interface Bed {
   trails(sessionsMax: number): Trails;
 }
 
-async function bed(t: Test, sessionStores = 1): Promise<Bed> {
-  const store = openStore(t.testdir(), currentSchema, sessionStores);
+async function bed(t: Test): Promise<Bed> {
+  const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const { siteKey, projectId } = await ownerOf(store);
   return {
@@ -108,9 +106,8 @@ async function bed(t: Test, sessionStores = 1): Promise<Bed> {
     siteKey,
     projectId,
     session: (number) => {
-      const place = { place: number % sessionStores, of: sessionStores };
-      const bytes = mintSessionToken(nowMs + number * 1000, (into) => into.fill(number), place);
-      sessionStoreOf(store, bytes).sessions.putSync(sessionKey(projectId, bytes), Buffer.from("a record"));
+      const bytes = mintSessionToken(nowMs + number * 1000, (into) => into.fill(number));
+      store.sessions.putSync(sessionKey(projectId, bytes), Buffer.from("a record"));
       return encodeSessionToken(bytes);
     },
     trails: (sessionsMax) => new Trails({ store, credentials: new Credentials(store), sessionsMax, now: () => nowMs }),
@@ -127,14 +124,8 @@ function send(trails: Trails, siteKey: string, token: string, body = bodyOf(toke
   return keep !== null;
 }
 
-for (const sessionStores of [1, 3]) {
-  t.test(`trails are kept of the latest sessions, and go with the session; environments: ${sessionStores}`, (t) =>
-    latestTrails(t, sessionStores),
-  );
-}
-
-async function latestTrails(t: Test, sessionStores: number): Promise<void> {
-  const { store, siteKey, projectId, session, trails } = await bed(t, sessionStores);
+t.test("trails are kept of the latest sessions, and go with the session", async (t) => {
+  const { store, siteKey, projectId, session, trails } = await bed(t);
   const keeper = trails(3);
   const tokens = [1, 2, 3, 4, 5].map(session);
   for (const token of tokens) send(keeper, siteKey, token);
@@ -159,8 +150,8 @@ async function latestTrails(t: Test, sessionStores: number): Promise<void> {
   const off = trails(0);
   t.equal(send(off, siteKey, tokens[3]!), false);
   await off.flush();
-  t.equal(rowsOf(store, "trails"), 0, "turned off, those of before are forgotten");
-}
+  t.equal(store.trails.getKeysCount(), 0, "turned off, those of before are forgotten");
+});
 
 t.test("under load a share of the sessions is followed, each of them whole, and all again afterwards", async (t) => {
   const { siteKey, session, trails } = await bed(t);
@@ -224,7 +215,7 @@ t.test("a trail with times that are no numbers, as earlier versions stored them,
     points: [],
     moments: [{ at: Number.NaN, type: "page", count: 1 }],
   };
-  store.sessionStores[0]!.trails.putSync(key, damaged as Trail);
+  store.trails.putSync(key, damaged as Trail);
   const keeper = trails(3);
   t.equal(keeper.read(projectId, token), null);
   send(keeper, siteKey, token);

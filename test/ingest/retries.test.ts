@@ -5,7 +5,7 @@ import { batch } from "../support/batches.js";
 import { firstTenant, startServer } from "../support/server.js";
 import { counted, retries, sender } from "./retry-claims.js";
 
-t.test("retries, sessions in 3 environments", (t) => retries(t, 3));
+t.test("retries", retries);
 
 t.test("killed after its 202s, the server has every session, and retries count nothing twice", async (t) => {
   const dataDir = t.testdir();

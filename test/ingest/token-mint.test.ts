@@ -1,5 +1,6 @@
 /** The order of minted tokens: groups behind one another, whatever the times of their contacts. */
 import t from "tap";
+import { shardOfToken } from "../../src/contract/session-token.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 
 const noon = Date.UTC(2026, 10, 21, 12);
@@ -48,4 +49,15 @@ t.test("no two tokens are alike", async (t) => {
   const tokens = new Set(Array.from({ length: 1000 }, () => mint.mint(noon).toString("hex", 5)));
   t.equal(tokens.size, 1000);
   t.notOk(tokens.has("0".repeat(32)));
+});
+
+t.test("a shard stands in the token, whose second and 128 random bits are as without one", async (t) => {
+  const mint = new TokenMint();
+  const tokens = Array.from({ length: 256 }, (_, shard) => mint.mint(noon + 999, shard));
+  t.same(
+    tokens.map(shardOfToken),
+    tokens.map((_, shard) => shard),
+  );
+  t.ok(tokens.every((token) => token.readUInt32BE(0) === noon / 1000));
+  t.equal(new Set(tokens.map((token) => token.subarray(5).toString("hex"))).size, tokens.length);
 });

@@ -2,11 +2,11 @@
 import t from "tap";
 import { type CrashRun, crashRun } from "../resilience/crash-run.js";
 
-const settings: Readonly<Record<string, Pick<CrashRun, "flags" | "sessionStores">>> = {
+const settings: Readonly<Record<string, Pick<CrashRun, "flags">>> = {
   "two scoring threads": { flags: ["--scoring-threads", "2"] },
   "two HTTP threads": { flags: ["--scoring-threads", "2", "--http-threads", "2"] },
   "power-loss durability": { flags: ["--scoring-threads", "1", "--durability", "power-loss"] },
-  "sessions in four files": { flags: ["--scoring-threads", "4", "--http-threads", "2"], sessionStores: 4 },
+  "four scoring threads": { flags: ["--scoring-threads", "4", "--http-threads", "2"] },
 };
 
 for (const [name, setting] of Object.entries(settings)) {

@@ -1,5 +1,5 @@
 /**
- * The full disk of `test/resilience/disk.test.ts` with one environment. Then writes of LMDB itself fail, in the middle of
+ * Beyond the full disk of `test/resilience/disk.test.ts`: writes of LMDB itself fail, in the middle of
  * transactions, again and again: the limit on the file's size is set on the running process and lifted. verdictd keeps away from this
  * (`src/store/disk-room.ts`), because lmdb-js does not always survive it.
  */
@@ -7,14 +7,10 @@ import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import t from "tap";
 import { storeFile } from "../../src/store/store-file.js";
-import { fillDisk } from "../resilience/full-disk.js";
-import { cannotMount } from "../resilience/small-disk.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
 import { makeOwner } from "../support/owner.js";
 import { type Served, serve, verdictd } from "../support/process.js";
-
-t.test("a full disk under a store of one environment", { skip: cannotMount }, (t) => fillDisk(t, 1));
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 

@@ -44,11 +44,11 @@ async function load(client: Client, owner: Owner, name: string, told: Told, isDo
   }
 }
 
-/** Takes `backups` of a server under load, its sessions in so many environments, and restores the last one; asserts on `t`. */
-export async function backupUnderLoad(t: Test, backups: number, connections: number, sessionStores = 1): Promise<void> {
+/** Takes `backups` of a server under load and restores the last one; asserts on `t`. */
+export async function backupUnderLoad(t: Test, backups: number, connections: number): Promise<void> {
   const folder = t.testdir({ data: {} });
   const dataDir = join(folder, "data");
-  const owner = await makeOwner(dataDir, sessionStores);
+  const owner = await makeOwner(dataDir);
   const port = await freePort();
   const server = await serve(t, dataDir, { port });
   const client = new Client(port, connections);

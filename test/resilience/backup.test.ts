@@ -1,4 +1,4 @@
-/** Backups and what comes back of them, of a store of three environments; the long form, also with one, is in `test/long`. */
+/** Backups and what comes back of them; the long form is in `test/long`. */
 import { copyFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -10,7 +10,7 @@ import { backupUnderLoad } from "./backup-run.js";
 import { cannotMount } from "./small-disk.js";
 
 t.test("a backup under load is one whole state, and serves in the store's place", async (t) => {
-  await backupUnderLoad(t, 1, 3, 3);
+  await backupUnderLoad(t, 1, 3);
 });
 
 t.test("check finds damage, names it and says so by its exit code", async (t) => {

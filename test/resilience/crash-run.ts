@@ -18,8 +18,6 @@ export interface CrashRun {
   /** A kill comes after at most this many further answers. */
   readonly answersMax: number;
   readonly flags: readonly string[];
-  /** Environments that sessions are split over. */
-  readonly sessionStores?: number;
 }
 
 export interface CrashFigures {
@@ -129,10 +127,10 @@ class Visitor {
 /** Runs it; asserts on `t`. */
 export async function crashRun(
   t: Test,
-  { kills, visitors: count, seed, answersMax, flags, sessionStores = 1 }: CrashRun,
+  { kills, visitors: count, seed, answersMax, flags }: CrashRun,
 ): Promise<CrashFigures> {
   const dataDir = t.testdir();
-  const owner = await makeOwner(dataDir, sessionStores);
+  const owner = await makeOwner(dataDir);
   const random = randomness(seed);
   const ledger = new Ledger();
   const { figures } = ledger;
@@ -189,18 +187,16 @@ async function compare(
     const stored = { sessions: 0, events: 0 };
     const counted = { sessions: 0, events: 0 };
     let usage = 0;
-    for (const part of store.sessionStores) {
-      for (const { value } of part.sessions.getRange({})) {
-        stored.sessions++;
-        stored.events += value.readUInt32LE(32);
-      }
-      for (const { value } of part.traffic.getRange({})) {
-        counted.sessions += value.sessions;
-        counted.events += value.events;
-      }
-      for (const { value } of part.usage.getRange({ start: [owner.accountId, ""], end: [owner.accountId + 1, ""] })) {
-        usage += value;
-      }
+    for (const { value } of store.sessions.getRange({})) {
+      stored.sessions++;
+      stored.events += value.readUInt32LE(32);
+    }
+    for (const { value } of store.traffic.getRange({})) {
+      counted.sessions += value.sessions;
+      counted.events += value.events;
+    }
+    for (const { value } of store.usage.getRange({ start: [owner.accountId, ""], end: [owner.accountId + 1, ""] })) {
+      usage += value;
     }
     t.same(counted, stored, `${when}, the hourly counts agree with the sessions`);
     t.equal(usage, stored.events, `${when}, the quota's count agrees with the sessions`);

@@ -18,13 +18,10 @@ export interface Faulty {
   readonly send: (body: object, key?: string) => Promise<Reply>;
 }
 
-/**
- * A server with a scoring thread for each environment of sessions, of which a new store has so many; on a store that has an owner
- * already when that is given.
- */
-export async function faulty(t: Test, dataDir = t.testdir(), owner?: Owner, sessionStores = 1): Promise<Faulty> {
-  const madeOwner = owner ?? (await makeOwner(dataDir, sessionStores));
-  const server = await serve(t, dataDir, { entry, flags: ["--scoring-threads", String(sessionStores)] });
+/** A server with so many scoring threads; on a store that has an owner already when that is given. */
+export async function faulty(t: Test, dataDir = t.testdir(), owner?: Owner, scoringThreads = 1): Promise<Faulty> {
+  const madeOwner = owner ?? (await makeOwner(dataDir));
+  const server = await serve(t, dataDir, { entry, flags: ["--scoring-threads", String(scoringThreads)] });
   const client = new Client(server.port);
   t.teardown(() => client.close());
   return {
@@ -50,11 +47,11 @@ export const suffering = (fault: string, name: string): object => ({
 });
 
 /**
- * Has scoring threads end `rounds` times while others send batches, with flushes of what they committed under way; the sessions are in
- * so many environments. Asserts on `t`.
+ * Has scoring threads end `rounds` times while others send batches, with flushes of what they committed under way.
+ * Asserts on `t`.
  */
-export async function endThreads(t: Test, rounds: number, sessionStores = 1): Promise<void> {
-  const { owner, client, send, dataDir, server } = await faulty(t, t.testdir(), undefined, sessionStores);
+export async function endThreads(t: Test, rounds: number, scoringThreads = 1): Promise<void> {
+  const { owner, client, send, dataDir, server } = await faulty(t, t.testdir(), undefined, scoringThreads);
   const told: { readonly name: string; readonly token: string }[] = [];
   for (let round = 0; round < rounds; round++) {
     const fault = round % 2 === 0 ? "/fault/exit" : "/fault/throw-later";

@@ -8,14 +8,13 @@ import { serveOnSmallDisk } from "./small-disk.js";
 
 const mebibyte = 2 ** 20;
 
-/** A server on a disk of its own that is filled and emptied; its sessions are in so many environments. Asserts on `t`. */
-export async function fillDisk(t: Test, sessionStores: number): Promise<void> {
+/** A server on a disk of its own that is filled and emptied. Asserts on `t`. */
+export async function fillDisk(t: Test): Promise<void> {
   const flags = ["--verdict-ttl", "0", "--scoring-threads", "1", "--http-threads", "2"];
   const { server, owner, folder, leave, empty } = await serveOnSmallDisk(
     t,
     limits.diskReserveBytes + 8 * mebibyte,
     flags,
-    sessionStores,
   );
   const client = new Client(server.port, 4);
   t.teardown(() => client.close());

@@ -6,14 +6,12 @@ import { defaultPlans, type Plans } from "../../src/contract/plans.js";
 import type { IpStorage } from "../../src/contract/scoring-worker.js";
 import { unidentified } from "../../src/contract/visitor.js";
 import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
-import { commitToStores, elsewhereOf } from "../../src/ingest/commit-stores.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
+import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
-import { tokenPlaceOf } from "../../src/ingest/places.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
 import { openStore, type Store } from "../../src/store/store.js";
-import { currentSchema } from "../../src/store/upgrades.js";
 import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
 import { type Owner, ownerOf } from "../support/owner.js";
 
@@ -38,8 +36,8 @@ export interface Sent {
 export interface Ingest {
   readonly store: Store;
   readonly owner: Owner;
-  /** Commits these batches in one transaction (an environment); their outcomes. */
-  take(...sent: readonly Sent[]): IngestOutcome[];
+  /** Commits these batches in one transaction; their outcomes. */
+  take(...sent: readonly Sent[]): readonly IngestOutcome[];
 }
 
 export async function openIngest(
@@ -47,26 +45,16 @@ export async function openIngest(
   plans: Plans = defaultPlans,
   ipStorage: IpStorage = "full",
   sessionsMax = 1e9,
-  sessionStores = 1,
 ): Promise<Ingest> {
-  const store = openStore(t.testdir(), currentSchema, sessionStores);
+  const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const owner = await ownerOf(store);
-  const counts = newWriteCounts(sessionStores);
-  const parts = store.sessionStores.map((part) => ({
-    store: part,
-    writer: new GroupWriter(part, "process", new WriteMarker(counts, part.place)),
-    unit: new LmdbUnitOfWork(part),
-    context: {
-      credentials: new Credentials(store),
-      mint: new TokenMint(tokenPlaceOf(part)),
-      plans,
-      ipStorage,
-      sessionsMax,
-      elsewhere: elsewhereOf(part),
-    },
+  const commit = {
+    unit: new LmdbUnitOfWork(store),
+    writer: new GroupWriter(store, "process", new WriteMarker(newWriteCounts())),
+    context: { credentials: new Credentials(store), mint: new TokenMint(), plans, ipStorage, sessionsMax },
     onFired: () => {},
-  }));
+  };
   const request = ({ body, key, nowMs, ip = noFacts.ip }: Sent): IngestRequest => ({
     siteKey: owner.siteKey,
     idempotencyKey: key ?? null,
@@ -76,5 +64,5 @@ export async function openIngest(
     facts: { ...noFacts, nowMs, ip },
     body: Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
   });
-  return { store, owner, take: (...sent) => commitToStores(parts, sent.map(request)) };
+  return { store, owner, take: (...sent) => commitToLmdb(commit, sent.map(request)) };
 }

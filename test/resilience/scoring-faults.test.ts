@@ -1,4 +1,4 @@
-/** Scoring threads that end under load, a few of them, on a store of two environments; the long form, with one, is in `test/long`. */
+/** Scoring threads that end under load, a few of two; the long form, of one, is in `test/long`. */
 import t from "tap";
 import { endThreads } from "./faulty.js";
 

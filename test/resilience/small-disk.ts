@@ -25,15 +25,10 @@ export interface SmallDisk {
   empty(): void;
 }
 
-/** Starts a server on a disk of this size with an owner in its store of so many environments. The disk is gone with the server. */
-export async function serveOnSmallDisk(
-  t: Test,
-  sizeBytes: number,
-  flags: readonly string[],
-  sessionStores = 1,
-): Promise<SmallDisk> {
+/** Starts a server on a disk of this size with an owner in its store. The disk is gone with the server. */
+export async function serveOnSmallDisk(t: Test, sizeBytes: number, flags: readonly string[]): Promise<SmallDisk> {
   const made = t.testdir({ made: {}, disk: {} });
-  const owner = await makeOwner(join(made, "made"), sessionStores);
+  const owner = await makeOwner(join(made, "made"));
   const disk = join(made, "disk");
   // The shell hands over to the server, which so keeps its process id.
   const mount = `mount -t tmpfs -o size=${sizeBytes} tmpfs "$0" && cp "$1"/*.mdb "$0"/ && shift && exec "$@"`;

@@ -4,7 +4,6 @@ import { createFirstAccount } from "../../src/control-plane/first-account.js";
 import { Projects } from "../../src/control-plane/projects.js";
 import { Refusal } from "../../src/errors.js";
 import { openStore, type Store } from "../../src/store/store.js";
-import { currentSchema } from "../../src/store/upgrades.js";
 
 export interface Owner {
   readonly accountId: number;
@@ -30,9 +29,9 @@ export async function ownerOf(store: Store): Promise<Owner> {
   };
 }
 
-/** Makes the first account in `dataDir`, whose sessions are split over so many environments, and closes the store again. */
-export async function makeOwner(dataDir: string, sessionStores = 1): Promise<Owner> {
-  const store = openStore(dataDir, currentSchema, sessionStores);
+/** Makes the first account in `dataDir` and closes the store again. */
+export async function makeOwner(dataDir: string): Promise<Owner> {
+  const store = openStore(dataDir);
   try {
     return await ownerOf(store);
   } finally {

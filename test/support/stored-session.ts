@@ -3,7 +3,6 @@ import { newVerdictPart } from "../../src/contract/session.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { encodeSession } from "../../src/store/session-record.js";
-import { sessionStoreOf } from "../../src/store/session-stores.js";
 import type { Store } from "../../src/store/store.js";
 
 const noBytes = Buffer.alloc(0);
@@ -21,7 +20,7 @@ export function putScoredSession(
   const fresh = newVerdictPart(firstSeenMs);
   const verdict = { ...fresh, scored: true, score: 50, eventCount: 1, last: { ...fresh.last, userAgent } };
   const record = encodeSession({ verdict, repeats: noBytes, features: noBytes });
-  sessionStoreOf(store, bytes).sessions.putSync(sessionKey(projectId, bytes), record);
+  store.sessions.putSync(sessionKey(projectId, bytes), record);
   return token;
 }
 
@@ -46,6 +45,6 @@ export function putSession(
   const bytes = decodeSessionToken(token)!;
   const verdict = { ...newVerdictPart(firstSeenMs), lastSeenMs, eventCount: 1 };
   const record = encodeSession({ verdict, repeats: noBytes, features: noBytes });
-  sessionStoreOf(store, bytes).sessions.putSync(sessionKey(projectId, bytes), record);
+  store.sessions.putSync(sessionKey(projectId, bytes), record);
   return token;
 }

@@ -2,10 +2,9 @@
 import { Accounts } from "../../control-plane/accounts.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Projects } from "../../control-plane/projects.js";
-import { limits } from "../../limits.js";
 import type { StoreCommand } from "../command.js";
-import { expectDone, idOf } from "../given.js";
-import { keyLines, UsageFailure } from "../output.js";
+import { expectDone } from "../given.js";
+import { keyLines, say, UsageFailure } from "../output.js";
 
 export const initCommand: StoreCommand = {
   name: "init",
@@ -14,17 +13,15 @@ export const initCommand: StoreCommand = {
     {
       name: "session-stores",
       placeholder: "N",
-      help: `files that sessions are split over, 1 to ${limits.sessionStoresMax}; for several scoring threads, fixed once made (default 1)`,
+      help: "gone: all sessions lie in one file; 1 is taken and changes nothing",
     },
   ],
   createsStore: true,
-  sessionStores: (given) => {
-    if (given["session-stores"] === undefined) return undefined;
-    const count = idOf(given, "session-stores");
-    if (count > limits.sessionStoresMax) {
-      throw new UsageFailure(`--session-stores: expected 1 to ${limits.sessionStoresMax}, got "${count}"`);
-    }
-    return count;
+  checkGiven: (given) => {
+    const count = given["session-stores"];
+    if (count === undefined) return;
+    if (count !== "1") throw new UsageFailure(`--session-stores is gone: all sessions lie in one file; got "${count}"`);
+    say("--session-stores is gone: all sessions lie in one file");
   },
   run: async (store) => {
     const accounts = new Accounts(store, Date.now);

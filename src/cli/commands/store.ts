@@ -7,7 +7,7 @@ import { storeStatistics } from "../../control-plane/store-statistics.js";
 import { printableLine } from "../../printable.js";
 import { backupStore } from "../../store/backup.js";
 import type { IntegrityFault } from "../../store/integrity.js";
-import { storeFiles } from "../../store/store-file.js";
+import { storeFile } from "../../store/store-file.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
 import { columns } from "../output.js";
@@ -57,8 +57,7 @@ const stats: StoreCommand = {
       ...counts,
       month,
       events_this_month: eventsThisMonth,
-      store_bytes: storeFiles(textOf(given, "data-dir")).reduce((sum, file) => sum + statSync(file).size, 0),
-      session_stores: store.sessionStores.length,
+      store_bytes: statSync(storeFile(textOf(given, "data-dir"))).size,
       schema_version: schemaVersion,
     };
   },

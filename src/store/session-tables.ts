@@ -1,14 +1,10 @@
-/**
- * One LMDB environment that holds sessions, with all that ingest writes. The main environment is one; where a store was made with more,
- * the further ones lie beside it. LMDB lets one thread or process write into an environment at a time: that is what more of them are for.
- */
+/** The tables of sessions and of all else that ingest writes. */
 import type { Database } from "lmdb";
 import type { Traffic } from "../contract/entities.js";
 import type { Trail } from "../contract/trail.js";
 import type { Environment } from "./environment.js";
 import { tableNames } from "./keys.js";
 
-/** The tables that each environment has. What a session's transaction writes is in one environment; sums are over all of them. */
 export interface SessionTables {
   readonly root: Environment;
   readonly meta: Database<number, string>;
@@ -21,13 +17,6 @@ export interface SessionTables {
   readonly replays: Database<Buffer, Buffer>;
   readonly trails: Database<Trail, Buffer>;
   readonly solvedChallenges: Database<Buffer, Buffer>;
-}
-
-export interface SessionStore extends SessionTables {
-  /** Its number among the environments of its store; 0: the main one. */
-  readonly place: number;
-  /** The other environments of the same store; empty where there is but one. */
-  readonly others: readonly SessionStore[];
 }
 
 /** A table of msgpackr records under ordered keys. */
@@ -43,7 +32,7 @@ export function packedTable(root: Environment, name: string): Database<Buffer, B
   return root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" });
 }
 
-/** The tables of an environment, made where they are missing. */
+/** These tables of an environment, made where they are missing. */
 export function openSessionTables(root: Environment): SessionTables {
   return {
     root,

@@ -1,7 +1,8 @@
-/** Which sessions a backtest and a query take: those that began in a time, all of them or an even sample of it. */
+/** The log of sessions, page by page; and which of them a backtest and a query take: those that began in a time, all or an even sample of it. */
 import t from "tap";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { defaultBotSettings } from "../../src/control-plane/projects.js";
+import { sessionPage } from "../../src/control-plane/session-log.js";
 import { querySessions } from "../../src/control-plane/session-query.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { Refusal } from "../../src/errors.js";
@@ -169,3 +170,32 @@ t.test(
     t.equal(await ask(day, () => true), null, "it ends when whoever asked has gone");
   },
 );
+
+/** Tokens of the whole log, read in pages of seven. */
+async function logOf(projectId: number): Promise<string[]> {
+  const found: string[] = [];
+  const slices = new LongWork().begin();
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof sessionPage>> = await sessionPage(store, projectId, 7, cursor, slices);
+    if (page === null || page instanceof Refusal) throw new Error("no page");
+    found.push(...page.rows.map(({ token }) => token));
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return found;
+}
+
+t.test("the log is by first contact, the latest first, page by page", async (t) => {
+  const tokens = Array.from({ length: 25 }, (_, index) => putSession(store, 71, untilMs + index * 400, index));
+  t.same(await logOf(71), tokens.toReversed());
+});
+
+t.test("the log leaves none out whose token is ahead of its first contact", async (t) => {
+  // As two scoring threads mint them, one of which is ahead of the clock and at last in the next second.
+  const tokens = Array.from({ length: 120 }, (_, index) =>
+    putSession(store, 72, untilMs + 800 + index, index, undefined, index % 2 === 0 ? 5 * index : 0),
+  );
+  const found = await logOf(72);
+  t.equal(found.length, tokens.length);
+  t.same([...found].sort(), [...tokens].sort());
+});
