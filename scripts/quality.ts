@@ -71,7 +71,14 @@ export function foldTrace(trace: Trace, form: TraceForm, index: ShingleIndex): S
     const replayedShingles = index.owners(shingleHashes(features, batch), trace.id, keep).length;
     const replayedTurns = index.owners(turnHashes(features, batch), trace.id, keep).length;
     foldCornerOwners(features, index.owners(cornerHashes(features, batch), trace.id, keep));
-    foldBatch(features, batch, facts, { sessionsFromIp: 1, sessionsWithShape: 1, replayedShingles, replayedTurns });
+    foldBatch(features, batch, facts, {
+      sessionsFromIp: 1,
+      sessionsWithShape: 1,
+      sessionsWithEnvironment: 1,
+      startTicket: null,
+      replayedShingles,
+      replayedTurns,
+    });
     features = unpackFeatures(record, 0, packFeatures(features, record, 0))!;
   }
   return features;

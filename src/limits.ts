@@ -55,6 +55,8 @@ export const limits = {
   socketsPerTurn: 1024,
   /** Requests beyond that which one address gets answered in a turn, some 0.1 s; connections that bring it more are closed. */
   requestsPerTurnMax: 3072,
+  /** How long a start ticket holds. It comes back within seconds, unless the network is gone; counts of what came back are kept for an hour at least. */
+  startTicketMs: 10 * MINUTE_MS,
   /** How long a challenge can be solved. */
   challengeMs: 10 * MINUTE_MS,
   /** Bytes of a body that asks for a challenge or brings a solution. */

@@ -52,6 +52,7 @@ import { forwardAuthRoutes } from "./http/handlers/data-plane/forward-auth.js";
 import { ingestRoutes } from "./http/handlers/data-plane/ingest.js";
 import { loggedInRoute } from "./http/handlers/data-plane/logged-in.js";
 import { requestVerdictRoute } from "./http/handlers/data-plane/request-verdict.js";
+import { startTicketRoutes } from "./http/handlers/data-plane/start-tickets.js";
 import { type OnBlocked, verdictRoute } from "./http/handlers/data-plane/verdict.js";
 import type { Trimming } from "./http/handlers/data-plane/verdict-body.js";
 import { type ConsoleFiles, consoleRoutes } from "./http/handlers/pages/console.js";
@@ -271,6 +272,7 @@ export function buildServices(
       now,
       onFailure,
     }),
+    ...startTicketRoutes({ credentials, clientIp: (socket, xff) => clientIp(socket, xff, trusted), now }),
     ...challengeRoutes({ credentials, sessions, challenges, onFailure }),
     verdictRoute({ credentials, verdicts, canonicalIp, onBlocked }),
     requestVerdictRoute({

@@ -90,7 +90,7 @@ export async function startSite(service: { origin: string; siteKey: string }): P
 }
 
 /** What a visitor's browser asks of verdictd, below the address of the visit. */
-const visitorPaths = ["/v1/events", "/challenge.js", "/v1/challenges", "/v1/challenges/solution"];
+const visitorPaths = ["/v1/events", "/v1/start-tickets", "/challenge.js", "/v1/challenges", "/v1/challenges/solution"];
 
 /** The nth visitor's address, of 198.18.0.0/15 (for benchmarks): they are different visitors, not one busy network. */
 function visitorAddress(n: number): string {

@@ -112,6 +112,12 @@ export interface ChallengeSettingsAnswer {
   clearance_minutes: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<1440>;
 }
 
+/** Handed back as `start_ticket` of an event, once. */
+export interface StartTicketAnswer {
+  start_ticket: string;
+  expires_at: IsoTime;
+}
+
 /** A challenge in ALTCHA's form: find the counter whose key, derived from nonce and counter by PBKDF2, begins with `keyPrefix`. */
 export interface ChallengeAnswer {
   parameters: {
@@ -493,6 +499,7 @@ export interface ApiTypes {
   SettingsAnswer: SettingsAnswer;
   RequestScoringAnswer: RequestScoringAnswer;
   ChallengeSettingsAnswer: ChallengeSettingsAnswer;
+  StartTicketAnswer: StartTicketAnswer;
   ChallengeAnswer: ChallengeAnswer;
   ClearedAnswer: ClearedAnswer;
   RulesAnswer: ListedRuleAnswer[];

@@ -157,6 +157,11 @@ export interface EventPayload {
   /** `navigator.connection.rtt` in ms. */
   rtt?: number;
 
+  /** What the browser's media queries say of its pointers: `fine`, `coarse`, `hover`; empty: it says that it has none. */
+  any_pointer?: Names;
+  /** A start ticket, see `POST /v1/start-tickets`. */
+  start_ticket?: Text;
+
   // timing, ms
   ttfb?: number;
   dcl?: number;

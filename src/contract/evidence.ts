@@ -22,7 +22,15 @@ export interface Surroundings {
   readonly replayedShingles: number;
   /** Of the hashes over turns of the path, how many another session has shown before. */
   readonly replayedTurns: number;
+  /** Sessions that reported this very environment from this network in the last hour or so. */
+  readonly sessionsWithEnvironment: number;
+  /** What the start ticket of this batch turned out to be; null: it holds none. */
+  readonly startTicket: TicketState | null;
 }
+
+/** States of a start ticket that came back: the later, the worse. */
+export const ticketStates = ["fresh", "late", "elsewhere", "reused", "forged"] as const;
+export type TicketState = (typeof ticketStates)[number];
 
 /** What the store remembers of a session's last request: the fallback of the verdict's request context. "" is unknown. */
 export interface LastRequest {

@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next field that is added; raise it with each. */
-export const nextFieldNumber = 269;
+export const nextFieldNumber = 276;
 
 /**
  * Numbers whose fields are gone, never given again, and how they were stored: records written before still hold them, and what is
@@ -308,6 +308,17 @@ export const countFields = [
   row(229, "keyTimesWhole", "u32", "1", "of them whole milliseconds"),
   row(230, "wheelBursts", "u32", "1", "scroll bursts by wheel of 100 px and more"),
   row(231, "wheelLeaps", "u32", "1", "of them in one event"),
+  // what a client that is no browser gets wrong
+  row(
+    269,
+    "environmentSessionsMax",
+    "u16",
+    "sessions",
+    "most sessions that opened with this environment from this network in an hour",
+  ),
+  row(270, "earlyEvents", "u16", "1", "batches whose last event is stamped before it can have happened"),
+  row(271, "stampReversals", "u16", "1", "events stamped before the event ahead of them in their batch"),
+  row(272, "pagelessStart", "u8", "bool", "the first batch reports an environment, but no page"),
   row(242, "platformForeign", "u16", "batches", "whose Sec-CH-UA-Platform contradicts the User-Agent"),
 ] as const satisfies readonly NumberField[];
 
@@ -346,6 +357,15 @@ export const factFields = [
   row(209, "ttfb", "f32", "ms", "time to first byte"),
   row(210, "load", "f32", "ms", "load event"),
   row(211, "clockSkewMin", "f32", "s", "least of (event time - server time) over batches"),
+  row(
+    273,
+    "startTicket",
+    "u8",
+    "code",
+    "worst state of a start ticket that came back: position in `ticketStates`, from 0",
+  ),
+  row(275, "anyPointer", "u8", "code", "pointers by the media queries: 1 fine, 2 coarse, 4 one that hovers"),
+  row(274, "pageOrigin", "f32", "s", "least (page's opening by its own clock - server time at the first batch)"),
   row(212, "clockSkewMax", "f32", "s", "greatest of it"),
 ] as const satisfies readonly NumberField[];
 

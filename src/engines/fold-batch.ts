@@ -8,6 +8,7 @@ import type { Surroundings } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { isoTimeMs, receivedAtMs } from "../contract/iso-time.js";
 import { limits } from "../limits.js";
+import { boundedMs } from "./event-time.js";
 import { environmentKeys, foldEnvironment, foldTiming } from "./fold-environment.js";
 import { foldForm, foldKeys, foldScroll } from "./fold-keyboard.js";
 import { foldPointerEvents } from "./fold-pointer.js";
@@ -28,6 +29,7 @@ export function foldBatch(
   const pathPoints = foldPointerEvents(features.numbers, events, facts.nowMs);
   features.numbers[F.events]! += events.length;
   foldClocks(features.numbers, events, facts.nowMs);
+  foldOrder(features.numbers, events, facts.nowMs);
   foldRequest(features, facts, surroundings, pathPoints);
 }
 
@@ -76,6 +78,46 @@ function foldTrust(n: number[], payload: EventPayload): void {
   if (payload.trusted === false) n[F.untrusted]! += 1;
   else if (payload.trusted === true) n[F.trusted]! += 1;
   if (payload.honeypot === true) n[F.honeypots]! += 1;
+}
+
+/**
+ * The SDK stamps an event when it records it: after it has happened, and after the event ahead of it in its batch. `pageOrigin` is when the
+ * session's earliest page was opened by the visitor's clocks, so nothing that has a time of its page can be stamped before both together.
+ */
+function foldOrder(n: number[], events: readonly IngestEvent[], nowMs: number): void {
+  const isFirst = n[F.batches] === 0;
+  const firstSeenMs = isFirst ? nowMs : n[F.firstSeenMs]!;
+  let hasPage = false;
+  let hasEnvironmentReport = false;
+  let before = "";
+  for (const { type, received_at, payload } of events) {
+    // Times as `Date.toISOString` writes them are in the order of their texts.
+    if (received_at.length === isoLength && before.length === isoLength && received_at < before) {
+      n[F.stampReversals]! += 1;
+    }
+    before = received_at;
+    if (type === "env") hasEnvironmentReport = true;
+    if (type !== "page") continue;
+    hasPage = true;
+    if (payload.t === undefined) continue;
+    const origin = (receivedAtMs(received_at, nowMs) - boundedMs(payload.t) - firstSeenMs) / 1000;
+    if (!(n[F.pageOrigin]! <= origin)) n[F.pageOrigin] = origin;
+  }
+  if (isFirst && hasEnvironmentReport && !hasPage) n[F.pagelessStart] = 1;
+  const last = events[events.length - 1];
+  if (last === undefined || last.type === "page" || last.payload.t === undefined) return;
+  const end = boundedMs(last.payload.t) + lengthMs(last.payload);
+  const earliest = firstSeenMs + n[F.pageOrigin]! * 1000 + end;
+  if (receivedAtMs(last.received_at, nowMs) < earliest - stampSlackMs) n[F.earlyEvents]! += 1;
+}
+
+const isoLength = "2026-01-01T00:00:00.000Z".length;
+/** By so much a clock may be set back meanwhile. */
+const stampSlackMs = 1000;
+
+/** How long an event went on after its time, at least, ms. */
+function lengthMs({ points, strokes, dt }: EventPayload): number {
+  return boundedMs((points ?? strokes)?.at(-1)?.[0] ?? dt ?? 0);
 }
 
 /** The last event of a batch is stamped just before it is sent, so its distance from the server's clock should not move. */

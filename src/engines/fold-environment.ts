@@ -43,6 +43,7 @@ export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>(
   "eval_length",
   "stack_probe",
   "rtt",
+  "any_pointer",
 ]);
 
 /** Folds what an event, mostly one of type `env`, says of the environment. */
@@ -113,6 +114,11 @@ function foldProbes(features: SessionFeatures, payload: EventPayload): void {
   setFlag(n, F.permissionsMismatch, truth(payload.permissions_mismatch));
   setFlag(n, F.stackProbe, truth(payload.stack_probe));
   setNumber(n, F.evalLength, payload.eval_length);
+  if (payload.any_pointer !== undefined) {
+    const kinds = joined(payload.any_pointer);
+    n[F.anyPointer] =
+      Number(kinds.includes("fine")) + 2 * Number(kinds.includes("coarse")) + 4 * Number(kinds.includes("hover"));
+  }
   setNames(features, T.driverArtifacts, payload.driver_artifacts);
   setNames(features, T.nativeTampered, payload.native_tampered);
   setNames(features, T.iframeMismatch, payload.iframe_mismatch);

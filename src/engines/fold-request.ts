@@ -1,5 +1,5 @@
 /** Folds the facts of one ingest request (headers, address, counts kept by the store) into the features. */
-import type { Surroundings } from "../contract/evidence.js";
+import { type Surroundings, ticketStates } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { isPublicAddress } from "../contract/public-address.js";
 import { claimsOf } from "./agent-claims.js";
@@ -25,6 +25,12 @@ export function foldRequest(
   if (isPublicAddress(facts.ip)) n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, surroundings.sessionsFromIp);
   if (pathPoints >= shapePointsMin) {
     n[F.shapeSessionsMax] = Math.max(n[F.shapeSessionsMax]!, surroundings.sessionsWithShape);
+  }
+  n[F.environmentSessionsMax] = Math.max(n[F.environmentSessionsMax]!, surroundings.sessionsWithEnvironment);
+  if (surroundings.startTicket !== null) {
+    const state = ticketStates.indexOf(surroundings.startTicket);
+    // What was once seen is not undone by a better one.
+    if (!(n[F.startTicket]! >= state)) n[F.startTicket] = state;
   }
   n[F.shinglesReplayed]! += Math.max(0, surroundings.replayedShingles);
   n[F.turnHashesReplayed]! += Math.max(0, surroundings.replayedTurns);
@@ -55,7 +61,7 @@ function foldAgent(n: number[], userAgent: string): void {
 }
 
 /** The first half of an IPv4 address, the first two groups of an IPv6 one: what a phone keeps while its address changes. */
-function networkOf(ip: string): string {
+export function networkOf(ip: string): string {
   const separator = ip.includes(":") ? ":" : ".";
   const first = ip.indexOf(separator);
   const second = first < 0 ? -1 : ip.indexOf(separator, first + 1);

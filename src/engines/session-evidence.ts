@@ -2,7 +2,7 @@
  * What detections may read: the features turned into facts, shares and deviations with a meaning. undefined stands for "not
  * observed, or too little of it to say"; a detection that reads such a value is skipped. Conclusions live in detections/.
  */
-import type { LastRequest } from "../contract/evidence.js";
+import { type LastRequest, type TicketState, ticketStates } from "../contract/evidence.js";
 import { type BrowserFamily, browserFamilies, type ClaimedSystem, claimedSystems } from "./claimed-browser.js";
 import { isCleanDispatch } from "./clean-dispatch.js";
 import {
@@ -60,6 +60,16 @@ export interface SessionEvidence {
   // rate
   ipSessions: number;
   shapeSessions: number;
+  /** Sessions that opened with this environment, from this network, in an hour. */
+  environmentSessions: number;
+  /** The worst that a start ticket of the session turned out to be. */
+  startTicket: TicketState;
+  /** The SDK's second file has reported, and no start ticket came with it. */
+  startTicketMissing: boolean;
+  /** Batches whose last event is stamped before it can have happened; events out of order in their batch; an environment, but no page in the first of several. */
+  earlyEvents: number;
+  stampReversals: number;
+  pagelessStart: boolean;
   sessionSeconds: number;
   events: number;
   eventsPerSecond: number;
@@ -299,6 +309,12 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     platformForeign: n[F.platformForeign],
     ipSessions: n[F.ipSessionsMax],
     shapeSessions: n[F.shapeSessionsMax],
+    environmentSessions: n[F.environmentSessionsMax],
+    startTicket: ticketStates[n[F.startTicket]!],
+    startTicketMissing: Number.isNaN(n[F.anyPointer]) ? undefined : Number.isNaN(n[F.startTicket]),
+    earlyEvents: n[F.earlyEvents],
+    stampReversals: n[F.stampReversals],
+    pagelessStart: n[F.batches]! > 1 ? n[F.pagelessStart] === 1 : undefined,
     sessionSeconds: seconds,
     events: n[F.events],
     eventsPerSecond: seconds >= 5 ? n[F.events]! / seconds : undefined,

@@ -26,7 +26,7 @@ import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey, tokenAt } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
-import { countAddress } from "./cross-session-counts.js";
+import { countAddress, countEnvironment } from "./cross-session-counts.js";
 import { batchOf, idHashesOf, type ReadBody, readBody, siteKeyOf } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
 import {
@@ -38,6 +38,7 @@ import {
 } from "./idempotency.js";
 import { countPathReuse } from "./path-reuse.js";
 import { SeenIds } from "./seen-ids.js";
+import { takeTicket } from "./start-ticket.js";
 import { storedAddress } from "./stored-address.js";
 import type { TokenMint } from "./token-mint.js";
 import type { UnitOfWork } from "./unit-of-work.js";
@@ -197,6 +198,8 @@ function recordBatch(
       const owner = { projectId: project.id, name: nameOf(session), features: session.features, isFirst };
       const surroundings = {
         sessionsFromIp: isFirst ? countAddress(group.unit, project.id, facts.ip, facts.nowMs) : 0,
+        sessionsWithEnvironment: isFirst ? countEnvironment(group.unit, project.id, fresh, facts.ip, facts.nowMs) : 0,
+        startTicket: takeTicket(group.unit, project, fresh, facts),
         ...countPathReuse(group.unit, owner, fresh, facts),
       };
       foldBatch(session.features, fresh, facts, surroundings);

@@ -32,6 +32,40 @@ export function countPathShare(
   return count(unit, "paths", projectId, hash, nowMs);
 }
 
+/** The same of a start ticket that came back: more than one is a ticket that was used before. */
+export function countTicket(unit: UnitOfWork, projectId: number, ticket: string, nowMs: number): number {
+  const hash = new Hash64();
+  hash.addText(ticket);
+  return count(unit, "ticket", projectId, hash, nowMs);
+}
+
+/** The same of sessions that opened with this very environment, from a network of so many addresses (a /24, of IPv6 a /48); 0: none was reported. */
+export function countEnvironment(
+  unit: UnitOfWork,
+  projectId: number,
+  events: readonly IngestEvent[],
+  address: string,
+  nowMs: number,
+): number {
+  const environment = events.find(({ type }) => type === "env")?.payload;
+  if (environment === undefined) return 0;
+  const hash = new Hash64();
+  hash.addText(blockOf(address));
+  for (const key in environment) {
+    // The state of the network changes by the minute.
+    if (key === "rtt") continue;
+    hash.addText(key);
+    addValue(hash, environment[key as keyof EventPayload]);
+  }
+  return count(unit, "environment", projectId, hash, nowMs);
+}
+
+/** What one tenant of a data centre, or one company, is commonly given: three bytes of an IPv4 address, three groups of an IPv6 one. */
+function blockOf(address: string): string {
+  const separator = address.includes(":") ? ":" : ".";
+  return address.split(separator, 3).join(separator);
+}
+
 /** The same of a batch that a visitor has sent before, in another session; `sent` is its name in 32 bits. */
 export function countResent(
   unit: Pick<UnitOfWork, "countAcross">,

@@ -99,6 +99,8 @@ export const payloadKinds: Readonly<Record<keyof EventPayload, PayloadKind>> = {
   eval_length: "number",
   stack_probe: "fact",
   rtt: "number",
+  any_pointer: "names",
+  start_ticket: "text",
   ttfb: "number",
   dcl: "number",
   load: "number",

@@ -5,7 +5,7 @@
 import type { PathReuseIndex } from "./path-reuse-index.js";
 
 /** Kinds of cross-session counts, by the number that stands in their keys. */
-export const crossSessionKinds = { address: 1, shape: 2, paths: 3, resent: 4 } as const;
+export const crossSessionKinds = { address: 1, shape: 2, paths: 3, resent: 4, environment: 5, ticket: 6 } as const;
 export type CrossSessionKind = keyof typeof crossSessionKinds;
 
 export interface UnitOfWork {

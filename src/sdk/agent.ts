@@ -59,7 +59,9 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
     probe = null;
     const load = async () => {
       const module = (await import(settings.probesUrl!)) as typeof import("./probes/main.js");
-      page.later(() => module.probe(recorder.record, page.listen, page.later, settings.workerUrl, scriptUrl), 0);
+      const { siteKey, base, workerUrl } = settings;
+      const { listen, later } = page;
+      later(() => module.probe(recorder.record, listen, later, workerUrl, scriptUrl, siteKey, base, tokens.read()), 0);
     };
     if (settings.probesUrl) (window.requestIdleCallback ?? setTimeout)(() => load().catch(() => {}));
   };

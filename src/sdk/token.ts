@@ -14,6 +14,8 @@ export interface TokenStore {
 
 /** Where the tab keeps, for its next page, what a page without a token could not send. */
 export const storageKey = "verdictd";
+/** Where it keeps the token whose session has handed in a start ticket. */
+export const ticketKey = "verdictd_ticket";
 
 const wellFormed = /^sess_[\w-]{1,128}$/;
 
@@ -47,7 +49,7 @@ export function openTokenStore(settings: Settings): TokenStore {
       memory = null;
       // Of two ages the last one counts.
       setCookie("", "; Max-Age=0");
-      attempt(() => sessionStorage.removeItem(storageKey));
+      for (const key of [storageKey, ticketKey]) attempt(() => sessionStorage.removeItem(key));
     },
   };
 }

@@ -29,6 +29,7 @@ const ownPaths = [
   "/sdk-probes.js",
   "/challenge.js",
   "/v1/events",
+  "/v1/start-tickets",
   "/v1/challenges",
   "/v1/challenges/solution",
 ];

@@ -28,6 +28,11 @@ const perRequest = [
   F.clockSkewMin,
   F.clockSkewMax,
   F.networkHash,
+  // What is told of a batch: its last event, the order in it, what opens the session.
+  F.earlyEvents,
+  F.stampReversals,
+  F.pagelessStart,
+  F.pageOrigin,
 ];
 
 function ofEvents(features: SessionFeatures): number[] {
@@ -304,3 +309,47 @@ t.test("a record whose numbers are all at their bounds is folded on, packed and 
     ),
   );
 });
+
+t.test("reports as the SDK makes them are in order, whatever the clocks do but run backwards", async (t) => {
+  const opened = startMs - 400;
+  const page = event("page", { path: "/", t: 120 }, opened + 120);
+  const env = event("env", chromeEnvironment, startMs);
+  const click = (at: number, stampedAt: number) => event("click", { t: at, x: 5, y: 5, dwell: 70 }, stampedAt);
+  const read = (batches: IngestEvent[][]) => {
+    const features = newFeatures();
+    for (const events of batches) foldBatch(features, events, { ...chromeFacts, nowMs: startMs + 50 }, alone);
+    const { numbers } = unpackFeatures(packed(features), 0, packed(features).length)!;
+    return [F.earlyEvents, F.stampReversals, F.pagelessStart].map((position) => numbers[position]);
+  };
+  const usual = [page, env];
+  t.same(read([usual, [click(1500, opened + 1510)], [click(9000, opened + 9020)]]), [0, 0, 0]);
+  t.same(read([usual, [click(1500, opened + 3_600_000)]]), [0, 0, 0], "the computer slept");
+  t.same(read([usual, [click(1500, opened + 900)]]), [0, 0, 0], "a clock set back by half a second");
+  t.same(
+    read([usual, [click(60_000, opened + 2000)], [click(90_000, opened + 2100)]]),
+    [2, 0, 0],
+    "a minute in a second",
+  );
+  const moves = event(
+    "mouse",
+    {
+      t: 800,
+      points: [
+        [0, 1, 1],
+        [40_000, 9, 9],
+      ],
+    },
+    opened + 1000,
+  );
+  t.same(read([usual, [moves]]), [1, 0, 0], "the path ends after its stamp");
+  t.same(read([usual, [click(1500, opened + 1510), click(1600, opened + 1400)]]), [0, 1, 0]);
+  t.same(read([[env], [page]]), [0, 0, 1], "an environment of no page");
+  t.same(read([[click(1500, opened + 1510)]]), [0, 0, 0], "a client that is not the SDK and reports what it likes");
+  const older = event("page", { path: "/", t: 500_000 }, opened + 200);
+  t.same(read([usual, [older], [click(499_000, opened + 300)]]), [0, 0, 0], "of two tabs, the older one counts");
+});
+
+function packed(features: SessionFeatures): Buffer {
+  const record = Buffer.alloc(packedBytesMax);
+  return record.subarray(0, packFeatures(features, record, 0));
+}

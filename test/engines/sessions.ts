@@ -68,7 +68,14 @@ export const chromeEnvironment: EventPayload = {
   rtt: 50,
 };
 
-export const alone: Surroundings = { sessionsFromIp: 1, sessionsWithShape: 1, replayedShingles: 0, replayedTurns: 0 };
+export const alone: Surroundings = {
+  sessionsFromIp: 1,
+  sessionsWithShape: 1,
+  replayedShingles: 0,
+  replayedTurns: 0,
+  sessionsWithEnvironment: 1,
+  startTicket: null,
+};
 export const lastRequest: LastRequest = { ip: chromeFacts.ip, userAgent: chromeAgent, path: "/", host: "shop.example" };
 
 let count = 0;

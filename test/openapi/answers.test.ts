@@ -152,6 +152,12 @@ async function askDataPlane(ask: AskOperation, one: Tenant, lapsed: Tenant): Pro
   await ask(422, "post", ingest, ingest, { ...site(one.siteKey), body: { session_token: null, events: [] } });
   await ask(204, "options", ingest, ingest);
 
+  const tickets = "/v1/start-tickets";
+  await ask(200, "post", tickets, tickets, site(one.siteKey));
+  await ask(401, "post", tickets, tickets, site("pk_wrong"));
+  await ask(402, "post", tickets, tickets, site(lapsed.siteKey));
+  await ask(204, "options", tickets, tickets);
+
   const token: string = first.json.session_token;
   const verdict = "/v1/sessions/{session_token}/verdict";
   const verdictOf = (session: string) => `/v1/sessions/${session}/verdict?path=/a`;

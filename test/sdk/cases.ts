@@ -314,6 +314,30 @@ export const pageCases: readonly Case[] = [
     },
   ],
   [
+    "a session hands in one start ticket from each tab",
+    async (t, visitor) => {
+      const site = await openSite(t);
+      site.pages.set("/next", pageWith('data-interval="250"'));
+      const tickets = () =>
+        site.posts.flatMap((post) => post.batch.events.flatMap((event) => event.payload.start_ticket ?? []));
+      const late = (count: number) =>
+        site.post(
+          () =>
+            site.posts.flatMap((post) => post.batch.events.filter((event) => "any_pointer" in event.payload)).length >=
+            count,
+        );
+      const page = await visitor.open();
+      await page.goto(site.origin);
+      await late(1);
+      await page.goto(`${site.origin}/next`);
+      await late(2);
+      t.same(tickets(), ["ticket1"], "the next page of the tab asks for none");
+      await (await visitor.open()).goto(site.origin);
+      await late(3);
+      t.same(tickets(), ["ticket1", "ticket2"]);
+    },
+  ],
+  [
     "script and endpoint may be of another origin; the cookie stays the page's",
     async (t, visitor) => {
       const site = await openSite(t);

@@ -32,6 +32,8 @@ export interface Site {
   readonly origin: string;
   readonly port: number;
   readonly posts: Post[];
+  /** Start tickets given. */
+  tickets: number;
   /** Preflights seen. */
   readonly preflights: string[];
   /** Pages by path; a missing one is 404. */
@@ -61,6 +63,7 @@ export async function openSite(t: Test): Promise<Site> {
     origin: "",
     port: 0,
     posts: [],
+    tickets: 0,
     preflights: [],
     pages: new Map([["/", pageWith('data-interval="250"')]]),
     policy: null,
@@ -127,6 +130,9 @@ export async function openSite(t: Test): Promise<Site> {
       request.on("end", () => {
         receive(request.headers, Buffer.concat(chunks).toString(), response).catch((error) => t.fail(error));
       });
+    } else if (request.method === "POST" && path === "/v1/start-tickets") {
+      response.writeHead(200, { "Access-Control-Allow-Origin": "*", "Content-Type": "application/json" });
+      response.end(JSON.stringify({ start_ticket: `ticket${++site.tickets}` }));
     } else if (page !== undefined) {
       response.writeHead(200, {
         "Content-Type": path.endsWith(".js") ? "text/javascript" : "text/html; charset=utf-8",

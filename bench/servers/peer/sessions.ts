@@ -111,6 +111,8 @@ export class Sessions {
         sessionsWithShape: isNew ? (seen?.withShape ?? 0) : 0,
         replayedShingles: 0,
         replayedTurns: 0,
+        sessionsWithEnvironment: 1,
+        startTicket: null,
       });
       verdict.eventCount += fresh.length;
       verdict.lastSeenMs = facts.nowMs;

@@ -16,8 +16,7 @@ export function contextFacts(nav: Navigator): Facts {
   };
 }
 
-/** Names of facts that differ. */
-export function differing(a: Facts, b: Facts): string[] {
+function differing(a: Facts, b: Facts): string[] {
   return Object.keys(a).filter((key) => a[key] !== b[key]);
 }
 

@@ -1,8 +1,7 @@
 /** Facts about the browser that take time to find out, or that the first report does without. */
 import { attempt } from "../page-hooks.js";
 import type { Observed } from "../recorder.js";
-import { graphicsOf } from "./graphics.js";
-import { compareWorker } from "./worker.js";
+import { graphics } from "./graphics.js";
 
 /** What is not known by then is left out. */
 const slowMs = 3000;
@@ -15,16 +14,32 @@ async function permissionsMismatch(): Promise<boolean | undefined> {
   return Notification.permission === "denied" && state === "prompt";
 }
 
-/** The payload of a page's second `env` event. Each fact is read on its own: one that throws is absent, the others stay. */
-export async function collectLateEnvironment(startWorker: (() => Worker) | null): Promise<Observed> {
-  const late = new Promise<undefined>((resolve) => setTimeout(resolve, slowMs));
-  const within = <T>(task: () => Promise<T> | undefined) =>
-    Promise.race([Promise.resolve(attempt(task)).catch(() => undefined), late]);
-  const graphics = attempt(() => graphicsOf(document.createElement("canvas"))) ?? {};
-  const { webgl_renderer } = graphics;
-  const [permissions, worker] = await Promise.all([
-    within(permissionsMismatch),
-    within(() => (startWorker ? compareWorker(startWorker, webgl_renderer ? { webgl_renderer } : {}) : undefined)),
-  ]);
-  return { ...graphics, permissions_mismatch: permissions, worker_mismatch: worker };
+/** What pointers the browser says it has, and whether one of them can hover; empty: none at all. */
+function pointerKinds(): string[] {
+  const queries = { fine: "(any-pointer: fine)", coarse: "(any-pointer: coarse)", hover: "(any-hover: hover)" };
+  return Object.entries(queries).flatMap(([kind, query]) => (matchMedia(query).matches ? kind : []));
+}
+
+type Fact<K extends keyof Observed> = () => Observed[K] | Promise<Observed[K]>;
+
+/**
+ * The payload of a page's second `env` event, in 3 s at most: each fact is asked on its own, and one that throws, or is not known by then, is
+ * absent. `more` are facts that want what this file does not have.
+ */
+export async function collectLateEnvironment(more: { [K in keyof Observed]?: Fact<K> }): Promise<Observed> {
+  const payload: Record<string, unknown> = { ...attempt(graphics) };
+  const late = new Promise((resolve) => setTimeout(resolve, slowMs));
+  const facts: { [K in keyof Observed]?: Fact<K> } = {
+    any_pointer: pointerKinds,
+    permissions_mismatch: permissionsMismatch,
+    ...more,
+  };
+  const ask = async ([key, fact]: [string, () => unknown]) => {
+    const value = await fact();
+    payload[key] = value;
+  };
+  const all = Object.entries(facts).map((each) => ask(each).catch(() => {}));
+  await Promise.race([Promise.all(all), late]);
+  // What is late would change a payload that is on its way.
+  return { ...payload };
 }

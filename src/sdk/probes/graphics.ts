@@ -1,10 +1,19 @@
 /** Which graphics adapter the browser names. Opens a context and drops it; draws nothing. */
 
-/** Vendor and renderer; empty where there is no WebGL. */
-export function graphicsOf(canvas: HTMLCanvasElement | OffscreenCanvas): {
+interface Graphics {
   webgl_vendor?: string | undefined;
   webgl_renderer?: string | undefined;
-} {
+}
+
+let known: Graphics | undefined;
+
+/** Vendor and renderer as this page or this worker sees them, asked once; empty where there is no WebGL. */
+export function graphics(): Graphics {
+  known ??= graphicsOf(typeof document === "undefined" ? new OffscreenCanvas(1, 1) : document.createElement("canvas"));
+  return known;
+}
+
+function graphicsOf(canvas: HTMLCanvasElement | OffscreenCanvas): Graphics {
   const gl = canvas.getContext("webgl") as WebGLRenderingContext | null;
   if (!gl) return {};
   const named = (plain: number, unmasked: number) => {

@@ -5,7 +5,8 @@
 import type { PageHooks } from "../page-hooks.js";
 import type { Recorder } from "../recorder.js";
 import { collectLateEnvironment } from "./environment.js";
-import { workerFacts } from "./worker.js";
+import { noteTicket, startTicket } from "./start-ticket.js";
+import { compareWorker, factsHere } from "./worker.js";
 
 /**
  * Records what could wait. Called by position, because the first file shortens its names; that file may be older than this one, from a
@@ -14,13 +15,26 @@ import { workerFacts } from "./worker.js";
 export function probe(
   record: Recorder["record"],
   _listen: PageHooks["listen"],
-  _later: PageHooks["later"],
+  later: PageHooks["later"],
   workerUrl: string | null,
   scriptUrl: (url: string) => string,
+  siteKey: string,
+  base: string,
+  token: string | null,
 ): void {
-  collectLateEnvironment(workerUrl === null ? null : () => new Worker(scriptUrl(workerUrl), { type: "module" }))
-    .then((payload) => record("env", payload))
+  collectLateEnvironment({
+    worker_mismatch: () =>
+      workerUrl === null ? undefined : compareWorker(() => new Worker(scriptUrl(workerUrl), { type: "module" })),
+    start_ticket: () => startTicket(siteKey, base, token),
+  })
+    .then((payload) =>
+      // Not once the SDK was stopped.
+      later(() => {
+        record("env", payload);
+        if (payload.start_ticket) noteTicket(token);
+      }, 0),
+    )
     .catch(() => {});
 }
 
-if (typeof document === "undefined") postMessage(workerFacts());
+if (typeof document === "undefined") postMessage(factsHere());

@@ -1,0 +1,75 @@
+/** `POST /v1/start-tickets`: what the SDK's second file asks for. Signed here, stored nowhere; `ingest/start-ticket.ts` says what it is for. */
+import type { Credentials } from "../../../auth/credentials.js";
+import type { StartTicketAnswer } from "../../../contract/api-answers.js";
+import { refuse } from "../../../errors.js";
+import { issueTicket } from "../../../ingest/start-ticket.js";
+import { limits } from "../../../limits.js";
+import { ambiguous } from "../../framing.js";
+import { json, type Reply, refusal } from "../../reply.js";
+import type { PublicRoute, RawRoute } from "../../route.js";
+import { cors, preflight } from "./cors.js";
+import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
+
+export interface StartTicketServices {
+  readonly credentials: Credentials;
+  /** As batches know the visitor's address. */
+  readonly clientIp: (socketAddress: string, forwardedFor: string) => string;
+  readonly now: () => number;
+}
+
+export function startTicketRoutes(services: StartTicketServices): [RawRoute, PublicRoute] {
+  const reader = new IngestHeaderReader();
+  return [
+    {
+      method: "post",
+      path: "/v1/start-tickets",
+      credential: "site-key",
+      doc: {
+        id: "issueStartTicket",
+        tag: "data plane",
+        summary: "A start ticket, which the SDK hands back with its reports",
+        description:
+          "Asked by the SDK's second file, with the site key in the header `X-Service-Site-Key`; a body is not looked at. The ticket is signed, " +
+          "holds for this project, the visitor's network and ten minutes, and counts once, as `start_ticket` of an event. Batches without one " +
+          "are taken as any other.",
+        answers: { 200: "StartTicketAnswer" },
+      },
+      checksFraming: true,
+      handleRaw(exchange, req) {
+        const headers = reader.read(req);
+        if (!headers.isAmbiguous) exchange.framedBy(headers);
+        exchange.send({ ...answer(services, headers, exchange.socketAddress), headers: cors });
+      },
+    },
+    {
+      method: "options",
+      path: "/v1/start-tickets",
+      credential: "none",
+      doc: {
+        id: "preflightStartTicket",
+        tag: "data plane",
+        summary: "CORS preflight of `/v1/start-tickets`",
+        answers: { 204: "empty" },
+      },
+      handle: () => ({ status: 204, headers: preflight }),
+    },
+  ];
+}
+
+function answer(
+  { credentials, clientIp, now }: StartTicketServices,
+  headers: IngestHeaders,
+  socketAddress: string,
+): Reply {
+  if (headers.isAmbiguous) return ambiguous;
+  const holder = credentials.keyHolder("site", headers.siteKey);
+  if (holder === null) return refusal(refuse("unauthenticated", "a valid site key is required"));
+  if (holder.account.subscription !== "active") {
+    return refusal(refuse("noActiveSubscription", "the account has no active subscription"));
+  }
+  const nowMs = now();
+  return json(200, {
+    start_ticket: issueTicket(holder.project, clientIp(socketAddress, headers.forwardedFor), nowMs),
+    expires_at: new Date(nowMs + limits.startTicketMs).toISOString(),
+  } satisfies StartTicketAnswer);
+}
