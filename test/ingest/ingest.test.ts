@@ -56,8 +56,8 @@ t.test("ingest", async (t) => {
     const firedOf = async (prefix: string, payload: object): Promise<number[]> => {
       const { status, json } = await send({ session_token: null, events: [event(`${prefix}-1`, { ...payload })] });
       t.equal(status, 202);
-      const path = `/v1/projects/${tenant.project.id}/sessions/${json.session_token}`;
-      const { json: session } = await server.ask("GET", path, { as: tenant.token });
+      const path = `/v1/projects/${tenant.projectId}/sessions/${json.session_token}`;
+      const { json: session } = await server.ask("GET", path, { token: tenant.token });
       return session.detections.map(({ id }: { id: number }) => id);
     };
     const late = { any_pointer: ["fine", "hover"] };
