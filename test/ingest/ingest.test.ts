@@ -47,28 +47,31 @@ t.test("ingest", async (t) => {
     t.equal(new Set(answers.map(({ json }) => json.session_token)).size, 20);
   });
 
-  await t.test("a start ticket is evidence: batches with one, used or not, and without one are taken alike", async (t) => {
-    const asked = await server.ask("POST", "/v1/start-tickets", { headers: key });
-    t.equal(asked.status, 200);
-    t.equal(asked.headers.get("access-control-allow-origin"), "*");
-    t.equal(asked.headers.get("cache-control"), "no-store");
-    const { start_ticket } = asked.json;
-    const firedOf = async (prefix: string, payload: object): Promise<number[]> => {
-      const { status, json } = await send({ session_token: null, events: [event(`${prefix}-1`, { ...payload })] });
-      t.equal(status, 202);
-      const path = `/v1/projects/${tenant.projectId}/sessions/${json.session_token}`;
-      const { json: session } = await server.ask("GET", path, { token: tenant.token });
-      return session.detections.map(({ id }: { id: number }) => id);
-    };
-    const late = { any_pointer: ["fine", "hover"] };
-    t.same(await firedOf("ticket01", { ...late, start_ticket }), []);
-    t.same(await firedOf("ticket02", { ...late, start_ticket }), [100408], "used before");
-    t.same(await firedOf("ticket03", { ...late, start_ticket: "A".repeat(38) }), [100408], "made up");
-    t.same(await firedOf("ticket04", late), [100410], "none, though the second file has reported");
-    t.same(await firedOf("ticket05", {}), [], "an SDK without the second file");
-    const refused = await server.ask("POST", "/v1/start-tickets", { headers: { "x-service-site-key": "pk_wrong" } });
-    t.match([refused.status, refused.json.code], [401, "UNAUTHENTICATED"]);
-  });
+  await t.test(
+    "a start ticket is evidence: batches with one, used or not, and without one are taken alike",
+    async (t) => {
+      const asked = await server.ask("POST", "/v1/start-tickets", { headers: key });
+      t.equal(asked.status, 200);
+      t.equal(asked.headers.get("access-control-allow-origin"), "*");
+      t.equal(asked.headers.get("cache-control"), "no-store");
+      const { start_ticket } = asked.json;
+      const firedOf = async (prefix: string, payload: object): Promise<number[]> => {
+        const { status, json } = await send({ session_token: null, events: [event(`${prefix}-1`, { ...payload })] });
+        t.equal(status, 202);
+        const path = `/v1/projects/${tenant.projectId}/sessions/${json.session_token}`;
+        const { json: session } = await server.ask("GET", path, { token: tenant.token });
+        return session.detections.map(({ id }: { id: number }) => id);
+      };
+      const late = { any_pointer: ["fine", "hover"] };
+      t.same(await firedOf("ticket01", { ...late, start_ticket }), []);
+      t.same(await firedOf("ticket02", { ...late, start_ticket }), [100408], "used before");
+      t.same(await firedOf("ticket03", { ...late, start_ticket: "A".repeat(38) }), [100408], "made up");
+      t.same(await firedOf("ticket04", late), [100410], "none, though the second file has reported");
+      t.same(await firedOf("ticket05", {}), [], "an SDK without the second file");
+      const refused = await server.ask("POST", "/v1/start-tickets", { headers: { "x-service-site-key": "pk_wrong" } });
+      t.match([refused.status, refused.json.code], [401, "UNAUTHENTICATED"]);
+    },
+  );
 
   await t.test("a repeat inside one batch counts once", async (t) => {
     const [one] = events("inside00", 1);
