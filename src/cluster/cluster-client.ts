@@ -53,7 +53,6 @@ export interface GroupOutcome {
 export class ClusterClient {
   readonly meters: ClusterMeters = newClusterMeters();
   readonly #topology: Topology;
-  #isClosed = false;
 
   /** Connects when it is first used; `ready` waits for the cluster. */
   constructor({ url, tls, ...bounds }: ClusterOptions) {
@@ -94,7 +93,6 @@ export class ClusterClient {
    * unless both go to one node and are not redirected.
    */
   pipeline(commands: readonly KeyedCommand[], options: CommandOptions): Promise<Outcome[]> {
-    this.#mustBeOpen();
     const { isIdempotent = false, failsFast = false } = options;
     const routing: Routing = { lane: laneOf(options), isIdempotent, failsFast };
     return new Promise((resolve) => {
@@ -107,7 +105,6 @@ export class ClusterClient {
    * of their own, so that reads don't wait behind `WAIT`.
    */
   writeGroup(commands: readonly KeyedCommand[], options: GroupOptions): Promise<GroupOutcome> {
-    this.#mustBeOpen();
     const routing: Routing = { lane: "group", isIdempotent: options.isIdempotent ?? false, failsFast: false };
     return new Promise((resolve) => {
       const done = (outcomes: Outcome[]): void => resolve({ outcomes, replicas: group.replicas });
@@ -118,7 +115,7 @@ export class ClusterClient {
   }
 
   /** The answer of one node, whatever slots it has: `SCAN`, `INFO`. Throws `ClusterError`. */
-  onNode(address: NodeAddress, command: Command, deadlineMs: number): Promise<Reply> {
+  async onNode(address: NodeAddress, command: Command, deadlineMs: number): Promise<Reply> {
     this.#mustBeOpen();
     return askNode(this.#topology.node(address), command, deadlineMs);
   }
@@ -135,12 +132,11 @@ export class ClusterClient {
 
   /** Ends all connections; what waits for an answer fails. */
   close(): void {
-    this.#isClosed = true;
     this.#topology.close();
   }
 
   #mustBeOpen(): void {
-    if (this.#isClosed) throw new ClusterError("closed", "not-sent", "the client was closed");
+    if (this.#topology.isClosed) throw new ClusterError("closed", "not-sent", "the client was closed");
   }
 }
 

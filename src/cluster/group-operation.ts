@@ -54,15 +54,12 @@ export class GroupOperation extends Operation {
 
   #wait(connection: Connection, indices: readonly number[]): void {
     const { acks, ackMs } = this.#acknowledging;
-    const done = (): void => {
-      this.#waits--;
-      this.considerDone();
-    };
     const acknowledged = (replicas: number): void => {
+      this.#waits--;
       const written = indices.filter((index) => this.#givenTo[index] === connection && this.hasAnswer(index));
       for (const index of written) this.replicas[index] = replicas;
       if (replicas < acks && written.length > 0) this.meters.acknowledgementsMissing++;
-      done();
+      this.considerDone();
     };
     this.#waits++;
     const isTaken = connection.send({
@@ -71,8 +68,8 @@ export class GroupOperation extends Operation {
       isCancelled: false,
       isSent: false,
       answered: (reply: Reply) => acknowledged(typeof reply === "number" ? reply : 0),
-      lost: done,
+      lost: () => acknowledged(0),
     });
-    if (!isTaken) done();
+    if (!isTaken) acknowledged(0);
   }
 }

@@ -147,6 +147,10 @@ export class Request implements Sendable {
   place(): void {
     const { topology, routing, meters } = this.operation;
     this.isSent = false;
+    if (topology.isClosed) {
+      this.#settle(new ClusterError("closed", "not-sent", "the client was closed"));
+      return;
+    }
     const address = this.#target ?? this.#choose();
     if (address === undefined) {
       topology.refresh();

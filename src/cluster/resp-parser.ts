@@ -83,11 +83,11 @@ const byte = {
 export class RespParser {
   #data: Buffer = nothing;
   #at = 0;
-  /** Chunks behind `#data` while a long bulk string is on its way, so that it is put together once. */
-  #more: Buffer[] = [];
-  #bytes = 0;
-  /** Bytes that must be there before it is worth looking again. */
-  #needed = 0;
+  /** A bulk string of which a part is still to come, as those pieces that are there. */
+  #pieces: Buffer[] = [];
+  #pieceBytes = 0;
+  #missingBytes = 0;
+  #pieceType = 0;
   #frames: Frame[] = [];
   #elements = 0;
   #replyBytes = 0;
@@ -100,43 +100,61 @@ export class RespParser {
 
   /** Bytes that wait for the rest of what they are part of. */
   get heldBytes(): number {
-    return this.#bytes;
+    return this.#data.length - this.#at + this.#pieceBytes;
   }
 
   /** Takes what was received. Throws `RespFault`; nothing may be given to it afterwards. */
   write(chunk: Buffer): void {
-    if (this.#bytes === 0) {
-      this.#data = chunk;
-      this.#at = 0;
-    } else this.#more.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes < this.#needed) return;
-    if (this.#more.length > 0) {
-      this.#data = Buffer.concat([this.#data.subarray(this.#at), ...this.#more], this.#bytes);
-      this.#at = 0;
-      this.#more = [];
-    }
-    this.#needed = 0;
+    // Only lines are put together with all that follows them: a long bulk string is copied once, and what is behind it not at all.
+    this.#data = this.#at < this.#data.length ? Buffer.concat([this.#data.subarray(this.#at), chunk]) : chunk;
+    this.#at = 0;
+    if (this.#missingBytes > 0) this.#piece();
     while (this.#at < this.#data.length) {
       const start = this.#at;
       const value = this.#element();
       if (value === incomplete) {
-        this.#at = start;
+        // The pieces of a bulk string are kept apart.
+        if (this.#missingBytes === 0) this.#at = start;
         break;
       }
       this.#replyBytes += this.#at - start;
-      if (this.#replyBytes > this.bounds.replyBytesMax) throw new RespFault("a reply that is too long");
+      this.#checkLength();
       if (value !== undefined) this.#give(value);
     }
-    this.#bytes = this.#data.length - this.#at;
-    if (this.#bytes === 0) this.#data = nothing;
+    if (this.#at === this.#data.length) {
+      this.#data = nothing;
+      this.#at = 0;
+    }
+  }
+
+  /** Takes what the chunk has of the bulk string that is being received. */
+  #piece(): void {
+    const piece = this.#data.subarray(0, this.#missingBytes);
+    this.#pieces.push(piece);
+    this.#pieceBytes += piece.length;
+    this.#missingBytes -= piece.length;
+    this.#at = piece.length;
+    if (this.#missingBytes > 0) return;
+    const whole = Buffer.concat(this.#pieces, this.#pieceBytes);
+    this.#pieces = [];
+    this.#pieceBytes = 0;
+    const end = whole.length - 2;
+    if (whole[end] !== byte.cr || whole[end + 1] !== byte.lf) throw new RespFault(badBulkEnd);
+    this.#replyBytes += whole.length;
+    this.#checkLength();
+    this.#give(valueOfBulk(this.#pieceType, whole.subarray(0, end)));
+  }
+
+  #checkLength(): void {
+    if (this.#replyBytes > this.bounds.replyBytesMax) throw new RespFault("a reply that is too long");
   }
 
   /** Puts a value into the array that waits for it, and what that completes into the one around it. */
   #give(value: Reply): void {
     let given = value;
     for (;;) {
-      const frame = this.#frames.at(-1);
+      const depth = this.#frames.length;
+      const frame = depth === 0 ? undefined : this.#frames[depth - 1];
       if (frame === undefined) {
         this.#elements = 0;
         this.#replyBytes = 0;
@@ -162,7 +180,9 @@ export class RespParser {
     const type = this.#data[this.#at++]!;
     switch (type) {
       case byte.dollar:
-        return this.#bulk();
+      case byte.equals:
+      case byte.bang:
+        return this.#bulk(type);
       case byte.colon:
         return this.#integer();
       case byte.star:
@@ -200,14 +220,6 @@ export class RespParser {
         if (line === incomplete) return incomplete;
         if (!/^[+-]?\d+$/.test(line)) throw new RespFault("a big number that is none");
         return BigInt(line);
-      }
-      case byte.equals: {
-        const bulk = this.#bulk();
-        return Buffer.isBuffer(bulk) ? bulk.toString("utf8", 4) : bulk;
-      }
-      case byte.bang: {
-        const bulk = this.#bulk();
-        return Buffer.isBuffer(bulk) ? new ErrorReply(bulk.toString("utf8")) : bulk;
       }
       default:
         throw new RespFault(`an element of unknown type ${type}`);
@@ -266,23 +278,28 @@ export class RespParser {
     return Number(line);
   }
 
-  #bulk(): Buffer | null | typeof incomplete {
-    const header = this.#at;
+  #bulk(type: number): Reply | typeof incomplete {
     const length = this.#integer();
     if (length === incomplete) return incomplete;
     if (length === -1) return null;
-    if (length < 0 || length > this.bounds.bulkBytesMax) throw new RespFault(`a bulk string of ${length} bytes`);
-    const end = this.#at + Number(length);
-    if (end + 2 > this.#data.length) {
-      this.#needed = end + 2 - header + 1;
+    if (typeof length !== "number" || length < 0 || length > this.bounds.bulkBytesMax) {
+      throw new RespFault(`a bulk string of ${length} bytes`);
+    }
+    const data = this.#data;
+    const end = this.#at + length;
+    if (end + 2 > data.length) {
+      const piece = data.subarray(this.#at);
+      this.#pieces.push(piece);
+      this.#pieceBytes = piece.length;
+      this.#pieceType = type;
+      this.#missingBytes = end + 2 - data.length;
+      this.#at = data.length;
       return incomplete;
     }
-    if (this.#data[end] !== byte.cr || this.#data[end + 1] !== byte.lf) {
-      throw new RespFault("a bulk string that does not end in CR LF");
-    }
-    const bytes = this.#data.subarray(this.#at, end);
+    if (data[end] !== byte.cr || data[end + 1] !== byte.lf) throw new RespFault(badBulkEnd);
+    const bytes = data.subarray(this.#at, end);
     this.#at = end + 2;
-    return bytes;
+    return type === byte.dollar ? bytes : valueOfBulk(type, bytes);
   }
 
   /** Opens an array of so many elements; one without any is a value. */
@@ -302,4 +319,12 @@ export class RespParser {
     this.#frames.push({ items: [], left: elements, kind });
     return undefined;
   }
+}
+
+const badBulkEnd = "a bulk string that does not end in CR LF";
+
+/** What a bulk string is by its type: bytes, text behind three letters and a colon, an error. */
+function valueOfBulk(type: number, bytes: Buffer): Reply {
+  if (type === byte.dollar) return bytes;
+  return type === byte.bang ? new ErrorReply(bytes.toString("utf8")) : bytes.toString("utf8", 4);
 }

@@ -57,7 +57,7 @@ export class Topology {
   #readMs = Number.NEGATIVE_INFINITY;
   #again: NodeJS.Timeout | undefined;
   readonly #regularly: NodeJS.Timeout;
-  #isClosed = false;
+  isClosed = false;
 
   constructor(
     private readonly seeds: readonly NodeAddress[],
@@ -79,7 +79,7 @@ export class Topology {
 
   /** Sees to it that the map is read again soon: at once, unless it has just been. */
   refresh(): void {
-    if (this.#isClosed || this.#again !== undefined || this.#reading !== undefined) return;
+    if (this.isClosed || this.#again !== undefined || this.#reading !== undefined) return;
     const leftMs = this.#readMs + pauseMs - performance.now();
     const read = (): void => {
       this.#again = undefined;
@@ -99,7 +99,7 @@ export class Topology {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.isClosed = true;
     clearInterval(this.#regularly);
     clearTimeout(this.#again);
     for (const node of this.#nodes.values()) node.close();
@@ -121,7 +121,7 @@ export class Topology {
         if (view.status === "rejected") fault = moreTelling(fault, view.reason);
         else if (best === undefined || isBetter(view.value, best)) best = view.value;
       }
-      if (this.#isClosed) throw new ClusterError("closed", "not-sent", "the client was closed");
+      if (this.isClosed) throw new ClusterError("closed", "not-sent", "the client was closed");
       if (best !== undefined) {
         this.meters.slotMapReads++;
         this.#use(best.map);

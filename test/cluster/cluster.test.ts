@@ -229,6 +229,9 @@ t.test("without cluster: everything ends at its deadline, and at close", async (
     reason: "unreachable",
     outcome: "not-sent",
   });
+  const waiting = nowhere.pipeline([keyed("GET", "a")], patient);
   nowhere.close();
+  t.match(await waiting, [{ reason: "closed", outcome: "not-sent" }]);
+  t.match((await nowhere.writeGroup([keyed("INCR", "a")], group)).outcomes, [{ reason: "closed" }]);
   t.match(await failure(nowhere.ready()), { reason: "closed" });
 });

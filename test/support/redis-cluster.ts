@@ -62,7 +62,7 @@ export interface RedisCluster {
   beginMove(slot: number, to: RedisNode): Promise<SlotMove>;
   /** Moves slots with their keys. */
   move(slots: readonly number[], to: RedisNode): Promise<void>;
-  /** Another node, a master without slots. */
+  /** Another master with its replicas, without slots. */
   addMaster(): Promise<RedisNode>;
   stop(): Promise<void>;
 }
@@ -275,12 +275,7 @@ class StartedCluster implements RedisCluster {
       nodes.slice(masters).map((node, index) => node.ask("CLUSTER", "REPLICATE", heads[index % masters]!.id)),
     );
     await this.waitOk();
-    for (const head of heads) {
-      await waitUntil(
-        async () => String(await head.ask("INFO", "replication")),
-        (info) => (info.match(/state=online/g) ?? []).length === replicas,
-      );
-    }
+    for (const head of heads) await this.#waitReplicas(head, replicas);
   }
 
   async masterOf(slot: number): Promise<RedisNode> {
@@ -328,18 +323,39 @@ class StartedCluster implements RedisCluster {
       // The new owner first: a fault in between leaves the slot with somebody.
       await to.ask("CLUSTER", "SETSLOT", number, "NODE", owner);
       await from.ask("CLUSTER", "SETSLOT", number, "NODE", owner);
+      // The others hear of it by gossip; masters may be told.
+      const others = this.#running().filter((node) => node !== from && node !== to);
+      await Promise.allSettled(others.map((node) => node.ask("CLUSTER", "SETSLOT", number, "NODE", owner)));
+      await waitUntil(
+        () => this.masterOf(slot),
+        (master) => master === to,
+      );
     };
     return { from, keys, finish };
   }
 
   async move(slots: readonly number[], to: RedisNode): Promise<void> {
-    for (const slot of slots) await (await this.beginMove(slot, to)).finish();
+    for (const slot of slots) {
+      if ((await this.masterOf(slot)) !== to) await (await this.beginMove(slot, to)).finish();
+    }
   }
 
   async addMaster(): Promise<RedisNode> {
-    const node = await this.add();
-    await this.#meet([node, ...this.#running().filter((each) => each !== node)]);
+    const running = this.#running();
+    const added = await Promise.all(Array.from({ length: 1 + (this.options.replicas ?? 1) }, this.add));
+    const [node, ...followers] = added as [StartedNode, ...StartedNode[]];
+    await this.#meet([...added, ...running]);
+    for (const follower of followers) await follower.ask("CLUSTER", "REPLICATE", node.id);
+    await this.#waitReplicas(node, followers.length);
+    await this.waitOk();
     return node;
+  }
+
+  async #waitReplicas(master: StartedNode, count: number): Promise<void> {
+    await waitUntil(
+      async () => String(await master.ask("INFO", "replication")),
+      (info) => (info.match(/state=online/g) ?? []).length === count,
+    );
   }
 
   /** Introduces everyone to everyone, which is faster than letting them gossip. */
