@@ -140,6 +140,9 @@ export const limits = {
   /** Recorded blocks of a project, the latest: about 50 MB, at most 200 MB. */
   blocksPerProjectMax: 100_000,
 
+  /** Marked sessions of a project: some 2 MB, and few enough to be sorted for each page. */
+  marksPerProjectMax: 5000,
+
   /** Who may follow a thread's verdicts at once, and characters of what each sends to begin with. */
   followersMax: 16,
   followFilterMax: 4 * KIB,

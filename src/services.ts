@@ -15,6 +15,7 @@ import { addressSubject, Blocks, sessionSubject } from "./control-plane/blocks.j
 import { Challenges } from "./control-plane/challenges.js";
 import { DeclaredBotCatalogues } from "./control-plane/declared-bot-catalogue.js";
 import { IpLists } from "./control-plane/ip-lists.js";
+import { Marks } from "./control-plane/marks.js";
 import { Projects } from "./control-plane/projects.js";
 import { Rules } from "./control-plane/rules.js";
 import { Sessions } from "./control-plane/sessions.js";
@@ -34,6 +35,7 @@ import { challengeSettingsRoutes } from "./http/handlers/control-plane/challenge
 import { declaredBotsRoute } from "./http/handlers/control-plane/declared-bots.js";
 import { detectionsRoute } from "./http/handlers/control-plane/detections.js";
 import { ipListsRoute } from "./http/handlers/control-plane/ip-lists.js";
+import { markRoutes } from "./http/handlers/control-plane/marks.js";
 import { openApiRoute } from "./http/handlers/control-plane/openapi.js";
 import { requestScoringRoutes } from "./http/handlers/control-plane/request-scoring.js";
 import { ruleTestRoute } from "./http/handlers/control-plane/rule-test.js";
@@ -253,6 +255,7 @@ export function buildServices(
   const requestVerdicts = new RequestVerdicts(sources, verdicts);
   // Built now and not by the first request: it takes about a tenth of a second.
   bots();
+  const marks = new Marks(store, sessions, now);
   const state = { stopping: false };
   const trusted = parseTrustedProxies(config.trustedProxies.join(","));
   if ("faults" in trusted) throw new Error(trusted.faults.join("; "));
@@ -300,7 +303,8 @@ export function buildServices(
     ...challengeSettingsRoutes(projects),
     ...ruleRoutes(rules),
     ...accountRoutes(),
-    ...sessionRoutes({ sessions, work, now }),
+    ...sessionRoutes({ sessions, marks, work, now }),
+    ...markRoutes({ marks, work }),
     sessionQueryRoute({
       store,
       addresses,

@@ -34,6 +34,7 @@ import type {
   SettingsBody,
   TokenBody,
 } from "../contract/control.js";
+import type { MarkAnswer, MarkBody, MarksAnswer } from "../contract/marks.js";
 import type { SessionQueryAnswer, SessionQueryBody } from "../contract/session-query.js";
 
 /** A refusal of the server, or (status 0) no answer at all. */
@@ -103,6 +104,12 @@ export class Api {
     this.#ask<TrailAnswer>("GET", `${of(project)}/sessions/${encodeURIComponent(token)}/trail`);
   blocks = (project: number, cursor: string | null) =>
     this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${pageQuery(cursor)}`);
+  mark = (project: number, token: string, body: MarkBody) =>
+    this.#ask<MarkAnswer>("PUT", `${of(project)}/sessions/${encodeURIComponent(token)}/mark`, body);
+  unmark = (project: number, token: string) =>
+    this.#ask<void>("DELETE", `${of(project)}/sessions/${encodeURIComponent(token)}/mark`);
+  marks = (project: number, cursor: string | null) =>
+    this.#ask<MarksAnswer>("GET", `${of(project)}/marks?${pageQuery(cursor)}`);
   blockOf = (project: number, reference: string) =>
     this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${new URLSearchParams({ reference })}`);
   /** Counts from `from` until now. */

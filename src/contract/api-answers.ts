@@ -21,6 +21,7 @@ import type { Role } from "./entities.js";
 import type { EventType, IngestAnswer, IngestBatch } from "./events.js";
 import type { EngineName } from "./evidence.js";
 import type { VerdictBody } from "./judged-request.js";
+import type { MarkAnswer, MarkBody, MarksAnswer } from "./marks.js";
 import type { SessionQueryAnswer, SessionQueryBody } from "./session-query.js";
 import type { SignedAgent } from "./signed-agents.js";
 import type { PointKind } from "./trail.js";
@@ -245,6 +246,8 @@ export interface SessionAnswer extends SessionRow {
   logged_in_at: IsoTime | null;
   /** When the session last passed verdictd's own challenge; null: never. */
   cleared_at: IsoTime | null;
+  /** What the operator says that it was; null: nothing. */
+  mark: MarkAnswer | null;
 }
 
 /** The course of a session as far as it is kept; in order of time, the oldest dropped first. */
@@ -484,6 +487,7 @@ export interface ApiTypes {
   RuleChangeBody: RuleChangeBody;
   RuleTestBody: RuleTestBody;
   SessionQueryBody: SessionQueryBody;
+  MarkBody: MarkBody;
   TokenBody: TokenBody;
   ErrorAnswer: ErrorAnswer;
   IngestAnswer: IngestAnswer;
@@ -507,6 +511,8 @@ export interface ApiTypes {
   SessionsAnswer: SessionsAnswer;
   SessionAnswer: SessionAnswer;
   SessionQueryAnswer: SessionQueryAnswer;
+  MarkAnswer: MarkAnswer;
+  MarksAnswer: MarksAnswer;
   TrailAnswer: TrailAnswer;
   BlocksAnswer: BlocksAnswer;
   StatsAnswer: StatsAnswer;

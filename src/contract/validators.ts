@@ -13,6 +13,7 @@ import type {
 } from "./control.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
+import type { MarkBody, SessionMark } from "./marks.js";
 import type { RulesFile } from "./rules-file.js";
 import type { SessionQueryBody } from "./session-query.js";
 import type { Trail } from "./trail.js";
@@ -50,6 +51,7 @@ const validators = {
   sessionQuery: typia.createValidate<SessionQueryBody>(),
   rulesFile: typia.createValidateEquals<RulesFile>(),
   token: typia.createValidate<TokenBody>(),
+  mark: typia.createValidate<MarkBody>(),
 };
 
 function check<T>(report: typia.IValidation<T>): Checked<T> {
@@ -69,6 +71,7 @@ export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => chec
 export const checkRulesFile = (value: unknown): Checked<RulesFile> => check(validators.rulesFile(value));
 export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest(value));
 export const checkSessionQuery = (value: unknown): Checked<SessionQueryBody> => check(validators.sessionQuery(value));
+export const checkMark = (value: unknown): Checked<MarkBody> => check(validators.mark(value));
 export const checkToken = (value: unknown): Checked<TokenBody> => check(validators.token(value));
 
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */
@@ -85,6 +88,7 @@ const recordValidators = {
   block: typia.createValidate<Block>(),
   traffic: typia.createValidate<Traffic>(),
   trail: typia.createValidate<Trail>(),
+  mark: typia.createValidate<SessionMark>(),
 };
 
 export type StoredRecord = keyof typeof recordValidators;

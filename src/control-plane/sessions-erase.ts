@@ -10,6 +10,7 @@ export interface ErasedSession {
   readonly sessions: number;
   readonly repeats: number;
   readonly blocks: number;
+  readonly marks: number;
   readonly idempotency: number;
   readonly trails: number;
 }
@@ -32,8 +33,9 @@ function eraseRows(store: Store, session: SessionKeys, token: string): ErasedSes
   for (const row of idempotency) store.idempotency.removeSync(row);
   const blocks = blocksOf(store, projectId, token);
   for (const { id } of blocks) store.blocks.removeSync([projectId, id]);
+  const marks = store.marks.removeSync([projectId, token]) ? 1 : 0;
   const removed = removeSession(store, key);
   count.add(-1);
   count.save();
-  return { projectId, ...removed, blocks: blocks.length, idempotency: idempotency.length };
+  return { projectId, ...removed, blocks: blocks.length, marks, idempotency: idempotency.length };
 }

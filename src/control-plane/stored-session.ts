@@ -1,5 +1,6 @@
 /** Everything the store holds about one session, decoded, for an operator who is asked for it. Reads only. */
 import type { Block } from "../contract/entities.js";
+import type { SessionMark } from "../contract/marks.js";
 import type { VerdictPart } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { Trail } from "../contract/trail.js";
@@ -26,6 +27,8 @@ export interface StoredSession {
   /** What was observed, by name; null when the features can't be unpacked. */
   readonly features: Readonly<Record<string, number | string>> | null;
   readonly blocks: readonly Block[];
+  /** What the operator says that it was. */
+  readonly mark: SessionMark | null;
   /** First contacts whose `Idempotency-Key` still resolves to this session. */
   readonly idempotencyKeys: number;
   /** Null when none is kept. */
@@ -58,6 +61,7 @@ export function readStoredSession(store: Store, token: string): StoredSession | 
     requestIds: (record.repeats.length + spilled[0]! + spilled[1]!) / 8,
     features: namedFeatures(record.features),
     blocks: blocksOf(store, found.projectId, token),
+    mark: store.marks.get([found.projectId, token]) ?? null,
     idempotencyKeys: idempotencyRowsOf(store, found).length,
     trail: store.trails.get(found.key) ?? null,
   };

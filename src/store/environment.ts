@@ -37,7 +37,7 @@ export class Environment {
   /** Opens the environment in this file. What keeps it from being had (rights, a read-only disk) is the operator's to mend, so it says where. */
   constructor(path: string) {
     try {
-      this.#root = open<unknown, string>({ path, maxDbs: 32, maxReaders: 1024, overlappingSync: true });
+      this.#root = open<unknown, string>({ path, maxDbs: 48, maxReaders: 1024, overlappingSync: true });
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new StoreError(`can't open the store in ${dirname(path)}: ${reason}`, { cause });

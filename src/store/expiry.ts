@@ -24,7 +24,7 @@ export interface Retention {
   readonly sessionMs: number;
   /** Sessions a project may have: of one that is close to it, the oldest go. */
   readonly sessionsMax: number;
-  /** ms that a recorded block is kept. */
+  /** ms that a recorded block, and a mark of a session, is kept. */
   readonly blockMs: number;
   /** ms that hourly counts are kept. */
   readonly trafficMs: number;
@@ -37,6 +37,7 @@ export interface Swept {
   readonly sightings: number;
   readonly traffic: number;
   readonly solvedChallenges: number;
+  readonly marks: number;
 }
 
 /** One pass over everything that can be old. `isStopping` ends it early between two transactions. */
@@ -46,7 +47,7 @@ export async function sweep(
   nowMs: number,
   isStopping: () => boolean = () => false,
 ): Promise<Swept> {
-  const swept = { sessions: 0, blocks: 0, idempotencyKeys: 0, sightings: 0, traffic: 0, solvedChallenges: 0 };
+  const swept = { sessions: 0, blocks: 0, idempotencyKeys: 0, sightings: 0, traffic: 0, solvedChallenges: 0, marks: 0 };
   swept.idempotencyKeys = await removeBelow(store, "idempotency", idempotencyFloor(nowMs), isStopping);
   swept.sightings = await removeBelow(store, "sightings", sightingFloor(nowMs), isStopping);
   swept.solvedChallenges = await removeBelow(store, "solvedChallenges", solvedChallengeKey(nowMs, ""), isStopping);
@@ -56,6 +57,7 @@ export async function sweep(
     swept.traffic += await sweepTraffic(store, projectId, hourOf(nowMs - retention.trafficMs), isStopping);
     swept.sessions += await makeRoom(store, projectId, retention.sessionsMax, isStopping);
     swept.blocks += await sweepBlocks(store, projectId, nowMs - retention.blockMs, isStopping);
+    swept.marks += await sweepMarks(store, projectId, nowMs - retention.blockMs, isStopping);
   }
   return swept;
 }
@@ -204,6 +206,22 @@ async function sweepBlocks(
     });
     removed += expired.length;
   }
+}
+
+/** They lie in no order of time, and are `limits.marksPerProjectMax` at most. */
+async function sweepMarks(
+  store: Store,
+  projectId: number,
+  cutoffMs: number,
+  isStopping: () => boolean,
+): Promise<number> {
+  const range = store.marks.getRange({ start: [projectId, ""], end: [projectId + 1, ""] });
+  const expired = [...range.filter(({ value }) => Date.parse(value.markedAt) < cutoffMs)].slice(0, limits.sweepRowsMax);
+  if (expired.length === 0 || isStopping()) return 0;
+  await store.root.transaction(() => {
+    for (const { key } of expired) store.marks.removeSync(key);
+  });
+  return expired.length;
 }
 
 async function sweepTraffic(store: Store, projectId: number, hour: number, isStopping: () => boolean): Promise<number> {

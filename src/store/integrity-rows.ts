@@ -94,6 +94,10 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
     if (row.projectId !== key[0] || row.id !== key[1]) return `holds block ${row.id} of project ${row.projectId}`;
     return walk.missing("projects", row.projectId);
   }),
+  marks: record("mark", (walk, row: { projectId: number; sessionToken: string }, key: [number, string]) => {
+    if (row.projectId !== key[0] || row.sessionToken !== key[1]) return `holds the mark of ${row.sessionToken}`;
+    return walk.missing("projects", row.projectId);
+  }),
   usage: (walk, events: number, [accountId, month]: [number, string]) => {
     if (!Number.isSafeInteger(events) || events < 0) return "is not a count";
     walk.countUsage(accountId, month, events);

@@ -42,6 +42,7 @@ import { limits } from "../limits.js";
  * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
  * | shingles      | project u32, slot u32                           | schema 1, now empty                                |
  * | solved_challenges | second of expiry u32, nonce 16 bytes        | 1                                                  |
+ * | marks         | [project id, session token]                     | SessionMark                                        |
  * | trails        | project u32, token 21 bytes                     | Trail, of the latest sessions only                 |
  *
  * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its time of creation,
@@ -77,6 +78,7 @@ export const tableNames = {
   shingles: "shingles",
   trails: "trails",
   solvedChallenges: "solved_challenges",
+  marks: "marks",
 } as const;
 
 /** Keys of a table with one catalogue: the imported one, and how many imports there were, by which readers know it changed. */

@@ -5,6 +5,7 @@
 import type { Database } from "lmdb";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, User } from "../contract/entities.js";
 import type { IpListRecord } from "../contract/ip-lists.js";
+import type { SessionMark } from "../contract/marks.js";
 import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
 import { type SignedAgentKey, tableNames } from "./keys.js";
@@ -31,6 +32,7 @@ export interface Store extends SessionTables {
   readonly rules: Database<Rule, [number, number]>;
   readonly blocks: Database<Block, [number, number]>;
   readonly blockTallies: Database<Buffer, Buffer>;
+  readonly marks: Database<SessionMark, [number, string]>;
   readonly verifiedBots: Database<unknown, string>;
   readonly declaredBots: Database<unknown, string>;
   readonly ipLists: Database<IpListRecord, string>;
@@ -78,6 +80,7 @@ function openTables(dataDir: string): Store {
     keys: recordTable(root, tableNames.keys),
     rules: recordTable(root, tableNames.rules),
     blocks: recordTable(root, tableNames.blocks),
+    marks: recordTable(root, tableNames.marks),
     blockTallies: packedTable(root, tableNames.blockTallies),
     verifiedBots: recordTable(root, tableNames.verifiedBots),
     declaredBots: recordTable(root, tableNames.declaredBots),

@@ -49,6 +49,9 @@ const expected: Readonly<Record<string, Access>> = {
   [`POST ${P}/sessions/query`]: "read",
   [`GET ${P}/sessions/:session_token/trail`]: "read",
   [`GET ${P}/blocks`]: "read",
+  [`GET ${P}/marks`]: "read",
+  [`PUT ${P}/sessions/:session_token/mark`]: "write",
+  [`DELETE ${P}/sessions/:session_token/mark`]: "write",
   [`GET ${P}/stats`]: "read",
   [`POST ${P}/rules/test`]: "read",
   [`GET ${P}/challenge`]: "read",
@@ -98,6 +101,7 @@ const attacks: Readonly<Record<string, object>> = {
   [`PUT ${P}/challenge`]: { enabled: false },
   [`POST ${P}/rules/test`]: { expression: "score < 100", action: "block" },
   [`POST ${P}/sessions/query`]: { expression: "score < 100" },
+  [`PUT ${P}/sessions/:session_token/mark`]: { as: "bot" },
   "POST /v1/tokens": { abilities: ["*"] },
 };
 

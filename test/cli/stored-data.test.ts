@@ -67,13 +67,18 @@ t.test("commands see what a running server stores", async (t) => {
       ({ json }) => json?.noted === 300,
     );
     t.equal(noted.json.noted, 300);
+    await serving.ask("PUT", `/v1/projects/${first.project_id}/sessions/${erased}/mark`, {
+      token: first.account_token,
+      body: { as: "bot" },
+    });
+    t.match(await json(dir, "session", "show", erased), { mark: { as: "bot" } });
     const open = openStore(dir);
     t.teardown(() => open.close());
     t.ok(traces(open, erased).length >= 4, "record, repeats, block and idempotency row name the session");
     t.same(await json(dir, "session", "delete", erased), {
       session_token: erased,
       project_id: first.project_id,
-      erased: { sessions: 1, repeats: 1, blocks: 1, idempotency: 1, trails: 1 },
+      erased: { sessions: 1, repeats: 1, blocks: 1, marks: 1, idempotency: 1, trails: 1 },
     });
     t.same(traces(open, erased), [], "no row names it any more");
     t.match(await read(erased), { status: 200, json: { verdict: "not_computed", action: "allow" } });
@@ -132,6 +137,7 @@ const sessionKeys = [
   "record_bytes",
   "features",
   "trail",
+  "mark",
   "blocks",
 ];
 

@@ -298,8 +298,14 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
   }
   t.ok(shown.detections.length > 0);
   await desk.says("Nothing to draw");
+  await page.getByRole("button", { name: "This was a person" }).click();
+  await desk.says(/^Marked as a person, /);
   t.same(await desk.barriers(), []);
   await desk.picture("session");
+  await desk.go("Overview");
+  const marks = page.getByRole("region", { name: "Sessions that you marked" });
+  await marks.getByText("1 person, 1 of them in a bot band; 0 bots, 0 of them taken for likely human.").waitFor();
+  await marks.getByRole("row", { name: `${shown.detections[0].id} 1 0` }).waitFor();
   await desk.go("Rules");
   await page.getByRole("heading", { name: markupName }).waitFor();
   // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM

@@ -1,6 +1,8 @@
 /** The logs of sessions and blocks: order, pages, cursors, and what a row says. */
 import t from "tap";
 import { Blocks, sessionSubject } from "../../src/control-plane/blocks.js";
+import { eraseSession } from "../../src/control-plane/sessions-erase.js";
+import { sweep } from "../../src/store/expiry.js";
 import { automatedBatch, batch } from "../support/batches.js";
 import { putSession } from "../support/stored-session.js";
 import { type Service, startService, type Tenant, toolHeaders } from "./service.js";
@@ -277,3 +279,47 @@ t.test(
     t.same(foreign.json.data, [], "another project's blocks stay its own");
   },
 );
+
+t.test("marks of sessions are kept, counted by band and detection, walked, and gone with their session", async (t) => {
+  const one = await service.tenant("marks");
+  const at = `/v1/projects/${one.project.id}`;
+  const as = one.token;
+  const bot = await service.ingest(one, automatedBatch("marked-0"));
+  const others = [];
+  for (let index = 1; index < 6; index++) others.push(await service.ingest(one, batch(`marked-${index}`)));
+  const mark = (token: string, what: string) =>
+    service.ask("PUT", `${at}/sessions/${token}/mark`, { as, body: { as: what } });
+  t.match(await mark(bot, "bot"), { status: 200, json: { as: "bot", verdict: "definite", user_id: one.user.id } });
+  const { json: changed } = await mark(bot, "person");
+  t.equal((await service.ask("GET", `${at}/sessions/${bot}`, { as })).json.mark.as, "person");
+  await mark(others[0]!, "bot");
+  for (const token of others.slice(1)) await mark(token, "person");
+  const { totals } = (await service.ask("GET", `${at}/marks`, { as })).json;
+  t.match(totals, { persons: 5, false_positives: 1, bots: 1, missed_bots: 1 });
+  t.ok(changed.detection_ids.length > 0);
+  t.same(
+    totals.by_detection.map(({ id }: { id: number }) => id).sort(),
+    [...changed.detection_ids].sort(),
+    "by the detections that had fired",
+  );
+  const rows = await service.walk(`${at}/marks`, as, 2);
+  t.same(tokensOf(rows), [...others.toReversed(), bot]);
+  t.equal((await mark("sess_nobody", "bot")).status, 404);
+  for (const body of [{}, { as: "cat" }, "{"]) {
+    t.equal((await service.ask("PUT", `${at}/sessions/${bot}/mark`, { as, body })).status, 422);
+  }
+  const two = await service.tenant("markless");
+  const foreign = `/v1/projects/${two.project.id}/sessions/${bot}/mark`;
+  t.equal((await service.ask("PUT", foreign, { as: two.token, body: { as: "bot" } })).status, 404);
+  const gone = `${at}/sessions/${others[0]}/mark`;
+  t.equal((await service.ask("DELETE", gone, { as })).status, 204);
+  t.equal((await service.ask("DELETE", gone, { as })).status, 404);
+  const { store } = service.server;
+  t.match(await eraseSession(store, bot), { marks: 1 });
+  t.equal((await service.ask("GET", `${at}/marks`, { as })).json.totals.persons, 4);
+  const dayMs = 24 * 3_600_000;
+  const retention = { sessionMs: 400 * dayMs, sessionsMax: 1e6, blockMs: 30 * dayMs, trafficMs: 400 * dayMs };
+  t.equal((await sweep(store, retention, Date.now() + 29 * dayMs)).marks, 0);
+  t.equal((await sweep(store, retention, Date.now() + 31 * dayMs)).marks, 4, "as long as blocks");
+  t.same((await service.ask("GET", `${at}/marks`, { as })).json.data, []);
+});

@@ -322,6 +322,27 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
     await asked(200, "get", `/sessions/${token}/trail`, "/sessions/{session_token}/trail");
     await service.ask("GET", `/v1/sessions/${token}/verdict`, { as: one.privateKey });
   }
+  const mark = "/sessions/{session_token}/mark";
+  const marked = `/sessions/${sessions[0]!.session_token}/mark`;
+  await asked(200, "put", marked, mark, { as: "person" });
+  await asked(422, "put", marked, mark, { as: "cat" });
+  await asked(404, "put", "/sessions/sess_nobody/mark", mark, { as: "bot" });
+  await asked(200, "get", `/sessions/${sessions[0]!.session_token}`, "/sessions/{session_token}");
+  await asked(200, "get", "/marks");
+  await asked(422, "get", "/marks?limit=0", "/marks");
+  await asked(204, "delete", marked, mark);
+  await asked(404, "delete", marked, mark);
+  const projectId = one.project.id;
+  const { marks, root } = service.server.store;
+  const full = { as: "bot", markedAt: new Date().toISOString(), userId: 1, band: "definite", score: 1 } as const;
+  const markKeys = Array.from(
+    { length: limits.marksPerProjectMax },
+    (_, index) => [projectId, `${index}`] as [number, string],
+  );
+  const eachMark = (change: (key: [number, string]) => void) => root.transaction(() => markKeys.forEach(change));
+  await eachMark((key) => marks.putSync(key, { ...full, projectId, sessionToken: key[1], detectionIds: [] }));
+  await asked(409, "put", marked, mark, { as: "person" });
+  await eachMark((key) => marks.removeSync(key));
   await askForwardAuth(ask, asked, one, id, sessions);
   await asked(404, "get", "/sessions/sess_nobody", "/sessions/{session_token}");
   await asked(404, "get", "/sessions/sess_nobody/trail", "/sessions/{session_token}/trail");

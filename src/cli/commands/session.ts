@@ -37,6 +37,7 @@ function view(token: string, session: StoredSession): object {
     record_bytes: session.recordBytes,
     features: session.features,
     trail: session.trail,
+    mark: session.mark === null ? null : { as: session.mark.as, marked_at: session.mark.markedAt },
     blocks: session.blocks.map((block) => ({
       id: block.id,
       verdict: block.verdict,
@@ -47,6 +48,7 @@ function view(token: string, session: StoredSession): object {
       rule_id: block.ruleId,
       path: block.path,
       count: block.count ?? 1,
+      references: block.references ?? [],
       created_at: block.createdAt,
     })),
   };

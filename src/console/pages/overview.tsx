@@ -9,6 +9,7 @@ import { hashOf } from "../location.js";
 import { Card, Freshness, Loaded, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
+import { MarksCard } from "./marks.js";
 
 const hour = 3600;
 const spans = {
@@ -52,6 +53,7 @@ export function OverviewPage({ api, project, isEnabled }: ProjectPageProperties 
       </fieldset>
       <Loaded from={stats}>{({ data }) => <Traffic rows={data} span={span} />}</Loaded>
       <Histogram api={api} project={project} />
+      <MarksCard api={api} project={project} />
     </>
   );
 }

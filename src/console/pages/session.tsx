@@ -10,6 +10,7 @@ import { hashOf } from "../location.js";
 import { BandBadge, Card, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
+import { MarkCard } from "./marks.js";
 import { Moment, Noted, PointerPath, type TrailMoment } from "./trail.js";
 
 const refreshMs = 5000;
@@ -35,6 +36,7 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
         {(value) => (
           <>
             <Facts session={value} />
+            <MarkCard api={api} project={project} session={value} onMarked={() => session.reload()} />
             <Card title="Engines">
               <ul class="engines">
                 {engines.map(([engine, name, note]) => (

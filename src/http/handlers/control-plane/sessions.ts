@@ -1,6 +1,8 @@
 /** The log of sessions and one session in detail: band and score as a verdict read would give them now. */
 import type { SessionAnswer, SessionRow, SessionsAnswer } from "../../../contract/api-answers.js";
 import type { Project } from "../../../contract/entities.js";
+import type { SessionMark } from "../../../contract/marks.js";
+import type { Marks } from "../../../control-plane/marks.js";
 import type { StoredSession } from "../../../control-plane/session-log.js";
 import type { SessionDetail, Sessions } from "../../../control-plane/sessions.js";
 import { Refusal, refuse } from "../../../errors.js";
@@ -9,14 +11,16 @@ import { resolve } from "../../../verdict/resolve.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
+import { markView } from "./marks.js";
 
 export interface SessionServices {
   readonly sessions: Sessions;
+  readonly marks: Marks;
   readonly work: LongWork;
   readonly now: () => number;
 }
 
-export function sessionRoutes({ sessions, work, now }: SessionServices): ProjectRoute[] {
+export function sessionRoutes({ sessions, marks, work, now }: SessionServices): ProjectRoute[] {
   return [
     {
       method: "get",
@@ -47,7 +51,9 @@ export function sessionRoutes({ sessions, work, now }: SessionServices): Project
       },
       handle: ({ project, params }) => {
         const found = sessions.detail(project.id, params[1] ?? "");
-        return found === null ? missing : json(200, sessionView(project, found, now()));
+        return found === null
+          ? missing
+          : json(200, sessionView(project, found, marks.find(project.id, found.token), now()));
       },
     },
   ];
@@ -85,7 +91,7 @@ export function sessionRow(project: Project, { token, part }: StoredSession, now
   };
 }
 
-function sessionView(project: Project, session: SessionDetail, nowMs: number): SessionAnswer {
+function sessionView(project: Project, session: SessionDetail, mark: SessionMark | null, nowMs: number): SessionAnswer {
   const { part, detections } = session;
   return {
     ...sessionRow(project, session, nowMs),
@@ -102,5 +108,6 @@ function sessionView(project: Project, session: SessionDetail, nowMs: number): S
     user_agent: part.last.userAgent || null,
     logged_in_at: part.loggedInAtMs === 0 ? null : new Date(part.loggedInAtMs).toISOString(),
     cleared_at: part.clearance === null ? null : new Date(part.clearance.atMs).toISOString(),
+    mark: mark === null ? null : markView(mark),
   };
 }

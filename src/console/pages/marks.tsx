@@ -1,0 +1,148 @@
+/** Marks of sessions: set on a session's page, and what they say of verdictd on the overview. */
+import { useState } from "preact/hooks";
+import type { SessionAnswer } from "../../contract/api-answers.js";
+import type { MarkAnswer, MarkName, MarksAnswer, MarkTotals } from "../../contract/marks.js";
+import type { Api } from "../api.js";
+import type { ProjectPageProperties } from "../app.js";
+import { csvOf } from "../csv.js";
+import { exploreHash } from "../explore-view.js";
+import { Card, Fault, Loaded, Table, Time } from "../parts.js";
+import { useResource, useTask } from "../resource.js";
+import { saveFile } from "../save-file.js";
+import { count, plural } from "../words.js";
+
+export function MarkCard(
+  properties: ProjectPageProperties & { readonly session: SessionAnswer; readonly onMarked: () => Promise<void> },
+) {
+  const { api, project, session, onMarked } = properties;
+  const { session_token: token, mark } = session;
+  const task = useTask();
+  const set = (as: MarkName | null) =>
+    task.run(async () => {
+      if (as === null) await api.unmark(project, token);
+      else await api.mark(project, token, { as });
+      await onMarked();
+    });
+  return (
+    <Card title="Was it right?">
+      <p role="status">
+        {mark === null ? (
+          "If you know who this was, say so: the overview counts where verdictd was wrong. It changes no verdict."
+        ) : (
+          <>
+            Marked as a {mark.as}, <Time at={mark.marked_at} />.
+          </>
+        )}
+      </p>
+      <p class="more">
+        {mark?.as !== "person" && (
+          <button type="button" aria-disabled={task.isRunning} onClick={() => void set("person")}>
+            This was a person
+          </button>
+        )}
+        {mark?.as !== "bot" && (
+          <button type="button" aria-disabled={task.isRunning} onClick={() => void set("bot")}>
+            This was a bot
+          </button>
+        )}
+        {mark !== null && (
+          <button type="button" class="quiet" aria-disabled={task.isRunning} onClick={() => void set(null)}>
+            Remove the mark
+          </button>
+        )}
+      </p>
+      <Fault of={task.fault} />
+    </Card>
+  );
+}
+
+/** On the overview. */
+export function MarksCard({ api, project }: ProjectPageProperties) {
+  const marks = useResource(() => api.marks(project, null), [api, project]);
+  const task = useTask();
+  const [said, setSaid] = useState("");
+  const save = (type: "csv" | "json") =>
+    task.run(async () => {
+      const all = await allMarks(api, project);
+      if (type === "csv") saveFile("marks.csv", "text/csv", csvOf(columnsOfFile, all));
+      else saveFile("marks.json", "application/json", JSON.stringify(all, null, 2));
+      setSaid(`${plural(all.length, "mark")} saved`);
+    });
+  return (
+    <Card
+      title="Sessions that you marked"
+      aside={
+        marks.value !== undefined &&
+        marks.value.data.length > 0 && (
+          <p class="more">
+            <span class="dim" role="status">
+              {said}
+            </span>
+            <button type="button" aria-disabled={task.isRunning} onClick={() => void save("csv")}>
+              CSV
+            </button>
+            <button type="button" aria-disabled={task.isRunning} onClick={() => void save("json")}>
+              JSON
+            </button>
+          </p>
+        )
+      }
+    >
+      <Fault of={task.fault} />
+      <Loaded from={marks}>{({ totals }) => <Totals of={totals} />}</Loaded>
+    </Card>
+  );
+}
+
+function Totals({ of }: { readonly of: MarkTotals }) {
+  const { persons, false_positives, bots, missed_bots, by_detection } = of;
+  if (persons + bots === 0)
+    return <p class="dim">None yet: a session’s page has the buttons “This was a person” and “This was a bot”.</p>;
+  return (
+    <>
+      <p>
+        {plural(persons, "person")}, <b>{count(false_positives)}</b> of them in a bot band; {plural(bots, "bot")},{" "}
+        <b>{count(missed_bots)}</b> of them taken for likely human.
+      </p>
+      {by_detection.length > 0 && (
+        <Table
+          caption="Marked sessions by detection"
+          columns={[
+            {
+              name: "Detection",
+              cell: ({ id }) => (
+                <a href={exploreHash({ expression: `detection_ids contains ${id}`, time: "week" })}>{id}</a>
+              ),
+            },
+            { name: "Persons", cell: (row) => count(row.persons), isNumber: true },
+            { name: "Bots", cell: (row) => count(row.bots), isNumber: true },
+          ]}
+          rows={by_detection}
+          rowKey={({ id }) => id}
+          empty=""
+        />
+      )}
+    </>
+  );
+}
+
+const columnsOfFile = [
+  "session_token",
+  "as",
+  "marked_at",
+  "user_id",
+  "verdict",
+  "score",
+  "detection_ids",
+] as const satisfies readonly (keyof MarkAnswer)[];
+
+async function allMarks(api: Api, project: number): Promise<MarkAnswer[]> {
+  const all: MarkAnswer[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: MarksAnswer = await api.marks(project, cursor);
+    all.push(...page.data);
+    cursor = page.meta.next_cursor;
+  } while (cursor !== null);
+  return all;
+}

@@ -1,0 +1,59 @@
+/** What an operator knows of a session: that it was a person, or a bot. Kept with what verdictd said of it then. */
+import type { tags } from "typia";
+import type { LogMeta } from "./api-answers.js";
+import type { Band } from "./verdict.js";
+
+type Count = number & tags.Type<"uint64">;
+
+export const markNames = ["person", "bot"] as const;
+export type MarkName = (typeof markNames)[number];
+
+/** A mark as it is stored. */
+export interface SessionMark {
+  projectId: number;
+  sessionToken: string;
+  as: MarkName;
+  /** ISO-8601. */
+  markedAt: string;
+  userId: number;
+  /** What the session was when it was marked. */
+  band: Band;
+  score: number;
+  detectionIds: number[];
+}
+
+export interface MarkBody {
+  as: MarkName;
+}
+
+export interface MarkAnswer {
+  session_token: string;
+  as: MarkName;
+  marked_at: string & tags.Format<"date-time">;
+  /** Who marked it. */
+  user_id: number & tags.Type<"uint32"> & tags.Minimum<1>;
+  /** Band, score and detections of the session when it was marked. */
+  verdict: Band;
+  score: number & tags.Type<"uint32"> & tags.Maximum<99>;
+  detection_ids: (number & tags.Type<"uint32">)[];
+}
+
+/** Marks by what they say of verdictd. */
+export interface MarkTotals {
+  /** Marked as persons; of these in a bot band: false positives. */
+  persons: Count;
+  false_positives: Count;
+  /** Marked as bots; of these in the human band: missed. */
+  bots: Count;
+  missed_bots: Count;
+  /** By detection that had fired, those with most persons first. */
+  by_detection: { id: number & tags.Type<"uint32">; persons: Count; bots: Count }[];
+}
+
+export interface MarksAnswer {
+  /** In the order of the sessions' first contact, the latest first. */
+  data: MarkAnswer[];
+  meta: LogMeta;
+  /** Of all marks. */
+  totals: MarkTotals;
+}

@@ -1,0 +1,119 @@
+/** Marks of sessions, "this was a person" or "this was a bot": the operator's own measure of what verdictd gets wrong. */
+import type { Project } from "../contract/entities.js";
+import type { MarkName, SessionMark } from "../contract/marks.js";
+import type { VerdictPart } from "../contract/session.js";
+import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
+import { type Refusal, refuse } from "../errors.js";
+import { limits } from "../limits.js";
+import type { Slices } from "../long-work.js";
+import { tokenBytes } from "../store/keys.js";
+import type { Store } from "../store/store.js";
+import { bandOfSession } from "../verdict/bands.js";
+import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
+import type { Sessions } from "./sessions.js";
+
+export interface MarkCounts {
+  persons: number;
+  falsePositives: number;
+  bots: number;
+  missedBots: number;
+  readonly byDetection: Map<number, { persons: number; bots: number }>;
+}
+
+export class Marks {
+  readonly #store: Store;
+  readonly #sessions: Sessions;
+  readonly #now: () => number;
+
+  constructor(store: Store, sessions: Sessions, now: () => number) {
+    this.#store = store;
+    this.#sessions = sessions;
+    this.#now = now;
+  }
+
+  find(projectId: number, token: string): SessionMark | null {
+    return this.#store.marks.get([projectId, token]) ?? null;
+  }
+
+  /** Marks a session, or changes its mark. `notFound` for no session of the project, `conflict` when it has too many marks. */
+  async set(project: Project, token: string, as: MarkName, userId: number): Promise<SessionMark | Refusal> {
+    const part = this.#sessions.verdictPart(project.id, token);
+    if (part === null) return refuse("notFound", "the project has no such session");
+    const mark: SessionMark = {
+      projectId: project.id,
+      sessionToken: token,
+      as,
+      markedAt: new Date(this.#now()).toISOString(),
+      userId,
+      ...stateOf(part, project),
+    };
+    return this.#store.root.childTransaction(() => {
+      const { marks } = this.#store;
+      const key: [number, string] = [project.id, token];
+      // It may have been erased meanwhile.
+      if (!this.#sessions.exists(project.id, token)) return refuse("notFound", "the project has no such session");
+      if (marks.get(key) === undefined && marks.getKeysCount(rangeOf(project.id)) >= limits.marksPerProjectMax) {
+        return refuse("conflict", `a project has at most ${limits.marksPerProjectMax} marks: remove some`);
+      }
+      marks.putSync(key, mark);
+      return mark;
+    });
+  }
+
+  /** False when there is none. */
+  async remove(projectId: number, token: string): Promise<boolean> {
+    return this.#store.root.childTransaction(() => this.#store.marks.removeSync([projectId, token]));
+  }
+
+  /** The project's marks by first contact of their sessions, the latest first. `invalidPayload` for a cursor that is none. */
+  page(projectId: number, limit: number, cursor: string | null): LogPage<SessionMark> | Refusal {
+    const after = cursor === null ? null : decodeCursor("m", cursor, tokenBytes);
+    if (cursor !== null && after === null) return refuse("invalidPayload", "cursor is not one of this log");
+    // Tokens as text do not lie in the order of their bytes: a project's marks are few enough to sort.
+    const tokens = [...this.#store.marks.getKeys(rangeOf(projectId))].map(([, token]) => decodeSessionToken(token)!);
+    const ordered = tokens
+      .sort((one, other) => Buffer.compare(other, one))
+      .filter((token) => after === null || Buffer.compare(token, after) < 0);
+    const shown = ordered.slice(0, limit);
+    const rows = shown.flatMap((token) => this.find(projectId, encodeSessionToken(token)) ?? []);
+    return { rows, nextCursor: ordered.length > limit ? encodeCursor("m", shown.at(-1)!) : null };
+  }
+
+  /** Null when whoever asked has gone meanwhile. */
+  async counts(projectId: number, slices: Slices): Promise<MarkCounts | null> {
+    const counts: MarkCounts = { persons: 0, falsePositives: 0, bots: 0, missedBots: 0, byDetection: new Map() };
+    for (const { value } of this.#store.marks.getRange(rangeOf(projectId))) {
+      if (slices.isOver && !(await slices.next())) return null;
+      const isPerson = value.as === "person";
+      if (isPerson) {
+        counts.persons++;
+        if (isBotBand(value.band)) counts.falsePositives++;
+      } else {
+        counts.bots++;
+        if (value.band === "likely_human") counts.missedBots++;
+      }
+      for (const id of value.detectionIds) {
+        const of = counts.byDetection.get(id) ?? { persons: 0, bots: 0 };
+        of[isPerson ? "persons" : "bots"]++;
+        counts.byDetection.set(id, of);
+      }
+    }
+    return counts;
+  }
+}
+
+function rangeOf(projectId: number): { start: [number, string]; end: [number, string] } {
+  return { start: [projectId, ""], end: [projectId + 1, ""] };
+}
+
+function stateOf(
+  part: VerdictPart,
+  { likelyBotThreshold }: Project,
+): Pick<SessionMark, "band" | "score" | "detectionIds"> {
+  const band = part.verifiedBot === null ? bandOfSession(part, likelyBotThreshold) : "verified";
+  return { band, score: part.scored ? part.score : 0, detectionIds: part.detectionIds };
+}
+
+function isBotBand(band: SessionMark["band"]): boolean {
+  return band === "definite" || band === "confident_automated" || band === "likely_automated";
+}

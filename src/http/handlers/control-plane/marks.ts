@@ -1,0 +1,110 @@
+/** Marks of sessions: set, removed, and read as a list with what they say of the detections. */
+import type { MarkAnswer, MarksAnswer, MarkTotals, SessionMark } from "../../../contract/marks.js";
+import { checkMark } from "../../../contract/validators.js";
+import type { MarkCounts, Marks } from "../../../control-plane/marks.js";
+import { Refusal, refuse } from "../../../errors.js";
+import type { LongWork } from "../../../long-work.js";
+import { json, type Reply, refusal, unread } from "../../reply.js";
+import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { logParameters, readLogQuery } from "./log-query.js";
+import { readBodyAs } from "./wire.js";
+
+export interface MarkServices {
+  readonly marks: Marks;
+  readonly work: LongWork;
+}
+
+const markPath = "/v1/projects/:project/sessions/:session_token/mark";
+
+export function markRoutes({ marks, work }: MarkServices): ProjectRoute[] {
+  return [
+    {
+      method: "put",
+      path: markPath,
+      credential: "project",
+      needs: "projects:write",
+      readsBody: true,
+      doc: {
+        id: "markSession",
+        tag: "logs",
+        summary: "Say that a session was a person, or a bot",
+        description:
+          "Kept with band, score and detections of the session as they are now, for as long as blocks are. It changes no score and no rule reads it.",
+        body: "MarkBody",
+        answers: { 200: "MarkAnswer" },
+        refusals: ["conflict"],
+      },
+      handle: (call) => setMark(marks, call),
+    },
+    {
+      method: "del",
+      path: markPath,
+      credential: "project",
+      needs: "projects:write",
+      doc: { id: "unmarkSession", tag: "logs", summary: "Take a session's mark away", answers: { 204: "empty" } },
+      handle: async ({ project, params }) =>
+        (await marks.remove(project.id, params[1] ?? ""))
+          ? { status: 204 }
+          : refusal(refuse("notFound", "the session has no mark")),
+    },
+    {
+      method: "get",
+      path: "/v1/projects/:project/marks",
+      credential: "project",
+      needs: "projects:read",
+      doc: {
+        id: "listMarks",
+        tag: "logs",
+        summary: "The marks of a project's sessions, and what they say of verdictd",
+        parameters: logParameters,
+        answers: { 200: "MarksAnswer" },
+        refusals: ["invalidPayload"],
+      },
+      handle: async ({ project, query, isAborted }) => {
+        const asked = readLogQuery(query);
+        if (asked instanceof Refusal) return refusal(asked);
+        const page = marks.page(project.id, asked.limit, asked.cursor);
+        if (page instanceof Refusal) return refusal(page);
+        const counts = await marks.counts(project.id, work.begin(isAborted));
+        if (counts === null) return unread;
+        const data = page.rows.map(markView);
+        return json(200, {
+          data,
+          meta: { next_cursor: page.nextCursor },
+          totals: totalsOf(counts),
+        } satisfies MarksAnswer);
+      },
+    },
+  ];
+}
+
+async function setMark(marks: Marks, { project, params, body, holder }: ProjectCall): Promise<Reply> {
+  const read = readBodyAs(body, checkMark);
+  if (read instanceof Refusal) return refusal(read);
+  const mark = await marks.set(project, params[1] ?? "", read.value.as, holder.token.userId);
+  return mark instanceof Refusal ? refusal(mark) : json(200, markView(mark));
+}
+
+export function markView(mark: SessionMark): MarkAnswer {
+  return {
+    session_token: mark.sessionToken,
+    as: mark.as,
+    marked_at: mark.markedAt,
+    user_id: mark.userId,
+    verdict: mark.band,
+    score: mark.score,
+    detection_ids: mark.detectionIds,
+  };
+}
+
+function totalsOf({ persons, falsePositives, bots, missedBots, byDetection }: MarkCounts): MarkTotals {
+  return {
+    persons,
+    false_positives: falsePositives,
+    bots,
+    missed_bots: missedBots,
+    by_detection: [...byDetection]
+      .map(([id, of]) => ({ id, ...of }))
+      .sort((one, other) => other.persons - one.persons || other.bots - one.bots || one.id - other.id),
+  };
+}
