@@ -84,7 +84,7 @@ async function ownPort(): Promise<number> {
 }
 
 /** A server, or a cluster of them, that answers. */
-export async function startRedis(t: Test, options: RedisOptions = {}): Promise<RedisCluster> {
+export async function startRedis(t: Pick<Test, "teardown">, options: RedisOptions = {}): Promise<RedisCluster> {
   const { masters = 3, replicas = 1, isSingle = false } = options;
   // Not the test's own folder, which is emptied whenever the test asks for it.
   const folder = mkdtempSync(join(tmpdir(), "verdictd-redis-"));
