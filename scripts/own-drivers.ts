@@ -6,10 +6,16 @@
 import { between, integerBetween, type Random, roughlyNormal, seededRandom } from "./live/randomness.js";
 import type { Trace, TraceRow } from "./trace-sessions.js";
 
+/** Where targets are, px. */
+export interface Area {
+  readonly width: number;
+  readonly height: number;
+}
+
 export interface OwnDriver {
   readonly name: string;
-  /** A minute of it; each seed is a program with habits of its own. */
-  readonly trace: (seed: number) => Trace;
+  /** A minute of it; each seed is a program with habits of its own. The area is a large window's unless told otherwise. */
+  readonly trace: (seed: number, area?: Area) => Trace;
 }
 
 interface Point {
@@ -40,13 +46,16 @@ interface Habits {
   readonly pauseMs: number;
   /** px */
   readonly tremor: number;
+  /** The machine is so busy that moves are late, by some ms each and a frame or more now and then. */
+  readonly isBusy: boolean;
 }
 
 /** The submovements to a target of a width, some after a pause, which is a gap between their times. */
 type Plan = (random: Random, way: Point, width: number, habits: Habits) => Submovement[];
 
 const minuteMs = 60_000;
-const page = { width: 1500, height: 850, margin: 20 };
+const windowArea: Area = { width: 1500, height: 850 };
+const margin = 20;
 const lengthOf = ({ x, y }: Point) => Math.hypot(x, y);
 const plus = (one: Point, other: Point): Point => ({ x: one.x + other.x, y: one.y + other.y });
 
@@ -69,7 +78,7 @@ function logNormal(spread: number): Profile {
 /** A mass that a spring draws to the target, damped so that it just does not swing over. */
 const spring: Profile = (share) => 1 - (1 + 8 * share) * Math.exp(-8 * share);
 
-function habitsOf(random: Random, tremor: number): Habits {
+function habitsOf(random: Random, tremor: number, isBusy: boolean): Habits {
   return {
     reportMs: integerBetween(random, 7, 16),
     startMs: between(random, 80, 180),
@@ -78,6 +87,7 @@ function habitsOf(random: Random, tremor: number): Habits {
     clickShare: between(random, 0.4, 0.9),
     pauseMs: between(random, 350, 900),
     tremor: tremor * between(random, 0.6, 1.4),
+    isBusy,
   };
 }
 
@@ -146,16 +156,18 @@ class Writer {
   private last: TraceRow | null = null;
   private drift: Point = { x: 0, y: 0 };
   private readonly hertz: number;
+  private readonly area: Area;
 
-  constructor(random: Random, habits: Habits) {
+  constructor(random: Random, habits: Habits, area: Area) {
     this.random = random;
     this.habits = habits;
+    this.area = area;
     this.hertz = between(random, 8, 12);
     this.at = this.somewhere();
   }
 
   somewhere(): Point {
-    const { width, height, margin } = page;
+    const { width, height } = this.area;
     return { x: between(this.random, margin, width - margin), y: between(this.random, margin, height - margin) };
   }
 
@@ -170,9 +182,16 @@ class Writer {
         const done = part.profile(Math.max(0, Math.min(1, (now - part.fromMs) / part.ms)));
         this.at = plus(this.at, turned(part.way, done, part.bow * Math.sin(Math.PI * done)));
       }
-      this.t = t + now;
+      this.t = Math.max(this.t + 1, t + now + this.lateness());
       this.report(now < ms ? plus(this.at, this.tremor()) : this.at);
     }
+  }
+
+  /** ms */
+  private lateness(): number {
+    if (!this.habits.isBusy) return 0;
+    const stall = this.random() < 0.04 ? between(this.random, 20, 60) : 0;
+    return stall - 2 * Math.log(1 - this.random());
   }
 
   /** A wave of 8 to 12 Hz on a slow drift. */
@@ -211,11 +230,11 @@ function fidget(writer: Writer, random: Random): void {
   writer.t += between(random, 100, 600);
 }
 
-function ownDriver(name: string, plan: Plan, tremor: number, fidgetShare = 0): OwnDriver {
-  const trace = (seed: number): Trace => {
+function ownDriver(name: string, plan: Plan, tremor: number, { fidgetShare = 0, isBusy = false } = {}): OwnDriver {
+  const trace = (seed: number, area = windowArea): Trace => {
     const random = seededRandom(seed);
-    const habits = habitsOf(random, tremor);
-    const writer = new Writer(random, habits);
+    const habits = habitsOf(random, tremor, isBusy);
+    const writer = new Writer(random, habits, area);
     while (writer.t < minuteMs) {
       const width = between(random, 20, 120);
       const target = writer.somewhere();
@@ -238,7 +257,8 @@ export const ownDrivers: readonly OwnDriver[] = [
   ownDriver("overshoots and corrections, tremor", overshooting, 0.8),
   ownDriver("overlapping submovements, tremor", overlapping, 0.8),
   ownDriver("log-normal speeds, tremor", inOneGo(logNormal(0.35)), 0.8),
-  ownDriver("overlapping submovements, tremor, fidgets", overlapping, 0.8, 0.4),
+  ownDriver("overlapping submovements, tremor, fidgets", overlapping, 0.8, { fidgetShare: 0.4 }),
+  ownDriver("overshoots and corrections, tremor, on a busy machine", overshooting, 0.8, { isBusy: true }),
   ownDriver("overlapping submovements, strong tremor", overlapping, 2.5),
   ownDriver("a spring, tremor", inOneGo(spring), 0.8),
   ownDriver("any profile, tremor", anyProfile, 0.8),

@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next field that is added; raise it with each. */
-export const nextFieldNumber = 276;
+export const nextFieldNumber = 277;
 
 /**
  * Numbers whose fields are gone, never given again, and how they were stored: records written before still hold them, and what is
@@ -157,9 +157,10 @@ export const countFields = [
   row(261, "reachSecond", "f32", "px ms²", "the same of squared times"),
   row(262, "reachThird", "f32", "px ms³", "the same of cubed times"),
   row(263, "reachPeak", "u32", "px/s", "its highest speed over two steps"),
-  row(264, "riseKnown", "u8", "bool", "its rise, up to that speed, is long enough"),
+  row(276, "reachStalled", "u8", "bool", "a time of over 30 ms lies between two of its moves"),
+  row(264, "riseKnown", "u8", "bool", "its rise, up to that speed, is long enough and without a stall"),
   row(265, "riseSkewness", "f32", "1", "skewness of the rise: of way as distributed over time"),
-  row(266, "rises", "u32", "1", "rises of reaches of at least 80 px, not along an axis or a diagonal"),
+  row(266, "rises", "u32", "1", "known rises of reaches of at least 80 px, not along an axis or a diagonal"),
   row(267, "riseSkewnessSum", "f32", "1", "sum of their skewness"),
   row(268, "riseSkewnessSquares", "f32", "1", "squares"),
   // replay

@@ -13,12 +13,15 @@ const reachMin = 80;
 const riseStepsMin = 5;
 const riseLengthMin = 40;
 const riseMsMax = 2000;
+/** A busy machine holds moves up for longer than this, which makes speeds of its own, ms: such a rise says nothing. */
+const stallMs = 30;
 const risesMax = 1024;
 
 /** Adds a step of the reach under way: (dx, dy) px of this `length` in `gap` ms. The step before it is still in the features. */
 export function followReach(n: number[], gap: number, dx: number, dy: number, length: number): void {
   const t = n[F.reachMs]! + gap / 2;
   n[F.reachMs]! += gap;
+  if (gap > stallMs) n[F.reachStalled] = 1;
   if (length === 0) return;
   n[F.reachSteps]! += 1;
   n[F.reachLength]! += length;
@@ -36,7 +39,8 @@ function noteRise(n: number[], ms: number, dx: number, dy: number): void {
   if (ms <= 0 || reached <= known * known) return;
   n[F.reachPeak] = Math.round(Math.sqrt(reached) / ms);
   const length = n[F.reachLength]!;
-  const isRise = n[F.reachSteps]! >= riseStepsMin && length >= riseLengthMin && n[F.reachMs]! <= riseMsMax;
+  const isLong = n[F.reachSteps]! >= riseStepsMin && length >= riseLengthMin;
+  const isRise = isLong && n[F.reachMs]! <= riseMsMax && n[F.reachStalled] === 0;
   n[F.riseKnown] = isRise ? 1 : 0;
   if (!isRise) return;
   const mean = n[F.reachFirst]! / length;
@@ -58,6 +62,7 @@ export function beginReach(n: number[], x: number, y: number): void {
   n[F.reachSecond] = 0;
   n[F.reachThird] = 0;
   n[F.reachPeak] = 0;
+  n[F.reachStalled] = 0;
   n[F.riseKnown] = 0;
   n[F.riseSkewness] = 0;
 }
