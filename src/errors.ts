@@ -44,6 +44,11 @@ export function refuse(error: ErrorName, message: string): Refusal {
   return new Refusal(error, message);
 }
 
+/** Thrown where what is asked can't be done now, and may be asked again: answered as `unavailable`. `message` is for who asks. */
+export class UnavailableError extends Error {
+  override readonly name = "UnavailableError";
+}
+
 /** The wire form of a refusal: `{error, message, code?}`. */
 export function errorBody(refusal: Refusal): { error: string; message: string; code?: string } {
   const kind: ErrorKind = errors[refusal.error];

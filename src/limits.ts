@@ -200,6 +200,24 @@ export const limits = {
   /** How far clocks of nodes may be from this machine's: what expires does so by theirs. */
   clusterClockOffMsMax: 5000,
 
+  /**
+   * Configuration on a cluster: how long a node may go on without having heard of its changes; how often it says that it is there; how much
+   * longer others wait for one that fell silent. Then how long a change may take in all, with a failover in between; how long a master waits
+   * for replicas; and how often a change is run again since another came first.
+   */
+  configLeaseMs: 2000,
+  configBeatMs: 500,
+  configLeaseSlackMs: 250,
+  configChangeMs: 12_000,
+  configAckMs: 500,
+  configRoundsMax: 20,
+  /** Changes that the cluster keeps for nodes to follow, and bytes and rows of one that is kept: behind a larger one nodes read all. */
+  configLogMax: 256,
+  configLogBytesMax: 64 * KIB,
+  configLogRowsMax: 1000,
+  /** Bytes of the whole configuration of a cluster: read in one step, during which its master does nothing else. */
+  configBytesMax: 64 * KIB * KIB,
+
   /** Batches of one scoring task and its bytes: bounds how long one write transaction holds the store. */
   taskBatchesMax: 256,
   /**

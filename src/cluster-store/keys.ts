@@ -16,6 +16,10 @@ import { keySlot, slotsOfCluster } from "../cluster/slots.js";
  * | vd{p-project-k}h:hour                 | hash   | a sixteenth of a project's counts in an hour                      |
  * | vd{p-project-k}paths                  | string | number of the log of paths that is written                        |
  * | vd{p-project-k}paths:0, :1            | string | a sixteenth of the paths: pairs of hash u32 and session u32       |
+ * | vd{config}head                        | hash   | of the configuration: `cluster` (its id), `revision`, `change` (id of the last), `bytes` |
+ * | vd{config}rows                        | hash   | its rows: table and key (`config-rows.ts`), value as in LMDB      |
+ * | vd{config}log                         | stream | its latest changes, under their revisions                         |
+ * | vd{config}nodes                       | hash   | nodes that follow it: how often each said so, revision that it has |
  *
  * Numbers in binary keys are big-endian, as in the store of one host.
  */
@@ -102,3 +106,12 @@ export function pathRows(projectId: number, part: number): readonly [head: strin
   const head = `vd{p${projectId}.${part}}paths`;
   return [head, `${head}:0`, `${head}:1`];
 }
+
+/** The configuration, in one slot: what it is as of, its rows, its latest changes, the nodes that follow it. */
+export const configKeys = {
+  head: "vd{config}head",
+  rows: "vd{config}rows",
+  log: "vd{config}log",
+  nodes: "vd{config}nodes",
+} as const;
+export const configSlot = keySlot(configKeys.head);

@@ -7,10 +7,8 @@ import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { createIpListIndex, type IpListIndex } from "../network/ip-list-index.js";
 import { parseAddress } from "../network/parsed-address.js";
+import { metaKeys } from "../store/keys.js";
 import { changeControlPlane, readRevision, type Store } from "../store/store.js";
-
-/** Of `meta`: how often lists were changed, by which readers know that they have to be read again. */
-const changesKey = "ipListChanges";
 
 export interface IpListSummary {
   readonly name: string;
@@ -92,7 +90,7 @@ export class IpLists {
   #change<T>(change: () => T): Promise<T> {
     return changeControlPlane(this.#store, () => {
       const result = change();
-      this.#store.meta.putSync(changesKey, this.#readChanges() + 1);
+      this.#store.meta.putSync(metaKeys.ipListChanges, this.#readChanges() + 1);
       return result;
     });
   }
@@ -111,6 +109,6 @@ export class IpLists {
   }
 
   #readChanges(): number {
-    return this.#store.meta.get(changesKey) ?? 0;
+    return this.#store.meta.get(metaKeys.ipListChanges) ?? 0;
   }
 }

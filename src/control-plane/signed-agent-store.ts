@@ -14,7 +14,7 @@ import { limits } from "../limits.js";
 import { checkAgent, checkAgentList, isAgentFault, shippedAgents } from "../signed-agents/agents.js";
 import { isKeySetFault, readKeySet } from "../signed-agents/jwks.js";
 import { type SignedAgentKey, signedAgentKeys } from "../store/keys.js";
-import { changeControlPlane, readRevision, type Store } from "../store/store.js";
+import { changeControlPlane, readRevision, recordControlPlane, type Store } from "../store/store.js";
 
 const { list: listKey, changes: changesKey, agent: agentKey, keys: keysKey, fetch: fetchKey } = signedAgentKeys;
 
@@ -113,7 +113,8 @@ export class SignedAgentStore {
     if (!this.#readList().agents.some((each) => each.url === url)) return false;
     const isSame = source === "fetched" && JSON.stringify(this.#keysOf(url)?.keys) === JSON.stringify(keys);
     if (isSame) {
-      await this.#store.signedAgents.put(keysKey(url), { keys, source, at } satisfies AgentKeys);
+      const same: AgentKeys = { keys, source, at };
+      await recordControlPlane(this.#store, () => this.#store.signedAgents.putSync(keysKey(url), same));
       return true;
     }
     return this.#change(() => {
@@ -125,8 +126,8 @@ export class SignedAgentStore {
 
   /** Remembers how a fetch ended, for people to see. Raises no revision: nothing that is judged depends on it. */
   async setFetch(url: string, fetch: AgentFetch): Promise<void> {
-    if (this.#readList().agents.some((each) => each.url === url))
-      await this.#store.signedAgents.put(fetchKey(url), fetch);
+    if (!this.#readList().agents.some((each) => each.url === url)) return;
+    await recordControlPlane(this.#store, () => this.#store.signedAgents.putSync(fetchKey(url), fetch));
   }
 
   #read(): Snapshot {

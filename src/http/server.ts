@@ -10,7 +10,7 @@ import type { CertificateFiles } from "../certificate.js";
 import type { TokenNeed } from "../contract/access.js";
 import type { Project, Role } from "../contract/entities.js";
 import type { Plans } from "../contract/plans.js";
-import { Refusal, refuse } from "../errors.js";
+import { Refusal, refuse, UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
 import { turn } from "../turn.js";
 import type { AccessLog } from "./access-log.js";
@@ -30,6 +30,8 @@ export interface ServerOptions {
   readonly plans: Plans;
   readonly findProject: (id: number) => Project | null;
   readonly strictAbilities: boolean;
+  /** Why calls of the control plane can't be answered now; null: they can. Absent on one host, where nothing keeps them. */
+  readonly controlPlaneFault?: () => string | null;
   /** Called before a request is looked at, and again before its body is. */
   readonly onTurn: () => void;
   readonly onFailure: (error: unknown, requestId: string) => void;
@@ -260,6 +262,10 @@ export class HttpServer {
   }
 
   #fail(exchange: Exchange, error: unknown): void {
+    if (error instanceof UnavailableError) {
+      exchange.send(refusal(refuse("unavailable", error.message)));
+      return;
+    }
     this.#options.onFailure(error, exchange.requestId);
     exchange.send(refusal(refuse("internal", "the request failed; the log knows why, by its request id")));
   }
@@ -277,6 +283,9 @@ export class HttpServer {
       if (holder.account.subscription !== "active") return noSubscription;
       return (call) => route.handle({ ...call, holder });
     }
+    // What takes an account token is the control plane: it must not be served from a configuration that may be out of date.
+    const fault = this.#options.controlPlaneFault?.() ?? null;
+    if (fault !== null) return refuse("unavailable", fault);
     const holder = this.#options.credentials.tokenHolder(bearer(req));
     if (holder === null) return refuse("unauthenticated", "a valid account token is required");
     return route.credential === "token" ? this.#admitToken(route, holder) : this.#admitProject(route, holder, params);

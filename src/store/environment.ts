@@ -6,7 +6,7 @@
  */
 import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Database, type DatabaseOptions, type Key, open, type RootDatabase, type Transaction } from "lmdb";
+import { ABORT, type Database, type DatabaseOptions, type Key, open, type RootDatabase, type Transaction } from "lmdb";
 import { StoreError } from "./store-error.js";
 
 /** Where LMDB's lock file has the number of the last commit: u64, little-endian (`MDB_txbody` in LMDB's mdb.c). */
@@ -68,6 +68,18 @@ export class Environment {
   /** As `transaction`, undone when `work` throws. */
   async childTransaction<T>(work: () => T): Promise<T> {
     return this.#whenFromLast(() => this.#root.childTransaction(() => this.#fromLast(work)));
+  }
+
+  /** Runs `work` in a write transaction that is undone in any case, and returns its result. */
+  async abortedTransaction<T>(work: () => T): Promise<T> {
+    return this.#whenFromLast<T>(async () => {
+      let result: T | typeof behind = behind;
+      await this.#root.childTransaction(() => {
+        result = this.#fromLast(work);
+        return ABORT;
+      });
+      return result;
+    });
   }
 
   /** Lets the next read see every commit made before it. */

@@ -41,6 +41,7 @@ import { limits } from "../limits.js";
  * | replays       | project u32, 1 u8, row u32                      | log of this generation: the same pairs, any number |
  * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
  * | shingles      | project u32, slot u32                           | schema 1, now empty                                |
+ * | mirror        | "position"                                      | of a cluster: what its configuration here is as of |
  * | solved_challenges | second of expiry u32, nonce 16 bytes        | 1                                                  |
  * | marks         | [project id, session token]                     | SessionMark                                        |
  * | trails        | project u32, token 21 bytes                     | Trail, of the latest sessions only                 |
@@ -79,7 +80,58 @@ export const tableNames = {
   trails: "trails",
   solvedChallenges: "solved_challenges",
   marks: "marks",
+  mirror: "mirror",
 } as const;
+
+/**
+ * The configuration: rows that on a cluster have their truth there, and that each node mirrors. Of `meta`, those that
+ * `isMirroredMetaKey` names. A new table has to say what it is.
+ */
+export const isMirroredTable = {
+  meta: true,
+  revision: false,
+  accounts: true,
+  slugs: true,
+  users: true,
+  emails: true,
+  memberships: true,
+  tokens: true,
+  tokenHashes: true,
+  projects: true,
+  keys: true,
+  rules: true,
+  blocks: false,
+  blockTallies: false,
+  usage: false,
+  traffic: false,
+  verifiedBots: true,
+  declaredBots: true,
+  ipLists: true,
+  signedAgents: true,
+  sessions: false,
+  repeats: false,
+  idempotency: false,
+  sightings: false,
+  replays: false,
+  shingles: false,
+  trails: false,
+  solvedChallenges: false,
+  marks: false,
+  mirror: false,
+} as const satisfies Record<keyof typeof tableNames, boolean>;
+
+/** Keys of the table `meta` that are not of one module alone. */
+export const metaKeys = {
+  /** How often address lists were changed, by which readers know that they have to be read again. */
+  ipListChanges: "ipListChanges",
+  nextId: (kind: string): string => `next:${kind}`,
+} as const;
+
+/** Whether a row of `meta` belongs to the configuration. Blocks, and so their ids, are each node's own. */
+export function isMirroredMetaKey(key: unknown): boolean {
+  if (typeof key !== "string") return false;
+  return key === metaKeys.ipListChanges || (key.startsWith("next:") && !key.startsWith("next:block:"));
+}
 
 /** Keys of a table with one catalogue: the imported one, and how many imports there were, by which readers know it changed. */
 export const catalogueKeys = { catalogue: "catalogue", imports: "imports" } as const;

@@ -8,7 +8,7 @@ import type { IpListRecord } from "../contract/ip-lists.js";
 import type { SessionMark } from "../contract/marks.js";
 import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
-import { type SignedAgentKey, tableNames } from "./keys.js";
+import { metaKeys, type SignedAgentKey, tableNames } from "./keys.js";
 import { upgradeTo } from "./schema-version.js";
 import { mergeSessionFiles } from "./session-files.js";
 import { openSessionTables, packedTable, recordTable, type SessionTables } from "./session-tables.js";
@@ -17,6 +17,15 @@ import { currentSchema, type Schema } from "./upgrades.js";
 
 /** Version of the tables and records this build reads and writes. */
 export const schemaVersion = currentSchema.version;
+
+/** How the configuration is changed where the store mirrors that of a cluster. */
+export interface ConfigChanges {
+  /**
+   * Runs `change` on the mirror, brings what it wrote to the cluster, and resolves once every node has it. `change` may run several times,
+   * each time on a later state. Rejects with an `UnavailableError` when that is not possible now.
+   */
+  run<T>(change: () => T): Promise<T>;
+}
 
 export interface Store extends SessionTables {
   readonly revision: Database<Buffer, number>;
@@ -39,6 +48,9 @@ export interface Store extends SessionTables {
   readonly signedAgents: Database<unknown, SignedAgentKey>;
   /** Of schema 1, now empty. */
   readonly shingles: Database<Buffer, Buffer>;
+  readonly mirror: Database<unknown, string>;
+  /** Where the configuration is changed when this store only mirrors it. */
+  readonly changes?: ConfigChanges;
   close(): Promise<void>;
 }
 
@@ -87,6 +99,7 @@ function openTables(dataDir: string): Store {
     ipLists: recordTable(root, tableNames.ipLists),
     signedAgents: recordTable(root, tableNames.signedAgents),
     shingles: packedTable(root, tableNames.shingles),
+    mirror: recordTable(root, tableNames.mirror),
     close: () => root.close(),
   };
 }
@@ -104,6 +117,7 @@ export function readRevision(store: Store): number {
  * without blocking the event loop while another thread writes.
  */
 export async function changeControlPlane<T>(store: Store, change: () => T): Promise<T> {
+  if (store.changes !== undefined) return store.changes.run(change);
   return store.root.childTransaction(() => {
     const result = change();
     raiseRevision(store);
@@ -111,27 +125,34 @@ export async function changeControlPlane<T>(store: Store, change: () => T): Prom
   });
 }
 
-function raiseRevision(store: Store): void {
+/** As `changeControlPlane` for rows that nothing judged depends on: on one host the revision stays. */
+export async function recordControlPlane<T>(store: Store, write: () => T): Promise<T> {
+  if (store.changes !== undefined) return store.changes.run(write);
+  return store.root.childTransaction(write);
+}
+
+/** Raises the revision by one, or to `atLeast` where that is more. Call inside a write transaction. */
+export function raiseRevision(store: Store, atLeast = 0): void {
   const bytes = Buffer.allocUnsafe(8);
-  bytes.writeDoubleLE(readRevision(store) + 1, 0);
+  bytes.writeDoubleLE(Math.max(readRevision(store) + 1, atLeast), 0);
   store.revision.putSync(revisionKey, bytes);
 }
 
 /** The next id of a kind of record, starting at 1. Call inside a write transaction. */
 export function nextId(store: Store, kind: string): number {
   const id = lastId(store, kind) + 1;
-  store.meta.putSync(`next:${kind}`, id);
+  store.meta.putSync(metaKeys.nextId(kind), id);
   return id;
 }
 
 /** The latest id of a kind, 0 before the first. */
 export function lastId(store: Store, kind: string): number {
-  return store.meta.get(`next:${kind}`) ?? 0;
+  return store.meta.get(metaKeys.nextId(kind)) ?? 0;
 }
 
 /** Takes all ids of a kind up to this one. Call inside a write transaction. */
 export function skipIds(store: Store, kind: string, upTo: number): void {
-  store.meta.putSync(`next:${kind}`, upTo);
+  store.meta.putSync(metaKeys.nextId(kind), upTo);
 }
 
 /**

@@ -1,0 +1,21 @@
+/** Rows of the configuration as the cluster has them: table and key are the name of a field, the value is that of LMDB. */
+
+/** A key of the control plane's tables. */
+export type ConfigKey = string | number | (string | number)[];
+
+export interface ConfigRow {
+  readonly field: string;
+  /** As LMDB stores it, never empty; null: the row is removed. */
+  readonly value: Buffer | null;
+}
+
+/** The field of a row: `rules:[1,2]`, `slugs:"default"`. `table` as in `tableNames`. */
+export function configField(table: string, key: ConfigKey): string {
+  return `${table}:${JSON.stringify(key)}`;
+}
+
+/** Table and key of a field. Throws on one that this project has not written. */
+export function parseConfigField(field: string): { readonly table: string; readonly key: ConfigKey } {
+  const end = field.indexOf(":");
+  return { table: field.slice(0, end), key: JSON.parse(field.slice(end + 1)) as ConfigKey };
+}

@@ -1,0 +1,101 @@
+/**
+ * The tables of a node's LMDB that mirror the configuration. Records what a change writes into them, and writes what the cluster has; any other
+ * write into them is a mistake of this program, and throws.
+ */
+import { asBinary, type Database } from "lmdb";
+import { type ConfigKey, type ConfigRow, configField, parseConfigField } from "./config-rows.js";
+import { isMirroredMetaKey, isMirroredTable, tableNames } from "./keys.js";
+import type { Store } from "./store.js";
+
+type MirroredName = {
+  [K in keyof typeof isMirroredTable]: (typeof isMirroredTable)[K] extends true ? K : never;
+}[keyof typeof isMirroredTable];
+type MirroredTable = Database<unknown, ConfigKey>;
+
+const mirroredNames = (Object.keys(isMirroredTable) as (keyof typeof isMirroredTable)[]).filter(
+  (name): name is MirroredName => isMirroredTable[name],
+);
+
+/** What a mirror holds, by which another build's is known. */
+export const mirroredTableNames = mirroredNames.map((name) => tableNames[name]).join(" ");
+
+export class MirroredTables {
+  readonly #tables = new Map<string, MirroredTable>();
+  #written: Map<string, { readonly table: string; readonly key: ConfigKey }> | null = null;
+  #isLoading = false;
+
+  /** Watches the tables of this store from now on, in this thread. */
+  constructor(store: Store) {
+    for (const name of mirroredNames) {
+      const table = (store as unknown as Record<MirroredName, MirroredTable>)[name];
+      this.#tables.set(tableNames[name], table);
+      this.#watch(tableNames[name], table);
+    }
+  }
+
+  /** Runs `change` and says what it came to in the tables. Call inside a write transaction. */
+  record<T>(change: () => T): { readonly result: T; readonly rows: readonly ConfigRow[] } {
+    const written = new Map<string, { table: string; key: ConfigKey }>();
+    this.#written = written;
+    try {
+      const result = change();
+      const rows = [...written].map(([field, { table, key }]): ConfigRow => {
+        return { field, value: this.#tables.get(table)!.getBinary(key) ?? null };
+      });
+      return { result, rows };
+    } finally {
+      this.#written = null;
+    }
+  }
+
+  /** Puts and removes rows. Call inside a write transaction. */
+  load(rows: readonly ConfigRow[]): void {
+    this.#isLoading = true;
+    try {
+      for (const { field, value } of rows) {
+        const { table: name, key } = parseConfigField(field);
+        const table = this.#tables.get(name);
+        // Of a newer node: the build that knows the table reads everything anew.
+        if (table === undefined) continue;
+        if (value === null) table.removeSync(key);
+        else table.putSync(key, asBinary(value));
+      }
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  /** Makes these rows all there are; what is the same is not written. Call inside a write transaction. */
+  replace(rows: readonly ConfigRow[]): void {
+    const wanted = new Map(rows.map((row) => [row.field, row]));
+    const removed: ConfigRow[] = [];
+    for (const [name, table] of this.#tables) {
+      for (const key of table.getKeys({})) {
+        if (name === tableNames.meta && !isMirroredMetaKey(key)) continue;
+        const field = configField(name, key);
+        const value = wanted.get(field)?.value;
+        if (value === undefined || value === null) removed.push({ field, value: null });
+        else if (table.getBinary(key)?.equals(value)) wanted.delete(field);
+      }
+    }
+    this.load([...removed, ...wanted.values()]);
+  }
+
+  /** `putSync` and `removeSync` of lmdb-js go through these. */
+  #watch(name: string, table: MirroredTable): void {
+    const { put, remove } = table;
+    const noted = (key: ConfigKey): void => {
+      if (this.#isLoading || (name === tableNames.meta && !isMirroredMetaKey(key))) return;
+      if (this.#written === null) throw new Error(`${configField(name, key)} is written outside of a change`);
+      this.#written.set(configField(name, key), { table: name, key });
+    };
+    table.put = (key: ConfigKey, ...rest: unknown[]) => {
+      noted(key);
+      return (put as (...given: unknown[]) => Promise<boolean>).call(table, key, ...rest);
+    };
+    table.remove = (key: ConfigKey, ...rest: unknown[]) => {
+      noted(key);
+      return (remove as (...given: unknown[]) => Promise<boolean>).call(table, key, ...rest);
+    };
+  }
+}
