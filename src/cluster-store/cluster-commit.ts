@@ -20,7 +20,7 @@ import type { IngestRequest } from "../ingest/frame.js";
 import { limits } from "../limits.js";
 import { tokenAt } from "../store/keys.js";
 import type { CountSender } from "./batch-counts.js";
-import { ClusterUnit, type FetchedRows, type NeededRow, type SavedSession } from "./cluster-unit.js";
+import { ClusterUnit, type FetchedRows, type NeededRow, type ReadSession, type SavedSession } from "./cluster-unit.js";
 import { indexRow, seenIdsRow, sessionRow, shardOfSession, shardSlots } from "./keys.js";
 import type { PathMemory } from "./path-memory.js";
 import { needsOf } from "./prefetch.js";
@@ -121,7 +121,13 @@ export class ClusterCommit {
     for (const position of unit.incompleteBatches) unfinished.add(sessionOf(position));
     unfinished.delete("");
     const saved = [...unit.saved.values()].filter(({ token }) => !unfinished.has(token));
-    const fates = await this.#write(saved);
+    const unchanged = new Map<string, ReadSession>();
+    for (const position of pending.keys()) {
+      const session = sessionOf(position);
+      const read = unit.read.get(session);
+      if (read !== undefined && !unit.saved.has(session) && !unfinished.has(session)) unchanged.set(session, read);
+    }
+    const fates = await this.#write(saved, unchanged);
     const again: Again = { batches: [], conflicts: 0 };
     for (const [position, batch] of pending.entries()) {
       const session = sessionOf(position);
@@ -141,6 +147,7 @@ export class ClusterCommit {
       if (fates.get(key.toString("latin1", tokenAt)) === "written") for (const id of fired) onFired(id);
     }
     for (const session of saved) if (fates.get(session.token) === "conflict") forget(rows, session);
+    for (const [token, { key }] of unchanged) if (fates.get(token) === "conflict") forget(rows, { key });
     await fetchRows(client, rows, unit.missing);
     return again;
   }
@@ -174,12 +181,23 @@ export class ClusterCommit {
     }
   }
 
-  /** Writes the sessions; what became of each, by its token. */
-  async #write(saved: readonly SavedSession[]): Promise<Map<string, SessionFate>> {
+  /**
+   * Writes the sessions; what became of each, by its token. Of those that are `unchanged`, since all that was sent has been seen before,
+   * that is acknowledged too: the write before may not have been.
+   */
+  async #write(
+    saved: readonly SavedSession[],
+    unchanged: ReadonlyMap<string, ReadSession>,
+  ): Promise<Map<string, SessionFate>> {
     const fates = new Map<string, SessionFate>();
-    if (saved.length === 0) return fates;
     const { client, acks, sessionMs } = this.#options;
     const commands = saved.map((session) => saveCommand(session, sessionMs));
+    const tokens = saved.map(({ token }) => token);
+    for (const [token, read] of acks > 0 ? unchanged : []) {
+      commands.push(confirmCommand(read));
+      tokens.push(token);
+    }
+    if (commands.length === 0) return fates;
     const { outcomes, replicas } = await client.writeGroup(commands, {
       acks,
       ackMs: limits.clusterAckMs,
@@ -187,7 +205,7 @@ export class ClusterCommit {
       // A version is written once: given again, the script finds it.
       isIdempotent: true,
     });
-    for (const [index, { token }] of saved.entries()) {
+    for (const [index, token] of tokens.entries()) {
       const outcome = outcomes[index]!;
       if (outcome instanceof ClusterError) {
         this.#options.onFailure(outcome);
@@ -220,6 +238,11 @@ function saveCommand(session: SavedSession, sessionMs: number): KeyedCommand {
   return scriptCommand(saveSession, keys, args, shardSlots[shard]!);
 }
 
+/** Finds the version that was read, or another. */
+function confirmCommand({ key, version }: ReadSession): KeyedCommand {
+  return scriptCommand(saveSession, [sessionRow(key)], [version, version], shardSlots[shardOfSession(key)]!);
+}
+
 /** Adds the rows to `rows`. Rejects when one can't be had. */
 async function fetchRows(
   client: ClusterClient,
@@ -238,7 +261,7 @@ async function fetchRows(
 }
 
 /** Lets what was fetched of a session, and of the key that it was minted for, be fetched anew. */
-function forget(rows: FetchedRows, { key, idempotency }: SavedSession): void {
+function forget(rows: FetchedRows, { key, idempotency }: Pick<SavedSession, "key"> & Partial<SavedSession>): void {
   rows.delete(key.toString("latin1"));
   for (const generation of [0, 1] as const) rows.delete(seenIdsRow(key, generation).toString("latin1"));
   if (idempotency !== undefined) rows.delete(idempotency.toString("latin1"));

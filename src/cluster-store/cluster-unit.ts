@@ -48,6 +48,13 @@ export interface SavedSession {
   readonly seenIds: readonly FurtherRow[];
 }
 
+/** A session as it was fetched. */
+export interface ReadSession {
+  /** `sessionKey`. */
+  readonly key: Buffer;
+  readonly version: Buffer;
+}
+
 interface FurtherRow {
   readonly key: Buffer;
   readonly value: Buffer;
@@ -81,6 +88,8 @@ export class ClusterUnit implements UnitOfWork {
   readonly incompleteBatches = new Set<number>();
   readonly incompleteSessions = new Set<string>();
   readonly saved = new Map<string, SavedSession>();
+  /** Sessions that were there, by their token. */
+  readonly read = new Map<string, ReadSession>();
   readonly #batches: BatchCounts[] = [];
   #batch: BatchCounts = newCounts();
   #index = 0;
@@ -125,7 +134,9 @@ export class ClusterUnit implements UnitOfWork {
     const name = key.toString("latin1");
     const value = this.#rows.get(name);
     if (value === undefined) this.#miss(name, neededSession(key));
-    return value?.subarray(versionBytes);
+    if (!value) return undefined;
+    this.read.set(tokenOf(key), { key: Buffer.from(key), version: value.subarray(0, versionBytes) });
+    return value.subarray(versionBytes);
   }
 
   putSession(key: Buffer, record: Buffer, isNew: boolean): void {

@@ -6,7 +6,7 @@ import type { Credentials, KeyHolder } from "../auth/credentials.js";
 import { keySlot } from "../cluster/slots.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { Refusal } from "../errors.js";
-import { countAddress, countPathShare, countShape } from "../ingest/cross-session-counts.js";
+import { countAddress, countEnvironment, countPathShare, countShape } from "../ingest/cross-session-counts.js";
 import { batchOf, type ReadBody, siteKeyOf } from "../ingest/decode-batch.js";
 import type { IngestRequest } from "../ingest/frame.js";
 import { hashIdempotencyKey, isIdempotencyKey } from "../ingest/idempotency.js";
@@ -56,6 +56,7 @@ export function needsOf(
     const { ip, nowMs } = request.facts;
     const counter = { countAcross: countNeed(needs) };
     countAddress(counter, projectId, ip, nowMs);
+    countEnvironment(counter, projectId, batch.events, ip, nowMs);
     countPathShare(counter, projectId, ip, nowMs);
     countShape(counter, projectId, batch.events, nowMs);
   }

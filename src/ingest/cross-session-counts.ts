@@ -41,7 +41,7 @@ export function countTicket(unit: UnitOfWork, projectId: number, ticket: string,
 
 /** The same of sessions that opened with this very environment, from a network of so many addresses (a /24, of IPv6 a /48); 0: none was reported. */
 export function countEnvironment(
-  unit: UnitOfWork,
+  unit: Pick<UnitOfWork, "countAcross">,
   projectId: number,
   events: readonly IngestEvent[],
   address: string,
