@@ -119,6 +119,16 @@ export function Time({ at }: { readonly at: string }) {
   return <time dateTime={at}>{time(at)}</time>;
 }
 
+/** A long text on two lines, whole when it is pressed. */
+export function Folded({ text }: { readonly text: string }) {
+  if (text.length <= 90) return text;
+  return (
+    <details class="folded">
+      <summary>{text}</summary>
+    </details>
+  );
+}
+
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => ComponentChildren;

@@ -12,32 +12,49 @@ export interface Listener {
   readonly onVerdict: (verdict: LiveVerdict) => void;
   /** Answers were given faster than they were read here. */
   readonly onLeftOut: (count: number) => void;
-  /** Whether a server runs; told at first and on every change. */
-  readonly onServer: (isRunning: boolean) => void;
+  /** Told at first and on every change. */
+  readonly onServer: (state: FollowState) => void;
 }
+
+/**
+ * `following`; `refused`: a server runs and takes no further follower; `denied`: this user may not connect; `unreachable`: nothing answers,
+ * which a server that just starts, or whose file system has no sockets, looks like, too.
+ */
+export type FollowState = "following" | "refused" | "denied" | "unreachable";
 
 /** Follows until the returned function is called. */
 export function followVerdicts(dataDir: string, filter: LiveFilter, listener: Listener): () => void {
   const folder = liveFolder(dataDir);
   const known = new Map<string, Socket>();
   const following = new Set<string>();
-  let told: boolean | null = null;
+  let told: FollowState | null = null;
+  /** What the last look met where it could not follow. */
+  let failure: Exclude<FollowState, "following"> = "unreachable";
   const tell = (): void => {
-    const isRunning = following.size > 0;
+    const state = following.size > 0 ? "following" : failure;
     // What is being connected to may be one.
-    if (told === isRunning || (!isRunning && known.size > 0)) return;
-    told = isRunning;
-    listener.onServer(isRunning);
+    if (told === state || (state !== "following" && known.size > 0)) return;
+    told = state;
+    listener.onServer(state);
   };
   const follow = (name: string): void => {
     const { path, release } = socketPath(folder, name);
     const socket = connect(path);
     known.set(name, socket);
-    socket.on("error", () => socket.destroy());
+    let isConnected = false;
+    socket.on("connect", () => {
+      isConnected = true;
+    });
+    socket.on("error", ({ code }: NodeJS.ErrnoException) => {
+      if (code === "EACCES" || code === "EPERM") failure = "denied";
+      socket.destroy();
+    });
     socket.on("close", () => {
       release();
       known.delete(name);
-      following.delete(name);
+      // One that was followed has ended; one that connected and was never followed is full.
+      if (following.delete(name)) failure = "unreachable";
+      else if (isConnected) failure = "refused";
       tell();
     });
     socket.write(`${JSON.stringify(filter)}\n`);
@@ -53,6 +70,7 @@ export function followVerdicts(dataDir: string, filter: LiveFilter, listener: Li
       });
   };
   const look = (): void => {
+    if (known.size === 0) failure = "unreachable";
     for (const name of socketsIn(folder)) if (!known.has(name)) follow(name);
     tell();
   };

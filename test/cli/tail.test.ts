@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import t, { type Test } from "tap";
 import type { LiveVerdict } from "../../src/contract/live-verdict.js";
+import { limits } from "../../src/limits.js";
 import { liveFolder, socketPath } from "../../src/live/folder.js";
 import { followVerdicts } from "../../src/live/follow.js";
 import { liveVerdict, VerdictFeed } from "../../src/live/verdict-feed.js";
@@ -88,7 +89,7 @@ t.test("tail prints the verdicts that a server answers, from all of its threads"
   t.equal(unknown.child.exitCode, 0);
 
   await server.end("SIGTERM");
-  t.equal(await all.err(), "no server runs on this store: waiting for one");
+  t.equal(await all.err(), "no server on this store can be reached: waiting for one");
   all.child.kill("SIGINT");
   await once(all.child, "exit");
   t.equal(all.child.exitCode, 0, "an interrupt is how it ends");
@@ -111,7 +112,7 @@ t.test("tail outlives servers that are killed, whatever they were just writing, 
   await new Promise((resolve) => half.close(resolve));
   release();
   await server.end("SIGKILL");
-  t.equal(await all.err(), "no server runs on this store: waiting for one");
+  t.equal(await all.err(), "no server on this store can be reached: waiting for one");
   const next = await startServer(t, [], dataDir);
   t.equal(await all.err(), "following", "the socket that the killed one left behind is no obstacle");
   await next.ask("GET", "/v1/sessions/sess_unknown/verdict", { token: privateKey });
@@ -152,7 +153,11 @@ async function follower(t: Test, dataDir: string) {
   };
   let running = (): void => {};
   const up = new Promise<void>((resolve) => (running = resolve));
-  const listener = { onVerdict: hear, onLeftOut: hear, onServer: (is: boolean) => is && running() };
+  const listener = {
+    onVerdict: hear,
+    onLeftOut: hear,
+    onServer: (state: string) => state === "following" && running(),
+  };
   const stop = followVerdicts(dataDir, { project: null, bands: [], actions: [] }, listener);
   t.teardown(stop);
   await up;
@@ -182,6 +187,28 @@ t.test("a follower that does not keep up loses answers, is told how many, and ho
     offered++;
   }
   t.ok(leftOut > 1000, `${leftOut} of ${offered} answers were left out, and said to be`);
+});
+
+t.test("a server that takes no further follower is not taken for none", async (t) => {
+  const dataDir = t.testdir();
+  const feed = new VerdictFeed();
+  t.teardown(() => feed.close());
+  await feed.listen(dataDir);
+  const states: string[] = [];
+  const all = { project: null, bands: [], actions: [] };
+  const quiet = { onVerdict: () => {}, onLeftOut: () => {}, onServer: () => {} };
+  const first = await follower(t, dataDir);
+  for (let each = 1; each < limits.followersMax; each++) await follower(t, dataDir);
+  let told = (): void => {};
+  const heard = () => new Promise<void>((resolve) => (told = resolve));
+  const refused = heard();
+  const late = { ...quiet, onServer: (state: string) => void (states.push(state), told()) };
+  t.teardown(followVerdicts(dataDir, all, late));
+  await refused;
+  const letIn = heard();
+  first.stop();
+  await letIn;
+  t.same(states, ["refused", "following"]);
 });
 
 t.test("a feed that is closed leaves no socket behind, and a new one is found by who followed the old", async (t) => {

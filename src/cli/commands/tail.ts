@@ -1,7 +1,8 @@
 /** `verdictd tail`: the verdicts that running servers answer, as they answer them, until it is interrupted. */
 import type { LiveVerdict } from "../../contract/live-verdict.js";
 import { actions, bands } from "../../contract/verdict.js";
-import { followVerdicts } from "../../live/follow.js";
+import { limits } from "../../limits.js";
+import { type FollowState, followVerdicts } from "../../live/follow.js";
 import { printableLine } from "../../printable.js";
 import { dataDirFlag, type Given, jsonFlag, type ProcessCommand } from "../command.js";
 import { idOf, someOf } from "../given.js";
@@ -44,7 +45,7 @@ async function tail(dataDir: string, given: Given): Promise<void> {
         if (left === 0) end();
       },
       onLeftOut: (count) => console.error(`${count} verdicts are left out: they come faster than they are printed`),
-      onServer: (isRunning) => console.error(isRunning ? "following" : "no server runs on this store: waiting for one"),
+      onServer: (state) => console.error(stateWords[state]),
     });
     const end = (): void => {
       stop();
@@ -54,6 +55,13 @@ async function tail(dataDir: string, given: Given): Promise<void> {
     process.on("SIGINT", end).on("SIGTERM", end);
   });
 }
+
+const stateWords: Readonly<Record<FollowState, string>> = {
+  following: "following",
+  refused: `a server runs, but ${limits.followersMax} others follow it already: trying again`,
+  denied: "the server's sockets are not this user's to open: run this as the user who runs the server",
+  unreachable: "no server on this store can be reached: waiting for one",
+};
 
 /** What clients sent is shown without characters that a terminal would obey. */
 function lineOf({ at, project_id, verdict, score, action, reason, ...asked }: LiveVerdict): string {

@@ -4,7 +4,7 @@ import type { BlockRow } from "../../contract/api-answers.js";
 import type { ProjectPageProperties } from "../app.js";
 import { hashOf } from "../location.js";
 import { useLog } from "../log.js";
-import { BandBadge, Fault, Freshness, Loaded, PageTitle, Search, Table, Time } from "../parts.js";
+import { BandBadge, Fault, Folded, Freshness, Loaded, PageTitle, Search, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { bandWords, count, plural } from "../words.js";
 
@@ -94,7 +94,7 @@ const columns = [
     cell: (row: BlockRow) => (row.path === null ? <span class="dim">not known</span> : <code>{row.path}</code>),
   },
   { name: "Times", cell: (row: BlockRow) => count(row.count), isNumber: true },
-  { name: "Reason", cell: (row: BlockRow) => row.reason },
+  { name: "Reason", cell: (row: BlockRow) => <Folded text={row.reason} /> },
   { name: "Rule", cell: (row: BlockRow) => <a href={hashOf("rules", row.rule_id)}>{row.rule_id}</a> },
   {
     name: "Visitor",

@@ -127,7 +127,7 @@ function columnsOf(onToggle: (condition: string) => void) {
     text === null ? (
       <span class="dim">not known</span>
     ) : (
-      <button type="button" class="value-button" onClick={() => onToggle(equalTo(field, text))}>
+      <button type="button" class="value-button" title={text} onClick={() => onToggle(equalTo(field, text))}>
         {text}
       </button>
     );

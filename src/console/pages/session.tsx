@@ -170,12 +170,17 @@ function Detections(properties: {
   );
 }
 
+/** To four digits: more of a measured number says nothing. */
+function rounded(value: unknown): unknown {
+  return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
+}
+
 function Evidence({ of }: { readonly of: FiredDetectionAnswer["evidence"] }) {
   return (
     <ul class="evidence">
       {Object.entries(of).map(([name, value]) => (
         <li key={name}>
-          {name}: <code>{JSON.stringify(value)}</code>
+          {name}: <code>{JSON.stringify(rounded(value))}</code>
         </li>
       ))}
     </ul>
