@@ -202,8 +202,11 @@ t.test("a server that takes no further follower is not taken for none", async (t
   let told = (): void => {};
   const heard = () => new Promise<void>((resolve) => (told = resolve));
   const refused = heard();
-  const late = { ...quiet, onServer: (state: string) => void (states.push(state), told()) };
-  t.teardown(followVerdicts(dataDir, all, late));
+  const onServer = (state: string): void => {
+    states.push(state);
+    told();
+  };
+  t.teardown(followVerdicts(dataDir, all, { ...quiet, onServer }));
   await refused;
   const letIn = heard();
   first.stop();
