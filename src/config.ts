@@ -5,6 +5,7 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { availableParallelism } from "node:os";
 import { certificateFault } from "./certificate.js";
+import { parseStoreUrl } from "./cluster/store-url.js";
 import { type FileValue, readConfigFile, readValueFile } from "./config-file.js";
 import type { Durability, IpStorage } from "./contract/scoring-worker.js";
 import { limits } from "./limits.js";
@@ -104,6 +105,15 @@ const headerName: Form<string> = {
     /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i.test(value) ? value.toLowerCase() : new Expected("the name of a header"),
 };
 
+/** The URL of a cluster, which may hold a password. */
+const storeUrl: Form<string> = {
+  placeholder: "URL",
+  parse: (value) => {
+    const read = parseStoreUrl(value);
+    return "fault" in read ? new Expected(`the URL of a cluster: it ${read.fault}`) : value;
+  },
+};
+
 interface Option<T> extends Form<T> {
   /** Whether it may be given several times, which is the same as once with commas between. */
   readonly isRepeatable?: boolean;
@@ -128,6 +138,18 @@ const MIB = 1024 * 1024;
 export const serveOptions = {
   config: option(file, "", "YAML or JSON file of options by flag name; flags and environment win over it"),
   "data-dir": option(folder, "./data", "folder of the store"),
+  store: secretOption(
+    storeUrl,
+    "Valkey or Redis Cluster that keeps sessions and configuration, valkey://user:password@host:port,host:port (valkeys: TLS); " +
+      "the data folder then mirrors the configuration; default: everything is in the data folder",
+  ),
+  "engine-acks": option(
+    integer(0, 5),
+    1,
+    "replicas of the cluster that acknowledge a batch before it is answered; 0: a failover may lose acknowledged batches",
+  ),
+  "engine-deadline-ms": option(integer(2, 10_000), 50, "ms a verdict waits for the cluster before it fails open"),
+  "engine-durable": option(flag, false, "the cluster keeps its data without an append-only file, as managed ones do"),
   host: option(address, "127.0.0.1", "address to listen on"),
   port: option(integer(0, 65535), 8080, "port to listen on; 0 picks a free one"),
   "admin-host": option(address, "127.0.0.1", "address of metrics and other operator pages"),

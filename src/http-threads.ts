@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { assetPath } from "./assets.js";
+import { checkCluster } from "./cluster-store/open-cluster.js";
 import type { ServeConfig } from "./config.js";
 import { limits } from "./limits.js";
 import { isServed } from "./live/running.js";
@@ -38,6 +39,7 @@ interface HttpThread {
 /** Starts all of them and the admin address, or nothing: rejects when one fails. `stop` stops all. */
 export async function startServers(given: ServeConfig, log: Logger, parts: ServerParts = {}): Promise<RunningServer> {
   await refuseForeignPort(given);
+  if (given.store !== "") for (const warning of await checkCluster(given)) log.warn({ warning }, "the cluster");
   const config = { ...given, port: await sharedPort(given) };
   const shared = newSharedMemory(config.httpThreads, await loadNetworkFacts(config.ipDatabase));
   const first = await startServer(config, log, parts, { shared, number: 0 });

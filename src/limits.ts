@@ -105,6 +105,10 @@ export const limits = {
   clusterConflictRounds: 5,
   clusterPathsRefreshMs: 500,
   clusterCountsMs: 25,
+  /** How long an HTTP thread holds a session that it read from the cluster, and how many of them: verdicts of one page ask once. */
+  clusterRowMs: 1000,
+  clusterHeldRowsMax: 50_000,
+  clusterHeldBytesMax: 64 * KIB * KIB,
 
   /** Rows that one transaction of the sweep removes: it holds the store for a few milliseconds. */
   sweepRowsMax: 500,

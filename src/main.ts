@@ -2,9 +2,11 @@
  * Composition root: starts and stops one HTTP thread, which is a store, the services on it (`services.ts`), a pool of scoring workers
  * and a listener. `--http-threads` runs as many of them on one port.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { assetPath } from "./assets.js";
 import { type CertificateFiles, readCertificate } from "./certificate.js";
+import { countsOnTheirWayMs, openCluster } from "./cluster-store/open-cluster.js";
 import type { ServeConfig } from "./config.js";
 import { defaultPlans } from "./contract/plans.js";
 import type { Accounts } from "./control-plane/accounts.js";
@@ -65,12 +67,14 @@ export async function startServer(
   place: ThreadPlace = { shared: newSharedMemory(1), number: 0 },
 ): Promise<RunningServer> {
   const certificate = certificateOf(config);
-  const store = openStore(config.dataDir);
+  const cluster = config.store === "" ? null : await openCluster(config);
+  const store = cluster?.store ?? openStore(config.dataDir);
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   const meters = new ThreadMeters(threads);
   const writeCounts = newWriteCounts();
-  const worker = parts.scoringWorker ?? pathToFileURL(assetPath("workers/scoring.js"));
-  const pool = scoringPool(config, threads, meters.scoring, writeCounts, worker);
+  const entry = cluster === null ? "workers/scoring.js" : "workers/cluster-scoring.js";
+  const worker = parts.scoringWorker ?? pathToFileURL(assetPath(entry));
+  const pool = scoringPool(config, threads, meters.scoring, writeCounts, worker, cluster && { url: cluster.url });
   const ownReadiness = (): Readiness => ({
     store: canRead(store),
     workers: pool.threads.length >= threads && meters.scoringThreadsUp >= threads,
@@ -113,6 +117,7 @@ export async function startServer(
     services.reverseDns.close();
     await services.agentRefresh.stop();
     await services.feed.close();
+    if (cluster !== null) await delay(countsOnTheirWayMs);
     await pool.close();
     await store.close();
     leaveFailures();

@@ -7,12 +7,14 @@ import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import type { ServeConfig } from "./config.js";
 import { defaultPlans } from "./contract/plans.js";
-import type { ScoringWorkerData } from "./contract/scoring-worker.js";
+import type { ScoringCluster, ScoringWorkerData } from "./contract/scoring-worker.js";
 import type { IngestQueue } from "./ingest/queue.js";
 import { limits } from "./limits.js";
 import type { Logger } from "./log.js";
 import type { ThreadMeters } from "./metrics/thread-meters.js";
 import type { WriteWatch } from "./store/write-watch.js";
+
+const dayMs = 86_400_000;
 
 /** Threads that take one frame of batches a task. They are starting when this returns: see `scoringThreadsUp`. */
 export function scoringPool(
@@ -21,6 +23,7 @@ export function scoringPool(
   meters: SharedArrayBuffer,
   writeCounts: SharedArrayBuffer,
   worker: URL,
+  cluster: Pick<ScoringCluster, "url"> | null,
 ): Piscina<Uint8Array, Uint8Array> {
   const workerData: ScoringWorkerData = {
     dataDir: config.dataDir,
@@ -29,6 +32,9 @@ export function scoringPool(
     plans: defaultPlans,
     sessionsMax: config.sessionsMax,
     sharesStore: config.scoringThreads > 1 || config.httpThreads > 1,
+    ...(cluster !== null && {
+      cluster: { url: cluster.url, acks: config.engineAcks, sessionMs: config.sessionDays * dayMs },
+    }),
     meters,
     writeCounts,
   };

@@ -194,6 +194,7 @@ export function buildServices(
     score: scoreRequest,
   };
   const sources: RequestVerdictSources = {
+    ...(config.store !== "" && { load: (projectId: number, token: string) => sessions.load(projectId, token) }),
     verdictPart: (projectId, token) => sessions.verdictPart(projectId, token),
     stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
     rulesOf: (project) => rules.ready(project),

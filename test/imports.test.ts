@@ -100,12 +100,13 @@ const allowed: Record<string, readonly string[] | null> = {
     "printable",
     "node:",
   ],
-  config: ["certificate", "contract", "limits", "errors", "config-file", "verified-bots", "node:"],
+  config: ["certificate", "cluster", "contract", "limits", "errors", "config-file", "verified-bots", "node:"],
   "config-file": ["yaml-file", "node:"],
   "yaml-file": ["printable", "yaml"],
   log: ["limits", "printable", "pino", "node:"],
   metrics: ["contract", "limits", "detections", "prom-client", "node:"],
   main: [
+    "cluster-store",
     "assets",
     "certificate",
     "config",
@@ -126,6 +127,7 @@ const allowed: Record<string, readonly string[] | null> = {
   "scoring-pool": ["config", "contract", "ingest", "limits", "log", "metrics", "store", "piscina", "node:"],
   operations: ["certificate", "main", "version", "config", "http", "limits", "log", "metrics", "store", "node:"],
   "http-threads": [
+    "cluster-store",
     "network",
     "assets",
     "main",

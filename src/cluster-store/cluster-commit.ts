@@ -140,7 +140,10 @@ export class ClusterCommit {
       else {
         outcomes[batch.index] = result.outcomes[position] as IngestOutcome;
         const counted = unit.countsOf(position);
-        if (counted !== undefined) sender.add(counted);
+        if (counted === undefined) continue;
+        sender.add(counted);
+        // Batches that are done again see what these have counted.
+        for (const row of counted.across) rows.set(row, Buffer.from(String(Number(rows.get(row) ?? 0) + 1)));
       }
     }
     for (const { key, fired } of result.dirty) {

@@ -295,7 +295,7 @@ const versionPool = Buffer.allocUnsafe(4096);
 let versionsUsed = versionPool.length;
 
 /** Never that of another write: 64 random bits. */
-function newVersion(): Buffer {
+export function newVersion(): Buffer {
   if (versionsUsed === versionPool.length) {
     randomFillSync(versionPool);
     versionsUsed = 0;

@@ -11,6 +11,7 @@ import { keySlot, slotsOfCluster } from "../cluster/slots.js";
  * | vd{shard}r, the same, generation u8   | string | sorted 8-byte hashes of request ids; expires with the session     |
  * | vd{shard}i, hash 11 bytes             | string | token minted for an `Idempotency-Key`; expires after 24 hours     |
  * | vd{shard}x:project                    | zset   | the tokens of a project's sessions, all with score 0: by their time |
+ * | vd{shard}m:nonce                      | string | what may count once, such as a challenge; expires with it         |
  * | vd{c-hash}kind, hour                  | string | cross-session count of an hour; expires two hours later           |
  * | vd{u-account-k}month                  | string | a sixteenth of the events of an account in a month                |
  * | vd{p-project-k}h:hour                 | hash   | a sixteenth of a project's counts in an hour                      |
@@ -78,6 +79,11 @@ export function shardOfHash(hash: Uint8Array): number {
 /** The row of an `Idempotency-Key`, in the shard of its session. `key` is `idempotencyKey`, of which the day does not count: rows expire. */
 export function idempotencyRow(key: Buffer): Buffer {
   return Buffer.concat([idempotencyPrefixes[key[2 + hashShardAt]!]!, key.subarray(2)]);
+}
+
+/** The mark of what may count once for a session of this shard. */
+export function markRow(shard: number, nonce: string): string {
+  return `vd{${shardTags[shard]}}m:${nonce}`;
 }
 
 /** The index of a project's sessions in a shard. */

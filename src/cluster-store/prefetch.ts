@@ -59,6 +59,7 @@ export function needsOf(
     countEnvironment(counter, projectId, batch.events, ip, nowMs);
     countPathShare(counter, projectId, ip, nowMs);
     countShape(counter, projectId, batch.events, nowMs);
+    countEnvironment(counter, projectId, batch.events, ip, nowMs);
   }
   return needs;
 }

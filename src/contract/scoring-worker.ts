@@ -7,6 +7,20 @@ export type Durability = "process" | "power-loss";
 /** What of a visitor's address a session keeps. */
 export type IpStorage = "full" | "truncated" | "none";
 
+/** How scoring threads write to a cluster. */
+export interface ScoringCluster {
+  readonly url: {
+    readonly isTls: boolean;
+    readonly seeds: readonly string[];
+    readonly user?: string;
+    readonly password?: string;
+  };
+  /** Replicas that acknowledge a batch before it is answered. */
+  readonly acks: number;
+  /** How long a session is kept after its last batch, ms. */
+  readonly sessionMs: number;
+}
+
 export interface ScoringWorkerData {
   readonly dataDir: string;
   readonly durability: Durability;
@@ -16,6 +30,8 @@ export interface ScoringWorkerData {
   readonly sessionsMax: number;
   /** Whether other threads write to the store: what can be done outside of a transaction is done before it then. */
   readonly sharesStore: boolean;
+  /** The cluster that sessions lie in, and how it is written to; absent: they lie in the store. */
+  readonly cluster?: ScoringCluster;
   /** Where the threads of this pool count, see `metrics/scoring-meters.ts`. */
   readonly meters: SharedArrayBuffer;
   /** Where the thread marks that it is in a write transaction: `store/write-watch.ts`. */

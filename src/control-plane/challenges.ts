@@ -11,7 +11,6 @@ import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
 import { decodeVerdictPart, withClearance } from "../store/session-record.js";
-import { isSolved, rememberSolved } from "../store/solved-challenges.js";
 import type { Store } from "../store/store.js";
 import { bandOfSession } from "../verdict/bands.js";
 
@@ -93,23 +92,14 @@ export class Challenges {
     const key = sessionKey(project.id, id);
     /** When the session passed before; 0: never. */
     let passedBeforeMs = 0;
-    // Looked at before the store is held: one solution, sent again and again, costs a read each.
-    const outcome = isSolved(store, expiresAt * 1000, nonce)
-      ? "used"
-      : await store.root.childTransaction((): "gone" | "used" | "passed" => {
-          const bytes = store.sessions.getBinary(key);
-          const verdict = bytes === undefined ? null : decodeVerdictPart(bytes);
-          if (bytes === undefined || verdict === null) return "gone";
-          passedBeforeMs = verdict.clearance?.atMs ?? 0;
-          if (!rememberSolved(store, expiresAt * 1000, nonce)) return "used";
-          const clearance = {
-            atMs: nowMs,
-            band: bandOfSession(verdict, project.likelyBotThreshold),
-            userAgentHash: userAgentHash(userAgent),
-          };
-          store.sessions.putSync(key, withClearance(bytes, clearance)!);
-          return "passed";
-        });
+    const pass = (record: Buffer): Buffer | null => {
+      const verdict = decodeVerdictPart(record);
+      if (verdict === null) return null;
+      passedBeforeMs = verdict.clearance?.atMs ?? 0;
+      const band = bandOfSession(verdict, project.likelyBotThreshold);
+      return withClearance(record, { atMs: nowMs, band, userAgentHash: userAgentHash(userAgent) });
+    };
+    const outcome = await store.rows.change(key, pass, { nonce, expiresAtMs: expiresAt * 1000 });
     if (outcome === "gone") return goneSession;
     if (outcome === "used") {
       onEvent({ projectId: project.id, rule, what: "failed" });

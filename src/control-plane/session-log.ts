@@ -55,9 +55,9 @@ export function isBeyond({ token }: LogPosition, fromMs: number): boolean {
   return token.readUInt32BE(0) < Math.floor(fromMs / 1000);
 }
 
-/** The session at a position; null when it has been erased meanwhile. */
+/** The session at a position, which was just read; null when it has been erased meanwhile. */
 export function sessionAt(store: Store, projectId: number, { token }: LogPosition): StoredSession | null {
-  const record = store.sessions.getBinaryFast(sessionKey(projectId, token)) as Buffer | undefined;
+  const record = store.rows.record(sessionKey(projectId, token));
   const part = record === undefined ? null : decodeVerdictPart(record);
   return part === null ? null : { token: encodeSessionToken(token), part };
 }
@@ -85,10 +85,11 @@ export async function latestSessions(
   let start = after === null ? beyond : sessionKey(projectId, endOfSecond(after.token));
   for (;;) {
     if (slices.isOver && !(await slices.next())) return null;
-    const keys = [...store.sessions.getKeys({ start, end: first, reverse: true, limit: limits.sessionKeysRead })];
+    const keys = await store.rows.keys({ start, end: first, reverse: true, limit: limits.sessionKeysRead });
+    await store.rows.load(keys);
     for (const key of keys) {
       // Faster than a range with values, which copies each record into a buffer of its own.
-      const record = store.sessions.getBinaryFast(key) as Buffer | undefined;
+      const record = store.rows.record(key);
       const seenMs = record === undefined ? null : firstSeenMs(record);
       if (seenMs === null) continue;
       const token = Buffer.from(key.subarray(-tokenBytes));
@@ -159,8 +160,9 @@ export async function sampleOfSessions(
     // The latest slice is open: a token may lie ahead of the contact that it was minted for.
     const isLatest = isUntilNow && slice === slices - 1;
     const end = isLatest ? sessionRange(projectId).end : sessionKey(projectId, earliestToken(firstSeenMs + sliceMs));
-    for (const key of store.sessions.getKeys({ start, end, limit: ofSlice }))
-      positions.push({ firstSeenMs, token: Buffer.from(key.subarray(-tokenBytes)) });
+    const keys = await store.rows.keys({ start, end, limit: ofSlice });
+    await store.rows.load(keys);
+    for (const key of keys) positions.push({ firstSeenMs, token: Buffer.from(key.subarray(-tokenBytes)) });
   }
   return positions.slice(0, count);
 }

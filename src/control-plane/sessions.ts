@@ -42,6 +42,12 @@ export class Sessions {
     this.#store = store;
   }
 
+  /** Lets the reads of this session below find it, as in `SessionRows`; null: it is at hand. */
+  load(projectId: number, token: string, isFresh = false): Promise<void> | null {
+    if (!writeSessionKey(this.#key, projectId, token)) return null;
+    return this.#store.rows.load([this.#key], isFresh);
+  }
+
   /** What a verdict of this session is made of; null for a token that is malformed, unknown or another project's. */
   verdictPart(projectId: number, token: string): VerdictPart | null {
     const bytes = this.#read(projectId, token);
@@ -128,18 +134,12 @@ export class Sessions {
     const id = decodeSessionToken(token);
     if (id === null) return false;
     const key = sessionKey(projectId, id);
-    const { root, sessions } = this.#store;
-    return root.childTransaction(() => {
-      const bytes = sessions.getBinary(key);
-      if (bytes === undefined) return false;
-      sessions.putSync(key, withLoggedInAt(bytes, atMs));
-      return true;
-    });
+    return (await this.#store.rows.change(key, (record) => withLoggedInAt(record, atMs))) === "changed";
   }
 
   /** The record's bytes: valid until the next read. */
   #read(projectId: number, token: string): Buffer | null {
     if (!writeSessionKey(this.#key, projectId, token)) return null;
-    return (this.#store.sessions.getBinaryFast(this.#key) as Buffer | undefined) ?? null;
+    return this.#store.rows.record(this.#key) ?? null;
   }
 }

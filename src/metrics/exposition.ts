@@ -337,6 +337,30 @@ const rows: readonly Row[] = [
   counter("verdictd_scoring_busy_seconds_total", "Time that scoring threads spent on tasks.", ({ scoring }) =>
     one(scoring.get("busyMs") / 1000),
   ),
+  counter("verdictd_cluster_round_trips_total", "Writes of scoring threads to sockets of the cluster.", ({ scoring }) =>
+    one(scoring.get("clusterRoundTrips")),
+  ),
+  counter("verdictd_cluster_retries_total", "Commands that scoring threads gave again.", ({ scoring }) =>
+    one(scoring.get("clusterRetries")),
+  ),
+  counter("verdictd_cluster_conflicts_total", "Batches done again because others wrote their session.", ({ scoring }) =>
+    one(scoring.get("clusterConflicts")),
+  ),
+  counter(
+    "verdictd_cluster_deadline_misses_total",
+    "Questions of scoring threads without an answer in time.",
+    ({ scoring }) => one(scoring.get("clusterDeadlineMisses")),
+  ),
+  counter(
+    "verdictd_cluster_acknowledgements_missing_total",
+    "Writes that too few replicas acknowledged.",
+    ({ scoring }) => one(scoring.get("clusterAcknowledgementsMissing")),
+  ),
+  counter(
+    "verdictd_cluster_failures_total",
+    "Reads and writes of scoring threads that the cluster did not carry out.",
+    ({ scoring }) => one(scoring.get("clusterFailures")),
+  ),
   gauge("verdictd_store_bytes", "Bytes of the store's data file in use.", ({ state }) => one(state.storeBytes)),
   gauge("verdictd_store_disk_free_bytes", "Bytes free where the store lies.", ({ state }) => one(state.diskFreeBytes)),
   gauge("verdictd_sessions_stored", "Sessions in the store.", ({ state }) => one(state.sessionsStored)),

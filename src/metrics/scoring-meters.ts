@@ -3,7 +3,18 @@ import { performance } from "node:perf_hooks";
 import { detections } from "../detections/catalogue.js";
 import { newCells } from "./cells.js";
 
-const names = ["up", "tasks", "batches", "busyMs"] as const;
+const names = [
+  "up",
+  "tasks",
+  "batches",
+  "busyMs",
+  "clusterConflicts",
+  "clusterFailures",
+  "clusterRoundTrips",
+  "clusterRetries",
+  "clusterDeadlineMisses",
+  "clusterAcknowledgementsMissing",
+] as const;
 export type ScoringCell = (typeof names)[number];
 
 const indexOf = Object.fromEntries(names.map((name, index) => [name, index])) as Record<ScoringCell, number>;
@@ -17,6 +28,14 @@ const spareSlots = 64;
 /** The buffer of a pool with so many threads. Its first cell counts the slots taken. */
 export function newScoringBuffer(threads: number): SharedArrayBuffer {
   return newCells(1 + (threads + spareSlots) * scoringCells);
+}
+
+/** Counts of a client of the cluster. */
+interface ClientCounts {
+  readonly roundTrips: number;
+  readonly retries: number;
+  readonly deadlineMisses: number;
+  readonly acknowledgementsMissing: number;
 }
 
 export class ScoringMeters {
@@ -39,6 +58,24 @@ export class ScoringMeters {
     this.#cells[indexOf.tasks]!++;
     this.#cells[indexOf.batches]! += batches;
     this.#cells[indexOf.busyMs]! += busyMs;
+  }
+
+  /** Batches that were done again because others wrote their session. */
+  countConflicts(batches: number): void {
+    this.#cells[indexOf.clusterConflicts]! += batches;
+  }
+
+  /** The cluster did not answer, or did not take a write. */
+  countClusterFailure(): void {
+    this.#cells[indexOf.clusterFailures]!++;
+  }
+
+  /** What the thread's client has counted so far. */
+  showClient(client: ClientCounts): void {
+    this.#cells[indexOf.clusterRoundTrips] = client.roundTrips;
+    this.#cells[indexOf.clusterRetries] = client.retries;
+    this.#cells[indexOf.clusterDeadlineMisses] = client.deadlineMisses;
+    this.#cells[indexOf.clusterAcknowledgementsMissing] = client.acknowledgementsMissing;
   }
 
   /** A detection fired on a session that it had not fired on before. */

@@ -9,8 +9,10 @@ import type { SessionMark } from "../contract/marks.js";
 import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
 import { metaKeys, type SignedAgentKey, tableNames } from "./keys.js";
+import { LmdbSessionRows } from "./lmdb-session-rows.js";
 import { upgradeTo } from "./schema-version.js";
 import { mergeSessionFiles } from "./session-files.js";
+import type { SessionRows } from "./session-rows.js";
 import { openSessionTables, packedTable, recordTable, type SessionTables } from "./session-tables.js";
 import { storeFile } from "./store-file.js";
 import { currentSchema, type Schema } from "./upgrades.js";
@@ -51,6 +53,8 @@ export interface Store extends SessionTables {
   readonly mirror: Database<unknown, string>;
   /** Where the configuration is changed when this store only mirrors it. */
   readonly changes?: ConfigChanges;
+  /** Sessions as HTTP threads read and change them. */
+  readonly rows: SessionRows;
   close(): Promise<void>;
 }
 
@@ -74,8 +78,10 @@ export function openStore(dataDir: string, schema: Schema = currentSchema): Stor
 
 function openTables(dataDir: string): Store {
   const root = new Environment(storeFile(dataDir));
+  const sessionTables = openSessionTables(root);
   return {
-    ...openSessionTables(root),
+    ...sessionTables,
+    rows: new LmdbSessionRows(sessionTables),
     revision: root.openDB<Buffer, number>({
       name: tableNames.revision,
       encoding: "binary",

@@ -40,6 +40,12 @@ export class RequestVerdicts {
 
   /** Never throws and never rejects. */
   judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {
+    const { sessionToken } = question;
+    const loading = sessionToken === null ? null : (this.#sources.load?.(project.id, sessionToken) ?? null);
+    return loading === null ? this.#judge(project, question) : loading.then(() => this.#judge(project, question));
+  }
+
+  #judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {
     const { sessionToken, request } = question;
     if (!(project.requestScoring ?? defaultRequestScoring).enabled) {
       const text = this.#reader.answer(project, sessionToken, request.context);

@@ -14,6 +14,11 @@ import { type CachedVerdict, VerdictCache, type VerdictKey } from "./verdict-cac
 
 /** What the reader asks of the rest of verdictd; each call is synchronous and cheap. */
 export interface VerdictSources {
+  /**
+   * Lets the reads of a session below find it; null: it is at hand. Never rejects: what can't be had in time counts as unknown. Absent:
+   * every session is at hand.
+   */
+  readonly load?: (projectId: number, token: string) => Promise<void> | null;
   /** Null for an unknown session or one of another project. */
   readonly verdictPart: (projectId: number, token: string) => VerdictPart | null;
   /** `stateStamp` of the session as it is now; 0 for one that is gone. Asked on cached answers of projects where it can matter. */
@@ -65,6 +70,14 @@ export class VerdictReader {
     this.#texts = new VerdictTexts(sources.meaningOf);
   }
 
+  /** Call before the verdict is read, and wait for what it gives; null: everything that the verdict needs is at hand. */
+  load(project: ProjectSettings, token: string, context: RequestContext): Promise<void> | null {
+    const sources = this.#sources;
+    if (sources.load === undefined) return null;
+    const isCached = this.#ttlMs > 0 && this.#cache.get(keyOf(project, token, context), sources.now()) !== null;
+    return isCached && !hasState(project) ? null : sources.load(project.id, token);
+  }
+
   /** The verdict as JSON text. Never throws. */
   read(project: ProjectSettings, token: string, context: RequestContext): string {
     return this.answer(project, token, context).body;
@@ -84,12 +97,7 @@ export class VerdictReader {
   #answer(project: ProjectSettings, token: string | null, context: RequestContext, nowMs: number): VerdictText {
     if (token === null) return this.#failedOpen(project, token, context, nowMs);
     const sources = this.#sources;
-    const key: VerdictKey = {
-      projectId: project.id,
-      settingsRevision: project.settingsRevision,
-      token,
-      context,
-    };
+    const key = keyOf(project, token, context);
     const cached = this.#ttlMs === 0 ? null : this.#cache.get(key, nowMs);
     if (cached !== null && this.#stillHolds(cached, project, token, nowMs)) {
       sources.onAnswer(project, cached.text.verdict, "cached", "session", token, context, nowMs);
@@ -130,6 +138,14 @@ export class VerdictReader {
     const stamp = hasState(project) ? stateStamp(part, project, nowMs) : 0;
     this.#cache.set(key, { text, stateStamp: stamp }, nowMs, endsMs);
   }
+}
+
+function keyOf(
+  { id: projectId, settingsRevision }: ProjectSettings,
+  token: string,
+  context: RequestContext,
+): VerdictKey {
+  return { projectId, settingsRevision, token, context };
 }
 
 /** By the address of the request that asks, where it is another than the one that proved who the session is. */

@@ -49,7 +49,8 @@ export function sessionRoutes({ sessions, marks, work, now }: SessionServices): 
         summary: "One session with the engines' scores and every detection that fired",
         answers: { 200: "SessionAnswer" },
       },
-      handle: ({ project, params }) => {
+      handle: async ({ project, params }) => {
+        await sessions.load(project.id, params[1] ?? "", true);
         const found = sessions.detail(project.id, params[1] ?? "");
         return found === null
           ? missing

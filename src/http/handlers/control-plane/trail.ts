@@ -8,7 +8,7 @@ import { json, refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 
 export interface TrailServices {
-  readonly sessions: Pick<Sessions, "exists">;
+  readonly sessions: Pick<Sessions, "exists" | "load">;
   readonly trails: Pick<Trails, "read">;
 }
 
@@ -27,10 +27,11 @@ export function trailRoute({ sessions, trails }: TrailServices): ProjectRoute {
         "empty then. Nothing of it is scored.",
       answers: { 200: "TrailAnswer" },
     },
-    handle: ({ project, params }) => {
+    handle: async ({ project, params }) => {
       const token = params[1] ?? "";
+      await sessions.load(project.id, token, true);
       if (!sessions.exists(project.id, token)) return refusal(refuse("notFound", "the project has no such session"));
-      return json(200, answerOf(trails.read(project.id, token)));
+      return json(200, answerOf(await trails.read(project.id, token)));
     },
   };
 }

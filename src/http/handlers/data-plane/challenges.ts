@@ -103,12 +103,11 @@ function take(services: ChallengeServices, exchange: Exchange, req: HttpRequest,
     headers: cors,
     onCrowded: () => crowded,
     onBody: (bytes) => {
-      const call = callOf(services, siteKey, bytes, userAgent);
-      if (call instanceof Refusal) {
-        exchange.send({ ...refusal(call), headers: cors });
-        return;
-      }
-      handle(services, call).then(
+      const answer = async (): Promise<Reply> => {
+        const call = await callOf(services, siteKey, bytes, userAgent);
+        return call instanceof Refusal ? refusal(call) : handle(services, call);
+      };
+      answer().then(
         (reply) => exchange.send({ ...reply, headers: cors }),
         (error: unknown) => {
           services.onFailure(error, exchange.requestId);
@@ -133,12 +132,12 @@ function holderOf({ credentials }: ChallengeServices, siteKey: string): KeyHolde
     : refuse("noActiveSubscription", "the account has no active subscription");
 }
 
-function callOf(
+async function callOf(
   services: ChallengeServices,
   headerKey: string,
   bytes: Buffer,
   userAgent: string,
-): ChallengeCall | Refusal {
+): Promise<ChallengeCall | Refusal> {
   const body = parseJsonObject(bytes);
   const bodyKey = body instanceof Refusal ? undefined : body["site_key"];
   const holder = holderOf(services, headerKey || (typeof bodyKey === "string" ? bodyKey : ""));
@@ -146,6 +145,7 @@ function callOf(
   if (body instanceof Refusal) return body;
   const token = body["session_token"];
   if (typeof token !== "string") return refuse("invalidPayload", "session_token must be string");
+  await services.sessions.load(holder.project.id, token, true);
   const part = services.sessions.verdictPart(holder.project.id, token);
   if (part === null) return refuse("unknownSession", "this project has no such session");
   return { project: holder.project, token, part, body, userAgent };

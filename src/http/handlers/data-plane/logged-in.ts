@@ -28,6 +28,7 @@ export function loggedInRoute({ sessions, now }: LoggedInServices): KeyRoute {
     handle: async ({ params, query, body, holder }) => {
       const token = params[0] ?? "";
       if (!wellFormedToken.test(token)) return refusal(refuse("invalidPayload", "the session token is malformed"));
+      await sessions.load(holder.project.id, token, true);
       if (!sessions.exists(holder.project.id, token)) return unknownSession;
       if (query.size > 0) return refusal(refuse("invalidPayload", "no query string is accepted"));
       if (!isEmptyBody(body)) return refusal(refuse("invalidPayload", "no body is accepted but an empty JSON object"));

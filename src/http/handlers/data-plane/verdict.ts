@@ -2,6 +2,7 @@
 import type { HttpRequest } from "uWebSockets.js";
 import type { Credentials } from "../../../auth/credentials.js";
 import type { ParameterDoc } from "../../../contract/route-doc.js";
+import type { ProjectSettings } from "../../../contract/session.js";
 import type { RequestContext } from "../../../contract/verdict.js";
 import { rulePath } from "../../../contract/visitor-request.js";
 import { refuse } from "../../../errors.js";
@@ -73,10 +74,29 @@ function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpReq
   } else {
     const context = requestContext(services, headers, req.getQuery() ?? "");
     const token = req.getParameter(0) ?? "";
-    const { verdict, body } = services.verdicts.answer(holder.project, token, context);
-    if (verdict.action === "block") services.onBlocked(holder.project.id, token, context.ip, exchange.requestId);
-    exchange.sendJsonText(body);
+    const { project } = holder;
+    const loading = services.verdicts.load(project, token, context);
+    if (loading === null) {
+      exchange.sendJsonText(answerOf(services, exchange, project, token, context));
+      return;
+    }
+    exchange.wait();
+    void loading.then(() =>
+      exchange.send({ status: 200, body: answerOf(services, exchange, project, token, context) }),
+    );
   }
+}
+
+function answerOf(
+  services: VerdictServices,
+  { requestId }: Exchange,
+  project: ProjectSettings,
+  token: string,
+  context: RequestContext,
+): string {
+  const { verdict, body } = services.verdicts.answer(project, token, context);
+  if (verdict.action === "block") services.onBlocked(project.id, token, context.ip, requestId);
+  return body;
 }
 
 /** Query parameters and headers of the context; the header wins. A bad value counts as missing: behind a bad header the parameter counts. */

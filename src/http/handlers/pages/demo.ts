@@ -49,15 +49,18 @@ export function demoRoutes({ demoProject, verdicts, html }: DemoServices): Publi
         parameters: [{ in: "query", name: "session", description: "Session token", schema: { type: "string" } }],
         answers: { 200: "DemoVerdictAnswer" },
       },
-      handle: ({ query }) => {
+      handle: async ({ query }) => {
         const project = demoProject();
         const token = query.get("session") ?? "";
+        if (project !== null) await verdicts.load(project, token, demoContext);
         return {
           status: 200,
           contentType: jsonType,
-          body: project === null ? "{}" : verdicts.read(project, token, { path: "/demo", method: "GET" }),
+          body: project === null ? "{}" : verdicts.read(project, token, demoContext),
         };
       },
     },
   ];
 }
+
+const demoContext = { path: "/demo", method: "GET" };

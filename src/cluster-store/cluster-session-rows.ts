@@ -1,0 +1,236 @@
+/**
+ * Sessions of a cluster as an HTTP thread reads them: what was read is held for a moment, so that a page's verdicts cost one question, and
+ * a question has a deadline: the master is asked, then a replica, then the session counts as unknown.
+ */
+import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
+import { ClusterError } from "../cluster/cluster-error.js";
+import { keySlot } from "../cluster/slots.js";
+import { limits } from "../limits.js";
+import { tokenAt } from "../store/keys.js";
+import type { Changed, KeyRange, SessionRows, UniqueMark } from "../store/session-rows.js";
+import { newVersion, versionBytes } from "./cluster-unit.js";
+import { indexRow, markRow, sessionRow, shardCount, shardOfSession, shardSlots } from "./keys.js";
+import { saveSession } from "./scripts.js";
+
+export interface ClusterSessionRowsOptions {
+  readonly client: ClusterClient;
+  readonly acks: number;
+  /** How long a session is kept after its last change, ms. */
+  readonly sessionMs: number;
+  /** How long a verdict waits for the cluster, ms. */
+  readonly deadlineMs: number;
+  readonly now: () => number;
+}
+
+interface HeldRow {
+  /** Version and record; null: there is none. */
+  readonly value: Buffer | null;
+  readonly atMs: number;
+}
+
+/** A store that can't be reached, or does not take a write. */
+export class StoreUnavailable extends Error {
+  override readonly name = "StoreUnavailable";
+}
+
+export class ClusterSessionRows implements SessionRows {
+  readonly #options: ClusterSessionRowsOptions;
+  /** By key, the one loaded longest ago first. */
+  readonly #held = new Map<string, HeldRow>();
+  #heldBytes = 0;
+
+  constructor(options: ClusterSessionRowsOptions) {
+    this.#options = options;
+  }
+
+  load(keys: readonly Buffer[], isFresh = false): Promise<void> | null {
+    const freshMs = this.#options.now() - (isFresh ? 0 : limits.clusterRowMs);
+    const isMissing = (key: Buffer): boolean => !((this.#held.get(key.toString("latin1"))?.atMs ?? -1) > freshMs);
+    // Copies: callers use their keys again.
+    const missing = keys.filter(isMissing).map((key) => Buffer.from(key));
+    return missing.length === 0
+      ? null
+      : this.#load(missing, isFresh ? limits.clusterWriteMs : this.#options.deadlineMs);
+  }
+
+  record(key: Buffer): Buffer | undefined {
+    return this.#held.get(key.toString("latin1"))?.value?.subarray(versionBytes);
+  }
+
+  async keys({ start, end, reverse = false, limit }: KeyRange): Promise<Buffer[]> {
+    const projectId = (reverse ? end : start).readUInt32BE(0);
+    const cursors = Array.from(
+      { length: shardCount },
+      (_, shard) => new IndexCursor(indexRow(shard, projectId), rangeOf(projectId, start, end, reverse), reverse),
+    );
+    const chunk = Math.max(4, Math.ceil((2 * limit) / shardCount));
+    const keys: Buffer[] = [];
+    while (keys.length < limit) {
+      await refill(this.#options.client, cursors, chunk);
+      let next: IndexCursor | undefined;
+      for (const cursor of cursors) {
+        const { head } = cursor;
+        if (head === undefined) continue;
+        const order = next === undefined ? -1 : Buffer.compare(head, next.head!);
+        if (next === undefined || (reverse ? order > 0 : order < 0)) next = cursor;
+      }
+      if (next === undefined) break;
+      const key = Buffer.alloc(tokenAt + next.head!.length);
+      key.writeUInt32BE(projectId, 0);
+      next.head!.copy(key, tokenAt);
+      keys.push(key);
+      next.advance();
+    }
+    return keys;
+  }
+
+  async change(key: Buffer, change: (record: Buffer) => Buffer | null, mark?: UniqueMark): Promise<Changed> {
+    const { client, acks, sessionMs, now } = this.#options;
+    const slot = shardSlots[shardOfSession(key)]!;
+    const row = sessionRow(key);
+    const unique = mark === undefined ? row : markRow(shardOfSession(key), mark.nonce);
+    for (let round = 0; round <= limits.clusterConflictRounds; round++) {
+      const [stored, used] = await this.#ask([
+        { command: ["GET", row], slot },
+        { command: ["EXISTS", unique], slot },
+      ]);
+      if (!(stored instanceof Buffer)) return "gone";
+      if (mark !== undefined && used === 1) return "used";
+      const record = change(stored.subarray(versionBytes));
+      if (record === null) return "gone";
+      const version = newVersion();
+      const markMs = mark === undefined ? 0 : Math.max(1, mark.expiresAtMs - now());
+      const args = [stored.subarray(0, versionBytes), version, record, sessionMs, key.subarray(tokenAt), markMs];
+      const { outcomes, replicas } = await client.writeGroup(
+        [scriptCommand(saveSession, [row, unique, row], args, slot)],
+        {
+          acks,
+          ackMs: limits.clusterAckMs,
+          deadlineMs: limits.clusterWriteMs,
+          isIdempotent: true,
+        },
+      );
+      if (outcomes[0] instanceof ClusterError)
+        throw new StoreUnavailable("the store can't be written", { cause: outcomes[0] });
+      if (outcomes[0] !== 1) continue;
+      if (replicas[0]! < acks) throw new StoreUnavailable("too few copies of the store have the change");
+      this.#hold(key.toString("latin1"), Buffer.concat([version, record]));
+      return "changed";
+    }
+    throw new StoreUnavailable("the session is being written by others");
+  }
+
+  async #load(keys: readonly Buffer[], deadlineMs: number): Promise<void> {
+    const { client } = this.#options;
+    const commands = keys.map((key) => ({ command: ["GET", sessionRow(key)], slot: shardSlots[shardOfSession(key)]! }));
+    const each = { deadlineMs: deadlineMs / 2, isIdempotent: true, failsFast: true };
+    const outcomes = await client.pipeline(commands, each);
+    const failed = [...outcomes.keys()].filter((index) => outcomes[index] instanceof ClusterError);
+    if (failed.length > 0) {
+      const again = await client.pipeline(
+        failed.map((index) => commands[index]!),
+        { ...each, readFrom: "replica" },
+      );
+      for (const [position, index] of failed.entries()) outcomes[index] = again[position]!;
+    }
+    for (const [index, key] of keys.entries()) {
+      const outcome = outcomes[index]!;
+      // Not held: the next verdict asks again.
+      if (outcome instanceof ClusterError) this.#drop(key.toString("latin1"));
+      else this.#hold(key.toString("latin1"), outcome instanceof Buffer ? Buffer.from(outcome) : null);
+    }
+  }
+
+  async #ask(commands: readonly { command: (string | Buffer)[]; slot: number }[]) {
+    const deadline = { deadlineMs: limits.clusterWriteMs, isIdempotent: true };
+    const outcomes = await this.#options.client.pipeline(commands, deadline);
+    for (const outcome of outcomes) {
+      if (outcome instanceof ClusterError) throw new StoreUnavailable("the store can't be read", { cause: outcome });
+    }
+    return outcomes;
+  }
+
+  #hold(name: string, value: Buffer | null): void {
+    this.#drop(name);
+    this.#held.set(name, { value, atMs: this.#options.now() });
+    this.#heldBytes += value?.length ?? 0;
+    for (const oldest of this.#held.keys()) {
+      if (this.#heldBytes <= limits.clusterHeldBytesMax && this.#held.size <= limits.clusterHeldRowsMax) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(name: string): void {
+    this.#heldBytes -= this.#held.get(name)?.value?.length ?? 0;
+    this.#held.delete(name);
+  }
+}
+
+/** Reads a project's index in one shard, a piece at a time. */
+class IndexCursor {
+  readonly #row: string;
+  readonly #slot: number;
+  readonly #end: Buffer;
+  readonly #isReverse: boolean;
+  #from: Buffer;
+  #tokens: Buffer[] = [];
+  #isDone = false;
+
+  constructor(row: string, { from, end }: { readonly from: Buffer; readonly end: Buffer }, isReverse: boolean) {
+    this.#row = row;
+    this.#slot = keySlot(row);
+    this.#from = from;
+    this.#end = end;
+    this.#isReverse = isReverse;
+  }
+
+  get needsMore(): boolean {
+    return this.#tokens.length === 0 && !this.#isDone;
+  }
+
+  /** The next token's bytes; undefined: there is none. */
+  get head(): Buffer | undefined {
+    return this.#tokens[0];
+  }
+
+  advance(): void {
+    this.#tokens.shift();
+  }
+
+  command(count: number) {
+    const reverse = this.#isReverse ? ["REV"] : [];
+    const command = ["ZRANGE", this.#row, this.#from, this.#end, "BYLEX", ...reverse, "LIMIT", 0, count];
+    return { command, slot: this.#slot };
+  }
+
+  take(reply: unknown, count: number): void {
+    const tokens = Array.isArray(reply) ? reply.filter((each) => each instanceof Buffer) : [];
+    this.#tokens = tokens;
+    this.#isDone = tokens.length < count;
+    const last = tokens.at(-1);
+    if (last !== undefined) this.#from = Buffer.concat([Buffer.from("("), last]);
+  }
+}
+
+async function refill(client: ClusterClient, cursors: readonly IndexCursor[], count: number): Promise<void> {
+  const empty = cursors.filter(({ needsMore }) => needsMore);
+  if (empty.length === 0) return;
+  const outcomes = await client.pipeline(
+    empty.map((cursor) => cursor.command(count)),
+    { deadlineMs: limits.clusterWriteMs, isIdempotent: true },
+  );
+  for (const [index, cursor] of empty.entries()) {
+    const outcome = outcomes[index]!;
+    if (outcome instanceof ClusterError) throw new StoreUnavailable("the store can't be read", { cause: outcome });
+    cursor.take(outcome, count);
+  }
+}
+
+/** The bounds of an index for keys from `start` on, to `end` (exclusive): tokens, as `ZRANGE … BYLEX` takes them. */
+function rangeOf(projectId: number, start: Buffer, end: Buffer, isReverse: boolean): { from: Buffer; end: Buffer } {
+  const bound = (key: Buffer, open: string, beyond: string): Buffer =>
+    key.readUInt32BE(0) === projectId ? Buffer.concat([Buffer.from(open), key.subarray(tokenAt)]) : Buffer.from(beyond);
+  return isReverse
+    ? { from: bound(start, "[", "+"), end: bound(end, "(", "-") }
+    : { from: bound(start, "[", "-"), end: bound(end, "(", "+") };
+}

@@ -1,0 +1,51 @@
+/** Sessions of one host: every record is at hand, a read is one look into a memory map. */
+import type { Database } from "lmdb";
+import type { Environment } from "./environment.js";
+import { solvedChallengeKey } from "./keys.js";
+import type { Changed, KeyRange, SessionRows, UniqueMark } from "./session-rows.js";
+
+const marked = Buffer.from([1]);
+
+/** The tables that it reads and writes. */
+interface Tables {
+  readonly root: Environment;
+  readonly sessions: Database<Buffer, Buffer>;
+  readonly solvedChallenges: Database<Buffer, Buffer>;
+}
+
+export class LmdbSessionRows implements SessionRows {
+  readonly #tables: Tables;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  load(): null {
+    return null;
+  }
+
+  record(key: Buffer): Buffer | undefined {
+    return this.#tables.sessions.getBinaryFast(key) as Buffer | undefined;
+  }
+
+  async keys({ start, end, reverse = false, limit }: KeyRange): Promise<Buffer[]> {
+    return [...this.#tables.sessions.getKeys({ start, end, reverse, limit })];
+  }
+
+  async change(key: Buffer, change: (record: Buffer) => Buffer | null, mark?: UniqueMark): Promise<Changed> {
+    const { root, sessions, solvedChallenges } = this.#tables;
+    const markKey = mark === undefined ? undefined : solvedChallengeKey(mark.expiresAtMs, mark.nonce);
+    // Looked at before the store is held: one solution, sent again and again, costs a read each.
+    if (markKey !== undefined && solvedChallenges.doesExist(markKey)) return "used";
+    return root.childTransaction((): Changed => {
+      const record = sessions.getBinary(key);
+      if (record === undefined) return "gone";
+      if (markKey !== undefined && solvedChallenges.doesExist(markKey)) return "used";
+      const changed = change(record);
+      if (changed === null) return "gone";
+      if (markKey !== undefined) solvedChallenges.putSync(markKey, marked);
+      sessions.putSync(key, changed);
+      return "changed";
+    });
+  }
+}

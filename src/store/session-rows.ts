@@ -1,0 +1,39 @@
+/**
+ * Stored sessions as HTTP threads read and change them, whatever keeps them: LMDB on one host, where every record is at hand, or a cluster,
+ * whose records are loaded first. A key is a `sessionKey`.
+ */
+
+export interface KeyRange {
+  /** Where to begin, and where to end (exclusive): the greater one first if `reverse`. */
+  readonly start: Buffer;
+  readonly end: Buffer;
+  readonly reverse?: boolean;
+  readonly limit: number;
+}
+
+/** A row that is written with a change, and only if it is not there yet: what may count once. */
+export interface UniqueMark {
+  /** 32 hex characters. */
+  readonly nonce: string;
+  readonly expiresAtMs: number;
+}
+
+/** What became of a change: `used`: the mark was there. */
+export type Changed = "changed" | "gone" | "used";
+
+export interface SessionRows {
+  /**
+   * Lets `record` find these sessions. Null: they are at hand. Never rejects: what can't be had in time is as if it were not there.
+   * `isFresh`: as they are now; otherwise they may be as they were a moment ago.
+   */
+  load(keys: readonly Buffer[], isFresh?: boolean): Promise<void> | null;
+  /** The record's bytes, valid until the next read; undefined: there is none, or it was not loaded. */
+  record(key: Buffer): Buffer | undefined;
+  /** Keys of sessions in the order of their bytes. Rejects with `unavailable` when they can't be read. */
+  keys(range: KeyRange): Promise<Buffer[]>;
+  /**
+   * Replaces a record by what `change` makes of it, atomically; null leaves it. `change` may be called several times. Rejects when it can't
+   * be written.
+   */
+  change(key: Buffer, change: (record: Buffer) => Buffer | null, mark?: UniqueMark): Promise<Changed>;
+}

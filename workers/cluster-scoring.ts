@@ -1,0 +1,47 @@
+/**
+ * Piscina entry of the scoring threads where sessions lie in a cluster: opens the mirror of the configuration and a client once, then commits
+ * the batches of each task. No logic of its own.
+ */
+import { move, workerData } from "piscina";
+import { Credentials } from "../src/auth/credentials.js";
+import { ClusterClient } from "../src/cluster/cluster-client.js";
+import { CountSender } from "../src/cluster-store/batch-counts.js";
+import { ClusterCommit } from "../src/cluster-store/cluster-commit.js";
+import { PathMemory } from "../src/cluster-store/path-memory.js";
+import { ClusterCounts } from "../src/cluster-store/recent-counts.js";
+import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
+import { readFrame } from "../src/ingest/frame.js";
+import { encodeOutcomes } from "../src/ingest/task-answer.js";
+import { TokenMint } from "../src/ingest/token-mint.js";
+import { limits } from "../src/limits.js";
+import { ScoringMeters } from "../src/metrics/scoring-meters.js";
+import { openStore } from "../src/store/store.js";
+
+const { dataDir, ipStorage, plans, sessionsMax, cluster, meters: buffer } = workerData as ScoringWorkerData;
+if (cluster === undefined) throw new Error("started without a cluster");
+const meters = new ScoringMeters(buffer);
+const client = new ClusterClient({ url: cluster.url });
+const paths = new PathMemory(client);
+const counts = new ClusterCounts(client);
+const onFailure = (): void => meters.countClusterFailure();
+const committer = new ClusterCommit({
+  client,
+  context: { credentials: new Credentials(openStore(dataDir)), plans, ipStorage, mint: new TokenMint(), sessionsMax },
+  paths,
+  counts,
+  sender: new CountSender(client, paths, counts, onFailure),
+  acks: cluster.acks,
+  sessionMs: cluster.sessionMs,
+  onFired: (detectionId) => meters.countDetection(detectionId),
+  onConflict: (batches) => meters.countConflicts(batches),
+  onFailure,
+});
+setInterval(() => void paths.refresh(), limits.clusterPathsRefreshMs).unref();
+
+export async function commitFrame(frame: Uint8Array<ArrayBuffer>): Promise<ReturnType<typeof move>> {
+  const startedMs = meters.now();
+  const outcomes = await committer.commit(readFrame(frame));
+  meters.countTask(outcomes.length, meters.now() - startedMs);
+  meters.showClient(client.meters);
+  return move(encodeOutcomes(frame, outcomes));
+}
