@@ -159,6 +159,14 @@ export interface EventPayload {
 
   /** What the browser's media queries say of its pointers: `fine`, `coarse`, `hover`; empty: it says that it has none. */
   any_pointer?: Names;
+  /** `userAgentData.platform`. */
+  ua_platform?: Text;
+  /** High-entropy client hints; an empty text is one that the browser gave. */
+  ua_architecture?: Text;
+  ua_bitness?: Text;
+  ua_full_version?: Text;
+  /** Operating systems of whose own font families one is there: `windows`, `mac`, `linux`. */
+  system_fonts?: Names;
   /** A start ticket, see `POST /v1/start-tickets`. */
   start_ticket?: Text;
 

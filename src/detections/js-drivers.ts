@@ -233,6 +233,21 @@ export const driverDetections = [
     staysQuiet: { webglRenderer: "Apple GPU" },
   }),
   detection({
+    id: 200212,
+    slug: "pointer-without-device",
+    engine: "js_detection",
+    state: "experimental",
+    meaning: "A pointer moves although the browser knows of no pointing device.",
+    strength: "notable",
+    cause: "headless_pointer",
+    reads: ["noPointer", "points"],
+    when: (e) => e.noPointer && e.points >= 20,
+    source:
+      "Chromium and Firefox without a window know none, and most drivers leave it so, measured; a mouse that is plugged in while the page is open, and keys that move the pointer of a computer without a mouse",
+    fires: { noPointer: true, points: 120 },
+    staysQuiet: { noPointer: true, points: 3 },
+  }),
+  detection({
     id: 200206,
     slug: "no-plugins",
     engine: "js_detection",

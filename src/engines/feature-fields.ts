@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next field that is added; raise it with each. */
-export const nextFieldNumber = 277;
+export const nextFieldNumber = 281;
 
 /**
  * Numbers whose fields are gone, never given again, and how they were stored: records written before still hold them, and what is
@@ -365,6 +365,14 @@ export const factFields = [
     "code",
     "worst state of a start ticket that came back: position in `ticketStates`, from 0",
   ),
+  row(
+    277,
+    "hintsEmpty",
+    "u8",
+    "1",
+    "of architecture, bitness and full version, how many the page's client hints leave empty",
+  ),
+  row(278, "systemFonts", "u8", "code", "systems whose fonts are there: 1 Windows, 2 macOS, 4 Linux"),
   row(275, "anyPointer", "u8", "code", "pointers by the media queries: 1 fine, 2 coarse, 4 one that hovers"),
   row(274, "pageOrigin", "f32", "s", "least (page's opening by its own clock - server time at the first batch)"),
   row(212, "clockSkewMax", "f32", "s", "greatest of it"),
@@ -382,6 +390,8 @@ export const textFields = [
   text(220, "workerMismatch", 60, "properties that differ in a worker, joined by commas"),
   text(221, "pageUserAgent", 120, "user agent of the page, where it differs from the header's"),
   text(222, "permission", 12, "Notification.permission"),
+  text(279, "uaPlatform", 16, "userAgentData.platform"),
+  text(280, "uaFullVersion", 24, "full version by the page's client hints"),
   text(223, "acceptLanguage", 24, "Accept-Language of the last request"),
 ] as const satisfies readonly TextField[];
 

@@ -44,6 +44,11 @@ export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>(
   "stack_probe",
   "rtt",
   "any_pointer",
+  "ua_platform",
+  "ua_architecture",
+  "ua_bitness",
+  "ua_full_version",
+  "system_fonts",
 ]);
 
 /** Folds what an event, mostly one of type `env`, says of the environment. */
@@ -51,6 +56,7 @@ export function foldEnvironment(features: SessionFeatures, payload: EventPayload
   foldNavigator(features, payload, facts);
   foldScreen(features.numbers, payload);
   foldProbes(features, payload);
+  foldLateProbes(features, payload);
 }
 
 function foldNavigator(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {
@@ -114,15 +120,27 @@ function foldProbes(features: SessionFeatures, payload: EventPayload): void {
   setFlag(n, F.permissionsMismatch, truth(payload.permissions_mismatch));
   setFlag(n, F.stackProbe, truth(payload.stack_probe));
   setNumber(n, F.evalLength, payload.eval_length);
-  if (payload.any_pointer !== undefined) {
-    const kinds = joined(payload.any_pointer);
-    n[F.anyPointer] =
-      Number(kinds.includes("fine")) + 2 * Number(kinds.includes("coarse")) + 4 * Number(kinds.includes("hover"));
-  }
   setNames(features, T.driverArtifacts, payload.driver_artifacts);
   setNames(features, T.nativeTampered, payload.native_tampered);
   setNames(features, T.iframeMismatch, payload.iframe_mismatch);
   setNames(features, T.workerMismatch, payload.worker_mismatch);
+}
+
+/** What the SDK's second file reports. */
+function foldLateProbes(features: SessionFeatures, payload: EventPayload): void {
+  const n = features.numbers;
+  if (payload.any_pointer !== undefined) n[F.anyPointer] = bitsOf(payload.any_pointer, ["fine", "coarse", "hover"]);
+  if (payload.system_fonts !== undefined) n[F.systemFonts] = bitsOf(payload.system_fonts, ["windows", "mac", "linux"]);
+  if (payload.ua_platform !== undefined) setText(features, T.uaPlatform, payload.ua_platform);
+  if (payload.ua_full_version !== undefined) setText(features, T.uaFullVersion, payload.ua_full_version);
+  const hints = [payload.ua_architecture, payload.ua_bitness, payload.ua_full_version];
+  if (hints.some((hint) => hint !== undefined)) n[F.hintsEmpty] = hints.filter((hint) => hint === "").length;
+}
+
+/** A bit for each of the words that is among the names, from the lowest. */
+function bitsOf(names: Names & {}, words: readonly string[]): number {
+  const list = joined(names).split(",");
+  return words.reduce((bits, word, position) => bits + (list.includes(word) ? 2 ** position : 0), 0);
 }
 
 /** Folds a `timing` event. */

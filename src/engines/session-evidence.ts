@@ -5,6 +5,7 @@
 import { type LastRequest, type TicketState, ticketStates } from "../contract/evidence.js";
 import { type BrowserFamily, browserFamilies, type ClaimedSystem, claimedSystems } from "./claimed-browser.js";
 import { isCleanDispatch } from "./clean-dispatch.js";
+import { contradictsPlatform } from "./client-hints.js";
 import {
   flag,
   holdCorrelation,
@@ -138,6 +139,14 @@ export interface SessionEvidence {
   iframeMismatch: string;
   workerMismatch: string;
   pageUserAgent: string;
+  /** The browser's media queries know of no pointer at all. */
+  noPointer: boolean;
+  /** Of three client hints that the page asks for, how many are empty; the page's platform is another system than the user agent's. */
+  hintsEmpty: number;
+  pagePlatformForeign: boolean;
+  uaFullVersion: string;
+  /** Fonts of another system are there, and none of the claimed one. */
+  fontsForeign: boolean;
   // pointer
   points: number;
   steps: number;
@@ -282,7 +291,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     userAgent: last.userAgent === "" ? undefined : last.userAgent,
     browserFamily: browserFamilies[n[F.browserFamily]! - 1],
     browserVersion: n[F.browserVersion] === 0 ? undefined : n[F.browserVersion],
-    browserSystem: isClaimed ? claimedSystems[n[F.browserSystem]! - 1] : undefined,
+    browserSystem: claimedSystem(n),
     browserMobile: isClaimed ? n[F.browserMobile] === 1 : undefined,
     browserEmbedded: isClaimed ? n[F.browserEmbedded] === 1 : undefined,
     noUserAgent: n[F.noUserAgent],
@@ -376,6 +385,12 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     iframeMismatch: text(texts[T.iframeMismatch]!),
     workerMismatch: text(texts[T.workerMismatch]!),
     pageUserAgent: text(texts[T.pageUserAgent]!),
+    noPointer: Number.isNaN(n[F.anyPointer]) ? undefined : n[F.anyPointer] === 0,
+    hintsEmpty: number(n[F.hintsEmpty]!),
+    pagePlatformForeign:
+      texts[T.uaPlatform] === "" ? undefined : contradictsPlatform(`"${texts[T.uaPlatform]}"`, claimedSystem(n)),
+    uaFullVersion: text(texts[T.uaFullVersion]!),
+    fontsForeign: fontsForeign(n),
     points: n[F.points],
     steps: n[F.steps],
     stepPairs: n[F.pairs],
@@ -468,6 +483,17 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     holdGapCorrelation: holdGapCorrelation(n, keyPairsMin),
     holdCorrelation: holdCorrelation(n, keyPairsMin),
   };
+}
+
+function claimedSystem(n: readonly number[]): ClaimedSystem | undefined {
+  return n[F.browserFamily] === 0 ? undefined : claimedSystems[n[F.browserSystem]! - 1];
+}
+
+/** By the bits of `systemFonts`; undefined for systems that have no bit, and where no font is known. */
+function fontsForeign(n: readonly number[]): boolean | undefined {
+  const bit = { windows: 1, mac: 2, linux: 4 }[claimedSystem(n) as string];
+  const fonts = n[F.systemFonts]!;
+  return bit === undefined || !(fonts > 0) ? undefined : (fonts & bit) === 0;
 }
 
 /** Least amounts from which shares and deviations mean something. */

@@ -45,7 +45,7 @@ export const givenNumbers = `
   reachFirst:f32 reachSecond:f32 reachThird:f32 reachPeak:u32 riseKnown:u8 riseSkewness:f32 rises:u32
   riseSkewnessSum:f32 riseSkewnessSquares:f32
   environmentSessionsMax:u16 earlyEvents:u16 stampReversals:u16 pagelessStart:u8 startTicket:u8 pageOrigin:f32
-  anyPointer:u8 reachStalled:u8
+  anyPointer:u8 reachStalled:u8 hintsEmpty:u8 systemFonts:u8 uaPlatform:text uaFullVersion:text
 `
   .trim()
   .split(/\s+/)

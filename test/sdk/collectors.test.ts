@@ -261,6 +261,14 @@ t.test("an undisguised browser has nothing to be named", async (t) => {
   t.equal(payload.permissions_mismatch, false);
   t.equal(payload.eval_length, 33);
   t.equal(payload.chrome_object, true);
+  t.equal(payload.ua_platform, "Linux");
+  t.match(payload, { ua_architecture: /^(x86|arm)$/, ua_bitness: /^(32|64)$/ });
+  t.match(payload.ua_full_version, new RegExp(`^${/Chrome\/(\d+)/.exec(payload.user_agent!)![1]}\\.`));
+  t.notMatch(payload.ua_full_version, /\.0\.0\.0$/);
+  t.ok(
+    (payload.system_fonts as string[]).every((each) => each === "linux"),
+    String(payload.system_fonts),
+  );
 });
 
 t.test("a browser that nobody drives does not trip the debugger trap", async (t) => {
@@ -269,6 +277,7 @@ t.test("a browser that nobody drives does not trip the debugger trap", async (t)
   const { payload } = await site.event("env");
   const late = await site.event("env", (event) => !("user_agent" in event.payload));
   t.same(late.payload.worker_mismatch ?? [], [], "or the worker was late");
+  t.same(late.payload.any_pointer, [], "without a window there is no pointer");
   t.equal(payload.stack_probe, false);
   t.equal(payload.webdriver, false);
   t.same(payload.driver_artifacts, []);

@@ -1,6 +1,7 @@
 /** Starts the machine's Chromium for tests that need a real browser. Tests without one are skipped, which CI counts as failed. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, type Cookie, chromium } from "playwright-core";
@@ -68,19 +69,18 @@ export interface LaunchOptions {
  */
 export function launchAlone(t: Test, url: string): void {
   const profile = mkdtempSync(join(tmpdir(), "chromium-"));
-  const child = spawn(executablePath, [
-    "--headless=new",
-    ...commonArgs,
-    `--user-data-dir=${profile}`,
-    "--disable-blink-features=AutomationControlled",
-    url,
-  ]);
+  const switches = ["--headless=new", ...commonArgs, `--user-data-dir=${profile}`];
+  const child = spawn(executablePath, [...switches, "--disable-blink-features=AutomationControlled", url], {
+    // Its helpers outlive it for a moment, and would keep pipes open.
+    stdio: "ignore",
+  });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   t.teardown(async () => {
-    child.kill("SIGKILL");
+    child.kill("SIGTERM");
+    const impatience = setTimeout(() => child.kill("SIGKILL"), 20_000);
     await ended;
-    // Its helpers may write on for a moment.
-    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    clearTimeout(impatience);
+    await rm(profile, { recursive: true, force: true, maxRetries: 20 });
   });
 }
 

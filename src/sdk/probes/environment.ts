@@ -1,6 +1,8 @@
 /** Facts about the browser that take time to find out, or that the first report does without. */
 import { attempt } from "../page-hooks.js";
 import type { Observed } from "../recorder.js";
+import { clientHints } from "./client-hints.js";
+import { systemFonts } from "./fonts.js";
 import { graphics } from "./graphics.js";
 
 /** What is not known by then is left out. */
@@ -31,6 +33,7 @@ export async function collectLateEnvironment(more: { [K in keyof Observed]?: Fac
   const late = new Promise((resolve) => setTimeout(resolve, slowMs));
   const facts: { [K in keyof Observed]?: Fact<K> } = {
     any_pointer: pointerKinds,
+    system_fonts: systemFonts,
     permissions_mismatch: permissionsMismatch,
     ...more,
   };
@@ -38,7 +41,8 @@ export async function collectLateEnvironment(more: { [K in keyof Observed]?: Fac
     const value = await fact();
     payload[key] = value;
   };
-  const all = Object.entries(facts).map((each) => ask(each).catch(() => {}));
+  const hints = async () => Object.assign(payload, await clientHints());
+  const all = [hints(), ...Object.entries(facts).map(ask)].map((each) => each.catch(() => {}));
   await Promise.race([Promise.all(all), late]);
   // What is late would change a payload that is on its way.
   return { ...payload };
