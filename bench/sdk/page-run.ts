@@ -76,6 +76,76 @@ export async function visit(browser: Browser, url: string, durationMs: number): 
   }
 }
 
+/** What scripts of verdictd did to the main thread, ms of its processor time: others at work on the machine don't count. */
+export interface ScriptTasks {
+  /** The longest of a page's start, until `startMs` after it has loaded, and the longest of what follows. */
+  readonly startMs: number;
+  readonly restMs: number;
+  /** Of all that follows the start, a minute. */
+  readonly aMinuteMs: number;
+}
+
+/** One event of Chromium's trace: times in microseconds. */
+interface TraceEvent {
+  readonly name: string;
+  readonly ts: number;
+  readonly dur?: number;
+  readonly tdur?: number;
+  readonly args: { readonly data?: { readonly url?: string } };
+}
+
+/** Visits `url` on a processor that is slowed down so many times, and traces the calls into scripts whose address ends like `script`. */
+export async function traceScript(
+  browser: Browser,
+  url: string,
+  script: RegExp,
+  slowdown: number,
+  durationMs: number,
+): Promise<ScriptTasks> {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    const session = await context.newCDPSession(page);
+    const events: TraceEvent[] = [];
+    session.on("Tracing.dataCollected", ({ value }) => {
+      for (const event of value as unknown as TraceEvent[]) events.push(event);
+    });
+    await session.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
+    await session.send("Tracing.start", {
+      transferMode: "ReportEvents",
+      traceConfig: { includedCategories: ["devtools.timeline"] },
+    });
+    await page.goto(url);
+    const started = await moveMouse(session, 0, startMs);
+    const moved = await moveMouse(session, started.moves, durationMs);
+    const complete = new Promise((resolve) => session.once("Tracing.tracingComplete", resolve));
+    await session.send("Tracing.end");
+    await complete;
+    return scriptTasks(events, script, moved.seconds);
+  } finally {
+    await context.close();
+  }
+}
+
+/** `seconds`: of what follows the start. */
+function scriptTasks(events: readonly TraceEvent[], script: RegExp, seconds: number): ScriptTasks {
+  const calls = events.filter(
+    ({ name, args }) => (name === "FunctionCall" || name === "EvaluateScript") && script.test(args.data?.url ?? ""),
+  );
+  if (calls.length === 0) throw new Error("the trace shows no call into the script");
+  const first = Math.min(...calls.map(({ ts }) => ts));
+  const ms = ({ tdur, dur = 0 }: TraceEvent): number => (tdur ?? dur) / 1000;
+  const [start, rest] = [
+    calls.filter(({ ts }) => ts < first + startMs * 1000),
+    calls.filter(({ ts }) => ts >= first + startMs * 1000),
+  ];
+  return {
+    startMs: Math.max(0, ...start.map(ms)),
+    restMs: Math.max(0, ...rest.map(ms)),
+    aMinuteMs: (rest.reduce((sum, each) => sum + ms(each), 0) * 60) / seconds,
+  };
+}
+
 async function moveMouse(
   session: CDPSession,
   from: number,

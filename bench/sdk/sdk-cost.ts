@@ -4,8 +4,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Browser, chromium } from "playwright-core";
 import { longRuns, median } from "../measure.js";
-import type { BenchContext, Figure, Scenario } from "../scenarios/scenario.js";
-import { type PageCost, type PartCost, visit } from "./page-run.js";
+import { atMost, type BenchContext, type Figure, type Scenario } from "../scenarios/scenario.js";
+import { readVisits } from "../traffic/visits.js";
+import { type PageCost, type PartCost, type ScriptTasks, traceScript, visit } from "./page-run.js";
 
 const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 /** Length of one visit, in runs of a server: the reports of the first seconds follow faster than later ones. */
@@ -53,6 +54,10 @@ async function measure(
   }
   if (withSdk.some(({ reports }) => reports === 0)) throw new Error("sdk-cost: a page with the SDK reported nothing");
   const minute = await visit(browser, `${origin}/with`, 58_000);
+  const tasks: ScriptTasks[] = [];
+  for (let run = 0; run < tracedVisits; run++) {
+    tasks.push(await traceScript(browser, `${origin}/with`, ownScripts, slowdown, durationMs));
+  }
   const both = (what: string, unit: string, of: (cost: PageCost) => number): Figure[] => [
     { what: `${what}, without the SDK`, value: mean(without.map(of)), unit },
     { what: `${what}, with the SDK`, value: mean(withSdk.map(of)), unit },
@@ -81,12 +86,45 @@ async function measure(
       aMinute(({ taskMs }) => taskMs),
     ),
     { what: "SDK script time a mouse move", value: microsAMove(withSdk, without), unit: "µs" },
+    atMost(
+      `longest task of the SDK, processor ${slowdown} times slower`,
+      median(tasks.map(({ restMs }) => restMs)),
+      "ms",
+      16,
+    ),
+    atMost(
+      `longest task of the SDK while a page starts, processor ${slowdown} times slower`,
+      median(tasks.map((each) => each.startMs)),
+      "ms",
+      16,
+    ),
+    {
+      what: `SDK script time a minute, processor ${slowdown} times slower`,
+      value: median(tasks.map(({ aMinuteMs }) => aMinuteMs)),
+      unit: "ms",
+    },
+    atMost("SDK bytes sent a minute of a visit as recorded (bodies)", recordedBytesAMinute(), "B", 8192),
     { what: "long tasks in the first minute with the SDK", value: ofMinute(({ longTasks }) => longTasks), unit: "" },
     { what: "time in them", value: ofMinute(({ longTaskMs }) => longTaskMs), unit: "ms" },
     { what: "mouse moves in that minute", value: ofMinute(({ moves }) => moves), unit: "" },
     { what: "SDK reports in that minute", value: minute.reports, unit: "" },
     { what: "SDK bytes sent in that minute (bodies)", value: minute.reportBytes, unit: "B" },
   ];
+}
+
+/** A phone of some years ago beside a desktop. */
+const slowdown = 4;
+const tracedVisits = 3;
+const ownScripts = /\/sdk(?:-probes)?\.js$/;
+
+/** Once a visit has begun: what a page's first report says is said once. The median of the recorded visits. */
+function recordedBytesAMinute(): number {
+  return median(
+    readVisits().map(({ seconds, batches }) => {
+      const later = batches.slice(1).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+      return (later * 60) / seconds;
+    }),
+  );
 }
 
 /** Means, not medians: what happens in every second visit must not vanish. */
