@@ -223,8 +223,12 @@ export class Connection {
     // Its name for those who list connections; not everyone may give it.
     this.#write(["CLIENT", "SETNAME", "verdictd"], {
       ...ignored,
-      answered: () => {
+      answered: (reply) => {
         if (this.#state !== "connecting") return;
+        if (isTurnedAway(reply)) {
+          this.#end("unreachable", `${this.address}: ${reply.message}`);
+          return;
+        }
         this.#state = "ready";
         this.wasReady = true;
         this.#flush();
@@ -237,7 +241,8 @@ export class Connection {
     if (this.#state === "closed") return;
     const receiver = this.#awaiting[this.#head];
     if (receiver === undefined) {
-      this.#end("protocol", `${this.address} sent an answer to nothing`);
+      if (isTurnedAway(reply)) this.#end("unreachable", `${this.address}: ${reply.message}`);
+      else this.#end("protocol", `${this.address} sent an answer to nothing`);
       return;
     }
     this.#awaiting[this.#head++] = undefined;
@@ -279,3 +284,8 @@ export class Connection {
 }
 
 const ignored: Receiver = { bytes: 0, answered: () => {}, lost: () => {} };
+
+/** Servers say this before they are asked anything, and hang up. */
+function isTurnedAway(reply: Reply): reply is ErrorReply {
+  return reply instanceof ErrorReply && (reply.code === "DENIED" || reply.message.includes("max number of clients"));
+}

@@ -165,6 +165,17 @@ t.test("too much that waits is refused, and nothing of it is sent", async (t) =>
   t.match(busy[0], { reason: "busy", outcome: "not-sent" });
 });
 
+t.test("a full memory refuses writes, by scripts too, and goes on answering reads", async (t) => {
+  await run("SET", "{full}", "1");
+  const master = await cluster.masterOf(keySlot("{full}"));
+  await master.ask("CONFIG", "SET", "maxmemory", "1");
+  t.teardown(() => master.ask("CONFIG", "SET", "maxmemory", "0"));
+  const writes = [keyed("SET", "{full}", "2"), scriptCommand(add, ["{full}"], [1], keySlot("{full}"))];
+  const { outcomes } = await client.writeGroup(writes, group);
+  for (const outcome of outcomes) t.match(outcome, { reason: "refused", outcome: "refused", serverCode: "OOM" });
+  t.equal(text(await run("GET", "{full}")), "1");
+});
+
 t.test("a frozen master: deadlines are kept, a replica answers, and what was sent is unknown", async (t) => {
   const slot = keySlot("frozen");
   await client.writeGroup([keyed("SET", "frozen", "1")], group);

@@ -73,6 +73,13 @@ t.test("nobody there; a seed that is down beside one that is not", async (t) => 
   t.match(warnings, [/^127\.0\.0\.1:1: connect ECONNREFUSED/, /one replica/]);
 });
 
+t.test("a server that takes no more connections", async (t) => {
+  const [node] = single.nodes as [RedisNode];
+  // That of the test itself.
+  await configured(t, node, "maxclients", "1");
+  t.same((await look(single.url)).faults, [`${node.address}: ERR max number of clients reached`]);
+});
+
 t.test("no password, a wrong one, and none is in any line", async (t) => {
   t.same((await look(at(master, ""))).faults, [
     `${master.address}: NOAUTH Authentication required. Name a user and a password in the URL, or a file with the password.`,
