@@ -95,4 +95,4 @@ const crossSessionKeptMs = 3 * hourMs;
 /** Longer than any month, and the one after. */
 const usageKeptMs = 70 * 24 * hourMs;
 /** As long as statistics are kept at most. */
-const trafficKeptMs = 400 * 24 * hourMs;
+export const trafficKeptMs = 400 * 24 * hourMs;

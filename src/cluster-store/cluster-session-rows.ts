@@ -5,6 +5,7 @@
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import { keySlot } from "../cluster/slots.js";
+import { UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
 import { tokenAt } from "../store/keys.js";
 import type { Changed, KeyRange, SessionRows, UniqueMark } from "../store/session-rows.js";
@@ -26,11 +27,6 @@ interface HeldRow {
   /** Version and record; null: there is none. */
   readonly value: Buffer | null;
   readonly atMs: number;
-}
-
-/** A store that can't be reached, or does not take a write. */
-export class StoreUnavailable extends Error {
-  override readonly name = "StoreUnavailable";
 }
 
 export class ClusterSessionRows implements SessionRows {
@@ -111,13 +107,13 @@ export class ClusterSessionRows implements SessionRows {
         },
       );
       if (outcomes[0] instanceof ClusterError)
-        throw new StoreUnavailable("the store can't be written", { cause: outcomes[0] });
+        throw new UnavailableError("the store can't be written", { cause: outcomes[0] });
       if (outcomes[0] !== 1) continue;
-      if (replicas[0]! < acks) throw new StoreUnavailable("too few copies of the store have the change");
+      if (replicas[0]! < acks) throw new UnavailableError("too few copies of the store have the change");
       this.#hold(key.toString("latin1"), Buffer.concat([version, record]));
       return "changed";
     }
-    throw new StoreUnavailable("the session is being written by others");
+    throw new UnavailableError("the session is being written by others");
   }
 
   async #load(keys: readonly Buffer[], deadlineMs: number): Promise<void> {
@@ -145,7 +141,7 @@ export class ClusterSessionRows implements SessionRows {
     const deadline = { deadlineMs: limits.clusterWriteMs, isIdempotent: true };
     const outcomes = await this.#options.client.pipeline(commands, deadline);
     for (const outcome of outcomes) {
-      if (outcome instanceof ClusterError) throw new StoreUnavailable("the store can't be read", { cause: outcome });
+      if (outcome instanceof ClusterError) throw new UnavailableError("the store can't be read", { cause: outcome });
     }
     return outcomes;
   }
@@ -221,7 +217,7 @@ async function refill(client: ClusterClient, cursors: readonly IndexCursor[], co
   );
   for (const [index, cursor] of empty.entries()) {
     const outcome = outcomes[index]!;
-    if (outcome instanceof ClusterError) throw new StoreUnavailable("the store can't be read", { cause: outcome });
+    if (outcome instanceof ClusterError) throw new UnavailableError("the store can't be read", { cause: outcome });
     cursor.take(outcome, count);
   }
 }

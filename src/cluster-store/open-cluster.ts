@@ -5,6 +5,7 @@ import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../cluster/store
 import { limits } from "../limits.js";
 import { openStore, type Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
+import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";
 import { ClusterSessionRows } from "./cluster-session-rows.js";
 
 export interface ClusterChoice {
@@ -62,7 +63,7 @@ export async function openCluster(choice: ClusterChoice): Promise<OpenedCluster>
       client.close();
       await store.close();
     };
-    return { client, url, store: { ...store, rows, close } };
+    return { client, url, store: { ...store, counts: new ClusterHourlyCounts(client), rows, close } };
   } catch (error) {
     client.close();
     await store.close();

@@ -152,9 +152,9 @@ export class Accounts {
   }
 
   /** Events accepted from the account in the calendar month (UTC) of `atMs`. */
-  eventsInMonth(accountId: number, atMs: number): { readonly month: string; readonly events: number } {
+  async eventsInMonth(accountId: number, atMs: number): Promise<{ readonly month: string; readonly events: number }> {
     const month = monthOf(atMs);
-    return { month, events: this.#store.usage.get([accountId, month]) ?? 0 };
+    return { month, events: await this.#store.counts.eventsInMonth(accountId, month) };
   }
 
   async revokeToken(id: number): Promise<AccountToken | Refusal> {

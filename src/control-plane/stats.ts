@@ -3,10 +3,10 @@ import type { ChallengeCounts, RuleHits, Traffic } from "../contract/entities.js
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../long-work.js";
+import { addedChallenges, addedRules } from "../store/hourly-counts.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { zeros } from "./rule-backtest.js";
-import { addedChallenges, addedRules } from "./traffic.js";
 
 export type BucketSize = "hour" | "day";
 
@@ -70,10 +70,9 @@ export class Stats {
     const beyond = (first + buckets.length) * hours;
     for (let hour = first * hours; hour < beyond; hour += limits.statsHoursChunk) {
       const end = Math.min(beyond, hour + limits.statsHoursChunk);
-      const range = { start: [projectId, hour] as [number, number], end: [projectId, end] as [number, number] };
       if (slices.isOver && !(await slices.next())) return null;
-      for (const { key, value } of this.#store.traffic.getRange(range)) {
-        add(buckets[Math.floor(key[1] / hours) - first]!, value);
+      for (const [each, traffic] of await this.#store.counts.read(projectId, hour, end)) {
+        add(buckets[Math.floor(each / hours) - first]!, traffic);
       }
     }
     return buckets;

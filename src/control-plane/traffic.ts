@@ -1,6 +1,7 @@
 /** Counts verdict answers by band and action in memory and adds them to the project's hour every second, off the hot path. */
 import type { ChallengeCounts, RuleHits } from "../contract/entities.js";
 import type { Action, Band, VerdictSubject } from "../contract/verdict.js";
+import { addedChallenges, addedCounts, addedHits, addedRules, addedVerdicts } from "../store/hourly-counts.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 
@@ -94,24 +95,21 @@ export class TrafficCounter {
   }
 
   async #write(rows: readonly Counts[]): Promise<void> {
-    await this.#store.root.transaction(() => {
-      for (const { projectId, hour, verdicts, actions, requests, challenges, rules } of rows) {
-        const before = this.#store.traffic.get([projectId, hour]);
-        this.#store.traffic.putSync([projectId, hour], {
-          events: before?.events ?? 0,
-          sessions: before?.sessions ?? 0,
-          verdicts: added(before?.verdicts, verdicts),
-          actions: added(before?.actions, actions),
-          ...(before?.requests || Object.keys(requests.verdicts).length > 0
-            ? { requests: addedVerdicts(before?.requests, requests) }
-            : {}),
-          ...(before?.challenges || Object.keys(challenges).length > 0
-            ? { challenges: addedChallenges(before?.challenges, challenges) }
-            : {}),
-          ...(before?.rules || Object.keys(rules).length > 0 ? { rules: addedRules(before?.rules, rules) } : {}),
-        });
-      }
-    });
+    await this.#store.counts.add(
+      rows.map(({ projectId, hour, verdicts, actions, requests, challenges, rules }) => ({
+        projectId,
+        hour,
+        traffic: {
+          events: 0,
+          sessions: 0,
+          verdicts,
+          actions,
+          ...(!isEmpty(requests.verdicts) && { requests }),
+          ...(!isEmpty(challenges) && { challenges }),
+          ...(!isEmpty(rules) && { rules }),
+        },
+      })),
+    );
   }
 
   #restore(row: Counts): void {
@@ -136,49 +134,6 @@ function countIn({ verdicts, actions }: VerdictCounts, band: Band, action: Actio
   actions[action] = (actions[action] ?? 0) + 1;
 }
 
-function addedVerdicts(before: VerdictCounts | undefined, more: VerdictCounts): VerdictCounts {
-  return { verdicts: added(before?.verdicts, more.verdicts), actions: added(before?.actions, more.actions) };
-}
-
-function added(before: Record<string, number> | undefined, more: Record<string, number>): Record<string, number> {
-  const sum = { ...before };
-  for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
-  return sum;
-}
-
-/** Counts by rule, added up. */
-export function addedChallenges(
-  before: Readonly<Record<string, ChallengeCounts>> | undefined,
-  more: Readonly<Record<string, ChallengeCounts>> | undefined,
-): Record<string, ChallengeCounts> {
-  const sum = { ...before };
-  for (const [rule, counts] of Object.entries(more ?? {})) sum[rule] = addedCounts(sum[rule], counts);
-  return sum;
-}
-
-/** Hits by rule, added up. */
-export function addedRules(
-  before: Readonly<Record<string, RuleHits>> | undefined,
-  more: Readonly<Record<string, RuleHits>> | undefined,
-): Record<string, RuleHits> {
-  const sum = { ...before };
-  for (const [rule, hits] of Object.entries(more ?? {})) sum[rule] = addedHits(sum[rule], hits);
-  return sum;
-}
-
-function addedHits(before: RuleHits | undefined, more: RuleHits): RuleHits {
-  return {
-    sessions: (before?.sessions ?? 0) + more.sessions,
-    requests: (before?.requests ?? 0) + more.requests,
-    lastMs: Math.max(before?.lastMs ?? 0, more.lastMs),
-  };
-}
-
-function addedCounts(before: ChallengeCounts | undefined, more: Partial<ChallengeCounts>): ChallengeCounts {
-  return {
-    issued: (before?.issued ?? 0) + (more.issued ?? 0),
-    passed: (before?.passed ?? 0) + (more.passed ?? 0),
-    failed: (before?.failed ?? 0) + (more.failed ?? 0),
-    passedMs: (before?.passedMs ?? 0) + (more.passedMs ?? 0),
-  };
+function isEmpty(counts: object): boolean {
+  return Object.keys(counts).length === 0;
 }

@@ -8,6 +8,7 @@ import type { IpListRecord } from "../contract/ip-lists.js";
 import type { SessionMark } from "../contract/marks.js";
 import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
+import { type HourlyCounts, LmdbHourlyCounts } from "./hourly-counts.js";
 import { metaKeys, type SignedAgentKey, tableNames } from "./keys.js";
 import { LmdbSessionRows } from "./lmdb-session-rows.js";
 import { upgradeTo } from "./schema-version.js";
@@ -53,6 +54,8 @@ export interface Store extends SessionTables {
   readonly mirror: Database<unknown, string>;
   /** Where the configuration is changed when this store only mirrors it. */
   readonly changes?: ConfigChanges;
+  /** Counts by hour and month. */
+  readonly counts: HourlyCounts;
   /** Sessions as HTTP threads read and change them. */
   readonly rows: SessionRows;
   close(): Promise<void>;
@@ -81,6 +84,7 @@ function openTables(dataDir: string): Store {
   const sessionTables = openSessionTables(root);
   return {
     ...sessionTables,
+    counts: new LmdbHourlyCounts(sessionTables),
     rows: new LmdbSessionRows(sessionTables),
     revision: root.openDB<Buffer, number>({
       name: tableNames.revision,

@@ -7,6 +7,7 @@ import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl } from "../../src/cluster/store-url.js";
 import { CountSender } from "../../src/cluster-store/batch-counts.js";
 import { ClusterCommit } from "../../src/cluster-store/cluster-commit.js";
+import { ClusterHourlyCounts } from "../../src/cluster-store/cluster-hourly-counts.js";
 import { indexRow, sessionRow, shardOfSession, shardSlots, trafficRow } from "../../src/cluster-store/keys.js";
 import { PathMemory } from "../../src/cluster-store/path-memory.js";
 import { ClusterCounts, countEvents, countSessions } from "../../src/cluster-store/recent-counts.js";
@@ -208,6 +209,39 @@ t.test("a cluster of three masters with a replica each", async (t) => {
       hours.reduce<number>((sum, each) => sum + Number(each ?? 0), 0),
       before.sessions + 3,
     );
+  });
+
+  await t.test("adds up what all nodes count of an hour", async (t) => {
+    const hour = hourOf(nowMs) + 1000;
+    const traffic = {
+      events: 0,
+      sessions: 0,
+      verdicts: { human: 2 },
+      actions: { allow: 2 },
+      challenges: { 3: { issued: 1, passed: 0, failed: 0, passedMs: 0 } },
+      rules: { 3: { sessions: 1, requests: 0, lastMs: nowMs } },
+    };
+    const requests = { verdicts: { human: 1 }, actions: { allow: 1 } };
+    const [here, there] = [new ClusterHourlyCounts(one.client), new ClusterHourlyCounts(two.client)];
+    const projectId = owner.projectId;
+    await Promise.all([
+      here.add([{ projectId, hour, traffic }]),
+      there.add([{ projectId, hour, traffic: { ...traffic, requests } }]),
+    ]);
+    t.same(await there.read(projectId, hour - 1, hour + 2), [
+      [
+        hour,
+        {
+          events: 0,
+          sessions: 0,
+          verdicts: { human: 4 },
+          actions: { allow: 4 },
+          requests,
+          challenges: { 3: { issued: 2, passed: 0, failed: 0, passedMs: 0 } },
+          rules: { 3: { sessions: 2, requests: 0, lastMs: nowMs } },
+        },
+      ],
+    ]);
   });
 
   await t.test("a path that was shown on one node is known on the other", async (t) => {

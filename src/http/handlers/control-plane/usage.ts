@@ -51,12 +51,12 @@ export function usageRoutes({ accounts, projects, plans, now }: UsageServices): 
         answers: { 200: "UsageAnswer" },
         refusals: ["forbidden"],
       },
-      handle: ({ holder }) => {
+      handle: async ({ holder }) => {
         const account = boundAccount(holder);
         if (account instanceof Refusal) return refusal(account);
         const { plan } = account;
         const quota = plans[plan]?.eventsPerMonth ?? null;
-        return json(200, { ...accounts.eventsInMonth(account.id, now()), quota, plan } satisfies UsageAnswer);
+        return json(200, { ...(await accounts.eventsInMonth(account.id, now())), quota, plan } satisfies UsageAnswer);
       },
     },
   ];

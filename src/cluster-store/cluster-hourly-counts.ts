@@ -1,0 +1,124 @@
+/** Counts by hour and month in a cluster: each is a field of a hash that nodes raise, in sixteen parts so that no key is hot. */
+import type { ClusterClient } from "../cluster/cluster-client.js";
+import { ClusterError } from "../cluster/cluster-error.js";
+import type { KeyedCommand } from "../cluster/operation.js";
+import type { Reply } from "../cluster/resp-parser.js";
+import { keySlot } from "../cluster/slots.js";
+import type { Traffic } from "../contract/entities.js";
+import { UnavailableError } from "../errors.js";
+import { limits } from "../limits.js";
+import type { HourlyCounts, HourOfTraffic } from "../store/hourly-counts.js";
+import { trafficKeptMs } from "./batch-counts.js";
+import { partCount, trafficRow } from "./keys.js";
+import { countEvents } from "./recent-counts.js";
+
+/** Which part of a project's hours this thread raises. */
+const ownPart = Math.floor(Math.random() * partCount);
+/** Fields that are not sums: the latest write counts. */
+const latest = "lastMs";
+/** Between the names of nested counts: `requests/verdicts/human`. */
+const separator = "/";
+
+export class ClusterHourlyCounts implements HourlyCounts {
+  readonly #client: ClusterClient;
+
+  constructor(client: ClusterClient) {
+    this.#client = client;
+  }
+
+  async add(hours: readonly HourOfTraffic[]): Promise<void> {
+    const commands: KeyedCommand[] = [];
+    for (const { projectId, hour, traffic } of hours) {
+      const row = trafficRow(projectId, ownPart, hour);
+      const slot = keySlot(row);
+      for (const [field, count] of fieldsOf(traffic)) {
+        const isLatest = field.endsWith(separator + latest);
+        commands.push({ command: isLatest ? ["HSET", row, field, count] : ["HINCRBY", row, field, count], slot });
+      }
+      commands.push({ command: ["PEXPIRE", row, trafficKeptMs], slot });
+    }
+    await this.#ask(commands, false);
+  }
+
+  async read(projectId: number, fromHour: number, toHour: number): Promise<readonly (readonly [number, Traffic])[]> {
+    const hours = Array.from({ length: toHour - fromHour }, (_, index) => fromHour + index);
+    const commands = hours.flatMap((hour) =>
+      Array.from({ length: partCount }, (_, part) => {
+        const row = trafficRow(projectId, part, hour);
+        return { command: ["HGETALL", row], slot: keySlot(row) };
+      }),
+    );
+    const replies = await this.#ask(commands, true);
+    return hours.flatMap((hour, index) => {
+      const fields = new Map<string, number>();
+      for (const reply of replies.slice(index * partCount, (index + 1) * partCount)) addFields(fields, reply);
+      return fields.size === 0 ? [] : [[hour, trafficOf(fields)] as const];
+    });
+  }
+
+  async eventsInMonth(accountId: number, month: string): Promise<number> {
+    try {
+      return await countEvents(this.#client, accountId, month);
+    } catch (cause) {
+      throw unavailable(cause);
+    }
+  }
+
+  async #ask(commands: readonly KeyedCommand[], isIdempotent: boolean): Promise<Reply[]> {
+    const outcomes = await this.#client.pipeline(commands, { deadlineMs: limits.clusterWriteMs, isIdempotent });
+    return outcomes.map((outcome) => {
+      if (outcome instanceof ClusterError) throw unavailable(outcome);
+      return outcome;
+    });
+  }
+}
+
+function unavailable(cause: unknown): UnavailableError {
+  return new UnavailableError("the counts can't be had from the cluster: ask again", { cause });
+}
+
+/** Numbers in objects in objects, each with the names that lead to it. */
+function fieldsOf(counts: object, prefix = ""): [field: string, count: number][] {
+  return Object.entries(counts).flatMap(([name, value]): [string, number][] => {
+    if (typeof value === "object" && value !== null) return fieldsOf(value, `${prefix}${name}${separator}`);
+    return typeof value === "number" && value !== 0 ? [[prefix + name, value]] : [];
+  });
+}
+
+function addFields(fields: Map<string, number>, reply: Reply): void {
+  if (!Array.isArray(reply)) return;
+  for (let index = 0; index + 1 < reply.length; index += 2) {
+    const field = String(reply[index]);
+    const value = Number(reply[index + 1]);
+    const before = fields.get(field) ?? 0;
+    fields.set(field, field.endsWith(separator + latest) ? Math.max(before, value) : before + value);
+  }
+}
+
+function trafficOf(fields: ReadonlyMap<string, number>): Traffic {
+  const traffic: Traffic = { events: 0, sessions: 0, verdicts: {}, actions: {} };
+  for (const [field, count] of fields) {
+    const names = field.split(separator);
+    let at = traffic as unknown as Record<string, unknown>;
+    for (const name of names.slice(0, -1)) {
+      at[name] ??= {};
+      at = at[name] as Record<string, unknown>;
+    }
+    at[names.at(-1)!] = count;
+  }
+  return whole(traffic);
+}
+
+/** Counts that are zero have no field. */
+function whole(traffic: Traffic): Traffic {
+  const { requests, challenges = {}, rules = {} } = traffic;
+  if (requests !== undefined) {
+    requests.verdicts ??= {};
+    requests.actions ??= {};
+  }
+  for (const rule of Object.keys(challenges)) {
+    challenges[rule] = { issued: 0, passed: 0, failed: 0, passedMs: 0, ...challenges[rule] };
+  }
+  for (const rule of Object.keys(rules)) rules[rule] = { sessions: 0, requests: 0, lastMs: 0, ...rules[rule] };
+  return traffic;
+}

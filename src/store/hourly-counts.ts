@@ -1,0 +1,116 @@
+/** Counts of projects by the hour, and of accounts by the month, whatever keeps them: LMDB on one host, a cluster, or a test. */
+import type { ChallengeCounts, RuleHits, Traffic } from "../contract/entities.js";
+import type { Environment } from "./environment.js";
+import type { SessionTables } from "./session-tables.js";
+
+/** What is added to an hour of a project. */
+export interface HourOfTraffic {
+  readonly projectId: number;
+  /** Since the epoch. */
+  readonly hour: number;
+  readonly traffic: Traffic;
+}
+
+export interface HourlyCounts {
+  /** Adds to the counts. Rejects when they can't be written: nothing is added then, or on a cluster a part of it. */
+  add(hours: readonly HourOfTraffic[]): Promise<void>;
+  /** Counts of the hours from `fromHour` to `toHour` (exclusive) that have any, in order. */
+  read(projectId: number, fromHour: number, toHour: number): Promise<readonly (readonly [hour: number, Traffic])[]>;
+  /** Events accepted from an account in a month ("YYYY-MM"). */
+  eventsInMonth(accountId: number, month: string): Promise<number>;
+}
+
+export class LmdbHourlyCounts implements HourlyCounts {
+  readonly #tables: Pick<SessionTables, "traffic" | "usage"> & { readonly root: Environment };
+
+  constructor(tables: SessionTables) {
+    this.#tables = tables;
+  }
+
+  async add(hours: readonly HourOfTraffic[]): Promise<void> {
+    const { root, traffic: table } = this.#tables;
+    await root.transaction(() => {
+      for (const { projectId, hour, traffic } of hours) {
+        table.putSync([projectId, hour], addedTraffic(table.get([projectId, hour]), traffic));
+      }
+    });
+  }
+
+  async read(projectId: number, fromHour: number, toHour: number): Promise<readonly (readonly [number, Traffic])[]> {
+    const range = { start: [projectId, fromHour] as [number, number], end: [projectId, toHour] as [number, number] };
+    return [...this.#tables.traffic.getRange(range)].map(({ key, value }) => [key[1], value] as const);
+  }
+
+  async eventsInMonth(accountId: number, month: string): Promise<number> {
+    return this.#tables.usage.get([accountId, month]) ?? 0;
+  }
+}
+
+interface VerdictCounts {
+  readonly verdicts: Record<string, number>;
+  readonly actions: Record<string, number>;
+}
+
+function addedTraffic(before: Traffic | undefined, more: Traffic): Traffic {
+  const { requests, challenges, rules } = more;
+  return {
+    events: (before?.events ?? 0) + more.events,
+    sessions: (before?.sessions ?? 0) + more.sessions,
+    ...addedVerdicts(before, more),
+    ...((before?.requests || requests) && {
+      requests: addedVerdicts(before?.requests, requests ?? { verdicts: {}, actions: {} }),
+    }),
+    ...((before?.challenges || challenges) && { challenges: addedChallenges(before?.challenges, challenges) }),
+    ...((before?.rules || rules) && { rules: addedRules(before?.rules, rules) }),
+  };
+}
+
+/** Counts of verdicts, added up. */
+export function addedVerdicts(before: VerdictCounts | undefined, more: VerdictCounts): VerdictCounts {
+  return { verdicts: added(before?.verdicts, more.verdicts), actions: added(before?.actions, more.actions) };
+}
+
+function added(before: Record<string, number> | undefined, more: Record<string, number>): Record<string, number> {
+  const sum = { ...before };
+  for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
+}
+
+/** Counts by rule, added up. */
+export function addedChallenges(
+  before: Readonly<Record<string, ChallengeCounts>> | undefined,
+  more: Readonly<Record<string, ChallengeCounts>> | undefined,
+): Record<string, ChallengeCounts> {
+  const sum = { ...before };
+  for (const [rule, counts] of Object.entries(more ?? {})) sum[rule] = addedCounts(sum[rule], counts);
+  return sum;
+}
+
+/** Hits by rule, added up. */
+export function addedRules(
+  before: Readonly<Record<string, RuleHits>> | undefined,
+  more: Readonly<Record<string, RuleHits>> | undefined,
+): Record<string, RuleHits> {
+  const sum = { ...before };
+  for (const [rule, hits] of Object.entries(more ?? {})) sum[rule] = addedHits(sum[rule], hits);
+  return sum;
+}
+
+/** Hits of one rule. */
+export function addedHits(before: RuleHits | undefined, more: RuleHits): RuleHits {
+  return {
+    sessions: (before?.sessions ?? 0) + more.sessions,
+    requests: (before?.requests ?? 0) + more.requests,
+    lastMs: Math.max(before?.lastMs ?? 0, more.lastMs),
+  };
+}
+
+/** Challenges of one rule. */
+export function addedCounts(before: ChallengeCounts | undefined, more: Partial<ChallengeCounts>): ChallengeCounts {
+  return {
+    issued: (before?.issued ?? 0) + (more.issued ?? 0),
+    passed: (before?.passed ?? 0) + (more.passed ?? 0),
+    failed: (before?.failed ?? 0) + (more.failed ?? 0),
+    passedMs: (before?.passedMs ?? 0) + (more.passedMs ?? 0),
+  };
+}
