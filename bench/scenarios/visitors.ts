@@ -19,6 +19,8 @@ const batchMsMax = 100;
 /** The first step, as a share of what the core takes at full speed, and from one step to the next. */
 const firstShare = 0.4;
 const stepFactor = 1.15;
+/** However little the machine has to give: a load of none would be one without a rate. */
+const visitorsMin = 100;
 const stepsMax = 10;
 /** Visitors with whom the core's full speed is measured. */
 const firstVisitors = 5000;
@@ -63,7 +65,7 @@ interface Step {
 
 async function byLoadSteps(context: BenchContext, server: Target): ReturnType<Scenario["run"]> {
   const full = await fullSpeed(context, server);
-  let visitors = Math.round((firstShare * full) / visitorBatchRate());
+  let visitors = Math.max(visitorsMin, Math.round((firstShare * full) / visitorBatchRate()));
   const steps: Step[] = [];
   for (let count = 0; count < stepsMax; count++) {
     const present = Math.max(firstVisitors, ...steps.map((step) => step.visitors));

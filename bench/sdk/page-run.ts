@@ -86,7 +86,7 @@ export interface ScriptTasks {
 }
 
 /** One event of Chromium's trace: times in microseconds. */
-interface TraceEvent {
+export interface TraceEvent {
   readonly name: string;
   readonly ts: number;
   readonly dur?: number;
@@ -127,8 +127,8 @@ export async function traceScript(
   }
 }
 
-/** `seconds`: of what follows the start. */
-function scriptTasks(events: readonly TraceEvent[], script: RegExp, seconds: number): ScriptTasks {
+/** Of a trace whose last `seconds` follow a page's start. */
+export function scriptTasks(events: readonly TraceEvent[], script: RegExp, seconds: number): ScriptTasks {
   const calls = events.filter(
     ({ name, args }) => (name === "FunctionCall" || name === "EvaluateScript") && script.test(args.data?.url ?? ""),
   );
