@@ -2,6 +2,7 @@
 import t from "tap";
 import { TrafficCounter } from "../../src/control-plane/traffic.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
+import type { HourlyCounts } from "../../src/store/hourly-counts.js";
 import { hourOf } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/store.js";
 
@@ -68,14 +69,13 @@ t.test("what could not be stored is counted by the next flush", async (t) => {
   const dir = t.testdir();
   const store = openStore(dir);
   t.teardown(() => store.close());
-  const { root } = store;
   let isBroken = true;
-  const failing = {
-    ...store,
-    root: {
-      transaction: (work: () => void) => (isBroken ? Promise.reject(new Error("full")) : root.transaction(work)),
-    },
-  } as unknown as typeof store;
+  const counts: HourlyCounts = {
+    add: (hours) => (isBroken ? Promise.reject(new Error("full")) : store.counts.add(hours)),
+    read: (projectId, from, to) => store.counts.read(projectId, from, to),
+    eventsInMonth: (accountId, month) => store.counts.eventsInMonth(accountId, month),
+  };
+  const failing = { ...store, counts };
   const counter = new TrafficCounter(failing);
   counter.countVerdict(1, "definite", "block", "request", noonMs);
   counter.countVerdict(1, "definite", "block", "request", noonMs + hourMs);
