@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { assetPath } from "./assets.js";
 import { type CertificateFiles, readCertificate } from "./certificate.js";
-import { countsOnTheirWayMs, openCluster } from "./cluster-store/open-cluster.js";
+import { countsOnTheirWayMs, type NodeThread, openCluster } from "./cluster-store/open-cluster.js";
 import type { ServeConfig } from "./config.js";
 import { defaultPlans } from "./contract/plans.js";
 import type { Accounts } from "./control-plane/accounts.js";
@@ -67,7 +67,7 @@ export async function startServer(
   place: ThreadPlace = { shared: newSharedMemory(1), number: 0 },
 ): Promise<RunningServer> {
   const certificate = certificateOf(config);
-  const cluster = config.store === "" ? null : await openCluster(config);
+  const cluster = config.store === "" ? null : await openCluster(config, nodeThread(log, place));
   const store = cluster?.store ?? openStore(config.dataDir);
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   const meters = new ThreadMeters(threads);
@@ -89,6 +89,7 @@ export async function startServer(
     plans: defaultPlans,
     findProject: (id) => services.projects.find(id),
     strictAbilities: config.strictAbilities,
+    controlPlaneFault: () => cluster?.controlPlaneFault() ?? null,
     onTurn: () => services.reads.begin(),
     onFailure: services.onFailure,
     meterOf: (method, path) => routeMeters.of(method, path),
@@ -159,6 +160,18 @@ export async function startServer(
     await close();
     throw error;
   }
+}
+
+/** What an HTTP thread is for the configuration of a cluster: the first one follows it for all of them. */
+function nodeThread(log: Logger, { shared, number }: ThreadPlace): NodeThread {
+  return {
+    state: shared.configState,
+    isFollower: number === 0,
+    onFault: (err) => {
+      if (err === null) log.info("the configuration of the cluster is followed again");
+      else log.error({ err }, "the configuration of the cluster can't be followed: the control plane answers 503");
+    },
+  };
 }
 
 /** The certificate's files, looked at; null without TLS. Throws when they can't be used. */

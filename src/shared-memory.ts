@@ -1,5 +1,6 @@
 /** Memory that all HTTP threads of a process share beside the store: made once at start, and handed to each. */
 import { newChallengingRules } from "./challenge/challenging-rules.js";
+import { newConfigState } from "./cluster-store/config-state.js";
 import { newReadinessBoard } from "./http/readiness.js";
 import { shippedFacts } from "./network/network-files.js";
 import { newRates } from "./requests/rates.js";
@@ -14,6 +15,8 @@ export interface SharedMemory {
   /** Network facts as they were at start: `RunningServer.useNetwork` puts others in their place. */
   readonly network: SharedArrayBuffer;
   readonly requestRates: SharedArrayBuffer;
+  /** Until when the configuration of a cluster can be relied upon. */
+  readonly configState: SharedArrayBuffer;
 }
 
 /** `network` is a table of network facts; default: the shipped one. */
@@ -24,6 +27,7 @@ export function newSharedMemory(httpThreads: number, network = shippedFacts()): 
     nonces: newNonceTable(),
     network,
     requestRates: newRates(),
+    configState: newConfigState(),
   };
 }
 

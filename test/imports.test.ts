@@ -123,7 +123,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "node:",
   ],
   services: null,
-  "shared-memory": ["challenge", "http", "network", "requests", "signed-agents"],
+  "shared-memory": ["challenge", "cluster-store", "http", "network", "requests", "signed-agents"],
   "scoring-pool": ["config", "contract", "ingest", "limits", "log", "metrics", "store", "piscina", "node:"],
   operations: ["certificate", "main", "version", "config", "http", "limits", "log", "metrics", "store", "node:"],
   "http-threads": [

@@ -7,6 +7,9 @@ import { openStore, type Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";
 import { ClusterSessionRows } from "./cluster-session-rows.js";
+import { ConfigFollower } from "./config-follower.js";
+import { ConfigState } from "./config-state.js";
+import { type OpenedConfig, openConfig } from "./open-config.js";
 
 export interface ClusterChoice {
   /** As given to `--store`. */
@@ -22,8 +25,20 @@ export interface ClusterChoice {
 export interface OpenedCluster {
   readonly client: ClusterClient;
   readonly url: StoreUrl;
-  /** The mirror, whose sessions are those of the cluster. */
+  /** The mirror, whose sessions and changes of configuration are those of the cluster. */
   readonly store: Store;
+  /** Why calls of the control plane can't be answered now; null: they can. */
+  controlPlaneFault(): string | null;
+}
+
+/** A thread of a node, and what it is for the configuration. */
+export interface NodeThread {
+  /** `newConfigState`, the same for all threads of the process. */
+  readonly state: SharedArrayBuffer;
+  /** Whether it follows the configuration, and keeps the node's lease, for all of them: one of a process does. */
+  readonly isFollower: boolean;
+  /** Told why the configuration can't be followed, once until it can be again; then null. */
+  readonly onFault: (error: unknown | null) => void;
 }
 
 const dayMs = 86_400_000;
@@ -45,28 +60,65 @@ export async function checkCluster({ store, engineAcks, engineDurable }: Cluster
   return warnings;
 }
 
-/** Opens the mirror, and a client to the cluster. Throws `StoreError` and `ClusterError`; nothing is left open then. */
-export async function openCluster(choice: ClusterChoice): Promise<OpenedCluster> {
-  const url = storeUrlOf(choice.store);
-  const client = new ClusterClient({ url });
-  const store = openStore(choice.dataDir);
+/** Opens the mirror, up to date, and a client to the cluster. Throws `StoreError` and `ClusterError`; nothing is left open then. */
+export async function openCluster(choice: ClusterChoice, thread: NodeThread): Promise<OpenedCluster> {
+  const state = new ConfigState(thread.state);
+  const controlPlaneFault = (): string | null => state.fault;
+  const { client, url, close, ...config } = await openMirror(choice, controlPlaneFault);
+  const follower = thread.isFollower ? new ConfigFollower({ ...config, state, onFault: thread.onFault }) : null;
+  const stop = async (): Promise<void> => {
+    await follower?.stop();
+    await close();
+  };
   try {
-    await client.ready();
-    const rows = new ClusterSessionRows({
-      client,
-      acks: choice.engineAcks,
-      sessionMs: choice.sessionDays * dayMs,
-      deadlineMs: Math.max(2, choice.engineDeadlineMs),
-      now: Date.now,
-    });
-    const close = async (): Promise<void> => {
-      client.close();
-      await store.close();
-    };
-    return { client, url, store: { ...store, counts: new ClusterHourlyCounts(client), rows, close } };
+    await follower?.start();
   } catch (error) {
+    await close();
+    throw error;
+  }
+  const rows = new ClusterSessionRows({
+    client,
+    acks: choice.engineAcks,
+    sessionMs: choice.sessionDays * dayMs,
+    deadlineMs: Math.max(2, choice.engineDeadlineMs),
+    now: Date.now,
+  });
+  return {
+    client,
+    url,
+    store: { ...config.store, counts: new ClusterHourlyCounts(client), rows, close: stop },
+    controlPlaneFault,
+  };
+}
+
+/** What a command that changes the configuration has of a cluster. */
+export interface OpenedMirror extends OpenedConfig {
+  readonly client: ClusterClient;
+  readonly url: StoreUrl;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the mirror, with the configuration as it is now, and a client to the cluster: all that a command needs, which is no node. `fault` says
+ * why nothing may be changed now, or null. Throws `StoreError` and `ClusterError`; nothing is left open then.
+ */
+export async function openMirror(
+  { store: text, dataDir, engineAcks: acks }: Pick<ClusterChoice, "store" | "dataDir" | "engineAcks">,
+  fault: () => string | null = () => null,
+): Promise<OpenedMirror> {
+  const url = storeUrlOf(text);
+  const client = new ClusterClient({ url });
+  const store = openStore(dataDir);
+  const close = async (): Promise<void> => {
     client.close();
     await store.close();
+  };
+  try {
+    await client.ready();
+    const config = await openConfig(store, { client, acks, name: describeStoreUrl(url), fault });
+    return { ...config, client, url, close };
+  } catch (error) {
+    await close();
     throw error;
   }
 }

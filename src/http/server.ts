@@ -30,8 +30,8 @@ export interface ServerOptions {
   readonly plans: Plans;
   readonly findProject: (id: number) => Project | null;
   readonly strictAbilities: boolean;
-  /** Why calls of the control plane can't be answered now; null: they can. Absent on one host, where nothing keeps them. */
-  readonly controlPlaneFault?: () => string | null;
+  /** Why calls of the control plane can't be answered now; null: they can, as always on one host. */
+  readonly controlPlaneFault: () => string | null;
   /** Called before a request is looked at, and again before its body is. */
   readonly onTurn: () => void;
   readonly onFailure: (error: unknown, requestId: string) => void;
@@ -284,7 +284,7 @@ export class HttpServer {
       return (call) => route.handle({ ...call, holder });
     }
     // What takes an account token is the control plane: it must not be served from a configuration that may be out of date.
-    const fault = this.#options.controlPlaneFault?.() ?? null;
+    const fault = this.#options.controlPlaneFault();
     if (fault !== null) return refuse("unavailable", fault);
     const holder = this.#options.credentials.tokenHolder(bearer(req));
     if (holder === null) return refuse("unauthenticated", "a valid account token is required");

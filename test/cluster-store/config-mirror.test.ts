@@ -9,6 +9,7 @@ import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { ConfigFollower } from "../../src/cluster-store/config-follower.js";
 import { ConfigState } from "../../src/cluster-store/config-state.js";
 import { configKeys, configSlot } from "../../src/cluster-store/keys.js";
+import { openMirror } from "../../src/cluster-store/open-cluster.js";
 import { type OpenedConfig, openConfig } from "../../src/cluster-store/open-config.js";
 import { defaultPlans } from "../../src/contract/plans.js";
 import { Accounts } from "../../src/control-plane/accounts.js";
@@ -23,6 +24,8 @@ import { tableNames } from "../../src/store/keys.js";
 import { mirroredTableNames } from "../../src/store/mirrored-tables.js";
 import { openStore, readRevision, type Store } from "../../src/store/store.js";
 import { StoreError } from "../../src/store/store-error.js";
+import { startService } from "../http-additive/service.js";
+import { batch } from "../support/batches.js";
 import { startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
@@ -201,19 +204,34 @@ t.test("what refuses or throws changes nothing, and a write beside a change is a
   t.same(two.mirror.position(), before);
 });
 
-t.test("a command without a node of its own changes what nodes have", async (t) => {
-  const folder = newFolder(t);
-  const client = new ClusterClient({ url });
-  const opened = openStore(folder);
-  t.teardown(async () => {
-    client.close();
-    await opened.close();
-  });
-  const { store } = await openConfig(opened, { client, acks: 1, name: "the test's" });
-  t.same(mirrored(store), mirrored(one.store), "a new mirror has all");
-  const made = done(await new Projects(store, Date.now).create(first.accountId, "by a command"));
-  t.equal(one.projects.find(made.id)?.name, "by a command");
-  t.equal(two.projects.find(made.id)?.name, "by a command");
+t.test("a command changes what nodes have, in a folder of its own or beside a node in its folder", async (t) => {
+  for (const dataDir of [newFolder(t), one.folder]) {
+    const { store, close } = await openMirror({ store: cluster.url, dataDir, engineAcks: 1 });
+    t.teardown(close);
+    t.same(mirrored(store), mirrored(one.store), "it has all that nodes have");
+    const made = done(await new Projects(store, Date.now).create(first.accountId, "by a command"));
+    t.equal(one.projects.find(made.id)?.name, "by a command");
+    t.equal(two.projects.find(made.id)?.name, "by a command");
+    const other = done(await two.projects.create(first.accountId, "beside a command"));
+    await eventually(one, () => one.projects.changeSettings(other.id, { likelyBotThreshold: 40 }));
+    t.equal(two.projects.find(other.id)?.likelyBotThreshold, 40);
+  }
+});
+
+t.test("a change of many rows is one change", async (t) => {
+  const rules = Array.from({ length: limits.rulesPerProjectMax }, (_, index) => ({
+    ...rule,
+    name: `${index}`,
+    sortOrder: index,
+  }));
+  const { id } = done(await one.projects.create(first.accountId, "many"));
+  t.notOk((await one.rules.applyAll(id, rules.slice(0, 400))) instanceof Refusal);
+  t.equal(two.rules.list(id).length, 400);
+  t.notOk((await two.rules.applyAll(id, rules)) instanceof Refusal);
+  t.equal(one.rules.list(id).length, rules.length);
+  t.notOk((await one.rules.applyAll(id, [])) instanceof Refusal);
+  t.equal(two.rules.list(id).length, 0);
+  t.same(mirrored(two.store), mirrored(one.store));
 });
 
 t.test("a change that the log has no room for is read from the rows", async (t) => {
@@ -263,6 +281,18 @@ t.test("a history that a failover has undone is dropped", async (t) => {
   t.same(mirrored(again.store), mirrored(one.store));
   t.ok(readRevision(again.store) > revision, "memos of what was undone are not used");
   await again.stop();
+
+  const older = openStore(lost.folder);
+  t.teardown(() => older.close());
+  const known = older.mirror.get("position") as object;
+  await older.root.childTransaction(() => {
+    older.tokens.clearSync();
+    older.mirror.putSync("position", { ...known, tables: "accounts" });
+  });
+  await older.close();
+  const newer = await startNode(t, lost.folder);
+  t.same(mirrored(newer.store), mirrored(one.store), "a mirror of a build with fewer tables is read anew");
+  await newer.stop();
 });
 
 t.test("a configuration that is full takes no more, and lets go", async (t) => {
@@ -296,6 +326,44 @@ t.test("a node that is cut off is waited for as long as its lease, and refuses u
   t.equal(back.state.fault, null);
   t.equal(back.projects.find(project.id)?.name, "without the third");
   await back.stop();
+});
+
+t.test("over HTTP: revoked at one node, refused by the other; cut off, the control plane alone says 503", async (t) => {
+  // The second as a user of its own, from whom the configuration can be taken away.
+  const everywhere = (...command: string[]) => Promise.all(cluster.nodes.map((node) => node.ask(...command)));
+  await everywhere("ACL", "SETUSER", "far", "on", ">secret", "~*", "&*", "+@all");
+  const serveNode = (store: string) =>
+    startService(t, { "data-dir": newFolder(t), store, "engine-deadline-ms": "5000" });
+  const near = await serveNode(cluster.url);
+  const far = await serveNode(cluster.url.replace("://", "://far:secret@"));
+  const tenant = await near.tenant("served");
+  const rules = `/v1/projects/${tenant.project.id}/rules`;
+  const body = { name: "over http", expression: "score > 90", action: "block" };
+  t.equal((await near.ask("POST", rules, { as: tenant.token, body })).status, 201);
+  const listed = (await far.ask("GET", rules, { as: tenant.token })).json as { name: string }[];
+  t.ok(listed.some(({ name }) => name === "over http"));
+
+  const session = await far.ingest(tenant, batch("http"));
+  const verdict = (key: string) => far.ask("GET", `/v1/sessions/${session}/verdict`, { as: key });
+  t.equal((await verdict(tenant.privateKey)).status, 200);
+  const rotating = { as: tenant.token, body: { type: "private" } };
+  const rotated = await near.ask("POST", `/v1/projects/${tenant.project.id}/scoring/rotate`, rotating);
+  t.equal(rotated.status, 200);
+  t.equal((await verdict(tenant.privateKey)).status, 401, "from the next request on");
+  const key = rotated.json.key;
+  t.equal((await verdict(key)).status, 200);
+
+  const shards = ["~vd{[0-9]*", "~vd{[cpu][0-9]*"];
+  await everywhere("ACL", "SETUSER", "far", "resetkeys", ...shards);
+  await waitUntil(
+    async () => (await far.ask("GET", rules, { as: tenant.token })).status,
+    (status) => status === 503,
+  );
+  const refused = await far.ask("GET", rules, { as: tenant.token });
+  t.match([refused.status, refused.json.error], [503, "Service unavailable"]);
+  t.equal((await far.ask("POST", rules, { as: tenant.token, body })).status, 503);
+  t.equal((await verdict(key)).status, 200, "verdicts are answered");
+  t.ok(await far.ingest(tenant, batch("later")), "and batches taken");
 });
 
 t.test("a frozen cluster: the lease runs out, changes are refused, and all goes on afterwards", async (t) => {
