@@ -6,10 +6,17 @@ import type { Credentials, KeyHolder } from "../auth/credentials.js";
 import { keySlot } from "../cluster/slots.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { Refusal } from "../errors.js";
-import { countAddress, countEnvironment, countPathShare, countShape } from "../ingest/cross-session-counts.js";
+import {
+  countAddress,
+  countEnvironment,
+  countPathShare,
+  countShape,
+  countTicket,
+} from "../ingest/cross-session-counts.js";
 import { batchOf, type ReadBody, siteKeyOf } from "../ingest/decode-batch.js";
 import type { IngestRequest } from "../ingest/frame.js";
 import { hashIdempotencyKey, isIdempotencyKey } from "../ingest/idempotency.js";
+import { ticketIn } from "../ingest/start-ticket.js";
 import { type CrossSessionKind, crossSessionKinds } from "../ingest/unit-of-work.js";
 import { idempotencyKey, sessionKey } from "../store/keys.js";
 import { type NeededRow, neededSession } from "./cluster-unit.js";
@@ -48,18 +55,19 @@ export function needsOf(
     if (batch instanceof Refusal) continue;
     const projectId = holder.project.id;
     needs.projectIds.add(projectId);
+    const { ip, nowMs } = request.facts;
+    const counter = { countAcross: countNeed(needs) };
+    const ticket = ticketIn(batch.events);
+    if (ticket !== undefined) countTicket(counter, projectId, ticket, nowMs);
     if (batch.session_token !== null && needSession(needs, projectId, batch.session_token)) continue;
     if (request.idempotencyKey !== null && isIdempotencyKey(request.idempotencyKey)) {
       const row = idempotencyRow(idempotencyKey(0, projectId, hashIdempotencyKey(request.idempotencyKey)));
       needs.rows.set(row.toString("latin1"), { key: row, slot: keySlot(row) });
     }
-    const { ip, nowMs } = request.facts;
-    const counter = { countAcross: countNeed(needs) };
     countAddress(counter, projectId, ip, nowMs);
     countEnvironment(counter, projectId, batch.events, ip, nowMs);
     countPathShare(counter, projectId, ip, nowMs);
     countShape(counter, projectId, batch.events, nowMs);
-    countEnvironment(counter, projectId, batch.events, ip, nowMs);
   }
   return needs;
 }

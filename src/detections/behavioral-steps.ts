@@ -200,7 +200,8 @@ export const stepDetections = [
     cause: "speed",
     reads: ["leapShare"],
     when: (e) => e.leapShare >= 0.2,
-    source: "places drawn by lot; over 12 px a ms in at most 0.11 of the moves of any of 5,466 human windows, 0.18 where times stray by 20 ms",
+    source:
+      "places drawn by lot; over 12 px a ms in at most 0.11 of the moves of any of 5,466 human windows, 0.18 where times stray by 20 ms",
     fires: { leapShare: 0.7 },
     staysQuiet: { leapShare: 0.05 },
   }),

@@ -37,14 +37,17 @@ export function takeTicket(
   events: readonly IngestEvent[],
   { ip, nowMs }: Pick<RequestFacts, "ip" | "nowMs">,
 ): TicketState | null {
-  for (const { payload } of events) {
-    if (payload.start_ticket === undefined) continue;
-    const state = checkTicket(project, payload.start_ticket, ip, nowMs);
-    if (state === "forged" || state === "late") return state;
-    // But for the last character, of which base64 ignores some bits.
-    return countTicket(unit, project.id, payload.start_ticket.slice(0, -1), nowMs) > 1 ? "reused" : state;
-  }
-  return null;
+  const ticket = ticketIn(events);
+  if (ticket === undefined) return null;
+  const state = checkTicket(project, ticket, ip, nowMs);
+  if (state === "forged" || state === "late") return state;
+  return countTicket(unit, project.id, ticket, nowMs) > 1 ? "reused" : state;
+}
+
+/** The ticket that a batch hands in: its first. */
+export function ticketIn(events: readonly IngestEvent[]): string | undefined {
+  for (const { payload } of events) if (payload.start_ticket !== undefined) return payload.start_ticket;
+  return undefined;
 }
 
 /** What a ticket is that came back from this address, but for whether it came before. One of before a rotation of the private key is forged. */
