@@ -5,17 +5,10 @@ import type { VerdictPart } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { Trail } from "../contract/trail.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
-import { repeatsKey, sessionKey, tokenBytes } from "../store/keys.js";
+import { sessionKey } from "../store/keys.js";
+import { type RowKey, rowKeys, type SessionKeys, type SessionTable } from "../store/session-erasure.js";
 import { decodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
-
-/** What the rows of a session are found by. */
-export interface SessionKeys {
-  readonly projectId: number;
-  readonly token: Buffer;
-  /** `sessionKey`. */
-  readonly key: Buffer;
-}
 
 export interface StoredSession {
   readonly projectId: number;
@@ -46,40 +39,51 @@ export function findSession(store: Store, token: string): SessionKeys | null {
   return null;
 }
 
+/** What is shown of a session, by the table that it is read from. */
+const shown = {
+  sessions: (store: Store, { key }: SessionKeys) => {
+    const bytes = store.sessions.getBinary(key);
+    if (bytes === undefined) return null;
+    const record = decodeSession(bytes);
+    if (record === null) throw new Error("the session's record can't be decoded: run `verdictd check`");
+    return {
+      recordBytes: bytes.length,
+      verdict: record.verdict,
+      idsInRecord: record.repeats.length / 8,
+      features: namedFeatures(record.features),
+    };
+  },
+  repeats: (store: Store, _: SessionKeys, keys: readonly RowKey[]) => {
+    const lengths = keys.map((key) => store.repeats.getBinary(key as Buffer)?.length ?? 0);
+    return { spilledIds: lengths.reduce((sum, length) => sum + length, 0) / 8 };
+  },
+  blocks: (store: Store, _: SessionKeys, keys: readonly RowKey[]) => ({
+    blocks: keys.flatMap((key) => store.blocks.get(key as [number, number]) ?? []),
+  }),
+  marks: (store: Store, _: SessionKeys, [key]: readonly RowKey[]) => ({
+    mark: store.marks.get(key as [number, string]) ?? null,
+  }),
+  idempotency: (_: Store, __: SessionKeys, keys: readonly RowKey[]) => ({ idempotencyKeys: keys.length }),
+  trails: (store: Store, { key }: SessionKeys) => ({ trail: store.trails.get(key) ?? null }),
+} as const satisfies Record<SessionTable, unknown>;
+
 /** Null for an unknown token. Throws for a record that can't be decoded. */
 export function readStoredSession(store: Store, token: string): StoredSession | null {
-  const found = findSession(store, token);
-  const bytes = found === null ? undefined : store.sessions.getBinary(found.key);
-  if (found === null || bytes === undefined) return null;
-  const record = decodeSession(bytes);
-  if (record === null) throw new Error("the session's record can't be decoded: run `verdictd check`");
-  const spilled = [0, 1].map((each) => store.repeats.getBinary(repeatsKey(found.key, each as 0 | 1))?.length ?? 0);
+  const session = findSession(store, token);
+  const record = session === null ? null : shown.sessions(store, session);
+  if (session === null || record === null) return null;
+  const { idsInRecord, ...ofRecord } = record;
+  const keysIn = (table: SessionTable): RowKey[] => rowKeys(store, table, session);
+  const { spilledIds } = shown.repeats(store, session, keysIn("repeats"));
   return {
-    projectId: found.projectId,
-    recordBytes: bytes.length,
-    verdict: record.verdict,
-    requestIds: (record.repeats.length + spilled[0]! + spilled[1]!) / 8,
-    features: namedFeatures(record.features),
-    blocks: blocksOf(store, found.projectId, token),
-    mark: store.marks.get([found.projectId, token]) ?? null,
-    idempotencyKeys: idempotencyRowsOf(store, found).length,
-    trail: store.trails.get(found.key) ?? null,
+    projectId: session.projectId,
+    ...ofRecord,
+    requestIds: idsInRecord + spilledIds,
+    ...shown.blocks(store, session, keysIn("blocks")),
+    ...shown.marks(store, session, keysIn("marks")),
+    ...shown.idempotency(store, session, keysIn("idempotency")),
+    ...shown.trails(store, session),
   };
-}
-
-/** Recorded blocks of a session. Walks the project's blocks. */
-export function blocksOf(store: Store, projectId: number, token: string): Block[] {
-  const range = store.blocks.getRange({ start: [projectId, 0], end: [projectId + 1, 0] });
-  return [...range.filter(({ value }) => value.sessionToken === token)].map(({ value }) => value);
-}
-
-/** Keys of the idempotency rows that resolve to a session. Walks the table: the rows of two days. */
-export function idempotencyRowsOf({ idempotency }: Store, { token }: SessionKeys): Buffer[] {
-  const keys: Buffer[] = [];
-  for (const { key, value } of idempotency.getRange({})) {
-    if (token.equals(value.subarray(0, tokenBytes))) keys.push(Buffer.from(key));
-  }
-  return keys;
 }
 
 /** What differs from a session that nothing is known of, by the names of `feature-fields.ts`. */

@@ -5,18 +5,17 @@
 import { setImmediate } from "node:timers/promises";
 import type { Database } from "lmdb";
 import { limits } from "../limits.js";
-import type { Environment } from "./environment.js";
 import {
   blockTalliesFrom,
   hourOf,
   idempotencyDay,
-  repeatsKey,
-  sessionKeyBytes,
   sessionRange,
   solvedChallengeKey,
+  type TableName,
   writeSightingHour,
 } from "./keys.js";
 import { countSessions, SessionCount } from "./session-count.js";
+import { removeSession } from "./session-erasure.js";
 import { lastId, type Store } from "./store.js";
 
 export interface Retention {
@@ -30,15 +29,61 @@ export interface Retention {
   readonly trafficMs: number;
 }
 
-export interface Swept {
-  readonly sessions: number;
-  readonly blocks: number;
-  readonly idempotencyKeys: number;
-  readonly sightings: number;
-  readonly traffic: number;
-  readonly solvedChallenges: number;
-  readonly marks: number;
+/** When rows of a table go. */
+type Expiry =
+  /** Never: records of the control plane, what is bounded by them or by itself, and rows that go with a session. */
+  | "kept"
+  /** Those below this key, in a table whose keys begin with a time. */
+  | { readonly below: (nowMs: number) => Buffer }
+  /** What this removes of a project; how many rows of the table went. */
+  | { readonly ofProject: (of: ProjectSweep) => Promise<number> };
+
+interface ProjectSweep {
+  readonly store: Store;
+  readonly projectId: number;
+  readonly retention: Retention;
+  readonly nowMs: number;
+  readonly isStopping: () => boolean;
 }
+
+/** A table that is added to `tableNames` does not compile until it is here. */
+const expiries = {
+  meta: "kept",
+  revision: "kept",
+  accounts: "kept",
+  slugs: "kept",
+  users: "kept",
+  emails: "kept",
+  memberships: "kept",
+  tokens: "kept",
+  tokenHashes: "kept",
+  projects: "kept",
+  keys: "kept",
+  rules: "kept",
+  blocks: { ofProject: sweepBlocks },
+  blockTallies: { below: blockTallyFloor },
+  usage: "kept",
+  traffic: { ofProject: sweepTraffic },
+  verifiedBots: "kept",
+  declaredBots: "kept",
+  ipLists: "kept",
+  signedAgents: "kept",
+  sessions: { ofProject: async (of) => (await sweepSessions(of)) + (await makeRoom(of)) },
+  repeats: "kept",
+  idempotency: { below: idempotencyFloor },
+  sightings: { below: sightingFloor },
+  replays: "kept",
+  shingles: "kept",
+  trails: "kept",
+  solvedChallenges: { below: (nowMs) => solvedChallengeKey(nowMs, "") },
+  marks: { ofProject: sweepMarks },
+  mirror: "kept",
+} as const satisfies Record<TableName, Expiry>;
+
+type SweptTable = { [T in TableName]: (typeof expiries)[T] extends "kept" ? never : T }[TableName];
+
+/** Rows that went, by table; of a session its record alone counts. */
+export type Swept = Readonly<Record<SweptTable, number>>;
 
 /** One pass over everything that can be old. `isStopping` ends it early between two transactions. */
 export async function sweep(
@@ -47,19 +92,20 @@ export async function sweep(
   nowMs: number,
   isStopping: () => boolean = () => false,
 ): Promise<Swept> {
-  const swept = { sessions: 0, blocks: 0, idempotencyKeys: 0, sightings: 0, traffic: 0, solvedChallenges: 0, marks: 0 };
-  swept.idempotencyKeys = await removeBelow(store, "idempotency", idempotencyFloor(nowMs), isStopping);
-  swept.sightings = await removeBelow(store, "sightings", sightingFloor(nowMs), isStopping);
-  swept.solvedChallenges = await removeBelow(store, "solvedChallenges", solvedChallengeKey(nowMs, ""), isStopping);
-  await removeBelow(store, "blockTallies", blockTallyFloor(nowMs), isStopping);
-  for (const projectId of store.projects.getKeys({})) {
-    swept.sessions += await sweepSessions(store, projectId, nowMs - retention.sessionMs, isStopping);
-    swept.traffic += await sweepTraffic(store, projectId, hourOf(nowMs - retention.trafficMs), isStopping);
-    swept.sessions += await makeRoom(store, projectId, retention.sessionsMax, isStopping);
-    swept.blocks += await sweepBlocks(store, projectId, nowMs - retention.blockMs, isStopping);
-    swept.marks += await sweepMarks(store, projectId, nowMs - retention.blockMs, isStopping);
+  const swept: Partial<Record<TableName, number>> = {};
+  const byTable = Object.entries(expiries) as [TableName, Expiry][];
+  for (const [table, expiry] of byTable) {
+    if (expiry === "kept") continue;
+    swept[table] = "below" in expiry ? await removeBelow(store, table, expiry.below(nowMs), isStopping) : 0;
   }
-  return swept;
+  for (const projectId of store.projects.getKeys({})) {
+    for (const [table, expiry] of byTable) {
+      if (expiry === "kept" || "below" in expiry) continue;
+      const removed = await expiry.ofProject({ store, projectId, retention, nowMs, isStopping });
+      swept[table] = (swept[table] ?? 0) + removed;
+    }
+  }
+  return swept as Swept;
 }
 
 /** Keys of the days before yesterday: no look-up asks for them. */
@@ -80,18 +126,14 @@ function blockTallyFloor(nowMs: number): Buffer {
   return blockTalliesFrom(Math.floor(nowMs / 60_000) - 1);
 }
 
-async function removeBelow<Table extends string>(
-  store: { readonly root: Environment } & { readonly [name in Table]: Database<Buffer, Buffer> },
-  table: Table,
-  end: Buffer,
-  isStopping: () => boolean,
-): Promise<number> {
+async function removeBelow(store: Store, table: TableName, end: Buffer, isStopping: () => boolean): Promise<number> {
+  const rows = store[table] as unknown as Database<Buffer, Buffer>;
   let removed = 0;
   for (;;) {
-    const keys = [...store[table].getKeys({ end, limit: limits.sweepRowsMax })];
+    const keys = [...rows.getKeys({ end, limit: limits.sweepRowsMax })];
     if (keys.length === 0 || isStopping()) return removed;
     await store.root.transaction(() => {
-      for (const key of keys) store[table].removeSync(key);
+      for (const key of keys) rows.removeSync(key);
     });
     removed += keys.length;
   }
@@ -100,12 +142,8 @@ async function removeBelow<Table extends string>(
 /** Where the last-seen time stands in a session's record, see `session-record.ts`. */
 const lastSeenAt = 16;
 
-async function sweepSessions(
-  store: Store,
-  projectId: number,
-  cutoffMs: number,
-  isStopping: () => boolean,
-): Promise<number> {
+async function sweepSessions({ store, projectId, retention, nowMs, isStopping }: ProjectSweep): Promise<number> {
+  const cutoffMs = nowMs - retention.sessionMs;
   const { start, end } = sessionRange(projectId);
   const youngest = Buffer.from(start);
   youngest.writeUInt32BE(Math.max(0, Math.floor(cutoffMs / 1000)), 4);
@@ -143,12 +181,8 @@ function removeExpired(store: Store, key: Buffer, cutoffMs: number): boolean {
  * Removes the sessions of the longest past first contact until a twentieth of `sessionsMax` is free, so that a flood of first contacts
  * does not keep new visitors out until its sessions expire.
  */
-async function makeRoom(
-  store: Store,
-  projectId: number,
-  sessionsMax: number,
-  isStopping: () => boolean,
-): Promise<number> {
+async function makeRoom({ store, projectId, retention, isStopping }: ProjectSweep): Promise<number> {
+  const { sessionsMax } = retention;
   const aim = sessionsMax - Math.ceil(sessionsMax / 20);
   const { start, end } = sessionRange(projectId);
   let removed = 0;
@@ -168,31 +202,8 @@ async function makeRoom(
   }
 }
 
-/** Rows that went with a session. */
-export interface RemovedSession {
-  readonly sessions: number;
-  readonly repeats: number;
-  readonly trails: number;
-}
-
-/** Removes a session's record, the request ids it has seen, and its trail. Call inside a write transaction, with the session's key. */
-export function removeSession(store: Store, key: Buffer): RemovedSession {
-  const session = key.subarray(0, sessionKeyBytes);
-  return {
-    sessions: Number(store.sessions.removeSync(session)),
-    repeats:
-      Number(store.repeats.removeSync(repeatsKey(session, 0))) +
-      Number(store.repeats.removeSync(repeatsKey(session, 1))),
-    trails: Number(store.trails.removeSync(session)),
-  };
-}
-
-async function sweepBlocks(
-  store: Store,
-  projectId: number,
-  cutoffMs: number,
-  isStopping: () => boolean,
-): Promise<number> {
+async function sweepBlocks({ store, projectId, retention, nowMs, isStopping }: ProjectSweep): Promise<number> {
+  const cutoffMs = nowMs - retention.blockMs;
   let removed = 0;
   for (;;) {
     const rows = [
@@ -209,12 +220,8 @@ async function sweepBlocks(
 }
 
 /** They lie in no order of time, and are `limits.marksPerProjectMax` at most. */
-async function sweepMarks(
-  store: Store,
-  projectId: number,
-  cutoffMs: number,
-  isStopping: () => boolean,
-): Promise<number> {
+async function sweepMarks({ store, projectId, retention, nowMs, isStopping }: ProjectSweep): Promise<number> {
+  const cutoffMs = nowMs - retention.blockMs;
   const range = store.marks.getRange({ start: [projectId, ""], end: [projectId + 1, ""] });
   const expired = [...range.filter(({ value }) => Date.parse(value.markedAt) < cutoffMs)].slice(0, limits.sweepRowsMax);
   if (expired.length === 0 || isStopping()) return 0;
@@ -224,7 +231,8 @@ async function sweepMarks(
   return expired.length;
 }
 
-async function sweepTraffic(store: Store, projectId: number, hour: number, isStopping: () => boolean): Promise<number> {
+async function sweepTraffic({ store, projectId, retention, nowMs, isStopping }: ProjectSweep): Promise<number> {
+  const hour = hourOf(nowMs - retention.trafficMs);
   const keys = [...store.traffic.getKeys({ start: [projectId, 0], end: [projectId, Math.max(0, hour)] })];
   if (keys.length === 0 || isStopping()) return 0;
   await store.root.transaction(() => {

@@ -1,10 +1,10 @@
 /**
  * What holds of a row of each table: its record is of its kind and its references lead somewhere and back. Called by the walk in
- * `integrity.ts`; a table without an entry here is only read through.
+ * `integrity.ts`. A table that is added to `tableNames` does not compile until it is here.
  */
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import { unpackCrossSessionCount } from "./cross-session-count.js";
-import type { TableName, Walk } from "./integrity.js";
+import type { Walk } from "./integrity.js";
 import {
   blockTallyBytes,
   blockTallyKeyBytes,
@@ -16,6 +16,7 @@ import {
   sightingKeyBytes,
   signedAgentKeys,
   solvedChallengeKeyBytes,
+  type TableName,
   tokenBytes,
 } from "./keys.js";
 import { decodeSession } from "./session-record.js";
@@ -42,8 +43,8 @@ function catalogueRow(kind: "verifiedBots" | "declaredBots"): RowCheck {
 
 const leadsTo = (table: TableName, id: unknown): string => `leads to ${table} ${String(id)}, which leads elsewhere`;
 
-/** What holds of a row of each table. A table that has no entry is only read through. */
-export const rowChecks: Partial<Record<TableName, RowCheck>> = {
+/** What holds of a row of each table. */
+export const rowChecks: Record<TableName, RowCheck> = {
   meta: (_, value: unknown, key: string) => {
     if (key === "schemaVersion" && value !== schemaVersion) return `is ${String(value)}, not ${schemaVersion}`;
     return Number.isSafeInteger(value) ? null : "is not a whole number";
@@ -142,6 +143,9 @@ export const rowChecks: Partial<Record<TableName, RowCheck>> = {
     key.length === solvedChallengeKeyBytes && value.length === 1 ? null : "has another length",
   blockTallies: (_, value: Buffer, key: Buffer) =>
     key.length === blockTallyKeyBytes && value.length === blockTallyBytes ? null : "has another length",
+  mirror: (_, value: { revision?: unknown }, key: string) =>
+    key === "position" && Number.isSafeInteger(value.revision) ? null : "is no position in a cluster's configuration",
+  shingles: () => "should be empty since schema 2",
   sightings: (_, value: Buffer, key: Buffer) =>
     key.length === sightingKeyBytes && unpackCrossSessionCount(value) !== null ? null : "has another length",
 };

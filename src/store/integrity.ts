@@ -5,7 +5,7 @@
 import type { Transaction } from "lmdb";
 import { limits } from "../limits.js";
 import { rowChecks } from "./integrity-rows.js";
-import { hourMs, monthOf, type SignedAgentKey, tableNames } from "./keys.js";
+import { hourMs, monthOf, type SignedAgentKey, type TableName, tableNames } from "./keys.js";
 import { sessionCountKey } from "./session-count.js";
 import type { Store } from "./store.js";
 import { rowsOf } from "./store-size.js";
@@ -38,7 +38,6 @@ export interface IntegrityChecks {
   readonly signedAgents: (value: unknown, key: SignedAgentKey) => string | null;
 }
 
-export type TableName = keyof typeof tableNames;
 type Key = string | number | (string | number)[] | Buffer;
 
 /** A table as the walk needs it: any key, any value. */
@@ -113,13 +112,13 @@ export class Walk {
 
   /** Reads every row of a table through its check. */
   table(table: TableName): void {
-    const check = rowChecks[table] as ((walk: Walk, value: unknown, key: unknown) => string | null) | undefined;
+    const check = rowChecks[table] as (walk: Walk, value: unknown, key: unknown) => string | null;
     let rows = 0;
     for (const key of tableOf(this.#store, table).getKeys({ transaction: this.#transaction })) {
       rows++;
       if (++this.#read % rowsPerReport === 0) this.#onRows(this.#read);
       try {
-        const fault = check?.(this, this.get(table, key), key) ?? null;
+        const fault = check(this, this.get(table, key), key);
         if (fault !== null) this.#fault(table, key, fault);
       } catch (error) {
         this.#fault(table, key, `can't be read: ${error instanceof Error ? error.message : String(error)}`);

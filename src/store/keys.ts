@@ -83,6 +83,8 @@ export const tableNames = {
   mirror: "mirror",
 } as const;
 
+export type TableName = keyof typeof tableNames;
+
 /**
  * The configuration: rows that on a cluster have their truth there, and that each node mirrors. Of `meta`, those that
  * `isMirroredMetaKey` names. A new table has to say what it is.
@@ -118,7 +120,7 @@ export const isMirroredTable = {
   solvedChallenges: false,
   marks: false,
   mirror: false,
-} as const satisfies Record<keyof typeof tableNames, boolean>;
+} as const satisfies Record<TableName, boolean>;
 
 /** Keys of the table `meta` that are not of one module alone. */
 export const metaKeys = {

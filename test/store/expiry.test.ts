@@ -84,7 +84,7 @@ t.test("idempotency keys stay for 24 hours and go after two days", async (t) => 
   for (const daysAgo of [0, 1, 2, 3]) {
     store.idempotency.putSync(idempotencyKey(idempotencyDay(nowMs - daysAgo * dayMs), 1, hash), Buffer.alloc(21));
   }
-  t.match(await sweep(store, retention, nowMs), { idempotencyKeys: 2 });
+  t.match(await sweep(store, retention, nowMs), { idempotency: 2 });
 });
 
 t.test("sightings of this hour and the one before stay", async (t) => {
