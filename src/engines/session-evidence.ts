@@ -3,9 +3,10 @@
  * observed, or too little of it to say"; a detection that reads such a value is skipped. Conclusions live in detections/.
  */
 import { type LastRequest, type TicketState, ticketStates } from "../contract/evidence.js";
-import { type BrowserFamily, browserFamilies, type ClaimedSystem, claimedSystems } from "./claimed-browser.js";
+import { type BrowserFamily, browserFamilies, type ClaimedSystem } from "./claimed-browser.js";
 import { isCleanDispatch } from "./clean-dispatch.js";
 import { contradictsPlatform } from "./client-hints.js";
+import { claimedSystem, environmentFacts, fontsForeign } from "./environment-evidence.js";
 import {
   flag,
   holdCorrelation,
@@ -485,17 +486,6 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   };
 }
 
-function claimedSystem(n: readonly number[]): ClaimedSystem | undefined {
-  return n[F.browserFamily] === 0 ? undefined : claimedSystems[n[F.browserSystem]! - 1];
-}
-
-/** By the bits of `systemFonts`; undefined for systems that have no bit, and where no font is known. */
-function fontsForeign(n: readonly number[]): boolean | undefined {
-  const bit = { windows: 1, mac: 2, linux: 4 }[claimedSystem(n) as string];
-  const fonts = n[F.systemFonts]!;
-  return bit === undefined || !(fonts > 0) ? undefined : (fonts & bit) === 0;
-}
-
 /** Least amounts from which shares and deviations mean something. */
 const stepsMin = 20;
 const pairsMin = 8;
@@ -519,20 +509,3 @@ const turnHashesMin = 8;
 const mergedMin = 1.01;
 /** A page that opens under a resting pointer reports so many points, though nobody moves. */
 const restingPoints = 3;
-
-const commonFacts = [
-  F.languageCount,
-  F.tzOffset,
-  F.cpu,
-  F.touchPoints,
-  F.screenW,
-  F.innerW,
-  F.colorDepth,
-  F.evalLength,
-];
-
-function environmentFacts({ numbers, texts }: SessionFeatures): number {
-  let count = (texts[T.platform] === "" ? 0 : 1) + (texts[T.timezone] === "" ? 0 : 1);
-  for (const position of commonFacts) if (!Number.isNaN(numbers[position])) count += 1;
-  return count;
-}
