@@ -75,9 +75,11 @@ async function byLoadSteps(context: BenchContext, server: Target): ReturnType<Sc
     context.say(
       `  ${visitors.toLocaleString("en")} visitors: reads p99 ${p99(verdict).toFixed(1)} ms, batches p99 ${p99(ingest).toFixed(1)} ms, ${step.cores?.toFixed(2) ?? "?"} cores${isWithin ? "" : ": over the bounds"}`,
     );
-    // One bad moment of the machine is not the end: the step is tried once more.
-    if (!isWithin && steps.at(-2)?.visitors === visitors) break;
     if (isWithin) visitors = Math.round(visitors * stepFactor);
+    // One bad moment of the machine is not the end: the step is tried once more. When none was within the bounds, fewer may be.
+    else if (steps.at(-2)?.visitors !== visitors) continue;
+    else if (steps.some((each) => each.isWithin)) break;
+    else visitors = Math.max(visitorsMin, Math.round(visitors / 2));
   }
   const best = steps.findLast(({ isWithin }) => isWithin);
   const measured = steps.flatMap(({ verdict, ingest }) => [verdict, ingest]);
