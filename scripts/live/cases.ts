@@ -3,12 +3,13 @@ import { type BehaviorName, behaviors } from "./behaviors.js";
 import { missingProgram } from "./chromium.js";
 import { losesClearance } from "./clearance.js";
 import type { DrivenPage } from "./driven-page.js";
-import type { GoalName, LiveCase, Surroundings } from "./measurement.js";
+import { type GoalName, goals, type LiveCase, type Surroundings } from "./measurement.js";
 import { pause } from "./pause.js";
 import { aidCases } from "./tools/aids.js";
 import { chromedriverTool } from "./tools/chromedriver.js";
 import { type DrivenTool, packageTools } from "./tools/driven-tools.js";
 import { httpClientCases } from "./tools/http-clients.js";
+import { ownPathCases } from "./tools/own-paths.js";
 import { visitInRealWindow } from "./tools/real-window.js";
 import { replayCases } from "./tools/replays.js";
 import {
@@ -134,7 +135,6 @@ function personCases(recordings: () => Recordings): LiveCase[] {
 export function liveCases(): LiveCase[] {
   const driven = [...packageTools, chromedriverTool].flatMap(drivenCases);
   const cleared = packageTools.flatMap(clearedCases);
-  const all = [...driven, ...cleared, ...httpClientCases, ...replayCases, ...handCases()];
-  const order: readonly GoalName[] = ["unmodified", "hardened", "humanized", "cleared", "replayed", "person", "aided"];
-  return order.flatMap((goal) => all.filter((each) => each.goal === goal));
+  const all = [...driven, ...cleared, ...httpClientCases, ...replayCases, ...ownPathCases, ...handCases()];
+  return (Object.keys(goals) as GoalName[]).flatMap((goal) => all.filter((each) => each.goal === goal));
 }

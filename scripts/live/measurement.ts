@@ -23,6 +23,11 @@ export const goals = {
   hardened: { title: "hardened automation, straight steps or script clicks", bands: anyBot, shareMin: 0.95 },
   humanized: { title: "hardened automation, ghost-cursor or Bezier paths", bands: anyBot, shareMin: 0.6 },
   replayed: { title: "a recorded person's pointer replayed by a driver", bands: anyBot, shareMin: 0.95 },
+  ownPaths: {
+    title: "a program with paths of its own by the operating system's input, after a minute",
+    bands: anyBot,
+    shareMin: 0.5,
+  },
   cleared: { title: "hardened automation that passed the challenge before it acted", bands: anyBot, shareMin: 0.95 },
   person: { title: "a person's recorded input in a real window", bands: ["likely_human"], shareMin: 1 },
   aided: {

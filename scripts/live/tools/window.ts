@@ -47,7 +47,7 @@ export function openHand(display: Display): Hand {
 }
 
 /** Where the page's corner is on the screen: the window stands at the corner, its bars above the page. */
-function pageTop(place: PagePlace): number {
+export function pageTop(place: PagePlace): number {
   return place.outerHeight - place.innerHeight;
 }
 
