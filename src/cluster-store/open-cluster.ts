@@ -7,9 +7,12 @@ import { openStore, type Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";
 import { ClusterSessionRows } from "./cluster-session-rows.js";
+
 import { ConfigFollower } from "./config-follower.js";
 import { ConfigState } from "./config-state.js";
 import { type OpenedConfig, openConfig } from "./open-config.js";
+
+import { storeCommands } from "./permissions.js";
 
 export interface ClusterChoice {
   /** As given to `--store`. */
@@ -55,7 +58,8 @@ export function storeUrlOf(text: string): StoreUrl {
  */
 export async function checkCluster({ store, engineAcks, engineDurable }: ClusterChoice): Promise<readonly string[]> {
   const url = storeUrlOf(store);
-  const { faults, warnings } = await inspectCluster(url, { acks: engineAcks, isDurableOtherwise: engineDurable });
+  const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: storeCommands };
+  const { faults, warnings } = await inspectCluster(url, demands);
   if (faults.length > 0) throw new StoreError(`${describeStoreUrl(url)}:\n${faults.join("\n")}`);
   return warnings;
 }

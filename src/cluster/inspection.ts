@@ -197,7 +197,7 @@ function lineOf(error: unknown, url: StoreUrl): string {
   const { message, serverCode } = error;
   if (serverCode === "NOAUTH") return `${message} Name a user and a password in the URL, or a file with the password.`;
   if (serverCode === "WRONGPASS") return `${message} Is the password that of ${url.user ?? "the default user"}?`;
-  if (serverCode === "NOPERM") return `${message} The commands that the store uses are in its documentation.`;
+  if (serverCode === "NOPERM") return `${message} See the permissions of the store's user in the documentation.`;
   if (/closed the connection|ECONNRESET/.test(message) && !url.isTls)
     return `${message}; if it wants TLS, write valkeys://`;
   if (/packet length|wrong version|did not answer/.test(message) && url.isTls)

@@ -10,6 +10,7 @@ import { ClusterCommit } from "../../src/cluster-store/cluster-commit.js";
 import { ClusterHourlyCounts } from "../../src/cluster-store/cluster-hourly-counts.js";
 import { indexRow, sessionRow, shardOfSession, shardSlots, trafficRow } from "../../src/cluster-store/keys.js";
 import { PathMemory } from "../../src/cluster-store/path-memory.js";
+import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { ClusterCounts, countEvents, countSessions } from "../../src/cluster-store/recent-counts.js";
 import { noHeaders } from "../../src/contract/header-facts.js";
 import { defaultPlans } from "../../src/contract/plans.js";
@@ -33,8 +34,10 @@ import { startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
 t.test("a cluster of three masters with a replica each", async (t) => {
-  const redis = await startRedis(t, { masters: 3, replicas: 1 });
-  const url = parseStoreUrl(redis.url);
+  // As a user who may do no more than the store needs.
+  const user = ["user", "store", "on", ">secret", ...storeAclRules];
+  const redis = await startRedis(t, { masters: 3, replicas: 1, settings: [user] });
+  const url = parseStoreUrl(redis.url.replace("redis://", "redis://store:secret@"));
   if ("fault" in url) throw new Error(url.fault);
   const store = openStore(t.testdir());
   const owner = await ownerOf(store);

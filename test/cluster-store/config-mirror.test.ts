@@ -11,6 +11,7 @@ import { ConfigState } from "../../src/cluster-store/config-state.js";
 import { configKeys, configSlot } from "../../src/cluster-store/keys.js";
 import { openMirror } from "../../src/cluster-store/open-cluster.js";
 import { type OpenedConfig, openConfig } from "../../src/cluster-store/open-config.js";
+import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { defaultPlans } from "../../src/contract/plans.js";
 import { Accounts } from "../../src/control-plane/accounts.js";
 import { createFirstAccount, type FirstAccount } from "../../src/control-plane/first-account.js";
@@ -30,8 +31,10 @@ import { startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
 // No node takes another for dead because the machine is busy, until one is killed.
-const cluster = await startRedis(t, { settings: [["cluster-node-timeout", "60000"]] });
-const url = parseStoreUrl(cluster.url) as StoreUrl;
+// As a user who may do no more than the store needs.
+const user = ["user", "store", "on", ">secret", ...storeAclRules];
+const cluster = await startRedis(t, { settings: [["cluster-node-timeout", "60000"], user] });
+const url = parseStoreUrl(cluster.url.replace("redis://", "redis://store:secret@")) as StoreUrl;
 
 interface Node extends OpenedConfig {
   readonly client: ClusterClient;

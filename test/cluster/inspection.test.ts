@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import t, { type Test } from "tap";
 import { type ClusterDemands, inspectCluster } from "../../src/cluster/inspection.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
+import { storeAclRules, storeCommands } from "../../src/cluster-store/permissions.js";
 import { selfSigned } from "../ops/certificates.js";
 import { type RedisNode, startRedis } from "../support/redis-cluster.js";
 
@@ -109,6 +110,20 @@ t.test("permissions that are missing, of the connection and of the store's comma
   ]);
   t.same((await look(cluster.url, { acks: 1, commands })).faults, []);
   t.equal(await master.ask("EXISTS", "mine:1"), 0, "nothing was written");
+});
+
+t.test("a user who may do what the store needs is enough, and misses each permission that is taken away", async (t) => {
+  const credentials = "store:secret@";
+  for (const node of [master, replica]) await node.ask("ACL", "SETUSER", "store", "on", ">secret", ...storeAclRules);
+  const demands = { acks: 1, commands: storeCommands };
+  t.same((await look(at(master, credentials), demands)).faults, []);
+  for (const command of storeCommands) {
+    const name = String(command[0]);
+    await master.ask("ACL", "SETUSER", "store", `-${name}`);
+    const faults = [`store may not run ${command.slice(0, 2).join(" ")} on ${master.address}`];
+    t.same((await look(at(master, credentials), demands)).faults, faults);
+    await master.ask("ACL", "SETUSER", "store", `+${name}`);
+  }
 });
 
 t.test("a policy that evicts, no append-only file, no replica: one line for all nodes that have it", async (t) => {

@@ -1,0 +1,26 @@
+/** The list of what the store's user must be allowed has every command that the sources name, and is what the documentation says. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { storeAclRules, storeCommands } from "../../src/cluster-store/permissions.js";
+
+const folder = resolve(fileURLToPath(import.meta.url), "../../../../src/cluster-store");
+
+/** Words that are arguments of commands. */
+const options = ["BLOCK", "BYLEX", "COUNT", "LIMIT", "MATCH", "MAXLEN", "REV", "STREAMS"];
+
+t.test("every command of src/cluster-store is in the list", async (t) => {
+  const known = new Set(storeCommands.map(([name]) => name));
+  for (const file of readdirSync(folder)) {
+    for (const [, name = ""] of readFileSync(join(folder, file), "utf8").matchAll(/["']([A-Z]{3,})["']/g)) {
+      if (!options.includes(name)) t.ok(known.has(name), `${file}: ${name} is in permissions.ts`);
+    }
+  }
+  t.equal(storeAclRules[0], "~vd{*");
+});
+
+t.test("the documentation has the rules as they are", async (t) => {
+  const text = readFileSync(resolve(folder, "../docs/operations.md"), "utf8");
+  t.ok(text.includes(`\nuser verdictd on >PASSWORD ${storeAclRules.join(" ")}\n`));
+});
