@@ -26,6 +26,7 @@ const menu = {
   ],
   Operate: [
     ["operations", "Operations"],
+    ["cluster", "More than one machine"],
     ["configuration", "Configuration"],
     ["command-line", "Command line"],
   ],

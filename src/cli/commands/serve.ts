@@ -49,7 +49,10 @@ export const serveCommand: ProcessCommand = {
 
 /** What this configuration leaves open that an operator may not expect. */
 function warnOfOpenDoors(config: ServeConfig, log: ReturnType<typeof createLog>): void {
-  const { strictAbilities, demo, host, adminHost, adminToken } = config;
+  const { strictAbilities, demo, host, adminHost, adminToken, store } = config;
+  if (store !== "") {
+    log.warn("a cluster as the store is a preview: sessions in it can't be erased one by one yet, see /docs/cluster");
+  }
   if (!strictAbilities) {
     log.warn(
       "abilities of account tokens are not enforced for changes of scoring and rules: any token of an owner, admin or member may " +
