@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import { assetPath } from "./assets.js";
 import { type CertificateFiles, readCertificate } from "./certificate.js";
 import { countsOnTheirWayMs, type NodeThread, openCluster } from "./cluster-store/open-cluster.js";
+import { mirrorFault } from "./cluster-store/open-config.js";
 import type { ServeConfig } from "./config.js";
 import { defaultPlans } from "./contract/plans.js";
 import type { Accounts } from "./control-plane/accounts.js";
@@ -25,6 +26,7 @@ import { buildServices } from "./services.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
 import { surviveCommitFailures } from "./store/commit-failures.js";
 import { openStore, type Store } from "./store/store.js";
+import { StoreError } from "./store/store-error.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
 
 export interface RunningServer {
@@ -68,7 +70,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const certificate = certificateOf(config);
   const cluster = config.store === "" ? null : await openCluster(config, nodeThread(log, place));
-  const store = cluster?.store ?? openStore(config.dataDir);
+  const store = cluster?.store ?? (await openOfHost(config.dataDir));
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   const meters = new ThreadMeters(threads);
   const writeCounts = newWriteCounts();
@@ -160,6 +162,15 @@ export async function startServer(
     await close();
     throw error;
   }
+}
+
+/** The store of a single host. Throws a `StoreError` when the folder mirrors a cluster. */
+async function openOfHost(dataDir: string): Promise<Store> {
+  const store = openStore(dataDir);
+  const fault = mirrorFault(store);
+  if (fault === null) return store;
+  await store.close();
+  throw new StoreError(fault);
 }
 
 /** What an HTTP thread is for the configuration of a cluster: the first one follows it for all of them. */

@@ -79,6 +79,7 @@ const allowed: Record<string, readonly string[] | null> = {
   console: ["contract", "rules", "verdict", "preact", "preact/hooks", "uplot"],
   docs: ["config", "contract", "detections", "rules", "verdict"],
   cli: [
+    "cluster-store",
     "contract",
     "control-plane",
     "store",

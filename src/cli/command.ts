@@ -1,5 +1,6 @@
 /** The shape of the command table: a command is one row; parsing, help and exit codes derive from it. */
 import type { Store } from "../store/store.js";
+import { clusterFlags } from "./cluster-choice.js";
 
 /** Values of flags and arguments as texts; a flag without a value is "true". `data-dir` is always there for a `StoreCommand`. */
 export type Given = Readonly<Record<string, string | undefined>>;
@@ -35,6 +36,8 @@ export interface Command {
 export interface StoreCommand<R extends object = object> extends Command {
   /** Whether it makes a store where there is none; the others refuse, so that a mistyped folder is noticed. */
   readonly createsStore?: boolean;
+  /** Whether it works on the configuration alone, and so on that of a cluster too. */
+  readonly isOfConfiguration?: boolean;
   /** Throws a `UsageFailure` for flags that can't be; called before a store is made or opened. */
   checkGiven?(given: Given): void;
   run(store: Store, given: Given): Promise<R>;
@@ -64,5 +67,6 @@ export const jsonFlag: Flag = { name: "json", help: "print one JSON value" };
 /** A command's own flags, and those that every command on the store has. */
 export function allFlagsOf(command: AnyCommand): readonly Flag[] {
   const own = command.flags ?? [];
-  return "runProcess" in command ? own : [...own, dataDirFlag, jsonFlag];
+  if ("runProcess" in command) return own;
+  return [...own, ...(command.isOfConfiguration === true ? clusterFlags : []), dataDirFlag, jsonFlag];
 }

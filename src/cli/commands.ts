@@ -19,9 +19,7 @@ import { tokenCommands } from "./commands/token.js";
 import { userCommands } from "./commands/user.js";
 import { verifiedBotCommands } from "./commands/verified-bots.js";
 
-export const commands: readonly AnyCommand[] = [
-  serveCommand,
-  configCommand,
+const ofConfiguration = [
   initCommand,
   ...accountCommands,
   ...userCommands,
@@ -33,6 +31,12 @@ export const commands: readonly AnyCommand[] = [
   ...declaredBotCommands,
   ...ipListCommands,
   ...agentCommands,
+].map((command): AnyCommand => ({ ...command, isOfConfiguration: true }));
+
+export const commands: readonly AnyCommand[] = [
+  serveCommand,
+  configCommand,
+  ...ofConfiguration,
   ...sessionCommands,
   tailCommand,
   ...storeCommands,

@@ -39,6 +39,7 @@ Commands:
 ${rows.join("\n")}
 
 Every command takes --data-dir DIR (VERDICTD_DATA_DIR, default ./data) and works while the server runs.
+What is in a configuration (init to agents) can be that of a cluster: --store URL (VERDICTD_STORE), mirrored in --data-dir.
 All but serve and completion take --json: one JSON value on stdout (tail: one a line).
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 

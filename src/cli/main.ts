@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
+import { checkCluster, type OpenedMirror, openMirror } from "../cluster-store/open-cluster.js";
+import { mirrorFault } from "../cluster-store/open-config.js";
 import { openStore } from "../store/store.js";
 import { storeFileFault } from "../store/store-file.js";
 import { versionText } from "../version.js";
+import { type ChosenCluster, clusterOf } from "./cluster-choice.js";
 import type { AnyCommand, Given, StoreCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { CommandFailure, exitCodes, keyLines, oneLine, print, printJson, say, UsageFailure } from "./output.js";
@@ -11,15 +14,21 @@ import { folderOf, storeFolder } from "./store-folder.js";
 
 async function run(command: AnyCommand, given: Given): Promise<void> {
   if ("runProcess" in command) return command.runProcess(given);
-  const dataDir = command.createsStore === true ? folderOf(given) : storeFolder(given);
-  await runOnStore(command, { ...given, "data-dir": dataDir }, dataDir);
+  const cluster = command.isOfConfiguration === true ? clusterOf(given) : null;
+  const dataDir = command.createsStore === true || cluster !== null ? folderOf(given) : storeFolder(given);
+  await runOnStore(command, { ...given, "data-dir": dataDir }, dataDir, cluster);
 }
 
-async function runOnStore(command: StoreCommand, given: Given, dataDir: string): Promise<void> {
+async function runOnStore(
+  command: StoreCommand,
+  given: Given,
+  dataDir: string,
+  cluster: ChosenCluster | null,
+): Promise<void> {
   command.checkGiven?.(given);
   const fault = storeFileFault(dataDir);
   if (fault !== null) throw new CommandFailure(fault);
-  const store = openStore(dataDir);
+  const { store, close } = await openFor(command, dataDir, cluster);
   try {
     const result = await command.run(store, given);
     if (given["json"] === undefined) print(command.show?.(result) ?? keyLines(result));
@@ -27,8 +36,25 @@ async function runOnStore(command: StoreCommand, given: Given, dataDir: string):
     const failure = command.failure?.(result) ?? null;
     if (failure !== null) throw new CommandFailure(failure);
   } finally {
-    await store.close();
+    await close();
   }
+}
+
+/** The store; where a cluster was named, its mirror in the folder, up to date. */
+async function openFor(
+  command: StoreCommand,
+  dataDir: string,
+  cluster: ChosenCluster | null,
+): Promise<Pick<OpenedMirror, "store" | "close">> {
+  if (cluster !== null) {
+    if (command.createsStore === true) for (const warning of await checkCluster(cluster)) say(`warning: ${warning}`);
+    return openMirror({ ...cluster, dataDir });
+  }
+  const store = openStore(dataDir);
+  const fault = command.isOfConfiguration === true ? mirrorFault(store) : null;
+  if (fault === null) return { store, close: () => store.close() };
+  await store.close();
+  throw new CommandFailure(fault);
 }
 
 /** The exit code for what was thrown, which is said on stderr. */

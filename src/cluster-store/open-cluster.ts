@@ -56,7 +56,11 @@ export function storeUrlOf(text: string): StoreUrl {
 /**
  * What is wrong with the cluster for a start: throws a `StoreError` with a line for each fault; gives what may hurt one day, a line each.
  */
-export async function checkCluster({ store, engineAcks, engineDurable }: ClusterChoice): Promise<readonly string[]> {
+export async function checkCluster({
+  store,
+  engineAcks,
+  engineDurable,
+}: Pick<ClusterChoice, "store" | "engineAcks" | "engineDurable">): Promise<readonly string[]> {
   const url = storeUrlOf(store);
   const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: storeCommands };
   const { faults, warnings } = await inspectCluster(url, demands);

@@ -63,3 +63,9 @@ async function clusterOf(store: Store, truth: ConfigTruth, name: string): Promis
   }
   return known;
 }
+
+/** Why the store can't be used as that of a single host; null: it can. */
+export function mirrorFault(store: Store): string | null {
+  if (storedPosition(store) === null) return null;
+  return `${store.root.path} mirrors the configuration of a cluster: name that with --store, or another folder with --data-dir`;
+}

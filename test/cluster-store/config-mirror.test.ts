@@ -27,6 +27,7 @@ import { openStore, readRevision, type Store } from "../../src/store/store.js";
 import { StoreError } from "../../src/store/store-error.js";
 import { startService } from "../http-additive/service.js";
 import { batch } from "../support/batches.js";
+import { verdictd } from "../support/process.js";
 import { startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
@@ -219,6 +220,27 @@ t.test("a command changes what nodes have, in a folder of its own or beside a no
     await eventually(one, () => one.projects.changeSettings(other.id, { likelyBotThreshold: 40 }));
     t.equal(two.projects.find(other.id)?.likelyBotThreshold, 40);
   }
+});
+
+t.test("the command line goes the same way", async (t) => {
+  const words = ["project", "create", "--account", String(first.accountId), "--name", "typed", "--json"];
+  const own = await verdictd([...words, "--store", cluster.url, "--data-dir", join(newFolder(t), "mirror")]);
+  t.equal(own.code, 0, own.stderr);
+  const beside = await verdictd([...words, "--data-dir", one.folder], { VERDICTD_STORE: cluster.url });
+  t.equal(beside.code, 0, beside.stderr);
+  for (const { stdout } of [own, beside]) {
+    const id = JSON.parse(stdout).id;
+    for (const { projects } of [one, two]) t.equal(projects.find(id)?.name, "typed");
+  }
+  const before = one.mirror.position();
+  const unnamed = await verdictd([...words, "--data-dir", one.folder]);
+  t.match([unnamed.code, unnamed.stderr], [1, /mirrors the configuration of a cluster: name that with --store/]);
+  const again = await verdictd(["init", "--store", cluster.url, "--data-dir", newFolder(t), "--engine-acks", "0"]);
+  t.match([again.code, again.stderr], [1, /the store has accounts already/]);
+  const wrong = await verdictd([...words, "--store", "redis:/secret", "--data-dir", one.folder]);
+  t.match([wrong.code, wrong.stderr], [2, /--store: expected the URL of a cluster/]);
+  t.notMatch(wrong.stderr, /secret/);
+  t.same(one.mirror.position(), before);
 });
 
 t.test("a change of many rows is one change", async (t) => {

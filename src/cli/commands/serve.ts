@@ -12,7 +12,7 @@ import { storeFileFault } from "../../store/store-file.js";
 import type { Flag, Given, ProcessCommand } from "../command.js";
 import { CommandFailure, exitCodes, UsageFailure } from "../output.js";
 
-const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
+export const serveFlags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
   name,
   ...(row.placeholder !== "" && { placeholder: row.placeholder }),
   ...("isRepeatable" in row && { isRepeatable: true }),
@@ -22,7 +22,7 @@ const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) =>
 export const serveCommand: ProcessCommand = {
   name: "serve",
   help: "run the server",
-  flags,
+  flags: serveFlags,
   runProcess: async (given) => {
     const config = readConfig(given);
     const fault = storeFileFault(config.dataDir);
