@@ -117,7 +117,8 @@ t.test("a copy that is turned and scaled is known by its corners", async (t) => 
       const [fromX, fromY] = [x, y];
       [x, y] = [toX, toY];
       return Array.from({ length: 14 }, (_, step): [number, number, number] => {
-        const share = (step + 1) / 14;
+        // With a hand's speeds: even steps are those of a device, whose paths are no replay.
+        const share = (1 - Math.cos((Math.PI * (step + 1)) / 14)) / 2;
         at += 16;
         return [at, fromX + share * (toX - fromX), fromY + share * (toY - fromY)];
       });
