@@ -7,11 +7,9 @@ import { openStore, type Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";
 import { ClusterSessionRows } from "./cluster-session-rows.js";
-
 import { ConfigFollower } from "./config-follower.js";
 import { ConfigState } from "./config-state.js";
 import { type OpenedConfig, openConfig } from "./open-config.js";
-
 import { storeCommands } from "./permissions.js";
 
 export interface ClusterChoice {
