@@ -144,6 +144,8 @@ export const limits = {
   /** Recorded blocks of a project, the latest: about 50 MB, at most 200 MB. */
   blocksPerProjectMax: 100_000,
 
+  /** Changes of an account's configuration that are kept, the latest: about 5 MB. */
+  auditEntriesMax: 10_000,
   /** Marked sessions of a project: some 2 MB, and few enough to be sorted for each page. */
   marksPerProjectMax: 5000,
 

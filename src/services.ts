@@ -11,6 +11,7 @@ import { bytesOfMib, type ServeConfig } from "./config.js";
 import type { Project } from "./contract/entities.js";
 import { defaultPlans } from "./contract/plans.js";
 import { Accounts } from "./control-plane/accounts.js";
+import { auditPage } from "./control-plane/audit.js";
 import { addressSubject, Blocks, sessionSubject } from "./control-plane/blocks.js";
 import { Challenges } from "./control-plane/challenges.js";
 import { DeclaredBotCatalogues } from "./control-plane/declared-bot-catalogue.js";
@@ -30,6 +31,7 @@ import { docPages, type RenderedPage } from "./docs/pages.js";
 import { searchSections } from "./docs/search-index.js";
 import { scoreRequest } from "./engines/score-request.js";
 import { accountRoutes } from "./http/handlers/control-plane/account.js";
+import { auditRoute } from "./http/handlers/control-plane/audit.js";
 import { blockRoute } from "./http/handlers/control-plane/blocks.js";
 import { challengeSettingsRoutes } from "./http/handlers/control-plane/challenge-settings.js";
 import { declaredBotsRoute } from "./http/handlers/control-plane/declared-bots.js";
@@ -325,6 +327,10 @@ export function buildServices(
     detectionsRoute(),
     declaredBotsRoute(declaredBotLists),
     ...tokenRoutes(accounts),
+    auditRoute({
+      page: (...asked) => auditPage(store, ...asked),
+      nameOf: (userId) => store.users.get(userId)?.name ?? null,
+    }),
     ...usageRoutes({ accounts, projects, plans: defaultPlans, now }),
     ...consoleRoutes(consoleFiles()),
     ...healthRoutes({ isReady }),

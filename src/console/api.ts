@@ -25,6 +25,7 @@ import type {
   UserAnswer,
   VerifiedBotsAnswer,
 } from "../contract/api-answers.js";
+import type { AuditAnswer } from "../contract/audit.js";
 import type {
   ChallengeSettingsBody,
   RequestScoringBody,
@@ -67,6 +68,7 @@ export class Api {
   detections = () => this.#ask<DetectionsAnswer>("GET", "/v1/detections");
   verifiedBots = () => this.#ask<VerifiedBotsAnswer>("GET", "/v1/verified-bots/export");
 
+  changes = (cursor: string | null) => this.#ask<AuditAnswer>("GET", `/v1/audit?${pageQuery(cursor)}`);
   tokens = () => this.#ask<TokensAnswer>("GET", "/v1/tokens");
   createToken = (body: TokenBody) => this.#ask<TokenCreatedAnswer>("POST", "/v1/tokens", body);
   revokeToken = (id: number) => this.#ask<TokenRevokedAnswer>("DELETE", `/v1/tokens/${id}`);

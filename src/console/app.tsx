@@ -6,6 +6,7 @@ import { forgetToken, storedProject, storedToken, storeProject, storeToken } fro
 import { hashOf, type PageName, type Place, usePlace } from "./location.js";
 import { BlocksPage } from "./pages/blocks.js";
 import { BotsPage } from "./pages/bots.js";
+import { ChangesPage } from "./pages/changes.js";
 import { ExplorePage } from "./pages/explore.js";
 import { KeysPage } from "./pages/keys.js";
 import { OverviewPage } from "./pages/overview.js";
@@ -59,6 +60,7 @@ const projectPages: readonly (readonly [PageName, string])[] = [
 const accountPages: readonly (readonly [PageName, string])[] = [
   ["bots", "Verified bots"],
   ["tokens", "Account tokens"],
+  ["changes", "Changes"],
   ["usage", "Usage"],
 ];
 
@@ -166,6 +168,7 @@ interface OpenPageProperties {
 function OpenPage({ place, api, project, signOut, onProjects }: OpenPageProperties) {
   if (place.page === "bots") return <BotsPage api={api} />;
   if (place.page === "tokens") return <TokensPage api={api} onRevokedSelf={() => signOut("The token is revoked.")} />;
+  if (place.page === "changes") return <ChangesPage api={api} />;
   if (place.page === "usage") return <UsagePage api={api} />;
   if (project === undefined) return <p>The account has no project. Make one with “verdictd project create”.</p>;
   const of: ProjectPageProperties = { api, project: project.id };

@@ -11,6 +11,7 @@ export const pageNames = [
   "keys",
   "bots",
   "tokens",
+  "changes",
   "usage",
 ] as const;
 export type PageName = (typeof pageNames)[number];

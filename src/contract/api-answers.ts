@@ -3,6 +3,7 @@
  * (`validators.ts`), so that what is promised, what is checked and what is sent can't drift apart.
  */
 import type { tags } from "typia";
+import type { AuditAnswer } from "./audit.js";
 import type { ChallengeDifficulty } from "./challenge.js";
 import type {
   ChallengeBody,
@@ -511,6 +512,7 @@ export interface ApiTypes {
   SessionsAnswer: SessionsAnswer;
   SessionAnswer: SessionAnswer;
   SessionQueryAnswer: SessionQueryAnswer;
+  AuditAnswer: AuditAnswer;
   MarkAnswer: MarkAnswer;
   MarksAnswer: MarksAnswer;
   TrailAnswer: TrailAnswer;

@@ -1,6 +1,7 @@
 /** Checks compiled by typia from the contract's types. The only file that calls typia. */
 import typia from "typia";
 import type { ApiTypes } from "./api-answers.js";
+import type { AuditEntry } from "./audit.js";
 import type {
   ChallengeSettingsBody,
   RequestScoringBody,
@@ -89,6 +90,7 @@ const recordValidators = {
   traffic: typia.createValidate<Traffic>(),
   trail: typia.createValidate<Trail>(),
   mark: typia.createValidate<SessionMark>(),
+  audit: typia.createValidate<AuditEntry>(),
 };
 
 export type StoredRecord = keyof typeof recordValidators;

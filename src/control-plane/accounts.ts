@@ -6,6 +6,7 @@ import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { monthOf } from "../store/keys.js";
 import { changeControlPlane, nextId, type Store } from "../store/store.js";
+import { changeAudited } from "./audit.js";
 
 export interface NewAccount {
   readonly name: string;
@@ -58,7 +59,7 @@ export class Accounts {
     id: number,
     change: { plan?: string | undefined; subscription?: SubscriptionState | undefined },
   ): Promise<Account | Refusal> {
-    return changeControlPlane(this.#store, () => {
+    return changeAudited(this.#store, this.#now, (record) => {
       const account = this.#store.accounts.get(id);
       if (account === undefined) return unknown("account", id);
       const changed: Account = {
@@ -67,6 +68,14 @@ export class Accounts {
         subscription: change.subscription ?? account.subscription,
       };
       this.#store.accounts.putSync(id, changed);
+      const values = ({ plan, subscription }: Account) => ({ plan, subscription });
+      const what = {
+        accountId: id,
+        projectId: null,
+        action: "account.changed",
+        subject: `account "${account.name}"`,
+      } as const;
+      record({ ...what, before: values(account), after: values(changed) });
       return changed;
     });
   }
@@ -90,20 +99,25 @@ export class Accounts {
 
   /** Makes the user a member of the account, or changes the role. */
   async setMember(accountId: number, userId: number, role: Role): Promise<Membership | Refusal> {
-    return changeControlPlane(this.#store, () => {
+    return changeAudited(this.#store, this.#now, (record) => {
       const fault = this.#missing(accountId, userId);
       if (fault !== null) return fault;
+      const before = this.roleOf(accountId, userId);
       const membership: Membership = { accountId, userId, role };
       this.#store.memberships.putSync([accountId, userId], membership);
+      const what = { accountId, projectId: null, action: "member.set", subject: this.#nameOf(userId) } as const;
+      record({ ...what, before: before === null ? null : { role: before }, after: { role } });
       return membership;
     });
   }
 
   async removeMember(accountId: number, userId: number): Promise<Membership | Refusal> {
-    return changeControlPlane(this.#store, () => {
+    return changeAudited(this.#store, this.#now, (record) => {
       const membership = this.#store.memberships.get([accountId, userId]);
       if (membership === undefined) return refuse("notFound", `user ${userId} is no member of account ${accountId}`);
       this.#store.memberships.removeSync([accountId, userId]);
+      const what = { accountId, projectId: null, action: "member.removed", subject: this.#nameOf(userId) } as const;
+      record({ ...what, before: { role: membership.role }, after: null });
       return membership;
     });
   }
@@ -115,7 +129,7 @@ export class Accounts {
       return refuse("invalidPayload", `abilities are ${tokenAbilities.join(", ")}, not "${odd ?? ""}"`);
     }
     const secret = mintAccountToken();
-    return changeControlPlane(this.#store, () => {
+    return changeAudited(this.#store, this.#now, (record) => {
       const { accountId, userId } = request;
       const fault = this.#missing(accountId, userId);
       if (fault !== null) return fault;
@@ -132,6 +146,7 @@ export class Accounts {
       };
       this.#store.tokens.putSync(token.id, token);
       this.#store.tokenHashes.putSync(token.hash, token.id);
+      record({ ...this.#ofToken(token), action: "token.created", before: null, after: { abilities: token.abilities } });
       return { token, secret };
     });
   }
@@ -158,13 +173,22 @@ export class Accounts {
   }
 
   async revokeToken(id: number): Promise<AccountToken | Refusal> {
-    return changeControlPlane(this.#store, () => {
+    return changeAudited(this.#store, this.#now, (record) => {
       const token = this.#store.tokens.get(id);
       if (token === undefined) return unknown("token", id);
       this.#store.tokens.removeSync(id);
       this.#store.tokenHashes.removeSync(token.hash);
+      record({ ...this.#ofToken(token), action: "token.revoked", before: { abilities: token.abilities }, after: null });
       return token;
     });
+  }
+
+  #nameOf(userId: number): string {
+    return `user ${userId} "${this.#store.users.get(userId)?.name ?? ""}"`;
+  }
+
+  #ofToken({ id, accountId, userId }: AccountToken) {
+    return { accountId, projectId: null, subject: `token ${id} of ${this.#nameOf(userId)}` };
   }
 
   #missing(accountId: number, userId: number): Refusal | null {

@@ -1,11 +1,13 @@
 /** Projects: made here, with scoring enabled, keys rotated and settings changed for the API and the command line. */
 import { hashSecret, mintPrivateKey, mintSiteKey } from "../auth/secrets.js";
+import type { AuditAction, AuditValues } from "../contract/audit.js";
 import { type ChallengeSettings, defaultChallengeSettings } from "../contract/challenge.js";
 import type { KeyKind, Project } from "../contract/entities.js";
 import { type BotSettings, defaultRequestScoring, type RequestScoring } from "../contract/session.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import { changeControlPlane, nextId, type Store } from "../store/store.js";
+import { nextId, type Store } from "../store/store.js";
+import { changeAudited } from "./audit.js";
 import { putNewRule, starterRules } from "./rules.js";
 
 export const defaultBotSettings: BotSettings = {
@@ -56,7 +58,7 @@ export class Projects {
     if (name.trim().length === 0 || name.length > limits.nameMax) {
       return refuse("invalidPayload", `a name has 1 to ${limits.nameMax} characters`);
     }
-    return changeControlPlane(this.#store, () => {
+    return changeAudited(this.#store, this.#now, (record) => {
       if (this.#store.accounts.get(accountId) === undefined) {
         return refuse("notFound", `there is no account ${accountId}`);
       }
@@ -74,13 +76,14 @@ export class Projects {
       };
       this.#store.projects.putSync(project.id, project);
       for (const rule of starterRules) putNewRule(this.#store, project.id, rule, project.createdAt);
+      record({ ...of(project), action: "project.created", before: null, after: { name } });
       return project;
     });
   }
 
   /** Mints both keys the first time; afterwards answers the site key there is. */
   async enableScoring(id: number): Promise<EnabledScoring | Refusal> {
-    return changeControlPlane(this.#store, () => {
+    return changeAudited(this.#store, this.#now, (record) => {
       const project = this.#store.projects.get(id);
       if (project === undefined) return missingProject(id);
       if (project.siteKey !== null) return { project, siteKey: project.siteKey, privateKey: null };
@@ -90,13 +93,14 @@ export class Projects {
       this.#putKey(id, "site", hashSecret(siteKey));
       this.#putKey(id, "private", hashSecret(privateKey));
       this.#store.projects.putSync(id, enabled);
+      record({ ...of(enabled), action: "scoring.enabled", before: null, after: null });
       return { project: enabled, siteKey, privateKey };
     });
   }
 
   /** The new key; the old one is refused from the next request on. `conflict` while scoring is not enabled. */
   async rotateKey(id: number, kind: KeyKind): Promise<string | Refusal> {
-    return changeControlPlane(this.#store, () => {
+    return changeAudited(this.#store, this.#now, (record) => {
       const project = this.#store.projects.get(id);
       if (project === undefined) return missingProject(id);
       if (project.siteKey === null || project.privateKeyHash === null) {
@@ -108,6 +112,7 @@ export class Projects {
       const rotated: Project =
         kind === "site" ? { ...project, siteKey: key } : { ...project, privateKeyHash: hashSecret(key) };
       this.#store.projects.putSync(id, rotated);
+      record({ ...of(rotated), action: "key.rotated", subject: `${kind} key`, before: null, after: null });
       return key;
     });
   }
@@ -115,7 +120,7 @@ export class Projects {
   /** The project after the change; what is undefined stays. */
   changeSettings(id: number, change: SettingsChange): Promise<Project | Refusal> {
     const { likelyBotThreshold, ...settings } = change;
-    return this.#change(id, (project) => ({
+    return this.#change(id, "settings.changed", settingsOf, (project) => ({
       botSettings: { ...project.botSettings, ...given(settings) },
       likelyBotThreshold: likelyBotThreshold ?? project.likelyBotThreshold,
     }));
@@ -123,25 +128,36 @@ export class Projects {
 
   /** The project after the change; what is undefined stays. */
   changeRequestScoring(id: number, change: RequestScoringChange): Promise<Project | Refusal> {
-    return this.#change(id, ({ requestScoring = defaultRequestScoring }) => ({
-      requestScoring: { ...requestScoring, ...given(change) },
-    }));
+    return this.#change(
+      id,
+      "request_scoring.changed",
+      requestScoringOf,
+      ({ requestScoring = defaultRequestScoring }) => ({
+        requestScoring: { ...requestScoring, ...given(change) },
+      }),
+    );
   }
 
   /** The project after the change; what is undefined stays. */
   changeChallenge(id: number, change: ChallengeChange): Promise<Project | Refusal> {
-    return this.#change(id, ({ challenge = defaultChallengeSettings }) => ({
+    return this.#change(id, "challenge.changed", challengeOf, ({ challenge = defaultChallengeSettings }) => ({
       challenge: { ...challenge, ...given(change) },
     }));
   }
 
   /** Changes settings that verdicts depend on: raises the settings revision. */
-  #change(id: number, changed: (project: Project) => Partial<Project>): Promise<Project | Refusal> {
-    return changeControlPlane(this.#store, () => {
+  #change(
+    id: number,
+    action: AuditAction,
+    valuesOf: (project: Project) => AuditValues,
+    changed: (project: Project) => Partial<Project>,
+  ): Promise<Project | Refusal> {
+    return changeAudited(this.#store, this.#now, (record) => {
       const project = this.#store.projects.get(id);
       if (project === undefined) return missingProject(id);
       const after: Project = { ...project, ...changed(project), settingsRevision: project.settingsRevision + 1 };
       this.#store.projects.putSync(id, after);
+      record({ ...of(after), action, before: valuesOf(project), after: valuesOf(after) });
       return after;
     });
   }
@@ -149,6 +165,27 @@ export class Projects {
   #putKey(projectId: number, kind: KeyKind, hash: string): void {
     this.#store.keys.putSync(hash, { projectId, kind });
   }
+}
+
+const of = ({ accountId, id, name }: Project) => ({ accountId, projectId: id, subject: `project ${id} "${name}"` });
+
+function settingsOf({ botSettings, likelyBotThreshold }: Project): AuditValues {
+  const { allowVerified, protectStatic, loggedInPolicy } = botSettings;
+  return {
+    allow_verified: allowVerified,
+    protect_static: protectStatic,
+    logged_in_policy: loggedInPolicy,
+    likely_bot_threshold: likelyBotThreshold,
+  };
+}
+
+function requestScoringOf({ requestScoring = defaultRequestScoring }: Project): AuditValues {
+  return { enabled: requestScoring.enabled, signed_agents: requestScoring.signedAgents };
+}
+
+function challengeOf({ challenge = defaultChallengeSettings }: Project): AuditValues {
+  const { enabled, difficulty, clearanceMinutes } = challenge;
+  return { enabled, difficulty, clearance_minutes: clearanceMinutes };
 }
 
 /** The members that are not undefined. */

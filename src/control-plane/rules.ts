@@ -1,4 +1,5 @@
 /** Rules of a project: stored as source, compiled on save to be checked, compiled again once a revision to be evaluated. */
+import type { AuditValues } from "../contract/audit.js";
 import type { Project, Rule } from "../contract/entities.js";
 import type { ProjectSettings } from "../contract/session.js";
 import type { Action } from "../contract/verdict.js";
@@ -9,7 +10,8 @@ import { CompileMemo } from "../rules/compile-memo.js";
 import { type CompiledRule, compileRule } from "../rules/compile-rule.js";
 import { type EvaluatedRule, orderRules } from "../rules/evaluate.js";
 import { isRuleFault, type RuleFault } from "../rules/fault.js";
-import { changeControlPlane, nextId, type Store } from "../store/store.js";
+import { nextId, type Store } from "../store/store.js";
+import { type AuditedChange, changeAudited } from "./audit.js";
 import { type RuleChange, ruleChanges } from "./rule-changes.js";
 
 export interface NewRule {
@@ -83,12 +85,14 @@ export class Rules {
   async create(projectId: number, rule: NewRule): Promise<Rule | Refusal> {
     const tree = treeOf(this.#compiled.compile(rule.expressionSource));
     if (tree instanceof Refusal) return tree;
-    return this.#change(projectId, () => {
+    return this.#change(projectId, (record) => {
       const count = this.#store.rules.getKeysCount({ start: [projectId, 0], end: [projectId + 1, 0] });
       if (count >= limits.rulesPerProjectMax) {
         return tooManyRules;
       }
-      return putNewRule(this.#store, projectId, rule, this.#timestamp());
+      const created = putNewRule(this.#store, projectId, rule, this.#timestamp());
+      record({ ...of(created), action: "rule.created", before: null, after: valuesOf(created) });
+      return created;
     });
   }
 
@@ -98,20 +102,22 @@ export class Rules {
       const tree = treeOf(this.#compiled.compile(change.expressionSource));
       if (tree instanceof Refusal) return tree;
     }
-    return this.#change(projectId, () => {
+    return this.#change(projectId, (record) => {
       const rule = this.find(projectId, id);
       if (rule === null) return missingRule;
       const changed: Rule = { ...rule, ...change, updatedAt: this.#timestamp() };
       this.#store.rules.putSync([projectId, id], changed);
+      record({ ...of(changed), action: "rule.changed", before: valuesOf(rule), after: valuesOf(changed) });
       return changed;
     });
   }
 
   async remove(projectId: number, id: number): Promise<Rule | Refusal> {
-    return this.#change(projectId, () => {
+    return this.#change(projectId, (record) => {
       const rule = this.find(projectId, id);
       if (rule === null) return missingRule;
       this.#store.rules.removeSync([projectId, id]);
+      record({ ...of(rule), action: "rule.removed", before: valuesOf(rule), after: null });
       return rule;
     });
   }
@@ -138,28 +144,40 @@ export class Rules {
    */
   async applyAll(projectId: number, wanted: readonly NewRule[], isDryRun = false): Promise<RuleChange[] | Refusal> {
     if (wanted.length > limits.rulesPerProjectMax) return tooManyRules;
-    const change = (): RuleChange[] | Refusal => {
+    const change = (record: RecordOfProject): RuleChange[] | Refusal => {
       const project = this.#store.projects.get(projectId);
       if (project === undefined) return refuse("notFound", `there is no project ${projectId}`);
       const changes = ruleChanges(this.list(projectId), wanted);
       if (isDryRun || changes.every((each) => each.change === "unchanged")) return changes;
       for (const { change, before, after } of changes) {
-        if (change === "created") putNewRule(this.#store, projectId, after!, this.#timestamp());
-        else if (change === "removed") this.#store.rules.removeSync([projectId, before!.id]);
-        else if (change === "changed") {
+        if (change === "created") {
+          const created = putNewRule(this.#store, projectId, after!, this.#timestamp());
+          record({ ...of(created), action: "rule.created", before: null, after: valuesOf(created) });
+        } else if (change === "removed") {
+          this.#store.rules.removeSync([projectId, before!.id]);
+          record({ ...of(before!), action: "rule.removed", before: valuesOf(before!), after: null });
+        } else if (change === "changed") {
           const changed: Rule = { ...before!, ...after!, updatedAt: this.#timestamp() };
           this.#store.rules.putSync([projectId, changed.id], changed);
+          record({ ...of(changed), action: "rule.changed", before: valuesOf(before!), after: valuesOf(changed) });
         }
       }
       this.#store.projects.putSync(projectId, { ...project, rulesRevision: project.rulesRevision + 1 });
       return changes;
     };
-    return isDryRun ? change() : changeControlPlane(this.#store, change);
+    if (isDryRun) return change(() => {});
+    return changeAudited(this.#store, this.#now, (record) =>
+      change((entry) => record({ accountId: this.#accountOf(projectId), ...entry })),
+    );
   }
 
-  #change(projectId: number, change: () => Rule | Refusal): Promise<Rule | Refusal> {
-    return changeControlPlane(this.#store, () => {
-      const result = change();
+  #accountOf(projectId: number): number {
+    return this.#store.projects.get(projectId)?.accountId ?? 0;
+  }
+
+  #change(projectId: number, change: (record: RecordOfProject) => Rule | Refusal): Promise<Rule | Refusal> {
+    return changeAudited(this.#store, this.#now, (record) => {
+      const result = change((entry) => record({ accountId: this.#accountOf(projectId), ...entry }));
       const project: Project | undefined = this.#store.projects.get(projectId);
       if (project !== undefined && !(result instanceof Refusal)) {
         this.#store.projects.putSync(projectId, { ...project, rulesRevision: project.rulesRevision + 1 });
@@ -177,6 +195,15 @@ export class Rules {
   #timestamp(): string {
     return new Date(this.#now()).toISOString();
   }
+}
+
+type RecordOfProject = (entry: Omit<AuditedChange, "accountId">) => void;
+
+const of = ({ id, projectId, name }: Rule) => ({ projectId, subject: `rule ${id} "${name}"` });
+
+/** A rule as the log of changes has it. */
+function valuesOf({ name, expressionSource, action, isActive, sortOrder }: Rule): AuditValues {
+  return { name, expression: expressionSource, action, is_active: isActive, sort_order: sortOrder };
 }
 
 const tooManyRules = refuse("invalidPayload", `a project has at most ${limits.rulesPerProjectMax} rules`);

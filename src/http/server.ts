@@ -5,6 +5,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from "uWebSockets.js";
 import { setTimeout as delay } from "node:timers/promises";
 import { lackOf } from "../auth/abilities.js";
+import { type Actor, actAs } from "../auth/actor.js";
 import type { Credentials, TokenHolder } from "../auth/credentials.js";
 import type { CertificateFiles } from "../certificate.js";
 import type { TokenNeed } from "../contract/access.js";
@@ -303,7 +304,7 @@ export class HttpServer {
       const unable = this.#unable(route.needs, holder, membership.role);
       if (unable !== null) return unable;
     }
-    return (call) => route.handle({ ...call, holder });
+    return (call) => actAs(actorOf(holder), () => route.handle({ ...call, holder }));
   }
 
   #admitProject(
@@ -318,7 +319,10 @@ export class HttpServer {
     if (project === null || role === undefined || project.accountId !== holder.token.accountId) {
       return refuse("forbidden", "the project does not belong to the token's account");
     }
-    return this.#unable(route.needs, holder, role) ?? ((call) => route.handle({ ...call, holder, project }));
+    return (
+      this.#unable(route.needs, holder, role) ??
+      ((call) => actAs(actorOf(holder), () => route.handle({ ...call, holder, project })))
+    );
   }
 
   #unable(needs: TokenNeed, { token }: TokenHolder, role: Role): Refusal | null {
@@ -365,4 +369,8 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+function actorOf({ token }: TokenHolder): Actor {
+  return { userId: token.userId, tokenId: token.id };
 }

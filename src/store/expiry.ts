@@ -77,6 +77,7 @@ const expiries = {
   trails: "kept",
   solvedChallenges: { below: (nowMs) => solvedChallengeKey(nowMs, "") },
   marks: { ofProject: sweepMarks },
+  audit: "kept",
   mirror: "kept",
 } as const satisfies Record<TableName, Expiry>;
 

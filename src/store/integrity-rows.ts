@@ -95,6 +95,10 @@ export const rowChecks: Record<TableName, RowCheck> = {
     if (row.projectId !== key[0] || row.id !== key[1]) return `holds block ${row.id} of project ${row.projectId}`;
     return walk.missing("projects", row.projectId);
   }),
+  audit: record("audit", (walk, row: { accountId: number; id: number }, key: [number, number]) => {
+    if (row.accountId !== key[0] || row.id !== key[1]) return `holds change ${row.id} of account ${row.accountId}`;
+    return walk.missing("accounts", row.accountId);
+  }),
   marks: record("mark", (walk, row: { projectId: number; sessionToken: string }, key: [number, string]) => {
     if (row.projectId !== key[0] || row.sessionToken !== key[1]) return `holds the mark of ${row.sessionToken}`;
     return walk.missing("projects", row.projectId);

@@ -43,6 +43,7 @@ import { limits } from "../limits.js";
  * | shingles      | project u32, slot u32                           | schema 1, now empty                                |
  * | mirror        | "position"                                      | of a cluster: what its configuration here is as of |
  * | solved_challenges | second of expiry u32, nonce 16 bytes        | 1                                                  |
+ * | audit         | [account id, change id]                         | AuditEntry                                         |
  * | marks         | [project id, session token]                     | SessionMark                                        |
  * | trails        | project u32, token 21 bytes                     | Trail, of the latest sessions only                 |
  *
@@ -80,6 +81,7 @@ export const tableNames = {
   trails: "trails",
   solvedChallenges: "solved_challenges",
   marks: "marks",
+  audit: "audit",
   mirror: "mirror",
 } as const;
 
@@ -119,6 +121,7 @@ export const isMirroredTable = {
   trails: false,
   solvedChallenges: false,
   marks: false,
+  audit: false,
   mirror: false,
 } as const satisfies Record<TableName, boolean>;
 
@@ -129,10 +132,13 @@ export const metaKeys = {
   nextId: (kind: string): string => `next:${kind}`,
 } as const;
 
-/** Whether a row of `meta` belongs to the configuration. Blocks, and so their ids, are each node's own. */
+/** Whether a row of `meta` belongs to the configuration. Blocks and the log of changes, and so their ids, are each node's own. */
 export function isMirroredMetaKey(key: unknown): boolean {
   if (typeof key !== "string") return false;
-  return key === metaKeys.ipListChanges || (key.startsWith("next:") && !key.startsWith("next:block:"));
+  return (
+    key === metaKeys.ipListChanges ||
+    (key.startsWith("next:") && !key.startsWith("next:block:") && !key.startsWith("next:audit:"))
+  );
 }
 
 /** Keys of a table with one catalogue: the imported one, and how many imports there were, by which readers know it changed. */

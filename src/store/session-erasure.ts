@@ -62,6 +62,7 @@ export const sessionRows = {
   solvedChallenges: nothingOfASession,
   // Kept when the session expires, since they say how well it was judged.
   marks: { find: (_, { projectId, token }) => [[projectId, encodeSessionToken(token)]] },
+  audit: nothingOfASession,
   mirror: nothingOfASession,
 } as const satisfies Record<TableName, OwnRows | NamingRows | null>;
 

@@ -3,6 +3,7 @@
  * or process is visible to all at once.
  */
 import type { Database } from "lmdb";
+import type { AuditEntry } from "../contract/audit.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, User } from "../contract/entities.js";
 import type { IpListRecord } from "../contract/ip-lists.js";
 import type { SessionMark } from "../contract/marks.js";
@@ -45,6 +46,7 @@ export interface Store extends SessionTables {
   readonly blocks: Database<Block, [number, number]>;
   readonly blockTallies: Database<Buffer, Buffer>;
   readonly marks: Database<SessionMark, [number, string]>;
+  readonly audit: Database<AuditEntry, [number, number]>;
   readonly verifiedBots: Database<unknown, string>;
   readonly declaredBots: Database<unknown, string>;
   readonly ipLists: Database<IpListRecord, string>;
@@ -103,6 +105,7 @@ function openTables(dataDir: string): Store {
     rules: recordTable(root, tableNames.rules),
     blocks: recordTable(root, tableNames.blocks),
     marks: recordTable(root, tableNames.marks),
+    audit: recordTable(root, tableNames.audit),
     blockTallies: packedTable(root, tableNames.blockTallies),
     verifiedBots: recordTable(root, tableNames.verifiedBots),
     declaredBots: recordTable(root, tableNames.declaredBots),

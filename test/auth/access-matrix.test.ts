@@ -41,6 +41,7 @@ const expected: Readonly<Record<string, Access>> = {
   "GET /v1/verified-bots/export": "read",
   "GET /v1/projects": "read",
   "GET /v1/usage": "read",
+  "GET /v1/audit": "read",
   "GET /v1/tokens": "read",
   "GET /v1/ip-lists": "read",
   [`GET ${P}/scoring`]: "read",

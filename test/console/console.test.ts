@@ -84,6 +84,7 @@ t.test("every page is free of serious barriers in light and dark", async (t) => 
     "Keys",
     "Verified bots",
     "Account tokens",
+    "Changes",
     "Usage",
   ]) {
     await desk.go(name);
@@ -456,7 +457,7 @@ t.test("on a phone nothing is wider than the screen, and a finger opens, moves a
   };
   await fits("Overview");
   await desk.picture("phone-overview");
-  for (const name of ["Explore", "Blocks", "Settings", "Keys", "Verified bots", "Account tokens", "Usage"]) {
+  for (const name of ["Explore", "Blocks", "Settings", "Keys", "Verified bots", "Account tokens", "Changes", "Usage"]) {
     await desk.go(name);
     await fits(name);
   }

@@ -1,11 +1,13 @@
-/** The logs of sessions and blocks: order, pages, cursors, and what a row says. */
+/** The logs of sessions, blocks, marks and changes: order, pages, cursors, and what a row says. */
+import { createHash } from "node:crypto";
 import t from "tap";
 import { Blocks, sessionSubject } from "../../src/control-plane/blocks.js";
+import { Rules } from "../../src/control-plane/rules.js";
 import { eraseSession } from "../../src/control-plane/sessions-erase.js";
 import { sweep } from "../../src/store/expiry.js";
 import { automatedBatch, batch } from "../support/batches.js";
 import { putSession } from "../support/stored-session.js";
-import { type Service, startService, type Tenant, toolHeaders } from "./service.js";
+import { good, type Service, startService, type Tenant, toolHeaders } from "./service.js";
 
 /** One server for all tests but those that want flags of their own; each has tenants of its own. */
 const service = await startService(t);
@@ -322,4 +324,62 @@ t.test("marks of sessions are kept, counted by band and detection, walked, and g
   t.equal((await sweep(store, retention, Date.now() + 29 * dayMs)).marks, 0);
   t.equal((await sweep(store, retention, Date.now() + 31 * dayMs)).marks, 4, "as long as blocks");
   t.same((await service.ask("GET", `${at}/marks`, { as })).json.data, []);
+});
+
+t.test("changes of the configuration are logged: who, what, before and after, and never a secret", async (t) => {
+  const one = await service.tenant("audit");
+  const at = `/v1/projects/${one.project.id}`;
+  const as = one.token;
+  const draft = { name: "Audited", expression: "score < 30", action: "block", is_active: false };
+  const { id } = (await service.ask("POST", `${at}/rules`, { as, body: draft })).json;
+  await service.ask("PATCH", `${at}/rules/${id}`, { as, body: { is_active: true } });
+  await service.ask("PATCH", `${at}/rules/${id}`, { as, body: { expression: "score <" } });
+  await service.ask("DELETE", `${at}/rules/${id}`, { as });
+  await service.ask("PUT", `${at}/scoring/settings`, { as, body: { likely_bot_threshold: 40 } });
+  const { key } = (await service.ask("POST", `${at}/scoring/rotate`, { as, body: { type: "private" } })).json;
+  const { account_token } = (await service.ask("POST", "/v1/tokens", { as, body: { abilities: ["projects:read"] } }))
+    .json;
+  good(await new Rules(service.server.store, Date.now).applyAll(one.project.id, []));
+  const { data } = (await service.ask("GET", "/v1/audit?limit=100", { as })).json;
+  const user = { id: one.user.id, name: "audit" };
+  const subject = `rule ${id} "Audited"`;
+  t.match(data.slice(0, 9), [
+    { action: "rule.removed", user: null },
+    { action: "rule.removed", user: null, before: { name: "Block definite bots" }, after: null },
+    { action: "token.created", user, project_id: null, before: null, after: { abilities: ["projects:read"] } },
+    { action: "key.rotated", user, subject: "private key", before: null, after: null },
+    { action: "settings.changed", user, before: { likely_bot_threshold: 30 }, after: { likely_bot_threshold: 40 } },
+    { action: "rule.removed", user, subject, before: { is_active: true }, after: null },
+    { action: "rule.changed", user, subject, before: { is_active: false }, after: { is_active: true } },
+    { action: "rule.created", user, project_id: one.project.id, before: null, after: draft },
+    { user: null },
+  ]);
+  t.same(data[6].before, { is_active: false }, "only what differs, and no refused change");
+  const all = JSON.stringify(data);
+  for (const secret of [key, account_token, one.token, one.privateKey]) {
+    t.notOk(all.includes(secret), "no secret");
+    t.notOk(all.includes(createHash("sha256").update(secret).digest("hex")), "nor its hash");
+  }
+  const member = await service.ask("GET", "/v1/audit?limit=100", { as: account_token });
+  t.same(member.json.data, data, "a reading token of an owner sees what the owner does");
+  const { accounts } = service.server;
+  good(await accounts.setMember(one.account.id, one.user.id, "viewer"));
+  const seen = (await service.ask("GET", "/v1/audit?limit=100", { as: account_token })).json.data;
+  t.ok(seen.length > 0 && seen.every((row: { project_id: number | null }) => row.project_id !== null), "no tokens");
+  good(await accounts.setMember(one.account.id, one.user.id, "owner"));
+  const ids: number[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const more: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const page = (await service.ask("GET", `/v1/audit?limit=4${more}`, { as })).json;
+    ids.push(...page.data.map((row: { id: number }) => row.id));
+    cursor = page.meta.next_cursor;
+  }
+  t.same(
+    ids,
+    ids.toSorted((one, other) => other - one),
+  );
+  t.equal(ids.length, data.length + 2);
+  const two = await service.tenant("audit-other");
+  const foreign = (await service.ask("GET", "/v1/audit?limit=100", { as: two.token })).json.data;
+  t.notOk(JSON.stringify(foreign).includes("Audited"), "another account's changes stay its own");
 });

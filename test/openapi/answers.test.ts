@@ -249,7 +249,7 @@ async function askPowers(
 
 /** Projects, usage and tokens of the account. */
 async function askAccount(ask: AskOperation, service: Service, one: Tenant, viewer: Tenant, left: Tenant) {
-  for (const path of ["/v1/projects", "/v1/usage", "/v1/tokens"]) {
+  for (const path of ["/v1/projects", "/v1/usage", "/v1/tokens", "/v1/audit"]) {
     await ask(200, "get", path, path, { as: one.token });
     await ask(401, "get", path, path, { as: "wrong" });
     await ask(403, "get", path, path, { as: left.token });
@@ -329,6 +329,7 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   await asked(404, "put", "/sessions/sess_nobody/mark", mark, { as: "bot" });
   await asked(200, "get", `/sessions/${sessions[0]!.session_token}`, "/sessions/{session_token}");
   await asked(200, "get", "/marks");
+  await ask(422, "get", "/v1/audit", "/v1/audit?limit=0", { as: one.token });
   await asked(422, "get", "/marks?limit=0", "/marks");
   await asked(204, "delete", marked, mark);
   await asked(404, "delete", marked, mark);

@@ -1,0 +1,97 @@
+/** What was changed in the configuration, by whom, from what to what. */
+import type { AuditAction, AuditRow, AuditValue } from "../../contract/audit.js";
+import type { Api } from "../api.js";
+import { useLog } from "../log.js";
+import { Fault, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { plural } from "../words.js";
+
+const words: Readonly<Record<AuditAction, string>> = {
+  "account.changed": "Account changed",
+  "member.set": "Member set",
+  "member.removed": "Member removed",
+  "token.created": "Token made",
+  "token.revoked": "Token revoked",
+  "project.created": "Project made",
+  "scoring.enabled": "Scoring enabled",
+  "key.rotated": "Key rotated",
+  "settings.changed": "Settings changed",
+  "request_scoring.changed": "Request scoring changed",
+  "challenge.changed": "Challenge changed",
+  "rule.created": "Rule made",
+  "rule.changed": "Rule changed",
+  "rule.removed": "Rule deleted",
+};
+
+export function ChangesPage({ api }: { readonly api: Api }) {
+  const log = useLog(
+    (cursor) => api.changes(cursor),
+    ({ id }) => id,
+    [api],
+  );
+  return (
+    <>
+      <PageTitle title="Changes">
+        <Freshness of={log.latest} />
+      </PageTitle>
+      <p class="dim">Every change of the configuration, also by the command line. Secrets are never among them.</p>
+      <Loaded from={log.latest}>
+        {() => (
+          <>
+            <Table
+              caption="Changes of the configuration, the latest first"
+              columns={columns}
+              rows={log.rows}
+              rowKey={({ id }) => id}
+              empty="Nothing was changed yet."
+            />
+            <p class="more">
+              <span class="dim">{plural(log.rows.length, "change")} read</span>
+              {log.hasOlder && (
+                <button type="button" aria-disabled={log.isReading} onClick={() => void log.readOlder(1)}>
+                  Read older ones
+                </button>
+              )}
+            </p>
+            <Fault of={log.fault} />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+const columns = [
+  { name: "When", cell: (row: AuditRow) => <Time at={row.at} /> },
+  { name: "Who", cell: whoOf },
+  { name: "What", cell: ({ action }: AuditRow) => words[action] },
+  {
+    name: "Of",
+    cell: ({ subject, project_id }: AuditRow) =>
+      project_id === null || subject.startsWith("project") ? subject : `${subject} in project ${project_id}`,
+  },
+  { name: "Before and after", cell: (row: AuditRow) => <Differences of={row} /> },
+];
+
+function whoOf({ user, token_id }: AuditRow): string {
+  if (user === null) return "Command line";
+  return `${user.name ?? `user ${user.id}`}${token_id === null ? "" : `, token ${token_id}`}`;
+}
+
+function Differences({ of: { before, after } }: { readonly of: AuditRow }) {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  return (
+    <ul class="plain">
+      {names.map((name) => (
+        <li key={name}>
+          {name}: {before !== null && <code>{textOf(before[name])}</code>}
+          {before !== null && after !== null && " → "}
+          {after !== null && <code>{textOf(after[name])}</code>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function textOf(value: AuditValue | undefined): string {
+  return Array.isArray(value) ? value.join(", ") : String(value ?? "");
+}
