@@ -20,6 +20,8 @@ const expected: Readonly<Record<string, Access>> = {
   "OPTIONS /v1/challenges": "anybody",
   "POST /v1/challenges/solution": "site key",
   "OPTIONS /v1/challenges/solution": "anybody",
+  "POST /v1/start-tickets": "site key",
+  "OPTIONS /v1/start-tickets": "anybody",
   "GET /v1/sessions/:session_token/verdict": "private key",
   "POST /v1/verdict": "private key",
   "POST /v1/sessions/:session_token/logged-in": "private key",
@@ -63,7 +65,7 @@ const expected: Readonly<Record<string, Access>> = {
   "DELETE /v1/tokens/:token": "write",
 };
 /** Pages and files, outside the API: anybody, and only to read. */
-const pages = /^\/($|sdk\.js|challenge\.js|openapi\.json|healthz|readyz|(console|docs|demo)(\/[a-z.-]+)?)$/;
+const pages = /^\/($|sdk\.js|sdk-probes\.js|challenge\.js|openapi\.json|healthz|readyz|(console|docs|demo)(\/[a-z.-]+)?)$/;
 
 const methods: Readonly<Record<Method, string>> = {
   get: "GET",
@@ -270,7 +272,8 @@ for (const isStrict of [false, true]) {
         for (const asked of new Set([methods[method], "OPTIONS"])) {
           const { headers } = await service.ask(asked, target, { as: one.token, headers: origin });
           const isOpen =
-            /^\/v1\/(events|challenges)/.test(path) || (/^\/(sdk|challenge)\.js$/.test(path) && asked === "GET");
+            /^\/v1\/(events|challenges|start-tickets)/.test(path) ||
+            (/^\/(sdk|sdk-probes|challenge)\.js$/.test(path) && asked === "GET");
           t.equal(headers.get("access-control-allow-origin"), isOpen ? "*" : null, `${asked} ${path}`);
           t.equal(headers.get("access-control-allow-credentials"), null);
         }

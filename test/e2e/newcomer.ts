@@ -79,6 +79,8 @@ export async function walkAsNewcomer(t: Test, command: readonly string[], cwd: s
   t.pass("and where the pointer went");
   await desk.go("Rules");
   await desk.page.getByRole("switch", { name: /definite/i }).click();
+  // It blocks: what it would have done is shown first.
+  await desk.page.getByRole("button", { name: "Switch it on", disabled: false }).click();
   await desk.says(/ is active/);
   t.match(await verdict("/checkout"), { verdict: "definite", action: "block" }, "the first active rule blocks");
   await desk.go("Blocks");
