@@ -116,21 +116,20 @@ export class ClusterCommit {
     const unit = new ClusterUnit(rows, counts, paths);
     const result = this.#run(unit, pending);
     if (result === null) return this.#halves(rows, pending, outcomes);
-    const sessionOf = (position: number): string => tokenOf(result.outcomes[position]!);
+    const sessions = result.outcomes.map(tokenOf);
     const unfinished = new Set(unit.incompleteSessions);
-    for (const position of unit.incompleteBatches) unfinished.add(sessionOf(position));
+    for (const position of unit.incompleteBatches) unfinished.add(sessions[position]!);
     unfinished.delete("");
     const saved = [...unit.saved.values()].filter(({ token }) => !unfinished.has(token));
     const unchanged = new Map<string, ReadSession>();
-    for (const position of pending.keys()) {
-      const session = sessionOf(position);
+    for (const session of sessions) {
       const read = unit.read.get(session);
       if (read !== undefined && !unit.saved.has(session) && !unfinished.has(session)) unchanged.set(session, read);
     }
     const fates = await this.#write(saved, unchanged);
     const again: Again = { batches: [], conflicts: 0 };
     for (const [position, batch] of pending.entries()) {
-      const session = sessionOf(position);
+      const session = sessions[position]!;
       const fate = fates.get(session);
       if (unit.incompleteBatches.has(position) || unfinished.has(session)) again.batches.push(batch);
       else if (fate === "conflict") {
@@ -140,7 +139,6 @@ export class ClusterCommit {
       else {
         outcomes[batch.index] = result.outcomes[position] as IngestOutcome;
         const counted = unit.countsOf(position);
-        if (counted === undefined) continue;
         sender.add(counted);
         // Batches that are done again see what these have counted.
         for (const row of counted.across) rows.set(row, Buffer.from(String(Number(rows.get(row) ?? 0) + 1)));

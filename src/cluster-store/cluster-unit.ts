@@ -220,9 +220,9 @@ export class ClusterUnit implements UnitOfWork {
     return shardOfHash(idempotencyHash);
   }
 
-  /** What the batch of this index counts; undefined when it counts nothing. */
-  countsOf(index: number): BatchCounts | undefined {
-    return this.#batches[index];
+  /** What the batch of this index counts, once it was begun. */
+  countsOf(index: number): BatchCounts {
+    return this.#batches[index]!;
   }
 
   #pathsOf(projectId: number): UnitPaths {

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Action, Band } from "../contract/verdict.js";
 import { messageOf } from "./api.js";
+import type { Log } from "./log.js";
 import type { Resource } from "./resource.js";
 import { actionWords, bandWords, clockTime, time } from "./words.js";
 
@@ -51,6 +52,24 @@ export function Fault({ of }: { readonly of: unknown }) {
     <p class="fault" role="alert">
       {typeof of === "string" ? of : messageOf(of)}
     </p>
+  );
+}
+
+/** Reads a log on by so many pages, as long as there is more. */
+export function ReadOlder({
+  log,
+  pages = 1,
+  label = "Read older ones",
+}: {
+  readonly log: Pick<Log<unknown>, "hasOlder" | "isReading" | "readOlder">;
+  readonly pages?: number;
+  readonly label?: string;
+}) {
+  if (!log.hasOlder) return null;
+  return (
+    <button type="button" aria-disabled={log.isReading} onClick={() => void log.readOlder(pages)}>
+      {label}
+    </button>
   );
 }
 

@@ -8,46 +8,27 @@ import { Hash64 } from "./hash.js";
 import { subscriberNetwork } from "./subscriber-network.js";
 import type { CrossSessionKind, UnitOfWork } from "./unit-of-work.js";
 
+type Counter = Pick<UnitOfWork, "countAcross">;
+
 /** Counts one more session of an address; returns how many there were in this hour and the one before, this one included. */
-export function countAddress(
-  unit: Pick<UnitOfWork, "countAcross">,
-  projectId: number,
-  address: string,
-  nowMs: number,
-): number {
-  const hash = new Hash64();
-  hash.addText(address);
-  return count(unit, "address", projectId, hash, nowMs);
+export function countAddress(unit: Counter, projectId: number, address: string, nowMs: number): number {
+  return countText(unit, "address", projectId, address, nowMs);
 }
 
 /** The same of shares that the sessions of an address, or of an IPv6 /64, were granted in the path-reuse index. */
-export function countPathShare(
-  unit: Pick<UnitOfWork, "countAcross">,
-  projectId: number,
-  address: string,
-  nowMs: number,
-): number {
-  const hash = new Hash64();
-  hash.addText(subscriberNetwork(address));
-  return count(unit, "paths", projectId, hash, nowMs);
+export function countPathShare(unit: Counter, projectId: number, address: string, nowMs: number): number {
+  return countText(unit, "paths", projectId, subscriberNetwork(address), nowMs);
 }
 
 /** The same of a start ticket that came back: more than one is a ticket that was used before. */
-export function countTicket(
-  unit: Pick<UnitOfWork, "countAcross">,
-  projectId: number,
-  ticket: string,
-  nowMs: number,
-): number {
-  const hash = new Hash64();
+export function countTicket(unit: Counter, projectId: number, ticket: string, nowMs: number): number {
   // But for the last character, of which base64 ignores some bits.
-  hash.addText(ticket.slice(0, -1));
-  return count(unit, "ticket", projectId, hash, nowMs);
+  return countText(unit, "ticket", projectId, ticket.slice(0, -1), nowMs);
 }
 
 /** The same of sessions that opened with this very environment, from a network of so many addresses (a /24, of IPv6 a /48); 0: none was reported. */
 export function countEnvironment(
-  unit: Pick<UnitOfWork, "countAcross">,
+  unit: Counter,
   projectId: number,
   events: readonly IngestEvent[],
   address: string,
@@ -73,35 +54,25 @@ function blockOf(address: string): string {
 }
 
 /** The same of a batch that a visitor has sent before, in another session; `sent` is its name in 32 bits. */
-export function countResent(
-  unit: Pick<UnitOfWork, "countAcross">,
-  projectId: number,
-  sent: number,
-  nowMs: number,
-): number {
+export function countResent(unit: Counter, projectId: number, sent: number, nowMs: number): number {
   const hash = new Hash64();
   hash.add(sent);
   return count(unit, "resent", projectId, hash, nowMs);
 }
 
 /** The same of the shape of a batch; 0 when it has none that is telling. */
-export function countShape(
-  unit: Pick<UnitOfWork, "countAcross">,
-  projectId: number,
-  events: readonly IngestEvent[],
-  nowMs: number,
-): number {
+export function countShape(unit: Counter, projectId: number, events: readonly IngestEvent[], nowMs: number): number {
   const hash = shapeHash(events);
   return hash === null ? 0 : count(unit, "shape", projectId, hash, nowMs);
 }
 
-function count(
-  unit: Pick<UnitOfWork, "countAcross">,
-  kind: CrossSessionKind,
-  projectId: number,
-  hash: Hash64,
-  nowMs: number,
-): number {
+function countText(unit: Counter, kind: CrossSessionKind, projectId: number, text: string, nowMs: number): number {
+  const hash = new Hash64();
+  hash.addText(text);
+  return count(unit, kind, projectId, hash, nowMs);
+}
+
+function count(unit: Counter, kind: CrossSessionKind, projectId: number, hash: Hash64, nowMs: number): number {
   const words: number[] = [];
   hash.push(words);
   return unit.countAcross(kind, projectId, words, hourOf(nowMs));

@@ -4,7 +4,7 @@ import type { BlockRow } from "../../contract/api-answers.js";
 import type { ProjectPageProperties } from "../app.js";
 import { hashOf } from "../location.js";
 import { useLog } from "../log.js";
-import { BandBadge, Fault, Folded, Freshness, Loaded, PageTitle, Search, Table, Time } from "../parts.js";
+import { BandBadge, Fault, Folded, Freshness, Loaded, PageTitle, ReadOlder, Search, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { bandWords, count, plural } from "../words.js";
 
@@ -50,11 +50,7 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
                       : `${plural(found.length, "block")} with this reference`
                     : `${plural(found.length, "block")} found in ${log.hasOlder ? "the latest " : "all "}${count(log.rows.length)}`}
               </span>
-              {log.hasOlder && (
-                <button type="button" aria-disabled={log.isReading} onClick={() => void log.readOlder(pagesAtOnce)}>
-                  {words.length === 0 ? "Read older ones" : "Search further back"}
-                </button>
-              )}
+              <ReadOlder log={log} pages={pagesAtOnce} {...(words.length > 0 && { label: "Search further back" })} />
             </p>
             <Fault of={log.fault ?? referred.fault} />
             <Table

@@ -2,7 +2,7 @@
 import type { AuditAction, AuditRow, AuditValue } from "../../contract/audit.js";
 import type { Api } from "../api.js";
 import { useLog } from "../log.js";
-import { Fault, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { Fault, Freshness, Loaded, PageTitle, ReadOlder, Table, Time } from "../parts.js";
 import { plural } from "../words.js";
 
 const words: Readonly<Record<AuditAction, string>> = {
@@ -46,11 +46,7 @@ export function ChangesPage({ api }: { readonly api: Api }) {
             />
             <p class="more">
               <span class="dim">{plural(log.rows.length, "change")} read</span>
-              {log.hasOlder && (
-                <button type="button" aria-disabled={log.isReading} onClick={() => void log.readOlder(1)}>
-                  Read older ones
-                </button>
-              )}
+              <ReadOlder log={log} />
             </p>
             <Fault of={log.fault} />
           </>

@@ -5,7 +5,7 @@ import type { Band } from "../../contract/verdict.js";
 import type { ProjectPageProperties } from "../app.js";
 import { hashOf } from "../location.js";
 import { useLog } from "../log.js";
-import { BandBadge, Fault, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { BandBadge, Fault, Freshness, Loaded, PageTitle, ReadOlder, Table, Time } from "../parts.js";
 import { bandOrder, bandWords, count, plural } from "../words.js";
 
 const refreshMs = 5000;
@@ -55,11 +55,7 @@ export function SessionsPage({ api, project }: ProjectPageProperties) {
             />
             <p class="more">
               <span class="dim">{`${plural(shown.length, "session")} shown of ${count(log.rows.length)} read`}</span>
-              {log.hasOlder && (
-                <button type="button" aria-disabled={log.isReading} onClick={() => void log.readOlder(1)}>
-                  Read older ones
-                </button>
-              )}
+              <ReadOlder log={log} />
             </p>
             <Fault of={log.fault} />
           </>
