@@ -65,7 +65,8 @@ const expected: Readonly<Record<string, Access>> = {
   "DELETE /v1/tokens/:token": "write",
 };
 /** Pages and files, outside the API: anybody, and only to read. */
-const pages = /^\/($|sdk\.js|sdk-probes\.js|challenge\.js|openapi\.json|healthz|readyz|(console|docs|demo)(\/[a-z.-]+)?)$/;
+const pages =
+  /^\/($|sdk\.js|sdk-probes\.js|challenge\.js|openapi\.json|healthz|readyz|(console|docs|demo)(\/[a-z.-]+)?)$/;
 
 const methods: Readonly<Record<Method, string>> = {
   get: "GET",
