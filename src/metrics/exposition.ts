@@ -289,7 +289,7 @@ const rows: readonly Row[] = [
   counter("verdictd_verdict_failures_total", "Verdicts that failed open on an error.", service("verdictFailures")),
   counter(
     "verdictd_verdicts_over_rule_budget_total",
-    "Computed verdicts whose last rules were not asked, because those before them cost too much.",
+    "Computed verdicts whose last rules were not evaluated, because those before them used up the budget.",
     service("verdictsOverRuleBudget"),
   ),
   counter(

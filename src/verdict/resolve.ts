@@ -170,7 +170,7 @@ function union(first: readonly number[], second: readonly number[]): number[] {
 }
 
 const undecided = { rule: null, logged: [], blocked: false, isOverBudget: false } as const;
-const overBudgetReason = "The last rules were not asked: those before them cost more than one verdict may.";
+const overBudgetReason = "The last rules were not evaluated: those before them used up the budget of one verdict.";
 
 /** The session's clearance where it holds for this request, worked out once and only if somebody asks. */
 function clearanceFor({ part, request, project, context, nowMs }: DecideInput): () => Clearance | null {

@@ -107,7 +107,7 @@ t.test("rules that cost more than a verdict may are not asked to the end: fail-o
   const body = { name: "last", expression: "score < 99", action: "block", sort_order: 2_000 };
   const { json: last } = await server.ask("POST", path, { token: attacker.token, body });
   const { json } = await verdictOf(attacker, tokens.attacker);
-  t.match(json, { action: "allow", reason: /The last rules were not asked/ });
+  t.match(json, { action: "allow", reason: /The last rules were not evaluated/ });
   t.same((await verdictOf(attacker, tokens.attacker)).json, json, "the same each time");
   t.equal(await counted(server, "verdictd_verdicts_over_rule_budget_total"), 2);
   await server.ask("PATCH", `${path}/${last.id}`, { token: attacker.token, body: { sort_order: -1 } });
