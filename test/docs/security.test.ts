@@ -24,7 +24,7 @@ const areas = [
   "verified",
   "dns proof",
   "strangers",
-  "replay memory",
+  "path-reuse index",
   "framing",
   "native binaries",
   "terminal output",
