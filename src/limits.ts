@@ -104,7 +104,7 @@ export const limits = {
   clusterAckMs: 500,
   clusterConflictRounds: 5,
   clusterPathsRefreshMs: 500,
-  clusterCountsMs: 25,
+  clusterCountsMs: 50,
   /** How long an HTTP thread holds a session that it read from the cluster, and how many of them: verdicts of one page ask once. */
   clusterRowMs: 1000,
   clusterHeldRowsMax: 50_000,

@@ -21,7 +21,12 @@ export class CountSender {
   readonly #counts: ClusterCounts;
   readonly #onFailure: (error: unknown) => void;
   #sums = new Map<string, Sum>();
-  #newPaths = new Map<number, number[]>();
+  /** Those of the account, project and hour of the last batch: nearly always those of the next one, too. */
+  #traffic: TrafficSums | null = null;
+  #newPaths = new Map<number, PairBytes>();
+  /** Rows whose expiry was set since the last full hour: it is long, and need not be set with each count. */
+  readonly #expiring = new Set<string>();
+  #expiringSinceMs = 0;
   #timer: NodeJS.Timeout | null = null;
 
   /** `onFailure` hears of counts that were lost. */
@@ -34,18 +39,22 @@ export class CountSender {
 
   /** Takes the counts of a batch that is written. */
   add({ accountId, month, projectId, hour, events, sessions, across, paths }: BatchCounts): void {
-    this.#counts.addEvents(accountId, month, events);
-    for (let count = 0; count < sessions; count++) this.#counts.addSession(projectId);
-    this.#raise(usageRow(accountId, ownPart, month), "", events, usageKeptMs);
-    const traffic = trafficRow(projectId, ownPart, hour);
-    this.#raise(traffic, "events", events, trafficKeptMs);
-    this.#raise(traffic, "sessions", sessions, trafficKeptMs);
-    for (const row of across) this.#raise(row, "", 1, crossSessionKeptMs);
+    if (month !== "") {
+      this.#counts.addEvents(accountId, month, events);
+      for (let count = 0; count < sessions; count++) this.#counts.addSession(projectId);
+      const traffic = this.#trafficOf(accountId, month, projectId, hour);
+      traffic.usage.sum += events;
+      traffic.events.sum += events;
+      traffic.sessions.sum += sessions;
+    }
+    for (const { row, isNew } of across) this.#sumOf(row, "", isNew ? crossSessionKeptMs : 0).sum++;
     if (paths.length > 0) {
-      this.#paths.add(projectId, paths);
-      const known = this.#newPaths.get(projectId);
-      if (known === undefined) this.#newPaths.set(projectId, [...paths]);
-      else for (const word of paths) known.push(word);
+      let pairs = this.#newPaths.get(projectId);
+      if (pairs === undefined) {
+        pairs = new PairBytes();
+        this.#newPaths.set(projectId, pairs);
+      }
+      pairs.add(paths);
     }
     this.#timer ??= setTimeout(() => void this.flush(), limits.clusterCountsMs);
   }
@@ -56,28 +65,98 @@ export class CountSender {
     this.#timer = null;
     const [sums, newPaths] = [this.#sums, this.#newPaths];
     this.#sums = new Map();
+    this.#traffic = null;
     this.#newPaths = new Map();
     const commands: KeyedCommand[] = [];
     for (const { row, field, sum, keptMs } of sums.values()) {
+      if (sum === 0) continue;
       const slot = keySlot(row);
-      commands.push(
-        { command: field === "" ? ["INCRBY", row, sum] : ["HINCRBY", row, field, sum], slot },
-        { command: ["PEXPIRE", row, keptMs], slot },
-      );
+      if (field !== "") {
+        commands.push({ command: ["HINCRBY", row, field, sum], slot });
+        if (keptMs > 0) commands.push({ command: ["PEXPIRE", row, keptMs], slot });
+        continue;
+      }
+      // First of all, so that a row without an end is not left behind by a connection that breaks.
+      if (keptMs > 0) commands.push({ command: ["SET", row, 0, "NX", "PX", keptMs], slot });
+      commands.push({ command: ["INCRBY", row, sum], slot });
     }
-    for (const [projectId, pairs] of newPaths) commands.push(this.#paths.appending(projectId, pairs));
+    for (const [projectId, pairs] of newPaths) commands.push(this.#paths.appending(projectId, pairs.bytes));
     if (commands.length === 0) return;
     const outcomes = await this.#client.pipeline(commands, { deadlineMs: limits.clusterWriteMs });
     const failure = outcomes.find((outcome) => outcome instanceof ClusterError);
-    if (failure !== undefined) this.#onFailure(failure);
+    if (failure === undefined) return;
+    this.#expiring.clear();
+    this.#onFailure(failure);
   }
 
-  #raise(row: string, field: string, more: number, keptMs: number): void {
-    if (more === 0) return;
+  #trafficOf(accountId: number, month: string, projectId: number, hour: number): TrafficSums {
+    const last = this.#traffic;
+    if (last?.accountId === accountId && last.month === month && last.projectId === projectId && last.hour === hour) {
+      return last;
+    }
+    const usage = usageRow(accountId, ownPart, month);
+    const traffic = trafficRow(projectId, ownPart, hour);
+    this.#traffic = {
+      accountId,
+      month,
+      projectId,
+      hour,
+      usage: this.#sumOf(usage, "", this.#expiryOf(usage, usageKeptMs)),
+      events: this.#sumOf(traffic, "events", this.#expiryOf(traffic, trafficKeptMs)),
+      sessions: this.#sumOf(traffic, "sessions", 0),
+    };
+    return this.#traffic;
+  }
+
+  #sumOf(row: string, field: string, keptMs: number): Sum {
     const name = `${row} ${field}`;
-    const known = this.#sums.get(name);
-    if (known === undefined) this.#sums.set(name, { row, field, sum: more, keptMs });
-    else known.sum += more;
+    let sum = this.#sums.get(name);
+    if (sum === undefined) {
+      sum = { row, field, sum: 0, keptMs };
+      this.#sums.set(name, sum);
+    } else if (keptMs > sum.keptMs) sum.keptMs = keptMs;
+    return sum;
+  }
+
+  /** How long the row is to live from now; 0: that was said not long ago. */
+  #expiryOf(row: string, keptMs: number): number {
+    const nowMs = Date.now();
+    if (nowMs - this.#expiringSinceMs >= hourMs || this.#expiring.size >= expiringMax) {
+      this.#expiring.clear();
+      this.#expiringSinceMs = nowMs;
+    }
+    if (this.#expiring.has(row)) return 0;
+    this.#expiring.add(row);
+    return keptMs;
+  }
+}
+
+interface TrafficSums {
+  readonly accountId: number;
+  readonly month: string;
+  readonly projectId: number;
+  readonly hour: number;
+  readonly usage: Sum;
+  readonly events: Sum;
+  readonly sessions: Sum;
+}
+
+/** Pairs of hash and session as the log of paths has them: two u32 each. */
+class PairBytes {
+  #words = new Uint32Array(256);
+  #length = 0;
+
+  add(words: readonly number[]): void {
+    if (this.#length + words.length > this.#words.length) {
+      const grown = new Uint32Array(2 * (this.#length + words.length));
+      grown.set(this.#words.subarray(0, this.#length));
+      this.#words = grown;
+    }
+    for (let index = 0; index < words.length; index++) this.#words[this.#length++] = words[index]!;
+  }
+
+  get bytes(): Uint8Array {
+    return new Uint8Array(this.#words.buffer, 0, this.#length * 4);
   }
 }
 
@@ -86,10 +165,12 @@ interface Sum {
   readonly row: string;
   readonly field: string;
   sum: number;
-  readonly keptMs: number;
+  /** 0: as it is. */
+  keptMs: number;
 }
 
 const hourMs = 3_600_000;
+const expiringMax = 10_000;
 /** The hour, the one after in which it is looked at, and one for clocks. */
 const crossSessionKeptMs = 3 * hourMs;
 /** Longer than any month, and the one after. */

@@ -15,7 +15,6 @@ import {
   type GroupResult,
   type IngestOutcome,
 } from "../ingest/commit-batches.js";
-import { type ReadBody, readBody } from "../ingest/decode-batch.js";
 import type { IngestRequest } from "../ingest/frame.js";
 import { limits } from "../limits.js";
 import { tokenAt } from "../store/keys.js";
@@ -23,7 +22,7 @@ import type { CountSender } from "./batch-counts.js";
 import { ClusterUnit, type FetchedRows, type NeededRow, type ReadSession, type SavedSession } from "./cluster-unit.js";
 import { indexRow, seenIdsRow, sessionRow, shardOfSession, shardSlots } from "./keys.js";
 import type { PathMemory } from "./path-memory.js";
-import { needsOf } from "./prefetch.js";
+import { needsOf, type UnreadBatch } from "./prefetch.js";
 import type { ClusterCounts } from "./recent-counts.js";
 import { saveSession } from "./scripts.js";
 
@@ -45,10 +44,8 @@ export interface ClusterCommitOptions {
 }
 
 /** A batch that is not settled yet. */
-interface Pending {
+interface Pending extends UnreadBatch {
   readonly index: number;
-  readonly request: IngestRequest;
-  readonly body: ReadBody;
 }
 
 interface Again {
@@ -74,7 +71,7 @@ export class ClusterCommit {
   /** Commits the batches and answers each, in order. Never rejects: what can't be written is refused as `unavailable`. */
   async commit(requests: readonly IngestRequest[]): Promise<IngestOutcome[]> {
     const outcomes = new Array<IngestOutcome>(requests.length);
-    let pending: Pending[] = requests.map((request, index) => ({ index, request, body: readBody(request.body) }));
+    let pending: Pending[] = requests.map((request, index) => ({ index, request, body: null }));
     const rows: FetchedRows = new Map();
     try {
       for (let rounds = 0, conflicts = 0; pending.length > 0; rounds++) {
@@ -100,11 +97,7 @@ export class ClusterCommit {
   /** Fetches what the batches need and `rows` has not. */
   async #fetch(rows: FetchedRows, pending: readonly Pending[]): Promise<void> {
     const { client, context, paths } = this.#options;
-    const needs = needsOf(
-      context.credentials,
-      pending.map(({ request }) => request),
-      pending.map(({ body }) => body),
-    );
+    const needs = needsOf(context.credentials, pending);
     const loads = [...needs.projectIds].map((projectId) => paths.load(projectId));
     for (const name of rows.keys()) needs.rows.delete(name);
     await Promise.all([fetchRows(client, rows, needs.rows), ...loads]);
@@ -131,18 +124,19 @@ export class ClusterCommit {
     for (const [position, batch] of pending.entries()) {
       const session = sessions[position]!;
       const fate = fates.get(session);
-      if (unit.incompleteBatches.has(position) || unfinished.has(session)) again.batches.push(batch);
-      else if (fate === "conflict") {
-        again.batches.push(batch);
-        again.conflicts++;
-      } else if (fate instanceof Refusal) outcomes[batch.index] = fate;
-      else {
-        outcomes[batch.index] = result.outcomes[position] as IngestOutcome;
-        const counted = unit.countsOf(position);
-        sender.add(counted);
-        // Batches that are done again see what these have counted.
-        for (const row of counted.across) rows.set(row, Buffer.from(String(Number(rows.get(row) ?? 0) + 1)));
+      const isUnfinished = unit.incompleteBatches.has(position) || unfinished.has(session);
+      if (isUnfinished || fate === "conflict" || fate instanceof Refusal) {
+        unit.forgetPaths(position);
+        if (!isUnfinished && fate instanceof Refusal) outcomes[batch.index] = fate;
+        else again.batches.push(batch);
+        if (!isUnfinished && fate === "conflict") again.conflicts++;
+        continue;
       }
+      outcomes[batch.index] = result.outcomes[position] as IngestOutcome;
+      const counted = unit.countsOf(position);
+      sender.add(counted);
+      // Batches that are done again see what these have counted.
+      for (const { row } of counted.across) rows.set(row, Buffer.from(String(Number(rows.get(row) ?? 0) + 1)));
     }
     for (const { key, fired } of result.dirty) {
       if (fates.get(key.toString("latin1", tokenAt)) === "written") for (const id of fired) onFired(id);
@@ -177,6 +171,7 @@ export class ClusterCommit {
         pending.map(({ body }) => body),
       );
     } catch (error) {
+      unit.forgetAllPaths();
       if (error instanceof BatchFault) return null;
       throw error;
     }
@@ -251,13 +246,18 @@ async function fetchRows(
   needed: ReadonlyMap<string, NeededRow>,
 ): Promise<void> {
   if (needed.size === 0) return;
-  const commands = Array.from(needed.values(), ({ key, slot }) => ({ command: ["GET", key], slot }));
+  const commands = Array.from(needed.values(), ({ key, also, slot }) => ({
+    command: also === undefined ? ["GET", key] : ["MGET", key, also],
+    slot,
+  }));
   const outcomes = await client.pipeline(commands, { deadlineMs: limits.clusterWriteMs, isIdempotent: true });
   let index = 0;
-  for (const name of needed.keys()) {
+  for (const [name, { also }] of needed) {
     const outcome = outcomes[index++];
     if (outcome instanceof ClusterError) throw outcome;
-    rows.set(name, outcome instanceof Buffer ? outcome : null);
+    const [value, other] = Array.isArray(outcome) ? outcome : [outcome];
+    rows.set(name, value instanceof Buffer ? value : null);
+    if (also !== undefined) rows.set(also, other instanceof Buffer ? other : null);
   }
 }
 

@@ -28,6 +28,8 @@ export type FetchedRows = Map<string, Buffer | null>;
 /** A row that is to be fetched. */
 export interface NeededRow {
   readonly key: Buffer | string;
+  /** A second row in the same slot that is fetched with it. */
+  readonly also?: string;
   readonly slot: number;
 }
 
@@ -68,9 +70,16 @@ export interface BatchCounts {
   hour: number;
   events: number;
   sessions: number;
-  readonly across: string[];
+  readonly across: CountedRow[];
   /** Hash and session of the paths that are new. */
   readonly paths: number[];
+}
+
+/** A row that a batch counts one more in. */
+export interface CountedRow {
+  readonly row: string;
+  /** Nobody has counted in it yet, as far as was known. */
+  readonly isNew: boolean;
 }
 
 /** What the unit knows of the cluster as of a moment ago. */
@@ -99,9 +108,8 @@ export class ClusterUnit implements UnitOfWork {
   readonly #minted = new Map<string, Buffer>();
   readonly #mintedFor = new Map<string, Buffer>();
   readonly #raised = new Map<string, number>();
-  readonly #events = new Map<string, number>();
   readonly #sessions = new Map<number, number>();
-  readonly #newPaths = new Map<number, UnitPaths>();
+  #projectPaths: { readonly projectId: number; readonly paths: ProjectPaths } | null = null;
   readonly paths: PathReuseIndex;
 
   constructor(rows: FetchedRows, counts: RecentCounts, memory: PathMemory) {
@@ -112,6 +120,7 @@ export class ClusterUnit implements UnitOfWork {
       note: (projectId, session, hashes, room) => {
         if (hashes.length === 0) return 0;
         const paths = this.#pathsOf(projectId);
+        this.#batch.projectId = projectId;
         let matches = 0;
         for (const hash of hashes) if (this.#notePath(paths, session, hash, room) !== session) matches++;
         return matches;
@@ -119,6 +128,7 @@ export class ClusterUnit implements UnitOfWork {
       noteOwners: (projectId, session, hashes, room) => {
         if (hashes.length === 0) return nobody;
         const paths = this.#pathsOf(projectId);
+        this.#batch.projectId = projectId;
         return hashes.map((hash) => this.#notePath(paths, session, hash, room)).filter((owner) => owner !== session);
       },
     };
@@ -185,12 +195,12 @@ export class ClusterUnit implements UnitOfWork {
     const before = crossSessionRow(number, projectId, hash, hour - 1);
     const raised = (this.#raised.get(row) ?? 0) + 1;
     this.#raised.set(row, raised);
-    this.#batch.across.push(row);
+    this.#batch.across.push({ row, isNew: this.#rows.get(row) === null });
     return this.#count(row) + this.#count(before) + raised;
   }
 
   eventsInMonth(accountId: number, month: string): number {
-    return this.#counts.eventsInMonth(accountId, month) + (this.#events.get(`${accountId}/${month}`) ?? 0);
+    return this.#counts.eventsInMonth(accountId, month);
   }
 
   addTraffic(
@@ -201,11 +211,13 @@ export class ClusterUnit implements UnitOfWork {
     events: number,
     sessions: number,
   ): void {
-    const name = `${accountId}/${month}`;
-    this.#events.set(name, (this.#events.get(name) ?? 0) + events);
-    Object.assign(this.#batch, { accountId, month, projectId, hour });
-    this.#batch.events += events;
-    this.#batch.sessions += sessions;
+    const batch = this.#batch;
+    batch.accountId = accountId;
+    batch.month = month;
+    batch.projectId = projectId;
+    batch.hour = hour;
+    batch.events += events;
+    batch.sessions += sessions;
   }
 
   sessionCount(projectId: number): number {
@@ -225,22 +237,33 @@ export class ClusterUnit implements UnitOfWork {
     return this.#batches[index]!;
   }
 
-  #pathsOf(projectId: number): UnitPaths {
-    let paths = this.#newPaths.get(projectId);
-    if (paths === undefined) {
-      paths = { known: this.#memory.of(projectId), fresh: new Map() };
-      this.#newPaths.set(projectId, paths);
-    }
-    this.#batch.projectId = projectId;
-    return paths;
+  /** Takes back the paths that a batch has noted: it is done again, or was refused, and may come with another session. */
+  forgetPaths(index: number): void {
+    const { projectId, paths: pairs } = this.#batches[index]!;
+    if (pairs.length === 0) return;
+    const paths = this.#pathsOf(projectId);
+    for (let at = 0; at < pairs.length; at += 2) paths.forget(pairs[at]!, pairs[at + 1]!);
   }
 
-  #notePath({ known, fresh }: UnitPaths, session: number, hash: number, room: PathRoom): number {
-    const owner = known.ownerOf(hash) ?? fresh.get(hash);
+  /** The same for all batches: the run has failed. */
+  forgetAllPaths(): void {
+    for (let index = 0; index < this.#batches.length; index++) this.forgetPaths(index);
+  }
+
+  #pathsOf(projectId: number): ProjectPaths {
+    if (this.#projectPaths?.projectId !== projectId) {
+      this.#projectPaths = { projectId, paths: this.#memory.of(projectId) };
+    }
+    return this.#projectPaths.paths;
+  }
+
+  /** The session that has shown the path: this one, where it is new. */
+  #notePath(paths: ProjectPaths, session: number, hash: number, room: PathRoom): number {
+    const owner = paths.ownerOf(hash);
     if (owner !== undefined) return owner;
     if (room.left <= 0) return session;
     room.left--;
-    fresh.set(hash, session);
+    paths.add(hash, session);
     this.#batch.paths.push(hash, session);
     return session;
   }
@@ -268,12 +291,6 @@ export class ClusterUnit implements UnitOfWork {
     if (token === undefined) this.incompleteBatches.add(this.#index);
     else this.incompleteSessions.add(token);
   }
-}
-
-/** Paths of a project: those that are known, and those that this unit is the first to show. */
-interface UnitPaths {
-  readonly known: ProjectPaths;
-  readonly fresh: Map<number, number>;
 }
 
 const nobody: readonly number[] = [];

@@ -48,9 +48,17 @@ export class ProjectPaths {
 
   /** The first session that showed a path keeps it, as long as its slot is not needed for another path. */
   add(hash: number, session: number): void {
-    if (this.ownerOf(hash) !== undefined) return;
+    if (this.ownerOf(hash) === undefined) this.#set(hash, hash, session);
+  }
+
+  /** Takes back what was added. */
+  forget(hash: number, session: number): void {
+    if (this.ownerOf(hash) === session >>> 0) this.#set(hash, 0, 0);
+  }
+
+  #set(hash: number, held: number, session: number): void {
     const slot = 2 * (hash & (slotCount - 1));
-    this.#slots[slot] = hash;
+    this.#slots[slot] = held;
     this.#slots[slot + 1] = session;
   }
 
@@ -128,16 +136,9 @@ export class PathMemory {
     await Promise.allSettled([...this.#projects.values()].map((paths) => paths.refresh(this.#client)));
   }
 
-  /** Takes pairs of hash and session that this thread's batches have shown first. */
-  add(projectId: number, pairs: readonly number[]): void {
-    const paths = this.of(projectId);
-    for (let index = 0; index < pairs.length; index += 2) paths.add(pairs[index]!, pairs[index + 1]!);
-  }
-
-  /** The command that lets other threads and nodes know of these pairs. */
-  appending(projectId: number, pairs: readonly number[]): KeyedCommand {
-    const words = Uint32Array.from(pairs, (word) => word >>> 0);
+  /** The command that lets other threads and nodes know of pairs of hash and session, given as their bytes. */
+  appending(projectId: number, pairs: Uint8Array): KeyedCommand {
     const rows = pathRows(projectId, this.#part);
-    return scriptCommand(appendPaths, rows, [logBytesMax, new Uint8Array(words.buffer), keptMs], keySlot(rows[0]));
+    return scriptCommand(appendPaths, rows, [logBytesMax, pairs, keptMs], keySlot(rows[0]));
   }
 }

@@ -17,6 +17,7 @@ export const storeCommands: readonly Command[] = [
   ["HSETNX", "vd{0}", "x", "x"],
   ["HSTRLEN", "vd{0}", "x"],
   ["INCRBY", "vd{0}", "1"],
+  ["MGET", "vd{0}", "vd{0}"],
   ["PEXPIRE", "vd{0}", "1"],
   ["SET", "vd{0}", "x"],
   ["STRLEN", "vd{0}"],

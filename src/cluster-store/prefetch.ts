@@ -13,14 +13,22 @@ import {
   countShape,
   countTicket,
 } from "../ingest/cross-session-counts.js";
-import { batchOf, type ReadBody, siteKeyOf } from "../ingest/decode-batch.js";
+import { batchOf, type ReadBody, readBody, siteKeyOf } from "../ingest/decode-batch.js";
 import type { IngestRequest } from "../ingest/frame.js";
 import { hashIdempotencyKey, isIdempotencyKey } from "../ingest/idempotency.js";
 import { ticketIn } from "../ingest/start-ticket.js";
 import { type CrossSessionKind, crossSessionKinds } from "../ingest/unit-of-work.js";
+import { readUsualHead } from "../ingest/usual-batch.js";
 import { idempotencyKey, sessionKey } from "../store/keys.js";
 import { type NeededRow, neededSession } from "./cluster-unit.js";
 import { crossSessionRow, idempotencyRow } from "./keys.js";
+
+/** A batch whose needs are asked for. */
+export interface UnreadBatch {
+  readonly request: IngestRequest;
+  /** Read where its needs can't be told otherwise; null: when it is run, and is in the core's cache then. */
+  body: ReadBody | null;
+}
 
 /** What a group needs before it is run. */
 export interface Needs {
@@ -31,29 +39,30 @@ export interface Needs {
 }
 
 /** The needs of these batches. Reads keys and projects from the mirror, as running them will. */
-export function needsOf(
-  credentials: Credentials,
-  requests: readonly IngestRequest[],
-  bodies: readonly ReadBody[],
-): Needs {
+export function needsOf(credentials: Credentials, batches: readonly UnreadBatch[]): Needs {
   const needs: Needs = { rows: new Map(), projectIds: new Set() };
   const holders = new Map<string, KeyHolder | null>();
-  for (const [index, request] of requests.entries()) {
-    if (request.projectId !== undefined) {
-      needSession(needs, request.projectId, request.identifies);
-      continue;
-    }
-    const body = bodies[index]!;
-    const key = request.siteKey || siteKeyOf(body);
+  const projectOf = (key: string): number | null => {
     let holder = holders.get(key);
     if (holder === undefined) {
       holder = credentials.keyHolder("site", key);
       holders.set(key, holder);
     }
-    if (holder === null) continue;
+    return holder === null ? null : holder.project.id;
+  };
+  for (const unread of batches) {
+    const { request } = unread;
+    if (request.projectId !== undefined) {
+      needSession(needs, request.projectId, request.identifies);
+      continue;
+    }
+    if (needsSessionAlone(needs, unread, projectOf)) continue;
+    unread.body ??= readBody(request.body);
+    const { body } = unread;
+    const projectId = projectOf(request.siteKey || siteKeyOf(body));
+    if (projectId === null) continue;
     const batch = batchOf(body);
     if (batch instanceof Refusal) continue;
-    const projectId = holder.project.id;
     needs.projectIds.add(projectId);
     const { ip, nowMs } = request.facts;
     const counter = { countAcross: countNeed(needs) };
@@ -72,6 +81,26 @@ export function needsOf(
   return needs;
 }
 
+const ticketName = Buffer.from('"start_ticket"');
+
+/**
+ * Notes the needs of a batch that names its session and hands in no ticket, which its first bytes tell; false: it has to be read. Most
+ * batches are such: read later, they don't outlive the wait for the rows, which would cost the garbage collector as much as all else does.
+ */
+function needsSessionAlone(
+  needs: Needs,
+  { request, body }: UnreadBatch,
+  projectOf: (key: string) => number | null,
+): boolean {
+  if (body !== null) return false;
+  const head = readUsualHead(request.body);
+  if (head === null || head.token === null || request.body.includes(ticketName)) return false;
+  const projectId = projectOf(request.siteKey || head.siteKey);
+  if (projectId === null || !needSession(needs, projectId, head.token)) return false;
+  needs.projectIds.add(projectId);
+  return true;
+}
+
 /** False for a text that is no token. */
 function needSession(needs: Needs, projectId: number, token: string): boolean {
   const bytes = decodeSessionToken(token);
@@ -83,10 +112,9 @@ function needSession(needs: Needs, projectId: number, token: string): boolean {
 
 function countNeed(needs: Needs) {
   return (kind: CrossSessionKind, projectId: number, hash: readonly number[], hour: number): number => {
-    for (const each of [hour, hour - 1]) {
-      const row = crossSessionRow(crossSessionKinds[kind], projectId, hash, each);
-      needs.rows.set(row, { key: row, slot: keySlot(row) });
-    }
+    const row = crossSessionRow(crossSessionKinds[kind], projectId, hash, hour);
+    const before = crossSessionRow(crossSessionKinds[kind], projectId, hash, hour - 1);
+    needs.rows.set(row, { key: row, also: before, slot: keySlot(row) });
     return 0;
   };
 }

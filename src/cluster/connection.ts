@@ -258,11 +258,18 @@ export class Connection {
   }
 
   #look(): void {
-    const { silenceMs } = this.#options;
+    if (!this.#isSilent()) return;
+    // It may have answered while this thread was busy: what has arrived is read before the next `setImmediate`.
+    setImmediate(() => {
+      if (!this.#isSilent()) return;
+      this.#end("unreachable", `${this.address} has not answered for ${this.#options.silenceMs} ms`);
+    });
+  }
+
+  /** Whether it owes an answer, and nothing was heard of it for too long. */
+  #isSilent(): boolean {
     const owes = this.#head < this.#awaiting.length;
-    if (this.#state === "ready" && owes && performance.now() - this.#heardMs > silenceMs) {
-      this.#end("unreachable", `${this.address} has not answered for ${silenceMs} ms`);
-    }
+    return this.#state === "ready" && owes && performance.now() - this.#heardMs > this.#options.silenceMs;
   }
 
   #end(reason: ClusterError["reason"], message: string, isWanted = false, serverCode = ""): void {

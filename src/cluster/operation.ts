@@ -66,8 +66,11 @@ export class Operation {
   ) {
     this.outcomes = new Array(commands.length);
     this.#left = commands.length;
-    this.#timer = setTimeout(() => this.#miss(), deadlineMs);
-    for (const [index, keyed] of commands.entries()) this.#requests.push(new Request(this, index, keyed));
+    // Where this thread was busy meanwhile, what has arrived in time is read first.
+    this.#timer = setTimeout(() => setImmediate(() => this.#miss()), deadlineMs);
+    for (let index = 0; index < commands.length; index++) {
+      this.#requests.push(new Request(this, index, commands[index]!));
+    }
   }
 
   begin(): void {
@@ -107,6 +110,7 @@ export class Operation {
   }
 
   #miss(): void {
+    if (this.isOver) return;
     this.meters.deadlineMisses++;
     // A node that is frozen says nothing; another may have taken over.
     this.topology.refresh();

@@ -9,6 +9,8 @@ export type Command = readonly CommandPart[];
 const bytesAtFirst = 32 * 1024;
 /** A buffer that has grown beyond this is given back after the write. */
 const bytesKept = 1024 * 1024;
+/** Up to so many characters a loop is faster than a call out of the engine. */
+const shortTextMax = 48;
 /** "$" or "*", ten digits, CR LF. */
 const headerBytesMax = 13;
 
@@ -54,6 +56,7 @@ export class RespEncoder {
   }
 
   #text(text: string): void {
+    if (text.length <= shortTextMax && this.#shortText(text)) return;
     // Nearly all texts are ASCII, whose length in bytes is known before they are written.
     const bytes = Buffer.byteLength(text);
     this.#reserve(bytes + headerBytesMax + 2);
@@ -62,6 +65,26 @@ export class RespEncoder {
     else this.#bytes.write(text, this.#length, "utf8");
     this.#length += bytes;
     this.#lineEnd();
+  }
+
+  /** Writes a text letter by letter, which is cheaper for the names and numbers that commands are made of; false: it is not ASCII. */
+  #shortText(text: string): boolean {
+    this.#reserve(text.length + headerBytesMax + 2);
+    const from = this.#length;
+    this.#header(36, text.length);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      if (code >= 0x80) {
+        this.#length = from;
+        return false;
+      }
+      bytes[at++] = code;
+    }
+    this.#length = at;
+    this.#lineEnd();
+    return true;
   }
 
   #header(type: number, count: number): void {

@@ -123,14 +123,14 @@ export class BatchFault extends Error {
 export const faultyBatch = refuse("internal", "the batch could not be processed");
 
 /**
- * Runs the batches on a unit of work, which the caller commits. `bodies` are theirs; null: each is read when it is used, and is in the
- * core's cache then. Throws what the unit throws, and `BatchFault`; the unit is worth nothing then.
+ * Runs the batches on a unit of work, which the caller commits. `bodies` are those of theirs that are read already; the others are read when
+ * they are used, and are in the core's cache then. Throws what the unit throws, and `BatchFault`; the unit is worth nothing then.
  */
 export function commitBatches(
   unit: UnitOfWork,
   context: CommitContext,
   requests: readonly IngestRequest[],
-  bodies: readonly ReadBody[] | null = null,
+  bodies: readonly (ReadBody | null)[] | null = null,
 ): GroupResult {
   context.mint.startGroup();
   const group: Group = {

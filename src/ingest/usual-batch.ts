@@ -30,6 +30,19 @@ export function readUsualBatch(body: Uint8Array): UsualBatch | null {
   return reader.read(body);
 }
 
+/** What stands before the events of a batch. */
+export interface BatchHead {
+  /** Null on first contact. */
+  readonly token: string | null;
+  /** "" when there is none. */
+  readonly siteKey: string;
+}
+
+/** The head of a body that looks like one of the usual form; null for any other. What follows is not looked at: it may not be one after all. */
+export function readUsualHead(body: Uint8Array): BatchHead | null {
+  return reader.readHead(body);
+}
+
 const quote = 0x22;
 const comma = 0x2c;
 const minus = 0x2d;
@@ -49,6 +62,8 @@ const isIdByte = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 const idBytesMin = 8;
 const idBytesMax = 64;
+/** More than a head has whose token and key are real ones. */
+const headBytesMax = 256;
 
 /** A mantissa of so many digits is exact, and dividing it by an exact power of ten rounds once, as parsing does. */
 const digitsMax = 15;
@@ -84,10 +99,27 @@ class UsualReader {
 
   read(bytes: Uint8Array): UsualBatch | null {
     if (bytes[bytes.length - 1] !== closeObject) return null;
+    const head = this.#head(bytes, bytes.length);
+    if (head === null) return null;
+    this.#idHashes = [];
+    const events = this.#skip(eventsHead) ? this.#events() : null;
+    const isWhole = events !== null && this.#at === bytes.length - 1;
+    this.#text = "";
+    return isWhole ? new UsualBatch(head.siteKey, { session_token: head.token, events }, this.#idHashes) : null;
+  }
+
+  readHead(bytes: Uint8Array): BatchHead | null {
+    const head = this.#head(bytes, Math.min(bytes.length, headBytesMax));
+    this.#text = "";
+    return this.#at <= headBytesMax ? head : null;
+  }
+
+  /** Reads what stands before the events. `textBytes`: how many of the bytes will be read as text. */
+  #head(bytes: Uint8Array, textBytes: number): BatchHead | null {
     this.#bytes = bytes;
     this.#at = 0;
     if (!this.#skip(tokenHead)) return null;
-    this.#text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+    this.#text = Buffer.from(bytes.buffer, bytes.byteOffset, textBytes).toString("latin1");
     let token: string | null = null;
     if (!this.#skip(wordNull)) {
       if (bytes[this.#at] !== quote) return null;
@@ -101,11 +133,7 @@ class UsualReader {
       if (found === null) return null;
       siteKey = found;
     }
-    this.#idHashes = [];
-    const events = this.#skip(eventsHead) ? this.#events() : null;
-    const isWhole = events !== null && this.#at === bytes.length - 1;
-    this.#text = "";
-    return isWhole ? new UsualBatch(siteKey, { session_token: token, events }, this.#idHashes) : null;
+    return { token, siteKey };
   }
 
   /** Steps over the bytes if they stand here. */

@@ -8,6 +8,7 @@ import { parseStoreUrl } from "../../src/cluster/store-url.js";
 import { CountSender } from "../../src/cluster-store/batch-counts.js";
 import { ClusterCommit } from "../../src/cluster-store/cluster-commit.js";
 import { ClusterHourlyCounts } from "../../src/cluster-store/cluster-hourly-counts.js";
+import { ClusterUnit } from "../../src/cluster-store/cluster-unit.js";
 import { indexRow, sessionRow, shardOfSession, shardSlots, trafficRow } from "../../src/cluster-store/keys.js";
 import { PathMemory } from "../../src/cluster-store/path-memory.js";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
@@ -264,6 +265,17 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const { session_token: token } = recorded((await two.commit(request(body("paths001"))))[0]);
     await two.commit(request(batch("paths002", 1, token)));
     t.ok((await stored(token))!.verdict.detectionIds.length > 0);
+  });
+
+  await t.test("paths of a batch that was refused are as if it never came", async (t) => {
+    const node = { rows: new Map(), counts: new ClusterCounts(one.client), paths: new PathMemory(one.client) };
+    const hashes = [3_000_000_001, 17];
+    const unit = new ClusterUnit(node.rows, node.counts, node.paths);
+    unit.beginBatch(0);
+    t.equal(unit.paths.note(owner.projectId, 1, hashes, { left: 10 }), 0);
+    t.equal(unit.paths.note(owner.projectId, 2, hashes, { left: 10 }), 2, "session 1 has shown both");
+    unit.forgetPaths(0);
+    t.equal(unit.paths.note(owner.projectId, 2, hashes, { left: 10 }), 0);
   });
 
   await t.test("the index has the sessions of a shard in the order of their time", async (t) => {

@@ -4,7 +4,7 @@ import { batchText } from "../../bench/load/batches.js";
 import { parseJsonObject } from "../../src/contract/json-body.js";
 import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
-import { readUsualBatch } from "../../src/ingest/usual-batch.js";
+import { readUsualBatch, readUsualHead } from "../../src/ingest/usual-batch.js";
 import { everyKeyText } from "./every-key.js";
 import { bothWaysAgree } from "./usual-batch-properties.js";
 
@@ -28,6 +28,17 @@ t.test("every payload key is read in one pass, to the same value", async (t) => 
   for (const member of everyKeyText()) {
     const bytes = body(`{${member}}`);
     t.strictSame(readUsualBatch(bytes)?.batch, reference(bytes), member);
+  }
+});
+
+t.test("the head of a body is what the whole of it says", async (t) => {
+  for (const bytes of [Buffer.from(batchText(3, 7, true)), Buffer.from(batchText(3, 7, false)), body("{}")]) {
+    const whole = readUsualBatch(bytes);
+    t.strictSame(readUsualHead(bytes), { token: whole?.batch.session_token, siteKey: whole?.siteKey });
+  }
+  const long = "x".repeat(300);
+  for (const text of ["", "{}", '{"events":[]}', '{"session_token":7}', `{"session_token":"${long}","events":[]}`]) {
+    t.equal(readUsualHead(Buffer.from(text)), null, text.slice(0, 40));
   }
 });
 
