@@ -1,12 +1,13 @@
 /**
- * `npm run package`: makes the executable of each machine that was named (`--arch x64,arm64`, default x64), the list of what is in
- * it and the checksums. With `--node-folder` it only fetches the Node that is carried and prints where its program lies. Run on a
+ * `npm run package`: makes the executable of each machine that was named (`--arch x64,arm64`, default x64), the two packages for npm, the list of
+ * what is in the executables and the checksums. With `--node-folder` it only fetches the Node that is carried and prints where its program lies. Run on a
  * built checkout; writes below dist/ and the build cache only.
  */
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { copyFile, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { billOfMaterials } from "./package/bill-of-materials.js";
 import { executableOf, nodeFolder, root } from "./package/checkout.js";
 import { type Arch, nodePackages } from "./package/target.js";
@@ -23,22 +24,32 @@ async function writeChecksums(names: readonly string[]): Promise<void> {
   await writeFile(dist("SHA256SUMS"), lines.join(""));
 }
 
+/** Packs what was built, server and client, under names with the version. */
+async function packages(): Promise<string[]> {
+  const words = ["pack", "--json", "--ignore-scripts", "--pack-destination", join(root, "dist")];
+  const { stdout } = await promisify(execFile)("npm", words, { cwd: root });
+  const [{ filename, version }]: [{ filename: string; version: string }] = JSON.parse(stdout);
+  const client = `verdictd-client-${version}.tgz`;
+  await copyFile(dist("verdictd-client.tgz"), dist(client));
+  return [filename, client];
+}
+
 async function make(archs: readonly Arch[]): Promise<void> {
   const names: string[] = [];
-  const packages: string[] = [];
+  const carried: string[] = [];
   for (const arch of archs) {
     const name = `verdictd-linux-${arch}`;
-    packages.push(...(await executableOf(arch, dist(name))));
+    carried.push(...(await executableOf(arch, dist(name))));
     names.push(name);
     console.log(`dist/${name}: ${(await stat(dist(name))).size} bytes`);
   }
   const bill = billOfMaterials(
     JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")),
-    packages,
+    carried,
     archs.map((arch) => nodePackages[arch]),
   );
   await writeFile(dist("sbom.cdx.json"), `${JSON.stringify(bill, null, 2)}\n`);
-  await writeChecksums([...names, "sbom.cdx.json"]);
+  await writeChecksums([...names, ...(await packages()), "sbom.cdx.json"]);
 }
 
 async function main(): Promise<void> {

@@ -335,6 +335,7 @@ export function buildServices(
     ...consoleRoutes(consoleFiles()),
     ...healthRoutes({ isReady }),
     ...sdkPages().map(pageRoute),
+    pageRoute(clientPackage()),
     ...(config.demo ? demoPages(store, verdicts) : []),
   ];
   const pages = docPages(renderedDocs(), [...routes]);
@@ -416,6 +417,13 @@ function sdkPages(): Page[] {
     script("sdk-probes.js", "The SDK's second file, loaded once the first has reported"),
     script("challenge.js", "What passes verdictd's own challenge"),
   ];
+}
+
+/** What `npm install` takes, so that a backend's client is always of the server's version. */
+function clientPackage(): Page {
+  const body = readAsset("verdictd-client.tgz");
+  const path = "/verdictd-client.tgz";
+  return { path, summary: "The npm package `verdictd-client`", contentType: "application/gzip", body };
 }
 
 function consoleFiles(): ConsoleFiles {

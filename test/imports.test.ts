@@ -73,7 +73,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "node:",
   ],
   client: ["contract"],
-  middleware: ["client", "contract", "verdict", "fastify"],
+  middleware: ["client", "contract", "verdict", "express", "fastify", "hono"],
   sdk: ["contract", "altcha-lib", "altcha-lib/algorithms/web/pbkdf2"],
   demo: ["contract", "sdk"],
   console: ["contract", "rules", "verdict", "preact", "preact/hooks", "uplot"],

@@ -53,6 +53,7 @@ export const staticFiles = [
   "dist/src/signed-agents/agents.json",
   "dist/src/verified-bots/catalogue.json",
   "dist/src/verified-bots/ua-claims.json",
+  "dist/verdictd-client.tgz",
   "LICENSE",
 ];
 

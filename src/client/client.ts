@@ -1,5 +1,5 @@
 /**
- * `verdictd/client`: reads verdicts and reports logins from the customer's backend. Needs only `fetch`, `AbortSignal.timeout` and
+ * `verdictd-client`: reads verdicts and reports logins from the customer's backend. Needs only `fetch`, `AbortSignal.timeout` and
  * `URL`, so it runs on Node 20 and on edge runtimes. Its calls never throw and never reject: without an answer in time the
  * visitor is allowed, and the verdict says why in `failed`.
  */
@@ -35,10 +35,10 @@ export interface ClientFailure {
 }
 
 export interface ClientOptions {
-  /** verdictd's address: `http://127.0.0.1:8080`; a path prefix is kept. */
-  readonly baseUrl: string;
-  /** The project's private key (`sk_…`): server-side only. */
-  readonly privateKey: string;
+  /** verdictd's address: `http://127.0.0.1:8080`; a path prefix is kept. Undefined, as an environment variable may be, throws. */
+  readonly baseUrl: string | undefined;
+  /** The project's private key (`sk_…`): server-side only. The same. */
+  readonly privateKey: string | undefined;
   /** How long a visitor waits for a verdict at most, 1 to 10 000 ms; default 150. */
   readonly timeoutMs?: number;
   /** How long one report of a login may take, 1 to 60 000 ms; default 1000. */

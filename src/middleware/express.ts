@@ -1,7 +1,8 @@
 /**
- * `verdictd/express`: the middleware for Express 4 and 5. `app.use(verdictd({ client: { baseUrl, privateKey } }))` before the routes
- * it protects; the verdict is on `req.verdictd`. Typed by shape, so it needs neither Express nor its types.
+ * `verdictd-client/express`: the middleware for Express 4 and 5. `app.use(verdictd({ client: { baseUrl, privateKey } }))` before the routes
+ * it protects; the verdict is on `req.verdictd`. Imports Express's types only.
  */
+import type { Request, Response } from "express";
 import { Guard, type GuardOptions, type SeenRequest, type Visit } from "./guard.js";
 
 export type { DenialPages, DenialTexts } from "./denial-page.js";
@@ -42,17 +43,20 @@ export interface ExpressResponse {
  */
 export type ExpressChallenge<Req, Res> = (req: Req, res: Res, next: (error?: unknown) => void) => unknown;
 
-export interface ExpressOptions<Req, Res> extends GuardOptions<ExpressChallenge<Req, Res>> {
+export interface ExpressOptions<Req = Request, Res = Response> extends GuardOptions<ExpressChallenge<Req, Res>> {
   /** The visitor's address; default `req.ip`, which is right once Express's `trust proxy` is. */
   readonly clientIp?: (req: Req) => string | undefined;
   /** Requests to leave alone. */
   readonly skip?: (req: Req) => boolean;
 }
 
-/** The middleware. Throws a `TypeError` on a bad option; never passes an error of its own to `next`. */
-export function verdictd<Req extends ExpressRequest, Res extends ExpressResponse>(
+/**
+ * The middleware. Throws a `TypeError` on a bad option; never passes an error of its own to `next`. Its hooks get Express's own request and
+ * response, unless they name other types.
+ */
+export function verdictd<Req extends ExpressRequest = Request, Res extends ExpressResponse = Response>(
   options: ExpressOptions<Req, Res>,
-): (req: Req, res: Res, next: (error?: unknown) => void) => Promise<void> {
+): (req: NoInfer<Req>, res: NoInfer<Res>, next: (error?: unknown) => void) => Promise<void> {
   const guard = new Guard(options);
   return async (req, res, next) => {
     if (guard.skips(() => options.skip?.(req))) return next();

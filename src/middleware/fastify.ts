@@ -1,5 +1,5 @@
 /**
- * `verdictd/fastify`: the plugin for Fastify 4 and 5. `await app.register(verdictd, { client: { baseUrl, privateKey } })`; the verdict
+ * `verdictd-client/fastify`: the plugin for Fastify 4 and 5. `await app.register(verdictd, { client: { baseUrl, privateKey } })`; the verdict
  * is on `request.verdictd` from the `onRequest` hook on, before a body is read. Imports Fastify's types only.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";

@@ -1,7 +1,11 @@
 /**
- * `verdictd/fetch`: for servers that speak the Fetch API's `Request` and `Response`: Hono (`honoVerdictd`), Next's middleware and
+ * `verdictd-client/fetch`: for servers that speak the Fetch API's `Request` and `Response`: Hono (`honoVerdictd`), Next's proxy and
  * route handlers (`createGuard`), Deno, Bun and Workers (`withVerdict`). Uses nothing of Node.
  */
+
+// biome-ignore lint/suspicious/noTsIgnore: goes into the declarations, where it is an error only for those without Hono
+/** @ts-ignore: whoever does not use Hono does not have it. */
+import type { Context } from "hono";
 import { Guard, type GuardOptions, type SeenRequest, type Step, type Visit } from "./guard.js";
 
 export type { DenialPages, DenialTexts } from "./denial-page.js";
@@ -60,9 +64,9 @@ export interface HonoContext {
 }
 
 /** Hono's middleware: `app.use(honoVerdictd({ … }))`; the visit is `c.get("verdictd")` (`Hono<{ Variables: HonoVariables }>`). */
-export function honoVerdictd<C extends HonoContext>(
+export function honoVerdictd<C extends HonoContext = Context>(
   options: FetchOptions<C>,
-): (c: C, next: () => Promise<void>) => Promise<Response | undefined> {
+): (c: NoInfer<C>, next: () => Promise<void>) => Promise<Response | undefined> {
   const guard = new Guard(options);
   return async (c, next) => {
     const { visit, response } = await check(guard, options, c, c.req.raw);

@@ -1,4 +1,4 @@
-/** The npm entry `verdictd/browser`. Importing it does nothing, on a server either; `init` starts the SDK in a browser. */
+/** `verdictd-client/browser`. Importing it does nothing, on a server either; `init` starts the SDK in a browser. */
 import { type Agent, startAgent } from "./agent.js";
 import { type Settings, settingsOf, type Verdictd, type VerdictdOptions } from "./options.js";
 import { attempt } from "./page-hooks.js";

@@ -90,7 +90,7 @@ for (const provider of ["turnstile", "hcaptcha"] as const) {
       verifyUrl: `${await listen(t, verify)}/siteverify`,
     });
     const app = express();
-    app.use(verdictd<express.Request, express.Response>({ client, challenge: check.hook as never }));
+    app.use(verdictd<express.Request, express.Response>({ client, challenge: check.hook }));
     app.use(check.routes);
     app.use((req, res) => void res.send(`shop ${req.originalUrl}`));
     const site = await listen(t, app);

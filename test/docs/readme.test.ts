@@ -8,6 +8,7 @@ import t, { type Test } from "tap";
 import { commands } from "../../src/cli/commands.js";
 import { freePort } from "../support/process.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
+import { installClient } from "./installed-client.js";
 import { blocksMarked, keeps, stepsOf } from "./readme-commands.js";
 
 const root = resolve(fileURLToPath(new URL("../../..", import.meta.url)));
@@ -39,6 +40,7 @@ async function run(program: string, words: readonly string[], environment: NodeJ
 async function startBackend(t: Test, source: string, port: number, environment: NodeJS.ProcessEnv): Promise<void> {
   const folder = mkdtempSync(join(root, "dist/readme-backend-"));
   t.teardown(() => rmSync(folder, { recursive: true }));
+  installClient(folder);
   const file = join(folder, "backend.mjs");
   writeFileSync(file, source);
   const child = spawn(process.execPath, [file], { env: environment, stdio: ["ignore", "inherit", "inherit"] });

@@ -118,6 +118,7 @@ t.test("every endpoint answers what the document says, in every status it lists"
     "/sdk.js",
     "/sdk-probes.js",
     "/challenge.js",
+    "/verdictd-client.tgz",
     "/openapi.json",
     "/demo",
     "/demo/demo.js",
