@@ -47,6 +47,9 @@ const menu = {
   ],
 } as const;
 
+/** Files that the server which shows the documentation has too. Not links in the sources: a Git host has no such file. */
+const served = ["/openapi.json", "/v1/detections", "/v1/signed-agents"];
+
 const pages: readonly (readonly [name: string, title: string])[] = Object.values(menu).flat();
 
 /** Renders every page; throws when the menu and the folder differ. */
@@ -131,6 +134,9 @@ function render(markdown: string, file: string): string {
       },
       image({ href }: Tokens.Image) {
         return inlinePlot(join(dirname(file), href));
+      },
+      codespan({ text }: Tokens.Codespan) {
+        return served.includes(text) && `<a href="${text}"><code>${text}</code></a>`;
       },
       code({ text }: Tokens.Code) {
         return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;

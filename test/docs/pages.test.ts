@@ -54,6 +54,18 @@ t.test("the documentation", async (t) => {
     }
   });
 
+  await t.test("every page that console, demo, command line and errors name is there, with its section", async (t) => {
+    const named = new Set(
+      sources().flatMap((text) => text.match(/(?<=["' ])\/docs(\/[a-z-]+)?(#[\w-]+)?(?=["' ,]|\.? )/g) ?? []),
+    );
+    t.ok(named.size >= 4, [...named].join(" "));
+    for (const link of named) {
+      const [path, id] = link.split("#");
+      const text = pages.get(path!);
+      t.ok(text !== undefined && (id === undefined || text.includes(`id="${id}"`)), link);
+    }
+  });
+
   await t.test("no page has anything inline or from elsewhere", async (t) => {
     const script = '<script defer src="/docs/docs.js"></script>';
     for (const [path, text] of html) {
@@ -190,6 +202,14 @@ t.test("a mark that nothing is known for stops the start", async (t) => {
 t.test("text is escaped for elements and attributes", async (t) => {
   t.equal(escapeHtml(`<a b="c" d='e'>&`), "&#60;a b=&#34;c&#34; d=&#39;e&#39;&#62;&#38;");
 });
+
+/** The code that users read texts of. */
+function sources(): string[] {
+  const folder = join(source, "..");
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(tsx?|html)$/.test(name))
+    .map((name) => readFileSync(join(folder, name), "utf8"));
+}
 
 /** The row of a table whose first cell is this code. */
 function rowOf(text: string, name: string): string {
