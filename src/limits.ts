@@ -109,6 +109,13 @@ export const limits = {
   clusterRowMs: 1000,
   clusterHeldRowsMax: 50_000,
   clusterHeldBytesMax: 64 * KIB * KIB,
+  /**
+   * Commands that read or write a whole cluster: how long a piece is tried again while a node is replaced; sessions of a piece, about half a
+   * megabyte; keys of a page of `SCAN`, a few milliseconds of its master.
+   */
+  clusterPatienceMs: 60_000,
+  clusterPieceRows: 256,
+  clusterScanKeys: 1000,
 
   /** Rows that one transaction of the sweep removes: it holds the store for a few milliseconds. */
   sweepRowsMax: 500,

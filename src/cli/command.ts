@@ -38,6 +38,8 @@ export interface StoreCommand<R extends object = object> extends Command {
   readonly createsStore?: boolean;
   /** Whether it works on the configuration alone, and so on that of a cluster too. */
   readonly isOfConfiguration?: boolean;
+  /** Whether it works on the store of a single host alone: a folder that mirrors a cluster is refused. */
+  readonly isOfSingleHost?: boolean;
   /** Throws a `UsageFailure` for flags that can't be; called before a store is made or opened. */
   checkGiven?(given: Given): void;
   run(store: Store, given: Given): Promise<R>;

@@ -14,6 +14,7 @@ import { ruleCommands } from "./commands/rules.js";
 import { serveCommand } from "./commands/serve.js";
 import { sessionCommands } from "./commands/session.js";
 import { storeCommands } from "./commands/store.js";
+import { migrateCommand } from "./commands/store-migrate.js";
 import { tailCommand } from "./commands/tail.js";
 import { tokenCommands } from "./commands/token.js";
 import { userCommands } from "./commands/user.js";
@@ -40,6 +41,7 @@ export const commands: readonly AnyCommand[] = [
   ...sessionCommands,
   tailCommand,
   ...storeCommands,
+  migrateCommand,
   completionCommand(() => commands),
   licensesCommand,
 ];

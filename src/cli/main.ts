@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
+import { faultLine } from "../cluster-store/fault-line.js";
 import { checkCluster, type OpenedMirror, openMirror } from "../cluster-store/open-cluster.js";
 import { mirrorFault } from "../cluster-store/open-config.js";
 import { openStore } from "../store/store.js";
@@ -51,7 +52,8 @@ async function openFor(
     return openMirror({ ...cluster, dataDir });
   }
   const store = openStore(dataDir);
-  const fault = command.isOfConfiguration === true ? mirrorFault(store) : null;
+  const isRefused = command.isOfConfiguration === true || command.isOfSingleHost === true;
+  const fault = isRefused ? mirrorFault(store) : null;
   if (fault === null) return { store, close: () => store.close() };
   await store.close();
   throw new CommandFailure(fault);
@@ -65,7 +67,7 @@ function exitCodeOf(error: unknown): number {
   }
   const isUsage = isWrongUsage(error);
   if (isUsage !== null) return isUsage ? exitCodes.usage : exitCodes.done;
-  const message = oneLine(error instanceof Error ? error.message : String(error));
+  const message = oneLine(faultLine(error) ?? (error instanceof Error ? error.message : String(error)));
   say(error instanceof CommandFailure ? message : `verdictd: ${message}`);
   return exitCodes.failed;
 }

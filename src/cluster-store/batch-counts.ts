@@ -174,6 +174,6 @@ const expiringMax = 10_000;
 /** The hour, the one after in which it is looked at, and one for clocks. */
 const crossSessionKeptMs = 3 * hourMs;
 /** Longer than any month, and the one after. */
-const usageKeptMs = 70 * 24 * hourMs;
+export const usageKeptMs = 70 * 24 * hourMs;
 /** As long as statistics are kept at most. */
 export const trafficKeptMs = 400 * 24 * hourMs;

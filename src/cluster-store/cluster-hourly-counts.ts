@@ -78,7 +78,7 @@ function unavailable(cause: unknown): UnavailableError {
 }
 
 /** Numbers in objects in objects, each with the names that lead to it. */
-function fieldsOf(counts: object, prefix = ""): [field: string, count: number][] {
+export function fieldsOf(counts: object, prefix = ""): [field: string, count: number][] {
   return Object.entries(counts).flatMap(([name, value]): [string, number][] => {
     if (typeof value === "object" && value !== null) return fieldsOf(value, `${prefix}${name}${separator}`);
     return typeof value === "number" && value !== 0 ? [[prefix + name, value]] : [];

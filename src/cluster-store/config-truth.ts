@@ -70,6 +70,21 @@ export class ConfigTruth {
     return id === null ? null : String(id);
   }
 
+  /** Whether a store is on its way into the cluster, so that nobody may use it yet. Throws `ClusterError`. */
+  async isBeingCopied(): Promise<boolean> {
+    return (await this.migration()).state === "copying";
+  }
+
+  /** The store that was copied into the cluster, how far that is, and when it was done (ms); empty for none. Throws `ClusterError`. */
+  async migration(): Promise<{ readonly store: string; readonly state: string; readonly doneMs: number }> {
+    const command = ["HGET", configKeys.head, "migration"];
+    const options = { deadlineMs: limits.configChangeMs, isIdempotent: true };
+    const [store = "", state = "", doneMs = 0] = String(
+      (await this.client.execute(command, configSlot, options)) ?? "",
+    ).split(" ");
+    return { store, state, doneMs: Number(doneMs) };
+  }
+
   /** Gives the cluster this id, unless it has one. Returns the one that it has. */
   async identify(id: string): Promise<string> {
     return String(await this.#write(identifyCluster, [configKeys.head], [id], limits.configChangeMs));

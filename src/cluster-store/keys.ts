@@ -17,7 +17,7 @@ import { keySlot, slotsOfCluster } from "../cluster/slots.js";
  * | vd{p-project-k}h:hour                 | hash   | a sixteenth of a project's counts in an hour                      |
  * | vd{p-project-k}paths                  | string | number of the log of paths that is written                        |
  * | vd{p-project-k}paths:0, :1            | string | a sixteenth of the paths: pairs of hash u32 and session u32       |
- * | vd{config}head                        | hash   | of the configuration: `cluster` (its id), `revision`, `change` (id of the last), `bytes` |
+ * | vd{config}head                        | hash   | of the configuration: `cluster` (its id), `revision`, `change` (id of the last), `bytes`; `migration` of a store into it |
  * | vd{config}rows                        | hash   | its rows: table and key (`config-rows.ts`), value as in LMDB      |
  * | vd{config}log                         | stream | its latest changes, under their revisions                         |
  * | vd{config}nodes                       | hash   | nodes that follow it: how often each said so, revision that it has |
@@ -66,6 +66,11 @@ export function sessionRow(sessionKey: Buffer): Buffer {
 /** The row of one generation of the request ids that a session has seen. */
 export function seenIdsRow(sessionKey: Buffer, generation: 0 | 1): Buffer {
   return Buffer.concat([seenIdsPrefixes[shardOfSession(sessionKey)]!, sessionKey, Buffer.of(generation)]);
+}
+
+/** All rows of a session beside its record. They are written with it, expire with it and are erased with it. */
+export function furtherRows(sessionKey: Buffer): Buffer[] {
+  return [seenIdsRow(sessionKey, 0), seenIdsRow(sessionKey, 1)];
 }
 
 /** Where in a hash, and behind two bytes of the day in `idempotencyKey`, the shard of an `Idempotency-Key` stands. */

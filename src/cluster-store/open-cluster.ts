@@ -1,6 +1,6 @@
 /** Opens the cluster that `--store` names: looks at it first, then joins the sessions of this thread's store to it. */
 import { ClusterClient } from "../cluster/cluster-client.js";
-import { inspectCluster } from "../cluster/inspection.js";
+import { type Inspection, inspectCluster } from "../cluster/inspection.js";
 import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../cluster/store-url.js";
 import { limits } from "../limits.js";
 import { openStore, type Store } from "../store/store.js";
@@ -54,16 +54,27 @@ export function storeUrlOf(text: string): StoreUrl {
 /**
  * What is wrong with the cluster for a start: throws a `StoreError` with a line for each fault; gives what may hurt one day, a line each.
  */
-export async function checkCluster({
-  store,
-  engineAcks,
-  engineDurable,
-}: Pick<ClusterChoice, "store" | "engineAcks" | "engineDurable">): Promise<readonly string[]> {
-  const url = storeUrlOf(store);
-  const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: storeCommands };
-  const { faults, warnings } = await inspectCluster(url, demands);
+export async function checkCluster(choice: CheckedChoice): Promise<readonly string[]> {
+  return (await fitCluster(choice)).warnings;
+}
+
+type CheckedChoice = Pick<ClusterChoice, "store" | "engineAcks" | "engineDurable">;
+
+/** As `checkCluster`; gives the bytes that its masters have left, too. */
+export async function fitCluster(choice: CheckedChoice): Promise<{ warnings: readonly string[]; freeBytes: number }> {
+  const url = storeUrlOf(choice.store);
+  const { faults, warnings, nodes } = await lookAtCluster(choice);
   if (faults.length > 0) throw new StoreError(`${describeStoreUrl(url)}:\n${faults.join("\n")}`);
-  return warnings;
+  const free = nodes
+    .filter(({ role }) => role === "master")
+    .map(({ maxmemory, usedMemory }) => (maxmemory === 0 ? Number.POSITIVE_INFINITY : maxmemory - usedMemory));
+  return { warnings, freeBytes: free.reduce((sum, bytes) => sum + bytes, 0) };
+}
+
+/** What is wrong with the cluster as a store, and what may hurt one day. */
+export function lookAtCluster({ store, engineAcks, engineDurable }: CheckedChoice): Promise<Inspection> {
+  const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: storeCommands };
+  return inspectCluster(storeUrlOf(store), demands);
 }
 
 /** Opens the mirror, up to date, and a client to the cluster. Throws `StoreError` and `ClusterError`; nothing is left open then. */

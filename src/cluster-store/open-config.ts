@@ -43,6 +43,11 @@ export async function openConfig(store: Store, options: ConfigOptions): Promise<
 async function clusterOf(store: Store, truth: ConfigTruth, name: string): Promise<string> {
   const known = storedPosition(store)?.cluster ?? null;
   const found = await truth.clusterId();
+  if (await truth.isBeingCopied()) {
+    throw new StoreError(
+      `${name} is being filled by \`verdictd store migrate\`: finish that with --final, then it can be used`,
+    );
+  }
   if (known === null) {
     if (store.accounts.getKeysCount({ limit: 1 }) > 0 || store.sessions.getKeysCount({ limit: 1 }) > 0) {
       throw new StoreError(

@@ -15,7 +15,7 @@ const slotCount = limits.shingleSlotsMax;
 /** Bytes of one of the two logs of a part: together they hold as many paths as there are slots. */
 const logBytesMax = (slotCount / partCount) * pairBytes;
 /** A project without visitors for so long starts anew. */
-const keptMs = 30 * 86_400_000;
+export const pathsKeptMs = 30 * 86_400_000;
 
 const deadlineMs = limits.clusterWriteMs;
 
@@ -139,6 +139,6 @@ export class PathMemory {
   /** The command that lets other threads and nodes know of pairs of hash and session, given as their bytes. */
   appending(projectId: number, pairs: Uint8Array): KeyedCommand {
     const rows = pathRows(projectId, this.#part);
-    return scriptCommand(appendPaths, rows, [logBytesMax, pairs, keptMs], keySlot(rows[0]));
+    return scriptCommand(appendPaths, rows, [logBytesMax, pairs, pathsKeptMs], keySlot(rows[0]));
   }
 }

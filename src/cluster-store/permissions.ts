@@ -19,6 +19,8 @@ export const storeCommands: readonly Command[] = [
   ["INCRBY", "vd{0}", "1"],
   ["MGET", "vd{0}", "vd{0}"],
   ["PEXPIRE", "vd{0}", "1"],
+  ["PTTL", "vd{0}"],
+  ["SCAN", "0"],
   ["SET", "vd{0}", "x"],
   ["STRLEN", "vd{0}"],
   ["XADD", "vd{0}", "1-0", "x", "x"],
@@ -28,6 +30,7 @@ export const storeCommands: readonly Command[] = [
   ["ZCARD", "vd{0}"],
   ["ZRANGE", "vd{0}", "-", "+", "BYLEX"],
   ["ZREM", "vd{0}", "x"],
+  ["ZSCORE", "vd{0}", "x"],
 ];
 
 /** What connections and the look at the cluster before a start need beside it. */

@@ -74,3 +74,51 @@ local from = 0
 if known == number - 1 then from = ARGV[2] end
 return {number, redis.call('GETRANGE', before, from, -1), redis.call('GETRANGE', log, 0, -1)}`,
 });
+
+/**
+ * All rows of a session, as one moment has them. Keys: session, index, further rows. Argument: token. Gives version and record, ms that it
+ * lives, whether the index has it, then the value of each further row; null where there is none.
+ */
+export const readSession = defineScript({
+  name: "read-session",
+  version: 1,
+  isReadOnly: true,
+  source: `
+local rows = {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]), redis.call('ZSCORE', KEYS[2], ARGV[1]) and 1 or 0}
+for row = 3, #KEYS do rows[row + 1] = redis.call('GET', KEYS[row]) end
+return rows`,
+});
+
+/**
+ * Takes sessions out of an index whose record is gone or was last seen too long ago, with their rows. Keys: index, then of each session its
+ * record and further rows, as many of each. Arguments: ms since the epoch before which a session goes, rows of a session, then the tokens.
+ * Gives how many went.
+ */
+export const sweepIndex = defineScript({
+  name: "sweep-index",
+  version: 1,
+  source: `
+local swept = 0
+local rows = tonumber(ARGV[2])
+for session = 0, #ARGV - 3 do
+  local record = 2 + session * rows
+  local seen = redis.call('GETRANGE', KEYS[record], 24, 31)
+  if #seen < 8 or struct.unpack('<d', seen) < tonumber(ARGV[1]) then
+    for row = record, record + rows - 1 do redis.call('DEL', KEYS[row]) end
+    redis.call('ZREM', KEYS[1], ARGV[3 + session])
+    swept = swept + 1
+  end
+end
+return swept`,
+});
+
+/** How many sessions several indexes of a shard have. Keys: the indexes. */
+export const countIndexed = defineScript({
+  name: "count-indexed",
+  version: 1,
+  isReadOnly: true,
+  source: `
+local sum = 0
+for _, index in ipairs(KEYS) do sum = sum + redis.call('ZCARD', index) end
+return sum`,
+});

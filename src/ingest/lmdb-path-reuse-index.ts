@@ -258,3 +258,29 @@ export class LmdbPathReuseIndex implements PathReuseIndex {
     }
   }
 }
+
+/** Hash and session of every slot of a project that has any, one after another: what the log says wins over the buckets, as above. */
+export function storedPaths(store: SessionTables, projectId: number): Uint32Array {
+  store.root.resetReadTxn();
+  const slots = new Uint32Array(2 * slotCount);
+  for (let bucket = 0; bucket * replayBucketSlots < slotCount; bucket++) {
+    const stored = store.replays.getBinary(replayKeys.bucket(projectId, bucket));
+    if (stored !== undefined) putPairs(stored, (index) => bucket * replayBucketSlots + index, slots);
+  }
+  const rows = store.replays.getBinary(replayKeys.head(projectId))?.readUInt32LE(4) ?? 0;
+  for (let row = 0; row < rows; row++) {
+    const stored = store.replays.getBinary(replayKeys.log(projectId, row));
+    if (stored !== undefined) putPairs(stored, (_, hash) => hash & (slotCount - 1), slots);
+  }
+  return slots.filter((_, word) => slots[word | 1] !== 0 || slots[word & ~1] !== 0);
+}
+
+function putPairs(pairs: Buffer, slotOf: (index: number, hash: number) => number, slots: Uint32Array): void {
+  for (let at = 0; at + entryBytes <= pairs.length; at += entryBytes) {
+    const hash = pairs.readUInt32LE(at);
+    const slot = slotOf(at / entryBytes, hash);
+    if (slot >= slotCount) return;
+    slots[2 * slot] = hash;
+    slots[2 * slot + 1] = pairs.readUInt32LE(at + 4);
+  }
+}

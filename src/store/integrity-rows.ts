@@ -19,6 +19,7 @@ import {
   type TableName,
   tokenBytes,
 } from "./keys.js";
+import { isMigrationMark } from "./migration-mark.js";
 import { decodeSession } from "./session-record.js";
 import { schemaVersion } from "./store.js";
 
@@ -147,8 +148,12 @@ export const rowChecks: Record<TableName, RowCheck> = {
     key.length === solvedChallengeKeyBytes && value.length === 1 ? null : "has another length",
   blockTallies: (_, value: Buffer, key: Buffer) =>
     key.length === blockTallyKeyBytes && value.length === blockTallyBytes ? null : "has another length",
-  mirror: (_, value: { revision?: unknown }, key: string) =>
-    key === "position" && Number.isSafeInteger(value.revision) ? null : "is no position in a cluster's configuration",
+  mirror: (_, value: { revision?: unknown }, key: string) => {
+    const isMark = isMigrationMark(key, value);
+    if (isMark !== null) return isMark ? null : "is no mark of a migration";
+    const isPosition = key === "position" && Number.isSafeInteger(value.revision);
+    return isPosition ? null : "is no position in a cluster's configuration";
+  },
   shingles: () => "should be empty since schema 2",
   sightings: (_, value: Buffer, key: Buffer) =>
     key.length === sightingKeyBytes && unpackCrossSessionCount(value) !== null ? null : "has another length",

@@ -42,6 +42,7 @@ import { limits } from "../limits.js";
  * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
  * | shingles      | project u32, slot u32                           | schema 1, now empty                                |
  * | mirror        | "position"                                      | of a cluster: what its configuration here is as of |
+ * | mirror        | "migration"                                     | to which cluster this store was copied             |
  * | solved_challenges | second of expiry u32, nonce 16 bytes        | 1                                                  |
  * | audit         | [account id, change id]                         | AuditEntry                                         |
  * | marks         | [project id, session token]                     | SessionMark                                        |

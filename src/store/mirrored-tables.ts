@@ -19,6 +19,16 @@ const mirroredNames = (Object.keys(isMirroredTable) as (keyof typeof isMirroredT
 /** What a mirror holds, by which another build's is known. */
 export const mirroredTableNames = mirroredNames.map((name) => tableNames[name]).join(" ");
 
+/** The whole configuration of a store, as the cluster would have it. Reads one snapshot. */
+export function configurationOf(store: Store): ConfigRow[] {
+  store.root.resetReadTxn();
+  return mirroredNames.flatMap((name) => {
+    const table = (store as unknown as Record<MirroredName, MirroredTable>)[name];
+    const keys = [...table.getKeys({})].filter((key) => name !== "meta" || isMirroredMetaKey(key));
+    return keys.map((key) => ({ field: configField(tableNames[name], key), value: table.getBinary(key) ?? null }));
+  });
+}
+
 export class MirroredTables {
   readonly #tables = new Map<string, MirroredTable>();
   #written: Map<string, { readonly table: string; readonly key: ConfigKey }> | null = null;

@@ -246,6 +246,11 @@ export function firstSeenMs(bytes: Buffer): number | null {
   return bytes.length < headBytes || bytes[0] !== layoutVersion ? null : bytes.readDoubleLE(8);
 }
 
+/** When the session was last seen, ms; null when the record is not of this layout. Reads eight bytes. */
+export function lastSeenMs(bytes: Buffer): number | null {
+  return bytes.length < headBytes || bytes[0] !== layoutVersion ? null : bytes.readDoubleLE(16);
+}
+
 /** When the session's visitor was last asserted to be logged in, ms; 0: never. Reads eight bytes. */
 export function loggedInAtMs(bytes: Buffer): number {
   return bytes.length < headBytes ? 0 : bytes.readDoubleLE(24);

@@ -11,7 +11,8 @@ const folder = resolve(fileURLToPath(import.meta.url), "../../../../src/cluster-
 const options = ["BLOCK", "BYLEX", "COUNT", "LIMIT", "MATCH", "MAXLEN", "REV", "STREAMS"];
 
 t.test("every command of src/cluster-store is in the list", async (t) => {
-  const known = new Set(storeCommands.map(([name]) => name));
+  const ofConnections = storeAclRules.map((rule) => rule.slice(1).toUpperCase());
+  const known = new Set([...storeCommands.map(([name]) => name), ...ofConnections]);
   for (const file of readdirSync(folder)) {
     for (const [, name = ""] of readFileSync(join(folder, file), "utf8").matchAll(/["']([A-Z]{3,})["']/g)) {
       if (!options.includes(name)) t.ok(known.has(name), `${file}: ${name} is in permissions.ts`);

@@ -1,4 +1,4 @@
-/** `verdictd backup`, `check` and `stats`: the store as a whole. */
+/** `verdictd backup`, `check`, `stats` and `rescore`: the store as a whole. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { rescoreSessions } from "../../control-plane/rescore.js";

@@ -1,0 +1,83 @@
+/**
+ * Asks and writes many rows for commands that run for minutes: a piece at a time, again when a node is replaced meanwhile, and a write only
+ * counts once enough replicas have it. Everything given to it has to be safe to carry out twice.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { ClusterClient } from "../cluster/cluster-client.js";
+import { ClusterError } from "../cluster/cluster-error.js";
+import type { KeyedCommand, Outcome } from "../cluster/operation.js";
+import type { Reply } from "../cluster/resp-parser.js";
+import { limits } from "../limits.js";
+
+const pauseMs = 200;
+
+export class BulkClient {
+  /** `acks`: replicas that must have what is written. `patienceMs`: how long a piece is tried again. */
+  constructor(
+    readonly client: ClusterClient,
+    readonly acks: number,
+    private readonly patienceMs: number = limits.clusterPatienceMs,
+  ) {}
+
+  /** The answers, in the order of the commands. Throws the `ClusterError` of what can't be had. */
+  read(commands: readonly KeyedCommand[]): Promise<Reply[]> {
+    const options = { deadlineMs: limits.clusterWriteMs, isIdempotent: true };
+    return this.#persist(commands, (left) => this.client.pipeline(left, options));
+  }
+
+  /** As `read`, of commands that write: resolves once the replicas have all of it. */
+  write(commands: readonly KeyedCommand[]): Promise<Reply[]> {
+    const { acks } = this;
+    const options = { acks, ackMs: limits.clusterAckMs, deadlineMs: limits.clusterWriteMs, isIdempotent: true };
+    return this.#persist(commands, async (left) => {
+      const { outcomes, replicas } = await this.client.writeGroup(left, options);
+      return outcomes.map((outcome, index) => {
+        if (outcome instanceof ClusterError || replicas[index]! >= acks) return outcome;
+        return new ClusterError(
+          "deadline",
+          "unknown",
+          `${replicas[index]} of ${acks} replicas acknowledge what is written`,
+        );
+      });
+    });
+  }
+
+  /** The answer of one node, such as a page of its keys. Not tried again: another node may have its slots by then. */
+  onNode(address: string, command: KeyedCommand["command"]): Promise<Reply> {
+    return this.client.onNode(address, command, limits.clusterPatienceMs);
+  }
+
+  async #persist(
+    commands: readonly KeyedCommand[],
+    ask: (left: readonly KeyedCommand[]) => Promise<readonly Outcome[]>,
+  ): Promise<Reply[]> {
+    const replies = new Array<Reply>(commands.length);
+    const untilMs = performance.now() + this.patienceMs;
+    let left = [...commands.keys()];
+    while (left.length > 0) {
+      const outcomes = await ask(left.map((index) => commands[index]!));
+      const failed: number[] = [];
+      let fault: ClusterError | null = null;
+      for (const [position, index] of left.entries()) {
+        const outcome = outcomes[position]!;
+        if (outcome instanceof ClusterError) {
+          failed.push(index);
+          fault = outcome;
+          // Neither a missing permission nor a full memory passes by waiting.
+          if (outcome.reason === "refused" || outcome.reason === "closed") throw outcome;
+        } else replies[index] = outcome;
+      }
+      if (fault !== null) {
+        if (performance.now() > untilMs) throw fault;
+        await delay(pauseMs);
+      }
+      left = failed;
+    }
+    return replies;
+  }
+}
+
+/** The bulk strings of an answer that is a list. */
+export function buffersOf(reply: Reply | undefined): Buffer[] {
+  return Array.isArray(reply) ? reply.filter((each): each is Buffer => each instanceof Buffer) : [];
+}

@@ -1,0 +1,35 @@
+/** Reads all keys of the cluster that are verdictd's, a page of one master at a time. */
+import type { Reply } from "../cluster/resp-parser.js";
+import { limits } from "../limits.js";
+import { type BulkClient, buffersOf } from "./bulk-client.js";
+
+export interface ScannedPage {
+  /** As the server gave them; one may come twice while it grows or shrinks. */
+  readonly keys: readonly Buffer[];
+}
+
+/**
+ * Pages of keys, some of them empty. `match`: a glob pattern, for some of the keys. A slot that moves meanwhile may be seen twice or not at all. Throws
+ * `ClusterError`.
+ */
+export async function* scanKeys(
+  bulk: BulkClient,
+  match = "vd{*",
+  masters = mastersOf(bulk),
+): AsyncGenerator<ScannedPage> {
+  for (const master of masters) {
+    let cursor: string | Buffer = "0";
+    do {
+      const command = ["SCAN", cursor, "MATCH", match, "COUNT", limits.clusterScanKeys];
+      const reply: Reply = await bulk.onNode(master, command);
+      const [next, keys] = Array.isArray(reply) ? reply : [];
+      cursor = String(next ?? "0");
+      yield { keys: buffersOf(keys) };
+    } while (cursor !== "0");
+  }
+}
+
+/** Addresses of all masters. */
+export function mastersOf({ client }: Pick<BulkClient, "client">): string[] {
+  return client.shards().map(({ master }) => master);
+}

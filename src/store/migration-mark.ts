@@ -1,0 +1,40 @@
+/** What a store of a single host knows of its migration to a cluster: under which name, and to which one. A row of the table `mirror`. */
+import { randomUUID } from "node:crypto";
+import type { Store } from "./store.js";
+
+const markKey = "migration";
+
+export interface MigrationMark {
+  /** Name of this store, made up when it is first migrated. */
+  readonly store: string;
+  /** Id of the cluster. */
+  readonly cluster: string;
+  /** When the cluster was opened to nodes, as text; null: it is still being copied. */
+  readonly doneAt: string | null;
+}
+
+/** Null: it was never migrated. */
+export function migrationMark(store: Store): MigrationMark | null {
+  store.root.resetReadTxn();
+  return (store.mirror.get(markKey) as MigrationMark | undefined) ?? null;
+}
+
+/** Writes the mark; null takes it away. */
+export async function setMigrationMark(store: Store, mark: MigrationMark | null): Promise<void> {
+  await store.root.transaction(() => {
+    if (mark === null) store.mirror.removeSync(markKey);
+    else store.mirror.putSync(markKey, mark);
+  });
+}
+
+/** A name for a store that is migrated for the first time. */
+export function newStoreName(): string {
+  return randomUUID();
+}
+
+/** Whether a row of the table `mirror` is such a mark as it should be; null: it is another row. */
+export function isMigrationMark(key: string, value: unknown): boolean | null {
+  if (key !== markKey) return null;
+  const { store, cluster, doneAt } = value as Partial<MigrationMark>;
+  return typeof store === "string" && typeof cluster === "string" && (doneAt === null || typeof doneAt === "string");
+}
