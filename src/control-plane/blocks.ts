@@ -183,6 +183,7 @@ export class Blocks {
   /** Stores these blocks, and of these tallies what refers to their last block and, if wanted, the further ones. */
   async #write(waiting: readonly Waiting[], others: readonly Tally[], areCounted = true): Promise<number> {
     const outcomes = new Map<Tally, TallyOutcome>();
+    await this.#loadSessions([...waiting.map(({ tally }) => tally), ...others]);
     await this.#store.root.transaction(() => {
       outcomes.clear();
       const ids = new Map<number, number>();
@@ -283,9 +284,19 @@ export class Blocks {
       if (waiting === 0 && further === 0 && !(isFull && blockTallyMinute(key) >= minute)) this.#tallies.delete(name);
   }
 
+  /** Lets `#isStored` find the sessions of these tallies. */
+  async #loadSessions(tallies: readonly Tally[]): Promise<void> {
+    const keys = new Map<string, Buffer>();
+    for (const { projectId, sessionToken } of tallies) {
+      const token = sessionToken === null ? null : decodeSessionToken(sessionToken);
+      if (token !== null) keys.set(`${projectId} ${sessionToken}`, sessionKey(projectId, token));
+    }
+    await this.#store.rows.load([...keys.values()], true);
+  }
+
   #isStored(projectId: number, sessionToken: string): boolean {
     const token = decodeSessionToken(sessionToken);
-    return token !== null && this.#store.sessions.doesExist(sessionKey(projectId, token));
+    return token !== null && this.#store.rows.record(sessionKey(projectId, token)) !== undefined;
   }
 
   /**
