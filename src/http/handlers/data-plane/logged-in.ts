@@ -28,10 +28,12 @@ export function loggedInRoute({ sessions, now }: LoggedInServices): KeyRoute {
     handle: async ({ params, query, body, holder }) => {
       const token = params[0] ?? "";
       if (!wellFormedToken.test(token)) return refusal(refuse("invalidPayload", "the session token is malformed"));
+      // Before anything is waited for: the body's memory is then used again.
+      const isEmpty = isEmptyBody(body);
       await sessions.load(holder.project.id, token, true);
       if (!sessions.exists(holder.project.id, token)) return unknownSession;
       if (query.size > 0) return refusal(refuse("invalidPayload", "no query string is accepted"));
-      if (!isEmptyBody(body)) return refusal(refuse("invalidPayload", "no body is accepted but an empty JSON object"));
+      if (!isEmpty) return refusal(refuse("invalidPayload", "no body is accepted but an empty JSON object"));
       const atMs = now();
       if (!(await sessions.assertLoggedIn(holder.project.id, token, atMs))) return unknownSession;
       return json(200, { logged_in: true, asserted_at: new Date(atMs).toISOString() } satisfies LoggedInAnswer);
