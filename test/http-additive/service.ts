@@ -5,6 +5,7 @@ import type { Account, Project, Role } from "../../src/contract/entities.js";
 import { Refusal } from "../../src/errors.js";
 import { createLog, type RunningServer, startServer } from "../../src/main.js";
 import { browserHeaders } from "../support/batches.js";
+import { storeUrlFor } from "../support/test-store.js";
 
 export interface Answer {
   readonly status: number;
@@ -100,8 +101,19 @@ export class Service {
 
 /** Starts a server with these flags of `serve`. */
 export async function startService(t: Test, flags: GivenFlags = {}): Promise<Service> {
+  const dataDir = t.testdir();
+  const url = await storeUrlFor(dataDir);
+  const store = url === "" ? {} : { store: url };
   const read = readServeConfig(
-    { "data-dir": t.testdir(), port: "0", "admin-port": "0", "http-threads": "1", "scoring-threads": "1", ...flags },
+    {
+      "data-dir": dataDir,
+      ...store,
+      port: "0",
+      "admin-port": "0",
+      "http-threads": "1",
+      "scoring-threads": "1",
+      ...flags,
+    },
     { VERDICTD_LOG_LEVEL: "error" },
   );
   if ("mistakes" in read) throw new Error(read.mistakes.join("; "));

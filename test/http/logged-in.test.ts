@@ -1,13 +1,11 @@
 /** `POST /v1/sessions/{session_token}/logged-in` over HTTP. */
 import t from "tap";
-import { Sessions } from "../../src/control-plane/sessions.js";
 import { batch } from "../support/batches.js";
 import { type Answer, firstTenant, startServer } from "../support/server.js";
 
 t.test("logged-in", async (t) => {
   const server = await startServer(t);
   const tenant = await firstTenant(server);
-  const sessions = new Sessions(server.store);
   const { json: made } = await server.ask("POST", "/v1/events", {
     headers: { "x-service-site-key": tenant.siteKey },
     body: batch("loggedin"),
@@ -30,7 +28,7 @@ t.test("logged-in", async (t) => {
     t.match(json.asserted_at, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/);
     const at = Date.parse(json.asserted_at);
     t.ok(at >= from && at <= to);
-    t.equal(sessions.verdictPart(tenant.projectId, session)?.loggedInAtMs, at);
+    t.equal((await server.verdictPart(tenant.projectId, session))?.loggedInAtMs, at);
   });
 
   await t.test("each call restarts the window", async (t) => {
@@ -39,13 +37,13 @@ t.test("logged-in", async (t) => {
     for (let tries = 0; tries < 1000 && last === first; tries++)
       last = Date.parse((await ask(session)).json.asserted_at);
     t.ok(last > first);
-    t.equal(sessions.verdictPart(tenant.projectId, session)?.loggedInAtMs, last);
+    t.equal((await server.verdictPart(tenant.projectId, session))?.loggedInAtMs, last);
   });
 
   await t.test("the assertion stores a timestamp and nothing else", async (t) => {
-    const before = sessions.verdictPart(tenant.projectId, session)!;
+    const before = (await server.verdictPart(tenant.projectId, session))!;
     await ask(session);
-    const after = sessions.verdictPart(tenant.projectId, session)!;
+    const after = (await server.verdictPart(tenant.projectId, session))!;
     t.strictSame({ ...after, loggedInAtMs: 0 }, { ...before, loggedInAtMs: 0 });
   });
 
@@ -124,7 +122,7 @@ t.test("logged-in", async (t) => {
   });
 
   await t.test("parallel assertions and batches of one session lose neither", async (t) => {
-    const count = sessions.verdictPart(tenant.projectId, session)!.eventCount;
+    const count = (await server.verdictPart(tenant.projectId, session))!.eventCount;
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => [
         ask(session),
@@ -134,7 +132,7 @@ t.test("logged-in", async (t) => {
         }),
       ]).flat(),
     );
-    const { eventCount, loggedInAtMs } = sessions.verdictPart(tenant.projectId, session)!;
+    const { eventCount, loggedInAtMs } = (await server.verdictPart(tenant.projectId, session))!;
     t.equal(eventCount, count + 40);
     t.ok(loggedInAtMs > 0);
   });

@@ -13,9 +13,11 @@ export interface Reply {
 export class Client {
   readonly #agent: Agent;
   readonly port: number;
+  readonly #host: string;
 
-  constructor(port: number, connectionsMax = 16) {
+  constructor(port: number, connectionsMax = 16, host = "127.0.0.1") {
     this.port = port;
+    this.#host = host;
     this.#agent = new Agent({ keepAlive: true, maxSockets: connectionsMax });
   }
 
@@ -23,7 +25,7 @@ export class Client {
     const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const asked = request(
-        { host: "127.0.0.1", port: this.port, method, path, headers, agent: this.#agent },
+        { host: this.#host, port: this.port, method, path, headers, agent: this.#agent },
         (answer) => {
           let all = "";
           answer.setEncoding("utf8").on("data", (piece: string) => {

@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect as connectTcp, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import type { Test } from "tap";
 import { RespEncoder } from "../../src/cluster/resp-encoder.js";
@@ -29,13 +30,27 @@ export interface RedisOptions {
   readonly tls?: { readonly certificate: string; readonly key: string };
   /** A server of its own, without cluster mode. */
   readonly isSingle?: boolean;
-  /** Default: `redis-server`. */
+  /** Default: the one that `ENGINE_BINARY` names, else `redis-server`. */
   readonly program?: string;
+  /** Where the node of this index is; default: on 127.0.0.1, in this network. */
+  readonly placeOf?: (index: number) => NodePlace;
 }
+
+/** Where a node runs. */
+export interface NodePlace {
+  /** Its address for the others and for clients. */
+  readonly host: string;
+  /** An address of it that reaches it from this process, whatever becomes of the other one. */
+  readonly askedAt: string;
+  /** The command that it is run by: `ip netns exec …`. */
+  readonly under: readonly string[];
+}
+
+const onLoopback: NodePlace = { host: "127.0.0.1", askedAt: "127.0.0.1", under: [] };
 
 export interface RedisNode {
   readonly port: number;
-  /** As the client has it: `127.0.0.1:port`. */
+  /** As the client has it: `host:port`. */
   readonly address: string;
   readonly pid: number;
   /** One command; throws on an error of the server. */
@@ -62,6 +77,8 @@ export interface RedisCluster {
   beginMove(slot: number, to: RedisNode): Promise<SlotMove>;
   /** Moves slots with their keys. */
   move(slots: readonly number[], to: RedisNode): Promise<void>;
+  /** Starts what was killed, and gives every node the role back that it began with; once all replicas are in step. */
+  restore(): Promise<void>;
   /** Another master with its replicas, without slots. */
   addMaster(): Promise<RedisNode>;
   stop(): Promise<void>;
@@ -69,7 +86,7 @@ export interface RedisCluster {
 
 export interface SlotMove {
   readonly from: RedisNode;
-  keys(...keys: string[]): Promise<void>;
+  keys(...keys: (string | Uint8Array)[]): Promise<void>;
   finish(): Promise<void>;
 }
 
@@ -104,7 +121,8 @@ export async function startRedis(t: Pick<Test, "teardown">, options: RedisOption
   t.teardown(() => process.off("exit", killAll));
   const add = async (): Promise<StartedNode> => {
     const own = [await ownPort(), await ownPort()] as const;
-    const node = new StartedNode(join(folder, String(nodes.length)), ...own, options);
+    const place = options.placeOf?.(nodes.length) ?? onLoopback;
+    const node = new StartedNode(join(folder, String(nodes.length)), ...own, place, options);
     nodes.push(node);
     await node.restart();
     return node;
@@ -125,9 +143,10 @@ class StartedNode implements RedisNode {
     private readonly folder: string,
     readonly port: number,
     readonly busPort: number,
+    readonly place: NodePlace,
     private readonly options: RedisOptions,
   ) {
-    this.address = `127.0.0.1:${port}`;
+    this.address = `${place.host}:${port}`;
     mkdirSync(folder, { recursive: true });
   }
 
@@ -140,7 +159,7 @@ class StartedNode implements RedisNode {
   }
 
   async ask(...command: (string | Uint8Array)[]): Promise<Reply> {
-    this.#connection ??= openAsker(this.port, this.options);
+    this.#connection ??= openAsker(this.place.askedAt, this.port, this.options);
     try {
       return await (await this.#connection)(command);
     } catch (error) {
@@ -172,7 +191,9 @@ class StartedNode implements RedisNode {
   }
 
   async restart(): Promise<void> {
-    const child = spawn(this.options.program ?? "redis-server", this.#settings().flat(), { stdio: "ignore" });
+    const program = this.options.program ?? process.env["ENGINE_BINARY"] ?? "redis-server";
+    const [command = "", ...words] = [...this.place.under, program, ...this.#settings().flat()];
+    const child = spawn(command, words, { stdio: "ignore" });
     this.#child = child;
     let fault: string | undefined;
     child.on("error", (error) => {
@@ -193,7 +214,8 @@ class StartedNode implements RedisNode {
     const { tls, password, isSingle, settings = [] } = this.options;
     const port = String(this.port);
     return [
-      ["--bind", "127.0.0.1"],
+      ["--bind", ...new Set([this.place.host, this.place.askedAt])],
+      ["--protected-mode", "no"],
       ...(tls === undefined
         ? [["--port", port]]
         : [
@@ -310,14 +332,25 @@ class StartedCluster implements RedisCluster {
     await from.ask("CLUSTER", "SETSLOT", number, "MIGRATING", this.#idOf(to));
     const { password } = this.options;
     const auth = password === undefined ? [] : ["AUTH", password];
-    const keys = async (...keys: string[]): Promise<void> => {
-      await from.ask("MIGRATE", "127.0.0.1", String(to.port), "", "0", "5000", "REPLACE", ...auth, "KEYS", ...keys);
+    const keys = async (...keys: (string | Uint8Array)[]): Promise<void> => {
+      await from.ask(
+        "MIGRATE",
+        (to as StartedNode).place.host,
+        String(to.port),
+        "",
+        "0",
+        "5000",
+        "REPLACE",
+        ...auth,
+        "KEYS",
+        ...keys,
+      );
     };
     const finish = async (): Promise<void> => {
       for (;;) {
         const left = (await from.ask("CLUSTER", "GETKEYSINSLOT", number, "100")) as Buffer[];
         if (left.length === 0) break;
-        await keys(...left.map(String));
+        await keys(...left);
       }
       const owner = this.#idOf(to);
       // The new owner first: a fault in between leaves the slot with somebody.
@@ -351,6 +384,38 @@ class StartedCluster implements RedisCluster {
     return node;
   }
 
+  async restore(): Promise<void> {
+    const { masters = 3, replicas = 1 } = this.options;
+    for (const node of this.nodes) if (!node.isRunning) await node.restart();
+    await this.waitOk();
+    const heads = this.nodes.slice(0, masters);
+    for (const [index, head] of heads.entries()) {
+      await this.#lead(head);
+      const followers = this.nodes.slice(masters).filter((_, position) => position % masters === index);
+      for (const follower of followers) {
+        await waitUntil(
+          () => follower.ask("CLUSTER", "REPLICATE", head.id).then(String, String),
+          (answer) => answer === "OK",
+        );
+      }
+    }
+    for (const head of heads) await this.#waitReplicas(head, replicas);
+    await this.waitOk();
+  }
+
+  /** Makes the replica the master of its slots again. */
+  async #lead(node: StartedNode): Promise<void> {
+    const role = async (): Promise<string> => String(((await node.ask("ROLE")) as Reply[])[0]);
+    if ((await role()) === "master") return;
+    for (let tries = 0; (await role()) !== "master"; tries++) {
+      if (tries === 30) throw new Error(`${node.address} does not become a master again`);
+      // Refused while it is not in step with its master yet.
+      await node.ask("CLUSTER", "FAILOVER").catch(() => {});
+      const endMs = performance.now() + 2000;
+      while ((await role()) !== "master" && performance.now() < endMs) await delay(50);
+    }
+  }
+
   async #waitReplicas(master: StartedNode, count: number): Promise<void> {
     await waitUntil(
       async () => String(await master.ask("INFO", "replication")),
@@ -362,7 +427,7 @@ class StartedCluster implements RedisCluster {
   async #meet(nodes: readonly StartedNode[]): Promise<void> {
     for (const [index, node] of nodes.entries()) {
       for (const other of nodes.slice(index + 1)) {
-        await node.ask("CLUSTER", "MEET", "127.0.0.1", String(other.port), String(other.busPort));
+        await node.ask("CLUSTER", "MEET", other.place.host, String(other.port), String(other.busPort));
       }
     }
     await Promise.all(
@@ -390,13 +455,11 @@ class RedisFault extends Error {}
 
 type Asker = (command: readonly (string | Uint8Array)[]) => Promise<Reply>;
 
-async function openAsker(port: number, { tls, password }: RedisOptions): Promise<Asker> {
+async function openAsker(host: string, port: number, { tls, password }: RedisOptions): Promise<Asker> {
   const waiting: { done: (reply: Reply) => void; failed: (error: Error) => void }[] = [];
   const encoder = new RespEncoder();
   const socket: Socket =
-    tls === undefined
-      ? connectTcp({ host: "127.0.0.1", port })
-      : connectTls({ host: "127.0.0.1", port, ca: readFileSync(tls.certificate) });
+    tls === undefined ? connectTcp({ host, port }) : connectTls({ host, port, ca: readFileSync(tls.certificate) });
   socket.unref();
   const parser = new RespParser((reply) => {
     const { done, failed } = waiting.shift()!;

@@ -4,13 +4,18 @@
  */
 import type { Test } from "tap";
 import type { Role } from "../../src/contract/entities.js";
+import type { VerdictPart } from "../../src/contract/session.js";
+import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { Accounts } from "../../src/control-plane/accounts.js";
 import { createFirstAccount } from "../../src/control-plane/first-account.js";
 import { Projects } from "../../src/control-plane/projects.js";
+import { Sessions } from "../../src/control-plane/sessions.js";
 import { Refusal } from "../../src/errors.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import { sessionKey } from "../../src/store/keys.js";
+import type { Store } from "../../src/store/store.js";
 import type { Answer } from "./ask.js";
 import { json, type Served, serve } from "./process.js";
+import { countSessions, openTestStore, storeUrlFor } from "./test-store.js";
 import { waitUntil } from "./wait-until.js";
 
 export type { Answer } from "./ask.js";
@@ -22,6 +27,12 @@ export interface TestServer extends Served {
   /** Runs a command of the command line on the same store; what it prints with `--json`. */
   // biome-ignore lint/suspicious/noExplicitAny: every command prints its own form
   command(...words: string[]): Promise<any>;
+  /** The flags of commands that name this store. */
+  readonly where: readonly string[];
+  /** What is stored of a session now; null: nothing. */
+  verdictPart(projectId: number, token: string): Promise<VerdictPart | null>;
+  /** How many sessions are stored. */
+  sessionCount(): Promise<number>;
 }
 
 /** An account with a project whose scoring is enabled, and all its credentials. */
@@ -36,10 +47,23 @@ export interface Tenant {
 
 /** Starts a server on `dataDir` (default: a new folder) with these flags of `serve`. Ended with the test. */
 export async function startServer(t: Test, flags: readonly string[] = [], dataDir = t.testdir()): Promise<TestServer> {
-  const served = await serve(t, dataDir, { flags });
-  const store = openStore(dataDir);
+  const url = await storeUrlFor(dataDir);
+  const where = url === "" ? [] : ["--store", url];
+  const served = await serve(t, dataDir, { flags: [...where, ...flags] });
+  const store = await openTestStore(dataDir);
   t.teardown(() => store.close());
-  return Object.assign(served, { store, command: (...words: string[]) => json(dataDir, ...words) });
+  const sessions = new Sessions(store);
+  return Object.assign(served, {
+    store,
+    where: ["--data-dir", dataDir, ...where],
+    command: (...words: string[]) => json(dataDir, ...words, ...where),
+    verdictPart: async (projectId: number, token: string) => {
+      const bytes = decodeSessionToken(token);
+      if (bytes !== null) await store.rows.load([sessionKey(projectId, bytes)], true);
+      return sessions.verdictPart(projectId, token);
+    },
+    sessionCount: () => countSessions(dataDir, store),
+  });
 }
 
 /** The first account of the store, made beside the server as `init` does, with scoring enabled over HTTP. */
