@@ -295,6 +295,11 @@ export const limits = {
    */
   sessionQueryMax: 20_000,
   sessionQueryRules: 100,
+  /** Sessions that one call of `sessions/delete` deletes at most, and those of one transaction, during which no batch is stored: about 5 ms. */
+  sessionDeletionMax: 5000,
+  sessionDeletionGroup: 100,
+  /** Rows of a table that are looked through at once for the names of sessions. */
+  erasureStretchRows: 2000,
   /** Values of each dimension that `sessions/query` shows: most, and when it is not said. Bars of its chart at most. */
   sessionQueryTopMax: 100,
   sessionQueryTopDefault: 10,
@@ -315,6 +320,18 @@ export const limits = {
 
   /** Characters of an account's, user's or project's name; the same as a rule's. */
   nameMax: 255,
+  /** Characters of an account token's name: what it is for, in a few words. */
+  tokenNameMax: 100,
+  /** How exactly the last use of an account token is known; in a cluster, where each is a change of the configuration, an hour. */
+  tokenUseMs: 60_000,
+  tokenUseClusterMs: 3_600_000,
+  /** Members of an account, whom a list shows at once. */
+  membersPerAccountMax: 500,
+
+  /** Hours that a rotated key may go on working: a month, the slowest of roll-outs. */
+  keyOverlapHoursMax: 720,
+  /** Rotated keys of a project that still work, by kind. */
+  oldKeysMax: 4,
 
   /** Entries of a verified-bot catalogue: the shipped one has 2,822; 50,000 still index in well under a second. */
   verifiedBotEntriesMax: 50_000,

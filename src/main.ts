@@ -91,6 +91,7 @@ export async function startServer(
     plans: defaultPlans,
     findProject: (id) => services.projects.find(id),
     strictAbilities: config.strictAbilities,
+    onTokenUsed: (tokenId) => services.tokenUses.note(tokenId),
     controlPlaneFault: () => cluster?.controlPlaneFault() ?? null,
     onTurn: () => services.reads.begin(),
     onFailure: services.onFailure,
@@ -116,7 +117,7 @@ export async function startServer(
     clearInterval(watching);
     for (const timer of flushing) clearInterval(timer);
     meters.stop();
-    await Promise.all([flush(), services.flushBlocks(true)]);
+    await Promise.all([flush(), services.flushBlocks(true), services.tokenUses.flush()]);
     services.reverseDns.close();
     await services.agentRefresh.stop();
     await services.feed.close();

@@ -6,6 +6,7 @@ import { readdirSync } from "node:fs";
 import type { Piscina } from "piscina";
 import { assetPath, readAsset, readCompressedAsset } from "./assets.js";
 import { Credentials } from "./auth/credentials.js";
+import { TokenUses } from "./auth/token-uses.js";
 import { ChallengingRules } from "./challenge/challenging-rules.js";
 import { bytesOfMib, type ServeConfig } from "./config.js";
 import type { Project } from "./contract/entities.js";
@@ -38,11 +39,13 @@ import { declaredBotsRoute } from "./http/handlers/control-plane/declared-bots.j
 import { detectionsRoute } from "./http/handlers/control-plane/detections.js";
 import { ipListsRoute } from "./http/handlers/control-plane/ip-lists.js";
 import { markRoutes } from "./http/handlers/control-plane/marks.js";
+import { memberRoutes } from "./http/handlers/control-plane/members.js";
 import { openApiRoute } from "./http/handlers/control-plane/openapi.js";
 import { requestScoringRoutes } from "./http/handlers/control-plane/request-scoring.js";
 import { ruleTestRoute } from "./http/handlers/control-plane/rule-test.js";
 import { ruleRoutes } from "./http/handlers/control-plane/rules.js";
 import { scoringRoutes } from "./http/handlers/control-plane/scoring.js";
+import { sessionDeletionRoute } from "./http/handlers/control-plane/session-deletion.js";
 import { sessionQueryRoute } from "./http/handlers/control-plane/session-query.js";
 import { sessionRoutes } from "./http/handlers/control-plane/sessions.js";
 import { signedAgentsRoute } from "./http/handlers/control-plane/signed-agents.js";
@@ -142,6 +145,9 @@ export function buildServices(
   const feed = new VerdictFeed();
   const trails = new Trails({ store, credentials, sessionsMax: config.trailSessions, now });
   const work = new LongWork();
+  const tokenUses = new TokenUses(store, now, (err) =>
+    log.warn({ err }, "the last use of a token could not be stored"),
+  );
   const overBudget = new RuleBudgetWatch({
     onEach: () => meters.add("verdictsOverRuleBudget"),
     warn: (projectId) =>
@@ -317,6 +323,7 @@ export function buildServices(
       meter: meters.backtests,
       now,
     }),
+    sessionDeletionRoute({ store, addresses, work, now }),
     trailRoute({ sessions, trails }),
     blockRoute({ blocks, work, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
@@ -327,8 +334,9 @@ export function buildServices(
     detectionsRoute(),
     declaredBotsRoute(declaredBotLists),
     ...tokenRoutes(accounts),
+    ...memberRoutes(accounts),
     auditRoute({
-      page: (...asked) => auditPage(store, ...asked),
+      page: (query) => auditPage(store, query),
       nameOf: (userId) => store.users.get(userId)?.name ?? null,
     }),
     ...usageRoutes({ accounts, projects, plans: defaultPlans, now }),
@@ -356,6 +364,7 @@ export function buildServices(
     traffic,
     flushBlocks,
     trails,
+    tokenUses,
     queue,
     reverseDns,
     signedAgents,

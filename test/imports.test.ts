@@ -89,6 +89,7 @@ const allowed: Record<string, readonly string[] | null> = {
     "signed-agents",
     "verified-bots",
     "limits",
+    "long-work",
     "errors",
     "config",
     "main",

@@ -29,7 +29,10 @@ export function isAble(stored: readonly string[], role: Role, ability: Ability):
 /** What the holder lacks for a route with this need, as a clause for the refusal; null when nothing is lacking. */
 export function lackOf(need: TokenNeed, powers: { abilities: readonly string[]; role: Role }, isStrict: boolean) {
   if (need === "any-token") return null;
-  const ability = need === "writing-role" ? "projects:write" : need;
+  if (need === "administration" && ranks[powers.role] < ranks.admin) {
+    return `the role ${powers.role} does not permit to change members`;
+  }
+  const ability = need === "writing-role" || need === "administration" ? "projects:write" : need;
   if (!abilitiesOfRole[powers.role].includes(ability)) return `the role ${powers.role} does not permit ${ability}`;
   const asksToken = need !== "writing-role" || isStrict;
   return asksToken && !hasAbility(powers.abilities, ability) ? `the token lacks the ability ${ability}` : null;

@@ -26,38 +26,52 @@ const prefixes: Record<KeyKind, string> = { site: siteKeyPrefix, private: privat
 /** Longer than any secret minted here; what is longer is refused unhashed. */
 const secretCharactersMax = 128;
 
+/** What a key stands for, and until when, ms. */
+interface ReadKey {
+  readonly holder: KeyHolder;
+  readonly untilMs: number;
+}
+
 export class Credentials {
   readonly #store: Store;
   readonly #readRevision: () => number;
+  readonly #now: () => number;
   #revision = -1;
   /** What was asked for last, by kind: reads and batches come mixed. */
-  readonly #latest: Record<KeyKind, { readonly key: string; readonly holder: KeyHolder | null } | null> = {
+  readonly #latest: Record<KeyKind, { readonly key: string; readonly read: ReadKey | null } | null> = {
     site: null,
     private: null,
   };
-  readonly #keyHolders = new Map<string, KeyHolder | null>();
+  readonly #keys = new Map<string, ReadKey | null>();
   readonly #tokenHolders = new Map<string, TokenHolder | null>();
 
   /** `revision` tells the control plane's revision of now; read from the store each time unless the caller knows better. */
-  constructor(store: Store, revision: () => number = () => readRevision(store)) {
+  constructor(store: Store, revision: () => number = () => readRevision(store), now: () => number = Date.now) {
     this.#store = store;
+    this.#now = now;
     this.#readRevision = revision;
   }
 
-  /** The holder of a valid key of this kind; null for one that is missing, malformed, rotated away or of the other kind. */
+  /** The holder of a valid key of this kind; null for one that is missing, malformed, ended or of the other kind. */
   keyHolder(kind: KeyKind, key: string): KeyHolder | null {
     if (!key.startsWith(prefixes[kind]) || key.length > secretCharactersMax) return null;
     this.#refresh();
     // A key that comes again and again is compared faster than it is hashed, which each request's new string would have to be.
     const latest = this.#latest[kind];
-    if (latest !== null && isSameSecret(latest.key, key)) return latest.holder;
-    let holder = this.#keyHolders.get(key);
-    if (holder === undefined) {
-      holder = this.#readKeyHolder(kind, key);
-      remember(this.#keyHolders, key, holder);
+    if (latest !== null && isSameSecret(latest.key, key)) return this.#holderOf(latest.read);
+    let read = this.#keys.get(key);
+    if (read === undefined) {
+      read = this.#readKey(kind, key);
+      remember(this.#keys, key, read);
     }
-    this.#latest[kind] = { key, holder };
-    return holder;
+    this.#latest[kind] = { key, read };
+    return this.#holderOf(read);
+  }
+
+  /** Null once the key has ended. The clock is asked for rotated keys only. */
+  #holderOf(read: ReadKey | null): KeyHolder | null {
+    if (read === null) return null;
+    return read.untilMs === Number.POSITIVE_INFINITY || this.#now() < read.untilMs ? read.holder : null;
   }
 
   /** The holder of a valid account token; null for one that is missing, malformed or revoked. */
@@ -77,16 +91,17 @@ export class Credentials {
     if (revision === this.#revision) return;
     this.#revision = revision;
     this.#latest.site = this.#latest.private = null;
-    this.#keyHolders.clear();
+    this.#keys.clear();
     this.#tokenHolders.clear();
   }
 
-  #readKeyHolder(kind: KeyKind, key: string): KeyHolder | null {
+  #readKey(kind: KeyKind, key: string): ReadKey | null {
     const owner = this.#store.keys.get(hashSecret(key));
     if (owner === undefined || owner.kind !== kind) return null;
     const project = this.#store.projects.get(owner.projectId);
     const account = project && this.#store.accounts.get(project.accountId);
-    return project && account ? { project, account } : null;
+    if (project === undefined || account === undefined) return null;
+    return { holder: { project, account }, untilMs: owner.untilMs ?? Number.POSITIVE_INFINITY };
   }
 
   #readTokenHolder(secret: string): TokenHolder | null {

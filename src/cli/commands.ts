@@ -2,6 +2,7 @@
 import type { AnyCommand } from "./command.js";
 import { accountCommands } from "./commands/account.js";
 import { agentCommands } from "./commands/agents.js";
+import { changesCommand } from "./commands/changes.js";
 import { completionCommand } from "./commands/completion.js";
 import { configCommand } from "./commands/config.js";
 import { declaredBotCommands } from "./commands/declared-bots.js";
@@ -13,6 +14,7 @@ import { projectCommands } from "./commands/project.js";
 import { ruleCommands } from "./commands/rules.js";
 import { serveCommand } from "./commands/serve.js";
 import { sessionCommands } from "./commands/session.js";
+import { deleteMatchingCommand } from "./commands/session-deletion.js";
 import { storeCommands } from "./commands/store.js";
 import { migrateCommand } from "./commands/store-migrate.js";
 import { tailCommand } from "./commands/tail.js";
@@ -32,6 +34,7 @@ const ofConfiguration = [
   ...declaredBotCommands,
   ...ipListCommands,
   ...agentCommands,
+  changesCommand,
 ].map((command): AnyCommand => ({ ...command, isOfConfiguration: true }));
 
 export const commands: readonly AnyCommand[] = [
@@ -39,6 +42,7 @@ export const commands: readonly AnyCommand[] = [
   configCommand,
   ...ofConfiguration,
   ...sessionCommands,
+  deleteMatchingCommand,
   tailCommand,
   ...storeCommands,
   migrateCommand,

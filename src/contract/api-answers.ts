@@ -8,6 +8,9 @@ import type { ChallengeDifficulty } from "./challenge.js";
 import type {
   ChallengeBody,
   ChallengeSettingsBody,
+  EndOldKeysBody,
+  MemberBody,
+  MemberChangeBody,
   RequestScoringBody,
   RotateBody,
   RuleBody,
@@ -23,6 +26,7 @@ import type { EventType, IngestAnswer, IngestBatch } from "./events.js";
 import type { EngineName } from "./evidence.js";
 import type { VerdictBody } from "./judged-request.js";
 import type { MarkAnswer, MarkBody, MarksAnswer } from "./marks.js";
+import type { SessionDeletionAnswer, SessionDeletionBody } from "./session-deletion.js";
 import type { SessionQueryAnswer, SessionQueryBody } from "./session-query.js";
 import type { SignedAgent } from "./signed-agents.js";
 import type { PointKind } from "./trail.js";
@@ -93,6 +97,15 @@ export interface ScoringAnswer {
   site_key: string | null;
   bot_settings: BotSettingsAnswer;
   likely_bot_threshold: Threshold;
+  /** Rotated keys that still work, the one rotated first at the front; absent: none. */
+  old_keys?: OldKeyRow[];
+}
+
+export interface OldKeyRow {
+  type: "site" | "private";
+  rotated_at: IsoTime;
+  /** Refused from then on. */
+  ends_at: IsoTime;
 }
 
 export interface SettingsAnswer {
@@ -149,6 +162,8 @@ export interface ClearedAnswer {
 export interface RotatedKeyAnswer {
   type: "site" | "private";
   key: string;
+  /** When the key before it ends; only where an overlap was asked for. */
+  old_key_ends_at?: IsoTime;
 }
 
 type RuleLiteral = string | number | boolean;
@@ -434,10 +449,14 @@ export interface ProjectsAnswer {
 /** An account token as the list shows it: nothing of its secret is stored. */
 export interface TokenRow {
   id: Id;
+  /** What it is for; null: nothing was said. */
+  name: string | null;
   abilities: string[];
   /** Whose role caps the token; null when that user no longer exists. */
   user: { id: Id; name: string } | null;
   created_at: IsoTime;
+  /** The last request that it was good for, within a minute (on a cluster, an hour); null: none since this was first recorded. */
+  last_used_at: IsoTime | null;
   /** Whether it is the token that asks. */
   current: boolean;
 }
@@ -452,6 +471,43 @@ export interface TokensAnswer {
 export interface TokenCreatedAnswer {
   id: Id;
   account_token: string;
+}
+
+export interface MemberRow {
+  /** The e-mail address is for owners and admins. */
+  user: { id: Id; name: string; email: string | null };
+  role: Role;
+  /** Account tokens of the user; null: for owners and admins only. */
+  tokens: Count | null;
+  /** The last use of any of them; null: none, or for owners and admins only. */
+  last_used_at: IsoTime | null;
+  /** Whether it is whoever asks. */
+  current: boolean;
+}
+
+export interface MembersAnswer {
+  /** By user id. */
+  data: MemberRow[];
+  meta: CountMeta;
+}
+
+/** A new member: the only chance to capture the secret of the first token. */
+export interface MemberCreatedAnswer {
+  user: { id: Id; name: string; email: string };
+  role: Role;
+  account_token: string;
+}
+
+export interface MemberChangedAnswer {
+  user_id: Id;
+  /** Null: no member any more. */
+  role: Role | null;
+}
+
+export interface OldKeysEndedAnswer {
+  type: "site" | "private";
+  /** How many still worked. */
+  ended: Count;
 }
 
 export interface TokenRevokedAnswer {
@@ -479,6 +535,9 @@ export type DemoVerdictAnswer = Partial<Verdict>;
 export interface ApiTypes {
   IngestBatch: IngestBatch;
   RotateBody: RotateBody;
+  EndOldKeysBody: EndOldKeysBody;
+  MemberBody: MemberBody;
+  MemberChangeBody: MemberChangeBody;
   SettingsBody: SettingsBody;
   RequestScoringBody: RequestScoringBody;
   ChallengeSettingsBody: ChallengeSettingsBody;
@@ -501,6 +560,10 @@ export interface ApiTypes {
   ScoringEnabledAnswer: ScoringEnabledAnswer;
   ScoringAnswer: ScoringAnswer;
   RotatedKeyAnswer: RotatedKeyAnswer;
+  OldKeysEndedAnswer: OldKeysEndedAnswer;
+  MembersAnswer: MembersAnswer;
+  MemberCreatedAnswer: MemberCreatedAnswer;
+  MemberChangedAnswer: MemberChangedAnswer;
   SettingsAnswer: SettingsAnswer;
   RequestScoringAnswer: RequestScoringAnswer;
   ChallengeSettingsAnswer: ChallengeSettingsAnswer;
@@ -512,6 +575,8 @@ export interface ApiTypes {
   SessionsAnswer: SessionsAnswer;
   SessionAnswer: SessionAnswer;
   SessionQueryAnswer: SessionQueryAnswer;
+  SessionDeletionBody: SessionDeletionBody;
+  SessionDeletionAnswer: SessionDeletionAnswer;
   AuditAnswer: AuditAnswer;
   MarkAnswer: MarkAnswer;
   MarksAnswer: MarksAnswer;

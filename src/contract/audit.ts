@@ -8,7 +8,9 @@ export type AuditValue = string | number | boolean | null | string[];
 export type AuditValues = { [name: string]: AuditValue };
 
 export const auditActions = [
+  "account.created",
   "account.changed",
+  "user.created",
   "member.set",
   "member.removed",
   "token.created",
@@ -16,20 +18,37 @@ export const auditActions = [
   "project.created",
   "scoring.enabled",
   "key.rotated",
+  "key.ended",
   "settings.changed",
   "request_scoring.changed",
   "challenge.changed",
   "rule.created",
   "rule.changed",
   "rule.removed",
+  "sessions.deleted",
+  "ip_list.imported",
+  "ip_list.removed",
+  "verified_bots.imported",
+  "declared_bots.imported",
+  "signed_agents.imported",
+  "signed_agent.added",
+  "signed_agent.removed",
+  "signed_agent.keys_imported",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
+
+/** What an action is of: the part before the dot. */
+export const auditKinds: ReadonlySet<string> = new Set(auditActions.map((action) => action.split(".")[0]!));
+
+/** In whose log stands what holds for all accounts: no account has this id. */
+export const accountOfServer = 0;
 
 /** A change as it is stored. */
 export interface AuditEntry {
   id: number;
+  /** `accountOfServer`: it holds for all accounts. */
   accountId: number;
-  /** Null: the account itself. */
+  /** Null: the account itself, or the server. */
   projectId: number | null;
   /** ISO-8601. */
   at: string;
@@ -45,7 +64,10 @@ export interface AuditEntry {
 }
 
 export interface AuditRow {
+  /** Counts by `scope`: those of the server and those of the account have each their own. */
   id: Id;
+  /** What it holds for: all accounts of this server, the account, one project. */
+  scope: "server" | "account" | "project";
   at: string & tags.Format<"date-time">;
   /** Null: by the command line; its name is null when the user no longer exists. */
   user: { id: Id; name: string | null } | null;

@@ -1,11 +1,18 @@
 /** Request bodies of the control plane. Keys beside these are ignored, save where a handler says otherwise. */
 import type { tags } from "typia";
 import type { ChallengeDifficulty } from "./challenge.js";
+import type { Role } from "./entities.js";
 import type { Action, LoggedInPolicy, SignedAgentPolicy } from "./verdict.js";
 
 type Int32 = number & tags.Type<"int32">;
 
 export interface RotateBody {
+  type: "site" | "private";
+  /** How long the key that is replaced goes on working; default 0: every older key of this type is refused at once. */
+  overlap_hours?: number & tags.Type<"uint32"> & tags.Maximum<720>;
+}
+
+export interface EndOldKeysBody {
   type: "site" | "private";
 }
 
@@ -63,7 +70,21 @@ export type TokenAbility = (typeof tokenAbilities)[number];
 
 /** A new account token, of the same user and account as the one that asks. */
 export interface TokenBody {
+  /** What it is for, as lists show it. */
+  name?: string & tags.MaxLength<100>;
   abilities: TokenAbility[] & tags.MinItems<1> & tags.MaxItems<5>;
+}
+
+/** Somebody new on the account. */
+export interface MemberBody {
+  name: string & tags.MinLength<1> & tags.MaxLength<255>;
+  /** Of nobody that the server knows. */
+  email: string & tags.MinLength<3> & tags.MaxLength<255>;
+  role: Role;
+}
+
+export interface MemberChangeBody {
+  role: Role;
 }
 
 /** A draft rule to backtest on stored sessions. */

@@ -37,6 +37,8 @@ export interface AccountToken {
   hash: string;
   abilities: string[];
   createdAt: string;
+  /** What it is for; absent: nothing was said. */
+  name?: string;
 }
 
 export interface Project extends ProjectSettings {
@@ -47,12 +49,25 @@ export interface Project extends ProjectSettings {
   /** SHA-256 in hex of the private key; null until scoring is enabled. */
   privateKeyHash: string | null;
   createdAt: string;
+  /** Rotated keys that go on working until their end, the first to be rotated first; ended ones may be among them. Absent: none. */
+  oldKeys?: OldKey[];
 }
 
 export type KeyKind = "site" | "private";
 export interface KeyOwner {
   projectId: number;
   kind: KeyKind;
+  /** When a rotated key ends, ms; absent: it is the current one. */
+  untilMs?: number;
+}
+
+/** A rotated key that its owner lets work for some time. */
+export interface OldKey {
+  kind: KeyKind;
+  /** SHA-256 in hex. */
+  hash: string;
+  rotatedAt: string;
+  endsAt: string;
 }
 
 export interface Rule {

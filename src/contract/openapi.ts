@@ -71,6 +71,7 @@ const pathParameters: Readonly<Record<string, JsonSchema>> = {
   project: { type: "integer", minimum: 1 },
   rule: { type: "integer", minimum: 1 },
   token: { type: "integer", minimum: 1 },
+  user: { type: "integer", minimum: 1 },
   session_token: { type: "string", pattern: "^sess_[A-Za-z0-9_-]{1,128}$" },
 };
 
@@ -98,6 +99,8 @@ function powersOf({ feature, needs = "any-token" }: DocumentedRoute): string | u
     words.push(
       "Needs a role other than viewer, and under `--strict-abilities` a token with the ability `projects:write` as well.",
     );
+  } else if (needs === "administration") {
+    words.push("Needs a token of an owner or admin, with the ability `projects:write`.");
   } else if (needs !== "any-token")
     words.push(`Needs a token with the ability \`${needs}\`, within its holder's role.`);
   return words.length === 0 ? undefined : words.join(" ");

@@ -4,6 +4,9 @@ import type { ApiTypes } from "./api-answers.js";
 import type { AuditEntry } from "./audit.js";
 import type {
   ChallengeSettingsBody,
+  EndOldKeysBody,
+  MemberBody,
+  MemberChangeBody,
   RequestScoringBody,
   RotateBody,
   RuleBody,
@@ -16,6 +19,7 @@ import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule,
 import type { IngestEvents } from "./events.js";
 import type { MarkBody, SessionMark } from "./marks.js";
 import type { RulesFile } from "./rules-file.js";
+import type { SessionDeletionBody } from "./session-deletion.js";
 import type { SessionQueryBody } from "./session-query.js";
 import type { Trail } from "./trail.js";
 
@@ -52,6 +56,10 @@ const validators = {
   sessionQuery: typia.createValidate<SessionQueryBody>(),
   rulesFile: typia.createValidateEquals<RulesFile>(),
   token: typia.createValidate<TokenBody>(),
+  endOldKeys: typia.createValidate<EndOldKeysBody>(),
+  member: typia.createValidate<MemberBody>(),
+  memberChange: typia.createValidate<MemberChangeBody>(),
+  sessionDeletion: typia.createValidate<SessionDeletionBody>(),
   mark: typia.createValidate<MarkBody>(),
 };
 
@@ -74,6 +82,11 @@ export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(va
 export const checkSessionQuery = (value: unknown): Checked<SessionQueryBody> => check(validators.sessionQuery(value));
 export const checkMark = (value: unknown): Checked<MarkBody> => check(validators.mark(value));
 export const checkToken = (value: unknown): Checked<TokenBody> => check(validators.token(value));
+export const checkEndOldKeys = (value: unknown): Checked<EndOldKeysBody> => check(validators.endOldKeys(value));
+export const checkMember = (value: unknown): Checked<MemberBody> => check(validators.member(value));
+export const checkMemberChange = (value: unknown): Checked<MemberChangeBody> => check(validators.memberChange(value));
+export const checkSessionDeletion = (value: unknown): Checked<SessionDeletionBody> =>
+  check(validators.sessionDeletion(value));
 
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */
 export const apiSchemas = typia.json.schemas<[ApiTypes], "3.1">();

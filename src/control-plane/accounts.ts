@@ -1,12 +1,13 @@
 /** Accounts, users, memberships and account tokens: made and changed here for the command line, read for the API. */
 import { hashSecret, mintAccountToken } from "../auth/secrets.js";
+import { type AuditValues, accountOfServer } from "../contract/audit.js";
 import { tokenAbilities } from "../contract/control.js";
 import type { Account, AccountToken, Membership, Role, SubscriptionState, User } from "../contract/entities.js";
-import { type Refusal, refuse } from "../errors.js";
+import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { monthOf } from "../store/keys.js";
-import { changeControlPlane, nextId, type Store } from "../store/store.js";
-import { changeAudited } from "./audit.js";
+import { nextId, type Store } from "../store/store.js";
+import { type Audited, audited, changeAudited } from "./audit.js";
 
 export interface NewAccount {
   readonly name: string;
@@ -20,6 +21,22 @@ export interface NewToken {
   readonly accountId: number;
   readonly userId: number;
   /** `*` is everything the holder's role permits. */
+  readonly abilities: readonly string[];
+  /** What it is for, in the words of whoever makes it; "": nothing is said. */
+  readonly name?: string;
+}
+
+export interface Member {
+  readonly user: User;
+  readonly role: Role;
+}
+
+export interface NewMember {
+  readonly accountId: number;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  /** Of the first token. */
   readonly abilities: readonly string[];
 }
 
@@ -44,14 +61,20 @@ export class Accounts {
       nameFault(account.name) ??
       (slugForm.test(account.slug) && account.slug.length <= limits.nameMax ? null : slugFault);
     if (fault !== null) return fault;
-    return changeControlPlane(this.#store, () => {
+    return changeAudited(this.#store, this.#now, () => {
       if (this.#store.slugs.get(account.slug) !== undefined) {
         return refuse("conflict", `the slug "${account.slug}" is taken`);
       }
       const created: Account = { id: nextId(this.#store, "account"), ...account, createdAt: this.#timestamp() };
       this.#store.accounts.putSync(created.id, created);
       this.#store.slugs.putSync(created.slug, created.id);
-      return created;
+      const { name, slug, plan, subscription, isPersonal } = created;
+      return audited(created, {
+        ...ofAccount(created),
+        action: "account.created",
+        before: null,
+        after: { name, slug, plan, subscription, is_personal: isPersonal },
+      });
     });
   }
 
@@ -59,7 +82,7 @@ export class Accounts {
     id: number,
     change: { plan?: string | undefined; subscription?: SubscriptionState | undefined },
   ): Promise<Account | Refusal> {
-    return changeAudited(this.#store, this.#now, (record) => {
+    return changeAudited(this.#store, this.#now, () => {
       const account = this.#store.accounts.get(id);
       if (account === undefined) return unknown("account", id);
       const changed: Account = {
@@ -69,85 +92,90 @@ export class Accounts {
       };
       this.#store.accounts.putSync(id, changed);
       const values = ({ plan, subscription }: Account) => ({ plan, subscription });
-      const what = {
-        accountId: id,
-        projectId: null,
+      return audited(changed, {
+        ...ofAccount(account),
         action: "account.changed",
-        subject: `account "${account.name}"`,
-      } as const;
-      record({ ...what, before: values(account), after: values(changed) });
-      return changed;
+        before: values(account),
+        after: values(changed),
+      });
     });
   }
 
   async createUser(name: string, email: string): Promise<User | Refusal> {
-    const fault = nameFault(name);
-    if (fault !== null) return fault;
-    if (!emailForm.test(email) || email.length > limits.nameMax) {
-      return refuse("invalidPayload", `"${email}" is not an e-mail address`);
-    }
-    return changeControlPlane(this.#store, () => {
-      if (this.#store.emails.get(email.toLowerCase()) !== undefined) {
-        return refuse("conflict", `the e-mail "${email}" is taken`);
-      }
-      const created: User = { id: nextId(this.#store, "user"), name, email, createdAt: this.#timestamp() };
-      this.#store.users.putSync(created.id, created);
-      this.#store.emails.putSync(email.toLowerCase(), created.id);
-      return created;
-    });
+    return nameFault(name) ?? changeAudited(this.#store, this.#now, () => this.#putUser(name, email, accountOfServer));
   }
 
-  /** Makes the user a member of the account, or changes the role. */
-  async setMember(accountId: number, userId: number, role: Role): Promise<Membership | Refusal> {
-    return changeAudited(this.#store, this.#now, (record) => {
+  /** Makes the user a member of the account, or changes the role. `keepsOwner` refuses what would leave it without an owner. */
+  async setMember(accountId: number, userId: number, role: Role, keepsOwner = false): Promise<Membership | Refusal> {
+    return changeAudited(this.#store, this.#now, () => {
       const fault = this.#missing(accountId, userId);
       if (fault !== null) return fault;
-      const before = this.roleOf(accountId, userId);
-      const membership: Membership = { accountId, userId, role };
-      this.#store.memberships.putSync([accountId, userId], membership);
-      const what = { accountId, projectId: null, action: "member.set", subject: this.#nameOf(userId) } as const;
-      record({ ...what, before: before === null ? null : { role: before }, after: { role } });
-      return membership;
+      if (keepsOwner && role !== "owner" && this.#isLastOwner(accountId, userId)) return lastOwner;
+      return this.#putMember(accountId, userId, role);
     });
   }
 
-  async removeMember(accountId: number, userId: number): Promise<Membership | Refusal> {
-    return changeAudited(this.#store, this.#now, (record) => {
+  /** `keepsOwner` as in `setMember`. */
+  async removeMember(accountId: number, userId: number, keepsOwner = false): Promise<Membership | Refusal> {
+    return changeAudited(this.#store, this.#now, () => {
       const membership = this.#store.memberships.get([accountId, userId]);
       if (membership === undefined) return refuse("notFound", `user ${userId} is no member of account ${accountId}`);
+      if (keepsOwner && this.#isLastOwner(accountId, userId)) return lastOwner;
       this.#store.memberships.removeSync([accountId, userId]);
-      const what = { accountId, projectId: null, action: "member.removed", subject: this.#nameOf(userId) } as const;
-      record({ ...what, before: { role: membership.role }, after: null });
-      return membership;
+      return audited(membership, {
+        accountId,
+        projectId: null,
+        action: "member.removed",
+        subject: this.#nameOf(userId),
+        before: { role: membership.role },
+        after: null,
+      });
+    });
+  }
+
+  /** A new user, member of the account, with a first token whose secret is told this once. All of it or nothing. */
+  async addMember(member: NewMember): Promise<{ readonly user: User; readonly secret: string } | Refusal> {
+    const fault = nameFault(member.name) ?? abilitiesFault(member.abilities);
+    if (fault !== null) return fault;
+    const { accountId, name, email, role, abilities } = member;
+    const secret = mintAccountToken();
+    return changeAudited(this.#store, this.#now, () => {
+      if (this.membersOf(accountId).length >= limits.membersPerAccountMax) {
+        return refuse("conflict", `the account has ${limits.membersPerAccountMax} members: remove one first`);
+      }
+      const user = this.#putUser(name, email, accountId);
+      if (user instanceof Refusal) return user;
+      const userId = user.result.id;
+      const set = this.#putMember(accountId, userId, role);
+      const token = this.#putToken({ accountId, userId, abilities, name: "First token" }, secret);
+      const [first, ...further] = [...user.changes, ...set.changes, ...token.changes];
+      return audited({ user: user.result, secret }, first!, ...further);
     });
   }
 
   /** The token's record and its secret, which is told this once. */
   async createToken(request: NewToken): Promise<{ token: AccountToken; secret: string } | Refusal> {
-    const odd = request.abilities.find((ability) => !tokenAbilities.some((known) => known === ability));
-    if (odd !== undefined || request.abilities.length === 0) {
-      return refuse("invalidPayload", `abilities are ${tokenAbilities.join(", ")}, not "${odd ?? ""}"`);
-    }
+    const fault = abilitiesFault(request.abilities) ?? tokenNameFault(request.name ?? "");
+    if (fault !== null) return fault;
     const secret = mintAccountToken();
-    return changeAudited(this.#store, this.#now, (record) => {
+    return changeAudited(this.#store, this.#now, () => {
       const { accountId, userId } = request;
       const fault = this.#missing(accountId, userId);
       if (fault !== null) return fault;
       if (this.#store.memberships.get([accountId, userId]) === undefined) {
         return refuse("conflict", `user ${userId} is no member of account ${accountId}`);
       }
-      const token: AccountToken = {
-        id: nextId(this.#store, "token"),
-        accountId,
-        userId,
-        hash: hashSecret(secret),
-        abilities: [...request.abilities],
-        createdAt: this.#timestamp(),
-      };
-      this.#store.tokens.putSync(token.id, token);
-      this.#store.tokenHashes.putSync(token.hash, token.id);
-      record({ ...this.#ofToken(token), action: "token.created", before: null, after: { abilities: token.abilities } });
-      return { token, secret };
+      const { result, changes } = this.#putToken(request, secret);
+      return { result: { token: result, secret }, changes };
+    });
+  }
+
+  /** By user id; a user who no longer exists is left out. */
+  membersOf(accountId: number): Member[] {
+    const rows = this.#store.memberships.getRange({ start: [accountId, 0], end: [accountId + 1, 0] });
+    return [...rows].flatMap(({ value: { userId, role } }) => {
+      const user = this.#store.users.get(userId);
+      return user === undefined ? [] : [{ user, role }];
     });
   }
 
@@ -155,6 +183,11 @@ export class Accounts {
   tokensOf(accountId: number): { readonly token: AccountToken; readonly user: User | null }[] {
     const range = this.#store.tokens.getRange({}).filter(({ value }) => value.accountId === accountId);
     return [...range].map(({ value }) => ({ token: value, user: this.#store.users.get(value.userId) ?? null }));
+  }
+
+  /** When the token was last good for a request, ms; null: never that is known. */
+  lastUseOf(tokenId: number): number | null {
+    return this.#store.tokenUses.get(tokenId) ?? null;
   }
 
   findToken(id: number): AccountToken | null {
@@ -173,14 +206,79 @@ export class Accounts {
   }
 
   async revokeToken(id: number): Promise<AccountToken | Refusal> {
-    return changeAudited(this.#store, this.#now, (record) => {
+    return changeAudited(this.#store, this.#now, () => {
       const token = this.#store.tokens.get(id);
       if (token === undefined) return unknown("token", id);
       this.#store.tokens.removeSync(id);
       this.#store.tokenHashes.removeSync(token.hash);
-      record({ ...this.#ofToken(token), action: "token.revoked", before: { abilities: token.abilities }, after: null });
-      return token;
+      this.#store.tokenUses.removeSync(id);
+      return audited(token, {
+        ...this.#ofToken(token),
+        action: "token.revoked",
+        before: tokenValues(token),
+        after: null,
+      });
     });
+  }
+
+  /** `loggedFor`: in whose log. Call inside a write transaction, as all that is called put. */
+  #putUser(name: string, email: string, loggedFor: number): Audited<User> | Refusal {
+    if (!emailForm.test(email) || email.length > limits.nameMax) {
+      return refuse("invalidPayload", `"${email}" is not an e-mail address`);
+    }
+    if (this.#store.emails.get(email.toLowerCase()) !== undefined) {
+      return refuse("conflict", `the e-mail "${email}" is taken`);
+    }
+    const created: User = { id: nextId(this.#store, "user"), name, email, createdAt: this.#timestamp() };
+    this.#store.users.putSync(created.id, created);
+    this.#store.emails.putSync(email.toLowerCase(), created.id);
+    return audited(created, {
+      accountId: loggedFor,
+      projectId: null,
+      action: "user.created",
+      subject: this.#nameOf(created.id),
+      before: null,
+      after: { name, email },
+    });
+  }
+
+  #putMember(accountId: number, userId: number, role: Role): Audited<Membership> {
+    const before = this.roleOf(accountId, userId);
+    const membership: Membership = { accountId, userId, role };
+    this.#store.memberships.putSync([accountId, userId], membership);
+    return audited(membership, {
+      accountId,
+      projectId: null,
+      action: "member.set",
+      subject: this.#nameOf(userId),
+      before: before === null ? null : { role: before },
+      after: { role },
+    });
+  }
+
+  #putToken({ accountId, userId, abilities, name = "" }: NewToken, secret: string): Audited<AccountToken> {
+    const token: AccountToken = {
+      id: nextId(this.#store, "token"),
+      accountId,
+      userId,
+      hash: hashSecret(secret),
+      abilities: [...abilities],
+      createdAt: this.#timestamp(),
+      ...(name !== "" && { name }),
+    };
+    this.#store.tokens.putSync(token.id, token);
+    this.#store.tokenHashes.putSync(token.hash, token.id);
+    return audited(token, {
+      ...this.#ofToken(token),
+      action: "token.created",
+      before: null,
+      after: tokenValues(token),
+    });
+  }
+
+  #isLastOwner(accountId: number, userId: number): boolean {
+    const owners = this.membersOf(accountId).filter(({ role }) => role === "owner");
+    return owners.length === 1 && owners[0]!.user.id === userId;
   }
 
   #nameOf(userId: number): string {
@@ -200,6 +298,25 @@ export class Accounts {
   #timestamp(): string {
     return new Date(this.#now()).toISOString();
   }
+}
+
+const ofAccount = ({ id, name }: Account) => ({ accountId: id, projectId: null, subject: `account ${id} "${name}"` });
+
+function tokenValues({ name, abilities }: AccountToken): AuditValues {
+  return { name: name ?? null, abilities };
+}
+
+const lastOwner = refuse("conflict", "the account would be without an owner: make somebody else one first");
+
+function abilitiesFault(abilities: readonly string[]): Refusal | null {
+  const odd = abilities.find((ability) => !tokenAbilities.some((known) => known === ability));
+  if (odd === undefined && abilities.length > 0) return null;
+  return refuse("invalidPayload", `abilities are ${tokenAbilities.join(", ")}, not "${odd ?? ""}"`);
+}
+
+function tokenNameFault(name: string): Refusal | null {
+  if (name.length <= limits.tokenNameMax) return null;
+  return refuse("invalidPayload", `a token's name has at most ${limits.tokenNameMax} characters`);
 }
 
 const slugFault = refuse(

@@ -1,13 +1,17 @@
-/** Records changes of the configuration in the transaction that makes them, and reads the record. Secrets are never handed to it. */
+/**
+ * Changes of the configuration with what the log of changes says of them, and the log as it is read. Everything that changes the
+ * configuration goes through `changeAudited`, which does not compile without a word on the log. Secrets are never handed to it.
+ */
 import { currentActor } from "../auth/actor.js";
-import type { AuditAction, AuditEntry, AuditValues } from "../contract/audit.js";
-import { type Refusal, refuse } from "../errors.js";
-import { limits } from "../limits.js";
-import { changeControlPlane, nextId, type Store } from "../store/store.js";
+import { type AuditAction, type AuditEntry, type AuditValues, accountOfServer } from "../contract/audit.js";
+import { Refusal, refuse } from "../errors.js";
+import { auditEntriesBefore, type NewAuditEntry } from "../store/audit-rows.js";
+import { changeControlPlane, type Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
 /** One change. `before` and `after` may hold what is the same in both: only what differs is kept. */
 export interface AuditedChange {
+  /** `accountOfServer`: it holds for all accounts. */
   readonly accountId: number;
   readonly projectId: number | null;
   readonly action: AuditAction;
@@ -16,20 +20,39 @@ export interface AuditedChange {
   readonly after: AuditValues | null;
 }
 
-export type Record = (change: AuditedChange) => void;
+/** A result with the changes behind it; `audited` and `unchanged` make it. */
+export interface Audited<T> {
+  readonly result: T;
+  readonly changes: readonly AuditedChange[];
+}
 
-const idBytes = 6;
+export function audited<T>(result: T, ...changes: readonly [AuditedChange, ...AuditedChange[]]): Audited<T> {
+  return { result, changes };
+}
 
-/** As `changeControlPlane`; what `change` records is kept with it, in the name of whoever this is done for. */
-export function changeAudited<T>(store: Store, now: () => number, change: (record: Record) => T): Promise<T> {
+/** For what turned out to change nothing, or nothing that a person decided. */
+export function unchanged<T>(result: T): Audited<T> {
+  return { result, changes: [] };
+}
+
+/** What `change` comes to, logged in its transaction in the name of whoever this is done for. A refusal has changed nothing. */
+export function changeAudited<T>(store: Store, now: () => number, change: () => Audited<T>): Promise<T>;
+export function changeAudited<T>(
+  store: Store,
+  now: () => number,
+  change: () => Audited<T> | Refusal,
+): Promise<T | Refusal>;
+export function changeAudited<T>(
+  store: Store,
+  now: () => number,
+  change: () => Audited<T> | Refusal,
+): Promise<T | Refusal> {
   const actor = currentActor();
-  return changeControlPlane(store, () =>
-    change(({ accountId, before, after, ...what }) => {
-      const kind = `audit:${accountId}`;
-      const id = nextId(store, kind);
-      const entry: AuditEntry = {
-        id,
-        accountId,
+  return changeControlPlane<T | Refusal>(store, () => {
+    const made = change();
+    if (made instanceof Refusal) return { result: made, entries: [] };
+    const entries = made.changes.map(({ before, after, ...what }): NewAuditEntry => {
+      return {
         at: new Date(now()).toISOString(),
         userId: actor?.userId ?? null,
         tokenId: actor?.tokenId ?? null,
@@ -37,10 +60,9 @@ export function changeAudited<T>(store: Store, now: () => number, change: (recor
         before: differing(before, after),
         after: differing(after, before),
       };
-      store.audit.putSync([accountId, id], entry);
-      store.audit.removeSync([accountId, id - limits.auditEntriesMax]);
-    }),
-  );
+    });
+    return { result: made.result, entries };
+  });
 }
 
 /** What of `values` is another in `others`; all of them where there are no others. */
@@ -50,29 +72,90 @@ function differing(values: AuditValues | null, others: AuditValues | null): Audi
   return Object.fromEntries(pairs);
 }
 
-/**
- * Changes of the account, the latest first, from the cursor on; those of the account itself (tokens, members) only for who may see them.
- * `invalidPayload` for a cursor that is none.
- */
-export function auditPage(
-  store: Store,
-  accountId: number,
-  seesAccount: boolean,
-  limit: number,
-  cursor: string | null,
-): LogPage<AuditEntry> | Refusal {
-  const position = cursor === null ? null : decodeCursor("a", cursor, idBytes);
-  if (cursor !== null && position === null) return refuse("invalidPayload", "cursor is not one of this log");
-  const start: [number, number] = [accountId, position?.readUIntBE(0, idBytes) ?? Number.POSITIVE_INFINITY];
+/** Whose changes are asked for, and which. */
+export interface AuditQuery {
+  readonly accountId: number;
+  /** Whether those of the account itself (tokens, members) and of the server are among them. */
+  readonly seesAccount: boolean;
+  /** Only those of this project; null: all. */
+  readonly projectId: number | null;
+  /** Only those whose action begins so: `rule`; null: all. */
+  readonly kind: string | null;
+  /** From, inclusive, and until, exclusive; ms. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+const idBytes = 6;
+
+/** Where a page ended in the account's log and in that of the server. */
+type Position = readonly [account: number, server: number];
+
+/** Matching changes, the latest first, from the cursor on. `invalidPayload` for a cursor that is none. */
+export function auditPage(store: Store, query: AuditQuery): LogPage<AuditEntry> | Refusal {
+  const start = query.cursor === null ? ([Infinity, Infinity] as const) : readPosition(query.cursor);
+  if (start === null) return refuse("invalidPayload", "cursor is not one of this log");
+  const position = [...start] as [number, number];
   const rows: AuditEntry[] = [];
-  for (const { value } of store.audit.getRange({ start, end: [accountId, 0], reverse: true, exclusiveStart: true })) {
-    if (value.projectId === null && !seesAccount) continue;
-    rows.push(value);
-    if (rows.length > limit) break;
+  for (const entry of bothLogs(store, query, start)) {
+    if (Date.parse(entry.at) < query.fromMs) break;
+    if (!isAskedFor(entry, query)) continue;
+    if (rows.length === query.limit) return { rows, nextCursor: writePosition(position) };
+    rows.push(entry);
+    position[entry.accountId === accountOfServer ? 1 : 0] = entry.id;
   }
-  const shown = rows.slice(0, limit);
-  if (rows.length <= limit) return { rows: shown, nextCursor: null };
-  const last = Buffer.alloc(idBytes);
-  last.writeUIntBE(shown.at(-1)!.id, 0, idBytes);
-  return { rows: shown, nextCursor: encodeCursor("a", last) };
+  return { rows, nextCursor: null };
+}
+
+function isAskedFor(entry: AuditEntry, { seesAccount, projectId, kind, untilMs }: AuditQuery): boolean {
+  if (entry.projectId === null && !seesAccount) return false;
+  if (entry.accountId === accountOfServer && hiddenActions.has(entry.action)) return false;
+  if (projectId !== null && entry.projectId !== projectId) return false;
+  if (kind !== null && !entry.action.startsWith(`${kind}.`)) return false;
+  return Date.parse(entry.at) < untilMs;
+}
+
+/** In the log of the server: users who belong to no account yet are shown by the command line only. */
+const hiddenActions: ReadonlySet<AuditAction> = new Set<AuditAction>(["user.created"]);
+
+/** The account's log and, for who may see it, the server's, merged by time. */
+function* bothLogs(store: Store, query: AuditQuery, [account, server]: Position): Generator<AuditEntry> {
+  const own = auditEntriesBefore(store, query.accountId, account)[Symbol.iterator]();
+  const sees = query.seesAccount && query.projectId === null;
+  const shared = (sees ? auditEntriesBefore(store, accountOfServer, server) : [])[Symbol.iterator]();
+  let [left, right] = [own.next(), shared.next()];
+  while (left.done !== true || right.done !== true) {
+    const isLeft = right.done === true || (left.done !== true && left.value.at >= right.value.at);
+    if (isLeft) {
+      yield left.value as AuditEntry;
+      left = own.next();
+    } else {
+      yield right.value as AuditEntry;
+      right = shared.next();
+    }
+  }
+}
+
+function writePosition(position: Position): string {
+  const bytes = Buffer.alloc(2 * idBytes);
+  for (const [index, id] of position.entries()) bytes.writeUIntBE(Math.min(id, lastId), index * idBytes, idBytes);
+  return encodeCursor("a", bytes);
+}
+
+const lastId = 2 ** (8 * idBytes) - 1;
+
+function readPosition(cursor: string): Position | null {
+  const bytes = decodeCursor("a", cursor, 2 * idBytes);
+  return bytes === null ? null : [bytes.readUIntBE(0, idBytes), bytes.readUIntBE(idBytes, idBytes)];
+}
+
+/** All changes, of every account and of the server, the latest first; for the command line. */
+export function latestChanges(store: Store, accountId: number | null, limit: number): AuditEntry[] {
+  const entries = [...store.audit.getRange({})].map(({ value }) => value);
+  return entries
+    .filter((entry) => accountId === null || entry.accountId === accountId)
+    .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : b.id - a.id))
+    .slice(0, limit);
 }

@@ -7,6 +7,7 @@ import { ImportedCatalogue } from "./imported-catalogue.js";
 export class DeclaredBotCatalogues extends ImportedCatalogue<DeclaredBotCatalogue> {
   /** `revision` as in `Credentials`. */
   constructor(store: Store, revision?: () => number) {
-    super(store, store.declaredBots, shippedDeclaredBots, revision);
+    const loggedAs = { action: "declared_bots.imported", subject: "declared bots" } as const;
+    super(store, store.declaredBots, shippedDeclaredBots, loggedAs, revision);
   }
 }

@@ -2,8 +2,10 @@
  * A catalogue in force: the imported one, or else the one that comes with verdictd. A change raises the control plane's revision, by
  * which a running server notices it.
  */
+import { type AuditAction, type AuditValues, accountOfServer } from "../contract/audit.js";
 import { catalogueKeys } from "../store/keys.js";
-import { changeControlPlane, readRevision, type Store } from "../store/store.js";
+import { readRevision, type Store } from "../store/store.js";
+import { type Audited, audited, changeAudited, unchanged } from "./audit.js";
 
 const { catalogue: catalogueKey, imports: importsKey } = catalogueKeys;
 
@@ -15,10 +17,23 @@ export interface CatalogueChange<T> {
   readonly after: T;
 }
 
-export class ImportedCatalogue<T extends object> {
+/** What of a catalogue is looked at here. */
+interface Catalogue {
+  readonly version: string;
+  readonly entries: readonly unknown[];
+}
+
+/** How an import is logged. */
+interface LoggedAs {
+  readonly action: AuditAction;
+  readonly subject: string;
+}
+
+export class ImportedCatalogue<T extends Catalogue> {
   readonly #store: Store;
   readonly #table: CatalogueTable;
   readonly #shipped: () => T;
+  readonly #loggedAs: LoggedAs;
   readonly #readRevision: () => number;
   #revision = -1;
   #imports = -1;
@@ -29,11 +44,13 @@ export class ImportedCatalogue<T extends object> {
     store: Store,
     table: CatalogueTable,
     shipped: () => T,
+    loggedAs: LoggedAs,
     revision: () => number = () => readRevision(store),
   ) {
     this.#store = store;
     this.#table = table;
     this.#shipped = shipped;
+    this.#loggedAs = loggedAs;
     this.#readRevision = revision;
   }
 
@@ -55,7 +72,7 @@ export class ImportedCatalogue<T extends object> {
 
   /** Puts a checked catalogue in the place of the one in force. */
   replace(catalogue: T): Promise<CatalogueChange<T>> {
-    return changeControlPlane(this.#store, () => this.#put(this.#readStored(), catalogue));
+    return changeAudited(this.#store, Date.now, () => this.#put(this.#readStored(), catalogue));
   }
 
   /** Puts what `change` makes of the one in force in its place, unless that is a fault. */
@@ -63,17 +80,26 @@ export class ImportedCatalogue<T extends object> {
     change: (before: T) => T | F,
     isFault: (made: T | F) => made is F,
   ): Promise<CatalogueChange<T> | F> {
-    return changeControlPlane(this.#store, () => {
+    return changeAudited(this.#store, Date.now, (): Audited<CatalogueChange<T> | F> => {
       const before = this.#readStored();
       const made = change(before);
-      return isFault(made) ? made : this.#put(before, made);
+      return isFault(made) ? unchanged(made) : this.#put(before, made);
     });
   }
 
-  #put(before: T, after: T): CatalogueChange<T> {
+  #put(before: T, after: T): Audited<CatalogueChange<T>> {
     this.#table.putSync(catalogueKey, after);
     this.#table.putSync(importsKey, this.#readImports() + 1);
-    return { before, after };
+    return audited(
+      { before, after },
+      {
+        accountId: accountOfServer,
+        projectId: null,
+        ...this.#loggedAs,
+        before: loggedValues(before),
+        after: loggedValues(after),
+      },
+    );
   }
 
   #readImports(): number {
@@ -84,4 +110,8 @@ export class ImportedCatalogue<T extends object> {
   #readStored(): T {
     return (this.#table.get(catalogueKey) as T | undefined) ?? this.#shipped();
   }
+}
+
+function loggedValues({ version, entries }: Catalogue): AuditValues {
+  return { version, entries: entries.length };
 }

@@ -2,19 +2,23 @@
  * The operator's own lists of addresses: imported, listed and removed by the command line, asked by verdicts. They hold for all accounts. A
  * change raises the control plane's revision, by which a running server notices it.
  */
+import { accountOfServer } from "../contract/audit.js";
 import type { IpListRecord } from "../contract/ip-lists.js";
-import { type Refusal, refuse } from "../errors.js";
+import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { createIpListIndex, type IpListIndex } from "../network/ip-list-index.js";
 import { parseAddress } from "../network/parsed-address.js";
 import { metaKeys } from "../store/keys.js";
-import { changeControlPlane, readRevision, type Store } from "../store/store.js";
+import { readRevision, type Store } from "../store/store.js";
+import { type Audited, audited, changeAudited } from "./audit.js";
 
 export interface IpListSummary {
   readonly name: string;
   readonly count: number;
   readonly importedAt: string;
 }
+
+const ofList = (name: string) => ({ accountId: accountOfServer, projectId: null, subject: `list "${name}"` });
 
 const none: readonly string[] = Object.freeze([]);
 
@@ -69,11 +73,20 @@ export class IpLists {
     const importedAt = new Date(nowMs).toISOString();
     return this.#change(() => {
       const { ipLists } = this.#store;
-      if (!ipLists.doesExist(name) && ipLists.getKeysCount({}) >= limits.ipListsMax) {
+      const before = ipLists.get(name);
+      if (before === undefined && ipLists.getKeysCount({}) >= limits.ipListsMax) {
         return refuse("invalidPayload", `there are ${limits.ipListsMax} lists: remove one first`);
       }
       ipLists.putSync(name, { ...list, importedAt });
-      return { name, count: list.count, importedAt };
+      return audited(
+        { name, count: list.count, importedAt },
+        {
+          ...ofList(name),
+          action: "ip_list.imported",
+          before: before === undefined ? null : { entries: before.count, imported_at: before.importedAt },
+          after: { entries: list.count, imported_at: importedAt },
+        },
+      );
     });
   }
 
@@ -83,15 +96,24 @@ export class IpLists {
       const list = this.#store.ipLists.get(name);
       if (list === undefined) return refuse("notFound", `there is no list ${JSON.stringify(name)}`);
       this.#store.ipLists.removeSync(name);
-      return { name, count: list.count, importedAt: list.importedAt };
+      const { count, importedAt } = list;
+      return audited(
+        { name, count, importedAt },
+        {
+          ...ofList(name),
+          action: "ip_list.removed",
+          before: { entries: count, imported_at: importedAt },
+          after: null,
+        },
+      );
     });
   }
 
-  #change<T>(change: () => T): Promise<T> {
-    return changeControlPlane(this.#store, () => {
-      const result = change();
-      this.#store.meta.putSync(metaKeys.ipListChanges, this.#readChanges() + 1);
-      return result;
+  #change(change: () => Audited<IpListSummary> | Refusal): Promise<IpListSummary | Refusal> {
+    return changeAudited(this.#store, Date.now, () => {
+      const made = change();
+      if (!(made instanceof Refusal)) this.#store.meta.putSync(metaKeys.ipListChanges, this.#readChanges() + 1);
+      return made;
     });
   }
 

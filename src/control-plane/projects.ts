@@ -2,12 +2,13 @@
 import { hashSecret, mintPrivateKey, mintSiteKey } from "../auth/secrets.js";
 import type { AuditAction, AuditValues } from "../contract/audit.js";
 import { type ChallengeSettings, defaultChallengeSettings } from "../contract/challenge.js";
-import type { KeyKind, Project } from "../contract/entities.js";
+import type { KeyKind, OldKey, Project } from "../contract/entities.js";
 import { type BotSettings, defaultRequestScoring, type RequestScoring } from "../contract/session.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import { hourMs } from "../store/keys.js";
 import { nextId, type Store } from "../store/store.js";
-import { changeAudited } from "./audit.js";
+import { audited, changeAudited, unchanged } from "./audit.js";
 import { putNewRule, starterRules } from "./rules.js";
 
 export const defaultBotSettings: BotSettings = {
@@ -22,6 +23,12 @@ export interface EnabledScoring {
   readonly project: Project;
   readonly siteKey: string;
   readonly privateKey: string | null;
+}
+
+/** A new key; `oldKeyEndsAt` is null where the one before is refused already. */
+export interface RotatedKey {
+  readonly key: string;
+  readonly oldKeyEndsAt: string | null;
 }
 
 export interface SettingsChange {
@@ -58,7 +65,7 @@ export class Projects {
     if (name.trim().length === 0 || name.length > limits.nameMax) {
       return refuse("invalidPayload", `a name has 1 to ${limits.nameMax} characters`);
     }
-    return changeAudited(this.#store, this.#now, (record) => {
+    return changeAudited(this.#store, this.#now, () => {
       if (this.#store.accounts.get(accountId) === undefined) {
         return refuse("notFound", `there is no account ${accountId}`);
       }
@@ -76,45 +83,106 @@ export class Projects {
       };
       this.#store.projects.putSync(project.id, project);
       for (const rule of starterRules) putNewRule(this.#store, project.id, rule, project.createdAt);
-      record({ ...of(project), action: "project.created", before: null, after: { name } });
-      return project;
+      return audited(project, { ...of(project), action: "project.created", before: null, after: { name } });
     });
   }
 
   /** Mints both keys the first time; afterwards answers the site key there is. */
   async enableScoring(id: number): Promise<EnabledScoring | Refusal> {
-    return changeAudited(this.#store, this.#now, (record) => {
+    return changeAudited(this.#store, this.#now, () => {
       const project = this.#store.projects.get(id);
       if (project === undefined) return missingProject(id);
-      if (project.siteKey !== null) return { project, siteKey: project.siteKey, privateKey: null };
+      if (project.siteKey !== null) {
+        return unchanged<EnabledScoring>({ project, siteKey: project.siteKey, privateKey: null });
+      }
       const siteKey = mintSiteKey();
       const privateKey = mintPrivateKey();
       const enabled: Project = { ...project, siteKey, privateKeyHash: hashSecret(privateKey) };
       this.#putKey(id, "site", hashSecret(siteKey));
       this.#putKey(id, "private", hashSecret(privateKey));
       this.#store.projects.putSync(id, enabled);
-      record({ ...of(enabled), action: "scoring.enabled", before: null, after: null });
-      return { project: enabled, siteKey, privateKey };
+      const made: EnabledScoring = { project: enabled, siteKey, privateKey };
+      return audited(made, { ...of(enabled), action: "scoring.enabled", before: null, after: null });
     });
   }
 
-  /** The new key; the old one is refused from the next request on. `conflict` while scoring is not enabled. */
-  async rotateKey(id: number, kind: KeyKind): Promise<string | Refusal> {
-    return changeAudited(this.#store, this.#now, (record) => {
+  /**
+   * The new key. Without an overlap every older one of its kind is refused from the next request on; with one the key it replaces works for so
+   * many hours more. `conflict` while scoring is not enabled, and when too many rotated keys work already.
+   */
+  async rotateKey(id: number, kind: KeyKind, overlapHours = 0): Promise<RotatedKey | Refusal> {
+    return changeAudited(this.#store, this.#now, () => {
       const project = this.#store.projects.get(id);
       if (project === undefined) return missingProject(id);
-      if (project.siteKey === null || project.privateKeyHash === null) {
-        return refuse("conflict", "scoring is not enabled on this project");
+      if (project.siteKey === null || project.privateKeyHash === null) return notEnabled;
+      const ending = this.#endKeys(
+        project,
+        ({ isOver, ...old }) => isOver || (old.kind === kind && overlapHours === 0),
+      );
+      const running = ending.kept.filter((old) => old.kind === kind).length;
+      if (overlapHours > 0 && running >= limits.oldKeysMax) {
+        return refuse("conflict", `${running} rotated ${kind} keys still work: end them first`);
       }
       const key = kind === "site" ? mintSiteKey() : mintPrivateKey();
-      this.#store.keys.removeSync(kind === "site" ? hashSecret(project.siteKey) : project.privateKeyHash);
+      const oldHash = kind === "site" ? hashSecret(project.siteKey) : project.privateKeyHash;
+      const old = overlapHours === 0 ? null : this.#letRun(id, kind, oldHash, overlapHours);
+      if (old === null) this.#store.keys.removeSync(oldHash);
       this.#putKey(id, kind, hashSecret(key));
-      const rotated: Project =
-        kind === "site" ? { ...project, siteKey: key } : { ...project, privateKeyHash: hashSecret(key) };
+      const rotated: Project = {
+        ...project,
+        ...(kind === "site" ? { siteKey: key } : { privateKeyHash: hashSecret(key) }),
+        oldKeys: old === null ? ending.kept : [...ending.kept, old],
+      };
       this.#store.projects.putSync(id, rotated);
-      record({ ...of(rotated), action: "key.rotated", subject: `${kind} key`, before: null, after: null });
-      return key;
+      const made: RotatedKey = { key, oldKeyEndsAt: old?.endsAt ?? null };
+      const after: AuditValues | null = old === null ? null : { old_key_ends_at: old.endsAt };
+      return audited(made, { ...of(rotated), action: "key.rotated", subject: `${kind} key`, before: null, after });
     });
+  }
+
+  /** Ends every rotated key of this kind that still works; how many there were. */
+  async endOldKeys(id: number, kind: KeyKind): Promise<number | Refusal> {
+    return changeAudited(this.#store, this.#now, () => {
+      const project = this.#store.projects.get(id);
+      if (project === undefined) return missingProject(id);
+      const { kept, ended } = this.#endKeys(project, ({ isOver, ...old }) => isOver || old.kind === kind);
+      if (ended.length === 0) return unchanged(0);
+      const changed: Project = { ...project, oldKeys: kept };
+      this.#store.projects.putSync(id, changed);
+      const before = { ends_at: ended.map(({ endsAt }) => endsAt) };
+      const what = { ...of(changed), action: "key.ended", subject: `rotated ${kind} key` } as const;
+      return audited(ended.length, { ...what, before, after: null });
+    });
+  }
+
+  /** The rotated keys of a project that still work. */
+  oldKeysOf({ oldKeys = [] }: Project): readonly OldKey[] {
+    return oldKeys.filter(({ endsAt }) => Date.parse(endsAt) > this.#now());
+  }
+
+  /** Lets a key work for some hours more. Call inside a write transaction. */
+  #letRun(projectId: number, kind: KeyKind, hash: string, hours: number): OldKey {
+    const nowMs = this.#now();
+    const untilMs = nowMs + hours * hourMs;
+    this.#store.keys.putSync(hash, { projectId, kind, untilMs });
+    return { kind, hash, rotatedAt: new Date(nowMs).toISOString(), endsAt: new Date(untilMs).toISOString() };
+  }
+
+  /** Removes rows of the old keys that are to end. `ended`: those that still worked. Call inside a write transaction. */
+  #endKeys({ oldKeys = [] }: Project, isEnding: (old: OldKey & { readonly isOver: boolean }) => boolean) {
+    const nowMs = this.#now();
+    const kept: OldKey[] = [];
+    const ended: OldKey[] = [];
+    for (const old of oldKeys) {
+      const isOver = Date.parse(old.endsAt) <= nowMs;
+      if (!isEnding({ ...old, isOver })) {
+        kept.push(old);
+        continue;
+      }
+      this.#store.keys.removeSync(old.hash);
+      if (!isOver) ended.push(old);
+    }
+    return { kept, ended };
   }
 
   /** The project after the change; what is undefined stays. */
@@ -152,13 +220,12 @@ export class Projects {
     valuesOf: (project: Project) => AuditValues,
     changed: (project: Project) => Partial<Project>,
   ): Promise<Project | Refusal> {
-    return changeAudited(this.#store, this.#now, (record) => {
+    return changeAudited(this.#store, this.#now, () => {
       const project = this.#store.projects.get(id);
       if (project === undefined) return missingProject(id);
       const after: Project = { ...project, ...changed(project), settingsRevision: project.settingsRevision + 1 };
       this.#store.projects.putSync(id, after);
-      record({ ...of(after), action, before: valuesOf(project), after: valuesOf(after) });
-      return after;
+      return audited(after, { ...of(after), action, before: valuesOf(project), after: valuesOf(after) });
     });
   }
 
@@ -192,6 +259,8 @@ function challengeOf({ challenge = defaultChallengeSettings }: Project): AuditVa
 function given<T extends object>(change: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
 }
+
+const notEnabled = refuse("conflict", "scoring is not enabled on this project");
 
 function missingProject(id: number): Refusal {
   return refuse("notFound", `there is no project ${id}`);

@@ -1,5 +1,5 @@
 /** Rules of a project: stored as source, compiled on save to be checked, compiled again once a revision to be evaluated. */
-import type { AuditValues } from "../contract/audit.js";
+import { type AuditValues, accountOfServer } from "../contract/audit.js";
 import type { Project, Rule } from "../contract/entities.js";
 import type { ProjectSettings } from "../contract/session.js";
 import type { Action } from "../contract/verdict.js";
@@ -11,7 +11,7 @@ import { type CompiledRule, compileRule } from "../rules/compile-rule.js";
 import { type EvaluatedRule, orderRules } from "../rules/evaluate.js";
 import { isRuleFault, type RuleFault } from "../rules/fault.js";
 import { nextId, type Store } from "../store/store.js";
-import { type AuditedChange, changeAudited } from "./audit.js";
+import { type Audited, type AuditedChange, audited, changeAudited, unchanged } from "./audit.js";
 import { type RuleChange, ruleChanges } from "./rule-changes.js";
 
 export interface NewRule {
@@ -85,14 +85,13 @@ export class Rules {
   async create(projectId: number, rule: NewRule): Promise<Rule | Refusal> {
     const tree = treeOf(this.#compiled.compile(rule.expressionSource));
     if (tree instanceof Refusal) return tree;
-    return this.#change(projectId, (record) => {
+    return this.#change(projectId, (of) => {
       const count = this.#store.rules.getKeysCount({ start: [projectId, 0], end: [projectId + 1, 0] });
       if (count >= limits.rulesPerProjectMax) {
         return tooManyRules;
       }
       const created = putNewRule(this.#store, projectId, rule, this.#timestamp());
-      record({ ...of(created), action: "rule.created", before: null, after: valuesOf(created) });
-      return created;
+      return audited(created, { ...of(created), action: "rule.created", before: null, after: valuesOf(created) });
     });
   }
 
@@ -102,23 +101,22 @@ export class Rules {
       const tree = treeOf(this.#compiled.compile(change.expressionSource));
       if (tree instanceof Refusal) return tree;
     }
-    return this.#change(projectId, (record) => {
+    return this.#change(projectId, (of) => {
       const rule = this.find(projectId, id);
       if (rule === null) return missingRule;
       const changed: Rule = { ...rule, ...change, updatedAt: this.#timestamp() };
       this.#store.rules.putSync([projectId, id], changed);
-      record({ ...of(changed), action: "rule.changed", before: valuesOf(rule), after: valuesOf(changed) });
-      return changed;
+      const values = { before: valuesOf(rule), after: valuesOf(changed) };
+      return audited(changed, { ...of(changed), action: "rule.changed", ...values });
     });
   }
 
   async remove(projectId: number, id: number): Promise<Rule | Refusal> {
-    return this.#change(projectId, (record) => {
+    return this.#change(projectId, (of) => {
       const rule = this.find(projectId, id);
       if (rule === null) return missingRule;
       this.#store.rules.removeSync([projectId, id]);
-      record({ ...of(rule), action: "rule.removed", before: valuesOf(rule), after: null });
-      return rule;
+      return audited(rule, { ...of(rule), action: "rule.removed", before: valuesOf(rule), after: null });
     });
   }
 
@@ -144,45 +142,49 @@ export class Rules {
    */
   async applyAll(projectId: number, wanted: readonly NewRule[], isDryRun = false): Promise<RuleChange[] | Refusal> {
     if (wanted.length > limits.rulesPerProjectMax) return tooManyRules;
-    const change = (record: RecordOfProject): RuleChange[] | Refusal => {
-      const project = this.#store.projects.get(projectId);
-      if (project === undefined) return refuse("notFound", `there is no project ${projectId}`);
-      const changes = ruleChanges(this.list(projectId), wanted);
-      if (isDryRun || changes.every((each) => each.change === "unchanged")) return changes;
-      for (const { change, before, after } of changes) {
-        if (change === "created") {
-          const created = putNewRule(this.#store, projectId, after!, this.#timestamp());
-          record({ ...of(created), action: "rule.created", before: null, after: valuesOf(created) });
-        } else if (change === "removed") {
-          this.#store.rules.removeSync([projectId, before!.id]);
-          record({ ...of(before!), action: "rule.removed", before: valuesOf(before!), after: null });
-        } else if (change === "changed") {
-          const changed: Rule = { ...before!, ...after!, updatedAt: this.#timestamp() };
-          this.#store.rules.putSync([projectId, changed.id], changed);
-          record({ ...of(changed), action: "rule.changed", before: valuesOf(before!), after: valuesOf(changed) });
-        }
-      }
-      this.#store.projects.putSync(projectId, { ...project, rulesRevision: project.rulesRevision + 1 });
-      return changes;
+    const planned = (): RuleChange[] | Refusal => {
+      if (this.#store.projects.doesExist(projectId)) return ruleChanges(this.list(projectId), wanted);
+      return refuse("notFound", `there is no project ${projectId}`);
     };
-    if (isDryRun) return change(() => {});
-    return changeAudited(this.#store, this.#now, (record) =>
-      change((entry) => record({ accountId: this.#accountOf(projectId), ...entry })),
-    );
+    if (isDryRun) return planned();
+    return this.#change<RuleChange[]>(projectId, (of) => {
+      const changes = planned();
+      if (changes instanceof Refusal) return changes;
+      const [first, ...further] = changes.flatMap((change) => this.#carryOut(projectId, change, of));
+      return first === undefined ? unchanged(changes) : audited(changes, first, ...further);
+    });
   }
 
-  #accountOf(projectId: number): number {
-    return this.#store.projects.get(projectId)?.accountId ?? 0;
+  /** Makes one change of a list, inside a write transaction; what is logged of it, nothing for one that is none. */
+  #carryOut(projectId: number, { change, before, after }: RuleChange, of: SubjectOf): AuditedChange[] {
+    switch (change) {
+      case "created": {
+        const created = putNewRule(this.#store, projectId, after!, this.#timestamp());
+        return [{ ...of(created), action: "rule.created", before: null, after: valuesOf(created) }];
+      }
+      case "removed":
+        this.#store.rules.removeSync([projectId, before!.id]);
+        return [{ ...of(before!), action: "rule.removed", before: valuesOf(before!), after: null }];
+      case "changed": {
+        const changed: Rule = { ...before!, ...after!, updatedAt: this.#timestamp() };
+        this.#store.rules.putSync([projectId, changed.id], changed);
+        return [{ ...of(changed), action: "rule.changed", before: valuesOf(before!), after: valuesOf(changed) }];
+      }
+      case "unchanged":
+        return [];
+    }
   }
 
-  #change(projectId: number, change: (record: RecordOfProject) => Rule | Refusal): Promise<Rule | Refusal> {
-    return changeAudited(this.#store, this.#now, (record) => {
-      const result = change((entry) => record({ accountId: this.#accountOf(projectId), ...entry }));
+  /** Makes a change of the project's rules; where there was one to make, the rules are compiled anew. */
+  #change<T>(projectId: number, change: (of: SubjectOf) => Audited<T> | Refusal): Promise<T | Refusal> {
+    return changeAudited(this.#store, this.#now, () => {
       const project: Project | undefined = this.#store.projects.get(projectId);
-      if (project !== undefined && !(result instanceof Refusal)) {
+      const accountId = project?.accountId ?? accountOfServer;
+      const made = change(({ id, name }) => ({ accountId, projectId, subject: `rule ${id} "${name}"` }));
+      if (project !== undefined && !(made instanceof Refusal) && made.changes.length > 0) {
         this.#store.projects.putSync(projectId, { ...project, rulesRevision: project.rulesRevision + 1 });
       }
-      return result;
+      return made;
     });
   }
 
@@ -197,9 +199,8 @@ export class Rules {
   }
 }
 
-type RecordOfProject = (entry: Omit<AuditedChange, "accountId">) => void;
-
-const of = ({ id, projectId, name }: Rule) => ({ projectId, subject: `rule ${id} "${name}"` });
+/** Which rule a change is of, as the log has it. */
+type SubjectOf = (rule: Rule) => Pick<AuditedChange, "accountId" | "projectId" | "subject">;
 
 /** A rule as the log of changes has it. */
 function valuesOf({ name, expressionSource, action, isActive, sortOrder }: Rule): AuditValues {

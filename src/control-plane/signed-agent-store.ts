@@ -2,6 +2,7 @@
  * The agents whose signatures count and their keys: the imported list or the one that comes with verdictd, with what was added and taken
  * off since. A change raises the control plane's revision, by which every running server notices it.
  */
+import { type AuditValues, accountOfServer } from "../contract/audit.js";
 import type {
   AgentFetch,
   AgentKeys,
@@ -14,7 +15,8 @@ import { limits } from "../limits.js";
 import { checkAgent, checkAgentList, isAgentFault, shippedAgents } from "../signed-agents/agents.js";
 import { isKeySetFault, readKeySet } from "../signed-agents/jwks.js";
 import { type SignedAgentKey, signedAgentKeys } from "../store/keys.js";
-import { changeControlPlane, readRevision, recordControlPlane, type Store } from "../store/store.js";
+import { readRevision, recordControlPlane, type Store } from "../store/store.js";
+import { type Audited, audited, changeAudited, unchanged } from "./audit.js";
 
 const { list: listKey, changes: changesKey, agent: agentKey, keys: keysKey, fetch: fetchKey } = signedAgentKeys;
 
@@ -74,24 +76,32 @@ export class SignedAgentStore {
 
   /** Adds a checked agent, or changes name and category of one that is listed. Its keys stay. */
   add(agent: SignedAgent): Promise<SignedAgent | AgentRefusal> {
-    return this.#change(() => {
+    return this.#change<SignedAgent | AgentRefusal>(() => {
       const { agents } = this.#readList();
       if (agents.length >= limits.signedAgentsMax && !agents.some(({ url }) => url === agent.url)) {
-        return { message: `there are ${agents.length} agents already: at most ${limits.signedAgentsMax} are allowed` };
+        const message = `there are ${agents.length} agents already: at most ${limits.signedAgentsMax} are allowed`;
+        return unchanged({ message });
       }
       this.#store.signedAgents.putSync(agentKey(agent.url), agent);
-      return agent;
+      const known = agents.find(({ url }) => url === agent.url);
+      const before = known === undefined ? null : agentValues(known);
+      return audited(agent, { ...ofAgent(agent.url), action: "signed_agent.added", before, after: agentValues(agent) });
     });
   }
 
   /** Takes an agent off the list, with its keys. Null when it was not on it. */
   remove(url: string): Promise<SignedAgent | null> {
-    return this.#change(() => {
+    return this.#change<SignedAgent | null>(() => {
       const agent = this.#readList().agents.find((each) => each.url === url);
-      if (agent === undefined) return null;
+      if (agent === undefined) return unchanged(null);
       this.#store.signedAgents.putSync(agentKey(url), null);
       this.#forget(url);
-      return agent;
+      return audited(agent, {
+        ...ofAgent(url),
+        action: "signed_agent.removed",
+        before: agentValues(agent),
+        after: null,
+      });
     });
   }
 
@@ -104,7 +114,16 @@ export class SignedAgentStore {
       for (const { url } of before.agents) if (!stay.has(url)) this.#forget(url);
       for (const { key } of [...this.#overlay()]) table.removeSync(key);
       table.putSync(listKey, list);
-      return { before, after: list };
+      const values = ({ version, agents }: SignedAgentList) => ({ version, agents: agents.length });
+      return audited(
+        { before, after: list },
+        {
+          ...ofAgent(null),
+          action: "signed_agents.imported",
+          before: values(before),
+          after: values(list),
+        },
+      );
     });
   }
 
@@ -118,9 +137,17 @@ export class SignedAgentStore {
       return true;
     }
     return this.#change(() => {
-      if (!this.#readList().agents.some((each) => each.url === url)) return false;
+      if (!this.#readList().agents.some((each) => each.url === url)) return unchanged(false);
+      const before = this.#keysOf(url);
       this.#store.signedAgents.putSync(keysKey(url), { keys, source, at } satisfies AgentKeys);
-      return true;
+      // Fetched keys are the agent's own news: nobody here decided on them.
+      if (source === "fetched") return unchanged(true);
+      return audited(true, {
+        ...ofAgent(url),
+        action: "signed_agent.keys_imported",
+        before: before === null ? null : { keys: before.keys.length, at: before.at },
+        after: { keys: keys.length, at },
+      });
     });
   }
 
@@ -146,11 +173,11 @@ export class SignedAgentStore {
     return this.#current;
   }
 
-  #change<T>(change: () => T): Promise<T> {
-    return changeControlPlane(this.#store, () => {
-      const result = change();
+  #change<T>(change: () => Audited<T>): Promise<T> {
+    return changeAudited(this.#store, Date.now, () => {
+      const made = change();
       this.#store.signedAgents.putSync(changesKey, this.#readChanges() + 1);
-      return result;
+      return made;
     });
   }
 
@@ -185,6 +212,15 @@ export class SignedAgentStore {
     return { version, agents: [...byUrl.values()] };
   }
 }
+
+/** As the log of changes has it; null: the list as a whole. */
+const ofAgent = (url: string | null) => ({
+  accountId: accountOfServer,
+  projectId: null,
+  subject: url === null ? "signed agents" : `signed agent ${url}`,
+});
+
+const agentValues = ({ name, category }: SignedAgent): AuditValues => ({ name, category });
 
 /** What is wrong with a row of the table `signed_agents`, for the integrity check. */
 export function signedAgentRowFault(value: unknown, key: SignedAgentKey): string | null {

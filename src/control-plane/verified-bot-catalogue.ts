@@ -14,7 +14,8 @@ export function activeEntries(catalogue: VerifiedBotCatalogue): VerifiedBotEntry
 export class VerifiedBotCatalogues extends ImportedCatalogue<VerifiedBotCatalogue> {
   /** `revision` as in `Credentials`. */
   constructor(store: Store, revision?: () => number) {
-    super(store, store.verifiedBots, shippedCatalogue, revision);
+    const loggedAs = { action: "verified_bots.imported", subject: "verified bots" } as const;
+    super(store, store.verifiedBots, shippedCatalogue, loggedAs, revision);
   }
 
   /** Adds a checked catalogue's entries to those in force, under its version; a fault when they are too many together. */

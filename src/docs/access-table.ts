@@ -38,6 +38,7 @@ function powerCells({ needs }: DocumentedRoute): [string, string, string] {
   if (needs === "writing-role") {
     return ["yes", viewer, `none; ${code("projects:write")} under ${code("--strict-abilities")}`];
   }
+  if (needs === "administration") return ["owner and admin only", viewer, code("projects:write")];
   return ["yes", viewer, code(needs)];
 }
 

@@ -33,6 +33,8 @@ export interface ServerOptions {
   readonly strictAbilities: boolean;
   /** Why calls of the control plane can't be answered now; null: they can, as always on one host. */
   readonly controlPlaneFault: () => string | null;
+  /** Called for every request with a good account token. */
+  readonly onTokenUsed: (tokenId: number) => void;
   /** Called before a request is looked at, and again before its body is. */
   readonly onTurn: () => void;
   readonly onFailure: (error: unknown, requestId: string) => void;
@@ -289,6 +291,7 @@ export class HttpServer {
     if (fault !== null) return refuse("unavailable", fault);
     const holder = this.#options.credentials.tokenHolder(bearer(req));
     if (holder === null) return refuse("unauthenticated", "a valid account token is required");
+    this.#options.onTokenUsed(holder.token.id);
     return route.credential === "token" ? this.#admitToken(route, holder) : this.#admitProject(route, holder, params);
   }
 

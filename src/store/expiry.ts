@@ -57,6 +57,7 @@ const expiries = {
   memberships: "kept",
   tokens: "kept",
   tokenHashes: "kept",
+  tokenUses: "kept",
   projects: "kept",
   keys: "kept",
   rules: "kept",

@@ -2,6 +2,7 @@
  * What holds of a row of each table: its record is of its kind and its references lead somewhere and back. Called by the walk in
  * `integrity.ts`. A table that is added to `tableNames` does not compile until it is here.
  */
+import { accountOfServer } from "../contract/audit.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import { unpackCrossSessionCount } from "./cross-session-count.js";
 import type { Walk } from "./integrity.js";
@@ -74,10 +75,12 @@ export const rowChecks: Record<TableName, RowCheck> = {
   }),
   tokenHashes: (walk, id: number, hash: string) =>
     walk.field("tokens", id, "hash") === hash ? null : leadsTo("tokens", id),
+  tokenUses: (walk, atMs: number, id: number) =>
+    Number.isSafeInteger(atMs) && atMs > 0 ? walk.missing("tokens", id) : "is no time",
   projects: record("project", (walk, row: ProjectRow, key: number) => {
     if (row.id !== key) return `holds project ${row.id}`;
     if ((row.siteKey === null) !== (row.privateKeyHash === null)) return "has one key of the two";
-    for (const hash of [siteKeyHash(walk, row), row.privateKeyHash]) {
+    for (const hash of [siteKeyHash(walk, row), row.privateKeyHash, ...oldHashes(row)]) {
       if (hash !== null && walk.field("keys", hash, "projectId") !== key) return "a key of it does not lead back";
     }
     return walk.missing("accounts", row.accountId);
@@ -86,7 +89,9 @@ export const rowChecks: Record<TableName, RowCheck> = {
     const project = walk.get("projects", row.projectId) as ProjectRow | undefined;
     if (project === undefined) return walk.missing("projects", row.projectId);
     const current = row.kind === "site" ? siteKeyHash(walk, project) : project.privateKeyHash;
-    return current === hash ? null : `is not the ${row.kind} key of project ${row.projectId}`;
+    return current === hash || oldHashes(project).includes(hash)
+      ? null
+      : `is not the ${row.kind} key of project ${row.projectId}`;
   }),
   rules: record("rule", (walk, row: RuleRow, key: [number, number]) => {
     if (row.projectId !== key[0] || row.id !== key[1]) return `holds rule ${row.id} of project ${row.projectId}`;
@@ -98,6 +103,7 @@ export const rowChecks: Record<TableName, RowCheck> = {
   }),
   audit: record("audit", (walk, row: { accountId: number; id: number }, key: [number, number]) => {
     if (row.accountId !== key[0] || row.id !== key[1]) return `holds change ${row.id} of account ${row.accountId}`;
+    if (row.accountId === accountOfServer) return null;
     return walk.missing("accounts", row.accountId);
   }),
   marks: record("mark", (walk, row: { projectId: number; sessionToken: string }, key: [number, string]) => {
@@ -164,6 +170,7 @@ interface ProjectRow {
   accountId: number;
   siteKey: string | null;
   privateKeyHash: string | null;
+  oldKeys?: readonly { hash: string }[];
 }
 
 interface RuleRow {
@@ -171,6 +178,8 @@ interface RuleRow {
   projectId: number;
   expressionSource: string;
 }
+
+const oldHashes = ({ oldKeys = [] }: ProjectRow): string[] => oldKeys.map(({ hash }) => hash);
 
 function siteKeyHash(walk: Walk, project: ProjectRow): string | null {
   return project.siteKey === null ? null : walk.checks.hashSecret(project.siteKey);

@@ -19,6 +19,7 @@ import { limits } from "../limits.js";
  * | memberships   | [account id, user id]                           | Membership                                         |
  * | tokens        | token id                                        | AccountToken                                       |
  * | token_hashes  | SHA-256, hex                                    | token id                                           |
+ * | token_uses    | token id                                        | when it was last good for a request, ms            |
  * | projects      | project id                                      | Project                                            |
  * | keys          | SHA-256, hex                                    | KeyOwner                                           |
  * | rules         | [project id, rule id]                           | Rule                                               |
@@ -62,6 +63,7 @@ export const tableNames = {
   memberships: "memberships",
   tokens: "tokens",
   tokenHashes: "token_hashes",
+  tokenUses: "token_uses",
   projects: "projects",
   keys: "keys",
   rules: "rules",
@@ -102,6 +104,7 @@ export const isMirroredTable = {
   memberships: true,
   tokens: true,
   tokenHashes: true,
+  tokenUses: true,
   projects: true,
   keys: true,
   rules: true,

@@ -3,6 +3,7 @@
  * that is added to `tableNames` does not compile until it is here.
  */
 import { encodeSessionToken } from "../contract/session-token.js";
+import { limits } from "../limits.js";
 import { repeatsKey, type TableName, tokenBytes } from "./keys.js";
 import { SessionCount } from "./session-count.js";
 import type { Store } from "./store.js";
@@ -23,8 +24,16 @@ interface OwnRows {
 }
 
 interface NamingRows {
-  /** Keys of rows that name a session, found by a walk. They expire by themselves. */
+  /** Keys of rows that name a session, found by a walk unless there is no `stretch`. They expire by themselves. */
   readonly find: (store: Store, session: SessionKeys) => RowKey[];
+  /** Some of the rows that `find` walks over, with the tokens that they name, after the row of this key (null: from the start). */
+  readonly stretch?: (store: Store, projectId: number, after: RowKey | null) => NamingRow[];
+}
+
+export interface NamingRow {
+  readonly key: RowKey;
+  /** Of the session, as text; null: it names none. */
+  readonly token: string | null;
 }
 
 const nothingOfASession = null;
@@ -39,10 +48,11 @@ export const sessionRows = {
   memberships: nothingOfASession,
   tokens: nothingOfASession,
   tokenHashes: nothingOfASession,
+  tokenUses: nothingOfASession,
   projects: nothingOfASession,
   keys: nothingOfASession,
   rules: nothingOfASession,
-  blocks: { find: blocksOf },
+  blocks: { find: blocksOf, stretch: blocksAfter },
   // A hash of whom it counts, for two minutes.
   blockTallies: nothingOfASession,
   usage: nothingOfASession,
@@ -53,7 +63,7 @@ export const sessionRows = {
   signedAgents: nothingOfASession,
   sessions: { keysOf: (session) => [Buffer.from(session)] },
   repeats: { keysOf: (session) => [repeatsKey(session, 0), repeatsKey(session, 1)] },
-  idempotency: { find: idempotencyOf },
+  idempotency: { find: idempotencyOf, stretch: idempotencyAfter },
   sightings: nothingOfASession,
   // Four bytes of a token beside the hash of a piece of a path: names nobody to whom the token is not known.
   replays: nothingOfASession,
@@ -102,6 +112,35 @@ export function eraseRows(store: Store, session: SessionKeys): Record<SessionTab
   return byTable;
 }
 
+/** Tables that have to be walked for the rows that name a session. */
+export const walkedTables = tables.filter((table) => "stretch" in sessionRows[table]);
+
+/** Rows of a walked table after this key, in its order; none at its end. */
+export function stretchOf(store: Store, table: SessionTable, projectId: number, after: RowKey | null): NamingRow[] {
+  const rows: OwnRows | NamingRows = sessionRows[table];
+  return "stretch" in rows && rows.stretch !== undefined ? rows.stretch(store, projectId, after) : [];
+}
+
+/**
+ * Removes every row of a session, of walked tables those that `found` has, and counts it off with `count`. False when it was gone. Call inside
+ * a write transaction.
+ */
+export function eraseFound(
+  store: Store,
+  session: SessionKeys,
+  found: ReadonlyMap<SessionTable, readonly RowKey[]>,
+  count: SessionCount,
+): boolean {
+  if (!store.sessions.doesExist(session.key)) return false;
+  for (const table of tables) {
+    const target = store[table] as unknown as { removeSync(key: RowKey): boolean };
+    const isWalked = walkedTables.includes(table);
+    for (const key of isWalked ? (found.get(table) ?? []) : rowKeys(store, table, session)) target.removeSync(key);
+  }
+  count.add(-1);
+  return true;
+}
+
 /** Walks the project's blocks. */
 function blocksOf({ blocks }: Store, { projectId, token }: SessionKeys): RowKey[] {
   const text = encodeSessionToken(token);
@@ -116,4 +155,20 @@ function idempotencyOf({ idempotency }: Store, { token }: SessionKeys): RowKey[]
     if (token.equals(value.subarray(0, tokenBytes))) keys.push(Buffer.from(key));
   }
   return keys;
+}
+
+function blocksAfter({ blocks }: Store, projectId: number, after: RowKey | null): NamingRow[] {
+  const start = after === null ? [projectId, 0] : (after as [number, number]);
+  const range = { start: start as [number, number], end: [projectId + 1, 0] as [number, number] };
+  const rows = blocks.getRange({ ...range, exclusiveStart: after !== null, limit: limits.erasureStretchRows });
+  return [...rows].map(({ key, value }) => ({ key, token: value.sessionToken }));
+}
+
+function idempotencyAfter({ idempotency }: Store, _: number, after: RowKey | null): NamingRow[] {
+  const start = after === null ? {} : { start: after as Buffer, exclusiveStart: true };
+  const rows = idempotency.getRange({ ...start, limit: limits.erasureStretchRows });
+  return [...rows].map(({ key, value }) => ({
+    key: Buffer.from(key),
+    token: encodeSessionToken(Buffer.from(value.subarray(0, tokenBytes))),
+  }));
 }

@@ -7,6 +7,7 @@ import type { AuditEntry } from "../contract/audit.js";
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, User } from "../contract/entities.js";
 import type { IpListRecord } from "../contract/ip-lists.js";
 import type { SessionMark } from "../contract/marks.js";
+import { type NewAuditEntry, putAuditEntry } from "./audit-rows.js";
 import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
 import { type HourlyCounts, LmdbHourlyCounts } from "./hourly-counts.js";
@@ -40,6 +41,7 @@ export interface Store extends SessionTables {
   readonly memberships: Database<Membership, [number, number]>;
   readonly tokens: Database<AccountToken, number>;
   readonly tokenHashes: Database<number, string>;
+  readonly tokenUses: Database<number, number>;
   readonly projects: Database<Project, number>;
   readonly keys: Database<KeyOwner, string>;
   readonly rules: Database<Rule, [number, number]>;
@@ -100,6 +102,7 @@ function openTables(dataDir: string): Store {
     memberships: recordTable(root, tableNames.memberships),
     tokens: recordTable(root, tableNames.tokens),
     tokenHashes: recordTable(root, tableNames.tokenHashes),
+    tokenUses: recordTable(root, tableNames.tokenUses),
     projects: recordTable(root, tableNames.projects),
     keys: recordTable(root, tableNames.keys),
     rules: recordTable(root, tableNames.rules),
@@ -125,14 +128,25 @@ export function readRevision(store: Store): number {
   return bytes === undefined ? 0 : (bytes as Buffer).readDoubleLE(0);
 }
 
+/** What a change of the configuration came to: it has to say what the log of changes gets, and `[]` that it gets nothing. */
+export interface LoggedChange<T> {
+  readonly result: T;
+  readonly entries: readonly NewAuditEntry[];
+}
+
 /**
- * Runs `change` in one write transaction of its own and raises the revision; a thrown error undoes it all. Waits for its turn
- * without blocking the event loop while another thread writes.
+ * Runs `change` in one write transaction of its own, logs what it says and raises the revision; a thrown error undoes it all. Waits for its
+ * turn without blocking the event loop while another thread writes.
  */
-export async function changeControlPlane<T>(store: Store, change: () => T): Promise<T> {
-  if (store.changes !== undefined) return store.changes.run(change);
+export async function changeControlPlane<T>(store: Store, change: () => LoggedChange<T>): Promise<T> {
+  const logged = (): T => {
+    const { result, entries } = change();
+    for (const entry of entries) putAuditEntry(store, entry);
+    return result;
+  };
+  if (store.changes !== undefined) return store.changes.run(logged);
   return store.root.childTransaction(() => {
-    const result = change();
+    const result = logged();
     raiseRevision(store);
     return result;
   });

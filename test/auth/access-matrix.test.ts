@@ -9,8 +9,8 @@ import type { Method, ProjectRoute, TokenRoute } from "../../src/http/route.js";
 import { type Answer, good, type Service, startService } from "../http-additive/service.js";
 import { batch } from "../support/batches.js";
 
-/** Who may: anybody, holders of a key, any token, roles that write, or tokens with the ability within the role. */
-type Access = "anybody" | "site key" | "private key" | "any token" | "change" | "read" | "write";
+/** Who may: anybody, holders of a key, any token, roles that write, tokens with the ability within the role, or such of owners and admins. */
+type Access = "anybody" | "site key" | "private key" | "any token" | "change" | "read" | "write" | "administer";
 
 const P = "/v1/projects/:project";
 const expected: Readonly<Record<string, Access>> = {
@@ -63,6 +63,12 @@ const expected: Readonly<Record<string, Access>> = {
   [`PUT ${P}/request-scoring`]: "write",
   "POST /v1/tokens": "write",
   "DELETE /v1/tokens/:token": "write",
+  [`POST ${P}/scoring/end-old-keys`]: "write",
+  [`POST ${P}/sessions/delete`]: "write",
+  "GET /v1/members": "read",
+  "POST /v1/members": "administer",
+  "PATCH /v1/members/:user": "administer",
+  "DELETE /v1/members/:user": "administer",
 };
 /** Pages and files, outside the API: anybody, and only to read. */
 const pages =
@@ -91,6 +97,7 @@ function may(access: Access, role: Role, abilities: readonly string[], isStrict:
   const writes = role !== "viewer";
   if (access === "any token") return true;
   if (access === "change") return writes && (!isStrict || has("projects:write"));
+  if (access === "administer") return (role === "owner" || role === "admin") && has("projects:write");
   return access === "read" ? has("projects:read") : writes && has("projects:write");
 }
 
@@ -107,6 +114,10 @@ const attacks: Readonly<Record<string, object>> = {
   [`POST ${P}/sessions/query`]: { expression: "score < 100" },
   [`PUT ${P}/sessions/:session_token/mark`]: { as: "bot" },
   "POST /v1/tokens": { abilities: ["*"] },
+  [`POST ${P}/scoring/end-old-keys`]: { type: "private" },
+  [`POST ${P}/sessions/delete`]: { expression: "score < 100", from: "2020-01-01" },
+  "POST /v1/members": { name: "Eve", email: "eve@example.com", role: "viewer" },
+  "PATCH /v1/members/:user": { role: "viewer" },
 };
 
 interface Place {
@@ -114,15 +125,17 @@ interface Place {
   readonly rule: string;
   readonly session: string;
   readonly token: string;
+  readonly user: string;
 }
 
-const pathOf = (route: string, { project, rule, session, token }: Place): string =>
+const pathOf = (route: string, { project, rule, session, token, user }: Place): string =>
   route
     .slice(route.indexOf(" ") + 1)
     .replace(":project", project)
     .replace(":rule", rule)
     .replace(":session_token", session)
-    .replace(":token", token);
+    .replace(":token", token)
+    .replace(":user", user);
 
 function call(
   service: Service,
@@ -140,7 +153,7 @@ function call(
 }
 
 const tokenRoutes = Object.keys(expected).filter((route) =>
-  ["any token", "change", "read", "write"].includes(expected[route]!),
+  ["any token", "change", "read", "write", "administer"].includes(expected[route]!),
 );
 const refused = ({ status, json }: Answer) => [status, json?.code];
 
@@ -156,13 +169,16 @@ for (const isStrict of [false, true]) {
       rule: String(rule.id),
       session,
       token: String([...store.tokens.getRange({})][0]!.value.id),
+      user: String(one.user.id),
     };
-    const harmless: Place = { ...harm, rule: "999999", token: "999999" };
+    const harmless: Place = { ...harm, rule: "999999", token: "999999", user: "999999" };
     const contents = () => ({
       projects: [...store.projects.getRange({})].map(({ value }) => value),
       rules: [...store.rules.getRange({})].map(({ value }) => value),
       tokens: [...store.tokens.getRange({})].map(({ value }) => value),
       keys: [...store.keys.getRange({})].map(({ key }) => key),
+      members: [...store.memberships.getRange({})].map(({ value }) => value),
+      sessions: [...store.sessions.getKeys({})].length,
     });
 
     await t.test("the table of this test is the route table", async (t) => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
+import { TokenUses } from "../../src/auth/token-uses.js";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { ConfigFollower } from "../../src/cluster-store/config-follower.js";
@@ -148,12 +149,22 @@ t.test("a key that is rotated and a token that is revoked are refused by both no
   const rotated = done(await two.projects.rotateKey(first.projectId, "private"));
   for (const { credentials } of [one, two]) {
     t.equal(credentials.keyHolder("private", privateKey!), null);
-    t.ok(credentials.keyHolder("private", rotated));
+    t.ok(credentials.keyHolder("private", rotated.key));
     t.ok(credentials.keyHolder("site", siteKey));
   }
+  const overlapping = done(await one.projects.rotateKey(first.projectId, "private", 1));
+  for (const { credentials } of [one, two]) {
+    for (const key of [rotated.key, overlapping.key]) t.ok(credentials.keyHolder("private", key), "both for an hour");
+  }
+  t.equal(await two.projects.endOldKeys(first.projectId, "private"), 1);
+  for (const { credentials } of [one, two]) t.equal(credentials.keyHolder("private", rotated.key), null);
   const { accountId, userId } = first;
   const { token, secret } = done(await one.accounts.createToken({ accountId, userId, abilities: ["*"] }));
   t.ok(two.credentials.tokenHolder(secret));
+  const uses = new TokenUses(one.store, Date.now, (error) => t.error(error));
+  uses.note(token.id);
+  await uses.flush();
+  t.ok(two.accounts.lastUseOf(token.id), "a token's use is seen by the other node");
   done(await two.accounts.revokeToken(token.id));
   t.equal(one.credentials.tokenHolder(secret), null);
   t.equal(two.credentials.tokenHolder(secret), null);

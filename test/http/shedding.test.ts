@@ -41,6 +41,7 @@ t.test("a batch that is shed", async (t) => {
     plans: defaultPlans,
     findProject: () => null,
     strictAbilities: false,
+    onTokenUsed: () => {},
     controlPlaneFault: () => null,
     onTurn: () => {},
     onFailure: (error) => failures.push(error),

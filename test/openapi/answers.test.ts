@@ -128,6 +128,7 @@ t.test("every endpoint answers what the document says, in every status it lists"
     await ask(200, "get", path, path);
   }
   await askAccount(ask, service, one, viewer, left);
+  await askMembers(ask, one, viewer);
   for (const path of ["/console", "/console/console.js", "/console/console.css"]) await ask(200, "get", path, path);
   await ask(302, "get", "/", "/");
   await ask(200, "get", "/demo/verdict", "/demo/verdict?session=sess_nobody");
@@ -250,7 +251,7 @@ async function askPowers(
 
 /** Projects, usage and tokens of the account. */
 async function askAccount(ask: AskOperation, service: Service, one: Tenant, viewer: Tenant, left: Tenant) {
-  for (const path of ["/v1/projects", "/v1/usage", "/v1/tokens", "/v1/audit"]) {
+  for (const path of ["/v1/projects", "/v1/usage", "/v1/tokens", "/v1/members", "/v1/audit"]) {
     await ask(200, "get", path, path, { as: one.token });
     await ask(401, "get", path, path, { as: "wrong" });
     await ask(403, "get", path, path, { as: left.token });
@@ -280,6 +281,32 @@ async function askAccount(ask: AskOperation, service: Service, one: Tenant, view
   await ask(200, "delete", template, `${tokens}/${id}`, { as: one.token });
 }
 
+/** Members of the account. */
+async function askMembers(ask: AskOperation, one: Tenant & { user: { id: number } }, viewer: Tenant): Promise<void> {
+  const path = "/v1/members";
+  const body = { name: "Ada", email: "ada@example.com", role: "admin" };
+  const { json } = await ask(200, "post", path, path, { as: one.token, body });
+  await ask(409, "post", path, path, { as: one.token, body });
+  await ask(401, "post", path, path, { body });
+  await ask(403, "post", path, path, { as: viewer.token, body });
+  await ask(422, "post", path, path, { as: one.token, body: { name: "Nobody" } });
+  const template = `${path}/{user}`;
+  const own = `${path}/${one.user.id}`;
+  for (const [method, body] of [
+    ["patch", { role: "viewer" }],
+    ["delete", undefined],
+  ] as const) {
+    const asked = (status: number, at: string, as?: string) =>
+      ask(status, method, template, at, { ...(as !== undefined && { as }), ...(body !== undefined && { body }) });
+    await asked(409, own, one.token);
+    await asked(401, own);
+    await asked(403, own, json.account_token);
+    await asked(404, `${path}/999999`, one.token);
+    await asked(200, `${path}/${json.user.id}`, one.token);
+    if (method === "patch") await ask(422, method, template, own, { as: one.token, body: { role: "king" } });
+  }
+}
+
 /** The successes of a project's routes and the refusals that belong to one route only. */
 async function askProject(ask: AskOperation, service: Service, one: Tenant): Promise<void> {
   const at = (path: string) => `/v1/projects/${one.project.id}${path}`;
@@ -289,6 +316,12 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   await asked(200, "post", "/scoring");
   await asked(200, "put", "/scoring/settings", "/scoring/settings", { likely_bot_threshold: 40 });
   await asked(422, "put", "/scoring/settings", "/scoring/settings", { likely_bot_threshold: 0 });
+
+  await asked(200, "post", "/scoring/end-old-keys", "/scoring/end-old-keys", { type: "site" });
+  await asked(422, "post", "/scoring/end-old-keys", "/scoring/end-old-keys", { type: "all" });
+  const nobody = { expression: "score < 0", from: "2026-01-01" };
+  await asked(200, "post", "/sessions/delete", "/sessions/delete", nobody);
+  await asked(422, "post", "/sessions/delete", "/sessions/delete", { ...nobody, expression: "" });
 
   await asked(200, "get", "/request-scoring");
   await asked(200, "put", "/request-scoring", "/request-scoring", { enabled: false, signed_agents: "rules" });
@@ -315,6 +348,7 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   await asked(422, "post", query, query, { expression: "score <" });
   const unlockQuery = tryLock(service.server.store, `query:${one.account.id}`);
   await asked(409, "post", query, query, {});
+  await asked(409, "post", "/sessions/delete", "/sessions/delete", nobody);
   unlockQuery?.();
   await asked(200, "patch", `/rules/${id}`, "/rules/{rule}", { expression: "score < 30" });
   const sessions: { session_token: string }[] = (await asked(200, "get", "/sessions")).json.data;

@@ -36,6 +36,7 @@ export const initCommand: StoreCommand = {
   show: (made) => `${keyLines(made)}\n\n${nextStep}`,
 };
 
-/** A project has keys once scoring is enabled, which the contract leaves to a call of its owner. */
-const nextStep = `The token is shown this once. Next, start the server (verdictd serve) and enable scoring, which returns the keys:
-curl -X POST http://127.0.0.1:8080/v1/projects/1/scoring -H "Authorization: Bearer ACCOUNT_TOKEN"`;
+/** A project has keys once scoring is enabled, which the contract leaves to its owner. */
+const nextStep = `The token is shown this once. Next, enable scoring, which prints the keys, and start the server:
+verdictd project enable-scoring 1
+verdictd serve`;

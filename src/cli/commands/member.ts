@@ -1,8 +1,9 @@
-/** `verdictd member set` and `member remove`: who belongs to an account, and as what. */
+/** `verdictd member list`, `member set` and `member remove`: who belongs to an account, and as what. */
 import { type Membership, roles } from "../../contract/entities.js";
 import { Accounts } from "../../control-plane/accounts.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf, oneOf } from "../given.js";
+import { columns } from "../output.js";
 
 const whom = [
   { name: "account", placeholder: "ID", help: "account id", isRequired: true },
@@ -13,7 +14,30 @@ function view({ accountId, userId, role }: Membership): object {
   return { account_id: accountId, user_id: userId, role };
 }
 
+interface ListedMember {
+  readonly user_id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly role: string;
+}
+
+const memberList: StoreCommand<{ readonly data: readonly ListedMember[] }> = {
+  name: "member list",
+  help: "show the members of an account and their roles",
+  flags: [whom[0]],
+  run: async (store, given) => {
+    const members = new Accounts(store, Date.now).membersOf(idOf(given, "account"));
+    return { data: members.map(({ user, role }) => ({ user_id: user.id, name: user.name, email: user.email, role })) };
+  },
+  show: ({ data }) =>
+    columns([
+      ["USER", "NAME", "E-MAIL", "ROLE"],
+      ...data.map(({ user_id, name, email, role }) => [String(user_id), name, email, role]),
+    ]),
+};
+
 export const memberCommands: readonly StoreCommand[] = [
+  memberList,
   {
     name: "member set",
     help: "make a user a member of an account, or change the role",

@@ -6,7 +6,9 @@ import { Fault, Freshness, Loaded, PageTitle, ReadOlder, Table, Time } from "../
 import { plural } from "../words.js";
 
 const words: Readonly<Record<AuditAction, string>> = {
+  "account.created": "Account made",
   "account.changed": "Account changed",
+  "user.created": "User made",
   "member.set": "Member set",
   "member.removed": "Member removed",
   "token.created": "Token made",
@@ -14,20 +16,26 @@ const words: Readonly<Record<AuditAction, string>> = {
   "project.created": "Project made",
   "scoring.enabled": "Scoring enabled",
   "key.rotated": "Key rotated",
+  "key.ended": "Rotated key ended",
   "settings.changed": "Settings changed",
   "request_scoring.changed": "Request scoring changed",
   "challenge.changed": "Challenge changed",
   "rule.created": "Rule made",
   "rule.changed": "Rule changed",
   "rule.removed": "Rule deleted",
+  "sessions.deleted": "Sessions deleted",
+  "ip_list.imported": "IP list imported",
+  "ip_list.removed": "IP list removed",
+  "verified_bots.imported": "Verified bots imported",
+  "declared_bots.imported": "Declared bots imported",
+  "signed_agents.imported": "Signed agents imported",
+  "signed_agent.added": "Signed agent added",
+  "signed_agent.removed": "Signed agent removed",
+  "signed_agent.keys_imported": "Keys of an agent imported",
 };
 
 export function ChangesPage({ api }: { readonly api: Api }) {
-  const log = useLog(
-    (cursor) => api.changes(cursor),
-    ({ id }) => id,
-    [api],
-  );
+  const log = useLog((cursor) => api.changes(cursor), rowKey, [api]);
   return (
     <>
       <PageTitle title="Changes">
@@ -41,7 +49,7 @@ export function ChangesPage({ api }: { readonly api: Api }) {
               caption="Changes of the configuration, the latest first"
               columns={columns}
               rows={log.rows}
-              rowKey={({ id }) => id}
+              rowKey={rowKey}
               empty="Nothing was changed yet."
             />
             <p class="more">
@@ -55,6 +63,8 @@ export function ChangesPage({ api }: { readonly api: Api }) {
     </>
   );
 }
+
+const rowKey = ({ scope, id }: AuditRow): string => `${scope === "server" ? "s" : "a"}${id}`;
 
 const columns = [
   { name: "When", cell: (row: AuditRow) => <Time at={row.at} /> },

@@ -1,23 +1,40 @@
 /** The log of configuration changes. */
-import type { AuditAnswer, AuditEntry } from "../../../contract/audit.js";
+import { type AuditAnswer, type AuditEntry, accountOfServer, auditKinds } from "../../../contract/audit.js";
+import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
+import type { ParameterDoc } from "../../../contract/route-doc.js";
+import type { AuditQuery } from "../../../control-plane/audit.js";
 import type { LogPage } from "../../../control-plane/cursor.js";
-import { Refusal } from "../../../errors.js";
+import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import { json, refusal } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
+import { positiveInteger } from "../../server.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 import { boundAccount } from "./wire.js";
 
 export interface AuditServices {
-  readonly page: (
-    accountId: number,
-    seesAccount: boolean,
-    limit: number,
-    cursor: string | null,
-  ) => LogPage<AuditEntry> | Refusal;
+  readonly page: (query: AuditQuery) => LogPage<AuditEntry> | Refusal;
   /** Null for a user who no longer exists. */
   readonly nameOf: (userId: number) => string | null;
 }
+
+const time = { type: "string", description: "ISO-8601: a date, or date and time; UTC where no zone is given" };
+const parameters: readonly ParameterDoc[] = [
+  {
+    in: "query",
+    name: "project",
+    description: "Only changes of this project",
+    schema: { type: "integer", minimum: 1 },
+  },
+  {
+    in: "query",
+    name: "kind",
+    description: "Only changes whose action begins so",
+    schema: { type: "string", enum: [...auditKinds] },
+  },
+  { in: "query", name: "from", description: "Start", schema: time },
+  { in: "query", name: "to", description: "End, exclusive", schema: time },
+];
 
 export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
   return {
@@ -30,9 +47,10 @@ export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
       tag: "logs",
       summary: "Changes of the configuration: who, what, before and after; the latest first",
       description:
-        "Of projects, settings, rules and keys; owners and admins also see those of tokens, members and the account. It never holds a secret. " +
-        `An account keeps its latest ${limits.auditEntriesMax}.`,
-      parameters: logParameters,
+        "Of projects, settings, rules, keys and deleted sessions; owners and admins also see those of tokens, members and the account, and " +
+        "those that hold for the whole server: IP lists, catalogues of bots, signed agents. It never holds a secret. " +
+        `An account keeps its latest ${limits.auditEntriesMax}, and so does the server.`,
+      parameters: [...logParameters, ...parameters],
       answers: { 200: "AuditAnswer" },
       refusals: ["invalidPayload", "forbidden"],
     },
@@ -41,21 +59,52 @@ export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
       if (account instanceof Refusal) return refusal(account);
       const asked = readLogQuery(query);
       if (asked instanceof Refusal) return refusal(asked);
+      const filters = readFilters(query);
+      if (filters instanceof Refusal) return refusal(filters);
       const role = holder.membership?.role;
-      const found = page(account.id, role === "owner" || role === "admin", asked.limit, asked.cursor);
+      const seesAccount = role === "owner" || role === "admin";
+      const found = page({ accountId: account.id, seesAccount, ...filters, ...asked });
       if (found instanceof Refusal) return refusal(found);
-      const data = found.rows.map(({ id, at, userId, tokenId, projectId, action, subject, before, after }) => ({
-        id,
-        at,
-        user: userId === null ? null : { id: userId, name: nameOf(userId) },
-        token_id: tokenId,
-        project_id: projectId,
-        action,
-        subject,
-        before,
-        after,
-      }));
+      const data = found.rows.map(
+        ({ id, accountId, at, userId, tokenId, projectId, action, subject, before, after }) => ({
+          id,
+          scope: scopeOf(accountId, projectId),
+          at,
+          user: userId === null ? null : { id: userId, name: nameOf(userId) },
+          token_id: tokenId,
+          project_id: projectId,
+          action,
+          subject,
+          before,
+          after,
+        }),
+      );
       return json(200, { data, meta: { next_cursor: found.nextCursor } } satisfies AuditAnswer);
     },
   };
+}
+
+function scopeOf(accountId: number, projectId: number | null): "server" | "account" | "project" {
+  if (accountId === accountOfServer) return "server";
+  return projectId === null ? "account" : "project";
+}
+
+type Filters = Pick<AuditQuery, "projectId" | "kind" | "fromMs" | "untilMs">;
+
+/** A project of another account has no changes in this log. */
+function readFilters(query: URLSearchParams): Filters | Refusal {
+  const project = query.get("project");
+  const projectId = project === null ? null : positiveInteger(project);
+  if (project !== null && projectId === null) return refuse("invalidPayload", "project is the id of one");
+  const kind = query.get("kind");
+  if (kind !== null && !auditKinds.has(kind)) {
+    return refuse("invalidPayload", `kind is one of ${[...auditKinds].join(", ")}`);
+  }
+  const [from, to] = [query.get("from"), query.get("to")];
+  const fromMs = from === null ? Number.NEGATIVE_INFINITY : isoDateOrTimeMs(from);
+  const untilMs = to === null ? Number.POSITIVE_INFINITY : isoDateOrTimeMs(to);
+  if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) {
+    return refuse("invalidPayload", "from and to are dates, or dates and times, of ISO-8601");
+  }
+  return { projectId, kind, fromMs, untilMs };
 }

@@ -1,6 +1,12 @@
 /** Scoring of a project: enable, read, rotate keys, change settings. */
-import type { RotatedKeyAnswer, ScoringAnswer, ScoringEnabledAnswer } from "../../../contract/api-answers.js";
-import { checkRotate, checkSettings } from "../../../contract/validators.js";
+import type {
+  OldKeysEndedAnswer,
+  RotatedKeyAnswer,
+  ScoringAnswer,
+  ScoringEnabledAnswer,
+} from "../../../contract/api-answers.js";
+import type { OldKey, Project } from "../../../contract/entities.js";
+import { checkEndOldKeys, checkRotate, checkSettings } from "../../../contract/validators.js";
 import type { Projects, SettingsChange } from "../../../control-plane/projects.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { Reply } from "../../reply.js";
@@ -38,12 +44,7 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
         summary: "The scoring configuration",
         answers: { 200: "ScoringAnswer" },
       },
-      handle: ({ project }) =>
-        json(200, {
-          enabled: project.siteKey !== null,
-          site_key: project.siteKey,
-          ...settingsView(project),
-        } satisfies ScoringAnswer),
+      handle: ({ project }) => json(200, scoringView(project, projects.oldKeysOf(project))),
     },
     {
       method: "post",
@@ -55,12 +56,30 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
         id: "rotateKey",
         tag: "control plane",
         summary: "Rotate a key",
-        description: "The old key is refused from the next request on.",
+        description:
+          "The old key is refused from the next request on, and so is every older one of its type. With `overlap_hours` the old key goes on " +
+          "working for so long, and is refused then: time to bring the new key everywhere.",
         body: "RotateBody",
         answers: { 200: "RotatedKeyAnswer" },
         refusals: ["conflict"],
       },
       handle: (call) => rotate(projects, call),
+    },
+    {
+      method: "post",
+      path: "/v1/projects/:project/scoring/end-old-keys",
+      credential: "project",
+      needs: "projects:write",
+      readsBody: true,
+      doc: {
+        id: "endOldKeys",
+        tag: "control plane",
+        summary: "End rotated keys before their time",
+        description: "Rotated keys of this type that still work are refused from the next request on.",
+        body: "EndOldKeysBody",
+        answers: { 200: "OldKeysEndedAnswer" },
+      },
+      handle: (call) => endOldKeys(projects, call),
     },
     {
       method: "put",
@@ -83,6 +102,20 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
   ];
 }
 
+function scoringView(project: Project, oldKeys: readonly OldKey[]): ScoringAnswer {
+  const old_keys = oldKeys.map(({ kind, rotatedAt, endsAt }) => ({
+    type: kind,
+    rotated_at: rotatedAt,
+    ends_at: endsAt,
+  }));
+  return {
+    enabled: project.siteKey !== null,
+    site_key: project.siteKey,
+    ...settingsView(project),
+    ...(old_keys.length > 0 && { old_keys }),
+  };
+}
+
 async function enable(projects: Projects, id: number): Promise<Reply> {
   const enabled = await projects.enableScoring(id);
   if (enabled instanceof Refusal) return refusal(enabled);
@@ -97,8 +130,23 @@ async function enable(projects: Projects, id: number): Promise<Reply> {
 async function rotate(projects: Projects, { project, body }: ProjectCall): Promise<Reply> {
   const read = readBodyAs(body, checkRotate);
   if (read instanceof Refusal) return refusal(read);
-  const key = await projects.rotateKey(project.id, read.value.type);
-  return key instanceof Refusal ? refusal(key) : json(200, { type: read.value.type, key } satisfies RotatedKeyAnswer);
+  const { type, overlap_hours = 0 } = read.value;
+  const rotated = await projects.rotateKey(project.id, type, overlap_hours);
+  if (rotated instanceof Refusal) return refusal(rotated);
+  const { key, oldKeyEndsAt } = rotated;
+  return json(200, {
+    type,
+    key,
+    ...(oldKeyEndsAt !== null && { old_key_ends_at: oldKeyEndsAt }),
+  } satisfies RotatedKeyAnswer);
+}
+
+async function endOldKeys(projects: Projects, { project, body }: ProjectCall): Promise<Reply> {
+  const read = readBodyAs(body, checkEndOldKeys);
+  if (read instanceof Refusal) return refusal(read);
+  const { type } = read.value;
+  const ended = await projects.endOldKeys(project.id, type);
+  return ended instanceof Refusal ? refusal(ended) : json(200, { type, ended } satisfies OldKeysEndedAnswer);
 }
 
 async function changeSettings(projects: Projects, { project, body }: ProjectCall): Promise<Reply> {

@@ -9,6 +9,7 @@ import {
   querySessions,
   type SessionQuery,
   type SessionQueryServices,
+  type TimeSpan,
 } from "../../../control-plane/session-query.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
@@ -62,8 +63,8 @@ async function answerQuery(services: SessionQueryRouteServices, call: ProjectCal
   return found instanceof Refusal ? refusal(found) : json(200, answerOf(project, query, found, nowMs));
 }
 
-function queryOf(body: SessionQueryBody, nowMs: number): SessionQuery | Refusal {
-  const { expression = "", from, to, group_by = [], top, limit, cursor } = body;
+/** A time in which sessions began; by default the last day. */
+export function readSpan(from: string | undefined, to: string | undefined, nowMs: number): TimeSpan | Refusal {
   const untilMs = to === undefined ? nowMs : isoDateOrTimeMs(to);
   if (Number.isNaN(untilMs)) return refuse("invalidPayload", "to must be an ISO-8601 date, or date and time");
   const fromMs = from === undefined ? untilMs - dayMs : isoDateOrTimeMs(from);
@@ -72,13 +73,19 @@ function queryOf(body: SessionQueryBody, nowMs: number): SessionQuery | Refusal 
   if (fromMs < 0 || untilMs - fromMs > limits.sessionQueryDaysMax * dayMs) {
     return refuse("invalidPayload", `from and to must be at most ${limits.sessionQueryDaysMax} days apart, after 1970`);
   }
+  return { fromMs, untilMs };
+}
+
+function queryOf(body: SessionQueryBody, nowMs: number): SessionQuery | Refusal {
+  const { expression = "", from, to, group_by = [], top, limit, cursor } = body;
+  const span = readSpan(from, to, nowMs);
+  if (span instanceof Refusal) return span;
   if (cursor !== undefined && group_by.length > 0) {
     return refuse("invalidPayload", "group_by goes with the first page, not with a cursor");
   }
   return {
     expressionSource: expression,
-    fromMs,
-    untilMs,
+    ...span,
     groupBy: group_by,
     top: top ?? limits.sessionQueryTopDefault,
     limit: limit ?? limits.pageDefault,

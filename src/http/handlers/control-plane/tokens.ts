@@ -14,7 +14,7 @@ import { limits } from "../../../limits.js";
 import { json, type Reply, refusal } from "../../reply.js";
 import type { TokenCall, TokenRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
-import { boundAccount, readBodyAs } from "./wire.js";
+import { boundAccount, isoTimeOf, readBodyAs } from "./wire.js";
 
 export function tokenRoutes(accounts: Accounts): TokenRoute[] {
   return [
@@ -86,9 +86,11 @@ function listTokens(accounts: Accounts, holder: TokenHolder): Reply {
     .map(
       ({ token, user }): TokenRow => ({
         id: token.id,
+        name: token.name ?? null,
         abilities: token.abilities,
         user: user === null ? null : { id: user.id, name: user.name },
         created_at: token.createdAt,
+        last_used_at: isoTimeOf(accounts.lastUseOf(token.id)),
         current: token.id === holder.token.id,
       }),
     );
@@ -110,7 +112,8 @@ async function createToken(accounts: Accounts, { holder, body }: TokenCall): Pro
   if (accounts.tokensOf(account.id).length >= limits.tokensPerAccountMax) {
     return refusal(refuse("conflict", `the account has ${limits.tokensPerAccountMax} tokens: revoke one first`));
   }
-  const made = await accounts.createToken({ accountId: account.id, userId: holder.token.userId, abilities });
+  const { name = "" } = read.value;
+  const made = await accounts.createToken({ accountId: account.id, userId: holder.token.userId, abilities, name });
   if (made instanceof Refusal) return refusal(made);
   return json(200, { id: made.token.id, account_token: made.secret } satisfies TokenCreatedAnswer);
 }

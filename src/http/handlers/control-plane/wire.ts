@@ -36,6 +36,11 @@ export function boundAccount({ account, membership }: TokenHolder): Account | Re
     : account;
 }
 
+/** As the API has times; null stays. */
+export function isoTimeOf(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}
+
 export function accountView(account: Account, membership: Membership | null): AccountAnswer {
   const { id, name, slug, isPersonal } = account;
   return { id, name, slug, is_personal: isPersonal, role: membership?.role ?? null };

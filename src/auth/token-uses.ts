@@ -1,0 +1,67 @@
+/**
+ * When account tokens were last good for a request: noted by the control plane, stored after the answer, once a minute for each token at most.
+ * Nothing that is judged depends on it.
+ */
+import { limits } from "../limits.js";
+import { recordControlPlane, type Store } from "../store/store.js";
+
+export class TokenUses {
+  readonly #store: Store;
+  readonly #now: () => number;
+  readonly #onFailure: (error: unknown) => void;
+  /** When this thread last noted a token. */
+  readonly #noted = new Map<number, number>();
+  #pending = new Map<number, number>();
+  #writing: Promise<void> | null = null;
+
+  /** `onFailure` hears why uses could not be stored. */
+  constructor(store: Store, now: () => number, onFailure: (error: unknown) => void) {
+    this.#store = store;
+    this.#now = now;
+    this.#onFailure = onFailure;
+  }
+
+  /** Call for every request with a good token: all but the first of a minute return at once. */
+  note(tokenId: number): void {
+    const nowMs = this.#now();
+    const notedMs = this.#noted.get(tokenId);
+    if (notedMs !== undefined && nowMs - notedMs < this.#everyMs && nowMs >= notedMs) return;
+    if (this.#noted.size >= limits.credentialMemoMax) this.#noted.clear();
+    this.#noted.set(tokenId, nowMs);
+    this.#pending.set(tokenId, nowMs);
+    this.#writing ??= this.#write();
+  }
+
+  /** Resolves once what was noted is stored. */
+  async flush(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+  }
+
+  /** In a cluster every write is one of the configuration, which all nodes take: an hour is near enough there. */
+  get #everyMs(): number {
+    return this.#store.changes === undefined ? limits.tokenUseMs : limits.tokenUseClusterMs;
+  }
+
+  async #write(): Promise<void> {
+    while (this.#pending.size > 0) {
+      const uses = this.#pending;
+      this.#pending = new Map();
+      try {
+        await recordControlPlane(this.#store, () => {
+          for (const [id, atMs] of uses) this.#put(id, atMs);
+        });
+      } catch (error) {
+        this.#onFailure(error);
+      }
+    }
+    this.#writing = null;
+  }
+
+  /** Not where the token is gone, or another thread was here a moment ago. */
+  #put(id: number, atMs: number): void {
+    const { tokens, tokenUses } = this.#store;
+    const storedMs = tokenUses.get(id) ?? Number.NEGATIVE_INFINITY;
+    if (!tokens.doesExist(id) || Math.abs(atMs - storedMs) < this.#everyMs) return;
+    tokenUses.putSync(id, atMs);
+  }
+}

@@ -1,0 +1,30 @@
+/** Deletion of stored sessions by a rule's expression. */
+import type { tags } from "typia";
+
+type Count = number & tags.Type<"uint64">;
+
+export interface SessionDeletionBody {
+  /** Which sessions, in the language of rules; not empty. */
+  expression: string & tags.MinLength<1>;
+  /** When they began: from, and until, exclusive; ISO-8601. Default of `to`: now. */
+  from: string;
+  to?: string;
+  /** Counts them and deletes nothing. */
+  dry_run?: boolean;
+  /** Deletes no more than so many: what was agreed to. */
+  at_most?: number & tags.Type<"uint32">;
+  /** `next_cursor` of the answer before. */
+  cursor?: string | null;
+}
+
+export interface SessionDeletionAnswer {
+  /** Sessions of this part of the time that were looked at. */
+  scanned: Count;
+  matched: Count;
+  /** 0 for a dry run. */
+  deleted: Count;
+  /** Goes on where this answer ended; null: the whole time is done, or `at_most` is reached. */
+  next_cursor: string | null;
+  /** Fields of the expression that no stored session has: what asks them matches none. */
+  unavailable_fields: string[];
+}

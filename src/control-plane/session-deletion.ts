@@ -1,0 +1,239 @@
+/**
+ * Deletion of stored sessions by a rule's expression, a bounded number a call: sessions are looked at in the order of the log, the rows that
+ * name a matched one are found, and then each goes with all of its rows. Ended at any time, what is deleted is deleted whole, and logged.
+ */
+import { currentActor } from "../auth/actor.js";
+import type { AuditValues } from "../contract/audit.js";
+import type { Project } from "../contract/entities.js";
+import type { AddressLookup } from "../contract/network-fact.js";
+import { decodeSessionToken } from "../contract/session-token.js";
+import { type Refusal, refuse } from "../errors.js";
+import { limits } from "../limits.js";
+import type { Slices } from "../long-work.js";
+import { compileRule } from "../rules/compile-rule.js";
+import { isRuleFault } from "../rules/fault.js";
+import { unavailableFields } from "../rules/fields.js";
+import type { RuleInput } from "../rules/input.js";
+import { type NewAuditEntry, putAuditEntry } from "../store/audit-rows.js";
+import { sessionKey } from "../store/keys.js";
+import { SessionCount } from "../store/session-count.js";
+import {
+  eraseFound,
+  type RowKey,
+  type SessionKeys,
+  type SessionTable,
+  stretchOf,
+  walkedTables,
+} from "../store/session-erasure.js";
+import type { Store } from "../store/store.js";
+import { tryLock } from "../store/thread-lock.js";
+import { ruleInput } from "../verdict/resolve.js";
+import {
+  isBeyond,
+  type LogPosition,
+  latestSessions,
+  positionAt,
+  readPosition,
+  sessionAt,
+  writePosition,
+} from "./session-log.js";
+
+export interface SessionDeletion {
+  readonly expressionSource: string;
+  /** When the sessions began: from, and until, exclusive; ms. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly isDryRun: boolean;
+  /** At most so many of this call. */
+  readonly atMost: number;
+  /** Null: from the latest on. */
+  readonly cursor: string | null;
+}
+
+export interface DeletedSessions {
+  readonly scanned: number;
+  readonly matched: number;
+  readonly deleted: number;
+  /** Null: nothing is left to do. */
+  readonly nextCursor: string | null;
+  readonly unavailableFields: readonly string[];
+}
+
+export interface DeletionServices {
+  readonly store: Store;
+  readonly addresses: AddressLookup;
+}
+
+/**
+ * Deletes, or counts what would be. Null when whoever asked went before anything was deleted. Refusals: `invalidPayload` says where the
+ * expression is wrong or that the cursor is none, `conflict` that another query of the account is under way, or that the store is a cluster.
+ */
+export async function deleteSessions(
+  { store, addresses }: DeletionServices,
+  project: Project,
+  deletion: SessionDeletion,
+  slices: Slices,
+  now: () => number,
+): Promise<DeletedSessions | Refusal | null> {
+  if (store.changes !== undefined) return ofCluster;
+  const compiled = compileRule(deletion.expressionSource);
+  if (isRuleFault(compiled)) return refuse("invalidPayload", `expression: ${compiled.message}`);
+  const after = deletion.cursor === null ? positionAt(deletion.untilMs) : readPosition(deletion.cursor);
+  if (after === null) return refuse("invalidPayload", "cursor is not one of this log");
+  const unlock = tryLock(store, `query:${project.accountId}`);
+  if (unlock === null)
+    return refuse("conflict", "another query of the account is under way: try again when it has ended");
+  try {
+    const nowMs = now();
+    const matches = (input: RuleInput | null): boolean => input !== null && compiled.matches(input);
+    const found = await matched({ store, project, deletion, after, slices }, (part) =>
+      matches(ruleInput({ part, project, rules: [], context: {}, verifiedBot: part.verifiedBot, addresses, nowMs })),
+    );
+    if (found === null) return null;
+    const { scanned, tokens, nextCursor } = found;
+    const counts = { scanned, matched: tokens.length, unavailableFields: unavailableFields(compiled.ast) };
+    if (deletion.isDryRun || tokens.length === 0) return { ...counts, deleted: 0, nextCursor };
+    const deleted = await erase(store, project, tokens, slices, logOf(store, project, deletion, now));
+    return deleted === null ? null : { ...counts, deleted, nextCursor };
+  } finally {
+    unlock();
+  }
+}
+
+const ofCluster = refuse(
+  "conflict",
+  "sessions in a cluster can't be deleted by expression yet: they go when their time is over",
+);
+
+interface Scan {
+  readonly store: Store;
+  readonly project: Project;
+  readonly deletion: SessionDeletion;
+  readonly after: LogPosition;
+  readonly slices: Slices;
+}
+
+type Part = NonNullable<ReturnType<typeof sessionAt>>["part"];
+
+/** Tokens of matched sessions, the latest first, as many as a call takes; where the next goes on. */
+async function matched({ store, project, deletion, after: start, slices }: Scan, isMatch: (part: Part) => boolean) {
+  const { fromMs, untilMs, isDryRun, atMost } = deletion;
+  const matchedMax = isDryRun ? Number.POSITIVE_INFINITY : Math.min(atMost, limits.sessionDeletionMax);
+  const tokens: string[] = [];
+  let scanned = 0;
+  let after = start;
+  const ended = (isWhole: boolean) => ({ scanned, tokens, nextCursor: isWhole ? null : writePosition(after) });
+  if (matchedMax === 0) return ended(true);
+  for (;;) {
+    const positions = await latestSessions(store, project.id, limits.ruleTestLookup, after, slices);
+    if (positions === null) return null;
+    for (const position of positions) {
+      if (slices.isOver && !(await slices.next())) return null;
+      if (isBeyond(position, fromMs)) return ended(true);
+      if (scanned >= limits.sessionQueryMax) return ended(false);
+      after = position;
+      if (position.firstSeenMs < fromMs || position.firstSeenMs >= untilMs) continue;
+      const session = sessionAt(store, project.id, position);
+      if (session === null) continue;
+      scanned++;
+      if (!isMatch(session.part)) continue;
+      tokens.push(session.token);
+      // What was agreed to is done, or there is more for another call.
+      if (tokens.length >= matchedMax) return ended(tokens.length >= atMost);
+    }
+    if (positions.length < limits.ruleTestLookup) return ended(true);
+  }
+}
+
+/** Puts the entry of this deletion into the log of changes, or says in it that more are deleted by now. Call inside a write transaction. */
+type LogDeleted = (deleted: number) => void;
+
+function logOf(store: Store, project: Project, deletion: SessionDeletion, now: () => number): LogDeleted {
+  const actor = currentActor();
+  const { accountId } = project;
+  let id: number | null = null;
+  return (deleted) => {
+    const after: AuditValues = {
+      expression: deletion.expressionSource,
+      from: new Date(deletion.fromMs).toISOString(),
+      to: new Date(deletion.untilMs).toISOString(),
+      sessions: deleted,
+    };
+    const entry: NewAuditEntry = {
+      accountId,
+      projectId: project.id,
+      at: new Date(now()).toISOString(),
+      userId: actor?.userId ?? null,
+      tokenId: actor?.tokenId ?? null,
+      action: "sessions.deleted",
+      subject: `project ${project.id} "${project.name}"`,
+      before: null,
+      after,
+    };
+    if (id === null) id = putAuditEntry(store, entry);
+    else store.audit.putSync([accountId, id], { id, ...entry });
+  };
+}
+
+/** How many went; null when whoever asked left before the first. */
+async function erase(
+  store: Store,
+  project: Project,
+  tokens: readonly string[],
+  slices: Slices,
+  log: LogDeleted,
+): Promise<number | null> {
+  const named = await rowsNaming(store, project.id, new Set(tokens), slices);
+  if (named === null) return null;
+  let deleted = 0;
+  for (let at = 0; at < tokens.length; at += limits.sessionDeletionGroup) {
+    if (!(await slices.next())) return deleted;
+    const group = tokens.slice(at, at + limits.sessionDeletionGroup);
+    const before = deleted;
+    deleted += await store.root.childTransaction(() => {
+      const count = new SessionCount(store, project.id);
+      const gone = group.filter((token) =>
+        eraseFound(store, keysOf(project.id, token), named.get(token) ?? none, count),
+      );
+      count.save();
+      if (gone.length > 0) log(before + gone.length);
+      return gone.length;
+    });
+  }
+  return deleted;
+}
+
+type RowsByTable = Map<SessionTable, RowKey[]>;
+const none: RowsByTable = new Map();
+
+function keysOf(projectId: number, text: string): SessionKeys {
+  const token = decodeSessionToken(text)!;
+  return { projectId, token, key: sessionKey(projectId, token) };
+}
+
+/** Keys of the rows in walked tables that name one of these sessions, by token. Null when whoever asked has gone. */
+async function rowsNaming(
+  store: Store,
+  projectId: number,
+  tokens: ReadonlySet<string>,
+  slices: Slices,
+): Promise<Map<string, RowsByTable> | null> {
+  const named = new Map<string, RowsByTable>();
+  for (const table of walkedTables) {
+    let after: RowKey | null = null;
+    for (;;) {
+      if (!(await slices.next())) return null;
+      const rows = stretchOf(store, table, projectId, after);
+      for (const { key, token } of rows) {
+        if (token === null || !tokens.has(token)) continue;
+        const tables = named.get(token) ?? new Map<SessionTable, RowKey[]>();
+        tables.set(table, [...(tables.get(table) ?? []), key]);
+        named.set(token, tables);
+      }
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      after = last.key;
+    }
+  }
+  return named;
+}

@@ -1,0 +1,173 @@
+/**
+ * Who belongs to the account, and as what. Every member sees the others; owners and admins change them, nobody above the own role, and the
+ * account is never left without an owner.
+ */
+import { isAbove } from "../../../auth/abilities.js";
+import type { TokenHolder } from "../../../auth/credentials.js";
+import type {
+  MemberChangedAnswer,
+  MemberCreatedAnswer,
+  MemberRow,
+  MembersAnswer,
+} from "../../../contract/api-answers.js";
+import type { Role } from "../../../contract/entities.js";
+import { checkMember, checkMemberChange } from "../../../contract/validators.js";
+import type { Accounts } from "../../../control-plane/accounts.js";
+import { Refusal, refuse } from "../../../errors.js";
+import { json, type Reply, refusal } from "../../reply.js";
+import type { TokenCall, TokenRoute } from "../../route.js";
+import { positiveInteger } from "../../server.js";
+import { boundAccount, isoTimeOf, readBodyAs } from "./wire.js";
+
+export function memberRoutes(accounts: Accounts): TokenRoute[] {
+  return [
+    {
+      method: "get",
+      path: "/v1/members",
+      credential: "token",
+      needs: "projects:read",
+      doc: {
+        id: "listMembers",
+        tag: "control plane",
+        summary: "The account's members",
+        description: "E-mail addresses, tokens and their last use are for owners and admins.",
+        answers: { 200: "MembersAnswer" },
+        refusals: ["forbidden"],
+      },
+      handle: ({ holder }) => listMembers(accounts, holder),
+    },
+    {
+      method: "post",
+      path: "/v1/members",
+      credential: "token",
+      needs: "administration",
+      readsBody: true,
+      doc: {
+        id: "addMember",
+        tag: "control plane",
+        summary: "Add somebody new to the account, with a first token",
+        description:
+          "Owners and admins may, up to their own role. The token has the abilities of the one that asks; its secret is told this once, to " +
+          "be handed on. 409 for an e-mail address that the server knows: `verdictd member set` adds a user of another account.",
+        body: "MemberBody",
+        answers: { 200: "MemberCreatedAnswer" },
+        refusals: ["forbidden", "insufficientTokenAbility", "conflict"],
+      },
+      handle: (call) => addMember(accounts, call),
+    },
+    {
+      method: "patch",
+      path: "/v1/members/:user",
+      credential: "token",
+      needs: "administration",
+      readsBody: true,
+      doc: {
+        id: "changeMember",
+        tag: "control plane",
+        summary: "Change a member's role",
+        description: "Owners and admins may, from and to roles up to their own. 409 for the last owner.",
+        body: "MemberChangeBody",
+        answers: { 200: "MemberChangedAnswer" },
+        refusals: ["forbidden", "insufficientTokenAbility", "notFound", "conflict"],
+      },
+      handle: (call) => changeMember(accounts, call),
+    },
+    {
+      method: "del",
+      path: "/v1/members/:user",
+      credential: "token",
+      needs: "administration",
+      doc: {
+        id: "removeMember",
+        tag: "control plane",
+        summary: "Remove a member",
+        description:
+          "The user's tokens are no longer bound to the account from the next request on. Owners and admins may, up to their own role. 409 for " +
+          "the last owner.",
+        answers: { 200: "MemberChangedAnswer" },
+        refusals: ["forbidden", "insufficientTokenAbility", "notFound", "conflict"],
+      },
+      handle: (call) => removeMember(accounts, call),
+    },
+  ];
+}
+
+const missing = refuse("notFound", "the account has no such member");
+
+/** The account; refused for a role above that of whoever asks. */
+function changeable(holder: TokenHolder, ...roles: readonly Role[]): number | Refusal {
+  const account = boundAccount(holder);
+  if (account instanceof Refusal) return account;
+  const own = { abilities: [], role: holder.membership?.role ?? null };
+  const above = roles.find((role) => isAbove({ abilities: [], role }, own));
+  if (above === undefined) return account.id;
+  return refuse("insufficientTokenAbility", `the role ${above} is above that of the token that asks`);
+}
+
+function listMembers(accounts: Accounts, holder: TokenHolder): Reply {
+  const account = boundAccount(holder);
+  if (account instanceof Refusal) return refusal(account);
+  const role = holder.membership!.role;
+  const seesAll = role === "owner" || role === "admin";
+  const tokens = seesAll ? accounts.tokensOf(account.id) : [];
+  const data = accounts.membersOf(account.id).map(({ user, role }): MemberRow => {
+    const own = tokens.filter(({ token }) => token.userId === user.id);
+    const uses = own.map(({ token }) => accounts.lastUseOf(token.id) ?? 0);
+    const lastMs = Math.max(0, ...uses);
+    return {
+      user: { id: user.id, name: user.name, email: seesAll ? user.email : null },
+      role,
+      tokens: seesAll ? own.length : null,
+      last_used_at: isoTimeOf(lastMs === 0 ? null : lastMs),
+      current: user.id === holder.token.userId,
+    };
+  });
+  return json(200, { data, meta: { count: data.length } } satisfies MembersAnswer);
+}
+
+async function addMember(accounts: Accounts, { holder, body }: TokenCall): Promise<Reply> {
+  const read = readBodyAs(body, checkMember);
+  if (read instanceof Refusal) return refusal(read);
+  const { name, email, role } = read.value;
+  const accountId = changeable(holder, role);
+  if (accountId instanceof Refusal) return refusal(accountId);
+  const { abilities } = holder.token;
+  const made = await accounts.addMember({ accountId, name, email, role, abilities });
+  if (made instanceof Refusal) return refusal(made);
+  const user = { id: made.user.id, name: made.user.name, email: made.user.email };
+  return json(200, { user, role, account_token: made.secret } satisfies MemberCreatedAnswer);
+}
+
+async function changeMember(accounts: Accounts, call: TokenCall): Promise<Reply> {
+  const found = findMember(accounts, call);
+  if (found instanceof Refusal) return refusal(found);
+  const read = readBodyAs(call.body, checkMemberChange);
+  if (read instanceof Refusal) return refusal(read);
+  const { role } = read.value;
+  const accountId = changeable(call.holder, role);
+  if (accountId instanceof Refusal) return refusal(accountId);
+  const set = await accounts.setMember(accountId, found.userId, role, true);
+  return set instanceof Refusal ? refusal(set) : changed(set.userId, set.role);
+}
+
+async function removeMember(accounts: Accounts, call: TokenCall): Promise<Reply> {
+  const found = findMember(accounts, call);
+  if (found instanceof Refusal) return refusal(found);
+  const removed = await accounts.removeMember(found.accountId, found.userId, true);
+  return removed instanceof Refusal ? refusal(removed) : changed(removed.userId, null);
+}
+
+/** The member that the path names, if it is not above whoever asks. */
+function findMember(accounts: Accounts, { holder, params }: TokenCall) {
+  const account = boundAccount(holder);
+  if (account instanceof Refusal) return account;
+  const userId = positiveInteger(params[0]);
+  const role = userId === null ? null : accounts.roleOf(account.id, userId);
+  if (userId === null || role === null) return missing;
+  const accountId = changeable(holder, role);
+  return accountId instanceof Refusal ? accountId : { accountId, userId };
+}
+
+function changed(userId: number, role: Role | null): Reply {
+  return json(200, { user_id: userId, role } satisfies MemberChangedAnswer);
+}

@@ -1,0 +1,66 @@
+/** `POST …/sessions/delete`: deletes the sessions that an expression holds for, or counts them first. */
+import type { SessionDeletionAnswer } from "../../../contract/session-deletion.js";
+import { checkSessionDeletion } from "../../../contract/validators.js";
+import { type DeletionServices, deleteSessions } from "../../../control-plane/session-deletion.js";
+import { Refusal } from "../../../errors.js";
+import { limits } from "../../../limits.js";
+import type { LongWork } from "../../../long-work.js";
+import { json, type Reply, refusal, unread } from "../../reply.js";
+import type { ProjectCall, ProjectRoute } from "../../route.js";
+import { readSpan } from "./session-query.js";
+import { readBodyAs } from "./wire.js";
+
+export interface DeletionRouteServices extends DeletionServices {
+  readonly work: LongWork;
+  readonly now: () => number;
+}
+
+export function sessionDeletionRoute(services: DeletionRouteServices): ProjectRoute {
+  return {
+    method: "post",
+    path: "/v1/projects/:project/sessions/delete",
+    credential: "project",
+    needs: "projects:write",
+    readsBody: true,
+    doc: {
+      id: "deleteSessions",
+      tag: "logs",
+      summary: "Delete the sessions that an expression holds for",
+      description:
+        "With `dry_run` it counts them, and deletes nothing. Each goes with its blocks, its mark and every other row that names it, and can't be " +
+        `restored; counts over time stay. One call looks at ${limits.sessionQueryMax} sessions and deletes ${limits.sessionDeletionMax} at most: ` +
+        "`next_cursor` goes on. `at_most` bounds it to the number that was agreed to. It ends when its client goes; what was deleted by then is " +
+        "in the log of changes. A cached verdict of a deleted session is answered until it expires. An account has one query or deletion " +
+        "at a time: another is answered 409, as is one on a cluster, whose sessions can't be deleted yet.",
+      body: "SessionDeletionBody",
+      answers: { 200: "SessionDeletionAnswer" },
+      refusals: ["conflict"],
+    },
+    handle: (call) => remove(services, call),
+  };
+}
+
+async function remove(services: DeletionRouteServices, { project, body, isAborted }: ProjectCall): Promise<Reply> {
+  const read = readBodyAs(body, checkSessionDeletion);
+  if (read instanceof Refusal) return refusal(read);
+  const { expression, from, to, dry_run = false, at_most, cursor = null } = read.value;
+  const span = readSpan(from, to, services.now());
+  if (span instanceof Refusal) return refusal(span);
+  const deletion = {
+    ...span,
+    expressionSource: expression,
+    isDryRun: dry_run,
+    atMost: at_most ?? Number.POSITIVE_INFINITY,
+    cursor,
+  };
+  const found = await deleteSessions(services, project, deletion, services.work.begin(isAborted), services.now);
+  if (found === null) return unread;
+  if (found instanceof Refusal) return refusal(found);
+  return json(200, {
+    scanned: found.scanned,
+    matched: found.matched,
+    deleted: found.deleted,
+    next_cursor: found.nextCursor,
+    unavailable_fields: [...found.unavailableFields],
+  } satisfies SessionDeletionAnswer);
+}
