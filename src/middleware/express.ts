@@ -50,15 +50,24 @@ export interface ExpressOptions<Req = Request, Res = Response> extends GuardOpti
   readonly skip?: (req: Req) => boolean;
 }
 
+/** Typed so loosely that Express infers nothing from it: a route's parameters and answers keep the types that they have without it. */
+export type ExpressMiddleware = (
+  req: ExpressRequest,
+  res: Pick<ExpressResponse, "headersSent">,
+  next: (error?: unknown) => void,
+) => Promise<void>;
+
 /**
  * The middleware. Throws a `TypeError` on a bad option; never passes an error of its own to `next`. Its hooks get Express's own request and
  * response, unless they name other types.
  */
 export function verdictd<Req extends ExpressRequest = Request, Res extends ExpressResponse = Response>(
   options: ExpressOptions<Req, Res>,
-): (req: NoInfer<Req>, res: NoInfer<Res>, next: (error?: unknown) => void) => Promise<void> {
+): ExpressMiddleware {
   const guard = new Guard(options);
-  return async (req, res, next) => {
+  return async (seen, answer, next) => {
+    // What Express passes is its own, whatever is used of it.
+    const [req, res] = [seen as Req, answer as Res];
     if (guard.skips(() => options.skip?.(req))) return next();
     const visit = await guard.visit(() => see(req, options));
     req.verdictd = visit;

@@ -11,6 +11,15 @@ import { Guard, type GuardOptions, type SeenRequest, type Step, type Visit } fro
 export type { DenialPages, DenialTexts } from "./denial-page.js";
 export type { Visit } from "./guard.js";
 
+// biome-ignore lint/suspicious/noTsIgnore: the same
+/** @ts-ignore */
+declare module "hono" {
+  interface ContextVariableMap {
+    /** Set by verdictd's middleware; null for a request that was skipped. */
+    verdictd: Visit | null;
+  }
+}
+
 /** Gives the answer, or null to let the visitor in. When it throws or rejects, the visitor is let in. */
 export type FetchChallenge<Source> = (
   source: Source,
@@ -63,7 +72,7 @@ export interface HonoContext {
   set(key: "verdictd", visit: Visit | null): void;
 }
 
-/** Hono's middleware: `app.use(honoVerdictd({ … }))`; the visit is `c.get("verdictd")` (`Hono<{ Variables: HonoVariables }>`). */
+/** Hono's middleware: `app.use(honoVerdictd({ … }))`; the visit is `c.get("verdictd")`. */
 export function honoVerdictd<C extends HonoContext = Context>(
   options: FetchOptions<C>,
 ): (c: NoInfer<C>, next: () => Promise<void>) => Promise<Response | undefined> {

@@ -14,9 +14,10 @@ import { serveOptions } from "../../src/config.js";
 import { readConfigFile } from "../../src/config-file.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
-import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
+import { automatedBatch, batch } from "../support/batches.js";
 import { command, freePort } from "../support/process.js";
-import { askUntil, firstTenant, startServer, type Tenant, type TestServer } from "../support/server.js";
+import { scoredSession } from "../support/scored-session.js";
+import { firstTenant, startServer, type Tenant, type TestServer } from "../support/server.js";
 import { installClient } from "./installed-client.js";
 import type { Claim, Program, Who } from "./sample-checks.js";
 import { allSamples, placeOf, type Sample, samplesOf } from "./samples.js";
@@ -77,8 +78,8 @@ t.test("configuration files set options that exist", async (t) => {
 t.test("with a server", async (t) => {
   const server = await startServer(t, ["--verdict-ttl", "0"]);
   const tenant = await firstTenant(server);
-  const bot = await newSession(server, tenant, automatedBatch("bot"));
-  const person = await newSession(server, tenant, batch("person"));
+  const bot = await scoredSession(server, tenant, automatedBatch("bot"));
+  const person = await scoredSession(server, tenant, batch("person"));
 
   await t.test("script tags load what is served, and set what the SDK reads", async (t) => {
     for (const sample of take(t, ({ language }) => language === "html"))
@@ -120,16 +121,6 @@ t.test("a sample is found whatever its fence, and one without an end is noticed"
   );
   t.throws(() => samplesOf("a.md", "```\nx\n"), /a\.md:1/);
 });
-
-async function newSession(server: TestServer, { siteKey, token, projectId }: Tenant, body: object): Promise<string> {
-  const headers = { ...browserHeaders, "x-service-site-key": siteKey };
-  const { session_token } = (await server.ask("POST", "/v1/events", { headers, body })).json;
-  await askUntil(
-    () => server.ask("GET", `/v1/projects/${projectId}/sessions/${session_token}`, { token }),
-    ({ json }) => json.verdict !== "not_computed",
-  );
-  return session_token;
-}
 
 /** Beside the running server, line after line; files are put where the samples name them. What runs until it is stopped is left out. */
 async function runCommands(t: Test, server: TestServer): Promise<void> {
