@@ -26,7 +26,7 @@ import { allSamples, placeOf, type Sample, samplesOf } from "./samples.js";
 const elsewhere: Readonly<Record<string, string>> = {
   "npm ci && npm start": "test/long/newcomer.test.ts",
   "npm ci && npm test": "this is it",
-  "&& npm install express": "test/long/client-package.test.ts",
+  "&& npm install express": "test/long/next.test.ts",
   "npm ci && npm run --silent build":
     "test/long/newcomer.test.ts builds, test/long/npm-package.test.ts runs init and serve",
   "scp dist/verdictd-linux-x64": "test/long/package-smoke.test.ts, in an empty root instead of another host",

@@ -23,7 +23,8 @@ const dist = fileURLToPath(new URL("../..", import.meta.url));
 const packed = join(dist, "verdictd-client.tgz");
 const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 /** tap has each Node process load a module of its own; a customer's does not. */
-const { NODE_OPTIONS: _, ...env } = { ...process.env, npm_config_offline: "true" };
+const { NODE_OPTIONS: _, ...inherited } = process.env;
+const env = { ...inherited, npm_config_offline: "true" };
 const entries = ["", "/client", "/express", "/fastify", "/fetch", "/browser"];
 
 /** An empty folder in which the packed file has been installed as the documentation says. */
