@@ -15,18 +15,20 @@ import { encodeOutcomes } from "../src/ingest/task-answer.js";
 import { TokenMint } from "../src/ingest/token-mint.js";
 import { limits } from "../src/limits.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
-import { openStore } from "../src/store/store.js";
+import { openStore, TurnReads } from "../src/store/store.js";
 
 const { dataDir, ipStorage, plans, sessionsMax, cluster, meters: buffer } = workerData as ScoringWorkerData;
 if (cluster === undefined) throw new Error("started without a cluster");
 const meters = new ScoringMeters(buffer);
+const store = openStore(dataDir);
+const reads = new TurnReads(store);
 const client = new ClusterClient({ url: cluster.url });
 const paths = new PathMemory(client);
 const counts = new ClusterCounts(client);
 const onFailure = (): void => meters.countClusterFailure();
 const committer = new ClusterCommit({
   client,
-  context: { credentials: new Credentials(openStore(dataDir)), plans, ipStorage, mint: new TokenMint(), sessionsMax },
+  context: { credentials: new Credentials(store), plans, ipStorage, mint: new TokenMint(), sessionsMax },
   paths,
   counts,
   sender: new CountSender(client, paths, counts, onFailure),
@@ -40,6 +42,8 @@ setInterval(() => void paths.refresh(), limits.clusterPathsRefreshMs).unref();
 
 export async function commitFrame(frame: Uint8Array<ArrayBuffer>): Promise<ReturnType<typeof move>> {
   const startedMs = meters.now();
+  // A key that was revoked, or has just been made, before the batch came.
+  reads.begin();
   const outcomes = await committer.commit(readFrame(frame));
   meters.countTask(outcomes.length, meters.now() - startedMs);
   meters.showClient(client.meters);

@@ -42,9 +42,11 @@ export class ClusterChanges implements ConfigChanges {
     for (let round = 0; round < limits.configRoundsMax; round++) {
       const fault = this.fault();
       if (fault !== null) throw new UnavailableError(fault);
-      const { base, result, rows } = await this.mirror.tryChange(change);
+      const { base, result, rows, logged } = await this.mirror.tryChange(change);
       if (rows.length === 0) return { result, revision: null };
-      const outcome = await reaching(notKnown, () => this.truth.change(base, `${id}.${round}`, rows, left(endMs)));
+      const outcome = await reaching(notKnown, () =>
+        this.truth.change(base, `${id}.${round}`, { rows, logged }, left(endMs)),
+      );
       if (outcome === "full") throw new UnavailableError(full);
       if (outcome === "unknown") throw new UnavailableError(notKnown);
       const consequence = outcome === "conflict" ? notMade : made;

@@ -3,8 +3,7 @@
  * thread or process on the same folder may bring it up to date; each does so from the state that it found.
  */
 import { limits } from "../limits.js";
-import type { ConfigRow } from "../store/config-rows.js";
-import { type MirroredTables, mirroredTableNames } from "../store/mirrored-tables.js";
+import { type MirroredTables, mirroredTableNames, type RecordedChange } from "../store/mirrored-tables.js";
 import { raiseRevision, type Store } from "../store/store.js";
 import type { ConfigPosition, ConfigTruth, Followed, NodeBeat } from "./config-truth.js";
 
@@ -17,10 +16,8 @@ interface StoredPosition extends ConfigPosition {
 }
 
 /** A change that was tried on the mirror: what it was tried on, its result, and what it would write. */
-export interface TriedChange<T> {
+export interface TriedChange<T> extends RecordedChange<T> {
   readonly base: ConfigPosition;
-  readonly result: T;
-  readonly rows: readonly ConfigRow[];
 }
 
 export class ConfigMirror {

@@ -17,15 +17,16 @@ return redis.call('HGET', KEYS[1], 'cluster')`,
 });
 
 /**
- * Makes a change of the configuration, if that is still what the change was made on. Keys: head, rows, log. Arguments: cluster, revision and
- * last change that it was made on; its id; bytes that the configuration may have; entries of the log; whether the log gets its rows (1) or
- * only that there was one too large for it (0); how many rows are put; then field and value of each, then the fields of those that are
- * removed. Gives "other" (not this cluster), "conflict", "full" (nothing was changed), "unknown" (what followed on that state is not in the log
+ * Makes a change of the configuration, if that is still what the change was made on. Keys: head, rows, log, then the audit logs that it adds
+ * to. Arguments: cluster, revision and last change that it was made on; its id; bytes that the configuration may have; entries of the log;
+ * whether the log gets its rows (1) or only that there was one too large for it (0); how many rows are put, how many removed; then field
+ * and value of those put, fields of those removed, and of each entry of an audit log the log's number, the entry's id and its text
+ * ("": it is removed). Gives "other" (not this cluster), "conflict", "full" (nothing was changed), "unknown" (what followed on that state is not in the log
  * any more), or "done", by this call or by an earlier one whose answer was lost; then the revision.
  */
 export const changeConfig = defineScript({
   name: "change-config",
-  version: 1,
+  version: 2,
   source: `
 local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes')
 if head[1] ~= ARGV[1] then return {'other', 0} end
@@ -38,32 +39,39 @@ if head[2] ~= ARGV[2] or head[3] ~= ARGV[3] then
   if not entry and tonumber(head[2]) >= revision then return {'unknown', 0} end
   return {'conflict', 0}
 end
-local removedFrom = 9 + 2 * tonumber(ARGV[8])
+local putFrom = 10
+local removedFrom = putFrom + 2 * tonumber(ARGV[8])
+local loggedFrom = removedFrom + tonumber(ARGV[9])
 local bytes = tonumber(head[4])
-for at = 9, removedFrom - 1, 2 do
+for at = putFrom, removedFrom - 1, 2 do
   local before = redis.call('HSTRLEN', KEYS[2], ARGV[at])
   bytes = bytes + #ARGV[at + 1] - before
   if before == 0 then bytes = bytes + #ARGV[at] end
 end
-for at = removedFrom, #ARGV do
+for at = removedFrom, loggedFrom - 1 do
   local before = redis.call('HSTRLEN', KEYS[2], ARGV[at])
   if before > 0 then bytes = bytes - before - #ARGV[at] end
 end
 if bytes > tonumber(ARGV[5]) and bytes > tonumber(head[4]) then return {'full', 0} end
 local entry = {'change', ARGV[4], 'after', ARGV[3], 'isWhole', ARGV[7]}
-for at = 9, removedFrom - 1, 2 do
+for at = putFrom, removedFrom - 1, 2 do
   redis.call('HSET', KEYS[2], ARGV[at], ARGV[at + 1])
   if ARGV[7] == '1' then
     entry[#entry + 1] = '+' .. ARGV[at]
     entry[#entry + 1] = ARGV[at + 1]
   end
 end
-for at = removedFrom, #ARGV do
+for at = removedFrom, loggedFrom - 1 do
   redis.call('HDEL', KEYS[2], ARGV[at])
   if ARGV[7] == '1' then
     entry[#entry + 1] = '-' .. ARGV[at]
     entry[#entry + 1] = ''
   end
+end
+for at = loggedFrom, #ARGV, 3 do
+  local audit = KEYS[3 + tonumber(ARGV[at])]
+  if ARGV[at + 2] == '' then redis.call('HDEL', audit, ARGV[at + 1])
+  else redis.call('HSET', audit, ARGV[at + 1], ARGV[at + 2], 'last', ARGV[at + 1]) end
 end
 redis.call('HSET', KEYS[1], 'revision', string.format('%.0f', revision), 'change', ARGV[4], 'bytes', string.format('%.0f', bytes))
 redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[6], id, unpack(entry))

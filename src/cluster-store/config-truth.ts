@@ -8,8 +8,9 @@ import type { Reply } from "../cluster/resp-parser.js";
 import type { Script } from "../cluster/script.js";
 import { limits } from "../limits.js";
 import type { ConfigRow } from "../store/config-rows.js";
+import type { RecordedChange } from "../store/mirrored-tables.js";
 import { changeConfig, configNodes, followConfig, identifyCluster } from "./config-scripts.js";
-import { configKeys, configSlot } from "./keys.js";
+import { auditRow, configKeys, configSlot } from "./keys.js";
 
 /** A state of the configuration. The same revision may stand for two states where a failover undid one: then `change` differs. */
 export interface ConfigPosition {
@@ -109,7 +110,7 @@ export class ConfigTruth {
   async change(
     base: ConfigPosition,
     id: string,
-    rows: readonly ConfigRow[],
+    { rows, logged }: Pick<RecordedChange<unknown>, "rows" | "logged">,
     deadlineMs: number,
   ): Promise<ChangeOutcome> {
     const put: (string | Buffer)[] = [];
@@ -121,14 +122,20 @@ export class ConfigTruth {
       else put.push(field, value);
     }
     if (bytes > limits.configBytesMax) return "full";
+    const accounts = [...new Set(logged.map(({ accountId }) => accountId))];
     const isWhole = bytes <= limits.configLogBytesMax && rows.length <= limits.configLogRowsMax;
     const args = [
       ...[base.cluster, String(base.revision), base.change, id, String(limits.configBytesMax)],
-      ...[String(limits.configLogMax), isWhole ? "1" : "0", String(put.length / 2)],
+      ...[String(limits.configLogMax), isWhole ? "1" : "0"],
+      ...[String(put.length / 2), String(removed.length)],
       ...put,
       ...removed,
+      ...logged.flatMap(({ accountId, id: number, entry }) => {
+        return [String(accounts.indexOf(accountId) + 1), String(number), entry === null ? "" : JSON.stringify(entry)];
+      }),
     ];
-    const reply = (await this.#write(changeConfig, allKeys.slice(0, 3), args, deadlineMs)) as Reply[];
+    const keys = [...allKeys.slice(0, 3), ...accounts.map(auditRow)];
+    const reply = (await this.#write(changeConfig, keys, args, deadlineMs)) as Reply[];
     const outcome = String(reply[0]);
     if (outcome === "other") throw new OtherClusterError(`the cluster is not ${base.cluster} any more`);
     return outcome === "done" ? { revision: Number(reply[1]) } : (outcome as "conflict" | "full" | "unknown");

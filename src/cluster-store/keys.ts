@@ -12,6 +12,13 @@ import { keySlot, slotsOfCluster } from "../cluster/slots.js";
  * | vd{shard}i, hash 11 bytes             | string | token minted for an `Idempotency-Key`; expires after 24 hours     |
  * | vd{shard}x:project                    | zset   | the tokens of a project's sessions, all with score 0: by their time |
  * | vd{shard}m:nonce                      | string | what may count once, such as a challenge; expires with it         |
+ * | vd{shard}t, project u32, token        | string | version 8 bytes, then the session's trail as JSON; expires with it |
+ * | vd{t-project}                         | zset   | the tokens of a project's sessions that have a trail              |
+ * | vd{k-project}                         | hash   | marks of a project: token, then time and mark as JSON             |
+ * | vd{b-project}last                     | string | id of the last recorded block of a project                        |
+ * | vd{b-project}s:number                 | hash   | a segment of recorded blocks: id, then the block as JSON; id and c: further ones; id and r: references; expires |
+ * | vd{b-project}t:`blockTallyKey`        | string | records of a tally, id of the last; expires after some minutes    |
+ * | vd{b-project}w:id                     | string | what a write of blocks came to, for its repetition; expires        |
  * | vd{c-hash}kind, hour                  | string | cross-session count of an hour; expires two hours later           |
  * | vd{u-account-k}month                  | string | a sixteenth of the events of an account in a month                |
  * | vd{p-project-k}h:hour                 | hash   | a sixteenth of a project's counts in an hour                      |
@@ -21,6 +28,7 @@ import { keySlot, slotsOfCluster } from "../cluster/slots.js";
  * | vd{config}rows                        | hash   | its rows: table and key (`config-rows.ts`), value as in LMDB      |
  * | vd{config}log                         | stream | its latest changes, under their revisions                         |
  * | vd{config}nodes                       | hash   | nodes that follow it: how often each said so, revision that it has |
+ * | vd{config}audit:account               | hash   | changes of an account's configuration by id, as JSON; `last`: the last id |
  *
  * Numbers in binary keys are big-endian, as in the store of one host.
  */
@@ -57,6 +65,7 @@ const prefixes = (letter: string): readonly Buffer[] => shardTags.map((tag) => B
 const sessionPrefixes = prefixes("s");
 const seenIdsPrefixes = prefixes("r");
 const idempotencyPrefixes = prefixes("i");
+const trailPrefixes = prefixes("t");
 
 /** The row of a session, from its `sessionKey`. */
 export function sessionRow(sessionKey: Buffer): Buffer {
@@ -117,6 +126,43 @@ export function pathRows(projectId: number, part: number): readonly [head: strin
   const head = `vd{p${projectId}.${part}}paths`;
   return [head, `${head}:0`, `${head}:1`];
 }
+
+/** The row of a session's trail, beside the session. */
+export function trailRow(sessionKey: Buffer): Buffer {
+  return Buffer.concat([trailPrefixes[shardOfSession(sessionKey)]!, sessionKey]);
+}
+
+/** Which sessions of a project have a trail. */
+export function trailIndexRow(projectId: number): string {
+  return `vd{t${projectId}}`;
+}
+
+/** The marks of a project. */
+export function marksRow(projectId: number): string {
+  return `vd{k${projectId}}`;
+}
+
+/** Ids of recorded blocks that share a segment: as many as one write stores, so that it needs two at most. */
+export const blockSegmentIds = 256;
+
+/** The rows of a project's recorded blocks. */
+export function blockRows(projectId: number) {
+  const prefix = `vd{b${projectId}}`;
+  return {
+    last: `${prefix}last`,
+    segment: (number: number): string => `${prefix}s:${number}`,
+    tally: (key: Buffer): string => `${prefix}t:${key.toString("base64url")}`,
+    write: (id: string): string => `${prefix}w:${id}`,
+  };
+}
+
+/** Changes of an account's configuration, in the slot of the configuration. */
+export function auditRow(accountId: number): string {
+  return `vd{config}audit:${accountId}`;
+}
+
+/** Its field with the last id. */
+export const lastAuditField = "last";
 
 /** The configuration, in one slot: what it is as of, its rows, its latest changes, the nodes that follow it. */
 export const configKeys = {

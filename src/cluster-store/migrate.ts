@@ -196,7 +196,12 @@ async function copyConfiguration(store: Store, truth: ConfigTruth, cluster: stri
   }
   for (const field of stored.keys()) changed.push({ field, value: null });
   if (changed.length > 0) {
-    const outcome = await truth.change(followed.position, randomUUID(), changed, limits.configChangeMs);
+    const outcome = await truth.change(
+      followed.position,
+      randomUUID(),
+      { rows: changed, logged: [] },
+      limits.configChangeMs,
+    );
     if (outcome === "full")
       throw new StoreError(`the configuration has more than ${limits.configBytesMax} bytes: a cluster can't hold it`);
     if (typeof outcome === "string")

@@ -6,6 +6,7 @@ import { limits } from "../limits.js";
 import { openStore, type Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";
+import { clusterLogs } from "./cluster-logs.js";
 import { ClusterSessionRows } from "./cluster-session-rows.js";
 import { ConfigFollower } from "./config-follower.js";
 import { ConfigState } from "./config-state.js";
@@ -21,6 +22,7 @@ export interface ClusterChoice {
   readonly engineDeadlineMs: number;
   readonly engineDurable: boolean;
   readonly sessionDays: number;
+  readonly blockDays: number;
 }
 
 export interface OpenedCluster {
@@ -100,10 +102,17 @@ export async function openCluster(choice: ClusterChoice, thread: NodeThread): Pr
     deadlineMs: Math.max(2, choice.engineDeadlineMs),
     now: Date.now,
   });
+  const logs = clusterLogs({
+    client,
+    acks: choice.engineAcks,
+    sessionMs: choice.sessionDays * dayMs,
+    blockMs: choice.blockDays * dayMs,
+    now: Date.now,
+  });
   return {
     client,
     url,
-    store: { ...config.store, counts: new ClusterHourlyCounts(client), rows, close: stop },
+    store: { ...config.store, counts: new ClusterHourlyCounts(client), rows, logs, close: stop },
     controlPlaneFault,
   };
 }

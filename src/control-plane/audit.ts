@@ -5,7 +5,8 @@
 import { currentActor } from "../auth/actor.js";
 import { type AuditAction, type AuditEntry, type AuditValues, accountOfServer } from "../contract/audit.js";
 import { Refusal, refuse } from "../errors.js";
-import { auditEntriesBefore, type NewAuditEntry } from "../store/audit-rows.js";
+import { limits } from "../limits.js";
+import type { NewAuditEntry } from "../store/audit-rows.js";
 import { changeControlPlane, type Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
@@ -94,12 +95,12 @@ const idBytes = 6;
 type Position = readonly [account: number, server: number];
 
 /** Matching changes, the latest first, from the cursor on. `invalidPayload` for a cursor that is none. */
-export function auditPage(store: Store, query: AuditQuery): LogPage<AuditEntry> | Refusal {
+export async function auditPage(store: Store, query: AuditQuery): Promise<LogPage<AuditEntry> | Refusal> {
   const start = query.cursor === null ? ([Infinity, Infinity] as const) : readPosition(query.cursor);
   if (start === null) return refuse("invalidPayload", "cursor is not one of this log");
   const position = [...start] as [number, number];
   const rows: AuditEntry[] = [];
-  for (const entry of bothLogs(store, query, start)) {
+  for await (const entry of bothLogs(store, query, start)) {
     if (Date.parse(entry.at) < query.fromMs) break;
     if (!isAskedFor(entry, query)) continue;
     if (rows.length === query.limit) return { rows, nextCursor: writePosition(position) };
@@ -121,20 +122,34 @@ function isAskedFor(entry: AuditEntry, { seesAccount, projectId, kind, untilMs }
 const hiddenActions: ReadonlySet<AuditAction> = new Set<AuditAction>(["user.created"]);
 
 /** The account's log and, for who may see it, the server's, merged by time. */
-function* bothLogs(store: Store, query: AuditQuery, [account, server]: Position): Generator<AuditEntry> {
-  const own = auditEntriesBefore(store, query.accountId, account)[Symbol.iterator]();
+async function* bothLogs(
+  store: Store,
+  query: AuditQuery,
+  [account, server]: Position,
+): AsyncGenerator<AuditEntry, undefined> {
+  const own = entriesBefore(store, query.accountId, account);
   const sees = query.seesAccount && query.projectId === null;
-  const shared = (sees ? auditEntriesBefore(store, accountOfServer, server) : [])[Symbol.iterator]();
-  let [left, right] = [own.next(), shared.next()];
+  const shared = entriesBefore(store, accountOfServer, sees ? server : 0);
+  let [left, right] = [await own.next(), await shared.next()];
   while (left.done !== true || right.done !== true) {
     const isLeft = right.done === true || (left.done !== true && left.value.at >= right.value.at);
     if (isLeft) {
       yield left.value as AuditEntry;
-      left = own.next();
+      left = await own.next();
     } else {
       yield right.value as AuditEntry;
-      right = shared.next();
+      right = await shared.next();
     }
+  }
+}
+
+/** The account's entries below this id, the latest first, read some at a time. */
+async function* entriesBefore(store: Store, accountId: number, id: number): AsyncGenerator<AuditEntry, undefined> {
+  for (let before = id; before > 1; ) {
+    const entries = await store.logs.audit.before(accountId, before, limits.pageMax);
+    yield* entries;
+    if (entries.length < limits.pageMax) return;
+    before = entries.at(-1)!.id;
   }
 }
 
@@ -152,10 +167,11 @@ function readPosition(cursor: string): Position | null {
 }
 
 /** All changes, of every account and of the server, the latest first; for the command line. */
-export function latestChanges(store: Store, accountId: number | null, limit: number): AuditEntry[] {
-  const entries = [...store.audit.getRange({})].map(({ value }) => value);
-  return entries
-    .filter((entry) => accountId === null || entry.accountId === accountId)
+export async function latestChanges(store: Store, accountId: number | null, limit: number): Promise<AuditEntry[]> {
+  const accountIds = accountId === null ? [accountOfServer, ...store.accounts.getKeys({})] : [accountId];
+  const logs = await Promise.all(accountIds.map((id) => store.logs.audit.before(id, Number.POSITIVE_INFINITY, limit)));
+  return logs
+    .flat()
     .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : b.id - a.id))
     .slice(0, limit);
 }

@@ -4,19 +4,17 @@
  * last record's count. What was recorded of a minute is tallied in the store, so the bound holds over all threads and processes.
  */
 import type { Block } from "../contract/entities.js";
-import { decodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../long-work.js";
-import { blockTalliesFrom, blockTallyBytes, blockTallyKey, blockTallyMinute, sessionKey } from "../store/keys.js";
-import { nextId, type Store, skipIds } from "../store/store.js";
+import { blockTallyKey, blockTallyMinute } from "../store/keys.js";
+import type { BlockTally, NewBlock } from "../store/logs.js";
+import type { Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
-/** Bytes of a block id in a cursor and in a tally. */
+/** Bytes of a block id in a cursor. */
 const idBytes = 6;
 const minuteMs = 60_000;
-
-export type NewBlock = Omit<Block, "id" | "count">;
 
 /** Whose blocks are tallied together. */
 export interface BlockSubject {
@@ -37,11 +35,7 @@ export function addressSubject(network: string): BlockSubject {
 }
 
 /** What is known of the blocks of one subject, rule and minute. */
-interface Tally {
-  readonly key: Buffer;
-  readonly projectId: number;
-  readonly sessionToken: string | null;
-  readonly recordsMax: number;
+interface Tally extends BlockTally {
   /** Blocks that wait to be records, at most `recordsMax`. */
   waiting: number;
   /** Blocks beyond these, not stored yet. */
@@ -50,30 +44,12 @@ interface Tally {
   isFull: boolean;
   /** Answers that showed its last block and are not stored yet, at most `limits.blockReferencesMax`. */
   references: string[];
-  /** The last record, once it is stored; 0: none is. */
   lastId: number;
 }
 
 interface Waiting {
   readonly block: NewBlock;
   readonly tally: Tally;
-}
-
-/** What a transaction makes of a tally. */
-interface TallyOutcome {
-  /** Whether the session was erased meanwhile: nothing of it is stored. */
-  readonly isGone: boolean;
-  /** Records of it in the store, and the last of them. */
-  records: number;
-  lastId: number;
-  last: Block | null;
-  /** Blocks that only raise its count; how many of them the tally had counted. */
-  further: number;
-  taken: number;
-  /** References that the last record gets. */
-  readonly references: readonly string[];
-  /** Blocks that were stored, by a record of their own or in its count. */
-  stored: number;
 }
 
 export class Blocks {
@@ -182,99 +158,25 @@ export class Blocks {
 
   /** Stores these blocks, and of these tallies what refers to their last block and, if wanted, the further ones. */
   async #write(waiting: readonly Waiting[], others: readonly Tally[], areCounted = true): Promise<number> {
-    const outcomes = new Map<Tally, TallyOutcome>();
-    await this.#loadSessions([...waiting.map(({ tally }) => tally), ...others]);
-    await this.#store.root.transaction(() => {
-      outcomes.clear();
-      const ids = new Map<number, number>();
-      const outcomeOf = (tally: Tally): TallyOutcome => {
-        const known = outcomes.get(tally) ?? this.#readTally(tally);
-        outcomes.set(tally, known);
-        return known;
-      };
-      for (const { block, tally } of waiting) this.#writeBlock(block, tally, outcomeOf(tally), ids);
-      for (const tally of others) {
-        const outcome = outcomeOf(tally);
-        if (!areCounted) continue;
-        outcome.taken = tally.further;
-        outcome.further += tally.further;
-      }
-      for (const [tally, outcome] of outcomes) this.#writeTally(tally, outcome);
-      for (const [projectId, id] of ids) {
-        skipIds(this.#store, `block:${projectId}`, id - 1);
-        this.#removeOldest(projectId, id - 1, waiting.length);
-      }
-      this.#removeTallies(outcomes.size);
-    });
+    const counted = areCounted ? others : [];
+    const changes = [...new Set([...waiting.map(({ tally }) => tally), ...others])].map((tally) => ({
+      tally,
+      further: counted.includes(tally) ? tally.further : 0,
+      references: tally.references,
+    }));
+    const written = await this.#store.logs.blocks.write(waiting, changes, this.#now());
     for (const { tally } of waiting) tally.waiting--;
     let stored = 0;
-    for (const [tally, outcome] of outcomes) {
+    for (const [index, { tally, further, references }] of changes.entries()) {
+      const outcome = written[index]!;
       tally.isFull = outcome.records >= tally.recordsMax;
-      tally.further -= outcome.taken;
+      tally.further -= further;
       tally.lastId = outcome.lastId;
-      tally.references = tally.references.filter((reference) => !outcome.references.includes(reference));
+      tally.references = tally.references.filter((reference) => !references.includes(reference));
       if (tally.references.length === 0) this.#referred.delete(tally);
       stored += outcome.stored;
     }
     return stored;
-  }
-
-  #readTally(tally: Tally): TallyOutcome {
-    const { projectId, sessionToken } = tally;
-    const isGone = sessionToken !== null && !this.#isStored(projectId, sessionToken);
-    const { records, lastId: stored } = unpackTally(this.#store.blockTallies.getBinary(tally.key));
-    // The tally goes with its minute; a cached verdict may be asked for longer.
-    const lastId = stored || tally.lastId;
-    const last = lastId === 0 ? null : (this.#store.blocks.get([projectId, lastId]) ?? null);
-    return { isGone, records, lastId, last, further: 0, taken: 0, references: tally.references, stored: 0 };
-  }
-
-  /** `ids`: the next id of each project that had a new record. */
-  #writeBlock(block: NewBlock, tally: Tally, outcome: TallyOutcome, ids: Map<number, number>): void {
-    if (outcome.isGone) return;
-    if (outcome.records >= tally.recordsMax) {
-      outcome.further++;
-      return;
-    }
-    const { projectId } = block;
-    const id = ids.get(projectId) ?? nextId(this.#store, `block:${projectId}`);
-    ids.set(projectId, id + 1);
-    outcome.last = { id, ...block, count: 1 };
-    outcome.lastId = id;
-    outcome.records++;
-    outcome.stored++;
-    this.#store.blocks.putSync([projectId, id], outcome.last);
-  }
-
-  #writeTally(tally: Tally, outcome: TallyOutcome): void {
-    const { isGone, records, lastId, last, further, references } = outcome;
-    if (isGone) return;
-    // The last record is gone when its project had more than `limits.blocksPerProjectMax` since.
-    if (last !== null && (further > 0 || references.length > 0)) {
-      const all = [...(last.references ?? []), ...references].slice(-limits.blockReferencesMax);
-      const count = (last.count ?? 1) + further;
-      const referred = all.length > 0 && { references: all };
-      this.#store.blocks.putSync([tally.projectId, lastId], { ...last, count, ...referred });
-      outcome.stored += further;
-    }
-    if (outcome.stored > 0) this.#store.blockTallies.putSync(tally.key, packTally(records, lastId));
-  }
-
-  /** Keeps a project to `limits.blocksPerProjectMax` rows: ids are given in order, so that older ones lie before this one. */
-  #removeOldest(projectId: number, lastId: number, added: number): void {
-    const { blocks } = this.#store;
-    const end: [number, number] = [projectId, lastId - limits.blocksPerProjectMax + 1];
-    if (end[1] <= 1) return;
-    const limit = limits.sweepRowsMax + added;
-    for (const key of [...blocks.getKeys({ start: [projectId, 0], end, limit })]) blocks.removeSync(key);
-  }
-
-  /** Tallies of minutes that are over, more than were added; those of the minute before stay for blocks that come late. */
-  #removeTallies(added: number): void {
-    const { blockTallies } = this.#store;
-    const end = blockTalliesFrom(Math.floor(this.#now() / minuteMs) - 1);
-    const limit = limits.sweepRowsMax + added;
-    for (const key of [...blockTallies.getKeys({ end, limit })]) blockTallies.removeSync(key);
   }
 
   /** Keeps of tallies without anything to store those that are full, for as long as their minute lasts. */
@@ -284,70 +186,35 @@ export class Blocks {
       if (waiting === 0 && further === 0 && !(isFull && blockTallyMinute(key) >= minute)) this.#tallies.delete(name);
   }
 
-  /** Lets `#isStored` find the sessions of these tallies. */
-  async #loadSessions(tallies: readonly Tally[]): Promise<void> {
-    const keys = new Map<string, Buffer>();
-    for (const { projectId, sessionToken } of tallies) {
-      const token = sessionToken === null ? null : decodeSessionToken(sessionToken);
-      if (token !== null) keys.set(`${projectId} ${sessionToken}`, sessionKey(projectId, token));
-    }
-    await this.#store.rows.load([...keys.values()], true);
-  }
-
-  #isStored(projectId: number, sessionToken: string): boolean {
-    const token = decodeSessionToken(sessionToken);
-    return token !== null && this.#store.rows.record(sessionKey(projectId, token)) !== undefined;
-  }
-
   /**
    * The block that an answer of this id showed; null for none that is known. Looks through the project's blocks from the latest on, about 8 us
    * each. Undefined when whoever asked has gone meanwhile.
    */
   async find(projectId: number, reference: string, slices: Slices): Promise<Block | null | undefined> {
-    let start = Number.POSITIVE_INFINITY;
+    let before = latest;
     for (;;) {
       if (slices.isOver && !(await slices.next())) return undefined;
-      const range = { start: [projectId, start], end: [projectId, 0], reverse: true, exclusiveStart: true } as const;
-      const rows = [...this.#store.blocks.getRange({ ...range, limit: limits.blocksAtOnce } as never)];
-      const found = rows.find(({ value }) => value.references?.includes(reference));
-      if (found !== undefined) return found.value;
+      const rows = await this.#store.logs.blocks.before(projectId, before, limits.blocksAtOnce);
+      const found = rows.find(({ references }) => references?.includes(reference));
+      if (found !== undefined) return found;
       if (rows.length < limits.blocksAtOnce) return null;
-      start = rows.at(-1)!.value.id;
+      before = rows.at(-1)!.id;
     }
   }
 
   /** The project's blocks, the latest first, from the cursor on. `invalidPayload` for a cursor that is none. */
-  page(projectId: number, limit: number, cursor: string | null): LogPage<Block> | Refusal {
+  async page(projectId: number, limit: number, cursor: string | null): Promise<LogPage<Block> | Refusal> {
     const position = cursor === null ? null : decodeCursor("b", cursor, idBytes);
     if (cursor !== null && position === null) return refuse("invalidPayload", "cursor is not one of this log");
-    const start: [number, number] =
-      position === null ? [projectId, Number.POSITIVE_INFINITY] : [projectId, position.readUIntBE(0, idBytes)];
-    const range = this.#store.blocks.getRange({
-      start,
-      end: [projectId, 0],
-      reverse: true,
-      exclusiveStart: true,
-      limit: limit + 1,
-    });
-    const rows = [...range].map(({ value }) => value);
+    const before = position?.readUIntBE(0, idBytes) ?? latest;
+    const rows = await this.#store.logs.blocks.before(projectId, before, limit + 1);
     const last = rows.length > limit ? rows[limit - 1]! : null;
     return { rows: rows.slice(0, limit), nextCursor: last === null ? null : encodeCursor("b", idPosition(last.id)) };
   }
 }
 
-/** What the store has of a tally: its records, and the id of the last (0: there is none). */
-function unpackTally(bytes: Buffer | undefined): { records: number; lastId: number } {
-  return bytes === undefined
-    ? { records: 0, lastId: 0 }
-    : { records: bytes.readUInt32BE(0), lastId: bytes.readUIntBE(4, idBytes) };
-}
-
-function packTally(records: number, lastId: number): Buffer {
-  const bytes = Buffer.alloc(blockTallyBytes);
-  bytes.writeUInt32BE(records, 0);
-  bytes.writeUIntBE(lastId, 4, idBytes);
-  return bytes;
-}
+/** Beyond every id. */
+const latest = Number.POSITIVE_INFINITY;
 
 function idPosition(id: number): Buffer {
   const position = Buffer.alloc(idBytes);

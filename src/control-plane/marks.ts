@@ -31,12 +31,13 @@ export class Marks {
     this.#now = now;
   }
 
-  find(projectId: number, token: string): SessionMark | null {
-    return this.#store.marks.get([projectId, token]) ?? null;
+  find(projectId: number, token: string): Promise<SessionMark | null> {
+    return this.#store.logs.marks.find(projectId, token);
   }
 
   /** Marks a session, or changes its mark. `notFound` for no session of the project, `conflict` when it has too many marks. */
   async set(project: Project, token: string, as: MarkName, userId: number): Promise<SessionMark | Refusal> {
+    await this.#sessions.load(project.id, token, true);
     const part = this.#sessions.verdictPart(project.id, token);
     if (part === null) return refuse("notFound", "the project has no such session");
     const mark: SessionMark = {
@@ -47,42 +48,37 @@ export class Marks {
       userId,
       ...stateOf(part, project),
     };
-    return this.#store.root.childTransaction(() => {
-      const { marks } = this.#store;
-      const key: [number, string] = [project.id, token];
-      // It may have been erased meanwhile.
-      if (!this.#sessions.exists(project.id, token)) return refuse("notFound", "the project has no such session");
-      if (marks.get(key) === undefined && marks.getKeysCount(rangeOf(project.id)) >= limits.marksPerProjectMax) {
-        return refuse("conflict", `a project has at most ${limits.marksPerProjectMax} marks: remove some`);
-      }
-      marks.putSync(key, mark);
-      return mark;
-    });
+    const outcome = await this.#store.logs.marks.put(mark, limits.marksPerProjectMax);
+    if (outcome === "gone") return refuse("notFound", "the project has no such session");
+    if (outcome === "put") return mark;
+    return refuse("conflict", `a project has at most ${limits.marksPerProjectMax} marks: remove some`);
   }
 
   /** False when there is none. */
   async remove(projectId: number, token: string): Promise<boolean> {
-    return this.#store.root.childTransaction(() => this.#store.marks.removeSync([projectId, token]));
+    return this.#store.logs.marks.remove(projectId, token);
   }
 
   /** The project's marks by first contact of their sessions, the latest first. `invalidPayload` for a cursor that is none. */
-  page(projectId: number, limit: number, cursor: string | null): LogPage<SessionMark> | Refusal {
+  async page(projectId: number, limit: number, cursor: string | null): Promise<LogPage<SessionMark> | Refusal> {
     const after = cursor === null ? null : decodeCursor("m", cursor, tokenBytes);
     if (cursor !== null && after === null) return refuse("invalidPayload", "cursor is not one of this log");
+    const { marks } = this.#store.logs;
     // Tokens as text do not lie in the order of their bytes: a project's marks are few enough to sort.
-    const tokens = [...this.#store.marks.getKeys(rangeOf(projectId))].map(([, token]) => decodeSessionToken(token)!);
-    const ordered = tokens
+    const ordered = (await marks.tokens(projectId))
+      .map((token) => decodeSessionToken(token)!)
       .sort((one, other) => Buffer.compare(other, one))
       .filter((token) => after === null || Buffer.compare(token, after) < 0);
     const shown = ordered.slice(0, limit);
-    const rows = shown.flatMap((token) => this.find(projectId, encodeSessionToken(token)) ?? []);
+    const found = await Promise.all(shown.map((token) => marks.find(projectId, encodeSessionToken(token))));
+    const rows = found.filter((mark) => mark !== null);
     return { rows, nextCursor: ordered.length > limit ? encodeCursor("m", shown.at(-1)!) : null };
   }
 
   /** Null when whoever asked has gone meanwhile. */
   async counts(projectId: number, slices: Slices): Promise<MarkCounts | null> {
     const counts: MarkCounts = { persons: 0, falsePositives: 0, bots: 0, missedBots: 0, byDetection: new Map() };
-    for (const { value } of this.#store.marks.getRange(rangeOf(projectId))) {
+    for (const value of await this.#store.logs.marks.all(projectId)) {
       if (slices.isOver && !(await slices.next())) return null;
       const isPerson = value.as === "person";
       if (isPerson) {
@@ -100,10 +96,6 @@ export class Marks {
     }
     return counts;
   }
-}
-
-function rangeOf(projectId: number): { start: [number, string]; end: [number, string] } {
-  return { start: [projectId, ""], end: [projectId + 1, ""] };
 }
 
 function stateOf(

@@ -8,10 +8,10 @@ import type { IngestAnswer, IngestEvent } from "../contract/events.js";
 import { parseJsonObject } from "../contract/json-body.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { Trail } from "../contract/trail.js";
-import { storedRecordMismatch } from "../contract/validators.js";
 import { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
-import { sessionKey, sessionRange } from "../store/keys.js";
+import { sessionKey } from "../store/keys.js";
+import type { TrailPiece } from "../store/logs.js";
 import type { Store } from "../store/store.js";
 import { withEvents } from "./trail.js";
 
@@ -22,14 +22,6 @@ interface Accepted {
   readonly siteKey: string;
   readonly body: Buffer;
   readonly token: string;
-  readonly atMs: number;
-}
-
-/** What is folded into one session's trail. */
-interface Piece {
-  readonly projectId: number;
-  readonly key: Buffer;
-  readonly events: readonly IngestEvent[];
   readonly atMs: number;
 }
 
@@ -81,25 +73,21 @@ export class Trails {
     if (this.#accepted.length === 0) return;
     const pieces = this.#accepted.map((each) => this.#pieceOf(each)).filter((piece) => piece !== null);
     this.#accepted = [];
-    const projectIds = new Set(pieces.map((piece) => piece.projectId));
-    if (pieces.length === 0) return;
-    await store.root.transaction(() => {
-      putPieces(store, pieces);
-      for (const projectId of projectIds) this.#dropOldest(projectId);
-    });
+    if (pieces.length > 0) await store.logs.trails.fold(pieces, sessionsMax);
   }
 
   /** What an earlier start with another option has kept. */
   async #forgetAll(): Promise<void> {
     if (this.#hasForgotten) return;
     this.#hasForgotten = true;
-    const { trails } = this.#options.store;
-    if (trails.getKeysCount({ limit: 1 }) > 0) await trails.clearAsync();
+    const { store } = this.#options;
+    await store.logs.trails.forget(store.projects.getKeys({}));
   }
 
   /** A session's trail; null when none is kept. */
-  read(projectId: number, token: string): Trail | null {
-    return readTrail(this.#options.store, projectId, token);
+  async read(projectId: number, token: string): Promise<Trail | null> {
+    const bytes = decodeSessionToken(token);
+    return bytes === null ? null : this.#options.store.logs.trails.read(sessionKey(projectId, bytes));
   }
 
   #adapt(): void {
@@ -110,43 +98,16 @@ export class Trails {
   }
 
   /** Null when the key was rotated since. */
-  #pieceOf({ siteKey, body, token, atMs }: Accepted): Piece | null {
+  #pieceOf({ siteKey, body, token, atMs }: Accepted): TrailPiece | null {
     const batch = parseJsonObject(body);
     const bytes = decodeSessionToken(token);
     if (batch instanceof Refusal || bytes === null) return null;
     const holder = this.#options.credentials.keyHolder("site", siteKey || String(batch["site_key"]));
     if (holder === null) return null;
     const projectId = holder.project.id;
-    return { projectId, key: sessionKey(projectId, bytes), events: batch["events"] as IngestEvent[], atMs };
+    const events = batch["events"] as IngestEvent[];
+    return { projectId, key: sessionKey(projectId, bytes), fold: (before) => withEvents(before, events, atMs) };
   }
-
-  /** Drops what is too much of a project's trails. Call inside a write transaction. */
-  #dropOldest(projectId: number): void {
-    const { store, sessionsMax } = this.#options;
-    // In the order of first contact.
-    const all = [...store.trails.getKeys(sessionRange(projectId))];
-    for (const key of all.slice(0, Math.max(0, all.length - sessionsMax))) store.trails.removeSync(key);
-  }
-}
-
-/** Call inside a write transaction. */
-function putPieces(store: Store, pieces: readonly Piece[]): void {
-  for (const { key, events, atMs } of pieces) {
-    // A session that was erased since has no trail.
-    if (store.sessions.doesExist(key)) store.trails.putSync(key, withEvents(storedTrail(store, key), events, atMs));
-  }
-}
-
-/** A session's trail as it is stored; null when none is. */
-export function readTrail(store: Store, projectId: number, token: string): Trail | null {
-  const bytes = decodeSessionToken(token);
-  return bytes === null ? null : storedTrail(store, sessionKey(projectId, bytes));
-}
-
-/** Null for a damaged one as well: earlier versions stored times that are no numbers. */
-function storedTrail({ trails }: Store, key: Buffer): Trail | null {
-  const trail = trails.get(key) ?? null;
-  return trail === null || storedRecordMismatch("trail", trail) !== null ? null : trail;
 }
 
 const front = Buffer.from('{"session_token":"sess_');

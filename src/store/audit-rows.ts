@@ -14,10 +14,3 @@ export function putAuditEntry(store: Store, entry: NewAuditEntry): number {
   store.audit.removeSync([accountId, id - limits.auditEntriesMax]);
   return id;
 }
-
-/** The account's entries below this number, the latest first. */
-export function auditEntriesBefore(store: Store, accountId: number, id: number): Iterable<AuditEntry> {
-  return store.audit
-    .getRange({ start: [accountId, id], end: [accountId, 0], reverse: true, exclusiveStart: true })
-    .map(({ value }) => value);
-}

@@ -136,13 +136,10 @@ export const metaKeys = {
   nextId: (kind: string): string => `next:${kind}`,
 } as const;
 
-/** Whether a row of `meta` belongs to the configuration. Blocks and the log of changes, and so their ids, are each node's own. */
+/** Whether a row of `meta` belongs to the configuration. Ids of blocks are given by the cluster itself. */
 export function isMirroredMetaKey(key: unknown): boolean {
   if (typeof key !== "string") return false;
-  return (
-    key === metaKeys.ipListChanges ||
-    (key.startsWith("next:") && !key.startsWith("next:block:") && !key.startsWith("next:audit:"))
-  );
+  return key === metaKeys.ipListChanges || (key.startsWith("next:") && !key.startsWith("next:block:"));
 }
 
 /** Keys of a table with one catalogue: the imported one, and how many imports there were, by which readers know it changed. */

@@ -3,6 +3,7 @@
  * write into them is a mistake of this program, and throws.
  */
 import { asBinary, type Database } from "lmdb";
+import type { AuditEntry } from "../contract/audit.js";
 import { type ConfigKey, type ConfigRow, configField, parseConfigField } from "./config-rows.js";
 import { isMirroredMetaKey, isMirroredTable, tableNames } from "./keys.js";
 import type { Store } from "./store.js";
@@ -29,13 +30,31 @@ export function configurationOf(store: Store): ConfigRow[] {
   });
 }
 
+/** An entry of the log of changes that a change wrote; null: it was removed. */
+export interface LoggedEntry {
+  readonly accountId: number;
+  readonly id: number;
+  readonly entry: AuditEntry | null;
+}
+
+/** What a change came to. */
+export interface RecordedChange<T> {
+  readonly result: T;
+  readonly rows: readonly ConfigRow[];
+  /** For the log of the cluster: the mirror keeps none. */
+  readonly logged: readonly LoggedEntry[];
+}
+
 export class MirroredTables {
+  readonly #audit: Store["audit"];
   readonly #tables = new Map<string, MirroredTable>();
   #written: Map<string, { readonly table: string; readonly key: ConfigKey }> | null = null;
   #isLoading = false;
 
   /** Watches the tables of this store from now on, in this thread. */
   constructor(store: Store) {
+    this.#audit = store.audit;
+    this.#watch(tableNames.audit, store.audit as unknown as MirroredTable);
     for (const name of mirroredNames) {
       const table = (store as unknown as Record<MirroredName, MirroredTable>)[name];
       this.#tables.set(tableNames[name], table);
@@ -44,18 +63,25 @@ export class MirroredTables {
   }
 
   /** Runs `change` and says what it came to in the tables. Call inside a write transaction. */
-  record<T>(change: () => T): { readonly result: T; readonly rows: readonly ConfigRow[] } {
+  record<T>(change: () => T): RecordedChange<T> {
     const written = new Map<string, { table: string; key: ConfigKey }>();
     this.#written = written;
     try {
       const result = change();
-      const rows = [...written].map(([field, { table, key }]): ConfigRow => {
-        return { field, value: this.#tables.get(table)!.getBinary(key) ?? null };
-      });
-      return { result, rows };
+      const rows: ConfigRow[] = [];
+      const logged: LoggedEntry[] = [];
+      for (const [field, { table, key }] of written) {
+        if (table === tableNames.audit) logged.push(this.#loggedEntry(key as [number, number]));
+        else rows.push({ field, value: this.#tables.get(table)!.getBinary(key) ?? null });
+      }
+      return { result, rows, logged };
     } finally {
       this.#written = null;
     }
+  }
+
+  #loggedEntry(key: [number, number]): LoggedEntry {
+    return { accountId: key[0], id: key[1], entry: this.#audit.get(key) ?? null };
   }
 
   /** Puts and removes rows. Call inside a write transaction. */

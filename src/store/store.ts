@@ -12,7 +12,10 @@ import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
 import { type HourlyCounts, LmdbHourlyCounts } from "./hourly-counts.js";
 import { metaKeys, type SignedAgentKey, tableNames } from "./keys.js";
+import { LmdbBlockLog } from "./lmdb-block-log.js";
+import { LmdbAuditLog, LmdbMarkLog, LmdbTrailLog } from "./lmdb-logs.js";
 import { LmdbSessionRows } from "./lmdb-session-rows.js";
+import type { Logs } from "./logs.js";
 import { upgradeTo } from "./schema-version.js";
 import { mergeSessionFiles } from "./session-files.js";
 import type { SessionRows } from "./session-rows.js";
@@ -62,6 +65,7 @@ export interface Store extends SessionTables {
   readonly counts: HourlyCounts;
   /** Sessions as HTTP threads read and change them. */
   readonly rows: SessionRows;
+  readonly logs: Logs;
   close(): Promise<void>;
 }
 
@@ -86,7 +90,7 @@ export function openStore(dataDir: string, schema: Schema = currentSchema): Stor
 function openTables(dataDir: string): Store {
   const root = new Environment(storeFile(dataDir));
   const sessionTables = openSessionTables(root);
-  return {
+  const tables: Omit<Store, "logs"> = {
     ...sessionTables,
     counts: new LmdbHourlyCounts(sessionTables),
     rows: new LmdbSessionRows(sessionTables),
@@ -117,6 +121,16 @@ function openTables(dataDir: string): Store {
     shingles: packedTable(root, tableNames.shingles),
     mirror: recordTable(root, tableNames.mirror),
     close: () => root.close(),
+  };
+  return { ...tables, logs: logsOf(tables) };
+}
+
+function logsOf(tables: Omit<Store, "logs">): Logs {
+  return {
+    blocks: new LmdbBlockLog(tables),
+    marks: new LmdbMarkLog(tables),
+    audit: new LmdbAuditLog(tables.audit),
+    trails: new LmdbTrailLog(tables),
   };
 }
 

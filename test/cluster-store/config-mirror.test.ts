@@ -389,7 +389,7 @@ t.test("over HTTP: revoked at one node, refused by the other; cut off, the contr
   const key = rotated.json.key;
   t.equal((await verdict(key)).status, 200);
 
-  const shards = ["~vd{[0-9]*", "~vd{[cpu][0-9]*"];
+  const shards = ["~vd{[0-9]*", "~vd{[bckptu][0-9]*"];
   await everywhere("ACL", "SETUSER", "far", "resetkeys", ...shards);
   await waitUntil(
     async () => (await far.ask("GET", rules, { as: tenant.token })).status,

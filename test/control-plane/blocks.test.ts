@@ -2,11 +2,12 @@
 import t, { type Test } from "tap";
 import type { Project } from "../../src/contract/entities.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
-import { Blocks, type NewBlock, sessionSubject } from "../../src/control-plane/blocks.js";
+import { Blocks, sessionSubject } from "../../src/control-plane/blocks.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { sweep } from "../../src/store/expiry.js";
 import { sessionKey } from "../../src/store/keys.js";
+import type { NewBlock } from "../../src/store/logs.js";
 import { openStore, type Store, skipIds } from "../../src/store/store.js";
 import { putSession, storedToken } from "../support/stored-session.js";
 
@@ -40,8 +41,8 @@ const record = (blocks: Blocks, one: ReturnType<typeof block>): boolean =>
   blocks.record(one, sessionSubject(one.sessionToken));
 
 /** Id and session number of each block, the latest first. */
-function rows(blocks: Blocks, projectId: number): string[] {
-  const page = blocks.page(projectId, 100, null);
+async function rows(blocks: Blocks, projectId: number): Promise<string[]> {
+  const page = await blocks.page(projectId, 100, null);
   return page instanceof Refusal
     ? []
     : page.rows.map((row) => `${row.id} ${decodeSessionToken(row.sessionToken ?? "")?.at(-1)}`);
@@ -50,13 +51,13 @@ function rows(blocks: Blocks, projectId: number): string[] {
 t.test("blocks are stored by the flush, numbered by project in the order they came", async (t) => {
   const { blocks } = openTestStore(t, 1, 2);
   for (let number = 1; number <= 3; number++) for (const project of [1, 2]) record(blocks, block(project, number));
-  t.same(rows(blocks, 1), [], "not yet");
+  t.same(await rows(blocks, 1), [], "not yet");
   const counts = await Promise.all([blocks.flush(), blocks.flush()]);
   t.same(counts, [6, 0], "two flushes at once store everything once");
   record(blocks, block(1, 4));
   t.equal(await blocks.flush(), 1);
-  t.same(rows(blocks, 1), ["4 4", "3 3", "2 2", "1 1"]);
-  t.same(rows(blocks, 2), ["3 3", "2 2", "1 1"]);
+  t.same(await rows(blocks, 1), ["4 4", "3 3", "2 2", "1 1"]);
+  t.same(await rows(blocks, 2), ["3 3", "2 2", "1 1"]);
 });
 
 t.test("two threads that record into one store share its numbers", async (t) => {
@@ -65,7 +66,7 @@ t.test("two threads that record into one store share its numbers", async (t) => 
   for (let number = 1; number <= 4; number++) record(threads[number % 2]!, block(1, number));
   await Promise.all(threads.map((each) => each.flush()));
   t.same(
-    rows(threads[0]!, 1).map((each) => each.split(" ")[0]),
+    (await rows(threads[0]!, 1)).map((each) => each.split(" ")[0]),
     ["4", "3", "2", "1"],
   );
 });
@@ -83,7 +84,7 @@ t.test("a block of a session that was erased meanwhile is not stored", async (t)
   const erased = decodeSessionToken(block(1, 2).sessionToken)!;
   store.sessions.removeSync(sessionKey(1, erased));
   t.equal(await blocks.flush(), 2);
-  t.same(rows(blocks, 1), ["2 3", "1 1"]);
+  t.same(await rows(blocks, 1), ["2 3", "1 1"]);
 });
 
 t.test("what could not be stored still waits", async (t) => {
@@ -100,8 +101,8 @@ t.test("what could not be stored still waits", async (t) => {
 const most = limits.blocksOfSessionMinuteMax;
 
 /** Counts of the rows, the latest first. */
-function counts(blocks: Blocks, projectId = 1): number[] {
-  const page = blocks.page(projectId, 100, null);
+async function counts(blocks: Blocks, projectId = 1): Promise<number[]> {
+  const page = await blocks.page(projectId, 100, null);
   return page instanceof Refusal ? [] : page.rows.map((row) => row.count ?? 0);
 }
 
@@ -109,16 +110,20 @@ t.test("of a session, rule and minute the first are records, further ones raise 
   const { blocks, store } = openTestStore(t, 1);
   for (let index = 0; index < most + 5; index++) record(blocks, block(1, 1, `/${index}`));
   t.equal(await blocks.flush(true), most + 5, "every block is told of");
-  t.same(counts(blocks), [6, ...Array(most - 1).fill(1)]);
+  t.same(await counts(blocks), [6, ...Array(most - 1).fill(1)]);
   for (let index = 0; index < 1000; index++) record(blocks, block(1, 1));
   t.equal(await blocks.flush(true), 1000);
-  t.same(counts(blocks), [1006, ...Array(most - 1).fill(1)]);
+  t.same(await counts(blocks), [1006, ...Array(most - 1).fill(1)]);
   t.equal(store.blocks.get([1, most])?.path, `/${most - 1}`, "the record stays that of its own block");
   record(blocks, { ...block(1, 1), ruleId: 2 });
   record(blocks, block(1, 2));
   record(blocks, { ...block(1, 1), createdAt: "2026-11-21T10:01:00.000Z" });
   t.equal(await blocks.flush(true), 3);
-  t.same(counts(blocks), [1, 1, 1, 1006, ...Array(most - 1).fill(1)], "another rule, session or minute is another");
+  t.same(
+    await counts(blocks),
+    [1, 1, 1, 1006, ...Array(most - 1).fill(1)],
+    "another rule, session or minute is another",
+  );
 });
 
 t.test("threads and processes that record into one store share the bound, in memory or not", async (t) => {
@@ -129,11 +134,11 @@ t.test("threads and processes that record into one store share the bound, in mem
     for (const blocks of threads) for (let index = 0; index < 9; index++, recorded++) record(blocks, block(1, 1));
     await Promise.all(threads.map((each) => each.flush(true)));
   }
-  t.same(counts(threads[0]!), [recorded - most + 1, ...Array(most - 1).fill(1)]);
+  t.same(await counts(threads[0]!), [recorded - most + 1, ...Array(most - 1).fill(1)]);
   const restarted = new Blocks(store, () => nowMs);
   record(restarted, block(1, 1));
   await restarted.flush(true);
-  t.equal(counts(restarted).length, most, "and so does a process started in that minute");
+  t.equal((await counts(restarted)).length, most, "and so does a process started in that minute");
 });
 
 t.test("what only raises a count waits for a while, and is seen when asked for", async (t) => {
@@ -147,10 +152,10 @@ t.test("what only raises a count waits for a while, and is seen when asked for",
   t.equal(await blocks.flush(), 0);
   nowMs += limits.blockCountsMs;
   t.equal(await blocks.flush(), 1);
-  t.equal(counts(blocks)[0], 2);
+  t.equal((await counts(blocks))[0], 2);
   record(blocks, block(1, 1));
   t.equal(await blocks.flush(true), 1);
-  t.equal(counts(blocks)[0], 3);
+  t.equal((await counts(blocks))[0], 3);
 });
 
 t.test("blocks of an address have no session and one record a rule and minute", async (t) => {
@@ -159,7 +164,7 @@ t.test("blocks of an address have no session and one record a rule and minute", 
   for (const name of ["203.0.113.1", "203.0.113.2", "203.0.113.1", "203.0.113.1"])
     blocks.record(one, { name, recordsMax: 1 });
   t.equal(await blocks.flush(true), 4);
-  t.same(counts(blocks), [1, 3]);
+  t.same(await counts(blocks), [1, 3]);
 });
 
 t.test("a project keeps its latest blocks, and tallies of minutes that are over go", async (t) => {
@@ -195,5 +200,5 @@ t.test("blocks whose session is erased while only their count is to be raised ar
   record(blocks, block(1, 1));
   store.sessions.removeSync(sessionKey(1, decodeSessionToken(block(1, 1).sessionToken)!));
   t.equal(await blocks.flush(true), 0);
-  t.equal(counts(blocks)[0], 1);
+  t.equal((await counts(blocks))[0], 1);
 });

@@ -133,19 +133,19 @@ t.test("trails are kept of the latest sessions, and go with the session", async 
   send(keeper, siteKey, tokens[4]!, bodyOf(tokens[4]!), 0);
   send(keeper, "", tokens[3]!, bodyOf(tokens[3]!, { site_key: siteKey }));
   send(keeper, "pk_of_nobody", tokens[3]!);
-  t.equal(keeper.read(projectId, tokens[4]!), null, "nothing before the flush");
+  t.equal(await keeper.read(projectId, tokens[4]!), null, "nothing before the flush");
   await keeper.flush();
   t.same(
-    tokens.map((token) => keeper.read(projectId, token)?.noted),
+    await Promise.all(tokens.map(async (token) => (await keeper.read(projectId, token))?.noted)),
     [undefined, undefined, 1, 2, 2],
     "the oldest went; a repeat and a wrong key note nothing",
   );
   send(keeper, siteKey, tokens[4]!);
   await eraseSession(store, tokens[4]!);
   await keeper.flush();
-  t.equal(keeper.read(projectId, tokens[4]!), null, "what comes late does not bring an erased session back");
-  t.equal(keeper.read(projectId, "sess_x"), null);
-  t.equal(keeper.read(projectId + 1, tokens[3]!), null, "another project's");
+  t.equal(await keeper.read(projectId, tokens[4]!), null, "what comes late does not bring an erased session back");
+  t.equal(await keeper.read(projectId, "sess_x"), null);
+  t.equal(await keeper.read(projectId + 1, tokens[3]!), null, "another project's");
 
   const off = trails(0);
   t.equal(send(off, siteKey, tokens[3]!), false);
@@ -217,8 +217,8 @@ t.test("a trail with times that are no numbers, as earlier versions stored them,
   };
   store.trails.putSync(key, damaged as Trail);
   const keeper = trails(3);
-  t.equal(keeper.read(projectId, token), null);
+  t.equal(await keeper.read(projectId, token), null);
   send(keeper, siteKey, token);
   await keeper.flush();
-  t.equal(keeper.read(projectId, token)?.startedAtMs, nowMs, "the next batch begins it anew");
+  t.equal((await keeper.read(projectId, token))?.startedAtMs, nowMs, "the next batch begins it anew");
 });

@@ -28,7 +28,7 @@ export const changesCommand: StoreCommand<{ readonly data: readonly Change[] }> 
   run: async (store, given) => {
     const account = given["account"] === undefined ? null : idOf(given, "account");
     const limit = given["limit"] === undefined ? limits.pageDefault : idOf(given, "limit");
-    const data = latestChanges(store, account, limit).map((entry) => ({
+    const data = (await latestChanges(store, account, limit)).map((entry) => ({
       at: entry.at,
       account_id: entry.accountId || null,
       project_id: entry.projectId,

@@ -13,7 +13,7 @@ import { logParameters, readLogQuery } from "./log-query.js";
 import { boundAccount } from "./wire.js";
 
 export interface AuditServices {
-  readonly page: (query: AuditQuery) => LogPage<AuditEntry> | Refusal;
+  readonly page: (query: AuditQuery) => Promise<LogPage<AuditEntry> | Refusal>;
   /** Null for a user who no longer exists. */
   readonly nameOf: (userId: number) => string | null;
 }
@@ -54,7 +54,7 @@ export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
       answers: { 200: "AuditAnswer" },
       refusals: ["invalidPayload", "forbidden"],
     },
-    handle: ({ holder, query }) => {
+    handle: async ({ holder, query }) => {
       const account = boundAccount(holder);
       if (account instanceof Refusal) return refusal(account);
       const asked = readLogQuery(query);
@@ -63,7 +63,7 @@ export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
       if (filters instanceof Refusal) return refusal(filters);
       const role = holder.membership?.role;
       const seesAccount = role === "owner" || role === "admin";
-      const found = page({ accountId: account.id, seesAccount, ...filters, ...asked });
+      const found = await page({ accountId: account.id, seesAccount, ...filters, ...asked });
       if (found instanceof Refusal) return refusal(found);
       const data = found.rows.map(
         ({ id, accountId, at, userId, tokenId, projectId, action, subject, before, after }) => ({

@@ -56,7 +56,7 @@ export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute
         const data = found === null ? [] : [blockRow(found)];
         return json(200, { data, meta: { next_cursor: null } } satisfies BlocksAnswer);
       }
-      const page = blocks.page(project.id, asked.limit, asked.cursor);
+      const page = await blocks.page(project.id, asked.limit, asked.cursor);
       if (page instanceof Refusal) return refusal(page);
       const answer: BlocksAnswer = { data: page.rows.map(blockRow), meta: { next_cursor: page.nextCursor } };
       return json(200, answer);

@@ -63,7 +63,7 @@ export function markRoutes({ marks, work }: MarkServices): ProjectRoute[] {
       handle: async ({ project, query, isAborted }) => {
         const asked = readLogQuery(query);
         if (asked instanceof Refusal) return refusal(asked);
-        const page = marks.page(project.id, asked.limit, asked.cursor);
+        const page = await marks.page(project.id, asked.limit, asked.cursor);
         if (page instanceof Refusal) return refusal(page);
         const counts = await marks.counts(project.id, work.begin(isAborted));
         if (counts === null) return unread;

@@ -54,7 +54,7 @@ export function sessionRoutes({ sessions, marks, work, now }: SessionServices): 
         const found = sessions.detail(project.id, params[1] ?? "");
         return found === null
           ? missing
-          : json(200, sessionView(project, found, marks.find(project.id, found.token), now()));
+          : json(200, sessionView(project, found, await marks.find(project.id, found.token), now()));
       },
     },
   ];

@@ -1,0 +1,46 @@
+/** Asking the cluster on behalf of one request or one flush: answers, or an error that says that it may be asked again. */
+import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
+import { ClusterError } from "../cluster/cluster-error.js";
+import type { KeyedCommand } from "../cluster/operation.js";
+import type { Command } from "../cluster/resp-encoder.js";
+import type { Reply } from "../cluster/resp-parser.js";
+import type { Script } from "../cluster/script.js";
+import { keySlot } from "../cluster/slots.js";
+import { UnavailableError } from "../errors.js";
+import { limits } from "../limits.js";
+
+/** The command with the slot of its first key. */
+export function onKey(name: string, key: string, ...args: readonly (string | Buffer | number)[]): KeyedCommand {
+  return { command: [name, key, ...args], slot: keySlot(key) };
+}
+
+/** The script on keys of one slot. */
+export function scriptOn(script: Script, keys: readonly (string | Buffer)[], args: Command): KeyedCommand {
+  return scriptCommand(script, keys, args, keySlot(keys[0]!));
+}
+
+/** What each command came to. Throws an `UnavailableError` when one has no answer. They must be safe to be carried out twice. */
+export async function askAll(client: ClusterClient, commands: readonly KeyedCommand[]): Promise<Reply[]> {
+  const options = { deadlineMs: limits.clusterWriteMs, isIdempotent: true };
+  return (await client.pipeline(commands, options)).map(answerOf);
+}
+
+/** As `askAll` for writes, once so many replicas have them. */
+export async function writeAll(
+  client: ClusterClient,
+  commands: readonly KeyedCommand[],
+  acks: number,
+): Promise<Reply[]> {
+  const options = { acks, ackMs: limits.clusterAckMs, deadlineMs: limits.clusterWriteMs, isIdempotent: true };
+  const { outcomes, replicas } = await client.writeGroup(commands, options);
+  const replies = outcomes.map(answerOf);
+  if (replicas.some((count) => count < acks)) throw new UnavailableError("too few copies of the store have the change");
+  return replies;
+}
+
+function answerOf(outcome: Reply | ClusterError): Reply {
+  if (outcome instanceof ClusterError) {
+    throw new UnavailableError("the cluster does not answer: ask again", { cause: outcome });
+  }
+  return outcome;
+}

@@ -1,0 +1,142 @@
+/** Recorded blocks of one host: rows by project and id, and tallies of what was recorded of a subject in the present minutes. */
+import type { Database } from "lmdb";
+import type { Block } from "../contract/entities.js";
+import { decodeSessionToken } from "../contract/session-token.js";
+import { limits } from "../limits.js";
+import { blockTalliesFrom, blockTallyBytes, metaKeys, sessionKey } from "./keys.js";
+import type { BlockLog, BlockTally, NewBlock, TallyChange, WrittenTally } from "./logs.js";
+import type { SessionTables } from "./session-tables.js";
+
+interface Tables extends Pick<SessionTables, "root" | "meta" | "sessions"> {
+  readonly blocks: Database<Block, [number, number]>;
+  readonly blockTallies: Database<Buffer, Buffer>;
+}
+
+/** What a transaction makes of a tally. */
+interface Outcome {
+  /** Whether the session was erased meanwhile: nothing of it is stored. */
+  readonly isGone: boolean;
+  records: number;
+  lastId: number;
+  last: Block | null;
+  /** Blocks that only raise its count. */
+  further: number;
+  stored: number;
+}
+
+/** Bytes of a block id in a tally. */
+const idBytes = 6;
+
+export class LmdbBlockLog implements BlockLog {
+  readonly #tables: Tables;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  async write(
+    blocks: readonly { readonly block: NewBlock; readonly tally: BlockTally }[],
+    changes: readonly TallyChange[],
+    nowMs: number,
+  ): Promise<WrittenTally[]> {
+    return this.#tables.root.transaction(() => {
+      const outcomes = new Map(changes.map((change) => [change.tally, this.#read(change)]));
+      const ids = new Map<number, number>();
+      for (const { block, tally } of blocks) this.#writeBlock(block, tally, outcomes.get(tally)!, ids);
+      for (const { tally, references } of changes) this.#writeTally(tally, outcomes.get(tally)!, references);
+      for (const [projectId, id] of ids) {
+        this.#tables.meta.putSync(nextBlock(projectId), id - 1);
+        this.#removeOldest(projectId, id - 1, blocks.length);
+      }
+      this.#removeTallies(changes.length, nowMs);
+      return [...outcomes.values()];
+    });
+  }
+
+  async before(projectId: number, id: number, count: number): Promise<readonly Block[]> {
+    const start: [number, number] = [projectId, id];
+    const end: [number, number] = [projectId, 0];
+    const range = this.#tables.blocks.getRange({ start, end, reverse: true, exclusiveStart: true, limit: count });
+    return [...range].map(({ value }) => value);
+  }
+
+  #read({ tally, further }: TallyChange): Outcome {
+    const { projectId, sessionToken } = tally;
+    const isGone = sessionToken !== null && !this.#isStored(projectId, sessionToken);
+    const { records, lastId: stored } = unpackTally(this.#tables.blockTallies.getBinary(tally.key));
+    // The tally goes with its minute; a cached verdict may be asked for longer.
+    const lastId = stored || tally.lastId;
+    const last = lastId === 0 ? null : (this.#tables.blocks.get([projectId, lastId]) ?? null);
+    return { isGone, records, lastId, last, further, stored: 0 };
+  }
+
+  /** `ids`: the next id of each project that had a new record. */
+  #writeBlock(block: NewBlock, tally: BlockTally, outcome: Outcome, ids: Map<number, number>): void {
+    if (outcome.isGone) return;
+    if (outcome.records >= tally.recordsMax) {
+      outcome.further++;
+      return;
+    }
+    const { projectId } = block;
+    const id = ids.get(projectId) ?? (this.#tables.meta.get(nextBlock(projectId)) ?? 0) + 1;
+    ids.set(projectId, id + 1);
+    outcome.last = { id, ...block, count: 1 };
+    outcome.lastId = id;
+    outcome.records++;
+    outcome.stored++;
+    this.#tables.blocks.putSync([projectId, id], outcome.last);
+  }
+
+  #writeTally(tally: BlockTally, outcome: Outcome, references: readonly string[]): void {
+    const { isGone, records, lastId, last, further } = outcome;
+    if (isGone) return;
+    // The last record is gone when its project had more than `limits.blocksPerProjectMax` since.
+    if (last !== null && (further > 0 || references.length > 0)) {
+      const all = [...(last.references ?? []), ...references].slice(-limits.blockReferencesMax);
+      const count = (last.count ?? 1) + further;
+      const referred = all.length > 0 && { references: all };
+      this.#tables.blocks.putSync([tally.projectId, lastId], { ...last, count, ...referred });
+      outcome.stored += further;
+    }
+    if (outcome.stored > 0) this.#tables.blockTallies.putSync(tally.key, packTally(records, lastId));
+  }
+
+  /** Keeps a project to `limits.blocksPerProjectMax` rows: ids are given in order, so that older ones lie before this one. */
+  #removeOldest(projectId: number, lastId: number, added: number): void {
+    const { blocks } = this.#tables;
+    const end: [number, number] = [projectId, lastId - limits.blocksPerProjectMax + 1];
+    if (end[1] <= 1) return;
+    const limit = limits.sweepRowsMax + added;
+    for (const key of [...blocks.getKeys({ start: [projectId, 0], end, limit })]) blocks.removeSync(key);
+  }
+
+  /** Tallies of minutes that are over, more than were added; those of the minute before stay for blocks that come late. */
+  #removeTallies(added: number, nowMs: number): void {
+    const { blockTallies } = this.#tables;
+    const end = blockTalliesFrom(Math.floor(nowMs / minuteMs) - 1);
+    const limit = limits.sweepRowsMax + added;
+    for (const key of [...blockTallies.getKeys({ end, limit })]) blockTallies.removeSync(key);
+  }
+
+  #isStored(projectId: number, sessionToken: string): boolean {
+    const token = decodeSessionToken(sessionToken);
+    return token !== null && this.#tables.sessions.doesExist(sessionKey(projectId, token));
+  }
+}
+
+const minuteMs = 60_000;
+const nextBlock = (projectId: number): string => metaKeys.nextId(`block:${projectId}`);
+
+/** What the store has of a tally: its records, and the id of the last (0: there is none). */
+function unpackTally(bytes: Buffer | undefined): { records: number; lastId: number } {
+  return bytes === undefined
+    ? { records: 0, lastId: 0 }
+    : { records: bytes.readUInt32BE(0), lastId: bytes.readUIntBE(4, idBytes) };
+}
+
+function packTally(records: number, lastId: number): Buffer {
+  const bytes = Buffer.alloc(blockTallyBytes);
+  bytes.writeUInt32BE(records, 0);
+  bytes.writeUIntBE(lastId, 4, idBytes);
+  return bytes;
+}

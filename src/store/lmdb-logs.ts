@@ -1,0 +1,122 @@
+/** The logs of one host: marks, changes of the configuration and trails, each a table of LMDB. Blocks are in `lmdb-block-log.ts`. */
+import type { Database } from "lmdb";
+import type { AuditEntry } from "../contract/audit.js";
+import type { SessionMark } from "../contract/marks.js";
+import { decodeSessionToken } from "../contract/session-token.js";
+import type { Trail } from "../contract/trail.js";
+import { storedRecordMismatch } from "../contract/validators.js";
+import type { Environment } from "./environment.js";
+import { sessionKey, sessionRange } from "./keys.js";
+import type { AuditLog, MarkLog, TrailLog, TrailPiece } from "./logs.js";
+
+interface MarkTables {
+  readonly root: Environment;
+  readonly sessions: Database<Buffer, Buffer>;
+  readonly marks: Database<SessionMark, [number, string]>;
+}
+
+export class LmdbMarkLog implements MarkLog {
+  readonly #tables: MarkTables;
+
+  constructor(tables: MarkTables) {
+    this.#tables = tables;
+  }
+
+  async find(projectId: number, token: string): Promise<SessionMark | null> {
+    return this.#tables.marks.get([projectId, token]) ?? null;
+  }
+
+  async tokens(projectId: number): Promise<string[]> {
+    return [...this.#tables.marks.getKeys(rangeOf(projectId))].map(([, token]) => token);
+  }
+
+  async all(projectId: number): Promise<Iterable<SessionMark>> {
+    return this.#tables.marks.getRange(rangeOf(projectId)).map(({ value }) => value);
+  }
+
+  async put(mark: SessionMark, max: number): Promise<"put" | "full" | "gone"> {
+    const { root, sessions, marks } = this.#tables;
+    const { projectId, sessionToken } = mark;
+    const token = decodeSessionToken(sessionToken);
+    return root.childTransaction(() => {
+      // It may have been erased meanwhile.
+      if (token === null || !sessions.doesExist(sessionKey(projectId, token))) return "gone";
+      const key: [number, string] = [projectId, sessionToken];
+      if (marks.get(key) === undefined && marks.getKeysCount(rangeOf(projectId)) >= max) return "full";
+      marks.putSync(key, mark);
+      return "put";
+    });
+  }
+
+  async remove(projectId: number, token: string): Promise<boolean> {
+    return this.#tables.root.childTransaction(() => this.#tables.marks.removeSync([projectId, token]));
+  }
+}
+
+function rangeOf(projectId: number): { start: [number, string]; end: [number, string] } {
+  return { start: [projectId, ""], end: [projectId + 1, ""] };
+}
+
+export class LmdbAuditLog implements AuditLog {
+  readonly #audit: Database<AuditEntry, [number, number]>;
+
+  constructor(audit: Database<AuditEntry, [number, number]>) {
+    this.#audit = audit;
+  }
+
+  async before(accountId: number, id: number, count: number): Promise<readonly AuditEntry[]> {
+    const start: [number, number] = [accountId, id];
+    const end: [number, number] = [accountId, 0];
+    const range = this.#audit.getRange({ start, end, reverse: true, exclusiveStart: true, limit: count });
+    return [...range].map(({ value }) => value);
+  }
+}
+
+interface TrailTables {
+  readonly root: Environment;
+  readonly sessions: Database<Buffer, Buffer>;
+  readonly trails: Database<Trail, Buffer>;
+}
+
+export class LmdbTrailLog implements TrailLog {
+  readonly #tables: TrailTables;
+
+  constructor(tables: TrailTables) {
+    this.#tables = tables;
+  }
+
+  async read(key: Buffer): Promise<Trail | null> {
+    return this.#stored(key);
+  }
+
+  async fold(pieces: readonly TrailPiece[], sessionsMax: number): Promise<void> {
+    const { root, sessions, trails } = this.#tables;
+    await root.transaction(() => {
+      for (const { key, fold } of pieces) {
+        // A session that was erased since has no trail.
+        if (sessions.doesExist(key)) trails.putSync(key, fold(this.#stored(key)));
+      }
+      for (const projectId of new Set(pieces.map((piece) => piece.projectId))) this.#dropOldest(projectId, sessionsMax);
+    });
+  }
+
+  /** All of them: on one host the option that turns them off is that of all projects. */
+  async forget(): Promise<void> {
+    const { trails } = this.#tables;
+    if (trails.getKeysCount({ limit: 1 }) > 0) await trails.clearAsync();
+  }
+
+  /** Call inside a write transaction. */
+  #dropOldest(projectId: number, sessionsMax: number): void {
+    const { trails } = this.#tables;
+    // In the order of first contact.
+    const all = [...trails.getKeys(sessionRange(projectId))];
+    for (const key of all.slice(0, Math.max(0, all.length - sessionsMax))) trails.removeSync(key);
+  }
+
+  /** Null for a damaged one as well: earlier versions stored times that are no numbers. */
+  #stored(key: Buffer): Trail | null {
+    const trail = this.#tables.trails.get(key) ?? null;
+    return trail === null || storedRecordMismatch("trail", trail) !== null ? null : trail;
+  }
+}
