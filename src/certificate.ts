@@ -34,7 +34,7 @@ export function readCertificate(files: CertificateFiles): CertificateFacts | { r
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { fault: `${files.certificate} and ${files.key} are no certificate and its key (${reason})` };
+    return { fault: `${files.certificate} and ${files.key} are not a certificate and its key (${reason})` };
   }
 }
 

@@ -56,7 +56,7 @@ export function readConfigFile(
     }
     if (Array.isArray(value) && value.length === 0) continue;
     const text = textOf(entry);
-    if (text === null) mistakes.push(`${from}: expected a text, a number, true, false or a list of texts`);
+    if (text === null) mistakes.push(`${from}: expected a string, a number, true, false or a list of strings`);
     else found.set(key, { text, from });
   }
   return found;

@@ -136,7 +136,7 @@ const MIB = 1024 * 1024;
 
 /** Every option of `serve`, by flag. Adding one is adding a row. */
 export const serveOptions = {
-  config: option(file, "", "YAML or JSON file of options by flag name; flags and environment win over it"),
+  config: option(file, "", "YAML or JSON file of options by flag name; flags and environment variables override it"),
   "data-dir": option(folder, "./data", "folder of the store"),
   store: secretOption(
     storeUrl,
@@ -154,20 +154,20 @@ export const serveOptions = {
   port: option(integer(0, 65535), 8080, "port to listen on; 0 picks a free one"),
   "admin-host": option(address, "127.0.0.1", "address of metrics and other operator pages"),
   "admin-port": option(integer(0, 65535), 9464, "port of the admin address; 0 picks a free one"),
-  "admin-token": secretOption(text, "bearer token asked of /metrics on the admin address; default: none"),
+  "admin-token": secretOption(text, "bearer token that /metrics on the admin address requires; default: none"),
   "tls-cert": option(file, "", "PEM file of the certificate and its chain: serve HTTPS; read again on SIGHUP"),
   "tls-key": option(file, "", "PEM file of the certificate's key"),
   "drain-seconds": option(
     integer(0, 3600),
     0,
-    "seconds from SIGTERM on that /readyz answers 503 and requests are still taken, so that load balancers turn away first",
+    "seconds after SIGTERM in which /readyz answers 503 and requests are still served, so that load balancers stop sending first",
   ),
-  demo: option(flag, false, "serve /demo; on an empty store make a first account and print its credentials"),
+  demo: option(flag, false, "serve /demo; on an empty store, create a first account and print its credentials"),
   "verdict-ttl": option(integer(0, 86_400), 60, "seconds a verdict is cached; 0 turns the cache off"),
   "verdict-cache-mb": option(integer(1, 1 << 20), 64, "MiB of the verdict cache, per HTTP thread"),
   "scoring-threads": option(integer(1, 256), Math.max(1, Math.floor(cores / 2)), "threads that score and store events"),
   "http-threads": option(integer(1, 256), Math.max(1, Math.floor(cores / 4)), "threads that answer requests"),
-  "trusted-proxies": option(networks, [], "networks whose X-Forwarded-For is believed"),
+  "trusted-proxies": option(networks, [], "networks whose X-Forwarded-For is trusted"),
   "dns-servers": option(
     nameServers,
     [],
@@ -177,13 +177,13 @@ export const serveOptions = {
   "allow-test-keys": option(
     flag,
     false,
-    "take signatures of the keys printed in RFC 9421, which anybody can make; for tests only",
+    "accept signatures made with the keys printed in RFC 9421, which anybody can make; for tests only",
   ),
   "ip-database": {
     ...option(
       files,
       [],
-      "MaxMind DB file of countries or autonomous systems (GeoLite2, DB-IP, IPinfo), may be given several times, the first that knows counts; " +
+      "MaxMind DB file of countries or autonomous systems (GeoLite2, DB-IP, IPinfo); can be repeated, the first that knows a fact counts; " +
         "read again on SIGHUP; default: the shipped data",
     ),
     isRepeatable: true,
@@ -201,29 +201,33 @@ export const serveOptions = {
   "ip-storage": option(
     oneOf<IpStorage>("full", "truncated", "none"),
     "full",
-    "what of a visitor's address a session or a block keeps: all, its network (/24, /48), or nothing; rules see what is kept",
+    "how much of a visitor's address a session or block keeps: all, its network (/24, /48), or nothing; rules see what is kept",
   ),
   "queue-mb": option(integer(1, 1 << 20), 64, "MiB of batches waiting to be scored before more are shed"),
   "sample-above-mb": option(
     integer(1, 1 << 20),
     16,
-    "MiB waiting above which batches are recorded without being scored",
+    "MiB of waiting batches above which batches are recorded without a score",
   ),
   "session-days": option(integer(1, 3650), 30, "days a session is kept after its last batch"),
   "sessions-max": option(
     integer(1, 1_000_000_000),
     10_000_000,
-    "sessions a project may have; above it first contacts are shed and the oldest sessions go",
+    "sessions a project may have; above this, first contacts are shed and the oldest sessions are deleted",
   ),
   "block-days": option(integer(1, 3650), 90, "days a recorded block is kept"),
   "stats-days": option(integer(1, 3650), 400, "days hourly counts are kept"),
   "trail-sessions": option(
     integer(0, 2000),
     200,
-    "latest sessions of a project whose coarse pointer path and kinds of events are kept to look at; 0: of none",
+    "latest sessions of a project for which a timeline (coarse pointer path, kinds of events) is kept; 0: none",
   ),
-  "strict-abilities": option(flag, false, "ask projects:write of tokens for every change of configuration"),
-  "log-level": option(oneOf("trace", "debug", "info", "warn", "error", "silent"), "info", "least level that is logged"),
+  "strict-abilities": option(flag, false, "require the ability projects:write for every change of configuration"),
+  "log-level": option(
+    oneOf("trace", "debug", "info", "warn", "error", "silent"),
+    "info",
+    "lowest level that is logged",
+  ),
 } as const satisfies Record<string, Option<unknown>>;
 
 export type ServeFlag = keyof typeof serveOptions;
@@ -320,7 +324,7 @@ function readEnvironment(environment: NodeJS.ProcessEnv, mistakes: string[]): Ma
     if (path === undefined) continue;
     const held = readValueFile(path);
     if (typeof held !== "string") mistakes.push(`${variable}_FILE: ${held.fault}`);
-    else if (plain !== undefined) mistakes.push(`${variable}_FILE: ${variable} is set as well; give one of them`);
+    else if (plain !== undefined) mistakes.push(`${variable}_FILE: ${variable} is also set; give only one of them`);
     else found.set(name, { text: held, source: "environment", from: `${variable}_FILE` });
   }
   return found;
@@ -343,7 +347,7 @@ function contradictions({ tlsCert, tlsKey, host, port, adminHost, adminPort }: P
     }
   }
   if (port !== undefined && port !== 0 && port === adminPort && isOneAddress(host, adminHost)) {
-    mistakes.push(`--admin-port: ${port} is the port of --port as well`);
+    mistakes.push(`--admin-port: ${port} is also the port of --port`);
   }
   return mistakes;
 }

@@ -159,7 +159,7 @@ function sweepRegularly(config: ServeConfig, log: Logger, { store }: RunningServ
     try {
       log.debug(await sweep(store, retention, Date.now(), () => isStopping), "swept");
     } catch (err) {
-      log.error({ err }, "the sweep failed");
+      log.error({ err }, "removing expired data failed");
     }
   };
   const timer = setInterval(() => {

@@ -102,7 +102,7 @@ export async function startServer(
   const flush = async (): Promise<void> => {
     await Promise.all([
       services.traffic.flush().catch((err: unknown) => log.error({ err }, "counts of verdicts could not be stored")),
-      services.trails.flush().catch((err: unknown) => log.error({ err }, "trails of sessions could not be stored")),
+      services.trails.flush().catch((err: unknown) => log.error({ err }, "timelines of sessions could not be stored")),
     ]);
   };
   const flushing = [
@@ -133,7 +133,9 @@ export async function startServer(
     meters.show(state, limits.stateShownEveryMs);
     await services.feed
       .listen(config.dataDir)
-      .catch((err: unknown) => log.warn({ err }, "verdictd tail can't follow: the data folder takes no socket"));
+      .catch((err: unknown) =>
+        log.warn({ err }, "verdictd tail will not work: no socket can be created in the data folder"),
+      );
     const listening = await server.listen(config.host, config.port);
     const stop = async (): Promise<void> => {
       services.stopping = true;
@@ -180,8 +182,8 @@ function nodeThread(log: Logger, { shared, number }: ThreadPlace): NodeThread {
     state: shared.configState,
     isFollower: number === 0,
     onFault: (err) => {
-      if (err === null) log.info("the configuration of the cluster is followed again");
-      else log.error({ err }, "the configuration of the cluster can't be followed: the control plane answers 503");
+      if (err === null) log.info("the configuration of the cluster is up to date again");
+      else log.error({ err }, "the configuration of the cluster can't be read: the control plane answers 503");
     },
   };
 }

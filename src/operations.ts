@@ -50,7 +50,7 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
     onTaken: () =>
       log.warn(
         { host: config.adminHost, port: config.adminPort },
-        "the admin address is taken; it is tried again until it is free",
+        "the admin address is in use; retrying until it is free",
       ),
     onListening: (port) => log.info({ host: config.adminHost, port }, "admin listening"),
     retryMs: limits.adminRetryMs,
@@ -104,9 +104,9 @@ async function renewNetwork({ config, log, renewNetwork: renew }: OperationsOpti
   if (config.ipDatabase.length === 0) return;
   try {
     await renew();
-    log.info({ files: config.ipDatabase }, "network facts renewed");
+    log.info({ files: config.ipDatabase }, "network data reloaded");
   } catch (err) {
-    log.error({ err }, "the new network facts are not used, the old ones stay");
+    log.error({ err }, "the new network data can't be used; the old data stays");
   }
 }
 
@@ -125,7 +125,7 @@ class Certificate {
     if ("fault" in read) throw new Error(read.fault);
     this.#facts = read;
     const reason = reasonToKeepOld(read, Date.now());
-    if (reason !== null) options.log.warn({ reason }, "the certificate is used all the same");
+    if (reason !== null) options.log.warn({ reason }, "the certificate is used nevertheless");
   }
 
   /** Seconds since the epoch; null without TLS. */
@@ -151,7 +151,7 @@ class Certificate {
     const { log, renewCertificate } = this.#options;
     const read = this.#read();
     if (read === null) {
-      log.info("nothing to read again: TLS is off");
+      log.info("nothing to reload: TLS is off");
       return;
     }
     try {
@@ -160,10 +160,10 @@ class Certificate {
       await renewCertificate();
       this.#facts = read;
       this.#done++;
-      log.info({ subject: read.subject, validTo: new Date(read.validToMs).toISOString() }, "certificate renewed");
+      log.info({ subject: read.subject, validTo: new Date(read.validToMs).toISOString() }, "certificate reloaded");
     } catch (err) {
       this.#refused++;
-      log.error({ err }, "the new certificate is not used, the old one stays");
+      log.error({ err }, "the new certificate can't be used; the old one stays");
     }
   }
 }

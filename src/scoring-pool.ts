@@ -72,11 +72,11 @@ export async function scoringThreadsUp(pool: Piscina, threads: number, meters: T
 export function watchScoring(queue: IngestQueue, pool: Piscina, watch: WriteWatch, log: Logger): NodeJS.Timeout {
   return setInterval(() => {
     if (queue.tick() && watch.isQuiet) {
-      log.error("a scoring task does not return: replacing the scoring threads");
+      log.error("a scoring task does not finish: replacing the scoring threads");
       for (const thread of pool.threads) void thread.terminate();
     }
     if (watch.tick() < limits.watchTicksMax) return;
-    log.fatal("a scoring thread hangs in a write transaction and holds the store: ending the process, start it again");
+    log.fatal("a scoring thread hangs in a write transaction and blocks the store: ending the process; restart it");
     // An orderly exit would wait for that thread.
     process.kill(process.pid, "SIGKILL");
   }, limits.watchEveryMs);

@@ -129,7 +129,7 @@ export function buildServices(
     dataDir: config.dataDir,
     now: () => performance.now(),
     onChange: (isLeft, freeBytes) => {
-      if (isLeft) log.info({ freeBytes }, "the disk has room again: batches are taken");
+      if (isLeft) log.info({ freeBytes }, "the disk has room again: batches are accepted");
       else log.error({ freeBytes }, "the disk is almost full: batches are refused until there is room");
     },
   });
@@ -139,7 +139,7 @@ export function buildServices(
     sampleAboveBytes: bytesOfMib(config.sampleAboveMb),
     shedAboveBytes: bytesOfMib(config.queueMb),
     meter: meters,
-    onFailure: (err) => log.error({ err }, "a batch's outcome could not be told"),
+    onFailure: (err) => log.error({ err }, "a batch could not be answered"),
   });
   const onFailure = (error: unknown, requestId: string): void => log.error({ err: error, requestId }, "request failed");
   const feed = new VerdictFeed();
@@ -151,7 +151,10 @@ export function buildServices(
   const overBudget = new RuleBudgetWatch({
     onEach: () => meters.add("verdictsOverRuleBudget"),
     warn: (projectId) =>
-      log.warn({ projectId }, "the rules of a project cost more than a verdict may: its last ones are not asked"),
+      log.warn(
+        { projectId },
+        "the rules of a project exceed the budget of one verdict: its last rules are not evaluated",
+      ),
   });
   const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
   const flushBlocks = (isAll = false): Promise<void> =>
@@ -305,7 +308,8 @@ export function buildServices(
       onTrimmed,
       clientIp: (lastHop, xff) => clientIp(lastHop, xff, trusted),
       now,
-      onLetIn: (reason, err, requestId) => log.warn({ reason, err, requestId }, "forward-auth lets visitors in unseen"),
+      onLetIn: (reason, err, requestId) =>
+        log.warn({ reason, err, requestId }, "forward-auth lets visitors in without a verdict"),
     }),
     ...scoringRoutes(projects),
     ...requestScoringRoutes(projects),

@@ -33,14 +33,14 @@ export function programHelp(commands: readonly AnyCommand[]): string {
   const rows = commands.map((command) => `${usageOf(command)}\n          ${command.help}`);
   return `Usage: verdictd COMMAND [flags]
 
-Self-hosted bot detection: one program, no database to run.
+Self-hosted bot detection: one program, no database needed.
 
 Commands:
 ${rows.join("\n")}
 
 Every command takes --data-dir DIR (VERDICTD_DATA_DIR, default ./data) and works while the server runs.
-What is in a configuration (init to agents) can be that of a cluster: --store URL (VERDICTD_STORE), mirrored in --data-dir.
-All but serve and completion take --json: one JSON value on stdout (tail: one a line).
+Commands from init to agents also work on a cluster's configuration: --store URL (VERDICTD_STORE), mirrored in --data-dir.
+All but serve and completion take --json: one JSON value on stdout (tail: one per line).
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 
   verdictd COMMAND --help   what a command's flags mean

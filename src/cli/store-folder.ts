@@ -13,6 +13,6 @@ export function folderOf(given: Given): string {
 export function storeFolder(given: Given): string {
   const dataDir = folderOf(given);
   if (hasStore(dataDir)) return dataDir;
-  const advice = "make one with `verdictd init` or `verdictd serve`, or name its folder with --data-dir";
+  const advice = "create one with `verdictd init` or `verdictd serve`, or name its folder with --data-dir";
   throw new CommandFailure(`there is no store in ${resolve(dataDir)}: ${advice}`);
 }

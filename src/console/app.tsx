@@ -170,7 +170,7 @@ function OpenPage({ place, api, project, signOut, onProjects }: OpenPageProperti
   if (place.page === "tokens") return <TokensPage api={api} onRevokedSelf={() => signOut("The token is revoked.")} />;
   if (place.page === "changes") return <ChangesPage api={api} />;
   if (place.page === "usage") return <UsagePage api={api} />;
-  if (project === undefined) return <p>The account has no project. Make one with “verdictd project create”.</p>;
+  if (project === undefined) return <p>The account has no project. Create one with “verdictd project create”.</p>;
   const of: ProjectPageProperties = { api, project: project.id };
   const { page, item } = place;
   switch (page) {

@@ -18,8 +18,8 @@ export interface Completions {
 const shownMax = 8;
 const none: Completions = { from: 0, to: 0, options: [] };
 const connectives: readonly Completion[] = [
-  { text: "AND", detail: "both have to hold" },
-  { text: "OR", detail: "one has to hold" },
+  { text: "AND", detail: "both must be true" },
+  { text: "OR", detail: "at least one must be true" },
 ];
 const isOperator = (text: string): boolean =>
   Object.values(operatorsOfType).some((operators) => operators.some((each) => each === text.toLowerCase()));
@@ -59,7 +59,7 @@ function starts(): Completion[] {
   const detailOf = ({ meaning, unit }: Field) => (unit === "" ? meaning : `${meaning} (${unit})`);
   return [
     ...fields.map((field) => ({ text: field.name, detail: detailOf(field) })),
-    { text: "NOT", detail: "must not hold" },
+    { text: "NOT", detail: "must not be true" },
   ];
 }
 

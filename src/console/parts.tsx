@@ -59,7 +59,7 @@ export function Fault({ of }: { readonly of: unknown }) {
 export function ReadOlder({
   log,
   pages = 1,
-  label = "Read older ones",
+  label = "Load older ones",
 }: {
   readonly log: Pick<Log<unknown>, "hasOlder" | "isReading" | "readOlder">;
   readonly pages?: number;
@@ -262,7 +262,7 @@ export function SecretDialog(
   return (
     <Dialog title={title} keeps onClose={onClose}>
       {children}
-      <CopyField label="Shown this once" value={secret} />
+      <CopyField label="Shown only once" value={secret} />
       <p class="buttons">
         <button type="button" class="primary" onClick={onClose}>
           I have stored it
@@ -279,7 +279,7 @@ export function CopyField({ label, value }: { readonly label: string; readonly v
   const id = useId();
   const copy = async () => {
     field.current?.select();
-    setSaid((await copied(value)) ? "Copied" : "Copy it by hand: it is selected");
+    setSaid((await copied(value)) ? "Copied" : "Selected: now copy it");
   };
   return (
     <div class="copy-field">

@@ -16,44 +16,44 @@ export const ruleRecipes: readonly RuleRecipe[] = [
     name: "No AI crawlers",
     expression: 'declared_bot_category in {"ai_crawler", "ai_search"}',
     action: "block",
-    note: "Verified ones are allowed before rules while the settings allow verified bots.",
+    note: "Verified crawlers are allowed before rules while the settings allow verified bots.",
   },
   {
-    name: "AI agents of people allowed, crawlers not",
+    name: "Allow people’s AI agents, block AI crawlers",
     expression:
       'declared_bot_category in {"ai_crawler", "ai_search"} OR (declared_bot_category in {"ai_agent", "ai_assistant"} AND NOT verified_bot)',
     action: "block",
-    note: "An agent passes when its address or its signature proves it, not by its name. Crawlers as above.",
+    note: "An agent passes if its address or signature proves it; its name is not enough. Verified crawlers are allowed as above.",
   },
   {
     name: "No HTTP libraries outside /api",
     expression: 'declared_bot_category == "library" AND NOT path starts_with "/api/"',
     action: "block",
-    note: "Put in the paths that your own programs use.",
+    note: "Replace /api/ with the paths that your own programs use.",
   },
   {
     name: "A challenge for visitors without a session on /search",
     expression: 'NOT has_session AND NOT cleared AND path starts_with "/search"',
     action: "challenge",
-    note: "Everybody’s first page view has no session: use it where people come from another page of yours.",
+    note: "Everybody’s first page view has no session: use it where people come from another of your pages.",
   },
   {
     name: "More than 120 requests a minute from an address",
     expression: "requests_per_minute > 120",
     action: "block",
-    note: "People behind one address, in an office or a mobile network, count together.",
+    note: "People behind one address, as in an office or a mobile network, are counted together.",
   },
   {
     name: "Only from these countries on /admin",
     expression: 'path starts_with "/admin" AND NOT country in {"DE", "AT", "CH"}',
     action: "block",
-    note: "Put in your countries. An address of unknown country is stopped, too.",
+    note: "Replace the countries with yours. An address of unknown country is blocked too.",
   },
   {
     name: "A hosting network with a browser’s user agent",
     expression: 'ip_lists contains "hosting" AND user_agent starts_with "Mozilla/"',
     action: "challenge",
-    note: "Import a list of that name first: verdictd ip-list import hosting FILE. Some people’s VPNs are in such networks.",
+    note: "Import a list of that name first: verdictd ip-list import hosting FILE. Some people’s VPNs are in such networks too.",
   },
 ];
 

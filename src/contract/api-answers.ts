@@ -85,7 +85,7 @@ export interface BotSettingsAnswer extends GuardSettings {
 
 export interface ScoringEnabledAnswer {
   site_key: string;
-  /** Told on the first enabling only: only its hash is stored. */
+  /** Only in the first answer: the server stores only its hash. */
   private_key: string | null;
   bot_settings: GuardSettings;
   likely_bot_threshold: Threshold;
@@ -116,14 +116,14 @@ export interface SettingsAnswer {
 export interface RequestScoringAnswer {
   /** Whether requests of visitors without a scored session are judged. */
   enabled: boolean;
-  /** A verified signed agent is allowed before rules (while `allow_verified` is true), or rules decide. */
+  /** `allow`: a verified signed agent is allowed before rules (while `allow_verified` is true); `rules`: rules decide. */
   signed_agents: SignedAgentPolicy;
 }
 
 export interface ChallengeSettingsAnswer {
   enabled: boolean;
   difficulty: ChallengeDifficulty;
-  /** How long a pass holds. */
+  /** How long a pass is valid. */
   clearance_minutes: number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<1440>;
 }
 
@@ -138,7 +138,7 @@ export interface ChallengeAnswer {
   parameters: {
     algorithm: "PBKDF2/SHA-256";
     cost: Count;
-    /** Signed with the rest: the session it is for, when it was made, the rule that asked (0: not known), and when the one was made that counts for the rule. */
+    /** Signed with the rest: the session it is for, when it was made, the rule that asked (0: not known), and the time of the challenge that counts for the rule. */
     data: { session: string; issued_at_ms: number; rule: Count; counted_at_ms: number };
     /** Seconds since the epoch. */
     expiresAt: Count;
@@ -154,7 +154,7 @@ export interface ChallengeAnswer {
 
 export interface ClearedAnswer {
   cleared: true;
-  /** When the pass stops holding at the latest. */
+  /** When the pass expires at the latest. */
   expires_at: IsoTime;
 }
 
@@ -210,7 +210,7 @@ export interface LoggedInAnswer {
 }
 
 export interface LogMeta {
-  /** Give it as `cursor` to read on; null on the last page. Opaque. */
+  /** Send it as `cursor` to get the next page; null on the last page. Opaque. */
   next_cursor: string | null;
 }
 
@@ -227,7 +227,7 @@ export interface SessionRow {
 }
 
 export interface SessionsAnswer {
-  /** By first contact, the latest first. */
+  /** By first contact, latest first. */
   data: SessionRow[];
   meta: LogMeta;
 }
@@ -254,7 +254,7 @@ export interface SessionAnswer extends SessionRow {
   engines: EngineScores;
   /** Strongest first. */
   detections: FiredDetectionAnswer[];
-  /** Of the last batch; null where nothing is known. */
+  /** From the last batch; null if unknown. */
   path: string | null;
   ip: string | null;
   user_agent: string | null;
@@ -262,13 +262,13 @@ export interface SessionAnswer extends SessionRow {
   logged_in_at: IsoTime | null;
   /** When the session last passed verdictd's own challenge; null: never. */
   cleared_at: IsoTime | null;
-  /** What the operator says that it was; null: nothing. */
+  /** The operator's mark; null: none. */
   mark: MarkAnswer | null;
 }
 
 /** The course of a session as far as it is kept; in order of time, the oldest dropped first. */
 export interface TrailAnswer {
-  /** Events that went into it; the session may have more. */
+  /** Events that it covers; the session may have more. */
   noted: number & tags.Type<"uint32">;
   /** In pixels of the viewport, on a grid. */
   points: { x: number & tags.Type<"uint32">; y: number & tags.Type<"uint32">; kind: PointKind }[];
@@ -292,7 +292,7 @@ export interface BlockRow {
   ip: string | null;
   /** Blocks that it stands for: itself, and further ones of the same session, rule and minute. */
   count: number & tags.Type<"uint32"> & tags.Minimum<1>;
-  /** `X-Request-Id`s of answers that said so, as block pages show them: the latest 16. */
+  /** `X-Request-Id`s of the answers with this block, as block pages show them: the latest 16. */
   references: string[];
   created_at: IsoTime;
 }
@@ -349,7 +349,7 @@ export interface StatsRow {
   verdicts: BandCounts;
   /** Verdict answers by action. */
   actions: ActionCounts;
-  /** Of these answers those on requests without a scored session. */
+  /** Verdict answers on requests without a scored session; `verdicts` and `actions` include them. */
   requests: { verdicts: BandCounts; actions: ActionCounts };
   /** verdictd's own challenges. */
   challenges: ChallengeCounts;
@@ -360,7 +360,7 @@ export interface StatsRow {
 }
 
 export interface StatsAnswer {
-  /** In order of time; buckets without traffic are there, with zeros. */
+  /** In order of time; buckets without traffic are included, with zeros. */
   data: StatsRow[];
 }
 
@@ -422,7 +422,7 @@ export interface IpListRow {
 }
 
 export interface IpListsAnswer {
-  /** In the order of their names. */
+  /** Ordered by name. */
   data: IpListRow[];
   meta: CountMeta;
 }
@@ -449,15 +449,15 @@ export interface ProjectsAnswer {
 /** An account token as the list shows it: nothing of its secret is stored. */
 export interface TokenRow {
   id: Id;
-  /** What it is for; null: nothing was said. */
+  /** What it is for; null: not stated. */
   name: string | null;
   abilities: string[];
-  /** Whose role caps the token; null when that user no longer exists. */
+  /** The user whose role limits the token; null if that user no longer exists. */
   user: { id: Id; name: string } | null;
   created_at: IsoTime;
-  /** The last request that it was good for, within a minute (on a cluster, an hour); null: none since this was first recorded. */
+  /** The last request with it, accurate to a minute (in a cluster, to an hour); null: none since this was first recorded. */
   last_used_at: IsoTime | null;
-  /** Whether it is the token that asks. */
+  /** Whether it is the calling token. */
   current: boolean;
 }
 
@@ -519,7 +519,7 @@ export interface TokenRevokedAnswer {
 export interface UsageAnswer {
   month: string & tags.Pattern<"^[0-9]{4}-[0-9]{2}$">;
   events: Count;
-  /** Events a month of the plan; null is unlimited. Soft: it only raises a flag. */
+  /** Events per month in the plan; null: unlimited. Soft: above it, a flag is set and nothing is refused. */
   quota: Count | null;
   plan: string;
 }

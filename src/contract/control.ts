@@ -35,7 +35,7 @@ export interface ChallengeSettingsBody {
   enabled?: boolean;
   /** About 0.3, 1 or 4 s of work on a phone of five years ago. */
   difficulty?: ChallengeDifficulty;
-  /** How long a pass holds. */
+  /** How long a pass is valid. */
   clearance_minutes?: Int32 & tags.Minimum<1> & tags.Maximum<1440>;
 }
 

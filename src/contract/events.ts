@@ -77,7 +77,7 @@ export interface EventPayload {
   /** Share of pointer moves whose `movementX/Y` disagrees with the difference of their screen positions. */
   movement_mismatch?: number & tags.Minimum<0> & tags.Maximum<1>;
   target_tag?: Text;
-  /** How far from the middle of its target a click hit: 0 the middle, 1 the edge of its box. */
+  /** How far a click was from the middle of its target: 0 the middle, 1 the edge of its box. */
   off_center?: number;
   /** How far the page is scrolled, 0 top to 1 bottom. */
   depth?: number & tags.Minimum<0> & tags.Maximum<1>;
@@ -143,7 +143,7 @@ export interface EventPayload {
   notification_permission?: Text;
   /** Names of natives that are no longer native code, such as `navigator.webdriver`; or whether there are any. */
   native_tampered?: Fact;
-  /** Names of properties that differ in a fresh same-origin iframe, such as `webdriver` or `languages`; or whether any does. */
+  /** Names of properties that differ in a new same-origin iframe, such as `webdriver` or `languages`; or whether any does. */
   iframe_mismatch?: Fact;
   /** The same for a worker. */
   worker_mismatch?: Fact;
@@ -157,15 +157,15 @@ export interface EventPayload {
   /** `navigator.connection.rtt` in ms. */
   rtt?: number;
 
-  /** What the browser's media queries say of its pointers: `fine`, `coarse`, `hover`; empty: it says that it has none. */
+  /** What the browser's media queries say about its pointers: `fine`, `coarse`, `hover`; empty: it reports none. */
   any_pointer?: Names;
   /** `userAgentData.platform`. */
   ua_platform?: Text;
-  /** High-entropy client hints; an empty text is one that the browser gave. */
+  /** High-entropy client hints; an empty string is what the browser returned. */
   ua_architecture?: Text;
   ua_bitness?: Text;
   ua_full_version?: Text;
-  /** Operating systems of whose own font families one is there: `windows`, `mac`, `linux`. */
+  /** Operating systems of which at least one font family is installed: `windows`, `mac`, `linux`. */
   system_fonts?: Names;
   /** A start ticket, see `POST /v1/start-tickets`. */
   start_ticket?: Text;

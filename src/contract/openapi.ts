@@ -50,7 +50,12 @@ const securitySchemes = {
   accountToken: { type: "http", scheme: "bearer", description: "Account API token." },
   siteKey: { type: "apiKey", in: "header", name: "X-Service-Site-Key", description: "Public site key, `pk_…`." },
   privateKey: { type: "http", scheme: "bearer", description: "Private key, `sk_…`: server-side only." },
-  privateKeyHeader: { type: "apiKey", in: "header", name: "X-Service-Private-Key", description: "The same key." },
+  privateKeyHeader: {
+    type: "apiKey",
+    in: "header",
+    name: "X-Service-Private-Key",
+    description: "The private key, in a header of its own.",
+  },
 } as const;
 
 type SecurityScheme = keyof typeof securitySchemes;
@@ -138,7 +143,7 @@ function successes({ answers }: RouteDoc): Record<string, JsonSchema> {
 
 const successWords: Readonly<Record<string, string>> = {
   "201": "Created",
-  "202": "Taken and stored",
+  "202": "Accepted and stored",
   "204": "Done; no body",
   "503": "Not ready",
 };

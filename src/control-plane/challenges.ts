@@ -46,7 +46,7 @@ export class Challenges {
   /** A challenge for a session of the project. `unavailable` while as many are being made as this thread makes at once. */
   async issue(project: Project, token: string, part: VerdictPart): Promise<IssuedChallenge | Refusal> {
     if (this.#making >= limits.challengesMadeAtOnceMax)
-      return refuse("unavailable", "too many challenges at once; ask again");
+      return refuse("unavailable", "too many challenges at once; try again");
     const { now, onEvent, causeOf } = this.#options;
     const { difficulty } = project.challenge ?? defaultChallengeSettings;
     const nowMs = now();
@@ -103,7 +103,7 @@ export class Challenges {
     if (outcome === "gone") return goneSession;
     if (outcome === "used") {
       onEvent({ projectId: project.id, rule, what: "failed" });
-      return refuse("challengeUsed", "this solution has counted already; ask for another challenge");
+      return refuse("challengeUsed", "this solution was used already; ask for another challenge");
     }
     // Of the challenges that a session asked for beside the one that counts, its first pass counts, whichever it is of.
     const countedRule = passedBeforeMs < data.counted_at_ms ? rule : 0;
@@ -129,7 +129,7 @@ const goneSession = refuse("unknownSession", "this project has no such session")
 
 const faults = {
   malformed: "solution must be base64 of JSON {challenge, solution}",
-  forged: "solution: the challenge is not one of this project",
+  forged: "solution: the challenge was not made for this project",
   wrong: "solution: the challenge is not solved",
   expired: "solution: the challenge has expired",
 } as const;

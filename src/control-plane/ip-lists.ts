@@ -67,7 +67,7 @@ export class IpLists {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) || name.length > limits.ipListNameMax) {
       return refuse(
         "invalidPayload",
-        `a list's name has 1 to ${limits.ipListNameMax} letters, digits, dots, hyphens and underscores, a letter or digit first`,
+        `the name of a list has 1 to ${limits.ipListNameMax} letters, digits, dots, hyphens and underscores, a letter or digit first`,
       );
     }
     const importedAt = new Date(nowMs).toISOString();

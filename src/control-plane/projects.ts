@@ -87,7 +87,7 @@ export class Projects {
     });
   }
 
-  /** Mints both keys the first time; afterwards answers the site key there is. */
+  /** Creates both keys the first time; later calls return the existing site key. */
   async enableScoring(id: number): Promise<EnabledScoring | Refusal> {
     return changeAudited(this.#store, this.#now, () => {
       const project = this.#store.projects.get(id);

@@ -77,7 +77,7 @@ export async function backtestRule(
   const unlock = tryLock(services.store, `backtest:${project.accountId}`);
   if (unlock === null) {
     services.meter.ended("refused");
-    return refuse("conflict", "another backtest of the account is under way: try again when it has ended");
+    return refuse("conflict", "another backtest of the account is running: try again when it has ended");
   }
   const rule: NamedRule = {
     id: 0,

@@ -114,7 +114,7 @@ export async function querySessions(
   const unlock = tryLock(services.store, `query:${project.accountId}`);
   if (unlock === null) {
     services.meter.ended("refused");
-    return refuse("conflict", "another query of the account is under way: try again when it has ended");
+    return refuse("conflict", "another query of the account is running: try again when it has ended");
   }
   try {
     const scan = new Scan(services, project, query, compiled?.matches ?? null, nowMs);

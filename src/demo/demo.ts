@@ -17,7 +17,7 @@ const pollMs = 1000;
 const bandTexts: Record<Verdict["verdict"], string> = {
   not_computed: "not scored yet",
   definite: "definitely a bot",
-  confident_automated: "automated, with confidence",
+  confident_automated: "almost certainly automated",
   likely_automated: "likely automated",
   likely_human: "likely human",
   verified: "a verified bot",

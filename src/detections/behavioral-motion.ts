@@ -39,7 +39,8 @@ export const motionDetections = [
     slug: "one-speed-profile",
     engine: "behavioral",
     state: "scoring",
-    meaning: "Every pointer movement is nearly straight, speeds up and slows down alike, and has a low peak speed.",
+    meaning:
+      "Every pointer movement is nearly straight, speeds up and slows down in the same way, and has a low peak speed.",
     strength: "notable",
     cause: "speed_profile",
     group: "evenness",
@@ -56,7 +57,7 @@ export const motionDetections = [
     slug: "one-rise-of-speed",
     engine: "behavioral",
     state: "scoring",
-    meaning: "Every pointer movement, however long, gathers speed in the same way, as by a formula.",
+    meaning: "Every pointer movement, however long, accelerates in the same way, as if by a formula.",
     strength: "moderate",
     cause: "speed_profile",
     group: "aid",

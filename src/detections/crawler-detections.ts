@@ -7,7 +7,7 @@ export const crawlerDetections = [
     slug: "spoofed-crawler",
     engine: "heuristics",
     state: "scoring",
-    meaning: "The user agent claims to be a known crawler, and the address is not that operator's.",
+    meaning: "The user agent claims to be a known crawler, but the address does not belong to its operator.",
     strength: "decisive",
     cause: "crawler_claim",
     reads: ["crawlerClaim", "userAgent"],

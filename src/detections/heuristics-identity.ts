@@ -22,7 +22,7 @@ export const identityDetections = [
     slug: "navigator-webdriver",
     engine: "heuristics",
     state: "scoring",
-    meaning: "The browser itself says that it is driven (navigator.webdriver).",
+    meaning: "The browser itself says that it is automated (navigator.webdriver).",
     strength: "decisive",
     cause: "webdriver",
     isDriverTrace: true,

@@ -106,7 +106,7 @@ async function answer(options: AdminOptions, request: IncomingMessage, response:
       request,
       405,
       jsonType,
-      JSON.stringify({ error: "Method not allowed", message: "this path takes GET" }),
+      JSON.stringify({ error: "Method not allowed", message: "this path accepts GET" }),
     );
   } else if (path === "/healthz") {
     reply(response, request, 200, jsonType, JSON.stringify({ status: "ok" }));
@@ -123,7 +123,7 @@ async function answer(options: AdminOptions, request: IncomingMessage, response:
       jsonType,
       JSON.stringify({
         error: "Misdirected request",
-        message: "without an admin token, metrics are answered under a loopback name or address only",
+        message: "without an admin token, metrics are served only under a loopback name or address",
       }),
     );
   } else if (!isAllowed(options.token, request)) {

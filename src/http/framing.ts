@@ -73,12 +73,17 @@ export class Framing {
 
 /** The answer to such a request; nothing more is read from its connection. */
 export const ambiguous: Reply = {
-  ...refusal(refuse("invalidPayload", "a request has one Host, and a body one Content-Length or the coding chunked")),
+  ...refusal(
+    refuse(
+      "invalidPayload",
+      "a request must have exactly one Host; a body must have exactly one Content-Length, or the coding chunked",
+    ),
+  ),
   closes: true,
 };
 
 /** The answer to a GET with a body in chunks: where that ends is not known before all of it was read, and nobody reads it. */
 export const chunkedGet: Reply = {
-  ...refusal(refuse("invalidPayload", "a GET takes no body in chunks")),
+  ...refusal(refuse("invalidPayload", "a GET must not have a chunked body")),
   closes: true,
 };

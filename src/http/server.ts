@@ -140,7 +140,9 @@ export class HttpServer {
     return new Promise((resolve, reject) => {
       app.listen(host, port, (socket: us_listen_socket | false) => {
         if (!socket) {
-          reject(new Error(`can't listen on ${host}:${port}: the address is in use or not ours`));
+          reject(
+            new Error(`can't listen on ${host}:${port}: the address is in use, or does not belong to this machine`),
+          );
           return;
         }
         this.#apps.push(app);
@@ -201,7 +203,7 @@ export class HttpServer {
         const exchange = this.#exchange(res, meter, otherMethod, path, req.getMethod() === "head");
         if (!this.#isFramed(exchange, req)) return;
         exchange.send({
-          ...refusal(refuse("methodNotAllowed", `this path takes ${allow}`)),
+          ...refusal(refuse("methodNotAllowed", `this path accepts ${allow}`)),
           headers: [["Allow", allow]],
         });
       };
@@ -334,7 +336,7 @@ export class HttpServer {
   }
 }
 
-const crowded = refusal(refuse("unavailable", "too many bodies are on their way; send the request again"));
+const crowded = refusal(refuse("unavailable", "too many request bodies at once; send the request again"));
 const notBound = refuse("forbidden", "the token is not bound to an accessible account");
 const noSubscription = refuse("noActiveSubscription", "the account has no active subscription");
 

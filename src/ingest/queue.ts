@@ -142,7 +142,7 @@ export class IngestQueue {
         this.#waitingBatches -= late.length;
         this.#bytes -= task.bodyBytes;
       }
-      const failure = new Error("scoring took too long");
+      const failure = new Error("scoring the batch took too long");
       for (const settle of late) this.#settle(settle, failure);
     }
     return isStuck;
@@ -193,7 +193,7 @@ export class IngestQueue {
     this.#showDepth();
     const nowMs = this.#options.meter.now();
     for (const [index, settle] of task.settle.entries()) {
-      const outcome = outcomes[index] ?? new Error("no outcome for the batch");
+      const outcome = outcomes[index] ?? new Error("the batch got no result");
       this.#count(outcome, nowMs - task.arrivedMs[index]!);
       this.#settle(settle, outcome);
     }

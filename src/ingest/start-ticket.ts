@@ -1,7 +1,7 @@
 /**
  * Start tickets: what the SDK's second file asks for and hands back with its report, so that a client which only posts events stands out, and
  * one that posts what was recorded elsewhere or before. Signed and not stored: that one is used once only is counted when it comes back
- * (`cross-session-counts.ts`). Evidence, never a condition: batches without one are taken as any other.
+ * (`cross-session-counts.ts`). Evidence, never a condition: batches without one are accepted like any other.
  */
 import { createHmac, randomFillSync, timingSafeEqual } from "node:crypto";
 import type { Project } from "../contract/entities.js";

@@ -246,7 +246,7 @@ const rows: readonly Row[] = [
   gauge("verdictd_build_info", "Always 1; the labels say what runs.", ({ options }) => [
     { labels: { version: options.version, node: process.version }, value: 1 },
   ]),
-  gauge("verdictd_ready", "1 when requests should be sent here.", ({ state }) => one(state.isReady ? 1 : 0)),
+  gauge("verdictd_ready", "1 while the process is ready for requests.", ({ state }) => one(state.isReady ? 1 : 0)),
   gauge("verdictd_http_threads", "Threads that answer requests.", ({ threads }) => one(threads.length)),
   counter("verdictd_http_requests_total", "Requests by route, method and status.", requestSamples),
   {
@@ -274,12 +274,12 @@ const rows: readonly Row[] = [
   counter("verdictd_verdicts_total", "Verdict answers by band, action and source.", verdictSamples),
   counter(
     "verdictd_request_verdicts_total",
-    "Of these answers those on requests without a scored session, by band and action.",
+    "Verdict answers on requests without a scored session, by band and action; verdictd_verdicts_total includes them.",
     requestVerdictSamples,
   ),
   counter(
     "verdictd_requests_trimmed_total",
-    "Judged requests that were not taken as they came, by what was done: a value cut, headers beyond 100 dropped, a wrong type ignored.",
+    "Judged requests that were changed before judging, by what was done: a value cut, headers beyond 100 dropped, a wrong type ignored.",
     ({ services }) => [
       { labels: { result: "cut" }, value: services.get("requestsCut") },
       { labels: { result: "dropped" }, value: services.get("requestsOver") },
@@ -308,12 +308,12 @@ const rows: readonly Row[] = [
   ),
   counter(
     "verdictd_challenges_total",
-    "Challenges of verdictd's own by project, rule (0: of none, or beside one that counts) and result; beyond 256 pairs a thread as project 0.",
+    "Challenges of verdictd's own, by project, rule (0: no rule, or a repeated challenge) and result; beyond 256 pairs per thread, counted as project 0.",
     challengeSamples,
   ),
   counter(
     "verdictd_challenge_pass_seconds_total",
-    "Time from issuing to passing, summed over the challenges that were passed.",
+    "Time from issue to pass, summed over all passed challenges.",
     challengePassSamples,
   ),
   counter("verdictd_detections_fired_total", "Detections that newly fired on a session.", ({ scoring }) =>
@@ -321,9 +321,11 @@ const rows: readonly Row[] = [
   ),
   gauge("verdictd_queue_batches", "Batches that wait for a scoring thread.", service("queueBatches")),
   gauge("verdictd_queue_bytes", "Bytes of batches that wait or are being scored.", service("queueBytes")),
-  gauge("verdictd_queue_tasks", "Tasks at the scoring threads.", service("queueTasks")),
-  gauge("verdictd_queue_shed_above_bytes", "Bytes above which batches are shed, all threads.", ({ state, threads }) =>
-    one(state.shedAboveBytes * threads.length),
+  gauge("verdictd_queue_tasks", "Tasks given to the scoring threads and not done yet.", service("queueTasks")),
+  gauge(
+    "verdictd_queue_shed_above_bytes",
+    "Bytes of waiting batches above which batches are shed, for all threads.",
+    ({ state, threads }) => one(state.shedAboveBytes * threads.length),
   ),
   {
     name: lagName,
@@ -340,15 +342,17 @@ const rows: readonly Row[] = [
   counter("verdictd_cluster_round_trips_total", "Writes of scoring threads to sockets of the cluster.", ({ scoring }) =>
     one(scoring.get("clusterRoundTrips")),
   ),
-  counter("verdictd_cluster_retries_total", "Commands that scoring threads gave again.", ({ scoring }) =>
+  counter("verdictd_cluster_retries_total", "Commands that scoring threads repeated.", ({ scoring }) =>
     one(scoring.get("clusterRetries")),
   ),
-  counter("verdictd_cluster_conflicts_total", "Batches done again because others wrote their session.", ({ scoring }) =>
-    one(scoring.get("clusterConflicts")),
+  counter(
+    "verdictd_cluster_conflicts_total",
+    "Batches processed again because another node wrote their session.",
+    ({ scoring }) => one(scoring.get("clusterConflicts")),
   ),
   counter(
     "verdictd_cluster_deadline_misses_total",
-    "Questions of scoring threads without an answer in time.",
+    "Commands of scoring threads without an answer in time.",
     ({ scoring }) => one(scoring.get("clusterDeadlineMisses")),
   ),
   counter(
@@ -362,7 +366,7 @@ const rows: readonly Row[] = [
     ({ scoring }) => one(scoring.get("clusterFailures")),
   ),
   gauge("verdictd_store_bytes", "Bytes of the store's data file in use.", ({ state }) => one(state.storeBytes)),
-  gauge("verdictd_store_disk_free_bytes", "Bytes free where the store lies.", ({ state }) => one(state.diskFreeBytes)),
+  gauge("verdictd_store_disk_free_bytes", "Free bytes on the store's disk.", ({ state }) => one(state.diskFreeBytes)),
   gauge("verdictd_sessions_stored", "Sessions in the store.", ({ state }) => one(state.sessionsStored)),
   gauge("verdictd_blocks_stored", "Recorded blocks in the store.", ({ state }) => one(state.blocksStored)),
   counter("verdictd_blocks_recorded_total", "Blocks recorded.", service("blocksRecorded")),
@@ -372,15 +376,19 @@ const rows: readonly Row[] = [
     "Delay of an HTTP thread's event loop over the last half minute to minute.",
     loopDelaySamples,
   ),
-  counter("verdictd_reverse_dns_lookups_total", "Addresses that DNS was asked about.", service("dnsLookups")),
-  counter("verdictd_reverse_dns_failures_total", "Addresses that DNS could not tell.", service("dnsFailures")),
-  counter("verdictd_reverse_dns_dropped_total", "Addresses not asked about for too many.", service("dnsDropped")),
-  gauge("verdictd_reverse_dns_cached", "Addresses remembered.", service("dnsCached")),
-  gauge("verdictd_reverse_dns_active", "Addresses being asked about.", service("dnsActive")),
-  gauge("verdictd_reverse_dns_waiting", "Addresses that wait to be asked about.", service("dnsWaiting")),
+  counter("verdictd_reverse_dns_lookups_total", "Addresses looked up in DNS.", service("dnsLookups")),
+  counter("verdictd_reverse_dns_failures_total", "Addresses that DNS could not resolve.", service("dnsFailures")),
+  counter(
+    "verdictd_reverse_dns_dropped_total",
+    "Addresses not looked up because there were too many.",
+    service("dnsDropped"),
+  ),
+  gauge("verdictd_reverse_dns_cached", "Addresses whose result is cached.", service("dnsCached")),
+  gauge("verdictd_reverse_dns_active", "Addresses being looked up.", service("dnsActive")),
+  gauge("verdictd_reverse_dns_waiting", "Addresses waiting for a look-up.", service("dnsWaiting")),
   counter(
     "verdictd_signatures_total",
-    "Requests with a Web Bot Auth signature, by what it is worth.",
+    "Requests with a Web Bot Auth signature, by result of its check.",
     ({ services }) => [
       { labels: { result: "verified" }, value: services.get("signaturesVerified") },
       { labels: { result: "unverified" }, value: services.get("signaturesUnverified") },
@@ -389,12 +397,12 @@ const rows: readonly Row[] = [
   ),
   counter(
     "verdictd_signatures_shed_total",
-    "Requests whose signature was not verified, for too many at once.",
+    "Requests whose signature was not verified because there were too many at once.",
     service("signaturesShed"),
   ),
   counter(
     "verdictd_signature_nonces_forgotten_total",
-    "Nonces forgotten before their signature expired, for too many.",
+    "Nonces forgotten before their signature expired, because there were too many.",
     service("noncesForgotten"),
   ),
   counter("verdictd_agent_fetches_total", "Key directories of signed agents fetched, by result.", ({ services }) => [

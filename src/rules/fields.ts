@@ -50,7 +50,7 @@ const alwaysFields: readonly Field[] = [
     name: "score",
     type: "integer",
     unit: "1 to 99",
-    meaning: "the verdict's score, lower is more bot-confident (0: a verified bot not yet scored)",
+    meaning: "the verdict's score; lower means more certainly a bot (0: a verified bot not yet scored)",
     get: (input) => input.facts.score,
   },
   {
@@ -58,7 +58,8 @@ const alwaysFields: readonly Field[] = [
     type: "band",
     unit: "",
     members: bands,
-    meaning: "the verdict; not_computed never matches, since such a session answers before rules are asked",
+    meaning:
+      "the verdict's band; not_computed never matches, because such a session is allowed before rules are evaluated",
     get: (input) => (input.facts.band === "not_computed" ? undefined : input.facts.band),
   },
   {
@@ -131,7 +132,7 @@ const alwaysFields: readonly Field[] = [
     name: "js_detected",
     type: "boolean",
     unit: "",
-    meaning: "the JavaScript engine found something",
+    meaning: "the JS detection engine found evidence",
     get: (input) => input.facts.jsDetected,
   },
   {
@@ -173,7 +174,7 @@ const alwaysFields: readonly Field[] = [
     name: "cleared",
     type: "boolean",
     unit: "",
-    meaning: "the session passed verdictd's own challenge, and the pass holds for this request",
+    meaning: "the session passed verdictd's own challenge, and the pass is valid for this request",
     get: (input) => input.facts.isCleared?.() ?? false,
   },
   {
@@ -210,7 +211,7 @@ const alwaysFields: readonly Field[] = [
     name: "ip_lists",
     type: "string-set",
     unit: "",
-    meaning: "names of the operator's own lists that hold the address",
+    meaning: "names of the operator's own lists that contain the address",
     get: (input) => input.ipLists,
   },
 ];
@@ -228,15 +229,14 @@ const requestFields: readonly Field[] = [
     name: "requests_per_minute",
     type: "integer",
     unit: "requests",
-    meaning:
-      "requests asked about from this address (IPv6: its /64) in this project in the last 60 s, this one included",
+    meaning: "requests judged for this address (IPv6: its /64) in this project in the last 60 s, including this one",
     get: (input) => input.facts.request?.requestsPerMinute,
   },
   {
     name: "ja4",
     type: "string",
     unit: "",
-    meaning: "JA4 fingerprint of the visitor's TLS, as backend or trusted proxy tell it",
+    meaning: "JA4 fingerprint of the visitor's TLS, as the backend or a trusted proxy reports it",
     get: (input) => input.facts.request?.ja4,
   },
   {
@@ -272,7 +272,8 @@ const requestFields: readonly Field[] = [
     name: "signature",
     type: "string",
     unit: "none, verified, unverified or invalid",
-    meaning: "what the request's signature is worth; unverified: the key is not known, or what it covers was not told",
+    meaning:
+      "result of checking the request's signature; unverified: the key is unknown, or it covers something that was not reported",
     get: (input) => input.facts.request?.signature,
   },
 ];

@@ -42,7 +42,7 @@ function lexString(source: string, start: number): Token {
   for (let at = start + 1; at < source.length; at++) {
     const character = source[at]!;
     if (character === '"') {
-      if (loneSurrogate.test(value)) return bad(start, "well-formed Unicode", "a string with half a surrogate pair");
+      if (loneSurrogate.test(value)) return bad(start, "well-formed Unicode", "a string with an unpaired surrogate");
       return { kind: "string", text: source.slice(start, at + 1), value, offset: start };
     }
     if (character === "\n" || character === "\r") break;

@@ -66,7 +66,7 @@ class Parser {
   #countNode(): RuleFault | undefined {
     this.#nodes++;
     if (this.#nodes <= limits.ruleNodesMax) return undefined;
-    return this.#fault(`at most ${limits.ruleNodesMax} comparisons, connectives and NOTs in all`);
+    return this.#fault(`at most ${limits.ruleNodesMax} comparisons, connectives and NOTs in total`);
   }
 
   #tooDeep(depth: number): RuleFault | undefined {

@@ -102,7 +102,7 @@ t.test("refresh says of each agent what came of it, and refuses addresses that a
     agents: [{ url: "https://127.0.0.1:1", keys: null, failure: "its address is not public" }],
   });
   t.equal(code, 1);
-  t.match(stderr, /1 of 1 agents could not be asked/);
+  t.match(stderr, /1 of 1 agents could not be reached/);
   t.match((await json<{ agents: object[] }>(store, "agents", "list")).agents[0], {
     fetch: { failure: "its address is not public" },
   });

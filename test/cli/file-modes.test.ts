@@ -50,7 +50,7 @@ t.test("a folder that others may enter is said at start, with what they may use 
   chmodSync(join(dataDir, "verdictd.mdb"), 0o644);
   mkdirSync(join(dataDir, "live"), { mode: 0o700 });
   const server = await serve(t, dataDir, { under: usual });
-  const warning = await server.logged("others than its owner may enter the data folder: chmod 700 it");
+  const warning = await server.logged("users other than the owner can enter the data folder: run chmod 700 on it");
   t.match(warning, { level: "warn", dataDir, mode: "755" });
   const names = warning["names"] as string[];
   t.ok(names.includes("verdictd.mdb"));

@@ -46,7 +46,7 @@ t.test("wrong usage is exit code 2 and says what is wrong", async (t) => {
     [["account", "create", "--name", "A", "--slug", "a", "--plan", "gold"], /--plan: expected free or/, 1],
     [["user", "create", "--name", "A", "--email", "none"], /not an e-mail/, 1],
     [["init", "--data-dir", "--json"], /--data-dir: a value is missing/, 1],
-    [["init", "--session-stores", "4"], /--session-stores is gone: all sessions lie in one file; got "4"/, 1],
+    [["init", "--session-stores", "4"], /--session-stores was removed: all sessions are in one file; got "4"/, 1],
   ];
   await Promise.all(
     cases.map(async ([args, message, lines]) => {
@@ -111,7 +111,7 @@ t.test("what can't be done is exit code 1 and one line", async (t) => {
   const dir = t.testdir({ broken: { "verdictd.mdb": "x".repeat(70_000) }, file: "" });
   const store = join(dir, "store");
   const made = await command(["init", "--session-stores", "1", "--data-dir", store]);
-  t.match(made, { code: 0, stderr: /^--session-stores is gone: all sessions lie in one file\n$/ });
+  t.match(made, { code: 0, stderr: /^--session-stores was removed: all sessions are in one file\n$/ });
   const bad = join(dir, "bad.json");
   writeFileSync(bad, JSON.stringify({ version: "1", entries: [{ name: "A", category: "search" }] }));
   const port = createServer().listen(0, "127.0.0.1");

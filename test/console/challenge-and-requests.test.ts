@@ -46,7 +46,7 @@ t.test("the challenge is turned on by keyboard, and what the server refuses is t
   await keyboard.press("Space");
   await desk.tabTo("Difficulty");
   await keyboard.type("Low");
-  await desk.tabTo("Minutes that a pass holds, 1 to 1440");
+  await desk.tabTo("Minutes that a pass is valid, 1 to 1440");
   await keyboard.press("Control+A");
   await keyboard.type("5000");
   await keyboard.press("Enter");
@@ -73,7 +73,7 @@ t.test("the challenge is turned on by keyboard, and what the server refuses is t
   await card.getByText("Saved: the challenge is off.").waitFor();
   t.same((await asked("GET", "challenge")).json, { enabled: false, difficulty: "low", clearance_minutes: 45 });
   await desk.go("Rules");
-  await desk.says(/Pass rate: not counted, since verdictd’s own challenge is/);
+  await desk.says(/Pass rate: not counted, because verdictd’s own challenge is/);
   t.same(desk.broken, []);
 });
 
@@ -173,7 +173,7 @@ t.test(
     await desk.go("Rules");
     await page.getByRole("link", { name: "New rule" }).click();
     await desk.title("New rule");
-    const recipes = page.getByText("Begin with a recipe");
+    const recipes = page.getByText("Start with a recipe");
     await recipes.waitFor();
     await desk.picture("rule-recipes");
     const fill = async ({ name, expression, action }: RuleRecipe): Promise<void> => {
@@ -190,7 +190,7 @@ t.test(
     await recipes.click();
     await page.getByLabel("Active").check();
     await fill(recipe("without a session"));
-    await desk.says("Stored sessions can’t tell what it would match.");
+    await desk.says("Stored sessions can’t show what it would match.");
     await desk.says(/Requests without a session are not stored: here has_session is always true/);
     await recipes.click();
     for (const colorScheme of ["dark", "light"] as const) {
@@ -207,7 +207,7 @@ t.test(
     await desk.picture("rule-gaps");
     await page.getByRole("button", { name: "Save rule" }).click();
     await page.getByRole("switch", { name: `${libraries.name} is active` }).click();
-    await page.getByRole("button", { name: "Switch it on" }).click();
+    await page.getByRole("button", { name: "Activate it" }).click();
     await desk.says(`${libraries.name} is active`);
 
     const request = { path: "/shop", ip: "198.51.100.7", headers: [["User-Agent", "python-requests/2.32.3"]] };

@@ -115,13 +115,13 @@ t.test("a rule with a fault is mended, replayed, saved, moved, and blocks when i
   await desk.picture("rule-fault");
   await source.fill('band == "definite"\n  AND score < 30');
   await page.getByLabel("Action").selectOption("block");
-  await desk.says("The expression is good.");
+  await desk.says("The expression is valid.");
   const draft = { expression: await source.inputValue(), action: "block" };
   const { matched, evaluated } = (await asked("POST", `${rulesPath}/test`, draft)).json;
   t.ok(matched > 0 && matched < evaluated, "the draft tells sessions apart");
   await desk.says(`Matches ${matched} of the ${evaluated} sessions of the last 24 hours.`);
   await page.getByRole("row", { name: `Block ${matched}` }).waitFor();
-  await page.getByText("What a rule can say").click();
+  await page.getByText("What an expression can say").click();
   await page.getByRole("row", { name: /^session_age integer/ }).waitFor();
   t.same(await desk.barriers(), []);
   await desk.picture("rule-replay");
@@ -151,7 +151,7 @@ t.test("a rule with a fault is mended, replayed, saved, moved, and blocks when i
 
   t.equal((await readVerdict(server, tenant, bots[0]!, "/a")).action, "allow", "inactive");
   await page.getByRole("switch", { name: `${markupName} is active` }).click();
-  const asking = page.getByRole("dialog", { name: "Switch on a rule that blocks?" });
+  const asking = page.getByRole("dialog", { name: "Activate a rule that blocks?" });
   await asking.getByText(/^Matches \d+ of the \d+ sessions of the last 24 hours\.$/).waitFor();
   t.same(await desk.barriers(), []);
   await desk.picture("rule-switch-on");
@@ -160,7 +160,7 @@ t.test("a rule with a fault is mended, replayed, saved, moved, and blocks when i
   t.notOk(await page.getByRole("switch", { name: `${markupName} is active` }).isChecked());
   await page.getByRole("switch", { name: `${markupName} is active` }).click();
   await asking.getByText(/^Matches/).waitFor();
-  await asking.getByRole("button", { name: "Switch it on" }).click();
+  await asking.getByRole("button", { name: "Activate it" }).click();
   await desk.says(`${markupName} is active`);
   for (const [index, token] of bots.entries()) {
     const verdict = await readVerdict(server, tenant, token, index === 0 ? markupPath : `/checkout/${index}`);
@@ -269,7 +269,7 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
   const { page } = desk;
   await desk.signIn(tenant.token);
   await desk.go("Blocks");
-  await desk.says(`${bots.length} blocks read`);
+  await desk.says(`${bots.length} blocks loaded`);
   await desk.picture("blocks");
   await page.getByRole("searchbox").fill("onerror path");
   await desk.says("1 block found in all 6");
@@ -287,7 +287,7 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
   await page.getByText(/Blocked by rule/).waitFor();
   await desk.go("Sessions");
   await page.getByLabel("Band").selectOption("definite");
-  await desk.says(/6 sessions shown of 20 read/);
+  await desk.says(/6 sessions shown of 20 loaded/);
   await page.getByLabel("Session token").fill(bots.at(-1)!);
   await page.getByRole("button", { name: "Open" }).click();
   await desk.title("Session");
@@ -298,14 +298,14 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
     t.match(await row.textContent(), contribution === 0 ? "0 (experimental)" : `+${contribution.toFixed(2)}`);
   }
   t.ok(shown.detections.length > 0);
-  await desk.says("Nothing to draw");
+  await desk.says("No pointer path is kept");
   await page.getByRole("button", { name: "This was a person" }).click();
   await desk.says(/^Marked as a person, /);
   t.same(await desk.barriers(), []);
   await desk.picture("session");
   await desk.go("Overview");
   const marks = page.getByRole("region", { name: "Sessions that you marked" });
-  await marks.getByText("1 person, 1 of them in a bot band; 0 bots, 0 of them taken for likely human.").waitFor();
+  await marks.getByText("1 person, 1 of them in a bot band; 0 bots, 0 of them in the band likely human.").waitFor();
   await marks.getByRole("row", { name: `${shown.detections[0].id} 1 0` }).waitFor();
   await desk.go("Rules");
   await page.getByRole("heading", { name: markupName }).waitFor();
@@ -332,7 +332,7 @@ t.test("a session's pointer path is drawn and its events are listed", async (t) 
   await desk.title("Session");
   const drawn = new RegExp(`^Pointer path of ${json.points.length} points within .* pixels, clicks: 1$`);
   await page.getByRole("img", { name: drawn }).waitFor();
-  await desk.says("All events of the session went into it");
+  await desk.says("It covers all events of the session");
   const lines = await page.locator(".timeline li").allTextContents();
   for (const [index, line] of [/Page \/shop $/, /Pointer moved +2 times$/, /Click/, /Page \/cart/].entries()) {
     t.match(lines[index], line);
@@ -387,7 +387,7 @@ t.test("verified bots are searched and usage is shown, as far as the plan goes",
   await desk.go("Sessions");
   await desk.says("No session yet");
   await desk.go("Verified bots");
-  await desk.says("plan does not include the list");
+  await desk.says("plan does not include this list");
   await desk.go("Usage");
   await desk.says("0 of 100,000 events (0%)");
   t.same(await desk.barriers(), []);
@@ -415,7 +415,7 @@ t.test("a rule is written and moved by keyboard alone", async (t) => {
   await keyboard.type("By keyboard");
   await desk.tabTo("Expression");
   await keyboard.type('path starts_with "/login"');
-  await desk.says("The expression is good.");
+  await desk.says("The expression is valid.");
   await desk.tabTo("Action");
   await keyboard.type("Chal");
   await desk.tabTo("Save rule");
@@ -467,7 +467,7 @@ t.test("on a phone nothing is wider than the screen, and a finger opens, moves a
   t.same(await desk.barriers(), []);
   await page.getByRole("link", { name: bots[0]! }).tap();
   await desk.title("Session");
-  await desk.says("Nothing to draw");
+  await desk.says("No pointer path is kept");
   await fits("Session");
   await desk.picture("phone-session");
   await desk.go("Rules");
@@ -475,7 +475,7 @@ t.test("on a phone nothing is wider than the screen, and a finger opens, moves a
   await desk.picture("phone-rules");
   t.same(await desk.barriers(), []);
   await page.getByRole("link", { name: `Edit ${markupName}` }).tap();
-  await desk.says("The expression is good.");
+  await desk.says("The expression is valid.");
   await fits("Edit rule");
   await desk.picture("phone-rule");
   await page.getByRole("link", { name: "All rules" }).tap();

@@ -64,14 +64,14 @@ t.test("a key is rotated: the secret is shown once and can be copied", async (t)
   await page.getByRole("link", { name: "Enable it under Keys" }).click();
   await page.getByRole("button", { name: "Enable scoring" }).click();
   const dialog = page.getByRole("dialog");
-  const first = await dialog.getByLabel("Shown this once").inputValue();
+  const first = await dialog.getByLabel("Shown only once").inputValue();
   t.match(first, /^sk_/);
   await dialog.getByRole("button", { name: "I have stored it" }).click();
   await page.getByRole("button", { name: "Rotate the private key" }).click();
   await desk.picture("rotate");
   await dialog.getByRole("button", { name: "Rotate" }).click();
   await dialog.getByText("The new private key").waitFor();
-  const second = await dialog.getByLabel("Shown this once").inputValue();
+  const second = await dialog.getByLabel("Shown only once").inputValue();
   await dialog.getByRole("button", { name: "Copy" }).click();
   await dialog.getByText("Copied").waitFor();
   // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM
@@ -94,9 +94,9 @@ t.test("a token is made, used and revoked; revoking one's own signs out", async 
   await desk.signIn(tenant.token);
   await desk.go("Account tokens");
   await page.getByLabel("projects:write").check();
-  await page.getByRole("button", { name: "Make a token" }).click();
+  await page.getByRole("button", { name: "Create a token" }).click();
   const dialog = page.getByRole("dialog");
-  const secret = await dialog.getByLabel("Shown this once").inputValue();
+  const secret = await dialog.getByLabel("Shown only once").inputValue();
   await dialog.getByRole("button", { name: "I have stored it" }).click();
   t.equal((await server.ask("GET", "/v1/account", { token: secret })).status, 200);
   const { data } = (await asked("GET", "/v1/tokens")).json;

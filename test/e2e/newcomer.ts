@@ -32,7 +32,7 @@ async function start(t: Test, command: readonly string[], cwd: string): Promise<
   for await (const line of createInterface({ input: child.stdout })) {
     const [, label, value] = /^([a-z ]+?) {2,}(\S+)$/.exec(line) ?? [];
     if (label !== undefined) welcome.set(label, value!);
-    if (line.startsWith("The account token and the private key are shown this once")) {
+    if (line.startsWith("The account token and the private key are shown only once")) {
       child.stdout.resume();
       return welcome;
     }
@@ -80,7 +80,7 @@ export async function walkAsNewcomer(t: Test, command: readonly string[], cwd: s
   await desk.go("Rules");
   await desk.page.getByRole("switch", { name: /definite/i }).click();
   // It blocks: what it would have done is shown first.
-  await desk.page.getByRole("button", { name: "Switch it on", disabled: false }).click();
+  await desk.page.getByRole("button", { name: "Activate it", disabled: false }).click();
   await desk.says(/ is active/);
   t.match(await verdict("/checkout"), { verdict: "definite", action: "block" }, "the first active rule blocks");
   await desk.go("Blocks");

@@ -83,9 +83,9 @@ t.test("lists of addresses", async (t) => {
       ["tor", "empty.txt", /empty\.txt: holds no address/],
       ["tor", "many.txt", new RegExp(`many\\.txt:${many.length}: is beyond the ${limits.ipListEntriesMax} entries`)],
       ["tor", "missing.txt", /can't read .*ENOENT/],
-      ["a b", "tor.txt", /a list's name has/],
+      ["a b", "tor.txt", /the name of a list has/],
       ["-x", "tor.txt", /./],
-      ["x".repeat(limits.ipListNameMax + 1), "tor.txt", /a list's name has/],
+      ["x".repeat(limits.ipListNameMax + 1), "tor.txt", /the name of a list has/],
     ];
     for (const [name, file, expected] of bad) {
       const { code, stderr } = await command(["ip-list", "import", name, join(dir, file), ...server.where]);

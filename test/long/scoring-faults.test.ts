@@ -44,7 +44,7 @@ for (const fault of ["loop", "exit", "memory"]) {
       );
       const hung = send(suffering(`/fault/${fault}/locked`, "hanging0"), "hang").catch(() => null);
       await server.logged(
-        "a scoring thread hangs in a write transaction and holds the store: ending the process, start it again",
+        "a scoring thread hangs in a write transaction and blocks the store: ending the process; restart it",
       );
       t.equal(await server.ended(), "SIGKILL");
       await hung;

@@ -148,8 +148,8 @@ t.test("forward-auth", async (t) => {
       t.equal(response.headers.get("x-verdict-error"), "unauthenticated");
       t.equal(response.headers.get("x-verdict-action"), "allow");
     }
-    await verdictd.logged("forward-auth lets visitors in unseen");
-    const warnings = verdictd.log.join("\n").match(/forward-auth lets visitors in unseen/g) ?? [];
+    await verdictd.logged("forward-auth lets visitors in without a verdict");
+    const warnings = verdictd.log.join("\n").match(/forward-auth lets visitors in without a verdict/g) ?? [];
     t.equal(warnings.length, 1);
     t.notMatch(verdictd.log.join("\n"), /sk_wrong/);
   });

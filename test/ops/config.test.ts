@@ -78,12 +78,12 @@ t.test("all mistakes of flags, environment and file are told at once", async (t)
         '--http-threads: expected a whole number from 1 to 256, got "0"',
         `VERDICTD_ADMIN_TOKEN_FILE: can't read "${folder}/missing" (ENOENT)`,
         'VERDICTD_DURABILITY: expected process or power-loss, got "none"',
-        "VERDICTD_QUEUE_MB_FILE: VERDICTD_QUEUE_MB is set as well; give one of them",
+        "VERDICTD_QUEUE_MB_FILE: VERDICTD_QUEUE_MB is also set; give only one of them",
         `${file}:1: colour: no such option`,
         `${file}:1: config: no such option`,
-        `${file}:1: demo: expected a text, a number, true, false or a list of texts`,
+        `${file}:1: demo: expected a string, a number, true, false or a list of strings`,
         `${file}:1: port: expected a whole number from 0 to 65535, got "eighty"`,
-        `${file}:1: trusted-proxies: expected a text, a number, true, false or a list of texts`,
+        `${file}:1: trusted-proxies: expected a string, a number, true, false or a list of strings`,
         `${file}:1: verdict_ttl: no such option, did you mean "verdict-ttl"?`,
       ].sort(),
       name,
@@ -171,8 +171,8 @@ t.test("a file in YAML is read like one in JSON; mistakes say their line", async
   t.same(readServeConfig({ config: bad }, {}), {
     mistakes: [
       `${bad}:3: verdict_ttl: no such option, did you mean "verdict-ttl"?`,
-      `${bad}:4: demo: expected a text, a number, true, false or a list of texts`,
-      `${bad}:6: host: expected a text, a number, true, false or a list of texts`,
+      `${bad}:4: demo: expected a string, a number, true, false or a list of strings`,
+      `${bad}:6: host: expected a string, a number, true, false or a list of strings`,
       `${bad}:1: port: expected a whole number from 0 to 65535, got "eighty"`,
     ],
   });
@@ -203,10 +203,10 @@ t.test("values that contradict each other are refused", async (t) => {
   };
   t.match(mistakesOf({ "tls-cert": "a.pem" }), [/^--tls-cert: --tls-key is missing/]);
   t.match(mistakesOf({ "tls-key": "a.pem" }), [/^--tls-key: --tls-cert is missing/]);
-  t.match(mistakesOf({ port: "9464" }), [/^--admin-port: 9464 is the port/]);
+  t.match(mistakesOf({ port: "9464" }), [/^--admin-port: 9464 is also the port/]);
   t.match(
     mistakesOf({ port: "9464", host: "0.0.0.0" }),
-    [/^--admin-port: 9464 is the port/],
+    [/^--admin-port: 9464 is also the port/],
     "all addresses are one of them",
   );
   t.same(mistakesOf({ port: "9464", host: "10.0.0.1" }), []);

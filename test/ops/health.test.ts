@@ -22,7 +22,7 @@ t.test("a server that listens is alive and ready", async (t) => {
   t.equal((await server.admin("/healthz", { method: "HEAD" })).status, 200);
 
   server.child.kill("SIGHUP");
-  await server.logged("nothing to read again: TLS is off");
+  await server.logged("nothing to reload: TLS is off");
   t.equal((await server.admin("/readyz")).status, 200, "SIGHUP without TLS changes nothing");
 });
 
@@ -78,7 +78,7 @@ t.test("a process that finds the admin address taken takes it over when it is fr
   const first = await serve(t, `${folder}/one`, { flags: [] });
   const flags = ["--admin-port", String(first.adminPort)];
   const second = await serve(t, `${folder}/two`, { flags });
-  await second.logged("the admin address is taken; it is tried again until it is free");
+  await second.logged("the admin address is in use; retrying until it is free");
   t.equal((await fetch(`http://127.0.0.1:${second.port}/readyz`)).status, 200, "it serves meanwhile");
   t.equal(await first.end("SIGTERM"), 0);
   await second.logged("admin listening");

@@ -35,10 +35,10 @@ t.test("SIGHUP takes a new file over on all threads, and keeps the old facts whe
   const server = await startServer(t, flags, join(dir, "store"));
   writeFileSync(file, fileOf("DE"));
   server.child.kill("SIGHUP");
-  t.same((await server.logged("network facts renewed"))["files"], [file, other]);
+  t.same((await server.logged("network data reloaded"))["files"], [file, other]);
   writeFileSync(file, "damaged");
   server.child.kill("SIGHUP");
-  const refused = await server.logged("the new network facts are not used, the old ones stay");
+  const refused = await server.logged("the new network data can't be used; the old data stays");
   t.match(JSON.stringify(refused), /one\.mmdb.* is no MaxMind DB file/);
   t.equal((await server.ask("GET", "/healthz", {})).status, 200);
 });

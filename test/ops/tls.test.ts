@@ -64,13 +64,13 @@ t.test("a renewed certificate is for new connections, and the open ones go on", 
       // Asked now and then: one that says nothing for ten seconds is closed.
       for (const connection of old) t.equal(await connection.healthz(), 200);
     }
-    await server.logged("the new certificate is not used, the old one stays");
+    await server.logged("the new certificate can't be used; the old one stays");
     t.notOk(server.lines.join("\n").includes("PRIVATE KEY"));
   });
 
   replacePair(live, two);
   server.child.kill("SIGHUP");
-  t.match(await server.logged("certificate renewed"), { subject: "CN=two.example" });
+  t.match(await server.logged("certificate reloaded"), { subject: "CN=two.example" });
   const fresh = await Promise.all(Array.from({ length: 8 }, () => open(t, server.port)));
   t.same([...new Set(fresh.map(({ name }) => name))], ["two.example"], "on every thread");
   await t.rejects(fetch(`http://127.0.0.1:${server.port}/healthz`), "plain HTTP is not answered");
@@ -112,5 +112,5 @@ t.test("a start with files that can't be used fails with the reason", async (t) 
   t.match(missing.stderr, /can't read .*missing\.pem \(ENOENT\)/);
   const mismatch = await start(one.certificate, two.key);
   t.equal(mismatch.code, 2);
-  t.match(mismatch.stderr, /are no certificate and its key \(.*key values mismatch\)/);
+  t.match(mismatch.stderr, /are not a certificate and its key \(.*key values mismatch\)/);
 });

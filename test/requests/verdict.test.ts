@@ -359,7 +359,7 @@ const recipeRequests: Readonly<Record<string, { readonly taken: readonly Told[];
     taken: [{ headers: agentHeaders("Mozilla/5.0 (compatible; GPTBot/1.2)") }],
     left: [{ headers: agentHeaders("ChatGPT-User/1.0") }, { headers: navigation }],
   },
-  "AI agents of people allowed, crawlers not": {
+  "Allow people’s AI agents, block AI crawlers": {
     taken: [{ headers: agentHeaders("GPTBot/1.2") }, { headers: agentHeaders("ChatGPT-User/1.0") }],
     left: [{ headers: navigation }, { headers: agentHeaders("curl/8.5.0") }],
   },

@@ -52,7 +52,7 @@ export async function fillDisk(t: Test): Promise<void> {
   t.equal((await client.ask("POST", rotate, authorization, { type: "private" })).status, 200, "keys are rotated");
   empty();
   await untilAll(202);
-  await server.logged("the disk has room again: batches are taken");
+  await server.logged("the disk has room again: batches are accepted");
   t.equal(await send("full0x00"), 202, "what was refused is taken");
   for (const [name, token] of told) {
     const { json } = await client.send(owner.siteKey, batch(name, 100), name);

@@ -66,7 +66,7 @@ export const badSources: readonly BadSource[] = [
   bad('path == "a\\nb"', "1:11", "the escape", "\\n"),
   bad('path == "a\\u0041"', "1:11", "the escape", "\\u"),
   bad('path wildcard "a\\*"', "1:17", "the escape", "\\*"),
-  bad('path == "\ud800"', "1:9", "well-formed Unicode", "half a surrogate pair"),
+  bad('path == "\ud800"', "1:9", "well-formed Unicode", "an unpaired surrogate"),
 
   // Numbers.
   bad("score < 1.5", "1:9", "an integer", "1.5"),

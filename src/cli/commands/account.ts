@@ -20,7 +20,7 @@ export const accountCommands: readonly StoreCommand[] = [
     createsStore: true,
     flags: [
       { name: "name", placeholder: "NAME", help: "account name", isRequired: true },
-      { name: "slug", placeholder: "SLUG", help: "URL-safe name, taken once", isRequired: true },
+      { name: "slug", placeholder: "SLUG", help: "URL-safe name; must be unique", isRequired: true },
       { name: "plan", placeholder: plans.join("|"), help: "plan (free)" },
       { name: "personal", help: "a personal account" },
       { name: "subscription", placeholder: "active|inactive", help: "subscription state (active)" },
@@ -40,7 +40,7 @@ export const accountCommands: readonly StoreCommand[] = [
   },
   {
     name: "account set",
-    help: "change plan or subscription of an account",
+    help: "change the plan or subscription of an account",
     positionals: [{ name: "ID", help: "account id" }],
     flags: [
       { name: "plan", placeholder: plans.join("|"), help: "new plan" },

@@ -22,7 +22,7 @@ interface Listing {
 
 const list: StoreCommand<Listing> = {
   name: "agents list",
-  help: "show the agents whose signed requests are verified, and what is known of their keys",
+  help: "show the agents whose signed requests are verified, and the state of their keys",
   run: async (store) => {
     const agents = new SignedAgentStore(store);
     const listed = agents.listed();
@@ -46,7 +46,7 @@ const add: StoreCommand<SignedAgent> = {
   help: "add an agent, or change its name and category; a running server fetches its keys within seconds",
   positionals: [{ name: "URL", help: "value of its Signature-Agent, such as https://chatgpt.com" }],
   flags: [
-    { name: "name", placeholder: "N", help: "name that people know it by", isRequired: true },
+    { name: "name", placeholder: "N", help: "name to show to people", isRequired: true },
     {
       name: "category",
       placeholder: "C",
@@ -67,7 +67,7 @@ const add: StoreCommand<SignedAgent> = {
 
 const remove: StoreCommand<SignedAgent> = {
   name: "agents remove",
-  help: "take an agent and its keys off the list: its signatures are unverified from now on",
+  help: "remove an agent and its keys: its signatures are unverified from now on",
   positionals: [{ name: "URL", help: "as agents list shows it" }],
   run: async (store, given) => {
     const url = originOf(textOf(given, "URL"));
@@ -93,9 +93,9 @@ interface KeyImport {
 
 const importFile: StoreCommand<ListImport | KeyImport> = {
   name: "agents import",
-  help: "replace the list by a file {version, agents}, or with --url the keys of one agent by a key set (JWKS)",
+  help: "replace the list with a file {version, agents}; with --url, replace the keys of one agent with a key set (JWKS)",
   positionals: [{ name: "FILE", help: "JSON file" }],
-  flags: [{ name: "url", placeholder: "URL", help: "the agent whose keys the file holds" }],
+  flags: [{ name: "url", placeholder: "URL", help: "the agent whose keys the file contains" }],
   run: async (store, given) => {
     const path = textOf(given, "FILE");
     const value = readJson(path);
@@ -126,7 +126,7 @@ async function importKeys(agents: SignedAgentStore, path: string, value: unknown
   const given = (value as { keys: unknown[] }).keys.length;
   if (keys.length < given) {
     const kinds = "public Ed25519, RSA (2048 to 4096 bits) or P-256 keys for signatures";
-    throw new CommandFailure(`${path}: ${given - keys.length} of ${given} keys are no ${kinds}`);
+    throw new CommandFailure(`${path}: ${given - keys.length} of ${given} keys are not ${kinds}`);
   }
   if (!(await agents.setKeys(url, keys, "imported", new Date().toISOString()))) {
     throw new CommandFailure(`no agent ${url} is listed: add it first with verdictd agents add`);
@@ -140,7 +140,7 @@ interface Refreshed {
 
 const refresh: StoreCommand<Refreshed> = {
   name: "agents refresh",
-  help: "fetch the keys of all agents now; those of an agent that can't be reached are kept",
+  help: "fetch the keys of all agents now; if an agent can't be reached, its keys are kept",
   run: async (store: Store) => {
     const keeper = new SignedAgentStore(store);
     const urls = keeper.listed().map(({ url }) => url);
@@ -153,7 +153,7 @@ const refresh: StoreCommand<Refreshed> = {
     ]),
   failure: ({ agents }) => {
     const failed = agents.filter(({ failure }) => failure !== null).length;
-    return failed === 0 ? null : `${failed} of ${agents.length} agents could not be asked`;
+    return failed === 0 ? null : `${failed} of ${agents.length} agents could not be reached`;
   },
 };
 

@@ -17,7 +17,7 @@ const shells = Object.keys(scripts);
 export function completionCommand(table: () => readonly AnyCommand[]): ProcessCommand {
   return {
     name: "completion",
-    help: 'print the completion script of a shell: eval "$(verdictd completion bash)" loads it',
+    help: 'print the completion script for a shell: eval "$(verdictd completion bash)" loads it',
     positionals: [{ name: "SHELL", help: shells.join(", "), values: shells }],
     runProcess: async (given) => {
       const shell = oneOf(given, "SHELL", shells);

@@ -13,7 +13,7 @@ const cellsOf = ({ name, operator, category, token }: DeclaredBotEntry): string[
 
 const list: StoreCommand<Listing<DeclaredBotEntry>> = {
   name: "declared-bots list",
-  help: "show the bots known by their user agent; with --json in the form that import takes",
+  help: "show the bots known by their user agent; with --json, in the form that import accepts",
   run: async (store) => {
     const catalogues = new DeclaredBotCatalogues(store);
     return listingOf(catalogues.read(), catalogues.isImported);
@@ -23,7 +23,7 @@ const list: StoreCommand<Listing<DeclaredBotEntry>> = {
 
 const importFile: StoreCommand<ImportCounts> = {
   name: "declared-bots import",
-  help: "replace the list by a file {version, entries}; one bad entry refuses the file",
+  help: "replace the list with a file {version, entries}; a file with a bad entry is refused",
   positionals: importedFile,
   run: async (store, given) => {
     const path = textOf(given, "FILE");

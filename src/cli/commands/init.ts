@@ -8,20 +8,21 @@ import { keyLines, say, UsageFailure } from "../output.js";
 
 export const initCommand: StoreCommand = {
   name: "init",
-  help: "make the first account, owner, project and token; refuses a store that has accounts",
+  help: "create the first account, owner, project and token; refuses a store that has accounts",
   flags: [
     {
       name: "session-stores",
       placeholder: "N",
-      help: "gone: all sessions lie in one file; 1 is taken and changes nothing",
+      help: "removed: all sessions are in one file; 1 is accepted and has no effect",
     },
   ],
   createsStore: true,
   checkGiven: (given) => {
     const count = given["session-stores"];
     if (count === undefined) return;
-    if (count !== "1") throw new UsageFailure(`--session-stores is gone: all sessions lie in one file; got "${count}"`);
-    say("--session-stores is gone: all sessions lie in one file");
+    if (count !== "1")
+      throw new UsageFailure(`--session-stores was removed: all sessions are in one file; got "${count}"`);
+    say("--session-stores was removed: all sessions are in one file");
   },
   run: async (store) => {
     const accounts = new Accounts(store, Date.now);
@@ -37,6 +38,6 @@ export const initCommand: StoreCommand = {
 };
 
 /** A project has keys once scoring is enabled, which the contract leaves to its owner. */
-const nextStep = `The token is shown this once. Next, enable scoring, which prints the keys, and start the server:
+const nextStep = `The token is shown only once. Next, enable scoring, which prints the keys, and start the server:
 verdictd project enable-scoring 1
 verdictd serve`;

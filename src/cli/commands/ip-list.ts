@@ -19,12 +19,12 @@ const named = { name: "NAME", help: "name of the list" };
 
 const importFile: StoreCommand<Shown> = {
   name: "ip-list import",
-  help: "make a list of addresses, or replace it; one bad line refuses the file",
+  help: "create or replace a list of addresses; a file with a bad line is refused",
   positionals: [
     named,
-    { name: "FILE", help: "an address, a CIDR range or an AS number (AS13335) a line; # before a comment" },
+    { name: "FILE", help: "one address, CIDR range or AS number (AS13335) per line; comments start with #" },
   ],
-  flags: [{ name: "as", help: "a line that is a bare number is an AS number, too" }],
+  flags: [{ name: "as", help: "also read a bare number as an AS number" }],
   run: async (store, given) => {
     const path = textOf(given, "FILE");
     const list = parseIpList(readListFile(path), given["as"] !== undefined);

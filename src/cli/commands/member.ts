@@ -40,7 +40,7 @@ export const memberCommands: readonly StoreCommand[] = [
   memberList,
   {
     name: "member set",
-    help: "make a user a member of an account, or change the role",
+    help: "add a user to an account, or change the role",
     flags: [...whom, { name: "role", placeholder: roles.join("|"), help: "role", isRequired: true }],
     run: async (store, given) =>
       view(

@@ -55,7 +55,7 @@ const endOldKeys: StoreCommand = {
 export const projectCommands: readonly StoreCommand[] = [
   {
     name: "project create",
-    help: "make a project, with its two inactive starter rules",
+    help: "create a project with its two inactive starter rules",
     flags: [
       { name: "account", placeholder: "ID", help: "account id", isRequired: true },
       { name: "name", placeholder: "NAME", help: "project name", isRequired: true },

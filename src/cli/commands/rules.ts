@@ -32,7 +32,7 @@ interface Applied {
 
 const applying: StoreCommand<Applied> = {
   name: "rules apply",
-  help: "make a project's rules those of a YAML file; rules are told apart by name",
+  help: "replace a project's rules with those of a YAML file; rules are matched by name",
   positionals: [{ name: "FILE", help: "what `rules export` prints" }],
   flags: [project, { name: "dry-run", help: "show what would change, and change nothing" }],
   run: async (store, given) => {

@@ -36,7 +36,10 @@ export const serveCommand: ProcessCommand = {
     const server = await starting;
     const open = openToOthers(config.dataDir);
     if (open !== null) {
-      log.warn({ dataDir: config.dataDir, ...open }, "others than its owner may enter the data folder: chmod 700 it");
+      log.warn(
+        { dataDir: config.dataDir, ...open },
+        "users other than the owner can enter the data folder: run chmod 700 on it",
+      );
     }
     const address = `${config.tlsCert === "" ? "http" : "https"}://${config.host}:${server.port}`;
     // First, so that whoever reads "listening" finds a demo that has its site key.
@@ -56,7 +59,7 @@ function warnOfOpenDoors(config: ServeConfig, log: ReturnType<typeof createLog>)
   if (!strictAbilities) {
     log.warn(
       "abilities of account tokens are not enforced for changes of scoring and rules: any token of an owner, admin or member may " +
-        "make them; --strict-abilities asks for projects:write",
+        "make them; --strict-abilities requires projects:write",
     );
   }
   if (demo && !isLoopbackHost(host)) {
@@ -68,7 +71,7 @@ function warnOfOpenDoors(config: ServeConfig, log: ReturnType<typeof createLog>)
   if (adminToken === "" && !isLoopbackHost(adminHost)) {
     log.warn(
       { adminHost },
-      "metrics are open to anybody who can reach the admin address: --admin-token asks for a token",
+      "anybody who can reach the admin address can read the metrics: --admin-token requires a token",
     );
   }
 }
@@ -91,7 +94,7 @@ function stopOnSignal(starting: Promise<RunningServer>, log: ReturnType<typeof c
     isStopping = true;
     log.info({ signal }, "stopping");
     setTimeout(() => {
-      log.fatal("not stopped in time: ending the process as it is");
+      log.fatal("not stopped in time: ending the process now");
       // An orderly exit would wait for a thread that hangs.
       process.kill(process.pid, "SIGKILL");
     }, msMax).unref();
@@ -100,7 +103,7 @@ function stopOnSignal(starting: Promise<RunningServer>, log: ReturnType<typeof c
     stop().then(
       () => log.info("stopped"),
       (err: unknown) => {
-        log.error({ err }, "could not stop in order");
+        log.error({ err }, "could not stop cleanly");
         process.exit(exitCodes.failed);
       },
     );
@@ -124,7 +127,7 @@ async function welcome(server: RunningServer, address: string): Promise<string> 
         `project         ${made.projectId}`,
         `site key        ${enabled.siteKey}`,
         `private key     ${enabled.privateKey}`,
-        "The account token and the private key are shown this once: keep them.",
+        "The account token and the private key are shown only once: store them.",
       );
     }
   }

@@ -58,7 +58,7 @@ function timestamp(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-const unknownSession = "no project has a session of this token";
+const unknownSession = "no project has a session with this token";
 
 export const sessionCommands: readonly StoreCommand[] = [
   {

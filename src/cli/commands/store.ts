@@ -15,8 +15,8 @@ import { progressBar } from "../progress.js";
 
 const backup: StoreCommand = {
   name: "backup",
-  help: "copy the store while it is in use; the copy is a --data-dir of its own",
-  positionals: [{ name: "DIR", help: "folder of the copy: empty, or made" }],
+  help: "copy the store while it is in use; the copy is a complete --data-dir",
+  positionals: [{ name: "DIR", help: "folder for the copy: empty, or created" }],
   run: async (store, given) => {
     const directory = resolve(textOf(given, "DIR"));
     const { bytes } = await backupStore(store, directory, progressBar("backup", given["json"] === undefined));
@@ -65,7 +65,7 @@ const stats: StoreCommand = {
 
 const rescore: StoreCommand = {
   name: "rescore",
-  help: "run every stored session through the present catalogue of detections",
+  help: "score every stored session again with the current detections",
   run: (store, given) => rescoreSessions(store, progressBar("rescore", given["json"] === undefined)),
 };
 

@@ -11,7 +11,7 @@ import { storeFolder } from "../store-folder.js";
 
 export const tailCommand: ProcessCommand = {
   name: "tail",
-  help: "print the verdicts that running servers answer, as they answer them, until it is interrupted",
+  help: "print verdicts as running servers answer them, until interrupted",
   flags: [
     { name: "project", placeholder: "ID", help: "of this project only" },
     { name: "band", placeholder: "BAND,…", help: `of these bands only: ${bands.join(", ")}`, values: bands },
@@ -23,7 +23,7 @@ export const tailCommand: ProcessCommand = {
     },
     { name: "count", placeholder: "N", help: "end after this many" },
     dataDirFlag,
-    { ...jsonFlag, help: "print a JSON value a line" },
+    { ...jsonFlag, help: "print one JSON value per line" },
   ],
   runProcess: (given) => tail(storeFolder(given), given),
 };
@@ -44,7 +44,7 @@ async function tail(dataDir: string, given: Given): Promise<void> {
         write(verdict);
         if (left === 0) end();
       },
-      onLeftOut: (count) => console.error(`${count} verdicts are left out: they come faster than they are printed`),
+      onLeftOut: (count) => console.error(`${count} verdicts were left out: they come faster than they can be printed`),
       onServer: (state) => console.error(stateWords[state]),
     });
     const end = (): void => {
@@ -58,8 +58,8 @@ async function tail(dataDir: string, given: Given): Promise<void> {
 
 const stateWords: Readonly<Record<FollowState, string>> = {
   following: "following",
-  refused: `a server runs, but ${limits.followersMax} others follow it already: trying again`,
-  denied: "the server's sockets are not this user's to open: run this as the user who runs the server",
+  refused: `a server runs, but ${limits.followersMax} others follow it already: retrying`,
+  denied: "this user may not open the server's sockets: run this as the user who runs the server",
   unreachable: "no server on this store can be reached: waiting for one",
 };
 

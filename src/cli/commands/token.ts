@@ -49,12 +49,12 @@ const tokenList: StoreCommand<{ readonly data: readonly ListedToken[] }> = {
 export const tokenCommands: readonly StoreCommand[] = [
   {
     name: "token create",
-    help: "make an account API token; the secret is shown this once",
+    help: "create an account API token; the secret is shown only once",
     flags: [
       { name: "account", placeholder: "ID", help: "account id", isRequired: true },
-      { name: "user", placeholder: "ID", help: "user id; the user's role caps the token", isRequired: true },
+      { name: "user", placeholder: "ID", help: "user id; the user's role limits the token", isRequired: true },
       { name: "name", placeholder: "NAME", help: "what it is for, as lists show it" },
-      { name: "abilities", placeholder: "a,b|*", help: "abilities (*: all that the role permits)" },
+      { name: "abilities", placeholder: "a,b|*", help: "abilities (*: everything that the role permits)" },
     ],
     run: async (store, given) => {
       const abilities = (given["abilities"] ?? "*").split(",").map((ability) => ability.trim());

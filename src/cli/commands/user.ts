@@ -10,7 +10,7 @@ export const userCommands: readonly StoreCommand[] = [
     createsStore: true,
     flags: [
       { name: "name", placeholder: "NAME", help: "name of the person", isRequired: true },
-      { name: "email", placeholder: "EMAIL", help: "e-mail address, taken once", isRequired: true },
+      { name: "email", placeholder: "EMAIL", help: "e-mail address; must be unique", isRequired: true },
     ],
     run: async (store, given) => {
       const accounts = new Accounts(store, Date.now);

@@ -23,7 +23,7 @@ const cellsOf = ({ name, category, match_method, match_value }: VerifiedBotEntry
 
 const list: StoreCommand<VerifiedListing> = {
   name: "verified-bots list",
-  help: "show the verified bots; with --json in the form that import takes",
+  help: "show the verified bots; with --json, in the form that import accepts",
   run: async (store) => {
     const catalogues = new VerifiedBotCatalogues(store);
     const catalogue = catalogues.read();
@@ -33,15 +33,15 @@ const list: StoreCommand<VerifiedListing> = {
     const lines = listingLines(listing, ["NAME", "CATEGORY", "METHOD", "VALUE"], cellsOf);
     const { script_runners: runners } = listing;
     if (runners.length === 0) return lines;
-    return `${lines}\nListed but not verified, since their addresses run anybody's scripts: ${runners.join(", ")}`;
+    return `${lines}\nListed but not verified, because their addresses run anybody's scripts: ${runners.join(", ")}`;
   },
 };
 
 const importFile: StoreCommand<ImportCounts> = {
   name: "verified-bots import",
-  help: "replace the catalogue by a file {version, entries}; one bad entry refuses the file",
+  help: "replace the catalogue with a file {version, entries}; a file with a bad entry is refused",
   positionals: importedFile,
-  flags: [{ name: "merge", help: "add to the catalogue in force instead of replacing it" }],
+  flags: [{ name: "merge", help: "add to the current catalogue instead of replacing it" }],
   run: async (store, given) => {
     const catalogue = readCatalogue(textOf(given, "FILE"));
     const catalogues = new VerifiedBotCatalogues(store);

@@ -9,9 +9,9 @@ import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from ".
 export function Backtest(properties: { readonly trial: Trial; readonly expression: string; readonly action: Action }) {
   const { trial, expression, action } = properties;
   if (trial.state === "empty")
-    return <p class="dim">Write an expression: it is replayed on the sessions of the last 24 hours as you type.</p>;
-  if (trial.state === "waiting") return <p class="dim">Replaying…</p>;
-  if (trial.state === "fault") return <p class="dim">Nothing to replay until the expression is right.</p>;
+    return <p class="dim">Write an expression: it is backtested on the sessions of the last 24 hours as you type.</p>;
+  if (trial.state === "waiting") return <p class="dim">Backtesting…</p>;
+  if (trial.state === "fault") return <p class="dim">The backtest starts when the expression is valid.</p>;
   const { evaluated, is_sample, matched, by_action, by_band, sample, unavailable_fields } = trial.replay;
   const outcomes = actionOrder.filter((each) => by_action[each] > 0);
   const asks = asksForSession(expression);
@@ -23,7 +23,7 @@ export function Backtest(properties: { readonly trial: Trial; readonly expressio
         {evaluated === 0
           ? "No session began in the last 24 hours."
           : !canTell
-            ? "Stored sessions can’t tell what it would match."
+            ? "Stored sessions can’t show what it would match."
             : `Matches ${count(matched)} of the ${plural(evaluated, "session")} ${is_sample ? "sampled from" : "of"} the last 24 hours.`}
       </p>
       <Gaps missing={unavailable_fields} asksForSession={asks} />
@@ -51,7 +51,7 @@ export function Backtest(properties: { readonly trial: Trial; readonly expressio
           </ul>
         </>
       )}
-      <p class="dim">As if it were the only rule. Nothing is stored by trying.</p>
+      <p class="dim">As if it were the only rule. Trying stores nothing.</p>
     </>
   );
 }
@@ -67,7 +67,7 @@ function Gaps({ missing, asksForSession }: { readonly missing: readonly string[]
           Requests without a session are not stored: here <code>has_session</code> is always true.{" "}
         </>
       )}
-      To see what it matches, make it active with the action log while request scoring is on: the overview counts it.
+      To see what it matches, activate it with the action log while request scoring is on: the overview counts it.
     </p>
   );
 }

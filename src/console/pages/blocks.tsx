@@ -43,7 +43,7 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
             <p class="more">
               <span class="dim" role="status">
                 {words.length === 0
-                  ? `${plural(log.rows.length, "block")} read${log.hasOlder ? ", there are more" : ""}`
+                  ? `${plural(log.rows.length, "block")} loaded${log.hasOlder ? ", there are more" : ""}`
                   : reference !== null
                     ? referred.value === undefined
                       ? "Looking for the reference…"
@@ -62,8 +62,8 @@ export function BlocksPage({ api, project }: ProjectPageProperties) {
                 words.length === 0
                   ? "Nothing was blocked. Only an active rule blocks."
                   : reference !== null
-                    ? "No block is known by this reference."
-                    : "No block read so far has all these words."
+                    ? "No block has this reference."
+                    : "No loaded block has all these words."
               }
             />
           </>

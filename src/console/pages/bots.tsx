@@ -20,10 +20,11 @@ export function BotsPage({ api }: { readonly api: Api }) {
     <>
       <PageTitle title="Verified bots" />
       <p class="dim">
-        Who is inside one of these ranges, or has such a name confirmed by DNS, is a verified bot whatever its score.
+        A visitor from one of these ranges, or with such a host name confirmed by DNS, is a verified bot, whatever its
+        score.
       </p>
       {lacksFeature ? (
-        <p class="notice">The account’s plan does not include the list. It is in force all the same.</p>
+        <p class="notice">The account’s plan does not include this list. The list is still in effect.</p>
       ) : (
         <Fault of={list.fault} />
       )}

@@ -4,7 +4,7 @@ import type { ProjectPageProperties } from "../app.js";
 import { CheckField, ChoiceField, NumberField, SettingsCard } from "./settings-card.js";
 
 const difficultyWords: Readonly<Record<ChallengeDifficulty, string>> = {
-  low: "Low: about 0.3 seconds on a phone of five years ago",
+  low: "Low: about 0.3 seconds on a five-year-old phone",
   normal: "Normal: about 1 second",
   high: "High: about 4 seconds",
 };
@@ -15,9 +15,9 @@ export function ChallengeCard({ api, project }: ProjectPageProperties) {
       title="Challenge"
       about={
         <>
-          A proof of work that the visitor’s browser does by itself: people see a short page, or nothing in a
-          single-page application. It is shown where a rule’s action is challenge, once your middleware or proxy is set
-          up for it. Passing it lets the session through for a while; a worse band ends that at once. While it is off,
+          A proof of work that the visitor’s browser does without the visitor: people see a short page, or nothing in a
+          single-page application. It is shown if a rule’s action is challenge, once your middleware or proxy is set up
+          for it. Passing it lets the session through for a while; a worse band ends that at once. While it is off,
           challenge is left to your own hook. <a href="/docs/challenge">How it works</a>
         </>
       }
@@ -39,10 +39,10 @@ export function ChallengeCard({ api, project }: ProjectPageProperties) {
             words={difficultyWords}
             value={draft.difficulty}
             onChange={(difficulty) => change({ difficulty })}
-            note="Half of it for sessions that score above the threshold, twice for confident bots."
+            note="Sessions that score above the threshold get half of this, confident bots twice."
           />
           <NumberField
-            label="Minutes that a pass holds"
+            label="Minutes that a pass is valid"
             max={1440}
             value={draft.clearance_minutes}
             onChange={(clearance_minutes) => change({ clearance_minutes })}

@@ -6,21 +6,21 @@ import { Fault, Freshness, Loaded, PageTitle, ReadOlder, Table, Time } from "../
 import { plural } from "../words.js";
 
 const words: Readonly<Record<AuditAction, string>> = {
-  "account.created": "Account made",
+  "account.created": "Account created",
   "account.changed": "Account changed",
-  "user.created": "User made",
-  "member.set": "Member set",
+  "user.created": "User created",
+  "member.set": "Member added or changed",
   "member.removed": "Member removed",
-  "token.created": "Token made",
+  "token.created": "Token created",
   "token.revoked": "Token revoked",
-  "project.created": "Project made",
+  "project.created": "Project created",
   "scoring.enabled": "Scoring enabled",
   "key.rotated": "Key rotated",
   "key.ended": "Rotated key ended",
   "settings.changed": "Settings changed",
   "request_scoring.changed": "Request scoring changed",
   "challenge.changed": "Challenge changed",
-  "rule.created": "Rule made",
+  "rule.created": "Rule created",
   "rule.changed": "Rule changed",
   "rule.removed": "Rule deleted",
   "sessions.deleted": "Sessions deleted",
@@ -41,7 +41,9 @@ export function ChangesPage({ api }: { readonly api: Api }) {
       <PageTitle title="Changes">
         <Freshness of={log.latest} />
       </PageTitle>
-      <p class="dim">Every change of the configuration, also by the command line. Secrets are never among them.</p>
+      <p class="dim">
+        Every change of the configuration, including those from the command line. The list contains no secrets.
+      </p>
       <Loaded from={log.latest}>
         {() => (
           <>
@@ -50,7 +52,7 @@ export function ChangesPage({ api }: { readonly api: Api }) {
               columns={columns}
               rows={log.rows}
               rowKey={rowKey}
-              empty="Nothing was changed yet."
+              empty="Nothing has been changed yet."
             />
             <p class="more">
               <span class="dim">{plural(log.rows.length, "change")} read</span>

@@ -10,11 +10,11 @@ import { actionWords, bandWords, count, plural } from "../words.js";
 const titles: Readonly<Record<SessionDimension, string>> = {
   band: "Band",
   action: "What the rules would do now",
-  rule: "Rule behind it",
+  rule: "Deciding rule",
   path: "Path",
   host: "Host",
   user_agent: "User agent",
-  declared_bot: "Bot it names",
+  declared_bot: "Declared bot",
   country: "Country",
   as: "Autonomous system",
   network: "Network",
@@ -65,7 +65,7 @@ export function ExploreGroups(properties: {
         ))}
       <p class="dim note">
         Each panel counts sessions.
-        {emptyOnes(groups) !== "" && ` None of them has a value of: ${emptyOnes(groups)}.`}
+        {emptyOnes(groups) !== "" && ` No session has a value for: ${emptyOnes(groups)}.`}
       </p>
     </div>
   );

@@ -59,7 +59,7 @@ export function FoundSessions(
         const next = await read(at);
         all.push(...next.data);
         at = next.meta.next_cursor;
-        setSaid(`Reading: ${count(all.length)} sessions`);
+        setSaid(`Loading: ${count(all.length)} sessions`);
       }
       const { data: _, meta: __, ...counts } = first;
       const name = `sessions-${first.from.slice(0, 10)}-${first.to.slice(0, 10)}.${type}`;
@@ -86,7 +86,7 @@ export function FoundSessions(
         columns={columnsOf(onToggle)}
         rows={rows}
         rowKey={({ session_token }) => session_token}
-        empty="No session of this time matches."
+        empty="No session in this time range matches."
       />
       <p class="more">
         <span class="dim" role="status">
@@ -94,7 +94,7 @@ export function FoundSessions(
         </span>
         {cursor !== null && (
           <button type="button" aria-disabled={task.isRunning} onClick={() => void readOn()}>
-            Read older ones
+            Load older ones
           </button>
         )}
       </p>

@@ -177,7 +177,7 @@ function RuleOfIt({ api, project, expression, isGood }: ProjectPageProperties & 
         </button>
       </p>
       {isOpen && (
-        <section class="dry-run" aria-label="What a rule of it would have done">
+        <section class="dry-run" aria-label="What such a rule would have done">
           <label>
             <span>As a rule with the action</span>
             <select value={action} onChange={(event) => setAction(event.currentTarget.value as Action)}>
@@ -223,7 +223,7 @@ function Headline({ found }: { readonly found: SessionQueryAnswer }) {
       {is_sample && (
         <p class="notice">
           A sample: {count(scanned)} of {total === null || total === undefined ? "more" : `about ${count(total)}`}{" "}
-          sessions, spread evenly over the time. Shares hold; every number below is one of the sample.
+          sessions, spread evenly over the time range. Shares are representative; every number below counts the sample.
         </p>
       )}
       {unavailable_fields.length > 0 && (
@@ -264,19 +264,19 @@ function Chart(properties: {
     onRange(isoTime(starts[first]!), isoTime(end));
   };
   return (
-    <Card title="Matched sessions by when they began">
+    <Card title="Matched sessions by the time they began">
       <StackedBars
-        label="Matched sessions by when they began, by band"
+        label="Matched sessions by the time they began, by band"
         starts={starts}
         width={bar_seconds}
         isTime
         startName="From"
         startText={(start) => moments.format(new Date(start * 1000))}
         series={series}
-        empty="No session of this time matches."
+        empty="No session in this time range matches."
         onPick={pick}
       />
-      <p class="dim">Click a bar, or drag over some, to see only their time.</p>
+      <p class="dim">Click a bar, or drag over several, to narrow the time range.</p>
     </Card>
   );
 }

@@ -75,7 +75,7 @@ export function ExpressionField(properties: {
         onKeyDown={press}
         onBlur={close}
       />
-      <div id={`${id}-list`} class="completions" role="listbox" aria-label="What may come next" hidden={!isOpen}>
+      <div id={`${id}-list`} class="completions" role="listbox" aria-label="Suggestions" hidden={!isOpen}>
         {offered.options.map(({ text, detail }, index) => (
           // biome-ignore lint/a11y/useFocusableInteractive: the text field keeps the focus and names the active option
           // biome-ignore lint/a11y/useKeyWithClickEvents: arrow keys and Enter in the text field do the same
@@ -93,11 +93,11 @@ export function ExpressionField(properties: {
         ))}
       </div>
       <p class="unseen" role="status">
-        {isOpen ? `${plural(offered.options.length, "suggestion")}: arrow keys and Enter` : ""}
+        {isOpen ? `${plural(offered.options.length, "suggestion")}: use the arrow keys and Enter` : ""}
       </p>
       <div id={`${id}-state`} class={isFaulty ? "fault" : "said"} role="status">
         {trial.state === "waiting" && "Checking…"}
-        {trial.state === "good" && "The expression is good."}
+        {trial.state === "good" && "The expression is valid."}
         {isFaulty && capital(trial.message)}
       </div>
       {isFaulty && trial.line !== null && <Pointer source={value} line={trial.line} column={trial.column} />}

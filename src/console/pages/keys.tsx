@@ -24,7 +24,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
       const { key } = await api.rotate(project, type);
       setAsked(null);
       if (type === "private") setSecret(key);
-      setSaid(`The ${type} key is new; the old one is refused from now on.`);
+      setSaid(`The ${type} key was rotated. The old key is refused from now on.`);
       await scoring.reload();
     });
   return (
@@ -38,10 +38,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
         {({ site_key }) =>
           site_key === null ? (
             <Card title="Scoring is not enabled">
-              <p>
-                Enabling it makes a site key and a private key. No visitor is blocked by it: the starter rules are
-                inactive.
-              </p>
+              <p>This creates a site key and a private key. It blocks nobody: the starter rules are inactive.</p>
               <button type="button" class="primary" aria-disabled={task.isRunning} onClick={() => void enable()}>
                 Enable scoring
               </button>
@@ -49,7 +46,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
           ) : (
             <>
               <Card title="Site key">
-                <p class="dim">Public: it stands in your pages and can only send events.</p>
+                <p class="dim">Public: it is part of your pages and can only send events.</p>
                 <CopyField label="Site key" value={site_key} />
                 <CopyField
                   label="For your pages"
@@ -83,13 +80,13 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
         >
           <p>
             The old key is refused at once.{" "}
-            {asked === "site" ? "Pages that carry it stop reporting." : "Servers that use it stop getting verdicts."}
+            {asked === "site" ? "Pages that use it stop reporting." : "Servers that use it stop getting verdicts."}
           </p>
         </Confirmation>
       )}
       {secret !== null && (
         <SecretDialog title="The new private key" secret={secret} onClose={() => setSecret(null)}>
-          <p>Store it now: nobody can show it again.</p>
+          <p>Store it now: it can’t be shown again.</p>
         </SecretDialog>
       )}
     </>

@@ -102,7 +102,7 @@ function Totals({ of }: { readonly of: MarkTotals }) {
     <>
       <p>
         {plural(persons, "person")}, <b>{count(false_positives)}</b> of them in a bot band; {plural(bots, "bot")},{" "}
-        <b>{count(missed_bots)}</b> of them taken for likely human.
+        <b>{count(missed_bots)}</b> of them in the band likely human.
       </p>
       {by_detection.length > 0 && (
         <Table

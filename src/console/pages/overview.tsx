@@ -43,7 +43,7 @@ export function OverviewPage({ api, project, isEnabled }: ProjectPageProperties 
         </p>
       )}
       <fieldset class="choice">
-        <legend class="unseen">Time shown</legend>
+        <legend class="unseen">Time range</legend>
         {(Object.keys(spans) as SpanName[]).map((name) => (
           <label key={name}>
             <input type="radio" name="span" checked={name === spanName} onChange={() => setSpanName(name)} />
@@ -102,7 +102,7 @@ function Traffic({ rows, span }: { readonly rows: readonly StatsRow[]; readonly 
         about={
           <>
             Each answer about a visitor without a scored session counts, while{" "}
-            <a href={hashOf("settings")}>request scoring</a> is on. None of them is in the figures of sessions.
+            <a href={hashOf("settings")}>request scoring</a> is on. The figures of sessions do not include them.
           </>
         }
         rows={requests}
@@ -203,7 +203,7 @@ function Histogram({ api, project }: { readonly api: Api; readonly project: numb
   const sessions = useResource(() => latestSessions(api, project), [api, project]);
   return (
     <Card title="Scores of the latest sessions" aside={<Freshness of={sessions} />}>
-      <p class="dim">Lower is more bot-confident. Sessions without a score are left out, and verified bots.</p>
+      <p class="dim">Lower means more certainly a bot. Sessions without a score and verified bots are not included.</p>
       <Loaded from={sessions}>{(rows) => <Scores rows={rows} />}</Loaded>
     </Card>
   );
@@ -237,7 +237,7 @@ function Scores({ rows }: { readonly rows: readonly SessionRow[] }) {
       />
       <p class="dim">
         {plural(scored.length, "scored session")} of the latest {count(rows.length)}.
-        {verified > 0 && ` Not among them: ${plural(verified, "session")} of verified bots, whatever their score.`}
+        {verified > 0 && ` Not included: ${plural(verified, "session")} of verified bots, whatever their score.`}
       </p>
     </>
   );

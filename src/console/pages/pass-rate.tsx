@@ -50,7 +50,7 @@ export function PassRate(properties: {
           `Pass rate: no challenge was issued in the last ${days} days.`
         ) : (
           <>
-            Pass rate: not counted, since verdictd’s own challenge is <a href={hashOf("settings")}>off</a>.
+            Pass rate: not counted, because verdictd’s own challenge is <a href={hashOf("settings")}>off</a>.
           </>
         )}
       </p>
@@ -77,11 +77,11 @@ export function PassRateNote({ of }: { readonly of: ChallengesByRule }) {
   const rest = of.counts[0]?.issued ?? 0;
   return (
     <p class="dim">
-      The pass rate measures false positives: a challenge that was passed was most likely shown to a person. Where it is
-      high, the rule stops too many people: narrow it. A real browser under a program’s control passes, too.
+      The pass rate measures false positives: a challenge that was passed was probably shown to a person. If the rate is
+      high, the rule stops too many people: narrow it. A real browser that a program controls passes too.
       {rest === 0
         ? ""
-        : ` Counted apart: ${count(rest)} challenges that no rule asked for, or that a session asked for again within ten minutes.`}
+        : ` Counted separately: ${count(rest)} challenges that no rule asked for, or that a session asked for again within ten minutes.`}
     </p>
   );
 }

@@ -8,9 +8,9 @@ export function Recipes(properties: { readonly isOpenAtFirst: boolean; readonly 
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   return (
     <details class="card" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Begin with a recipe</summary>
+      <summary>Start with a recipe</summary>
       <p class="dim">
-        It fills in the rule below, not active yet, and is tried on stored sessions at once. Rules see requests without
+        It fills in the rule below, which is not active yet, and tries it on stored sessions. Rules see requests without
         a session only while <a href="/docs/requests">request scoring</a> is on.
       </p>
       <ul class="recipes plain">

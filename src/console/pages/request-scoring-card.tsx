@@ -4,7 +4,7 @@ import type { ProjectPageProperties } from "../app.js";
 import { CheckField, ChoiceField, SettingsCard } from "./settings-card.js";
 
 const policyWords: Readonly<Record<SignedAgentPolicy, string>> = {
-  allow: "Allow them before any rule is asked",
+  allow: "Allow them before any rule is evaluated",
   rules: "Let the rules decide",
 };
 
@@ -14,9 +14,9 @@ export function RequestScoringCard({ api, project }: ProjectPageProperties) {
       title="Request scoring"
       about={
         <>
-          Clients that run no script never have a session. With request scoring on they are judged by what their request
-          shows, and rules decide about them; otherwise they are allowed. Have your middleware or proxy pass on the
-          headers that count first. <a href="/docs/requests">How it works</a>
+          Clients that run no script never have a session. With request scoring on, they are judged by their requests,
+          and rules decide about them. Otherwise they are allowed. First let your middleware or proxy pass on the
+          headers that count. <a href="/docs/requests">How it works</a>
         </>
       }
       load={() => api.requestScoring(project)}
@@ -37,7 +37,7 @@ export function RequestScoringCard({ api, project }: ProjectPageProperties) {
             words={policyWords}
             value={draft.signed_agents}
             onChange={(signed_agents) => change({ signed_agents })}
-            note="They are allowed only while verified bots are, too."
+            note="They are allowed only while verified bots are allowed too."
           />
         </>
       )}

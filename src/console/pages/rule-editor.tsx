@@ -135,7 +135,7 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
             />
             Active
           </label>
-          {rule === null && <p class="dim">A new rule is asked after all others until you move it.</p>}
+          {rule === null && <p class="dim">A new rule is evaluated after all others until you move it.</p>}
           <Fault of={task.fault} />
           <p class="buttons">
             <a class="button" href={hashOf("rules")} onClick={() => forgetDraft(project, item)}>

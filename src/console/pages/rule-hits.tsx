@@ -104,11 +104,11 @@ function Hits({ rows, rule }: { readonly rows: readonly StatsRow[]; readonly rul
         startName="From"
         startText={(start) => hours.format(new Date(start * 1000))}
         series={series}
-        empty="Only active rules are asked."
+        empty="Only active rules are evaluated."
       />
       <p class="dim">
         Computed verdicts that it decided or logged; answers from the cache are not counted, and rules below one that
-        decides are not asked.
+        decides are not evaluated.
       </p>
     </>
   );

@@ -23,8 +23,8 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
         <Freshness of={both} />
       </PageTitle>
       <p class="dim">
-        Asked from top to bottom: the first active one that matches decides, and log goes on to the next. Move a rule by
-        its handle, or with the arrow keys on it.
+        Evaluated from top to bottom: the first active rule that matches decides. After a match with log, evaluation
+        continues. Move a rule by its handle, or with the arrow keys on it.
       </p>
       <p>
         <a class="button primary" href={hashOf("rules", "new")}>
@@ -93,7 +93,7 @@ function RuleList({ api, project, rules, challenges, hits, reload }: RuleListPro
         {said}
       </p>
       {deleting === null && starting === null && <Fault of={task.fault} />}
-      {rules.length === 0 && <p class="dim empty">No rule: every verdict is allow.</p>}
+      {rules.length === 0 && <p class="dim empty">No rules: every action is allow.</p>}
       <ol class="rules" ref={order.list}>
         {order.shown.map((rule, index) => (
           <li
@@ -175,7 +175,7 @@ function RuleList({ api, project, rules, challenges, hits, reload }: RuleListPro
           onNo={() => setDeleting(null)}
         >
           <p>
-            <b class="wrap">{deleting.name}</b> stops being asked at once. This can’t be undone.
+            <b class="wrap">{deleting.name}</b> stops applying at once. This can’t be undone.
           </p>
         </Confirmation>
       )}
@@ -199,15 +199,16 @@ function SwitchOn(
   const isWaiting = trial.state === "waiting" || trial.state === "empty";
   return (
     <Confirmation
-      title="Switch on a rule that blocks?"
-      yes="Switch it on"
+      title="Activate a rule that blocks?"
+      yes="Activate it"
       isBusy={isBusy || isWaiting}
       fault={fault}
       onYes={() => isWaiting || onYes()}
       onNo={onNo}
     >
       <p>
-        From the next verdict on, whoever matches <b class="wrap">{rule.name}</b> is blocked. What it would have done:
+        From the next verdict on, every visitor who matches <b class="wrap">{rule.name}</b> is blocked. What it would
+        have done:
       </p>
       <Backtest trial={trial} expression={expression} action={action} />
     </Confirmation>

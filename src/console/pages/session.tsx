@@ -64,7 +64,7 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
 const engines: readonly (readonly [EngineName, string, string])[] = [
   ["heuristics", "Heuristics", "what the visitor declares and how often"],
   ["js_detection", "JS detection", "where the browser contradicts itself"],
-  ["behavioral", "Behavioral", "how things are done"],
+  ["behavioral", "Behavioral", "how the visitor behaves"],
 ];
 
 function Engine({
@@ -95,7 +95,7 @@ function Facts({ session }: { readonly session: SessionAnswer }) {
       <Fact name="Band">
         <BandBadge band={verdict} />
       </Fact>
-      <Fact name="Score">{score === 0 ? "none yet" : `${score} of 99, lower is more bot-confident`}</Fact>
+      <Fact name="Score">{score === 0 ? "none yet" : `${score} of 99, lower means more certainly a bot`}</Fact>
       <Fact name="Events">{count(event_count)}</Fact>
       <Fact name="Last path">{path === null ? unknown : <Same field="path" value={path} />}</Fact>
       <Fact name="Address">{ip === null ? unknown : <Same field="ip" value={ip} />}</Fact>
@@ -158,13 +158,15 @@ function Detections(properties: {
   ];
   return (
     <>
-      <p class="dim">The contribution is the log-odds of automation that it added to its engine; strongest first.</p>
+      <p class="dim">
+        The contribution is the log-odds of automation that a detection adds to its engine. Strongest first.
+      </p>
       <Table
         caption="Detections that fired"
         columns={columns}
         rows={fired}
         rowKey={({ id }) => id}
-        empty="Nothing fired on this session."
+        empty="No detection fired on this session."
       />
     </>
   );
@@ -205,7 +207,7 @@ function Timeline({
         <>
           Blocked by rule <a href={hashOf("rules", block.rule_id)}>{block.rule_id}</a>
           {block.path === null ? "" : ` on ${block.path}`}
-          {block.count > 1 ? ` and ${block.count - 1} times more in that minute` : ""}: {block.reason}
+          {block.count > 1 ? ` and ${block.count - 1} more times in that minute` : ""}: {block.reason}
         </>
       ),
     })),

@@ -54,7 +54,7 @@ export function SessionsPage({ api, project }: ProjectPageProperties) {
               empty={emptyText(band, log.rows.length)}
             />
             <p class="more">
-              <span class="dim">{`${plural(shown.length, "session")} shown of ${count(log.rows.length)} read`}</span>
+              <span class="dim">{`${plural(shown.length, "session")} shown of ${count(log.rows.length)} loaded`}</span>
               <ReadOlder log={log} />
             </p>
             <Fault of={log.fault} />
@@ -68,7 +68,7 @@ export function SessionsPage({ api, project }: ProjectPageProperties) {
 function emptyText(band: Band | "", read: number): string {
   return band === "" || read === 0
     ? "No session yet: the first appears when the SDK sends its first report."
-    : "None of those read has this band.";
+    : "No loaded session has this band.";
 }
 
 const columns = [

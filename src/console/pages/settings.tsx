@@ -9,7 +9,7 @@ import { RequestScoringCard } from "./request-scoring-card.js";
 import { CheckField, ChoiceField, NumberField, SettingsCard } from "./settings-card.js";
 
 const policyWords: Readonly<Record<LoggedInPolicy, string>> = {
-  observe: "Observe: treat them like everybody",
+  observe: "Observe: treat them like everybody else",
   never_block: "Never block: challenge instead",
   never_challenge: "Never challenge: allow instead, still block",
   whitelist: "Allow them always",
@@ -30,12 +30,12 @@ export function SettingsPage({ api, project }: ProjectPageProperties) {
         {(draft, change) => (
           <>
             <CheckField
-              label="Allow verified bots before any rule is asked"
+              label="Allow verified bots before any rule is evaluated"
               value={draft.allow_verified}
               onChange={(allow_verified) => change({ allow_verified })}
             />
             <CheckField
-              label="Ask the rules for static resources too"
+              label="Evaluate rules for static resources too"
               value={draft.protect_static}
               onChange={(protect_static) => change({ protect_static })}
             />
@@ -44,7 +44,7 @@ export function SettingsPage({ api, project }: ProjectPageProperties) {
               words={policyWords}
               value={draft.logged_in_policy}
               onChange={(logged_in_policy) => change({ logged_in_policy })}
-              note="No policy shelters definite and confident bots."
+              note="No policy protects definite and confident bots."
             />
             <NumberField
               label="Threshold: scores below it are bots"
@@ -78,7 +78,7 @@ function Bands({ threshold }: { readonly threshold: number }) {
     };
   });
   return (
-    <ul class="bands" aria-label="Bands that this threshold makes">
+    <ul class="bands" aria-label="Bands with this threshold">
       {bands.map(({ band, range }) => (
         <li key={band}>
           <BandBadge band={band} /> {range}

@@ -23,7 +23,7 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
       const made = await api.createToken({ abilities });
       setSecret(made.account_token);
       await tokens.reload();
-      setSaid(`Token ${made.id} is made.`);
+      setSaid(`Token ${made.id} was created.`);
     });
   const revoke = ({ id, current }: TokenRow) =>
     task.run(async () => {
@@ -44,7 +44,7 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
       ),
     },
     { name: "Abilities", cell: (row: TokenRow) => <code>{row.abilities.join(", ")}</code> },
-    { name: "User", cell: (row: TokenRow) => row.user?.name ?? "nobody any more" },
+    { name: "User", cell: (row: TokenRow) => row.user?.name ?? "removed user" },
     { name: "Made", cell: (row: TokenRow) => <Time at={row.created_at} /> },
     {
       name: "Revoke",
@@ -86,14 +86,14 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
           onNo={() => setRevoking(null)}
         >
           <p>
-            Whatever uses it is refused from the next request on.
+            Every program that uses it is refused from the next request on.
             {revoking.current && " It is the one this console is signed in with: you will be signed out."}
           </p>
         </Confirmation>
       )}
       {secret !== null && (
         <SecretDialog title="The new account token" secret={secret} onClose={() => setSecret(null)}>
-          <p>Store it now: nobody can show it again.</p>
+          <p>Store it now: it can’t be shown again.</p>
         </SecretDialog>
       )}
     </>
@@ -126,10 +126,10 @@ function NewToken({
     onMake([...chosen]);
   };
   return (
-    <Card title="Make a token">
+    <Card title="Create a token">
       <form onSubmit={submit}>
         <fieldset>
-          <legend>What it may do (never more than you)</legend>
+          <legend>What it may do (never more than you may)</legend>
           {tokenAbilities.map((ability) => (
             <label key={ability} class="check">
               <input type="checkbox" checked={chosen.has(ability)} onChange={() => toggle(ability)} />
@@ -141,7 +141,7 @@ function NewToken({
         </fieldset>
         {chosen.size === 0 && <p class="dim">Choose at least one ability.</p>}
         <button type="submit" class="primary" disabled={chosen.size === 0} aria-disabled={isBusy}>
-          Make a token
+          Create a token
         </button>
       </form>
     </Card>

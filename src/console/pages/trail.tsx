@@ -9,16 +9,16 @@ type TrailPoint = TrailAnswer["points"][number];
 const words: Readonly<Record<EventType, string>> = {
   page: "Page",
   visibility: "Shown or hidden",
-  focus: "Focus came or went",
-  heartbeat: "Still there",
+  focus: "Focus gained or lost",
+  heartbeat: "Still on the page",
   mouse: "Pointer moved",
   click: "Click",
   touch: "Touch",
   scroll: "Scrolled",
   key: "Typed",
   form: "Form",
-  env: "Browser looked at",
-  timing: "Loading timed",
+  env: "Browser checked",
+  timing: "Loading measured",
 };
 
 export function Moment({ of: { type, count: times, path } }: { readonly of: TrailMoment }) {
@@ -31,12 +31,11 @@ export function Moment({ of: { type, count: times, path } }: { readonly of: Trai
 
 /** Says what the timeline lacks. */
 export function Noted({ trail: { noted }, eventCount }: { readonly trail: TrailAnswer; readonly eventCount: number }) {
-  if (noted >= eventCount)
-    return <p class="dim">All events of the session went into it; the oldest lines may be dropped.</p>;
+  if (noted >= eventCount) return <p class="dim">It covers all events of the session; the oldest lines may be gone.</p>;
   return (
     <p class="dim">
-      {noted === 0 ? "No events are listed" : `${count(noted)} of ${count(eventCount)} events are in it`}: their kinds
-      and times are kept of a project's latest sessions only, and under load of a share of them.
+      {noted === 0 ? "No events are listed" : `${count(noted)} of ${count(eventCount)} events are covered`}: kinds and
+      times are kept for a project's latest sessions only, and under load for a share of them.
     </p>
   );
 }
@@ -45,7 +44,7 @@ const margin = 12;
 
 /** To scale, cut to where the pointer was. */
 export function PointerPath({ points }: { readonly points: readonly TrailPoint[] }) {
-  if (points.length === 0) return <p class="dim">Nothing to draw: no pointer path of this session is kept.</p>;
+  if (points.length === 0) return <p class="dim">No pointer path is kept for this session.</p>;
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
   const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
   const [width, height] = [Math.max(...xs) - left + margin, Math.max(...ys) - top + margin];

@@ -45,10 +45,10 @@ export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
     doc: {
       id: "listChanges",
       tag: "logs",
-      summary: "Changes of the configuration: who, what, before and after; the latest first",
+      summary: "Changes of the configuration, latest first: who, what, before and after",
       description:
-        "Of projects, settings, rules, keys and deleted sessions; owners and admins also see those of tokens, members and the account, and " +
-        "those that hold for the whole server: IP lists, catalogues of bots, signed agents. It never holds a secret. " +
+        "Changes of projects, settings, rules and keys, and deleted sessions; owners and admins also see changes of tokens, members and the account, and " +
+        "those of the whole server: IP lists, catalogues of bots, signed agents. It never contains a secret. " +
         `An account keeps its latest ${limits.auditEntriesMax}, and so does the server.`,
       parameters: [...logParameters, ...parameters],
       answers: { 200: "AuditAnswer" },

@@ -26,19 +26,19 @@ export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute
     doc: {
       id: "listBlocks",
       tag: "logs",
-      summary: "The recorded blocks of a project, the latest first",
+      summary: "The recorded blocks of a project, latest first",
       description:
-        "One for a computed verdict that a rule made a block; none for cached answers or softened actions. After " +
-        `${limits.blocksOfSessionMinuteMax} of one session and rule in a minute, further ones raise the \`count\` of the last. ` +
-        "Blocks of requests without a session have `session_token` null and are one a rule, address and minute. " +
-        "`references` are the `X-Request-Id`s of the answers that said block, cached ones too, which block pages show; of many the latest. " +
+        "One for each computed verdict that a rule turned into a block; none for cached answers or softened actions. After " +
+        `${limits.blocksOfSessionMinuteMax} of one session and rule in a minute, further ones increase the \`count\` of the last. ` +
+        "Blocks of requests without a session have `session_token` null; there is one per rule, address and minute. " +
+        "`references` are the `X-Request-Id`s of the answers with the action block, including cached ones; block pages show them. Only the latest are kept. " +
         `A project keeps its latest ${limits.blocksPerProjectMax}; statistics count every block.`,
       parameters: [
         ...logParameters,
         {
           in: "query",
           name: "reference",
-          description: "The reference that a block page shows: its block alone, if it is known",
+          description: "The reference that a block page shows: only its block, if it is known",
           schema: { type: "string" },
         },
       ],

@@ -14,7 +14,7 @@ export function challengeSettingsRoutes(projects: Projects): ProjectRoute[] {
     body: "ChallengeSettingsBody",
     answer: "ChallengeSettingsAnswer",
     of: "verdictd's own challenge",
-    description: "While `enabled` is false, the action `challenge` is left to a hook of the site's own.",
+    description: "While `enabled` is false, the action `challenge` is left to the site's own hook.",
     check: checkChallengeSettings,
     given: ({ enabled, difficulty, clearance_minutes: clearanceMinutes }) => ({
       enabled,

@@ -14,7 +14,7 @@ export function ipListsRoute(lists: IpLists): TokenRoute {
       id: "listIpLists",
       tag: "control plane",
       summary: "The operator's own lists of addresses",
-      description: "Rules read the names of those that hold the visitor's address in `ip_lists`.",
+      description: "Rules read the names of the lists that contain the visitor's address in `ip_lists`.",
       answers: { 200: "IpListsAnswer" },
       refusals: ["forbidden"],
     },

@@ -27,9 +27,9 @@ export function markRoutes({ marks, work }: MarkServices): ProjectRoute[] {
       doc: {
         id: "markSession",
         tag: "logs",
-        summary: "Say that a session was a person, or a bot",
+        summary: "Mark a session as a person or a bot",
         description:
-          "Kept with band, score and detections of the session as they are now, for as long as blocks are. It changes no score and no rule reads it.",
+          "The mark is kept with the session's current band, score and detections, for as long as blocks are kept. It changes no score, and no rule reads it.",
         body: "MarkBody",
         answers: { 200: "MarkAnswer" },
         refusals: ["conflict"],
@@ -41,7 +41,7 @@ export function markRoutes({ marks, work }: MarkServices): ProjectRoute[] {
       path: markPath,
       credential: "project",
       needs: "projects:write",
-      doc: { id: "unmarkSession", tag: "logs", summary: "Take a session's mark away", answers: { 204: "empty" } },
+      doc: { id: "unmarkSession", tag: "logs", summary: "Remove a session's mark", answers: { 204: "empty" } },
       handle: async ({ project, params }) =>
         (await marks.remove(project.id, params[1] ?? ""))
           ? { status: 204 }
@@ -55,7 +55,7 @@ export function markRoutes({ marks, work }: MarkServices): ProjectRoute[] {
       doc: {
         id: "listMarks",
         tag: "logs",
-        summary: "The marks of a project's sessions, and what they say of verdictd",
+        summary: "The marks of a project's sessions, with counts of errors",
         parameters: logParameters,
         answers: { 200: "MarksAnswer" },
         refusals: ["invalidPayload"],

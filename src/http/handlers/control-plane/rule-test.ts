@@ -26,9 +26,9 @@ export function ruleTestRoute(services: RuleTestServices): ProjectRoute {
       tag: "control plane",
       summary: "Backtest a draft rule on stored sessions",
       description:
-        "As if it were the project's only rule: guards, bands and the logged-in policy are those of now, the request context is what " +
-        "each session last reported. The latest sessions come first; `hours` takes those of a time instead. Nothing is stored. " +
-        "An account has one backtest at a time: another is answered 409 until it has ended. It ends when its client goes.",
+        "As if it were the project's only rule, with the current guards, threshold and logged-in policy. The request context is what " +
+        "each session last reported. It uses the latest sessions; `hours` selects those of a time range instead. Nothing is stored. " +
+        "An account can run one backtest at a time; another is answered 409 until it has ended. It ends when its client disconnects.",
       body: "RuleTestBody",
       answers: { 200: "RuleTestAnswer" },
       refusals: ["conflict"],

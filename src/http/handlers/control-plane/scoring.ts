@@ -28,7 +28,7 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
         id: "enableScoring",
         tag: "control plane",
         summary: "Enable scoring",
-        description: "Mints both keys the first time; afterwards answers the site key there is.",
+        description: "Creates both keys the first time; later calls return the existing site key.",
         answers: { 200: "ScoringEnabledAnswer" },
       },
       handle: ({ project }) => enable(projects, project.id),

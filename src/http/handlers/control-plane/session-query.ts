@@ -38,11 +38,11 @@ export function sessionQueryRoute(services: SessionQueryRouteServices): ProjectR
       tag: "logs",
       summary: "Search stored sessions with the rules language",
       description:
-        "The sessions that began in a time and match an expression, the latest first, with the most frequent values and a chart by band. Rules " +
-        "see what each session last reported; guards do not come before them. A session without a score matches the empty expression only, as no " +
-        `rule is asked about it. At most ${limits.sessionQueryMax} sessions are scanned: of a time with more, counts are those of an even sample. A page ` +
-        "may hold fewer rows than `limit`, even none, and still have a `next_cursor`. An account has one query at a time: another is " +
-        "answered 409 until it has ended. It ends when its client goes. Nothing is stored.",
+        "The sessions that began in a time range and match an expression, latest first, with the most frequent values and a chart by band. The expression " +
+        "sees what each session last reported; guards are not applied first. A session without a score matches only the empty expression, because no " +
+        `rule is evaluated for it. At most ${limits.sessionQueryMax} sessions are scanned; if the range has more, counts are those of an even sample. A page ` +
+        "may have fewer rows than `limit`, even none, and still a `next_cursor`. An account can run one query at a time; another is " +
+        "answered 409 until it has ended. It ends when its client disconnects. Nothing is stored.",
       body: "SessionQueryBody",
       answers: { 200: "SessionQueryAnswer" },
       refusals: ["conflict"],
@@ -81,7 +81,7 @@ function queryOf(body: SessionQueryBody, nowMs: number): SessionQuery | Refusal 
   const span = readSpan(from, to, nowMs);
   if (span instanceof Refusal) return span;
   if (cursor !== undefined && group_by.length > 0) {
-    return refuse("invalidPayload", "group_by goes with the first page, not with a cursor");
+    return refuse("invalidPayload", "group_by is for the first page; it can't be sent with a cursor");
   }
   return {
     expressionSource: expression,

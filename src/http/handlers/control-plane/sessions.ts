@@ -30,8 +30,8 @@ export function sessionRoutes({ sessions, marks, work, now }: SessionServices): 
       doc: {
         id: "listSessions",
         tag: "logs",
-        summary: "The sessions of a project, the latest first",
-        description: "In the order of first contact. The band follows the threshold of now; no rule is asked.",
+        summary: "The sessions of a project, latest first",
+        description: "In the order of first contact. The band follows the current threshold; no rule is evaluated.",
         parameters: logParameters,
         answers: { 200: "SessionsAnswer" },
         refusals: ["invalidPayload"],

@@ -31,7 +31,8 @@ const parameters: readonly ParameterDoc[] = [
   {
     in: "query",
     name: "from",
-    description: "Start; the bucket that holds it is the first. Default: a day before `to` for hours, 30 days for days",
+    description:
+      "Start; the bucket that contains it is the first. Default: a day before `to` for hours, 30 days for days",
     schema: time,
   },
   { in: "query", name: "to", description: "End, exclusive. Default: now", schema: time },
@@ -44,7 +45,7 @@ const parameters: readonly ParameterDoc[] = [
   {
     in: "query",
     name: "by",
-    description: "`rule`: challenges by the rule that asked for them, and hits of each rule, as well",
+    description: "`rule`: also challenges by the rule that asked for them, and hits of each rule",
     schema: { type: "string", enum: ["rule"] },
   },
 ];
@@ -59,7 +60,7 @@ export function statsRoute({ stats, work, flush, now }: StatsServices): ProjectR
       id: "getStats",
       tag: "logs",
       summary: "Counts of events, sessions and verdict answers over time",
-      description: `At most ${limits.statsBucketsMax} buckets; those without traffic are there, with zeros. Days are days of UTC. \`requests\` has, of the verdict answers, those on requests without a scored session. Passed of issued challenges, by rule, measures false positives.`,
+      description: `At most ${limits.statsBucketsMax} buckets; those without traffic are included, with zeros. Days are UTC days. \`requests\` has, of the verdict answers, those on requests without a scored session. Passed of issued challenges, by rule, measures false positives.`,
       parameters,
       answers: { 200: "StatsAnswer" },
       refusals: ["invalidPayload"],

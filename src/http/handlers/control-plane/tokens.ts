@@ -42,9 +42,9 @@ export function tokenRoutes(accounts: Accounts): TokenRoute[] {
       doc: {
         id: "createToken",
         tag: "control plane",
-        summary: "Make a token for the same user and account",
+        summary: "Create a token for the same user and account",
         description:
-          "It can't be given an ability that the token that asks, or its holder's role, lacks. The secret is told this once.",
+          "It can't have an ability that the calling token, or its holder's role, lacks. The secret is shown only once.",
         body: "TokenBody",
         answers: { 200: "TokenCreatedAnswer" },
         refusals: ["forbidden", "insufficientTokenAbility", "conflict"],
@@ -133,9 +133,7 @@ async function revokeToken(accounts: Accounts, { holder, params }: TokenCall): P
   const role = accounts.roleOf(token.accountId, token.userId);
   const own = { abilities: holder.token.abilities, role: holder.membership?.role ?? null };
   if (isAbove({ abilities: token.abilities, role }, own)) {
-    return refusal(
-      refuse("insufficientTokenAbility", "the token is above the one that asks, by its role or abilities"),
-    );
+    return refusal(refuse("insufficientTokenAbility", "the token is above the calling token, by role or abilities"));
   }
   const revoked = await accounts.revokeToken(token.id);
   return revoked instanceof Refusal

@@ -47,7 +47,7 @@ export function usageRoutes({ accounts, projects, plans, now }: UsageServices): 
         id: "getUsage",
         tag: "control plane",
         summary: "This month's accepted events against the plan's quota",
-        description: "The month is a calendar month of UTC. The quota is soft: nothing is refused above it.",
+        description: "The month is a calendar month in UTC. The quota is soft: above it, nothing is refused.",
         answers: { 200: "UsageAnswer" },
         refusals: ["forbidden"],
       },

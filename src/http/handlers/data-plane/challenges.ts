@@ -46,8 +46,8 @@ export function challengeRoutes(services: ChallengeServices): (RawRoute | Public
       tag: "data plane",
       summary: "A proof of work for a session, in the form of an ALTCHA challenge",
       description:
-        "Asked by `challenge.js`. The challenge is signed and nothing is stored of it; it is valid for ten minutes and for this session " +
-        "alone. 409 without code while the project's challenge is not enabled.",
+        "Used by `challenge.js`. The challenge is signed, and nothing of it is stored; it is valid for ten minutes and for this session " +
+        "only. 409 without code while the project's challenge is not enabled.",
       body: "ChallengeBody",
       bodyTypes: ["application/json", "text/plain"],
       answers: { 200: "ChallengeAnswer" },
@@ -57,7 +57,7 @@ export function challengeRoutes(services: ChallengeServices): (RawRoute | Public
     route(services, "/v1/challenges/solution", solve, {
       id: "solveChallenge",
       tag: "data plane",
-      summary: "Take the solution of a challenge, and clear the session",
+      summary: "Submit the solution of a challenge, and clear the session",
       description:
         "`solution` is base64 of JSON `{challenge, solution}`, as altcha-lib makes it. A solution counts once.",
       body: "SolutionBody",
@@ -120,7 +120,7 @@ function take(services: ChallengeServices, exchange: Exchange, req: HttpRequest,
 }
 
 const crowded: Reply = {
-  ...refusal(refuse("unavailable", "too many bodies are on their way; send the request again")),
+  ...refusal(refuse("unavailable", "too many request bodies at once; send the request again")),
   headers: cors,
 };
 

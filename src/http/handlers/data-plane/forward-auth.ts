@@ -122,12 +122,12 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
     doc: {
       id: headerSets[path].id,
       tag: "data plane",
-      summary: `The verdict as a status, for a proxy that asks before it passes a request on, by \`${headerSets[path].prefix}\``,
+      summary: `The verdict as a status, for a proxy that asks before it forwards a request, by \`${headerSets[path].prefix}\``,
       description:
-        "204 lets in, 401 asks for a challenge, 403 blocks; nothing but a verdict gives 401 or 403. A wrong key, an inactive " +
-        "subscription or a failure lets in and says so in `X-Verdict-Error`. What the visitor asked for is read from " +
-        `\`${headerSets[path].prefix}\` only, which the proxy has to set; the query of this call counts for nothing. With request scoring on, the ` +
-        "visitor's request is judged as by `POST /v1/verdict`, from the headers that the proxy passes on.",
+        "204 lets in, 401 asks for a challenge, 403 blocks; only a verdict is answered 401 or 403. A wrong key, an inactive " +
+        "subscription or a failure lets the visitor in and says so in `X-Verdict-Error`. The visitor's request is read from " +
+        `\`${headerSets[path].prefix}\` only, which the proxy must set; the query of this call is ignored. With request scoring on, the ` +
+        "visitor's request is judged as in `POST /v1/verdict`, by the headers that the proxy passes on.",
       refusesNobody: true,
       answers: { 204: "empty", 401: { contentType: "text/html" }, 403: { contentType: "text/html" } },
     },

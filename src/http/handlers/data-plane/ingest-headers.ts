@@ -33,7 +33,7 @@ const keptMax = 256;
 const slots: ({ readonly name: string; readonly position: number } | undefined)[] = Array.from({ length: 32 * 32 });
 for (const [position, { name }] of batchHeaders.entries()) {
   if (slots[slotOf(name)] !== undefined)
-    throw new Error(`${name} has the slot of another header: choose another character`);
+    throw new Error(`${name} uses the slot of another header: choose another character`);
   slots[slotOf(name)] = { name, position };
 }
 

@@ -39,9 +39,9 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
       doc: {
         id: "ingestEvents",
         tag: "data plane",
-        summary: "Take a batch of events",
+        summary: "Send a batch of events",
         description:
-          "The site key comes in the header or as `site_key` of the body. A malformed batch is refused whole. Under load a batch " +
+          "The site key comes in the header or as `site_key` of the body. A malformed batch is rejected as a whole. Under load a batch " +
           "may be shed: 202 with `accepted` 0 and the caller's own token, or 204. Never 429.",
         parameters: [
           {

@@ -21,7 +21,7 @@ export function loggedInRoute({ sessions, now }: LoggedInServices): KeyRoute {
       id: "assertLoggedIn",
       tag: "data plane",
       summary: "Assert that the session's visitor logged in",
-      description: "Server-side only, on every login. Takes no query and no body but an empty JSON object.",
+      description: "Server-side only, on every login. Accepts no query, and no body except an empty JSON object.",
       answers: { 200: "LoggedInAnswer" },
       refusals: ["unknownSession", "invalidPayload"],
     },
@@ -33,7 +33,7 @@ export function loggedInRoute({ sessions, now }: LoggedInServices): KeyRoute {
       await sessions.load(holder.project.id, token, true);
       if (!sessions.exists(holder.project.id, token)) return unknownSession;
       if (query.size > 0) return refusal(refuse("invalidPayload", "no query string is accepted"));
-      if (!isEmpty) return refusal(refuse("invalidPayload", "no body is accepted but an empty JSON object"));
+      if (!isEmpty) return refusal(refuse("invalidPayload", "no body is accepted except an empty JSON object"));
       const atMs = now();
       if (!(await sessions.assertLoggedIn(holder.project.id, token, atMs))) return unknownSession;
       return json(200, { logged_in: true, asserted_at: new Date(atMs).toISOString() } satisfies LoggedInAnswer);

@@ -41,9 +41,9 @@ export function requestVerdictRoute(services: RequestVerdictServices): RawRoute 
       tag: "data plane",
       summary: "The verdict on a visitor's request, with or without a session",
       description:
-        "While the project has request scoring off, the answer is that of the verdict read. What a visitor wrote can't make the call " +
-        "fail: values are cut to 512 characters (4096 of the signature fields), the first 100 headers count, and a field of a wrong type " +
-        "counts as missing. It is computed each time, fails open on any error, and never answers 429. 422 only for a body that is no JSON " +
+        "While the project has request scoring off, the answer is that of the verdict read. Nothing that a visitor sends can make the call " +
+        "fail: values are cut to 512 characters (4096 for the signature fields), the first 100 headers count, and a field of a wrong type " +
+        "counts as missing. It is computed each time, fails open on any error, and never answers 429. 422 only for a body that is not a JSON " +
         "object, has no `request`, or is over 64 KiB.",
       body: "VerdictBody",
       answers: { 200: "RequestVerdict" },

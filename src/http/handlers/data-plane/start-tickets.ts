@@ -29,9 +29,9 @@ export function startTicketRoutes(services: StartTicketServices): [RawRoute, Pub
         tag: "data plane",
         summary: "A start ticket, which the SDK hands back with its reports",
         description:
-          "Asked by the SDK's second file, with the site key in the header `X-Service-Site-Key`; a body is not looked at. The ticket is signed, " +
-          "holds for this project, the visitor's network and ten minutes, and counts once, as `start_ticket` of an event. Batches without one " +
-          "are taken as any other.",
+          "Used by the SDK's second file, with the site key in the header `X-Service-Site-Key`; a body is ignored. The ticket is signed, " +
+          "valid for this project, the visitor's network and ten minutes, and counts once, as `start_ticket` of an event. Batches without one " +
+          "are accepted like any other.",
         answers: { 200: "StartTicketAnswer" },
       },
       checksFraming: true,

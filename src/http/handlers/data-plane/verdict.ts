@@ -40,8 +40,8 @@ export function verdictRoute(services: VerdictServices): RawRoute {
       tag: "data plane",
       summary: "The verdict of a session",
       description:
-        "Fails open: an unknown, foreign or not yet scored session answers `not_computed` with action `allow`, never 404. The " +
-        "request context comes as headers or query parameters; the header wins, a bad value counts as missing.",
+        "Fails open: for a session that is unknown, of another project or not yet scored, it answers `not_computed` with action `allow`, never 404. The " +
+        "request context comes as headers or query parameters; the header takes precedence, and a bad value counts as missing.",
       parameters: contextParameters,
       answers: { 200: "Verdict" },
     },
@@ -57,7 +57,12 @@ const contextParameters: readonly ParameterDoc[] = [
   ["user_agent", "X-Service-Client-UA", "User agent of the visitor"],
 ].flatMap(([query, header, description]): ParameterDoc[] => [
   { in: "query", name: query!, description: description!, schema: { type: "string" } },
-  { in: "header", name: header!, description: `${description!}; wins over \`${query!}\``, schema: { type: "string" } },
+  {
+    in: "header",
+    name: header!,
+    description: `${description!}; takes precedence over \`${query!}\``,
+    schema: { type: "string" },
+  },
 ]);
 
 function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpRequest, headers: ReadHeaders): void {

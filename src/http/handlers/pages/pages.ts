@@ -44,7 +44,7 @@ export function healthRoutes({ isReady }: Health): PublicRoute[] {
       method: "get",
       path: "/healthz",
       credential: "none",
-      doc: { id: "getHealth", tag: "service", summary: "Whether the process lives", answers: { 200: "HealthAnswer" } },
+      doc: { id: "getHealth", tag: "service", summary: "Whether the process runs", answers: { 200: "HealthAnswer" } },
       handle: () => health(200, "ok"),
     },
     {
@@ -54,9 +54,9 @@ export function healthRoutes({ isReady }: Health): PublicRoute[] {
       doc: {
         id: "getReadiness",
         tag: "service",
-        summary: "Whether requests should be sent here",
+        summary: "Whether the process is ready for requests",
         description:
-          "Of all threads of the process: the store can be read, scoring threads are up, and it is not stopping. The admin address says " +
+          "For all threads of the process: the store can be read, the scoring threads run, and it is not stopping. The admin address says " +
           "the same under the same path, and which of these is missing.",
         answers: { 200: "HealthAnswer", 503: "HealthAnswer" },
       },
