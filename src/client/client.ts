@@ -317,6 +317,9 @@ function checkedKey(key: string | undefined): string {
   if (key === undefined || key === "") {
     throw new TypeError("privateKey: missing; expected the project's private key (sk_…), often from the environment");
   }
+  if (typeof key === "string" && key.startsWith("pk_")) {
+    throw new TypeError("privateKey: got the site key (pk_…); expected the project's private key (sk_…)");
+  }
   if (typeof key !== "string" || !/^sk_[\w-]{1,125}$/.test(key)) {
     throw new TypeError("privateKey: expected the project's private key (sk_…)");
   }

@@ -141,6 +141,7 @@ export class Guard<Challenge> {
 
   /** Throws a `TypeError` on a bad option. */
   constructor(options: GuardOptions<Challenge>) {
+    checkPlaces(options);
     checkOptionNames("verdictd", options, optionNames);
     this.#options = options;
     this.client = clientOf(options.client);
@@ -267,6 +268,14 @@ export class Guard<Challenge> {
     await new Promise((resolve) => setTimeout(resolve, this.#delayMs));
     this.#delayed--;
   }
+}
+
+/** The client's own options are one level deeper, where many look for them last. */
+function checkPlaces(options: unknown): void {
+  if (typeof options !== "object" || options === null) return;
+  const name = ["baseUrl", "privateKey"].find((each) => Object.hasOwn(options, each));
+  if (name === undefined) return;
+  throw new TypeError(`verdictd: \`${name}\` belongs in \`client\`: verdictd({ client: { baseUrl, privateKey } })`);
 }
 
 function clientOf(client: VerdictClient | ClientOptions | undefined): VerdictClient {

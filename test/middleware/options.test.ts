@@ -21,6 +21,11 @@ const mistakes: readonly (readonly [options: unknown, message: string])[] = [
     { client: { baseUrl: client.baseUrl, privateKey: undefined } },
     "privateKey: missing; expected the project's private key (sk_…), often from the environment",
   ],
+  [client, "verdictd: `baseUrl` belongs in `client`: verdictd({ client: { baseUrl, privateKey } })"],
+  [
+    { client: { ...client, privateKey: "pk_site" } },
+    "privateKey: got the site key (pk_…); expected the project's private key (sk_…)",
+  ],
   [{ client: { ...client, timeout: 200 } }, "client: unknown option `timeout`; did you mean `timeoutMs`?"],
   [{ client: { ...client, mode: "monitoring" } }, "mode: unknown value `monitoring`; did you mean `monitor`?"],
   [{ client, chalenge: "page" }, "verdictd: unknown option `chalenge`; did you mean `challenge`?"],
