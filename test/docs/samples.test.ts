@@ -171,7 +171,9 @@ async function runShell(t: Test, server: TestServer, tenant: Tenant): Promise<vo
     // The same line stands in several places.
     if (done.has(source)) continue;
     done.add(source);
-    const child = spawn("bash", ["-e", "-o", "pipefail", "-c", source], { cwd: t.testdir(), env: environment });
+    // A manifest of its own: npm would take the checkout's, and install into it.
+    const cwd = t.testdir({ "package.json": '{ "private": true }' });
+    const child = spawn("bash", ["-e", "-o", "pipefail", "-c", source], { cwd, env: environment });
     let out = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (piece) => {
