@@ -51,6 +51,10 @@ export class ApiFault extends Error {
   }
 }
 
+/**
+ * A method for each call that the console makes, all on this origin: resolves to the body of the answer, undefined for an empty one.
+ * Rejects with an `ApiFault`, an aborted call with its `AbortError`. Pages are of 100 rows.
+ */
 export class Api {
   readonly #token: string;
   readonly #onUnauthenticated: () => void;

@@ -21,6 +21,7 @@ import { UsagePage } from "./pages/usage.js";
 import { Fault } from "./parts.js";
 import { useResource } from "./resource.js";
 
+/** The root of the page. Another token mounts the frame anew, so that nothing loaded with one token is shown to the next. */
 export function App() {
   const [token, setToken] = useState(storedToken);
   const [notice, setNotice] = useState<string | null>(null);

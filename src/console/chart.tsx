@@ -4,6 +4,7 @@ import UPlot from "uplot";
 import { Table } from "./parts.js";
 import { count, shortCount } from "./words.js";
 
+/** One layer of the stack, drawn only where one of its values is above 0. */
 export interface ChartSeries {
   readonly name: string;
   /** CSS custom property that holds its colour. */
@@ -12,6 +13,7 @@ export interface ChartSeries {
   readonly values: readonly number[];
 }
 
+/** What is stacked on which axis, and the words around it. */
 export interface StackedBarsProperties {
   /** What is drawn, for readers. */
   readonly label: string;
@@ -29,6 +31,7 @@ export interface StackedBarsProperties {
 
 const height = 220;
 
+/** The chart with legend, readout of the hovered bar and a table of the same numbers; the text `empty` where all values are 0. */
 export function StackedBars(properties: StackedBarsProperties) {
   const { label, starts, series, startName, startText, empty, onPick } = properties;
   const pick = useRef(onPick);

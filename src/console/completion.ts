@@ -3,12 +3,14 @@ import { operatorsOfType } from "../rules/check.js";
 import { type Field, fieldOf, fields } from "../rules/fields.js";
 import { lex, type Token } from "../rules/lex.js";
 
+/** One suggestion; `detail` says beside it what it means or which field it belongs to. */
 export interface Completion {
   /** What takes the place of `from` to `to` of the source. */
   readonly text: string;
   readonly detail: string;
 }
 
+/** Suggestions for one place. `from` and `to` are offsets in UTF-16 units, equal where nothing is written yet. */
 export interface Completions {
   readonly from: number;
   readonly to: number;

@@ -7,10 +7,12 @@ const prefix = "verdictd.";
 const tokenItem = `${prefix}token`;
 const projectItem = `${prefix}project`;
 
+/** The account token of this tab; null: signed out. It survives a reload, not the closing of the tab. */
 export function storedToken(): string | null {
   return sessionStorage.getItem(tokenItem);
 }
 
+/** Keeps a token that the server has accepted. */
 export function storeToken(token: string): void {
   sessionStorage.setItem(tokenItem, token);
 }
@@ -25,6 +27,7 @@ export function storedProject(): number | null {
   return Number(sessionStorage.getItem(projectItem)) || null;
 }
 
+/** Remembers the project by its id, for `storedProject` after a reload. */
 export function storeProject(id: number): void {
   sessionStorage.setItem(projectItem, String(id));
 }
@@ -37,10 +40,12 @@ export function storedDraft<Draft>(project: number, item: string): Draft | null 
   return text === null ? null : (JSON.parse(text) as Draft);
 }
 
+/** Keeps the draft of a rule (`item`: its id, or "new") as JSON, in place of an earlier one. */
 export function storeDraft(project: number, item: string, draft: object): void {
   sessionStorage.setItem(draftItem(project, item), JSON.stringify(draft));
 }
 
+/** For a draft that was saved: the editor begins with the stored rule again. */
 export function forgetDraft(project: number, item: string): void {
   sessionStorage.removeItem(draftItem(project, item));
 }

@@ -1,26 +1,31 @@
 /** What the page Explore shows, as its address has it: an expression and a time, so that a link shows the same. */
 import { hashOf } from "./location.js";
 
+/** The presets of the time choice, each as its button says it and in seconds back from now. */
 export const spans = {
   hour: { name: "1 hour", seconds: 3600 },
   day: { name: "24 hours", seconds: 24 * 3600 },
   week: { name: "7 days", seconds: 7 * 24 * 3600 },
   month: { name: "30 days", seconds: 30 * 24 * 3600 },
 } as const;
+/** A preset, as `last` of the address names it. */
 export type SpanName = keyof typeof spans;
 
+/** What an address of Explore asks for; an empty expression is every session. */
 export interface ExploreView {
   readonly expression: string;
   /** The last so long; or from a time until another, in ISO-8601. */
   readonly time: SpanName | { readonly from: string; readonly to: string };
 }
 
+/** The view that the query of an address describes. Anything unreadable in it stands for the last 24 hours, or for every session. */
 export function viewOf(query: URLSearchParams): ExploreView {
   const [from, to, last] = [timeOf(query.get("from")), timeOf(query.get("to")), query.get("last") ?? "day"];
   const time = from !== null && to !== null && from < to ? { from, to } : isSpan(last) ? last : "day";
   return { expression: query.get("q") ?? "", time };
 }
 
+/** The address of a view, from `#` on: `viewOf` reads the same view from it. */
 export function exploreHash({ expression, time }: ExploreView): string {
   const part = typeof time === "string" ? { last: time } : { from: time.from, to: time.to };
   return hashOf("explore", undefined, { ...(expression !== "" && { q: expression }), ...part });

@@ -1,6 +1,7 @@
 /** Which page is open: the part of the address after `#`, so that back, forward and reload work. Never holds a credential. */
 import { useEffect, useState } from "preact/hooks";
 
+/** Every page by the first word of its address, in the order of the navigation. */
 export const pageNames = [
   "overview",
   "explore",
@@ -14,8 +15,10 @@ export const pageNames = [
   "changes",
   "usage",
 ] as const;
+/** One of `pageNames`; an address with another name opens the overview. */
 export type PageName = (typeof pageNames)[number];
 
+/** An address taken apart. `usePlace` makes it, `hashOf` is the way back. */
 export interface Place {
   readonly page: PageName;
   /** What of the page: a session's token, a rule's id; null: the page itself. */
@@ -24,6 +27,7 @@ export interface Place {
   readonly query: URLSearchParams;
 }
 
+/** The address of a page, from `#` on, for links: `#/rules/7`, `#/explore?q=…`. The item is percent-encoded. */
 export function hashOf(page: PageName, item?: string | number, query?: Readonly<Record<string, string>>): string {
   const path = item === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(item)}`;
   const pairs = String(new URLSearchParams(query));
@@ -51,6 +55,7 @@ export function replaceHash(hash: string): void {
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
+/** The open page; renders again whenever the part of the address after `#` changes. */
 export function usePlace(): Place {
   const [place, setPlace] = useState(() => placeOf(location.hash));
   useEffect(() => {

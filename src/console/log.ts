@@ -2,11 +2,13 @@
 import { useState } from "preact/hooks";
 import { type Resource, useResource, useTask } from "./resource.js";
 
+/** One page of any log of the API; `next_cursor` is null on the last one. */
 export interface LogPageAnswer<Row> {
   readonly data: readonly Row[];
   readonly meta: { readonly next_cursor: string | null };
 }
 
+/** The state of a log on a page. A failure to read older rows is in `fault`, one to load the latest in `latest.fault`. */
 export interface Log<Row> {
   readonly latest: Resource<LogPageAnswer<Row>>;
   /** Everything read so far, the latest first. */

@@ -28,6 +28,7 @@ export function PageTitle({ title, children }: WithChildren & { readonly title: 
   );
 }
 
+/** A section with a heading that names it for screen readers; `aside` stands beside the heading. */
 export function Card({
   title,
   children,
@@ -118,6 +119,7 @@ export function Freshness({ of, every }: { readonly of: Resource<unknown>; reado
   );
 }
 
+/** A band by its name in the console, in its colour (`data-band`). */
 export function BandBadge({ band }: { readonly band: Band }) {
   return (
     <span class="badge" data-band={band}>
@@ -126,6 +128,7 @@ export function BandBadge({ band }: { readonly band: Band }) {
   );
 }
 
+/** An action by its name in the console, in its colour (`data-action`). */
 export function ActionBadge({ action }: { readonly action: Action }) {
   return (
     <span class="badge" data-action={action}>
@@ -134,6 +137,7 @@ export function ActionBadge({ action }: { readonly action: Action }) {
   );
 }
 
+/** A time of the API (ISO-8601) in the operator's zone; machines read the original in `datetime`. */
 export function Time({ at }: { readonly at: string }) {
   return <time dateTime={at}>{time(at)}</time>;
 }
@@ -148,6 +152,7 @@ export function Folded({ text }: { readonly text: string }) {
   );
 }
 
+/** One column of a `Table`. `name` is its heading, and on a phone, where rows become cards, the label of its cell. */
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => ComponentChildren;

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "./api.js";
 
+/** What `useResource` gives: a failed reload keeps the value that was there, beside the fault. */
 export interface Resource<T> {
   /** undefined until the first answer, then the last good one. */
   readonly value: T | undefined;

@@ -2,6 +2,7 @@
 import type { Action } from "../contract/verdict.js";
 import { lex } from "../rules/lex.js";
 
+/** A rule to begin with. Its expression is valid as it stands. */
 export interface RuleRecipe {
   readonly name: string;
   readonly expression: string;

@@ -11,6 +11,7 @@ export type Trial =
   | ExpressionFault
   | { readonly state: "good"; readonly replay: RuleTestAnswer };
 
+/** What is wrong with an expression, and where; also a call that failed for another reason. */
 export interface ExpressionFault {
   readonly state: "fault";
   readonly message: string;
@@ -19,6 +20,7 @@ export interface ExpressionFault {
   readonly column: number;
 }
 
+/** How long typing has to pause before the server is asked. */
 export const debounceMs = 300;
 /** How long to wait while another backtest of the account is under way: an account has one at a time. */
 const busyMs = 1000;
@@ -51,6 +53,7 @@ export function useAsked<T>(
   }, dependencies);
 }
 
+/** The latest backtest of this draft: "waiting" from each change of it until its own answer. */
 export function useTrial(api: Api, project: number, expression: string, action: Action): Trial {
   const [trial, setTrial] = useState<Trial>({ state: "empty" });
   const isEmpty = expression.trim() === "";
@@ -65,6 +68,7 @@ export function useTrial(api: Api, project: number, expression: string, action: 
   return trial;
 }
 
+/** Takes the place out of the message of a 422 that names one; any other failure is a fault without a place. */
 export function faultOf(error: unknown): ExpressionFault {
   const message = messageOf(error).replace(/^expression: /, "");
   const place = error instanceof ApiFault && error.status === 422 ? /^line (\d+), column (\d+): /.exec(message) : null;

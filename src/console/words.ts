@@ -1,6 +1,7 @@
 /** Words and forms in which the console shows the API's values. */
 import type { Action, Band } from "../contract/verdict.js";
 
+/** Bands as people read them. */
 export const bandWords: Readonly<Record<Band, string>> = {
   definite: "Definite bot",
   confident_automated: "Confident bot",
@@ -20,6 +21,7 @@ export const bandOrder: readonly Band[] = [
   "not_computed",
 ];
 
+/** Actions as people read them. */
 export const actionWords: Readonly<Record<Action, string>> = {
   block: "Block",
   challenge: "Challenge",
@@ -36,10 +38,13 @@ const compact = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFra
 const moment = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
+/** A number with its thousands grouped: 12,345. */
 export const count = (value: number): string => number.format(value);
+/** A number for an axis, with one decimal at most: 12.3k. */
 export const shortCount = (value: number): string => compact.format(value);
 /** Date and time in the operator's zone. */
 export const time = (iso: string): string => moment.format(new Date(iso));
+/** Time of day to the second, in the operator's zone. */
 export const clockTime = (date: Date): string => clock.format(date);
 
 /** "1 rule", "2 rules". */

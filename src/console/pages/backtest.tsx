@@ -6,6 +6,7 @@ import { asksForSession } from "../rule-recipes.js";
 import type { Trial } from "../trial.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
 
+/** The headline of matches, counts by outcome and by band, and a sample of the sessions; before there is a result, why there is none. */
 export function Backtest(properties: { readonly trial: Trial; readonly expression: string; readonly action: Action }) {
   const { trial, expression, action } = properties;
   if (trial.state === "empty")

@@ -11,6 +11,7 @@ import { bandWords, count, plural } from "../words.js";
 /** Pages of 100 that one press of the button reads. */
 const pagesAtOnce = 10;
 
+/** Words search the rows that were loaded; a whole reference, as block pages show it, is asked of the server, however old it is. */
 export function BlocksPage({ api, project }: ProjectPageProperties) {
   const [search, setSearch] = useState("");
   const log = useLog(

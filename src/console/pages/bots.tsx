@@ -9,6 +9,7 @@ import { count } from "../words.js";
 /** Rows shown at once: more is for the search. */
 const shownMax = 200;
 
+/** The list as the server exports it, filtered here; a note in its place where the account's plan does not include it. */
 export function BotsPage({ api }: { readonly api: Api }) {
   const list = useResource(() => api.verifiedBots(), [api]);
   const [search, setSearch] = useState("");

@@ -9,6 +9,7 @@ const difficultyWords: Readonly<Record<ChallengeDifficulty, string>> = {
   high: "High: about 4 seconds",
 };
 
+/** The card of the page Settings with the switch, the difficulty, and the minutes that a pass is valid (1 to 1440). */
 export function ChallengeCard({ api, project }: ProjectPageProperties) {
   return (
     <SettingsCard

@@ -34,6 +34,7 @@ const words: Readonly<Record<AuditAction, string>> = {
   "signed_agent.keys_imported": "Keys of an agent imported",
 };
 
+/** A table of the changes of the account and of the server: when, who, what, before and after; older rows on demand. */
 export function ChangesPage({ api }: { readonly api: Api }) {
   const log = useLog((cursor) => api.changes(cursor), rowKey, [api]);
   return (

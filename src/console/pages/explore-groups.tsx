@@ -22,6 +22,10 @@ const titles: Readonly<Record<SessionDimension, string>> = {
   detection: "Detection",
 };
 
+/**
+ * A panel for each dimension with values: counts, shares of `matched`, and two buttons a value, for these and for all but these.
+ * `onToggle` gets the condition.
+ */
 export function ExploreGroups(properties: {
   readonly api: Api;
   readonly groups: readonly SessionGroup[];

@@ -31,6 +31,10 @@ const columnsOfFile = [
   "event_count",
 ] as const satisfies readonly (keyof QueriedSessionRow)[];
 
+/**
+ * The card with the table, older rows on demand. Saving reads on to at most 5,000 sessions; while another query of the account runs it
+ * waits.
+ */
 export function FoundSessions(
   properties: ProjectPageProperties & {
     readonly expression: string;

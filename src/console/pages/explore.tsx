@@ -16,6 +16,7 @@ import { ExploreGroups } from "./explore-groups.js";
 import { FoundSessions } from "./explore-sessions.js";
 import { ExpressionField, type ExpressionState } from "./expression-field.js";
 
+/** Asks as one types and puts what was asked into the address; shows the count, a chart over time, the panels and the sessions. */
 export function ExplorePage({ api, project, query }: ProjectPageProperties & { readonly query: URLSearchParams }) {
   const view = viewOf(query);
   const [expression, setExpression] = useState(view.expression);

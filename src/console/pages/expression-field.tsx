@@ -9,6 +9,10 @@ export type ExpressionState = { readonly state: "empty" | "waiting" | "good" } |
 
 const nothing: Completions = { from: 0, to: 0, options: [] };
 
+/**
+ * The text field with suggestions as one types (Ctrl+Space asks for them); under it whether the expression is valid, or its fault with a
+ * mark under the place.
+ */
 export function ExpressionField(properties: {
   readonly value: string;
   readonly trial: ExpressionState;

@@ -6,6 +6,7 @@ import { useResource, useTask } from "../resource.js";
 
 type Kind = "site" | "private";
 
+/** Before scoring is enabled, the button for it; then the site key with its script tag, and rotation, which ends the old key at once. */
 export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { readonly onEnabled: () => void }) {
   const scoring = useResource(() => api.scoring(project), [api, project]);
   const [asked, setAsked] = useState<Kind | null>(null);

@@ -11,6 +11,7 @@ import { useResource, useTask } from "../resource.js";
 import { saveFile } from "../save-file.js";
 import { count, plural } from "../words.js";
 
+/** The card of a session's page that says whether it was a person or a bot, or takes that back; `onMarked` is awaited after each change. */
 export function MarkCard(
   properties: ProjectPageProperties & { readonly session: SessionAnswer; readonly onMarked: () => Promise<void> },
 ) {

@@ -23,6 +23,9 @@ const refreshMs = 15_000;
 /** Pages of 100 sessions that the histogram is made of. */
 const histogramPages = 5;
 
+/**
+ * Tiles and charts of the last 24 hours, 7 or 30 days, the histogram of scores, and the marks; without scoring a note where to enable it.
+ */
 export function OverviewPage({ api, project, isEnabled }: ProjectPageProperties & { readonly isEnabled: boolean }) {
   const [spanName, setSpanName] = useState<SpanName>("day");
   const span = spans[spanName];

@@ -8,6 +8,7 @@ import { count } from "../words.js";
 const days = 7;
 const dayMs = 24 * 3600 * 1000;
 
+/** What pass rates are computed from, for the last 7 days of UTC. */
 export interface ChallengesByRule {
   /** Whether verdictd's own challenge is on: nothing is counted otherwise. */
   readonly isEnabled: boolean;
@@ -15,6 +16,7 @@ export interface ChallengesByRule {
   readonly counts: Readonly<Record<string, ChallengeCounts>>;
 }
 
+/** Sums of the last 7 days by rule, today's included. Two calls of the API; rejects with their `ApiFault`. */
 export async function challengesByRule(api: Api, project: number): Promise<ChallengesByRule> {
   const [{ enabled }, { data }] = await Promise.all([
     api.challenge(project),

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { ActionBadge } from "../parts.js";
 import { type RuleRecipe, ruleRecipes } from "../rule-recipes.js";
 
+/** A folding card with a button for each of `ruleRecipes`, its action, expression and note. */
 export function Recipes(properties: { readonly isOpenAtFirst: boolean; readonly onUse: (recipe: RuleRecipe) => void }) {
   const { isOpenAtFirst, onUse } = properties;
   const [isOpen, setOpen] = useState(isOpenAtFirst);

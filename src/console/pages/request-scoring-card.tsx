@@ -8,6 +8,7 @@ const policyWords: Readonly<Record<SignedAgentPolicy, string>> = {
   rules: "Let the rules decide",
 };
 
+/** The card of the page Settings with the switch, and what becomes of agents whose signature was verified. */
 export function RequestScoringCard({ api, project }: ProjectPageProperties) {
   return (
     <SettingsCard

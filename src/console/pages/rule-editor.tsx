@@ -24,6 +24,7 @@ interface Draft {
 
 const emptyDraft: Draft = { name: "", expression: "", action: "log", isActive: false };
 
+/** `item` is a rule's id, or "new". What is typed is kept as a draft of this tab until it is saved; one that is unknown gets a note. */
 export function RuleEditorPage({ api, project, item }: ProjectPageProperties & { readonly item: string }) {
   const isNew = item === "new";
   const rules = useResource(() => api.rules(project), [api, project]);

@@ -12,6 +12,7 @@ import { challengesByRule, PassRate } from "./pass-rate.js";
 const daySeconds = 24 * 3600;
 const days = 7;
 
+/** By the rule's id; a rule that matched nothing is not in it. */
 export type HitsByRule = Readonly<Record<string, RuleHits>>;
 
 /** Hits of the last days by the rule's id. */

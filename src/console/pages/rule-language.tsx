@@ -2,6 +2,7 @@
 import { fields } from "../../rules/fields.js";
 import { Table } from "../parts.js";
 
+/** A folded card: operators, an example, and every field with its type, meaning and unit, from the table that the server uses. */
 export function RuleLanguage() {
   return (
     <details class="card">

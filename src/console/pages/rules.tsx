@@ -11,6 +11,7 @@ import { Backtest } from "./backtest.js";
 import { type ChallengesByRule, challengesByRule, PassRate, PassRateNote } from "./pass-rate.js";
 import { type HitsByRule, HitsLine, hitsByRule } from "./rule-hits.js";
 
+/** Each rule with its hits and the pass rate of its challenges over the last 7 days, read anew after every change. */
 export function RulesPage({ api, project }: ProjectPageProperties) {
   const rules = useResource(() => api.rules(project), [api, project]);
   const challenges = useResource(() => challengesByRule(api, project), [api, project]);

@@ -17,6 +17,7 @@ const refreshMs = 5000;
 /** Pages of 100 blocks that are looked through for those of the session. */
 const blockPages = 5;
 
+/** Read anew every 5 s while the tab is looked at. Engine scores, detections, the mark, the timeline with blocks, and the pointer path. */
 export function SessionPage({ api, project, token }: ProjectPageProperties & { readonly token: string }) {
   const session = useResource(() => api.session(project, token), [api, project, token], refreshMs);
   const catalogue = useResource(() => api.detections(), [api]);

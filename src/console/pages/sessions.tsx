@@ -10,6 +10,7 @@ import { bandOrder, bandWords, count, plural } from "../words.js";
 
 const refreshMs = 5000;
 
+/** Read anew every 5 s while Live is ticked. The choice of a band filters the rows that were loaded, not the log. */
 export function SessionsPage({ api, project }: ProjectPageProperties) {
   const [isLive, setLive] = useState(true);
   const [band, setBand] = useState<Band | "">("");

@@ -19,6 +19,7 @@ interface SettingsCardProperties<Settings> {
   readonly children: (draft: Settings, change: (part: Partial<Settings>) => void) => ComponentChildren;
 }
 
+/** Loads what is stored, lets `children` draw the fields of a draft of it, and saves; then it loads again. Faults are shown in the card. */
 export function SettingsCard<Settings extends object>(properties: SettingsCardProperties<Settings>) {
   const { title, about, load, dependencies } = properties;
   const settings = useResource(load, dependencies);
@@ -74,6 +75,7 @@ interface FieldProperties<Value> {
   readonly onChange: (value: Value) => void;
 }
 
+/** A tick box with its label behind it. */
 export function CheckField({ label, value, onChange }: FieldProperties<boolean>) {
   return (
     <label class="check">

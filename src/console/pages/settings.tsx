@@ -15,6 +15,7 @@ const policyWords: Readonly<Record<LoggedInPolicy, string>> = {
   whitelist: "Allow them always",
 };
 
+/** Three cards that are saved each on their own: verdicts, request scoring, challenge. The bands follow the threshold as it is typed. */
 export function SettingsPage({ api, project }: ProjectPageProperties) {
   return (
     <>

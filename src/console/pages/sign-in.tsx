@@ -4,6 +4,7 @@ import { Api, ApiFault } from "../api.js";
 import { Fault } from "../parts.js";
 import { useTask } from "../resource.js";
 
+/** `onSignIn` gets a token that the server has accepted; `notice` says why one was signed out, null for no such reason. */
 export function SignInPage({
   notice,
   onSignIn,

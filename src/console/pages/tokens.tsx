@@ -12,6 +12,7 @@ interface TokensPageProperties {
   readonly onRevokedSelf: () => void;
 }
 
+/** A new token is shown once, in a dialog. Revoking asks first; `onRevokedSelf` is called for the token of this console. */
 export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
   const tokens = useResource(() => api.tokens(), [api]);
   const [secret, setSecret] = useState<string | null>(null);

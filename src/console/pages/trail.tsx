@@ -3,6 +3,7 @@ import type { TrailAnswer } from "../../contract/api-answers.js";
 import type { EventType } from "../../contract/events.js";
 import { count } from "../words.js";
 
+/** One line of the timeline: so many events of a type at a time, on a path (null: none). */
 export type TrailMoment = TrailAnswer["moments"][number];
 type TrailPoint = TrailAnswer["points"][number];
 
@@ -21,6 +22,7 @@ const words: Readonly<Record<EventType, string>> = {
   timing: "Loading measured",
 };
 
+/** A moment in words: its type, its path, and how many events where there was more than one. */
 export function Moment({ of: { type, count: times, path } }: { readonly of: TrailMoment }) {
   return (
     <>

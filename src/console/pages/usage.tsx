@@ -5,6 +5,7 @@ import { Card, Freshness, Loaded, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
 
+/** The events of the month beside the quota, and the user, account and role behind the token. */
 export function UsagePage({ api }: { readonly api: Api }) {
   const usage = useResource(() => api.usage(), [api]);
   const who = useResource(async () => {
