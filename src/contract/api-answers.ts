@@ -72,6 +72,7 @@ export interface UserAnswer {
   created_at: IsoTime;
 }
 
+/** The guards that run before the rules; the answer to enabling shows only these two of the settings. */
 export interface GuardSettings {
   /** Verified bots get `allow` before rules. */
   allow_verified: boolean;
@@ -79,10 +80,12 @@ export interface GuardSettings {
   protect_static: boolean;
 }
 
+/** The guards, and what a logged-in assertion protects from; no value of it shelters `definite` or `confident_automated`. */
 export interface BotSettingsAnswer extends GuardSettings {
   logged_in_policy: LoggedInPolicy;
 }
 
+/** The keys of a project whose scoring is now enabled; asked for again, the same site key with `private_key` null. */
 export interface ScoringEnabledAnswer {
   site_key: string;
   /** Only in the first answer: the server stores only its hash. */
@@ -91,6 +94,7 @@ export interface ScoringEnabledAnswer {
   likely_bot_threshold: Threshold;
 }
 
+/** Whether a project is scored, and with what keys and settings; never a private key. */
 export interface ScoringAnswer {
   enabled: boolean;
   /** null until scoring is enabled. */
@@ -101,6 +105,7 @@ export interface ScoringAnswer {
   old_keys?: OldKeyRow[];
 }
 
+/** A rotated key whose overlap has not ended; the key itself is not shown. */
 export interface OldKeyRow {
   type: "site" | "private";
   rotated_at: IsoTime;
@@ -108,11 +113,13 @@ export interface OldKeyRow {
   ends_at: IsoTime;
 }
 
+/** All bot settings and the threshold T (1 to 99) as they are after an update. */
 export interface SettingsAnswer {
   bot_settings: BotSettingsAnswer;
   likely_bot_threshold: Threshold;
 }
 
+/** How requests without a scored session are treated, read or after an update. */
 export interface RequestScoringAnswer {
   /** Whether requests of visitors without a scored session are judged. */
   enabled: boolean;
@@ -120,6 +127,7 @@ export interface RequestScoringAnswer {
   signed_agents: SignedAgentPolicy;
 }
 
+/** verdictd's own challenge as the project has set it, read or after an update. */
 export interface ChallengeSettingsAnswer {
   enabled: boolean;
   difficulty: ChallengeDifficulty;
@@ -152,6 +160,7 @@ export interface ChallengeAnswer {
   expires_at: IsoTime;
 }
 
+/** The session has passed the challenge; a worse band, another user agent or disabling the challenge can end the pass sooner. */
 export interface ClearedAnswer {
   cleared: true;
   /** When the pass expires at the latest. */
@@ -168,6 +177,7 @@ export interface RotatedKeyAnswer {
 
 type RuleLiteral = string | number | boolean;
 
+/** A leaf of the tree: one field compared with a literal. */
 export interface RuleComparison {
   type: "cmp";
   op: string;
@@ -175,10 +185,12 @@ export interface RuleComparison {
   /** A list for `in`, one literal otherwise. */
   value: RuleLiteral | readonly RuleLiteral[];
 }
+/** Two or more expressions joined by one operator, in the order of the source. */
 export interface RuleChain {
   type: "and" | "or";
   nodes: readonly RuleExpression[];
 }
+/** True where its one node is false. */
 export interface RuleNegation {
   type: "not";
   node: RuleExpression;
@@ -199,16 +211,19 @@ export interface ListedRuleAnswer {
   updated_at: IsoTime;
 }
 
+/** One rule with its compiled tree: the answer to creating and to changing it. */
 export interface RuleAnswer extends ListedRuleAnswer {
   expression: RuleExpression;
 }
 
+/** The session is asserted as logged in for the 24 hours from `asserted_at`; asserting again restarts them. */
 export interface LoggedInAnswer {
   logged_in: true;
   /** Start of the 24-hour window. */
   asserted_at: IsoTime;
 }
 
+/** Where a page of a log ends. */
 export interface LogMeta {
   /** Send it as `cursor` to get the next page; null on the last page. Opaque. */
   next_cursor: string | null;
@@ -226,6 +241,7 @@ export interface SessionRow {
   last_seen_at: IsoTime;
 }
 
+/** One page of a project's sessions. */
 export interface SessionsAnswer {
   /** By first contact, latest first. */
   data: SessionRow[];
@@ -250,6 +266,7 @@ export interface FiredDetectionAnswer {
   evidence: { [name: string]: string | number | boolean | null };
 }
 
+/** One session with what its row leaves out: engines, detections, last request, assertion, pass and mark. */
 export interface SessionAnswer extends SessionRow {
   engines: EngineScores;
   /** Strongest first. */
@@ -297,12 +314,14 @@ export interface BlockRow {
   created_at: IsoTime;
 }
 
+/** One page of a project's recorded blocks. */
 export interface BlocksAnswer {
   /** The latest first. */
   data: BlockRow[];
   meta: LogMeta;
 }
 
+/** How many verdicts or sessions fell in each band. */
 export interface BandCounts {
   not_computed: Count;
   definite: Count;
@@ -312,6 +331,7 @@ export interface BandCounts {
   verified: Count;
 }
 
+/** How many verdicts led to each action. */
 export interface ActionCounts {
   allow: Count;
   challenge: Count;
@@ -359,6 +379,7 @@ export interface StatsRow {
   hits_by_rule?: { [rule: string]: RuleHits };
 }
 
+/** Counts of a project by the hour or the day. */
 export interface StatsAnswer {
   /** In order of time; buckets without traffic are included, with zeros. */
   data: StatsRow[];
@@ -393,15 +414,18 @@ export interface DetectionAnswer {
   meaning: string;
 }
 
+/** `count` is the length of `data`: these lists have no pages. */
 export interface CountMeta {
   count: Count;
 }
 
+/** The public catalogue of detections that this version scores with. */
 export interface DetectionsAnswer {
   data: DetectionAnswer[];
   meta: CountMeta;
 }
 
+/** The whole allowlist of verified bots: the export for accounts whose plan has the feature. */
 export interface VerifiedBotsAnswer {
   data: VerifiedBotEntry[];
   meta: CountMeta;
@@ -421,6 +445,7 @@ export interface IpListRow {
   imported_at: IsoTime;
 }
 
+/** The imported address lists that rules can name, without their addresses. */
 export interface IpListsAnswer {
   /** Ordered by name. */
   data: IpListRow[];
@@ -440,6 +465,7 @@ export interface ProjectRow {
   scoring_enabled: boolean;
 }
 
+/** The projects of the token's account. */
 export interface ProjectsAnswer {
   /** The oldest first. */
   data: ProjectRow[];
@@ -461,6 +487,7 @@ export interface TokenRow {
   current: boolean;
 }
 
+/** Tokens without their secrets: all of the account's for owners and admins, their own for others. */
 export interface TokensAnswer {
   /** The oldest first. */
   data: TokenRow[];
@@ -473,6 +500,7 @@ export interface TokenCreatedAnswer {
   account_token: string;
 }
 
+/** A member of the account; what only owners and admins may see is null for others. */
 export interface MemberRow {
   /** The e-mail address is for owners and admins. */
   user: { id: Id; name: string; email: string | null };
@@ -485,6 +513,7 @@ export interface MemberRow {
   current: boolean;
 }
 
+/** Everybody on the token's account. */
 export interface MembersAnswer {
   /** By user id. */
   data: MemberRow[];
@@ -498,18 +527,21 @@ export interface MemberCreatedAnswer {
   account_token: string;
 }
 
+/** The role that a user has now, after a change or a removal. */
 export interface MemberChangedAnswer {
   user_id: Id;
   /** Null: no member any more. */
   role: Role | null;
 }
 
+/** Rotated keys of one type that are refused from now on. */
 export interface OldKeysEndedAnswer {
   type: "site" | "private";
   /** How many still worked. */
   ended: Count;
 }
 
+/** The token is refused from now on. */
 export interface TokenRevokedAnswer {
   id: Id;
   revoked: true;
@@ -524,6 +556,7 @@ export interface UsageAnswer {
   plan: string;
 }
 
+/** `ok` from `/healthz`; `ready` or, with status 503, `not ready` from `/readyz`. */
 export interface HealthAnswer {
   status: "ok" | "ready" | "not ready";
 }
@@ -597,4 +630,5 @@ export interface ApiTypes {
   HealthAnswer: HealthAnswer;
   DemoVerdictAnswer: DemoVerdictAnswer;
 }
+/** The name by which a route's documentation refers to a body or an answer. */
 export type ApiTypeName = keyof ApiTypes;

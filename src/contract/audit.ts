@@ -3,10 +3,12 @@ import type { tags } from "typia";
 import type { LogMeta } from "./api-answers.js";
 
 type Id = number & tags.Type<"uint32"> & tags.Minimum<1>;
+/** A setting as the log shows it: text, number, flag, list of texts; null where it has no value. */
 export type AuditValue = string | number | boolean | null | string[];
 /** Values by the names that the API has for them. */
 export type AuditValues = { [name: string]: AuditValue };
 
+/** Everything that is logged, as `kind.what`; stored rows hold these texts, so none is renamed. */
 export const auditActions = [
   "account.created",
   "account.changed",
@@ -35,6 +37,7 @@ export const auditActions = [
   "signed_agent.removed",
   "signed_agent.keys_imported",
 ] as const;
+/** What was done, as the store and the API name it. */
 export type AuditAction = (typeof auditActions)[number];
 
 /** What an action is of: the part before the dot. */
@@ -63,6 +66,7 @@ export interface AuditEntry {
   after: AuditValues | null;
 }
 
+/** A change as the API shows it; the user's name is looked up when it is read. */
 export interface AuditRow {
   /** Counts by `scope`: those of the server and those of the account have each their own. */
   id: Id;
@@ -81,6 +85,7 @@ export interface AuditRow {
   after: AuditValues | null;
 }
 
+/** One page of the log of changes. */
 export interface AuditAnswer {
   /** The latest first. */
   data: AuditRow[];

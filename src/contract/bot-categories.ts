@@ -14,4 +14,5 @@ export const botCategories = [
   "library",
   "other",
 ] as const;
+/** The category that catalogues, rules and answers give a bot. */
 export type BotCategory = (typeof botCategories)[number];

@@ -8,10 +8,12 @@ export interface CatalogueFault {
   readonly message: string;
 }
 
+/** Tells a refusal from the catalogue that a check gives otherwise. */
 export function isCatalogueFault(value: object): value is CatalogueFault {
   return "at" in value && "message" in value;
 }
 
+/** The fault at `at`; `expected` completes the sentence, as in `must be a list`. */
 export function fault(at: string, expected: string): CatalogueFault {
   return { at, message: `${at} ${expected}` };
 }
@@ -27,6 +29,7 @@ export function isLine(value: unknown, lengthMax: number): value is string {
   return value === value.trim() && !/\p{Cc}/u.test(value);
 }
 
+/** Whether it is a JSON object: no list, not null. Its values are not looked at. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,12 @@
 /** verdictd's own challenge: its settings, and the clearance that a session holds after passing it. */
 import type { Band } from "./verdict.js";
 
+/** From the least work to the most. */
 export const challengeDifficulties = ["low", "normal", "high"] as const;
 /** About 0.3, 1 and 4 s of work on a phone of five years ago. */
 export type ChallengeDifficulty = (typeof challengeDifficulties)[number];
 
+/** A project's settings of its challenge, as the store holds them. */
 export interface ChallengeSettings {
   readonly enabled: boolean;
   readonly difficulty: ChallengeDifficulty;
@@ -12,6 +14,7 @@ export interface ChallengeSettings {
   readonly clearanceMinutes: number;
 }
 
+/** Those of a project that never set any: no challenge until it is enabled. */
 export const defaultChallengeSettings: ChallengeSettings = {
   enabled: false,
   difficulty: "normal",

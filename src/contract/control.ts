@@ -6,12 +6,14 @@ import type { Action, LoggedInPolicy, SignedAgentPolicy } from "./verdict.js";
 
 type Int32 = number & tags.Type<"int32">;
 
+/** Which key of a project to replace, and how long the old one overlaps with the new. */
 export interface RotateBody {
   type: "site" | "private";
   /** How long the key that is replaced goes on working; default 0: every older key of this type is refused at once. */
   overlap_hours?: number & tags.Type<"uint32"> & tags.Maximum<720>;
 }
 
+/** Ends the overlap of all rotated keys of this type now; the current key stays. */
 export interface EndOldKeysBody {
   type: "site" | "private";
 }
@@ -46,11 +48,13 @@ export interface ChallengeBody {
   site_key?: string;
 }
 
+/** Asks for a pass for the solution of a challenge; the challenge was made for the same session. */
 export interface SolutionBody extends ChallengeBody {
   /** Base64 of JSON `{challenge, solution}`, as altcha-lib makes it. */
   solution: string;
 }
 
+/** A new rule; its expression is compiled before it is stored, and one that doesn't compile is refused. */
 export interface RuleBody {
   name: string & tags.MinLength<1> & tags.MaxLength<255>;
   /** Source text of the rule, at most 2000 characters. */
@@ -62,10 +66,12 @@ export interface RuleBody {
   sort_order?: Int32;
 }
 
+/** Send only what changes; an absent key keeps its value. */
 export type RuleChangeBody = Partial<RuleBody>;
 
 /** What a token may be able to do; `*` is everything the holder's role permits. */
 export const tokenAbilities = ["projects:read", "projects:write", "content:read", "content:write", "*"] as const;
+/** One ability of a token; it never permits more than the holder's role does. */
 export type TokenAbility = (typeof tokenAbilities)[number];
 
 /** A new account token, of the same user and account as the one that asks. */
@@ -83,6 +89,7 @@ export interface MemberBody {
   role: Role;
 }
 
+/** The member's new role. */
 export interface MemberChangeBody {
   role: Role;
 }

@@ -11,6 +11,7 @@ export interface DeclaredBot {
   readonly category: BotCategory;
 }
 
+/** One row of the list: a bot, and how to recognise it. */
 export interface DeclaredBotEntry extends DeclaredBot {
   /** The part of a user agent by which the bot is known; ASCII case does not matter. */
   readonly token: string;

@@ -2,10 +2,14 @@
 import type { ProjectSettings } from "./session.js";
 import type { Action } from "./verdict.js";
 
+/** Whether the account may use the data plane; set by the command line, not by the API. */
 export type SubscriptionState = "active" | "inactive";
+/** The highest rank first. */
 export const roles = ["owner", "admin", "member", "viewer"] as const;
+/** What a user may do on an account. */
 export type Role = (typeof roles)[number];
 
+/** Whoever owns projects: one person alone (`isPersonal`) or a team. `plan` is a name of `defaultPlans`. */
 export interface Account {
   id: number;
   name: string;
@@ -16,6 +20,7 @@ export interface Account {
   createdAt: string;
 }
 
+/** A person by one e-mail address; member of one account or several. */
 export interface User {
   id: number;
   name: string;
@@ -23,6 +28,7 @@ export interface User {
   createdAt: string;
 }
 
+/** One user's role on one account; at most one for each pair. */
 export interface Membership {
   accountId: number;
   userId: number;
@@ -41,6 +47,7 @@ export interface AccountToken {
   name?: string;
 }
 
+/** A site that is scored, with its keys as hashes and its settings. */
 export interface Project extends ProjectSettings {
   accountId: number;
   name: string;
@@ -53,7 +60,9 @@ export interface Project extends ProjectSettings {
   oldKeys?: OldKey[];
 }
 
+/** `site` is public and sends events; `private` belongs to the backend and reads verdicts. */
 export type KeyKind = "site" | "private";
+/** What is stored under a key's hash, so that one read finds the project of a request. */
 export interface KeyOwner {
   projectId: number;
   kind: KeyKind;
@@ -70,6 +79,7 @@ export interface OldKey {
   endsAt: string;
 }
 
+/** A rule as it is stored. Only its source is kept; whoever evaluates it compiles it. Lower `sortOrder` first. */
 export interface Rule {
   id: number;
   projectId: number;

@@ -4,6 +4,7 @@
  */
 import type { tags } from "typia";
 
+/** Every type that an ingest batch may hold; another one refuses the batch. */
 export type EventType =
   | "page"
   | "visibility"
@@ -186,6 +187,7 @@ export interface EventPayload {
 export type Timestamp = string &
   Documented<"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)?$">;
 
+/** One event of a batch; a key beside these refuses the batch. */
 export interface IngestEvent {
   /** Per-event id, unique within its session; a repeat counts once. */
   request_id: string & Documented<"^[A-Za-z0-9_-]{8,64}$">;

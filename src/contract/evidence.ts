@@ -3,7 +3,9 @@
  * (features folded from events, facts of the request) -> engine results; time and counts arrive here as evidence.
  */
 
+/** The engines in the order that answers and records list them. */
 export const engineNames = ["heuristics", "js_detection", "behavioral"] as const;
+/** An engine by the name that records, metrics and the API use. */
 export type EngineName = (typeof engineNames)[number];
 
 /** The score of what nothing speaks against and little for. */
@@ -30,6 +32,7 @@ export interface Surroundings {
 
 /** States of a start ticket that came back: the later, the worse. */
 export const ticketStates = ["fresh", "late", "elsewhere", "reused", "forged"] as const;
+/** What a start ticket that came back turned out to be, worked out when its batch is scored. */
 export type TicketState = (typeof ticketStates)[number];
 
 /** What the store remembers of a session's last request: the fallback of the verdict's request context. "" is unknown. */
@@ -53,4 +56,5 @@ export interface EngineResult {
   readonly fired: readonly FiredDetection[];
 }
 
+/** The outcome of all three engines on one session. */
 export type EngineResults = Readonly<Record<EngineName, EngineResult>>;

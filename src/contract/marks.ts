@@ -5,7 +5,9 @@ import type { Band } from "./verdict.js";
 
 type Count = number & tags.Type<"uint64">;
 
+/** What a session can be marked as. */
 export const markNames = ["person", "bot"] as const;
+/** The operator's word on a session. */
 export type MarkName = (typeof markNames)[number];
 
 /** A mark as it is stored. */
@@ -22,10 +24,12 @@ export interface SessionMark {
   detectionIds: number[];
 }
 
+/** Sets or replaces the mark of one session. */
 export interface MarkBody {
   as: MarkName;
 }
 
+/** A mark with the verdict of the time when it was set; later scoring does not change it. */
 export interface MarkAnswer {
   session_token: string;
   as: MarkName;
@@ -50,6 +54,7 @@ export interface MarkTotals {
   by_detection: { id: number & tags.Type<"uint32">; persons: Count; bots: Count }[];
 }
 
+/** One page of a project's marks, and the totals to judge verdictd by. */
 export interface MarksAnswer {
   /** In the order of the sessions' first contact, the latest first. */
   data: MarkAnswer[];

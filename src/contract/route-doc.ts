@@ -5,7 +5,9 @@ import type { ApiTypeName } from "./api-answers.js";
 /** A JSON schema (2020-12), as OpenAPI 3.1 takes it. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
+/** The groups of the API reference, in its order. */
 export const routeTags = ["data plane", "control plane", "logs", "service"] as const;
+/** The group that a route is listed in. */
 export type RouteTag = (typeof routeTags)[number];
 
 /** A query parameter or request header. Those of the path derive from the path. */
@@ -19,6 +21,7 @@ export interface ParameterDoc {
 /** A success: JSON of this type, no body at all, or a file of a media type. */
 export type AnswerDoc = ApiTypeName | "empty" | { readonly contentType: string };
 
+/** What a route's entry in the OpenAPI document holds that can't be derived from the route itself. */
 export interface RouteDoc {
   /** The `operationId`: unique, for generators of clients. */
   readonly id: string;

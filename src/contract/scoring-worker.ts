@@ -21,6 +21,7 @@ export interface ScoringCluster {
   readonly sessionMs: number;
 }
 
+/** Given to the thread as `workerData`: plain values are copied to it, the shared buffers are not. */
 export interface ScoringWorkerData {
   readonly dataDir: string;
   readonly durability: Durability;

@@ -3,6 +3,7 @@ import type { tags } from "typia";
 
 type Count = number & tags.Type<"uint64">;
 
+/** Which sessions to delete, and how far; a dry run counts first. */
 export interface SessionDeletionBody {
   /** Which sessions, in the language of rules; not empty. */
   expression: string & tags.MinLength<1>;
@@ -17,6 +18,7 @@ export interface SessionDeletionBody {
   cursor?: string | null;
 }
 
+/** What one call did; repeat it with `next_cursor` until that is null. */
 export interface SessionDeletionAnswer {
   /** Sessions of this part of the time that were looked at. */
   scanned: Count;

@@ -6,6 +6,7 @@ import type { Action } from "./verdict.js";
 type Count = number & tags.Type<"uint64">;
 type IsoTime = string & tags.Format<"date-time">;
 
+/** Everything that sessions can be grouped by; `address` is the IP address, `as` the autonomous system. */
 export const sessionDimensions = [
   "band",
   "action",
@@ -20,6 +21,7 @@ export const sessionDimensions = [
   "address",
   "detection",
 ] as const;
+/** One way to group sessions: a name of `group_by`. */
 export type SessionDimension = (typeof sessionDimensions)[number];
 
 /** Sessions that match an expression of the rules language, and their most frequent values. */
@@ -51,6 +53,7 @@ export interface QueriedSessionRow extends SessionRow {
   user_agent: string | null;
 }
 
+/** The matched sessions by one dimension. */
 export interface SessionGroup {
   by: SessionDimension;
   /** The most frequent first. */
@@ -74,6 +77,7 @@ export interface SessionBars {
   bars: { at: IsoTime; verdicts: BandCounts }[];
 }
 
+/** Matched sessions of a span of time, with counts unless it is a further page. */
 export interface SessionQueryAnswer {
   /** Matched sessions, the latest first. */
   data: QueriedSessionRow[];

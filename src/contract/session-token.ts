@@ -1,5 +1,6 @@
 /** Session tokens: `sess_` and 28 characters of base64url for 5 bytes of time and 16 random ones. Text and bytes, both ways. */
 
+/** What every session token begins with. */
 export const tokenPrefix = "sess_";
 /** A token that may be asked for; only `decodeSessionToken` says whether it can be one of ours. */
 export const wellFormedToken = /^sess_[A-Za-z0-9_-]{1,128}$/;
@@ -42,6 +43,7 @@ function valueAt(text: string, at: number): number {
   return code < 128 ? valueOfCode[code]! : -1;
 }
 
+/** The text of 21 bytes of a token; `decodeSessionToken` is the way back. */
 export function encodeSessionToken(bytes: Uint8Array): string {
   return tokenPrefix + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64url");
 }

@@ -62,8 +62,10 @@ export interface RequestScoring {
   signedAgents: SignedAgentPolicy;
 }
 
+/** That of a project that never set any. */
 export const defaultRequestScoring: RequestScoring = { enabled: false, signedAgents: "allow" };
 
+/** What verdicts need of a project, without its keys and names. */
 export interface ProjectSettings {
   readonly id: number;
   readonly botSettings: BotSettings;

@@ -52,7 +52,9 @@ export interface KeyedAgent extends SignedAgent {
   readonly keys: readonly PublicJwk[];
 }
 
+/** `unverified`: nothing to check it with, as for an agent that is not listed; `invalid`: there is a key, and it does not hold. */
 export const signatureStates = ["none", "verified", "unverified", "invalid"] as const;
+/** What a request's signatures came to; rules read it. */
 export type SignatureState = (typeof signatureStates)[number];
 
 /** The agent whose signature was verified. */

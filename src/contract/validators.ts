@@ -69,22 +69,37 @@ function check<T>(report: typia.IValidation<T>): Checked<T> {
   return { path: first.path.replace(/^\$input\.?/, ""), expected: first.expected };
 }
 
+/** Body of `POST …/scoring/rotate`. */
 export const checkRotate = (value: unknown): Checked<RotateBody> => check(validators.rotate(value));
+/** Body of `PUT …/scoring/settings`. */
 export const checkSettings = (value: unknown): Checked<SettingsBody> => check(validators.settings(value));
+/** Body of `PUT …/request-scoring`. */
 export const checkRequestScoring = (value: unknown): Checked<RequestScoringBody> =>
   check(validators.requestScoring(value));
+/** Body of `PUT …/challenge`. */
 export const checkChallengeSettings = (value: unknown): Checked<ChallengeSettingsBody> =>
   check(validators.challengeSettings(value));
+/** Body of `POST …/rules`; whether the expression compiles is not checked here. */
 export const checkRule = (value: unknown): Checked<RuleBody> => check(validators.rule(value));
+/** Body of `PATCH` and `PUT` on a rule; nothing in it is required. */
 export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange(value));
+/** A file of rules; the one check here that refuses a key it does not know. */
 export const checkRulesFile = (value: unknown): Checked<RulesFile> => check(validators.rulesFile(value));
+/** Body of `POST …/rules/test`. */
 export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest(value));
+/** Body of `POST …/sessions/query`; times and the expression are only checked to be texts. */
 export const checkSessionQuery = (value: unknown): Checked<SessionQueryBody> => check(validators.sessionQuery(value));
+/** Body of `PUT …/sessions/{session_token}/mark`. */
 export const checkMark = (value: unknown): Checked<MarkBody> => check(validators.mark(value));
+/** Body of `POST /v1/tokens`. */
 export const checkToken = (value: unknown): Checked<TokenBody> => check(validators.token(value));
+/** Body of `POST …/scoring/end-old-keys`. */
 export const checkEndOldKeys = (value: unknown): Checked<EndOldKeysBody> => check(validators.endOldKeys(value));
+/** Body of `POST /v1/members`; the address is only bounded here. */
 export const checkMember = (value: unknown): Checked<MemberBody> => check(validators.member(value));
+/** Body of `PATCH /v1/members/{user}`. */
 export const checkMemberChange = (value: unknown): Checked<MemberChangeBody> => check(validators.memberChange(value));
+/** Body of `POST …/sessions/delete`; times and the expression are only checked to be texts. */
 export const checkSessionDeletion = (value: unknown): Checked<SessionDeletionBody> =>
   check(validators.sessionDeletion(value));
 
@@ -106,6 +121,7 @@ const recordValidators = {
   audit: typia.createValidate<AuditEntry>(),
 };
 
+/** The kinds of records that `storedRecordMismatch` can check. */
 export type StoredRecord = keyof typeof recordValidators;
 
 /** Where and why a record of the store is none of its kind; null when it is one. For the integrity check. */

@@ -2,6 +2,7 @@
 import type { tags } from "typia";
 import type { BotCategory } from "./bot-categories.js";
 
+/** Every band: no score yet, the three bot bands from the surest on, people, verified bots. */
 export const bands = [
   "not_computed",
   "definite",
@@ -10,19 +11,27 @@ export const bands = [
   "likely_human",
   "verified",
 ] as const;
+/** What a score means for the project's threshold T. */
 export type Band = (typeof bands)[number];
 
+/** Every action that a rule can ask for and a verdict can give. */
 export const actions = ["allow", "challenge", "block", "log", "delay"] as const;
+/** What the backend or the proxy that asked should do with the request. */
 export type Action = (typeof actions)[number];
 
+/** What a logged-in assertion protects from, least first; none of them shelters `definite` or `confident_automated`. */
 export const loggedInPolicies = ["observe", "never_block", "never_challenge", "whitelist"] as const;
+/** How far a logged-in session is spared challenges and blocks. */
 export type LoggedInPolicy = (typeof loggedInPolicies)[number];
 
 /** What becomes of a request whose agent's signature was verified. */
 export const signedAgentPolicies = ["allow", "rules"] as const;
+/** `allow`: before any rule, while the guard `allow_verified` is on; `rules`: the rules decide. */
 export type SignedAgentPolicy = (typeof signedAgentPolicies)[number];
 
+/** The five categories of verified bots; each is one of `botCategories`. */
 export const verifiedBotCategories = ["search", "ai_crawler", "ai_search", "monitoring", "seo"] as const;
+/** What a verified bot is for. */
 export type VerifiedBotCategory = (typeof verifiedBotCategories)[number];
 
 /** Answer of the verdict read. `verified_bot_category` is present only on a verified bot. */

@@ -1,7 +1,9 @@
 /** The verified-bot allowlist as files, the export and the store hold it. */
 import type { VerifiedBotCategory } from "./verdict.js";
 
+/** By a range of addresses, or by the name that reverse DNS gives and forward DNS confirms. */
 export const matchMethods = ["ip_cidr", "rdns_suffix"] as const;
+/** How an address is proved to be the bot's. */
 export type MatchMethod = (typeof matchMethods)[number];
 
 /** One row of the allowlist. `match_value` alone is not unique: an operator may use one range for two bots. */
