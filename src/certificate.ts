@@ -58,3 +58,21 @@ export function reasonToKeepOld({ validFromMs, validToMs }: CertificateFacts, no
   if (nowMs < validFromMs) return `the new certificate is not valid before ${new Date(validFromMs).toISOString()}`;
   return null;
 }
+
+/** Why a file can't be used as a list of authorities, or null: it has to hold certificates in PEM. */
+export function authoritiesFault(file: string): string | null {
+  let pem: string;
+  try {
+    pem = readFileSync(file, "utf8");
+  } catch (error) {
+    return `${file} can't be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`;
+  }
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
+  if (certificates.length === 0) return `${file} holds no certificate in PEM`;
+  try {
+    for (const each of certificates) new X509Certificate(each);
+    return null;
+  } catch {
+    return `${file} holds a certificate that can't be read`;
+  }
+}

@@ -4,7 +4,7 @@
  */
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { availableParallelism } from "node:os";
-import { certificateFault } from "./certificate.js";
+import { authoritiesFault, certificateFault } from "./certificate.js";
 import { parseStoreUrl } from "./cluster/store-url.js";
 import { type FileValue, readConfigFile, readValueFile } from "./config-file.js";
 import type { Durability, IpStorage } from "./contract/scoring-worker.js";
@@ -142,6 +142,12 @@ export const serveOptions = {
     storeUrl,
     "Valkey or Redis Cluster that keeps sessions and configuration, valkey://user:password@host:port,host:port (valkeys: TLS); " +
       "the data folder then mirrors the configuration; default: everything is in the data folder",
+  ),
+  "engine-password": secretOption(text, "password of the cluster's user, where the URL has none"),
+  "engine-ca": option(
+    file,
+    "",
+    "PEM file of the authorities that the certificates of the cluster are from; default: those of the system",
   ),
   "engine-acks": option(
     integer(0, 5),
@@ -336,8 +342,9 @@ function shownValue({ isSecret }: Option<unknown>, value: unknown): string {
 }
 
 /** Values that are right by themselves and wrong together, or in what they lead to; those that are wrong by themselves are absent. */
-function contradictions({ tlsCert, tlsKey, host, port, adminHost, adminPort }: Partial<ServeConfig>): string[] {
-  const mistakes: string[] = [];
+function contradictions(config: Partial<ServeConfig>): string[] {
+  const { tlsCert, tlsKey, host, port, adminHost, adminPort } = config;
+  const mistakes = clusterContradictions(config);
   if (tlsCert !== undefined && tlsKey !== undefined) {
     if (tlsCert !== "" && tlsKey === "") mistakes.push("--tls-cert: --tls-key is missing; give both or none");
     else if (tlsKey !== "" && tlsCert === "") mistakes.push("--tls-key: --tls-cert is missing; give both or none");
@@ -349,6 +356,20 @@ function contradictions({ tlsCert, tlsKey, host, port, adminHost, adminPort }: P
   if (port !== undefined && port !== 0 && port === adminPort && isOneAddress(host, adminHost)) {
     mistakes.push(`--admin-port: ${port} is also the port of --port`);
   }
+  return mistakes;
+}
+
+function clusterContradictions({ store = "", engineCa = "", enginePassword = "" }: Partial<ServeConfig>): string[] {
+  const url = store === "" ? null : parseStoreUrl(store);
+  if (url === null || "fault" in url) return [];
+  const mistakes: string[] = [];
+  if (enginePassword !== "" && url.password !== undefined) {
+    mistakes.push("--engine-password: the URL of --store has a password as well; give one of them");
+  }
+  if (engineCa === "") return mistakes;
+  if (!url.isTls) mistakes.push("--engine-ca: --store is without TLS; write valkeys:// or rediss://");
+  const fault = authoritiesFault(engineCa);
+  if (fault !== null) mistakes.push(`--engine-ca: ${fault}`);
   return mistakes;
 }
 

@@ -1,11 +1,13 @@
 /** Runs `--http-threads` servers on one port: the first in this thread, the others in threads of their own. */
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { assetPath } from "./assets.js";
-import { checkCluster } from "./cluster-store/open-cluster.js";
+import { describeCluster, lookAtCluster } from "./cluster-store/open-cluster.js";
 import type { ServeConfig } from "./config.js";
+import { startWaitingServer, type WaitingOptions, type WaitingServer } from "./http/waiting-server.js";
 import { limits } from "./limits.js";
 import { isServed } from "./live/running.js";
 import type { Logger } from "./log.js";
@@ -15,6 +17,7 @@ import { loadNetworkFacts } from "./network/network-files.js";
 import { startOperations } from "./operations.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
 import { type Retention, sweep } from "./store/expiry.js";
+import { StoreError } from "./store/store-error.js";
 
 const dayMs = 86_400_000;
 
@@ -36,11 +39,19 @@ interface HttpThread {
   readonly buffers: ThreadBuffers;
 }
 
-/** Starts all of them and the admin address, or nothing: rejects when one fails. `stop` stops all. */
-export async function startServers(given: ServeConfig, log: Logger, parts: ServerParts = {}): Promise<RunningServer> {
+/**
+ * Starts all of them and the admin address, or nothing: rejects when one fails. `stop` stops all. A cluster that does not answer is waited for,
+ * until `stopping`.
+ */
+export async function startServers(
+  given: ServeConfig,
+  log: Logger,
+  parts: ServerParts = {},
+  stopping?: AbortSignal,
+): Promise<RunningServer> {
   await refuseForeignPort(given);
-  if (given.store !== "") for (const warning of await checkCluster(given)) log.warn({ warning }, "the cluster");
-  const config = { ...given, port: await sharedPort(given) };
+  const found = given.store === "" ? given : { ...given, port: await clusterIsThere(given, log, stopping) };
+  const config = { ...found, port: await sharedPort(found) };
   const shared = newSharedMemory(config.httpThreads, await loadNetworkFacts(config.ipDatabase));
   const first = await startServer(config, log, parts, { shared, number: 0 });
   if (!config.noAgentFetch) first.startAgentRefresh();
@@ -86,6 +97,38 @@ export async function startServers(given: ServeConfig, log: Logger, parts: Serve
     await stopAll();
   };
   return { ...first, drain, stop };
+}
+
+/**
+ * Resolves when the cluster is as it has to be, with the port to listen on: until it can be reached, that port says that the server is not ready.
+ * Rejects with what is wrong with the cluster.
+ */
+async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: AbortSignal): Promise<number> {
+  let waiting: WaitingServer | null = null;
+  try {
+    for (;;) {
+      const { faults, warnings, isAway } = await lookAtCluster(config);
+      stopping?.throwIfAborted();
+      if (!isAway) {
+        if (faults.length > 0) throw new StoreError(`${describeCluster(config)}:\n${faults.join("\n")}`);
+        for (const warning of warnings) log.warn({ warning }, "the cluster");
+        return waiting?.port ?? config.port;
+      }
+      if (waiting === null) {
+        waiting = await startWaitingServer(waitingOptions(config));
+        log.error({ faults, port: waiting.port }, "the cluster can't be reached: waiting for it, not ready");
+      }
+      await delay(limits.clusterLookMs, undefined, { signal: stopping }).catch(() => {});
+      stopping?.throwIfAborted();
+    }
+  } finally {
+    await waiting?.close();
+  }
+}
+
+function waitingOptions({ host, port, tlsCert, tlsKey }: ServeConfig): WaitingOptions {
+  if (tlsCert === "") return { host, port };
+  return { host, port, tls: { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) } };
 }
 
 /**

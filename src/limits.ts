@@ -207,6 +207,8 @@ export const limits = {
    * up, about as long as a failover takes; commands, and bytes of them, that wait on one connection: some seconds of a full node's work.
    */
   clusterConnectMs: 2000,
+  /** How often a start looks at a cluster that does not answer. */
+  clusterLookMs: 1000,
   clusterSilenceMs: 3000,
   clusterPendingCommandsMax: 50_000,
   clusterPendingBytesMax: 64 * KIB * KIB,
@@ -387,6 +389,8 @@ export const limits = {
   agentFetchEveryMs: HOUR_MS,
   agentRetryMs: MINUTE_MS,
   agentLookEveryMs: 10_000,
+  /** On a cluster: how long the node that fetches may say nothing before another one does. */
+  agentLeaseMs: MINUTE_MS,
   /** Characters kept of `Signature`, `Signature-Input` and `Signature-Agent`, all lines together. */
   signatureFieldMax: 4096,
   /** Header lines of a judged request that count, the first ones; browsers send some 20. */

@@ -38,6 +38,8 @@ export interface RunningServer {
   readonly routes: readonly Route[];
   /** What this thread and its scoring threads count. */
   readonly buffers: ThreadBuffers;
+  /** How old the configuration is that this node has of its cluster, ms; 0 without one. */
+  configAgeMs(): number;
   readonly routeLabels: readonly RouteLabel[];
   /** Of the process: all of its HTTP threads. */
   readiness(): Readiness;
@@ -129,7 +131,11 @@ export async function startServer(
   try {
     await scoringThreadsUp(pool, threads, meters);
     pool.on("error", (err) => log.error({ err }, "a scoring thread failed"));
-    const state = () => ({ isReady: isReady(readiness.show()), dns: services.reverseDns.stats() });
+    const state = () => ({
+      isReady: isReady(readiness.show()),
+      cluster: cluster?.client.meters ?? null,
+      dns: services.reverseDns.stats(),
+    });
     meters.show(state, limits.stateShownEveryMs);
     await services.feed
       .listen(config.dataDir)
@@ -150,6 +156,7 @@ export async function startServer(
       projects: services.projects,
       routes: services.routes,
       buffers: meters.buffers,
+      configAgeMs: () => cluster?.configAgeMs() ?? 0,
       routeLabels: meters.routeLabels,
       readiness: () => readiness.all(),
       startAgentRefresh: () => services.agentRefresh.start(),

@@ -83,6 +83,7 @@ function stateReader(options: OperationsOptions, certificate: Certificate): () =
     return {
       ...stored,
       isReady: isReady(readiness),
+      configAgeSeconds: first.configAgeMs() / 1000,
       shedAboveBytes: bytesOfMib(config.queueMb),
       certificateExpiresAt: certificate.expiresAt,
       certificateReloads: certificate.reloads,

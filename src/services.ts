@@ -189,6 +189,7 @@ export function buildServices(
     keeper: agents,
     fetch: directoryFetcher(),
     now,
+    ...(store.leases !== undefined && { mayFetch: () => store.leases!.take("agents", limits.agentLeaseMs) }),
     onFetched: (url, failure) => {
       meters.add(failure === null ? "agentFetches" : "agentFetchFailures");
       if (failure !== null) log.warn({ agent: url, failure }, "the keys of a signed agent could not be fetched");

@@ -130,6 +130,7 @@ const allowed: Record<string, readonly string[] | null> = {
   operations: ["certificate", "main", "version", "config", "http", "limits", "log", "metrics", "store", "node:"],
   "http-threads": [
     "cluster-store",
+    "http",
     "network",
     "assets",
     "main",

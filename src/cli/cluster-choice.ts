@@ -4,7 +4,7 @@ import type { Flag, Given } from "./command.js";
 import { serveFlags } from "./commands/serve.js";
 import { UsageFailure } from "./output.js";
 
-const names = ["store", "engine-acks", "engine-durable"] as const;
+const names = ["store", "engine-password", "engine-ca", "engine-acks", "engine-durable"] as const;
 
 export const clusterFlags: readonly Flag[] = flagsOf(names);
 
@@ -16,14 +16,16 @@ export function flagsOf(of: readonly ServeFlag[]): readonly Flag[] {
 export interface ChosenCluster {
   /** Its URL. */
   readonly store: string;
+  readonly enginePassword: string;
+  readonly engineCa: string;
   readonly engineAcks: number;
   readonly engineDurable: boolean;
 }
 
 /** The cluster that was named; null: none, so that the store is that of a single host. Throws a `UsageFailure`. */
 export function clusterOf(given: Given): ChosenCluster | null {
-  const { store, engineAcks, engineDurable } = optionsOf(given, names);
-  return store === "" ? null : { store, engineAcks, engineDurable };
+  const { store, enginePassword, engineCa, engineAcks, engineDurable } = optionsOf(given, names);
+  return store === "" ? null : { store, enginePassword, engineCa, engineAcks, engineDurable };
 }
 
 /** Options of `serve` as a command was given them, by flag or variable; all others are at their defaults. Throws a `UsageFailure`. */

@@ -29,6 +29,12 @@ export class ConfigState {
     Atomics.store(this.#until, 0, BigInt(askedMs + limits.configLeaseMs));
   }
 
+  /** How long ago the node last asked and had all changes, ms; 0 when it has not yet, or follows them no more. */
+  get ageMs(): number {
+    const until = Number(Atomics.load(this.#until, 0));
+    return until === 0 ? 0 : Math.max(0, msOf() - until + limits.configLeaseMs);
+  }
+
   /** From now on it can't be relied upon. */
   end(): void {
     Atomics.store(this.#until, 0, 0n);

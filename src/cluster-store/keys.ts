@@ -29,6 +29,7 @@ import { keySlot, slotsOfCluster } from "../cluster/slots.js";
  * | vd{config}log                         | stream | its latest changes, under their revisions                         |
  * | vd{config}nodes                       | hash   | nodes that follow it: how often each said so, revision that it has |
  * | vd{config}audit:account               | hash   | changes of an account's configuration by id, as JSON; `last`: the last id |
+ * | vd{config}lease:name                  | string | the node that does this work for all; expires                     |
  *
  * Numbers in binary keys are big-endian, as in the store of one host.
  */
@@ -163,6 +164,11 @@ export function auditRow(accountId: number): string {
 
 /** Its field with the last id. */
 export const lastAuditField = "last";
+
+/** Who does the work of this name for all nodes. */
+export function leaseRow(name: string): string {
+  return `vd{config}lease:${name}`;
+}
 
 /** The configuration, in one slot: what it is as of, its rows, its latest changes, the nodes that follow it. */
 export const configKeys = {

@@ -1,4 +1,5 @@
 /** Opens the cluster that `--store` names: looks at it first, then joins the sessions of this thread's store to it. */
+import { readFileSync } from "node:fs";
 import { ClusterClient } from "../cluster/cluster-client.js";
 import { type Inspection, inspectCluster } from "../cluster/inspection.js";
 import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../cluster/store-url.js";
@@ -6,6 +7,7 @@ import { limits } from "../limits.js";
 import { openStore, type Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";
+import { ClusterLeases } from "./cluster-leases.js";
 import { clusterLogs } from "./cluster-logs.js";
 import { ClusterSessionRows } from "./cluster-session-rows.js";
 import { ConfigFollower } from "./config-follower.js";
@@ -16,6 +18,10 @@ import { storeCommands } from "./permissions.js";
 export interface ClusterChoice {
   /** As given to `--store`. */
   readonly store: string;
+  /** File of the authorities of its certificates; "": those of the system. */
+  readonly engineCa?: string;
+  /** In the place of the URL's; "": that of the URL. */
+  readonly enginePassword?: string;
   /** The folder of the mirror. */
   readonly dataDir: string;
   readonly engineAcks: number;
@@ -32,6 +38,8 @@ export interface OpenedCluster {
   readonly store: Store;
   /** Why calls of the control plane can't be answered now; null: they can. */
   controlPlaneFault(): string | null;
+  /** How long ago the node last heard of all changes of the configuration, ms. */
+  configAgeMs(): number;
 }
 
 /** A thread of a node, and what it is for the configuration. */
@@ -46,12 +54,18 @@ export interface NodeThread {
 
 const dayMs = 86_400_000;
 
-/** The parts of a URL that was checked before. Throws for another. */
-export function storeUrlOf(text: string): StoreUrl {
-  const url = parseStoreUrl(text);
+/** How a cluster is reached: all of it was checked before. Throws for another URL, or a file that has gone since. */
+export function storeUrlOf({ store, engineCa = "", enginePassword = "" }: ReachedCluster): StoreUrl {
+  const url = parseStoreUrl(store);
   if ("fault" in url) throw new Error(`the URL of the cluster ${url.fault}`);
-  return url;
+  return {
+    ...url,
+    ...(enginePassword !== "" && { password: enginePassword }),
+    ...(engineCa !== "" && { ca: readFileSync(engineCa, "utf8") }),
+  };
 }
+
+export type ReachedCluster = Pick<ClusterChoice, "store" | "engineCa" | "enginePassword">;
 
 /**
  * What is wrong with the cluster for a start: throws a `StoreError` with a line for each fault; gives what may hurt one day, a line each.
@@ -60,11 +74,11 @@ export async function checkCluster(choice: CheckedChoice): Promise<readonly stri
   return (await fitCluster(choice)).warnings;
 }
 
-type CheckedChoice = Pick<ClusterChoice, "store" | "engineAcks" | "engineDurable">;
+type CheckedChoice = ReachedCluster & Pick<ClusterChoice, "engineAcks" | "engineDurable">;
 
 /** As `checkCluster`; gives the bytes that its masters have left, too. */
 export async function fitCluster(choice: CheckedChoice): Promise<{ warnings: readonly string[]; freeBytes: number }> {
-  const url = storeUrlOf(choice.store);
+  const url = storeUrlOf(choice);
   const { faults, warnings, nodes } = await lookAtCluster(choice);
   if (faults.length > 0) throw new StoreError(`${describeStoreUrl(url)}:\n${faults.join("\n")}`);
   const free = nodes
@@ -73,10 +87,16 @@ export async function fitCluster(choice: CheckedChoice): Promise<{ warnings: rea
   return { warnings, freeBytes: free.reduce((sum, bytes) => sum + bytes, 0) };
 }
 
+/** The cluster as people name it: its URL without user and password. */
+export function describeCluster(choice: ReachedCluster): string {
+  return describeStoreUrl(storeUrlOf(choice));
+}
+
 /** What is wrong with the cluster as a store, and what may hurt one day. */
-export function lookAtCluster({ store, engineAcks, engineDurable }: CheckedChoice): Promise<Inspection> {
+export function lookAtCluster(choice: CheckedChoice): Promise<Inspection> {
+  const { engineAcks, engineDurable } = choice;
   const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: storeCommands };
-  return inspectCluster(storeUrlOf(store), demands);
+  return inspectCluster(storeUrlOf(choice), demands);
 }
 
 /** Opens the mirror, up to date, and a client to the cluster. Throws `StoreError` and `ClusterError`; nothing is left open then. */
@@ -112,7 +132,15 @@ export async function openCluster(choice: ClusterChoice, thread: NodeThread): Pr
   return {
     client,
     url,
-    store: { ...config.store, counts: new ClusterHourlyCounts(client), rows, logs, close: stop },
+    store: {
+      ...config.store,
+      counts: new ClusterHourlyCounts(client),
+      rows,
+      logs,
+      leases: new ClusterLeases(client),
+      close: stop,
+    },
+    configAgeMs: () => state.ageMs,
     controlPlaneFault,
   };
 }
@@ -129,10 +157,11 @@ export interface OpenedMirror extends OpenedConfig {
  * why nothing may be changed now, or null. Throws `StoreError` and `ClusterError`; nothing is left open then.
  */
 export async function openMirror(
-  { store: text, dataDir, engineAcks: acks }: Pick<ClusterChoice, "store" | "dataDir" | "engineAcks">,
+  choice: ReachedCluster & Pick<ClusterChoice, "dataDir" | "engineAcks">,
   fault: () => string | null = () => null,
 ): Promise<OpenedMirror> {
-  const url = storeUrlOf(text);
+  const { dataDir, engineAcks: acks } = choice;
+  const url = storeUrlOf(choice);
   const client = new ClusterClient({ url });
   const store = openStore(dataDir);
   const close = async (): Promise<void> => {

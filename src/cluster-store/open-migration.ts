@@ -4,11 +4,13 @@ import { describeStoreUrl } from "../cluster/store-url.js";
 import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { type MigrationReport, migrateStore } from "./migrate.js";
-import { type ClusterChoice, fitCluster, storeUrlOf } from "./open-cluster.js";
+import { type ClusterChoice, fitCluster, type ReachedCluster, storeUrlOf } from "./open-cluster.js";
 
 export type { MigrationReport } from "./migrate.js";
 
-export interface MigrationChoice extends Pick<ClusterChoice, "store" | "engineAcks" | "engineDurable" | "sessionDays"> {
+export interface MigrationChoice
+  extends ReachedCluster,
+    Pick<ClusterChoice, "engineAcks" | "engineDurable" | "sessionDays"> {
   readonly statsDays: number;
   readonly isFinal: boolean;
   readonly isAnew: boolean;
@@ -21,7 +23,7 @@ const dayMs = 86_400_000;
 /** As `migrateStore`. Throws a `StoreError` with what is wrong with the cluster before anything is written. */
 export async function migrateToCluster(store: Store, choice: MigrationChoice): Promise<MigrationReport> {
   const { warnings, freeBytes } = await fitCluster(choice);
-  const url = storeUrlOf(choice.store);
+  const url = storeUrlOf(choice);
   const name = describeStoreUrl(url);
   const client = new ClusterClient({ url });
   try {

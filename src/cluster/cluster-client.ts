@@ -57,7 +57,7 @@ export class ClusterClient {
   /** Connects when it is first used; `ready` waits for the cluster. */
   constructor({ url, tls, ...bounds }: ClusterOptions) {
     const options: ConnectionOptions = {
-      tls: url.isTls ? (tls ?? {}) : undefined,
+      tls: url.isTls ? (tls ?? tlsOf(url)) : undefined,
       user: url.user,
       password: url.password,
       connectMs: bounds.connectMs ?? limits.clusterConnectMs,
@@ -138,6 +138,11 @@ export class ClusterClient {
   #mustBeOpen(): void {
     if (this.#topology.isClosed) throw new ClusterError("closed", "not-sent", "the client was closed");
   }
+}
+
+/** What the URL says of TLS. */
+export function tlsOf({ ca }: StoreUrl): ClusterTls {
+  return ca === undefined ? {} : { ca };
 }
 
 type Keys = readonly (string | Uint8Array)[];

@@ -3,6 +3,7 @@
  * only gathers what they judge. Needs no more than the commands that the store uses.
  */
 import { limits } from "../limits.js";
+import { tlsOf } from "./cluster-client.js";
 import { ClusterError } from "./cluster-error.js";
 import { newClusterMeters } from "./cluster-meters.js";
 import { ClusterNode } from "./cluster-node.js";
@@ -29,6 +30,8 @@ export interface Inspection {
   /** What is likely to hurt one day. */
   readonly warnings: readonly string[];
   readonly nodes: readonly NodeFacts[];
+  /** All that is wrong is that it does not answer, or is down: it may be worth waiting for. */
+  readonly isAway: boolean;
 }
 
 export interface NodeFacts {
@@ -68,7 +71,7 @@ export async function inspectCluster(url: StoreUrl, demands: ClusterDemands, tls
     let node = nodes.get(address);
     if (node === undefined) {
       const options = {
-        tls: url.isTls ? (tls ?? {}) : undefined,
+        tls: url.isTls ? (tls ?? tlsOf(url)) : undefined,
         user: url.user,
         password: url.password,
         connectMs: askMs,
@@ -103,7 +106,7 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   for (const line of unreachable) {
     // Beside others that answer it may be a node that is down for a moment.
     if (views.length > 0) findings.warning(line);
-    else findings.fault(line);
+    else findings.fault(line, undefined, passing.test(line));
   }
   const clustered = views.filter(({ facts }) => facts.isCluster);
   for (const { facts } of views) if (!facts.isCluster) judgeNode(facts, demands, findings);
@@ -116,6 +119,8 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   if (!first.isOk || first.slotsOk < slotsOfCluster) {
     findings.fault(
       `the cluster is down: ${first.slotsOk} of ${slotsOfCluster} slots are served (CLUSTER INFO on ${first.seed})`,
+      undefined,
+      true,
     );
   }
   const facts = await everyNode(first, url, ask, findings);
@@ -191,6 +196,9 @@ function field(info: string, name: string): string {
   return new RegExp(`^${name}:(.*?)\r?$`, "m").exec(info)?.[1] ?? "";
 }
 
+/** Lines of servers that are not there yet, or not any more. */
+const passing = /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|did not answer|has not answered/;
+
 /** What a failed question says to operators. */
 function lineOf(error: unknown, url: StoreUrl): string {
   if (!(error instanceof ClusterError)) throw error;
@@ -198,6 +206,9 @@ function lineOf(error: unknown, url: StoreUrl): string {
   if (serverCode === "NOAUTH") return `${message} Name a user and a password in the URL, or a file with the password.`;
   if (serverCode === "WRONGPASS") return `${message} Is the password that of ${url.user ?? "the default user"}?`;
   if (serverCode === "NOPERM") return `${message} See the permissions of the store's user in the documentation.`;
+  if (/altnames|IP: .* is not in the cert/.test(message))
+    return `${message}: its certificate must have the names and addresses by which nodes reach it`;
+  if (/certificate/.test(message)) return `${message}: name a file with its authorities, --engine-ca FILE`;
   if (/closed the connection|ECONNRESET/.test(message) && !url.isTls)
     return `${message}; if it wants TLS, write valkeys://`;
   if (/packet length|wrong version|did not answer/.test(message) && url.isTls)
@@ -254,9 +265,12 @@ function judgeClocks(facts: readonly NodeFacts[], findings: Findings): void {
 class Findings {
   readonly #faults = new Map<string, NodeAddress[]>();
   readonly #warnings = new Map<string, NodeAddress[]>();
+  /** Whether all faults are of a kind that passes. */
+  #arePassing = true;
 
-  fault(text: string, node?: NodeAddress): void {
+  fault(text: string, node?: NodeAddress, isPassing = false): void {
     note(this.#faults, text, node);
+    this.#arePassing &&= isPassing;
   }
 
   warning(text: string, node?: NodeAddress): void {
@@ -264,7 +278,8 @@ class Findings {
   }
 
   of(nodes: readonly NodeFacts[]): Inspection {
-    return { faults: lines(this.#faults), warnings: lines(this.#warnings), nodes };
+    const isAway = this.#faults.size > 0 && this.#arePassing;
+    return { faults: lines(this.#faults), warnings: lines(this.#warnings), nodes, isAway };
   }
 }
 

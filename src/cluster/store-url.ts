@@ -7,6 +7,8 @@ export interface StoreUrl {
   readonly seeds: readonly NodeAddress[];
   readonly user?: string;
   readonly password?: string;
+  /** PEM of the authorities of its certificates; absent: those of the system. */
+  readonly ca?: string;
 }
 
 const schemes: Readonly<Record<string, boolean>> = { valkey: false, redis: false, valkeys: true, rediss: true };

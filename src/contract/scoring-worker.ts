@@ -14,6 +14,7 @@ export interface ScoringCluster {
     readonly seeds: readonly string[];
     readonly user?: string;
     readonly password?: string;
+    readonly ca?: string;
   };
   /** Replicas that acknowledge a batch before it is answered. */
   readonly acks: number;

@@ -8,7 +8,7 @@ import { detections } from "../detections/catalogue.js";
 import { sumCells } from "./cells.js";
 import { type ChallengeRow, challengeRows } from "./challenge-meters.js";
 import { type RouteLabel, requestBoundsMs, routeCells, statusLabels } from "./route-meters.js";
-import { ScoringReading } from "./scoring-meters.js";
+import { type ScoringCell, ScoringReading } from "./scoring-meters.js";
 import { lagBoundsMs, type ServiceCell, ServiceReading, serviceCells, verdictSources } from "./service-meters.js";
 
 /** The shared memory of one HTTP thread and its scoring threads. Can be posted. */
@@ -26,6 +26,8 @@ export interface ProcessState {
   readonly diskFreeBytes: number;
   readonly sessionsStored: number;
   readonly blocksStored: number;
+  /** 0 without a cluster. */
+  readonly configAgeSeconds: number;
   readonly shedAboveBytes: number;
   /** Seconds since the epoch; null without TLS. */
   readonly certificateExpiresAt: number | null;
@@ -121,6 +123,11 @@ const counter = (name: string, help: string, read: Row["read"]): Row => ({ name,
 const gauge = (name: string, help: string, read: Row["read"]): Row => ({ name, type: "gauge", help, read });
 const service = (cell: ServiceCell): Row["read"] => {
   return ({ services }) => one(services.get(cell));
+};
+
+/** Of HTTP and scoring threads. */
+const cluster = (cell: ServiceCell & ScoringCell): Row["read"] => {
+  return ({ services, scoring }) => one(services.get(cell) + scoring.get(cell));
 };
 
 /** Cumulated buckets, sum and count, in seconds. */
@@ -339,12 +346,8 @@ const rows: readonly Row[] = [
   counter("verdictd_scoring_busy_seconds_total", "Time that scoring threads spent on tasks.", ({ scoring }) =>
     one(scoring.get("busyMs") / 1000),
   ),
-  counter("verdictd_cluster_round_trips_total", "Writes of scoring threads to sockets of the cluster.", ({ scoring }) =>
-    one(scoring.get("clusterRoundTrips")),
-  ),
-  counter("verdictd_cluster_retries_total", "Commands that scoring threads repeated.", ({ scoring }) =>
-    one(scoring.get("clusterRetries")),
-  ),
+  counter("verdictd_cluster_round_trips_total", "Writes to sockets of the cluster.", cluster("clusterRoundTrips")),
+  counter("verdictd_cluster_retries_total", "Commands that were repeated.", cluster("clusterRetries")),
   counter(
     "verdictd_cluster_conflicts_total",
     "Batches processed again because another node wrote their session.",
@@ -352,18 +355,23 @@ const rows: readonly Row[] = [
   ),
   counter(
     "verdictd_cluster_deadline_misses_total",
-    "Commands of scoring threads without an answer in time.",
-    ({ scoring }) => one(scoring.get("clusterDeadlineMisses")),
+    "Commands without an answer in time.",
+    cluster("clusterDeadlineMisses"),
   ),
   counter(
     "verdictd_cluster_acknowledgements_missing_total",
     "Writes that too few replicas acknowledged.",
-    ({ scoring }) => one(scoring.get("clusterAcknowledgementsMissing")),
+    cluster("clusterAcknowledgementsMissing"),
   ),
   counter(
     "verdictd_cluster_failures_total",
     "Reads and writes of scoring threads that the cluster did not carry out.",
     ({ scoring }) => one(scoring.get("clusterFailures")),
+  ),
+  gauge(
+    "verdictd_cluster_config_age_seconds",
+    "How long ago this node last had the configuration of the cluster as it was; 0 on one host.",
+    ({ state }) => one(state.configAgeSeconds),
   ),
   gauge("verdictd_store_bytes", "Bytes of the store's data file in use.", ({ state }) => one(state.storeBytes)),
   gauge("verdictd_store_disk_free_bytes", "Free bytes on the store's disk.", ({ state }) => one(state.diskFreeBytes)),

@@ -31,7 +31,7 @@ export function newScoringBuffer(threads: number): SharedArrayBuffer {
 }
 
 /** Counts of a client of the cluster. */
-interface ClientCounts {
+export interface ClientCounts {
   readonly roundTrips: number;
   readonly retries: number;
   readonly deadlineMisses: number;

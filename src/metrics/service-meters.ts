@@ -50,6 +50,10 @@ const names = [
   "requestsCut",
   "requestsOver",
   "requestsIgnored",
+  "clusterRoundTrips",
+  "clusterRetries",
+  "clusterDeadlineMisses",
+  "clusterAcknowledgementsMissing",
 ] as const;
 export type ServiceCell = (typeof names)[number];
 

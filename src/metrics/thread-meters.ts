@@ -4,12 +4,14 @@ import { ChallengeMeters } from "./challenge-meters.js";
 import type { ThreadBuffers } from "./exposition.js";
 import { LoopDelayMonitor } from "./loop-delay.js";
 import { type RouteLabel, RouteMeters } from "./route-meters.js";
-import { newScoringBuffer, ScoringReading } from "./scoring-meters.js";
+import { type ClientCounts, newScoringBuffer, ScoringReading } from "./scoring-meters.js";
 import { ServiceMeters } from "./service-meters.js";
 
 /** State that is asked for rather than counted. */
 export interface ThreadState {
   readonly isReady: boolean;
+  /** Of this thread's client of the cluster; null: there is none. */
+  readonly cluster: ClientCounts | null;
   readonly dns: {
     readonly cached: number;
     readonly active: number;
@@ -66,9 +68,15 @@ export class ThreadMeters {
     this.#timer.unref();
   }
 
-  #write({ isReady, dns }: ThreadState): void {
+  #write({ isReady, cluster, dns }: ThreadState): void {
     const { services } = this;
     services.set("ready", isReady ? 1 : 0);
+    if (cluster !== null) {
+      services.set("clusterRoundTrips", cluster.roundTrips);
+      services.set("clusterRetries", cluster.retries);
+      services.set("clusterDeadlineMisses", cluster.deadlineMisses);
+      services.set("clusterAcknowledgementsMissing", cluster.acknowledgementsMissing);
+    }
     const delay = this.#loop.read(performance.now());
     services.set("loopDelayP50Ms", delay.p50Ms);
     services.set("loopDelayP99Ms", delay.p99Ms);

@@ -19,6 +19,8 @@ export interface AgentRefreshParts {
   readonly fetch: FetchDirectory;
   /** Clock, ms since the epoch. */
   readonly now: () => number;
+  /** Whether this process is the one that fetches what is due; default: it is. */
+  readonly mayFetch?: () => Promise<boolean>;
   /** Told of each fetch; `failure` null when it brought keys. */
   readonly onFetched?: (url: string, failure: string | null) => void;
   /** Told when agents can't be read or keys can't be stored. */
@@ -82,9 +84,10 @@ export class AgentRefresh {
 
   /** Fetches the agents that are due now. Never rejects. */
   async look(): Promise<void> {
-    const { keeper, now, onFetched, onFailure } = this.#parts;
+    const { keeper, now, mayFetch, onFetched, onFailure } = this.#parts;
     this.#isBusy = true;
     try {
+      if (mayFetch !== undefined && !(await mayFetch())) return;
       const agents = keeper.listed();
       const listed = new Set(agents.map(({ url }) => url));
       for (const url of this.#due.keys()) if (!listed.has(url)) this.#due.delete(url);

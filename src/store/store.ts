@@ -35,6 +35,12 @@ export interface ConfigChanges {
   run<T>(change: () => T): Promise<T>;
 }
 
+/** Work that one of several nodes does for all. */
+export interface Leases {
+  /** Whether this node may do it now, and for as many ms. Rejects with `unavailable` when nobody can say. */
+  take(name: string, ms: number): Promise<boolean>;
+}
+
 export interface Store extends SessionTables {
   readonly revision: Database<Buffer, number>;
   readonly accounts: Database<Account, number>;
@@ -66,6 +72,8 @@ export interface Store extends SessionTables {
   /** Sessions as HTTP threads read and change them. */
   readonly rows: SessionRows;
   readonly logs: Logs;
+  /** Absent on one host, where nobody else does the work. */
+  readonly leases?: Leases;
   close(): Promise<void>;
 }
 

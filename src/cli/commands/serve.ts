@@ -31,8 +31,9 @@ export const serveCommand: ProcessCommand = {
     // them: on busy cores a verdict waited twice as long. Read anew for each collection, of every thread.
     setFlagsFromString("--no-parallel-scavenge");
     const log = createLog(config.logLevel);
-    const starting = startServers(config, log);
-    stopOnSignal(starting, log, config.drainSeconds * 1000 + limits.stopMsMax);
+    const stopping = new AbortController();
+    const starting = startServers(config, log, {}, stopping.signal);
+    stopOnSignal(starting, stopping, log, config.drainSeconds * 1000 + limits.stopMsMax);
     const server = await starting;
     const open = openToOthers(config.dataDir);
     if (open !== null) {
@@ -87,12 +88,18 @@ function readConfig(given: Given): ServeConfig {
  * The first SIGTERM or SIGINT stops gracefully, once the start is over; a second one of either exits at once, and so does the end of
  * `msMax`.
  */
-function stopOnSignal(starting: Promise<RunningServer>, log: ReturnType<typeof createLog>, msMax: number): void {
+function stopOnSignal(
+  starting: Promise<RunningServer>,
+  stopping: AbortController,
+  log: ReturnType<typeof createLog>,
+  msMax: number,
+): void {
   let isStopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (isStopping) process.exit(exitCodes.failed);
     isStopping = true;
     log.info({ signal }, "stopping");
+    stopping.abort(new CommandFailure("stopped before the cluster could be reached"));
     setTimeout(() => {
       log.fatal("not stopped in time: ending the process now");
       // An orderly exit would wait for a thread that hangs.

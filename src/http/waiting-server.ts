@@ -1,0 +1,55 @@
+/**
+ * Answers in the place of a server that is still waiting for its cluster: it lives, it is not ready, and everything else may be asked again. Node's
+ * own server: nothing of the API is served here.
+ */
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+
+export interface WaitingServer {
+  readonly port: number;
+  /** Lets the port go. */
+  close(): Promise<void>;
+}
+
+export interface WaitingOptions {
+  readonly host: string;
+  readonly port: number;
+  /** PEM; absent: without TLS. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+}
+
+/** Rejects when the port can't be had. */
+export async function startWaitingServer({ host, port, tls }: WaitingOptions): Promise<WaitingServer> {
+  const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
+  await once(server.listen(port, host), "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const unavailable = {
+  error: "Service unavailable",
+  message: "the store can't be reached yet: ask again",
+  code: "UNAVAILABLE",
+};
+
+const answer: RequestListener = (request, response) => {
+  const path = request.url?.replace(/\?.*$/s, "");
+  const [status, body] =
+    path === "/healthz"
+      ? [200, { status: "ok" }]
+      : path === "/readyz"
+        ? [503, { status: "not ready" }]
+        : [503, unavailable];
+  response
+    .writeHead(status, { "Content-Type": "application/json", "Cache-Control": "no-store", Connection: "close" })
+    .end(JSON.stringify(body));
+};

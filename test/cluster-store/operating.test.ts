@@ -1,0 +1,186 @@
+/** What an operator meets on a cluster: TLS and passwords in files, a start before the cluster, outages, metrics, work that one node does for all. */
+import { readFileSync, writeFileSync } from "node:fs";
+import t from "tap";
+import { ClusterClient } from "../../src/cluster/cluster-client.js";
+import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
+import { ClusterLeases } from "../../src/cluster-store/cluster-leases.js";
+import { UnavailableError } from "../../src/errors.js";
+import { AgentRefresh } from "../../src/signed-agents/agent-refresh.js";
+import { signInto } from "../ops/certificates.js";
+import { batch, browserHeaders } from "../support/batches.js";
+import { freePort, serve, verdictd } from "../support/process.js";
+import { startRedis } from "../support/redis-cluster.js";
+import { waitUntil } from "../support/wait-until.js";
+
+/** A server asked before it has said its port. */
+const statusOf = (port: number, path: string): Promise<number> =>
+  fetch(`http://127.0.0.1:${port}${path}`).then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+t.test("a cluster behind TLS: an authority and a password from files; a wrong one is one clear line", async (t) => {
+  const folder = t.testdir();
+  const own = signInto(folder, "engine");
+  const other = signInto(folder, "other");
+  const redis = await startRedis(t, { masters: 3, replicas: 0, password: "p@ss/word", tls: own });
+  const store = redis.url.replace(/\/\/[^@]*@/, "//");
+  writeFileSync(`${folder}/password`, "p@ss/word\n");
+  const env = { VERDICTD_STORE: store, VERDICTD_ENGINE_ACKS: "0", VERDICTD_ENGINE_PASSWORD_FILE: `${folder}/password` };
+  const init = (more: NodeJS.ProcessEnv) =>
+    verdictd(["init", "--json", "--data-dir", `${folder}/mirror`], { ...env, ...more });
+
+  const unknown = await init({});
+  t.equal(unknown.code, 1);
+  t.match(unknown.stderr, /certificate.*--engine-ca FILE/);
+  const wrong = await init({ VERDICTD_ENGINE_CA: other.certificate });
+  t.match(wrong.stderr, /certificate.*--engine-ca FILE/);
+  t.equal(wrong.stderr.trim().split("\n").length, 1);
+  const key = await init({ VERDICTD_ENGINE_CA: own.key });
+  t.match(key, { code: 2, stderr: /--engine-ca: .* holds no certificate in PEM/ });
+  const plain = await init({ VERDICTD_STORE: store.replace("rediss", "redis"), VERDICTD_ENGINE_CA: own.certificate });
+  t.match(plain, { code: 2, stderr: /--engine-ca: --store is without TLS/ });
+  const twice = await init({ VERDICTD_STORE: redis.url, VERDICTD_ENGINE_CA: own.certificate });
+  t.match(twice, { code: 2, stderr: /--engine-password: the URL of --store has a password as well/ });
+  writeFileSync(`${folder}/wrong`, "nobody's");
+  const refused = await init({ VERDICTD_ENGINE_CA: own.certificate, VERDICTD_ENGINE_PASSWORD_FILE: `${folder}/wrong` });
+  t.match(refused.stderr, /WRONGPASS.*Is the password that of the default user/);
+  t.notMatch(refused.stderr, /nobody's/);
+
+  const made = await init({ VERDICTD_ENGINE_CA: own.certificate });
+  t.match(made, { code: 0, stdout: /account_token/ });
+  const server = await serve(t, `${folder}/mirror`, { env: { ...env, VERDICTD_ENGINE_CA: own.certificate } });
+  t.equal((await server.ask("GET", "/readyz")).status, 200);
+  // Scoring threads have connections of their own.
+  const token: string = JSON.parse(made.stdout).account_token;
+  const scoring = await server.ask("POST", "/v1/projects/1/scoring", { token });
+  const sent = await server.ask("POST", "/v1/events", {
+    headers: { ...browserHeaders, "x-service-site-key": scoring.json.site_key },
+    body: batch("over-tls"),
+  });
+  t.equal(sent.status, 202);
+  t.equal(await server.end("SIGTERM"), 0);
+});
+
+t.test("before the cluster is there a node says that it is not ready; later outages keep it in", async (t) => {
+  const redis = await startRedis(t, { masters: 3, replicas: 0 });
+  const folder = t.testdir();
+  const env = { VERDICTD_STORE: redis.url, VERDICTD_ENGINE_ACKS: "0" };
+  const made = await verdictd(["init", "--json", "--data-dir", folder], env);
+  const token: string = JSON.parse(made.stdout).account_token;
+  await Promise.all(redis.nodes.map((node) => node.kill()));
+
+  const port = await freePort();
+  const starting = serve(t, folder, { env, port });
+  t.equal(
+    await waitUntil(
+      () => statusOf(port, "/readyz"),
+      (status) => status === 503,
+    ),
+    503,
+  );
+  t.equal(await statusOf(port, "/healthz"), 200);
+  t.equal(await statusOf(port, "/v1/projects"), 503);
+  await Promise.all(redis.nodes.map((node) => node.restart()));
+  await redis.waitOk();
+  const server = await starting;
+  t.match(
+    server.log.filter(({ level }) => level === "error").map(({ msg }) => msg),
+    ["the cluster can't be reached: waiting for it, not ready"],
+  );
+  t.equal((await server.ask("GET", "/readyz")).status, 200);
+
+  const { json: keys } = await server.ask("POST", "/v1/projects/1/scoring", { token });
+  const headers = { ...browserHeaders, "x-service-site-key": keys.site_key };
+  const first = await server.ask("POST", "/v1/events", { headers, body: batch("before-it") });
+  t.equal(first.status, 202);
+  const before = await server.metricsOnce((seen) => seen.sum("verdictd_cluster_round_trips_total") > 0);
+  t.ok(before.sum("verdictd_cluster_config_age_seconds") < 60);
+
+  await Promise.all(redis.nodes.map((node) => node.kill()));
+  const sent = await server.ask("POST", "/v1/events", { headers, body: batch("while-it-is-away") });
+  t.equal(sent.status, 503, "the SDK sends it again");
+  const session = first.json.session_token;
+  const verdict = await server.ask("GET", `/v1/sessions/${session.slice(0, -1)}A/verdict`, { token: keys.private_key });
+  t.match([verdict.status, verdict.json.action], [200, "allow"]);
+  t.equal((await server.ask("GET", "/readyz")).status, 200, "taken out of the balancer, nobody would be let in");
+  const moved = await server.metricsOnce(
+    (seen) => seen.sum("verdictd_cluster_failures_total") > 0 && seen.sum("verdictd_cluster_config_age_seconds") > 2,
+  );
+  t.ok(moved.sum("verdictd_cluster_failures_total") > before.sum("verdictd_cluster_failures_total"));
+  t.ok(moved.sum("verdictd_cluster_deadline_misses_total") > before.sum("verdictd_cluster_deadline_misses_total"));
+  t.ok(moved.sum("verdictd_cluster_retries_total") >= before.sum("verdictd_cluster_retries_total"));
+  t.ok(moved.sum("verdictd_cluster_config_age_seconds") > 2, "it grows while nothing is heard");
+  t.equal((await server.ask("GET", "/v1/projects", { token })).status, 503, "the control plane says so");
+
+  await Promise.all(redis.nodes.map((node) => node.restart()));
+  await redis.waitOk();
+  const again = await waitUntil(
+    () => server.ask("POST", "/v1/events", { headers, body: batch("while-it-is-away") }),
+    ({ status }) => status === 202,
+  );
+  t.equal(again.status, 202);
+  await waitUntil(
+    async () => (await server.ask("GET", "/v1/projects", { token })).status,
+    (status) => status === 200,
+  );
+  await server.end("SIGTERM");
+});
+
+t.test("a wait for the cluster can be ended, and what is wrong with it ends it", async (t) => {
+  const port = await freePort();
+  const waiting = await serve(t, t.testdir(), {
+    env: { VERDICTD_STORE: `redis://127.0.0.1:${await freePort()}` },
+    port,
+    until: "the cluster can't be reached: waiting for it, not ready",
+  });
+  t.equal(await waiting.end("SIGTERM"), 1);
+  t.equal(await statusOf(port, "/readyz"), 0);
+});
+
+t.test("one node at a time fetches the keys of signed agents, another when it has gone", async (t) => {
+  const redis = await startRedis(t, { masters: 3, replicas: 0 });
+  const leases = [0, 1].map(() => {
+    const client = new ClusterClient({ url: parseStoreUrl(redis.url) as StoreUrl });
+    t.teardown(() => client.close());
+    return { client, lease: new ClusterLeases(client) };
+  });
+  const fetched: string[] = [];
+  const refresh = (name: string, { lease }: (typeof leases)[number]) =>
+    new AgentRefresh({
+      keeper: {
+        listed: () => [{ url: "https://agent.example", keys: null } as never],
+        setKeys: async () => true,
+        setFetch: async () => {},
+      },
+      fetch: async () => {
+        fetched.push(name);
+        return { failure: "not there" };
+      },
+      now: Date.now,
+      mayFetch: () => lease.take("agents", 500),
+    });
+  const [one, two] = [refresh("one", leases[0]!), refresh("two", leases[1]!)];
+  await one.look();
+  await two.look();
+  t.same(fetched, ["one"]);
+  t.equal(await leases[0]!.lease.take("agents", 500), true, "its holder keeps it");
+  t.equal(await leases[1]!.lease.take("others", 500), true, "another work is another's");
+  await waitUntil(
+    async () => {
+      await two.look();
+      return fetched.length;
+    },
+    (count) => count === 2,
+  );
+  t.same(fetched, ["one", "two"], "once the lease has run out");
+  leases[0]!.client.close();
+  await t.rejects(leases[0]!.lease.take("agents", 500), UnavailableError);
+});
+
+t.test("the documentation names every option of the cluster", async (t) => {
+  const page = readFileSync(new URL("../../../src/docs/cluster.md", import.meta.url), "utf8");
+  for (const option of ["store", "engine-acks", "engine-deadline-ms", "engine-durable", "engine-ca"]) {
+    t.ok(page.includes(`--${option}`), option);
+  }
+});
