@@ -55,7 +55,7 @@ export const serveCommand: ProcessCommand = {
 function warnOfOpenDoors(config: ServeConfig, log: ReturnType<typeof createLog>): void {
   const { strictAbilities, demo, host, adminHost, adminToken, store } = config;
   if (store !== "") {
-    log.warn("a cluster as the store is a preview: sessions in it can't be erased one by one yet, see /docs/cluster");
+    log.warn("sessions in a cluster can't be deleted one by one yet, see /docs/cluster");
   }
   if (!strictAbilities) {
     log.warn(
