@@ -6,6 +6,7 @@ import { UsageFailure } from "./output.js";
 
 const names = ["store", "engine-password", "engine-ca", "engine-acks", "engine-durable"] as const;
 
+/** Which cluster, and how surely writes are kept: added to every command that works on the configuration. */
 export const clusterFlags: readonly Flag[] = flagsOf(names);
 
 /** Flags of `serve` that a command has as well. */
@@ -13,6 +14,7 @@ export function flagsOf(of: readonly ServeFlag[]): readonly Flag[] {
   return serveFlags.filter(({ name }) => of.some((each) => each === name));
 }
 
+/** Where the cluster is, and how its writes are acknowledged. */
 export interface ChosenCluster {
   /** Its URL. */
   readonly store: string;

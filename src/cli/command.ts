@@ -5,6 +5,7 @@ import { clusterFlags } from "./cluster-choice.js";
 /** Values of flags and arguments as texts; a flag without a value is "true". `data-dir` is always there for a `StoreCommand`. */
 export type Given = Readonly<Record<string, string | undefined>>;
 
+/** A flag of a command; `name` is without its dashes. */
 export interface Flag {
   readonly name: string;
   /** How the value is shown in the help; absent for a switch. */
@@ -17,12 +18,14 @@ export interface Flag {
   readonly values?: readonly string[];
 }
 
+/** An argument by its place. `name` is as the help shows it, and its key in `Given`. */
 export interface Positional {
   readonly name: string;
   readonly help: string;
   readonly values?: readonly string[];
 }
 
+/** What both kinds of command have: enough for help, parsing and completion. */
 export interface Command {
   /** As typed: `account create`. */
   readonly name: string;
@@ -56,6 +59,7 @@ export interface ProcessCommand extends Command {
   readonly runProcess: (given: Given) => Promise<void>;
 }
 
+/** A row of the command table; `runProcess` tells the second kind. */
 export type AnyCommand = StoreCommand | ProcessCommand;
 
 /** Of every command that works on the store. */
@@ -64,6 +68,7 @@ export const dataDirFlag: Flag = {
   placeholder: "DIR",
   help: "folder of the store (VERDICTD_DATA_DIR, default ./data)",
 };
+/** Of every command on the store, and of those others that can print JSON. */
 export const jsonFlag: Flag = { name: "json", help: "print one JSON value" };
 
 /** A command's own flags, and those that every command on the store has. */

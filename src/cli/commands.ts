@@ -37,6 +37,7 @@ const ofConfiguration = [
   changesCommand,
 ].map((command): AnyCommand => ({ ...command, isOfConfiguration: true }));
 
+/** The table that parser, help and completion are made from. */
 export const commands: readonly AnyCommand[] = [
   serveCommand,
   configCommand,

@@ -11,6 +11,7 @@ export interface AutomationUserAgent {
   readonly strength: "strong" | "weak";
 }
 
+/** What sort of tool a token names. For whoever keeps the list: no detection reads it. */
 export type AutomationKind =
   | "cli"
   | "library_python"
@@ -25,6 +26,7 @@ export type AutomationKind =
   | "load_test"
   | "api_client";
 
+/** The list. Order has no meaning: a user agent that has several of the tokens counts as strong if one of them is. */
 export const automationUserAgents: readonly AutomationUserAgent[] = [
   { token: "curl/", kind: "cli", strength: "strong" },
   { token: "Wget/", kind: "cli", strength: "strong" },

@@ -1,6 +1,7 @@
 /** Families 3001 and 3005, clicks: how long, where on their target, and whether anybody moved there or made them at all. */
 import { detection } from "./detection.js";
 
+/** About sessions, from presses, what came before them, and whether the browser vouches for the events. */
 export const clickDetections = [
   detection({
     id: 300113,

@@ -10,6 +10,7 @@ function hasWindowSystemClock(e: Read<"browserFamily" | "browserSystem" | "platf
   return browserFamily === "chromium" && browserSystem === "linux" && platform.startsWith("Linux") && touchPoints === 0;
 }
 
+/** About sessions, from clocks, fractions of pixels, coalesced moves and wheel turns, where the SDK measured them. */
 export const dispatchDetections = [
   detection({
     id: 300114,

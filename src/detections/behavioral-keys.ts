@@ -1,6 +1,7 @@
 /** Families 3002 to 3004: typing, touch, scrolling and cadence. Too little of it skips a detection. */
 import { detection } from "./detection.js";
 
+/** About sessions, from the times of keys, from touches, scrolling and form fields, and from the pace of moves. */
 export const keyDetections = [
   detection({
     id: 300201,

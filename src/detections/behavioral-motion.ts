@@ -4,6 +4,7 @@
  */
 import { detection } from "./detection.js";
 
+/** About sessions, from speeds, turns and pauses along the pointer's path. */
 export const motionDetections = [
   detection({
     id: 300134,

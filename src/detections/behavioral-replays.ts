@@ -1,6 +1,7 @@
 /** Family 3001, replays: paths that another session of the project has shown before. */
 import { detection } from "./detection.js";
 
+/** About sessions, against what is remembered of other sessions of the same project. */
 export const replayDetections = [
   detection({
     id: 300112,

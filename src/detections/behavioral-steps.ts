@@ -1,6 +1,7 @@
 /** Family 3001, steps: how the pointer goes from one reported place to the next. Too little of it skips a detection. */
 import { detection } from "./detection.js";
 
+/** About sessions with enough steps between reported places of the pointer. */
 export const stepDetections = [
   detection({
     id: 300101,

@@ -1,6 +1,7 @@
 /** Family 3001, strokes: how the moves between two pauses are alike, and whether each begins where the last one ended. */
 import { detection } from "./detection.js";
 
+/** About sessions with several strokes, each the moves between two pauses. */
 export const strokeDetections = [
   detection({
     id: 300109,

@@ -18,6 +18,7 @@ import { requestIdentityDetections } from "./request-identity.js";
 import { requestMetadataDetections } from "./request-metadata.js";
 import { requestTransportDetections } from "./request-transport.js";
 
+/** All entries, retired ones too: the runner leaves those out, ids stay known for what is stored. */
 export const detections: readonly Detection[] = [
   ...identityDetections,
   ...headerDetections,

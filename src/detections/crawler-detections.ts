@@ -1,6 +1,7 @@
 /** Family 4: verified and spoofed bots. The verdict on a claim comes from the verified-bot catalogue, not from here. */
 import { requestDetection, sharedDetection } from "./detection.js";
 
+/** About sessions and requests: claims to be a known crawler, whether true, false or unconfirmed; signatures are about requests alone. */
 export const crawlerDetections = [
   sharedDetection({
     id: 400101,

@@ -6,7 +6,9 @@ import type { EngineName } from "../contract/evidence.js";
 import type { RequestEvidence } from "../engines/request-evidence.js";
 import type { SessionEvidence } from "../engines/session-evidence.js";
 
+/** Whether it counts. experimental: it fires and adds nothing to a score; retired: it is not run any more, and keeps its id. */
 export type DetectionState = "experimental" | "scoring" | "retired";
+/** How the API names a strength. */
 export type Severity = "info" | "low" | "medium" | "high" | "critical";
 
 /**
@@ -29,6 +31,7 @@ export const strengths = {
   hint: 0.3,
   none: 0,
 } as const;
+/** A row of `strengths`: how much an entry weighs is chosen from these and never written as a number. */
 export type Strength = keyof typeof strengths;
 
 const severities: Record<Strength, Severity> = {
@@ -58,6 +61,7 @@ export type Subject = "session" | "request";
 
 /** All that there is to read, of sessions and of requests. What both have under one name means the same. */
 export type AnyEvidence = SessionEvidence & RequestEvidence;
+/** What an entry may list in `reads`. */
 export type EvidenceName = keyof AnyEvidence;
 /** Evidence of either subject. What was not observed is undefined or absent. */
 export type Observed = { readonly [Name in EvidenceName]?: AnyEvidence[Name] | undefined };
@@ -65,6 +69,7 @@ export type Observed = { readonly [Name in EvidenceName]?: AnyEvidence[Name] | u
 /** The values a predicate sees: those it lists in `reads`, all of them observed. */
 export type Read<Name extends EvidenceName> = { readonly [Each in Name]: AnyEvidence[Each] };
 
+/** One entry of the catalogue. Made by `detection`, `requestDetection` or `sharedDetection`, which check the names that it reads. */
 export interface Detection<Name extends EvidenceName = EvidenceName> {
   /** Six digits by family, never reused. */
   readonly id: number;
@@ -116,6 +121,10 @@ export function sharedDetection<const Name extends keyof SessionEvidence & keyof
   return { ...entry, subjects: ["session", "request"] } as unknown as Detection;
 }
 
+/**
+ * The severity that the API shows of an entry: decisive is critical, strong high, moderate and notable medium, weak and hint low, none
+ * info.
+ */
 export function severityOf(entry: Pick<Detection, "strength">): Severity {
   return severities[entry.strength];
 }

@@ -8,6 +8,7 @@ import { detection, sharedDetection } from "./detection.js";
 /** First versions that send Sec-Fetch headers. */
 const fetchMetadataSince = { chromium: 80, firefox: 90, safari: 17, other: Number.POSITIVE_INFINITY } as const;
 
+/** About the requests that carry a session's reports and, where an entry is shared, about single requests too. */
 export const headerDetections = [
   sharedDetection({
     id: 100201,

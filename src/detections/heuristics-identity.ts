@@ -1,6 +1,7 @@
 /** Family 1001: what the client says of itself. Proof needs no inference here; disguises are the other families' business. */
 import { detection, sharedDetection } from "./detection.js";
 
+/** About sessions and, where the request alone says it, about single requests. */
 export const identityDetections = [
   sharedDetection({
     id: 100101,

@@ -1,6 +1,7 @@
 /** Families 1003 to 1005: re-use across sessions, forged data, and traps. */
 import { detection } from "./detection.js";
 
+/** About sessions: rates and re-use that the server counts, reports that can't be true, start tickets, filled honeypots. */
 export const trafficDetections = [
   detection({
     id: 100301,

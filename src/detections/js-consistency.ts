@@ -1,6 +1,7 @@
 /** Families 2003 to 2005: contradictions between contexts, changed built-ins, and between locale, hardware and the claimed browser. */
 import { detection } from "./detection.js";
 
+/** About sessions, from what the SDK reads of the page, its frames and workers, against each other and the headers. */
 export const consistencyDetections = [
   detection({
     id: 200301,

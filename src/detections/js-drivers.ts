@@ -1,6 +1,7 @@
 /** Families 2001 and 2002: what drivers leave in a page, and rendering without a screen. Inference only: this engine never enforces alone. */
 import { detection } from "./detection.js";
 
+/** About sessions, from what the SDK finds in the page: names, sizes of window and screen, drawing, devices. */
 export const driverDetections = [
   detection({
     id: 200101,

@@ -5,6 +5,7 @@ import { requestDetection } from "./detection.js";
 const browserNames =
   /^(?:Mozilla|Opera|Lynx|E?Links|w3m|Dillo|NetSurf|Emacs|edbrowse|retawq|amaya|UCWEB|BlackBerry|DoCoMo|J-PHONE|KDDI|LG|MOT|Nokia|SAMSUNG|SonyEricsson)/i;
 
+/** About single requests, from what their user agent names, or fails to. */
 export const requestIdentityDetections = [
   requestDetection({
     id: 100108,

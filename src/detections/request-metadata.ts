@@ -10,6 +10,7 @@ const fetchSites = ["none", "same-origin", "same-site", "cross-site"];
 const navigationDests = ["document", "iframe", "frame", "fencedframe", "embed", "object", "empty"];
 const documentDests = ["document", "iframe", "frame"];
 
+/** About single requests; the contradiction of Sec-CH-UA-Platform is about sessions as well. */
 export const requestMetadataDetections = [
   sharedDetection({
     id: 100217,

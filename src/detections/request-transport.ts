@@ -14,6 +14,7 @@ const currentTlsSince = { chromium: 80, firefox: 80, safari: 14, other: Number.P
 /** First versions that accept Zstandard, with one to spare. */
 const zstdSince = { chromium: 124, firefox: 127, safari: Number.POSITIVE_INFINITY, other: Number.POSITIVE_INFINITY };
 
+/** About single requests that claim to be a browser's; those on order and case are skipped behind proxies that may change them. */
 export const requestTransportDetections = [
   requestDetection({
     id: 100230,

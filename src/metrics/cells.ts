@@ -24,6 +24,7 @@ export interface HistogramShape {
   readonly boundsMs: readonly number[];
 }
 
+/** How many cells such a histogram takes. */
 export const histogramCells = ({ boundsMs }: HistogramShape): number => boundsMs.length + 2;
 
 /** Counts one duration. About 3 ns for the short ones, which the bounds are ordered for. */

@@ -7,11 +7,13 @@ import { newCells } from "./cells.js";
 /** The sum of the times from issuing to passing is in `passedMs`. */
 const columns = ["project", "rule", "issued", "passed", "failed", "passedMs"] as const;
 type Column = (typeof columns)[number];
+/** Counts of one rule of one project, in milliseconds for `passedMs`. Project 0: all that found no row of their own. */
 export type ChallengeRow = Readonly<Record<Column, number>>;
 
 /** The first is that of all others. */
 const rowsMax = 257;
 
+/** The counts of one thread, in `buffer`; `challengeRows` reads it. `add` never fails and never grows it: 256 pairs have a row. */
 export class ChallengeMeters {
   readonly buffer = newCells(rowsMax * columns.length);
   readonly #cells = new Float64Array(this.buffer);

@@ -34,6 +34,7 @@ export interface ProcessState {
   readonly certificateReloads: { readonly done: number; readonly refused: number };
 }
 
+/** What a scrape is made of. The functions are called at each one. */
 export interface ExpositionOptions {
   readonly version: string;
   /** The route table, the same for all threads. */
@@ -68,12 +69,14 @@ interface Scrape {
   readonly state: ProcessState;
 }
 
+/** The exposition of one process; `contentType` is that of the text format. */
 export interface Exposition {
   readonly contentType: string;
   /** The text of a scrape: about 90 KB in 4 ms, most of it prom-client writing text. */
   text(): Promise<string>;
 }
 
+/** Registers every metric, those of the process that prom-client collects among them, with a registry of its own. Call once a process. */
 export function createExposition(options: ExpositionOptions): Exposition {
   const registry = new Registry();
   let scrape: Scrape | null = null;

@@ -15,6 +15,7 @@ const names = [
   "clusterDeadlineMisses",
   "clusterAcknowledgementsMissing",
 ] as const;
+/** A count of a scoring thread by its name, in `busyMs` of milliseconds; `up` is how many came up. */
 export type ScoringCell = (typeof names)[number];
 
 const indexOf = Object.fromEntries(names.map((name, index) => [name, index])) as Record<ScoringCell, number>;
@@ -38,6 +39,7 @@ export interface ClientCounts {
   readonly acknowledgementsMissing: number;
 }
 
+/** The counts of one scoring thread, made in that thread. */
 export class ScoringMeters {
   readonly #cells: Float64Array;
 

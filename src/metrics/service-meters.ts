@@ -6,7 +6,9 @@ import { histogramCells, newCells, observe } from "./cells.js";
 /** From a batch's arrival at the queue to its commit. */
 export const lagBoundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const;
 
+/** Where an answer came from: `fail_open` is the body of a session without a verdict, and of a failure. */
 export const verdictSources = ["computed", "cached", "fail_open"] as const;
+/** Value of the label `source`. */
 export type VerdictSourceLabel = (typeof verdictSources)[number];
 
 /** Counters and gauges by name; the order is the layout. */
@@ -55,6 +57,7 @@ const names = [
   "clusterDeadlineMisses",
   "clusterAcknowledgementsMissing",
 ] as const;
+/** A counter or gauge of an HTTP thread by its name. */
 export type ServiceCell = (typeof names)[number];
 
 const indexOf = Object.fromEntries(names.map((name, index) => [name, index])) as Record<ServiceCell, number>;
@@ -72,6 +75,7 @@ const requestCell = (band: Band, action: Action): number =>
 const verdictsAt = names.length;
 const lagAt = verdictsAt + bands.length * actions.length * verdictSources.length;
 const requestsAt = lagAt + histogramCells({ boundsMs: lagBoundsMs });
+/** How many cells a thread has: names, verdicts by band, action and source, the lag histogram, verdicts on requests. */
 export const serviceCells = requestsAt + bands.length * actions.length;
 
 const backtestCells = { done: "backtestsDone", aborted: "backtestsAborted", refused: "backtestsRefused" } as const;
@@ -82,6 +86,7 @@ export interface BatchCounts {
   readonly duplicates: number;
 }
 
+/** What the services of one HTTP thread count into, in `buffer`; `ServiceReading` reads it. Durations are in ms. */
 export class ServiceMeters {
   readonly buffer = newCells(serviceCells);
   readonly #cells = new Float64Array(this.buffer);

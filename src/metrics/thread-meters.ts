@@ -22,6 +22,7 @@ export interface ThreadState {
   };
 }
 
+/** Made once for each HTTP thread; `buffers` is what is posted to the thread that answers scrapes. */
 export class ThreadMeters {
   readonly services = new ServiceMeters();
   readonly challenges = new ChallengeMeters();

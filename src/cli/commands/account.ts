@@ -13,6 +13,7 @@ function view({ id, name, slug, isPersonal, plan, subscription, createdAt }: Acc
   return { id, name, slug, is_personal: isPersonal, plan, subscription, created_at: createdAt };
 }
 
+/** Creating, and changing plan or subscription of an account that exists. */
 export const accountCommands: readonly StoreCommand[] = [
   {
     name: "account create",

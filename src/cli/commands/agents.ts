@@ -168,4 +168,5 @@ function readJson(path: string): unknown {
   return readJsonFile(path, limits.agentDirectoryBytesMax * 16);
 }
 
+/** List, add, remove, import and refresh. An import of keys is refused unless every key of the file is of use. */
 export const agentCommands: readonly StoreCommand[] = [list, add, remove, importFile, refresh];

@@ -2,6 +2,7 @@
 import type { StoreCommand } from "../command.js";
 import { columns } from "../output.js";
 
+/** A catalogue as `list --json` prints it. */
 export interface Listing<Entry> {
   readonly version: string;
   readonly source: "imported" | "shipped";
@@ -14,6 +15,7 @@ interface Catalogue<Entry> {
   readonly entries: readonly Entry[];
 }
 
+/** What an import prints: entries now, and how many of them are new or gone. An entry that was changed is both. */
 export interface ImportCounts {
   readonly version: string;
   readonly count: number;
@@ -21,6 +23,7 @@ export interface ImportCounts {
   readonly removed: number;
 }
 
+/** The listing of a catalogue; `isImported` is false for the one that comes with verdictd. */
 export function listingOf<Entry>({ version, entries }: Catalogue<Entry>, isImported: boolean): Listing<Entry> {
   return { version, source: isImported ? "imported" : "shipped", count: entries.length, entries };
 }
@@ -48,4 +51,5 @@ export function importCounts<Entry>(
   return { version, count: entries.length, added: missing(after, before), removed: missing(before, after) };
 }
 
+/** The one argument of an import. */
 export const importedFile: NonNullable<StoreCommand["positionals"]> = [{ name: "FILE", help: "JSON file" }];

@@ -18,6 +18,7 @@ interface Change {
   readonly after: AuditValues | null;
 }
 
+/** Prints changes of the configuration with the values before and after. A user of null is the command line. */
 export const changesCommand: StoreCommand<{ readonly data: readonly Change[] }> = {
   name: "changes",
   help: "show changes of the configuration: who, what, before and after; the latest first",

@@ -10,6 +10,7 @@ const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) =>
   help: `${row.help} (${environmentName(name)})`,
 }));
 
+/** Opens no store. Every mistake in flags and variables is named, in one `UsageFailure`. */
 export const configCommand: ProcessCommand = {
   name: "config",
   help: "print the configuration that serve would start with, and where each value comes from",

@@ -34,4 +34,5 @@ const importFile: StoreCommand<ImportCounts> = {
   },
 };
 
+/** List and import. An import replaces the whole list. */
 export const declaredBotCommands: readonly StoreCommand[] = [list, importFile];

@@ -6,6 +6,7 @@ import type { StoreCommand } from "../command.js";
 import { expectDone } from "../given.js";
 import { keyLines, say, UsageFailure } from "../output.js";
 
+/** Prints the ids of what was made and the account token, this once. Enables no scoring. */
 export const initCommand: StoreCommand = {
   name: "init",
   help: "create the first account, owner, project and token; refuses a store that has accounts",

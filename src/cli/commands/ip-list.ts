@@ -60,4 +60,5 @@ const remove: StoreCommand<Shown> = {
   run: async (store, given) => shown(expectDone(await new IpLists(store).remove(textOf(given, "NAME")))),
 };
 
+/** Import, list and remove. An import replaces the list of its name, and a file with one bad line changes nothing. */
 export const ipListCommands: readonly StoreCommand[] = [importFile, list, remove];

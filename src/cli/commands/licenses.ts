@@ -2,6 +2,7 @@
 import { readAsset } from "../../assets.js";
 import type { ProcessCommand } from "../command.js";
 
+/** Prints the text that the build gathers, as it is. */
 export const licensesCommand: ProcessCommand = {
   name: "licenses",
   help: "print the licences of verdictd and of the packages it carries",

@@ -36,6 +36,7 @@ const memberList: StoreCommand<{ readonly data: readonly ListedMember[] }> = {
     ]),
 };
 
+/** List, add or change, and remove the members of an account. */
 export const memberCommands: readonly StoreCommand[] = [
   memberList,
   {

@@ -52,6 +52,7 @@ const endOldKeys: StoreCommand = {
   },
 };
 
+/** Creating, enabling scoring, and keys: a new secret is printed once, an old key may go on for some hours. */
 export const projectCommands: readonly StoreCommand[] = [
   {
     name: "project create",

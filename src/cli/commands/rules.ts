@@ -63,4 +63,5 @@ function readRulesFile(path: string): RulesFile {
   throw new CommandFailure(`${path}: ${checked.path || "the file"} must be ${checked.expected}`);
 }
 
+/** Export and apply; `--dry-run` of the latter prints the changes and makes none. */
 export const ruleCommands: readonly StoreCommand[] = [exporting, applying];

@@ -12,6 +12,7 @@ import { storeFileFault } from "../../store/store-file.js";
 import type { Flag, Given, ProcessCommand } from "../command.js";
 import { CommandFailure, exitCodes, UsageFailure } from "../output.js";
 
+/** A flag for each row of `serveOptions`, its help with the environment variable and the default. */
 export const serveFlags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
   name,
   ...(row.placeholder !== "" && { placeholder: row.placeholder }),
@@ -19,6 +20,10 @@ export const serveFlags: readonly Flag[] = Object.entries(serveOptions).map(([na
   help: `${row.help} (${environmentName(name)}, default ${String(row.fallback) || "none"})`,
 }));
 
+/**
+ * Resolves once the server listens and its greeting is printed; what keeps the process alive is the server. Fails on a bad configuration
+ * or data folder.
+ */
 export const serveCommand: ProcessCommand = {
   name: "serve",
   help: "run the server",

@@ -21,6 +21,7 @@ interface Deleted {
   readonly unavailable_fields: readonly string[];
 }
 
+/** Prints the counts. Deletes at most as many as were agreed to; `--dry-run` deletes nothing, `--yes` asks nothing. */
 export const deleteMatchingCommand: StoreCommand<Deleted> = {
   name: "session delete-matching",
   help: "delete the sessions that an expression holds for; asks before it does, and can be interrupted",

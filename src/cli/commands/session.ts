@@ -60,6 +60,7 @@ function timestamp(atMs: number): string {
 
 const unknownSession = "no project has a session with this token";
 
+/** Show and delete by token; an unknown token is a failure. */
 export const sessionCommands: readonly StoreCommand[] = [
   {
     name: "session show",

@@ -18,6 +18,7 @@ function targetOf(given: Given) {
   return options;
 }
 
+/** Copies what has changed since the last run. `--final` fails while a server uses the store. SIGINT ends it; another run goes on. */
 export const migrateCommand: StoreCommand<MigrationReport> = {
   name: "store migrate",
   help: "copy a single host's store to a cluster while it serves; --final compares all of it and opens the cluster",

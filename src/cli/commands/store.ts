@@ -69,4 +69,5 @@ const rescore: StoreCommand = {
   run: (store, given) => rescoreSessions(store, progressBar("rescore", given["json"] === undefined)),
 };
 
+/** Backup, check, rescore and stats, beside a running server. */
 export const storeCommands: readonly StoreCommand[] = [backup, check, rescore, stats];

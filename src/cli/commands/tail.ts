@@ -9,6 +9,10 @@ import { idOf, someOf } from "../given.js";
 import { print, printJson } from "../output.js";
 import { storeFolder } from "../store-folder.js";
 
+/**
+ * A line a verdict, or one JSON value a line; servers that come later are followed too. Verdicts that were left out are counted on
+ * stderr.
+ */
 export const tailCommand: ProcessCommand = {
   name: "tail",
   help: "print verdicts as running servers answer them, until interrupted",

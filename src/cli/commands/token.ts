@@ -46,6 +46,7 @@ const tokenList: StoreCommand<{ readonly data: readonly ListedToken[] }> = {
     ]),
 };
 
+/** Creating (the secret is printed this once), listing and revoking. */
 export const tokenCommands: readonly StoreCommand[] = [
   {
     name: "token create",

@@ -3,6 +3,7 @@ import { Accounts } from "../../control-plane/accounts.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, textOf } from "../given.js";
 
+/** Makes a user, whose role comes with `member set`. */
 export const userCommands: readonly StoreCommand[] = [
   {
     name: "user create",

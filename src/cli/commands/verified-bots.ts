@@ -59,4 +59,5 @@ function readCatalogue(path: string): VerifiedBotCatalogue {
   return checked;
 }
 
+/** List and import; `--merge` adds to the catalogue that is in force instead of replacing it. */
 export const verifiedBotCommands: readonly StoreCommand[] = [list, importFile];

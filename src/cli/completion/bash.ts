@@ -1,6 +1,7 @@
 /** The completion script for bash (4 or later; needs no package beside it). */
 import type { CommandWords, ValueKind, Vocabulary } from "./vocabulary.js";
 
+/** The script's text, ready for `eval`. */
 export function bashScript({ commands, groups, firstWords }: Vocabulary): string {
   const groupCases = [...groups].map(
     ([group, members]) =>

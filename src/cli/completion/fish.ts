@@ -1,6 +1,7 @@
 /** The completion script for fish: a line a word. */
 import type { CommandWords, ValueKind, Vocabulary } from "./vocabulary.js";
 
+/** The script's text, to be piped to `source`. */
 export function fishScript({ commands, groups, firstWords }: Vocabulary): string {
   const lines = [
     ...firstWords.map(({ word, help }) => `${start} -n __fish_use_subcommand -f -a ${word} -d ${single(help)}`),

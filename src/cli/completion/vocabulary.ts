@@ -4,6 +4,7 @@ import { type AnyCommand, allFlagsOf, type Flag, type Positional } from "../comm
 /** What a value may be: one of these words, a file, a folder, or something that only the user knows. */
 export type ValueKind = readonly string[] | "file" | "folder" | "anything";
 
+/** A flag to offer, and what to offer behind it. */
 export interface FlagWord {
   /** With its dashes. */
   readonly word: string;
@@ -12,6 +13,7 @@ export interface FlagWord {
   readonly value: ValueKind | null;
 }
 
+/** A command to offer, with all its flags, those that commands on the store share among them. */
 export interface CommandWords {
   /** As typed: `account create`. */
   readonly name: string;
@@ -23,6 +25,7 @@ export interface CommandWords {
 /** Groups of commands by their first word, `account`, with the second words. */
 export type Groups = ReadonlyMap<string, readonly CommandWords[]>;
 
+/** Everything there is to offer. `groups` has the commands of two words by their first one. */
 export interface Vocabulary {
   readonly commands: readonly CommandWords[];
   readonly groups: Groups;
@@ -30,6 +33,7 @@ export interface Vocabulary {
   readonly firstWords: readonly { readonly word: string; readonly help: string }[];
 }
 
+/** The vocabulary of a command table. A group's help is the list of its second words. */
 export function vocabularyOf(table: readonly AnyCommand[]): Vocabulary {
   const commands = table.map(wordsOf);
   const groups = new Map<string, CommandWords[]>();

@@ -1,6 +1,7 @@
 /** The completion script for zsh, with what each word means beside it. */
 import type { CommandWords, ValueKind, Vocabulary } from "./vocabulary.js";
 
+/** The script's text; for `eval` after `compinit`, or as a file of `$fpath`. */
 export function zshScript({ commands, groups, firstWords }: Vocabulary): string {
   const alone = commands.filter(({ name }) => !name.includes(" "));
   const groupCases = [...groups].map(
