@@ -9,6 +9,7 @@ import { monthOf } from "../store/keys.js";
 import { nextId, type Store } from "../store/store.js";
 import { type Audited, audited, changeAudited } from "./audit.js";
 
+/** An account to create; its slug must be free, and its plan is a name of `plans.ts`. */
 export interface NewAccount {
   readonly name: string;
   readonly slug: string;
@@ -17,6 +18,7 @@ export interface NewAccount {
   readonly subscription: SubscriptionState;
 }
 
+/** A token to create, for a user who is a member of the account. */
 export interface NewToken {
   readonly accountId: number;
   readonly userId: number;
@@ -26,11 +28,13 @@ export interface NewToken {
   readonly name?: string;
 }
 
+/** A user with the role on the account that was asked about. */
 export interface Member {
   readonly user: User;
   readonly role: Role;
 }
 
+/** A user to create together with membership and first token; the e-mail address must be new to the server. */
 export interface NewMember {
   readonly accountId: number;
   readonly name: string;
@@ -43,6 +47,10 @@ export interface NewMember {
 const slugForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const emailForm = /^[^\s@]+@[^\s@]+$/;
 
+/**
+ * Refuses `notFound` for ids that don't exist, `conflict` for what is taken, too many or the last owner, `invalidPayload` for bad
+ * values. All that changes something is logged.
+ */
 export class Accounts {
   readonly #store: Store;
   readonly #now: () => number;

@@ -27,6 +27,7 @@ export interface Audited<T> {
   readonly changes: readonly AuditedChange[];
 }
 
+/** A change that was made, with at least one entry for the log. */
 export function audited<T>(result: T, ...changes: readonly [AuditedChange, ...AuditedChange[]]): Audited<T> {
   return { result, changes };
 }

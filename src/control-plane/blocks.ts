@@ -52,6 +52,7 @@ interface Waiting {
   readonly tally: Tally;
 }
 
+/** One an HTTP thread; the server calls `flush`. */
 export class Blocks {
   readonly #store: Store;
   readonly #now: () => number;

@@ -20,6 +20,7 @@ export type ChallengeEvent = { readonly projectId: number; readonly rule: number
   | { readonly what: "passed"; readonly tookMs: number }
 );
 
+/** What challenges need; `onEvent` is told of each one issued, passed and failed. */
 export interface ChallengesOptions {
   readonly store: Store;
   /** The rule of a challenge that is issued now. */
@@ -28,11 +29,13 @@ export interface ChallengesOptions {
   readonly now: () => number;
 }
 
+/** A puzzle for the visitor's browser, and when its solution is refused at the latest, ms. */
 export interface IssuedChallenge {
   readonly puzzle: Puzzle;
   readonly expiresAtMs: number;
 }
 
+/** One an HTTP thread. Keeps nothing of a challenge that is out but what its signature carries. */
 export class Challenges {
   readonly #options: ChallengesOptions;
   /** Of the projects that asked last; by the secret that they are made of. */

@@ -4,6 +4,7 @@ import { shippedDeclaredBots } from "../declared-bots/catalogue.js";
 import type { Store } from "../store/store.js";
 import { ImportedCatalogue } from "./imported-catalogue.js";
 
+/** The shipped list until one is imported; see `ImportedCatalogue`. */
 export class DeclaredBotCatalogues extends ImportedCatalogue<DeclaredBotCatalogue> {
   /** `revision` as in `Credentials`. */
   constructor(store: Store, revision?: () => number) {

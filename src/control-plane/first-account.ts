@@ -3,6 +3,7 @@ import { Refusal, refuse } from "../errors.js";
 import type { Accounts } from "./accounts.js";
 import type { Projects } from "./projects.js";
 
+/** Ids of what was created, and the one token that can do everything on it. */
 export interface FirstAccount {
   readonly accountId: number;
   readonly userId: number;

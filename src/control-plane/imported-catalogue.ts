@@ -29,6 +29,7 @@ interface LoggedAs {
   readonly subject: string;
 }
 
+/** Base of the lists of bots: reads one, replaces it whole and logs that. Values are checked before they come here. */
 export class ImportedCatalogue<T extends Catalogue> {
   readonly #store: Store;
   readonly #table: CatalogueTable;

@@ -12,6 +12,7 @@ import { metaKeys } from "../store/keys.js";
 import { readRevision, type Store } from "../store/store.js";
 import { type Audited, audited, changeAudited } from "./audit.js";
 
+/** A list without its addresses: how many entries it has, and when it was imported (ISO-8601). */
 export interface IpListSummary {
   readonly name: string;
   readonly count: number;
@@ -22,6 +23,7 @@ const ofList = (name: string) => ({ accountId: accountOfServer, projectId: null,
 
 const none: readonly string[] = Object.freeze([]);
 
+/** Looks a visitor's address up in memory; lists are read again from the store when one was changed. */
 export class IpLists {
   readonly #store: Store;
   readonly #asnOf: (address: string) => number | undefined;

@@ -12,6 +12,7 @@ import { bandOfSession } from "../verdict/bands.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 import type { Sessions } from "./sessions.js";
 
+/** Marks by what they say of verdictd: persons in a bot band are false positives, bots in the human band are missed. */
 export interface MarkCounts {
   persons: number;
   falsePositives: number;
@@ -20,6 +21,7 @@ export interface MarkCounts {
   readonly byDetection: Map<number, { persons: number; bots: number }>;
 }
 
+/** Marks of sessions of a project; at most `limits.marksPerProjectMax` each. */
 export class Marks {
   readonly #store: Store;
   readonly #sessions: Sessions;

@@ -11,11 +11,13 @@ import { nextId, type Store } from "../store/store.js";
 import { audited, changeAudited, unchanged } from "./audit.js";
 import { putNewRule, starterRules } from "./rules.js";
 
+/** Settings of a new project: both guards on, and a login protects from nothing. */
 export const defaultBotSettings: BotSettings = {
   allowVerified: true,
   protectStatic: true,
   loggedInPolicy: "observe",
 };
+/** The threshold T of a new project, 1 to 99: scores below it are bots. */
 export const defaultLikelyBotThreshold = 30;
 
 /** `privateKey` is told on the first enabling only: nothing can recover it. */
@@ -31,6 +33,7 @@ export interface RotatedKey {
   readonly oldKeyEndsAt: string | null;
 }
 
+/** Bot settings and threshold to change; what is undefined stays. */
 export interface SettingsChange {
   readonly allowVerified?: boolean | undefined;
   readonly protectStatic?: boolean | undefined;
@@ -38,10 +41,15 @@ export interface SettingsChange {
   readonly likelyBotThreshold?: number | undefined;
 }
 
+/** Settings of request scoring to change; what is undefined stays. */
 export type RequestScoringChange = { readonly [K in keyof RequestScoring]?: RequestScoring[K] | undefined };
 /** What is undefined stays. */
 export type ChallengeChange = { readonly [Name in keyof ChallengeSettings]?: ChallengeSettings[Name] | undefined };
 
+/**
+ * Refuses `notFound` for ids that don't exist, `conflict` while scoring is not enabled. All that changes something is logged, without
+ * keys.
+ */
 export class Projects {
   readonly #store: Store;
   readonly #now: () => number;

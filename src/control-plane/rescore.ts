@@ -6,6 +6,7 @@ import { decodeSession, encodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import { rowsOf } from "../store/store-size.js";
 
+/** What a run came to; `sessions` counts the changed and the left ones too. */
 export interface Rescored {
   /** Sessions looked at. */
   readonly sessions: number;

@@ -17,6 +17,7 @@ import { type NamedRule, resolve } from "../verdict/resolve.js";
 import type { StoredSession } from "./session-log.js";
 import type { Sessions } from "./sessions.js";
 
+/** A rule that is stored nowhere; its source is compiled when the backtest begins. */
 export interface DraftRule {
   readonly expressionSource: string;
   readonly action: Action;
@@ -53,6 +54,7 @@ export interface BacktestMeter {
   ended(how: "done" | "aborted" | "refused"): void;
 }
 
+/** What a backtest reads and where it counts; the network facts of addresses come from `addresses`. */
 export interface BacktestServices {
   readonly addresses: AddressLookup;
   readonly store: Store;

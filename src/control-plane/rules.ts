@@ -14,6 +14,7 @@ import { nextId, type Store } from "../store/store.js";
 import { type Audited, type AuditedChange, audited, changeAudited, unchanged } from "./audit.js";
 import { type RuleChange, ruleChanges } from "./rule-changes.js";
 
+/** A rule to create, its source not compiled yet. */
 export interface NewRule {
   readonly name: string;
   readonly expressionSource: string;
@@ -61,6 +62,10 @@ export function putNewRule(store: Store, projectId: number, rule: NewRule, times
   return created;
 }
 
+/**
+ * Refuses `invalidPayload` for a source that doesn't compile and for one rule too many, `notFound` for a rule of another project. All
+ * changes are logged.
+ */
 export class Rules {
   readonly #store: Store;
   readonly #now: () => number;

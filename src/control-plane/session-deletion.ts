@@ -38,6 +38,7 @@ import {
   writePosition,
 } from "./session-log.js";
 
+/** One call of a deletion; the expression must not be empty. */
 export interface SessionDeletion {
   readonly expressionSource: string;
   /** When the sessions began: from, and until, exclusive; ms. */
@@ -50,6 +51,7 @@ export interface SessionDeletion {
   readonly cursor: string | null;
 }
 
+/** What this call did, in sessions. */
 export interface DeletedSessions {
   readonly scanned: number;
   readonly matched: number;
@@ -59,6 +61,7 @@ export interface DeletedSessions {
   readonly unavailableFields: readonly string[];
 }
 
+/** What a deletion reads and deletes in; fields of the network are looked up by address. */
 export interface DeletionServices {
   readonly store: Store;
   readonly addresses: AddressLookup;

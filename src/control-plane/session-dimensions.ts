@@ -29,6 +29,7 @@ const equals =
   (field: string) =>
   (value: string): Comparison => ({ type: "cmp", op: "==", field, value });
 
+/** One row for each dimension; `condition` gives the comparison that finds the sessions of a value again. */
 export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
   band: {
     valuesOf: ({ band }) => band,

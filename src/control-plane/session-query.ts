@@ -43,6 +43,7 @@ export interface TimeSpan {
   readonly untilMs: number;
 }
 
+/** What one page is asked for; only the first page brings counts. */
 export interface SessionQuery extends TimeSpan {
   /** "": every session. */
   readonly expressionSource: string;
@@ -60,6 +61,7 @@ export interface QueriedSession extends StoredSession {
   readonly ruleId: number | null;
 }
 
+/** Matched sessions by one dimension; a session with several values counts for each. */
 export interface Group {
   readonly by: SessionDimension;
   /** The most frequent first. */
@@ -77,6 +79,7 @@ export interface QueryCounts {
   readonly bars: readonly { readonly startMs: number; readonly verdicts: Readonly<Record<Band, number>> }[];
 }
 
+/** One page; with `isSample` every count is one of the sample, not of the whole time. */
 export interface QueriedSessions {
   readonly rows: readonly QueriedSession[];
   readonly nextCursor: string | null;
@@ -87,6 +90,7 @@ export interface QueriedSessions {
   readonly unavailableFields: readonly string[];
 }
 
+/** What a query reads: the store, network facts, the rules of now, and the bot that a user agent names. */
 export interface SessionQueryServices {
   readonly store: Store;
   readonly addresses: AddressLookup;

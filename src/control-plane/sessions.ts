@@ -33,6 +33,7 @@ export interface SessionDetail extends StoredSession {
 /** Which sessions were visited: those asked for, a sample of them, or not all because whoever asked has gone. */
 export type Visited = "all" | "sample" | "aborted";
 
+/** Everything is bound to a project: a session of another one is as if it did not exist. On a cluster, `load` comes before the reads. */
 export class Sessions {
   readonly #store: Store;
   /** Of the read that is just being made. */

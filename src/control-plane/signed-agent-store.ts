@@ -36,6 +36,7 @@ interface Snapshot {
   readonly keyed: readonly KeyedAgent[];
 }
 
+/** Lists and keys are read again only after a change. An agent is known by the origin of its URL. */
 export class SignedAgentStore {
   readonly #store: Store;
   readonly #readRevision: () => number;

@@ -8,11 +8,13 @@ import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { zeros } from "./rule-backtest.js";
 
+/** What one bucket spans, by UTC. */
 export type BucketSize = "hour" | "day";
 
 /** Hours of a bucket. */
 export const bucketHours: Readonly<Record<BucketSize, number>> = { hour: 1, day: 24 };
 
+/** Counts of the hour or day that begins at `startMs`; zeros where nothing was. */
 export interface StatsBucket {
   readonly startMs: number;
   events: number;
@@ -35,6 +37,7 @@ export function bucketCount(fromMs: number, toMs: number, size: BucketSize): num
   return Math.ceil(toMs / (hours * hourMs)) - Math.floor(hourOf(fromMs) / hours);
 }
 
+/** Reads the hours that `TrafficCounter` and ingest wrote; what is not flushed yet is missing. */
 export class Stats {
   readonly #store: Store;
 

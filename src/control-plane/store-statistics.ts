@@ -3,6 +3,7 @@ import { monthOf } from "../store/keys.js";
 import { type Store, schemaVersion } from "../store/store.js";
 import { rowsOf } from "../store/store-size.js";
 
+/** Rows by kind, all accounts together. */
 export interface StoreStatistics {
   readonly schemaVersion: number;
   readonly accounts: number;
@@ -18,6 +19,7 @@ export interface StoreStatistics {
   readonly eventsThisMonth: number;
 }
 
+/** Counts the rows without walking the tables, but for one read of usage an account. */
 export function storeStatistics(store: Store, nowMs: number): StoreStatistics {
   const month = monthOf(nowMs);
   let eventsThisMonth = 0;

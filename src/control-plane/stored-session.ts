@@ -10,6 +10,7 @@ import { type RowKey, rowKeys, type SessionKeys, type SessionTable } from "../st
 import { decodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 
+/** What `session show` prints: the record, and what other tables hold that names the session. */
 export interface StoredSession {
   readonly projectId: number;
   /** Bytes of the session's record. */

@@ -19,6 +19,7 @@ interface VerdictCounts {
   readonly actions: Record<string, number>;
 }
 
+/** One an HTTP thread; the server calls `flush`. Counting costs no write. */
 export class TrafficCounter {
   readonly #store: Store;
   /** Of each project's present hour; those of hours that are over. */

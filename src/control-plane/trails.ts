@@ -25,6 +25,7 @@ interface Accepted {
   readonly atMs: number;
 }
 
+/** What trails need; `credentials` tell whose a body's site key is. */
 export interface TrailOptions {
   readonly store: Store;
   readonly credentials: Credentials;
@@ -33,6 +34,7 @@ export interface TrailOptions {
   readonly now: () => number;
 }
 
+/** One an HTTP thread; what `flush` stores are lists for people to look at, nothing that is scored. */
 export class Trails {
   readonly #options: TrailOptions;
   #accepted: Accepted[] = [];

@@ -11,6 +11,7 @@ export function activeEntries(catalogue: VerifiedBotCatalogue): VerifiedBotEntry
   return catalogue.entries.filter(({ name }) => !runners.has(name));
 }
 
+/** The shipped allowlist until one is imported or merged in; see `ImportedCatalogue`. */
 export class VerifiedBotCatalogues extends ImportedCatalogue<VerifiedBotCatalogue> {
   /** `revision` as in `Credentials`. */
   constructor(store: Store, revision?: () => number) {

@@ -10,6 +10,7 @@ import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
 import { usedBytes } from "./store-size.js";
 
+/** What a finished copy came to. */
 export interface BackupResult {
   /** Bytes of the copy; free pages are left out. */
   readonly bytes: number;

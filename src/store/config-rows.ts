@@ -3,6 +3,7 @@
 /** A key of the control plane's tables. */
 export type ConfigKey = string | number | (string | number)[];
 
+/** One row of the configuration to put or to remove. */
 export interface ConfigRow {
   readonly field: string;
   /** As LMDB stores it, never empty; null: the row is removed. */

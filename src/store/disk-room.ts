@@ -6,6 +6,7 @@
 import { statfsSync } from "node:fs";
 import { limits } from "../limits.js";
 
+/** Which disk is watched, and who is told. */
 export interface DiskRoomOptions {
   readonly dataDir: string;
   /** A monotonic clock, ms. */
@@ -14,6 +15,7 @@ export interface DiskRoomOptions {
   readonly onChange: (isLeft: boolean, freeBytes: number) => void;
 }
 
+/** Looks at the disk when it is asked, not by a timer, and no more than once in `limits.diskLookMs`. */
 export class DiskRoom {
   readonly #options: DiskRoomOptions;
   #lookedMs = Number.NEGATIVE_INFINITY;

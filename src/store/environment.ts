@@ -29,6 +29,7 @@ export const visibleBeforeFlush = 1 | openFlags;
 /** What a transaction comes to that began from an older state than the last: it has written nothing. */
 const behind = Symbol("behind");
 
+/** Every write of this project goes through one of its transactions, never through a table alone. */
 export class Environment {
   /** Its file. */
   readonly path: string;

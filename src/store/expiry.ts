@@ -18,6 +18,7 @@ import { countSessions, SessionCount } from "./session-count.js";
 import { removeSession } from "./session-erasure.js";
 import { lastId, type Store } from "./store.js";
 
+/** How long rows are kept, and how many sessions, as the options of the server say. */
 export interface Retention {
   /** ms after its last batch that a session is kept. */
   readonly sessionMs: number;

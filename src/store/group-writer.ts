@@ -9,6 +9,7 @@ import { visibleBeforeFlush } from "./environment.js";
 import type { SessionTables } from "./session-tables.js";
 import type { WriteMarker } from "./write-watch.js";
 
+/** One a scoring thread, which it blocks until the commit is as durable as was asked for. */
 export class GroupWriter {
   readonly #store: SessionTables;
   readonly #durability: Durability;

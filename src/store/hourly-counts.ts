@@ -11,6 +11,7 @@ export interface HourOfTraffic {
   readonly traffic: Traffic;
 }
 
+/** The counts of traffic and usage; hours are counted since the epoch. */
 export interface HourlyCounts {
   /** Adds to the counts. Rejects when they can't be written: nothing is added then, or on a cluster a part of it. */
   add(hours: readonly HourOfTraffic[]): Promise<void>;
@@ -20,6 +21,7 @@ export interface HourlyCounts {
   eventsInMonth(accountId: number, month: string): Promise<number>;
 }
 
+/** The counts of a single host: each addition is one transaction. */
 export class LmdbHourlyCounts implements HourlyCounts {
   readonly #tables: Pick<SessionTables, "traffic" | "usage"> & { readonly root: Environment };
 

@@ -18,6 +18,7 @@ export interface IntegrityFault {
   readonly fault: string;
 }
 
+/** What a walk found; `faultCount` 0 is a sound store. */
 export interface IntegrityReport {
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>;

@@ -88,6 +88,7 @@ export const tableNames = {
   mirror: "mirror",
 } as const;
 
+/** A table as code names it; the value in `tableNames` is its name in LMDB, which never changes. */
 export type TableName = keyof typeof tableNames;
 
 /**
@@ -153,12 +154,14 @@ export const signedAgentKeys = {
   keys: (url: string): SignedAgentKey => ["keys", url],
   fetch: (url: string): SignedAgentKey => ["fetch", url],
 } as const;
+/** A key of the table `signed_agents`: one of the two texts of `signedAgentKeys`, or a row of one agent. */
 export type SignedAgentKey = string | [kind: "agent" | "keys" | "fetch", url: string];
 
 /** Bytes of a session token: second of creation u32 and its 256th part u8, then 128 random bits. 28 characters of base64url, without padding. */
 export const tokenBytes = 21;
 /** Where the token begins in the key of a session. */
 export const tokenAt = 4;
+/** Project u32 and token: 25 bytes. */
 export const sessionKeyBytes = tokenAt + tokenBytes;
 
 /** Key of a session's record. `token` holds `tokenBytes` bytes. */
@@ -192,6 +195,7 @@ export function idempotencyDay(atMs: number): number {
 
 /** Bytes of a key's hash that count: of ten million keys a day two are alike with a chance of 2e-13. LMDB's rows are of even length: 12 cost two more. */
 const idempotencyHashBytes = 11;
+/** Day u16 and hash: 13 bytes. */
 export const idempotencyKeyBytes = 2 + idempotencyHashBytes;
 
 /** Key of an `Idempotency-Key` of a project. `hash` holds 11 bytes or more, of which as many count. */
@@ -208,6 +212,7 @@ function spread(number: number): number {
   return Math.imul(number, 0x9e3779b1);
 }
 
+/** Second of expiry u32 and nonce: 20 bytes. */
 export const solvedChallengeKeyBytes = 4 + 16;
 
 /** Key of a challenge that was solved: by its expiry, so that the old ones are a prefix. `nonce` is 32 hex characters. */
@@ -220,6 +225,7 @@ export function solvedChallengeKey(expiresAtMs: number, nonce: string): Buffer {
 
 /** Bytes of the hash of whose blocks are tallied. */
 const blockSubjectBytes = 12;
+/** Minute, project and rule, each u32, then the hash of the subject. */
 export const blockTallyKeyBytes = 12 + blockSubjectBytes;
 /** Bytes of a tally. */
 export const blockTallyBytes = 4 + 6;
@@ -254,6 +260,7 @@ export function sessionRange(projectId: number): { start: Buffer; end: Buffer } 
   return { start, end };
 }
 
+/** ms of an hour: the bucket of traffic and sightings. */
 export const hourMs = 3_600_000;
 
 /** Hour bucket of the traffic and sightings tables. */
@@ -266,6 +273,7 @@ export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);
 }
 
+/** Hour u24 and hash: 11 bytes. */
 export const sightingKeyBytes = 3 + 8;
 
 /** Key of a sighting of this kind, 1 to 4, whose hash is two words. */

@@ -27,6 +27,7 @@ interface Outcome {
 /** Bytes of a block id in a tally. */
 const idBytes = 6;
 
+/** The block log of a single host; `write` is one transaction. */
 export class LmdbBlockLog implements BlockLog {
   readonly #tables: Tables;
 

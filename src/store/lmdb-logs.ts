@@ -15,6 +15,7 @@ interface MarkTables {
   readonly marks: Database<SessionMark, [number, string]>;
 }
 
+/** Marks of a single host. `put` looks for the session and counts marks in its transaction. */
 export class LmdbMarkLog implements MarkLog {
   readonly #tables: MarkTables;
 
@@ -57,6 +58,7 @@ function rangeOf(projectId: number): { start: [number, string]; end: [number, st
   return { start: [projectId, ""], end: [projectId + 1, ""] };
 }
 
+/** The log of changes of a single host, read only: entries are written in the transaction of the change. */
 export class LmdbAuditLog implements AuditLog {
   readonly #audit: Database<AuditEntry, [number, number]>;
 
@@ -78,6 +80,7 @@ interface TrailTables {
   readonly trails: Database<Trail, Buffer>;
 }
 
+/** Trails of a single host. `fold` is one transaction. */
 export class LmdbTrailLog implements TrailLog {
   readonly #tables: TrailTables;
 

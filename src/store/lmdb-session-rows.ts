@@ -13,6 +13,7 @@ interface Tables {
   readonly solvedChallenges: Database<Buffer, Buffer>;
 }
 
+/** Sessions of a single host: `load` is never waited for, and `change` is one transaction. */
 export class LmdbSessionRows implements SessionRows {
   readonly #tables: Tables;
 

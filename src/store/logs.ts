@@ -7,6 +7,7 @@ import type { Block } from "../contract/entities.js";
 import type { SessionMark } from "../contract/marks.js";
 import type { Trail } from "../contract/trail.js";
 
+/** A block before it has an id and a count. */
 export type NewBlock = Omit<Block, "id" | "count">;
 
 /** What is counted together: blocks of one subject, rule and minute. */
@@ -40,6 +41,7 @@ export interface WrittenTally {
   readonly stored: number;
 }
 
+/** Recorded blocks, with tallies that bound how many there are of a subject, rule and minute. */
 export interface BlockLog {
   /**
    * Stores blocks of these tallies, in their order and with ids in that order; those for which a tally has no record left raise a count. Blocks of
@@ -55,6 +57,7 @@ export interface BlockLog {
   before(projectId: number, id: number, count: number): Promise<readonly Block[]>;
 }
 
+/** Marks by project and session; at most one for each session. */
 export interface MarkLog {
   /** Null when there is none. */
   find(projectId: number, token: string): Promise<SessionMark | null>;
@@ -68,6 +71,7 @@ export interface MarkLog {
   remove(projectId: number, token: string): Promise<boolean>;
 }
 
+/** Reads the changes of an account's configuration. */
 export interface AuditLog {
   /** Changes of an account with ids below this one, the latest first: `count` of them, or all there are. */
   before(accountId: number, id: number, count: number): Promise<readonly AuditEntry[]>;
@@ -82,6 +86,7 @@ export interface TrailPiece {
   readonly fold: (before: Trail | null) => Trail;
 }
 
+/** Trails of the latest sessions; what is written is a piece for each accepted batch. */
 export interface TrailLog {
   read(key: Buffer): Promise<Trail | null>;
   /** Folds pieces into the trails of sessions that are still there, then keeps to the latest `sessionsMax` sessions of each project. */
@@ -90,6 +95,7 @@ export interface TrailLog {
   forget(projectIds: Iterable<number>): Promise<void>;
 }
 
+/** The four logs of a store: those of LMDB, or those of the cluster. */
 export interface Logs {
   readonly blocks: BlockLog;
   readonly marks: MarkLog;

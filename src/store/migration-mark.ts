@@ -4,6 +4,7 @@ import type { Store } from "./store.js";
 
 const markKey = "migration";
 
+/** Written by `store migrate` when copying begins, and again when the cluster is opened. */
 export interface MigrationMark {
   /** Name of this store, made up when it is first migrated. */
   readonly store: string;

@@ -45,6 +45,7 @@ export interface RecordedChange<T> {
   readonly logged: readonly LoggedEntry[];
 }
 
+/** One a thread that changes the configuration; knows only writes that it saw made. */
 export class MirroredTables {
   readonly #audit: Store["audit"];
   readonly #tables = new Map<string, MirroredTable>();

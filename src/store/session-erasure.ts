@@ -16,6 +16,7 @@ export interface SessionKeys {
   readonly key: Buffer;
 }
 
+/** A key of any table that can name a session. */
 export type RowKey = Buffer | [number, number] | [number, string];
 
 interface OwnRows {
@@ -30,6 +31,7 @@ interface NamingRows {
   readonly stretch?: (store: Store, projectId: number, after: RowKey | null) => NamingRow[];
 }
 
+/** A row of a table that is walked, and the session it names. */
 export interface NamingRow {
   readonly key: RowKey;
   /** Of the session, as text; null: it names none. */
@@ -38,6 +40,7 @@ export interface NamingRow {
 
 const nothingOfASession = null;
 
+/** For each table, how its rows of a session are found; null for tables that hold none. */
 export const sessionRows = {
   meta: nothingOfASession,
   revision: nothingOfASession,

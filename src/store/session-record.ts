@@ -42,6 +42,7 @@ const proofFlag = 8;
  */
 const paddedSizes = [778, 982, 1321, 2000] as const;
 
+/** A record unpacked; scoring reads all of it, verdicts only `verdict`. */
 export interface SessionRecord {
   verdict: VerdictPart;
   /** Hashes of the request ids seen since the last spill, 8 bytes each. */

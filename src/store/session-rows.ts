@@ -21,6 +21,7 @@ export interface UniqueMark {
 /** What became of a change: `used`: the mark was there. */
 export type Changed = "changed" | "gone" | "used";
 
+/** Reads and changes of sessions outside of scoring. On a cluster only what `load` brought is found. */
 export interface SessionRows {
   /**
    * Lets `record` find these sessions. Null: they are at hand. Never rejects: what can't be had in time is as if it were not there.

@@ -5,6 +5,7 @@ import type { Trail } from "../contract/trail.js";
 import type { Environment } from "./environment.js";
 import { tableNames } from "./keys.js";
 
+/** The tables that scoring threads write on a single host; layouts are in `keys.ts`. */
 export interface SessionTables {
   readonly root: Environment;
   readonly meta: Database<number, string>;

@@ -41,6 +41,7 @@ export interface Leases {
   take(name: string, ms: number): Promise<boolean>;
 }
 
+/** One environment a data directory, opened by every thread and command; layouts of keys and rows are in `keys.ts`. */
 export interface Store extends SessionTables {
   readonly revision: Database<Buffer, number>;
   readonly accounts: Database<Account, number>;
