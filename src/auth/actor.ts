@@ -14,6 +14,7 @@ export function actAs<T>(actor: Actor, work: () => T): T {
   return actors.run(actor, work);
 }
 
+/** Who runs this code; null outside of `actAs`, so from the command line. */
 export function currentActor(): Actor | null {
   return actors.getStore() ?? null;
 }

@@ -32,6 +32,7 @@ interface ReadKey {
   readonly untilMs: number;
 }
 
+/** The look-ups of one thread. An answer that is remembered costs a look at the revision and no other read of the store. */
 export class Credentials {
   readonly #store: Store;
   readonly #readRevision: () => number;

@@ -4,7 +4,9 @@ import { createHash, randomBytes } from "node:crypto";
 /** 192 bits and more, as the contract asks: 32 bytes are 256. */
 const secretBytes = 32;
 
+/** What a public key begins with: it stands in pages, where anybody may read it. */
 export const siteKeyPrefix = "pk_";
+/** What a private key begins with, so that it is known when it turns up where it must not. */
 export const privateKeyPrefix = "sk_";
 /** Account tokens need no prefix by the contract; with one, secret scanners find a leaked token. */
 const accountTokenPrefix = "vat_";
@@ -13,8 +15,11 @@ function mint(prefix: string): string {
   return prefix + randomBytes(secretBytes).toString("base64url");
 }
 
+/** A new key of 46 characters, its random part in base64url. */
 export const mintSiteKey = (): string => mint(siteKeyPrefix);
+/** A new key of 46 characters; like an account token it is shown once and stored as its hash. */
 export const mintPrivateKey = (): string => mint(privateKeyPrefix);
+/** A new token of 47 characters. */
 export const mintAccountToken = (): string => mint(accountTokenPrefix);
 
 /**

@@ -5,6 +5,7 @@
 import { limits } from "../limits.js";
 import { recordControlPlane, type Store } from "../store/store.js";
 
+/** Notes for one thread. A failed write is reported and not tried again. */
 export class TokenUses {
   readonly #store: Store;
   readonly #now: () => number;

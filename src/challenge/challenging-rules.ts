@@ -37,6 +37,7 @@ export function newChallengingRules(): SharedArrayBuffer {
   return new SharedArrayBuffer(placesMax * wordsPerPlace * Uint32Array.BYTES_PER_ELEMENT);
 }
 
+/** One thread's way to the memory: `note` when a verdict is a challenge, `take` when the puzzle is asked for. */
 export class ChallengingRules {
   readonly #words: Uint32Array;
   readonly #token = Buffer.alloc(tokenBytes);

@@ -32,6 +32,7 @@ export interface PuzzleParameters {
   readonly salt: string;
 }
 
+/** What a browser is sent: it finds the counter whose derived key begins with `keyPrefix`. */
 export interface Puzzle {
   readonly parameters: PuzzleParameters;
   /** HMAC-SHA-256 of the parameters' JSON, hex. */
@@ -99,6 +100,7 @@ export interface SolvedPuzzle {
   readonly parameters: PuzzleParameters;
 }
 
+/** Why a solution is refused, in the order of the checks: not of the form, not signed by these keys, not solved, too late. */
 export type PuzzleFault = "malformed" | "forged" | "wrong" | "expired";
 
 /**

@@ -34,6 +34,7 @@ export interface ClientFailure {
   readonly cause?: unknown;
 }
 
+/** What a client is made of. `createClient` throws a `TypeError` on a value that can't be. */
 export interface ClientOptions {
   /** verdictd's address: `http://127.0.0.1:8080`; a path prefix is kept. Undefined, as an environment variable may be, throws. */
   readonly baseUrl: string | undefined;
@@ -66,6 +67,7 @@ export type LoggedIn =
   /** `no_session`: the visitor carries no session token; `unknown_session`: verdictd does not know it (yet). */
   | { readonly ok: false; readonly reason: FailureReason | "no_session" | "unknown_session" };
 
+/** A client for one project. It may be shared by all requests of a backend. */
 export interface VerdictClient {
   readonly mode: Mode;
   /** The verdict of a session. Without a well-formed token nothing is asked: such a visitor is allowed. Never rejects. */

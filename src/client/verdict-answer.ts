@@ -17,6 +17,7 @@ export type FailureReason =
 
 /** Whether verdicts are acted upon. `monitor`: they are read and attached, and `action` always says `allow`. */
 export const modes = ["enforce", "monitor"] as const;
+/** One of `modes`. */
 export type Mode = (typeof modes)[number];
 
 /** A verdict and what became of the reading. */

@@ -3,6 +3,7 @@ import type { DeclaredBot, DeclaredBotCatalogue } from "../contract/declared-bot
 import { limits } from "../limits.js";
 import { createLongestTokenFinder } from "../verified-bots/token-finder.js";
 
+/** Look-ups by user agent in one list. */
 export interface DeclaredBots {
   /**
    * The bot whose token is the longest within the first 512 characters, tokens that begin a word before others, the first of the list among

@@ -5,6 +5,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
+/** Text in a `code` element, escaped. */
 export const code = (text: string): string => `<code>${escapeHtml(text)}</code>`;
 
 /** Escaped text in which `backquoted` pieces are code. */

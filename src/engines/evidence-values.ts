@@ -6,10 +6,12 @@ export function flag(value: number): boolean | undefined {
   return Number.isNaN(value) ? undefined : value === 1;
 }
 
+/** A measured value; NaN stands for one that was not observed. */
 export function number(value: number): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }
 
+/** A text that was observed; "" is none. */
 export function text(value: string): string | undefined {
   return value === "" ? undefined : value;
 }

@@ -395,6 +395,9 @@ export const textFields = [
   text(223, "acceptLanguage", 24, "Accept-Language of the last request"),
 ] as const satisfies readonly TextField[];
 
+/** A field that starts at 0. */
 export type CountName = (typeof countFields)[number]["name"];
+/** A field that starts as not observed. */
 export type FactName = (typeof factFields)[number]["name"];
+/** A field that holds a text. */
 export type TextName = (typeof textFields)[number]["name"];

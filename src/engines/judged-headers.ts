@@ -2,6 +2,7 @@
 import { type JudgedHeaderFacts, judgedHeaders } from "../contract/header-facts.js";
 import type { HttpVersion, JudgedRequest } from "../contract/judged-request.js";
 
+/** What is read of a request's header lines; a value is "" where its line did not come. */
 export interface JudgedLines {
   readonly values: JudgedHeaderFacts;
   /** User-Agent, Accept, Accept-Language and Accept-Encoding in the order in which they came, as `uale`; undefined where proxies may have made it. */

@@ -86,6 +86,7 @@ export interface RequestEvidence {
   ja4: string;
 }
 
+/** Evidence of one request, as detections get it: undefined for what can't be told of it. */
 export type ObservedRequest = { readonly [Name in keyof RequestEvidence]: RequestEvidence[Name] | undefined };
 
 /** Evidence of a request: pure, about three microseconds. */

@@ -118,6 +118,7 @@ function countedOnce(evidence: Evidence, fired: readonly Detection[]): CountedOn
   return { aid, evenness, stripping: evidence.strippedHeaders === true, switching: aid };
 }
 
+/** No group applies: each detection counts by its own cause. */
 export const nothingOnce: CountedOnce = { aid: false, evenness: false, stripping: false, switching: false };
 
 /**

@@ -274,7 +274,9 @@ export interface SessionEvidence {
   holdCorrelation: number;
 }
 
+/** What a detection about sessions may read. */
 export type EvidenceName = keyof SessionEvidence;
+/** Evidence of one session, as detections get it: undefined for what was not observed, or too little. */
 export type Evidence = { readonly [Name in EvidenceName]: SessionEvidence[Name] | undefined };
 
 /** Evidence of a session: pure, about two microseconds. */

@@ -10,6 +10,7 @@ export function liveFolder(dataDir: string): string {
   return join(dataDir, "live");
 }
 
+/** What the names of sockets end with; other files of the folder are left alone. */
 export const socketSuffix = ".sock";
 
 /** Bytes of a socket's path that every system takes; Linux takes 107. */

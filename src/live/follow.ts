@@ -8,6 +8,7 @@ import type { LeftOut, LiveFilter, LiveVerdict } from "../contract/live-verdict.
 import { limits } from "../limits.js";
 import { liveFolder, socketPath, socketsIn } from "./folder.js";
 
+/** Who is told what the servers show, and how it stands with them. */
 export interface Listener {
   readonly onVerdict: (verdict: LiveVerdict) => void;
   /** Answers were given faster than they were read here. */

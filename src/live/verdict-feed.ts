@@ -12,6 +12,7 @@ import type { RequestContext, Verdict } from "../contract/verdict.js";
 import { limits } from "../limits.js";
 import { liveFolder, type SocketPath, socketPath, socketSuffix } from "./folder.js";
 
+/** The feed of one thread: `listen` once, `show` for every answer, `close` at the end. */
 export class VerdictFeed {
   readonly #followers = new Set<Follower>();
   #server: Server | null = null;

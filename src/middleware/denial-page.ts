@@ -20,6 +20,7 @@ export interface DenialTexts {
   readonly contact?: string;
 }
 
+/** How the pages of a refusal read; texts that are absent are the built-in ones. */
 export interface DenialPages {
   readonly block?: DenialTexts;
   readonly challenge?: DenialTexts;
@@ -29,6 +30,7 @@ export interface DenialPages {
   readonly contentSecurityPolicy?: string;
 }
 
+/** An answer in full, for a framework to send as it is. */
 export interface DenialResponse {
   readonly status: 403;
   readonly headers: Readonly<Record<string, string>>;
@@ -126,6 +128,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
+/** Text as it may stand in HTML, between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character]!);
 }

@@ -43,6 +43,7 @@ export interface ExpressResponse {
  */
 export type ExpressChallenge<Req, Res> = (req: Req, res: Res, next: (error?: unknown) => void) => unknown;
 
+/** Options of the middleware: those of every middleware, and how to read an Express request. */
 export interface ExpressOptions<Req = Request, Res = Response> extends GuardOptions<ExpressChallenge<Req, Res>> {
   /** The visitor's address; default `req.ip`, which is right once Express's `trust proxy` is. */
   readonly clientIp?: (req: Req) => string | undefined;

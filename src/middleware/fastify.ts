@@ -18,6 +18,7 @@ declare module "fastify" {
 /** Answers through `reply`, or does not and lets the visitor in. When it throws or rejects, the visitor is let in. */
 export type FastifyChallenge = (request: FastifyRequest, reply: FastifyReply, visit: Visit) => unknown;
 
+/** Options of the plugin: those of every middleware, and how to read a Fastify request. */
 export interface FastifyOptions extends GuardOptions<FastifyChallenge> {
   /** The visitor's address; default `request.ip`, which is right once Fastify's `trustProxy` is. */
   readonly clientIp?: (request: FastifyRequest) => string | undefined;

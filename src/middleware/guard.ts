@@ -65,6 +65,7 @@ export interface GuardOptions<Challenge> {
   readonly onVerdict?: (visit: Visit) => void;
 }
 
+/** What a router may take no notice of: capitals, a slash at the end, and `;name=value` in a path. */
 export type RouterIgnores = "case" | "trailing-slash" | "path-parameters";
 
 /** What a middleware attaches to the request. */
@@ -127,6 +128,7 @@ const delayMsMax = 10_000;
 const delayedMax = 1000;
 const goOn: Step = { step: "continue" };
 
+/** One for each middleware. An adapter calls `visit`, then `step`, and does what the step says. */
 export class Guard<Challenge> {
   readonly client: VerdictClient;
   readonly #options: GuardOptions<Challenge>;

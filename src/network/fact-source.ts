@@ -16,6 +16,7 @@ export interface FactSource {
   readonly v6: Segments;
 }
 
+/** Row 0 of every source, for addresses of which nothing is known. */
 export const nothingKnown: FactRow = Object.freeze({ country: "", asn: 0, asName: "" });
 
 /** Collects distinct rows. */
@@ -37,6 +38,7 @@ function keyOf({ country, asn, asName }: FactRow): string {
   return `${country} ${asn} ${asName}`;
 }
 
+/** A source that knows nothing of any address. A new one each time. */
 export function emptySource(): FactSource {
   return { rows: [nothingKnown], v4: new Segments(1), v6: new Segments(4) };
 }

@@ -14,6 +14,7 @@ export interface IpListFault {
   readonly reason: string;
 }
 
+/** Tells a fault from a list. */
 export function isIpListFault(value: object): value is IpListFault {
   return "reason" in value;
 }

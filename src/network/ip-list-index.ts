@@ -3,6 +3,7 @@ import type { IpListRecord } from "../contract/ip-lists.js";
 import type { ParsedAddress } from "./parsed-address.js";
 import { compareWords, lastNotAboveV4, lastNotAboveV6 } from "./words.js";
 
+/** One list, ready to be asked. `asn` is the address's own, undefined where it is not known. */
 export interface IpListIndex {
   readonly name: string;
   /** Whether the list holds autonomous systems, so that `asn` has to be looked up. */

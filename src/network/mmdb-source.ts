@@ -189,6 +189,7 @@ function factsOf(record: Record<string, unknown>): FactRow {
 /** Codes that stand for no country in some files: unknown, Europe, Asia and the Pacific. */
 const noCountries: ReadonlySet<string> = new Set(["XX", "ZZ", "EU", "AP"]);
 
+/** A country's code in capitals; "" for anything but two letters, and for codes that name no country. */
 export function countryOf(value: unknown): string {
   if (typeof value !== "string" || !/^[A-Za-z]{2}$/.test(value)) return "";
   const code = value.toUpperCase();
@@ -202,6 +203,7 @@ export function asnOf(value: unknown): number {
   return typeof number === "number" && Number.isInteger(number) && number >= 1 && number <= 0xffff_ffff ? number : 0;
 }
 
+/** A network's name in one line, cut to `limits.asNameMax`. */
 export function asNameOf(name: string): string {
   return name
     .replace(/\p{Cc}+/gu, " ")

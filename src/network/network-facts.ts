@@ -7,6 +7,7 @@ import { lastNotAboveV4, lastNotAboveV6 } from "./words.js";
 
 const nothing: NetworkFact = Object.freeze({ country: undefined, asn: undefined, asName: undefined });
 
+/** Look-ups of one thread in a shared table, which `use` replaces while the service runs. */
 export class NetworkFacts {
   #table: FactTable;
   /** Rows that were asked for, so that a look-up allocates nothing; begun anew when it is full. */

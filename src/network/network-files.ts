@@ -14,6 +14,7 @@ import { readMmdb } from "./mmdb-source.js";
 export interface NetworkThreadData {
   readonly files: readonly string[];
 }
+/** What the thread posts once: the packed table, or one line that says why there is none. */
 export type NetworkThreadReport = { readonly facts: SharedArrayBuffer } | { readonly fault: string };
 
 /** The table of the shipped facts, in memory that threads can share. */

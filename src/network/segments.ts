@@ -4,6 +4,7 @@
  */
 import { compareWords } from "./words.js";
 
+/** The segments of one family of addresses, in columns that grow. `starts` and `values` are views that the next `push` may leave behind. */
 export class Segments {
   /** Words of an address: 1 for IPv4, 4 for IPv6. */
   readonly width: 1 | 4;

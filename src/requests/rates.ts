@@ -26,6 +26,7 @@ export interface RatesSize {
   readonly entries: number;
 }
 
+/** For a service: 1.3 million addresses and 4.2 million entries in 85 MB, of which the system gives only the pages that are written to. */
 export const ratesSize: RatesSize = { shards: 64, addresses: 20_480, chains: 32_768, entries: 65_536 };
 
 const windowMs = 60_000;
@@ -63,6 +64,7 @@ function shardWords({ addresses, chains, entries }: RatesSize): number {
   return shardHeadWords + chains + addressColumns * addresses + entryColumns * entries;
 }
 
+/** One thread's way to the counts. A lock that can't be had in time costs a count, not a verdict. */
 export class RequestRates {
   readonly #key: readonly [number, number];
   readonly #shards: readonly Shard[];

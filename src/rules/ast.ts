@@ -16,8 +16,10 @@ export const operators = [
   "wildcard",
   "in",
 ] as const;
+/** An operator as the tree names it; which fields take it is in `check.ts`. */
 export type Operator = (typeof operators)[number];
 
+/** A value as it was written. An integer is a number, an address or a member of a closed set a text. */
 export type Literal = string | number | boolean;
 
 /** `field op value`; a list for `in`, one literal otherwise. A bare boolean field is `== true`. */
@@ -37,9 +39,11 @@ export interface Chain {
   readonly nodes: readonly Expression[];
 }
 
+/** `NOT` before one operand. */
 export interface Negation {
   readonly type: "not";
   readonly node: Expression;
 }
 
+/** A node of the tree, and the tree itself. */
 export type Expression = Comparison | Chain | Negation;

@@ -6,6 +6,7 @@ import { limits } from "../limits.js";
 import { type CompiledRule, compileRule } from "./compile-rule.js";
 import type { RuleFault } from "./fault.js";
 
+/** A memo of compilations, faults among them. One for each thread that compiles rules. */
 export class CompileMemo {
   #newer = new Map<string, CompiledRule | RuleFault>();
   #older = new Map<string, CompiledRule | RuleFault>();

@@ -5,6 +5,7 @@ import { compile, type Predicate } from "./compile.js";
 import { isRuleFault, RuleFault } from "./fault.js";
 import { parse } from "./parse.js";
 
+/** A valid expression: what to show of it, and what to ask. */
 export interface CompiledRule {
   /** What the API shows as `expression`. */
   readonly ast: Expression;

@@ -17,6 +17,7 @@ export interface EvaluatedRule {
   readonly matches: Predicate;
 }
 
+/** What a project's rules say of one input. `Rule` is whatever the caller's rules are, given back as they came. */
 export interface Evaluation<Rule> {
   /** The deciding rule's action, `log` if only log rules matched, `allow` if none did. */
   readonly action: Action;

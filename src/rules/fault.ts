@@ -3,6 +3,7 @@
 /** Text of a fault shows at most this many characters of the source: messages stay readable and bounded. */
 const shownMax = 40;
 
+/** The first fault of a source. A value, never thrown: `isRuleFault` tells it from a result. */
 export class RuleFault {
   /** For people: place, expectation and finding in one line. */
   readonly message: string;

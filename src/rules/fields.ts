@@ -43,6 +43,7 @@ export type Field =
   | FieldRow<"id-set", readonly number[]>
   | FieldRow<"string-set", readonly string[]>;
 
+/** The type of a field, as the published list names it. */
 export type FieldType = Field["type"];
 
 const alwaysFields: readonly Field[] = [

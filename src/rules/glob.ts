@@ -7,6 +7,7 @@ import { anyCharacter, folded, literalSearch, maskSearch, maskWords, type Search
 /** Characters of a pattern between two stars, folded. */
 type Segment = Int32Array;
 
+/** A compiled pattern. What it costs is known before it is used, for the rules' budget. */
 export interface Glob {
   readonly matches: (text: string) => boolean;
   /** Steps for each UTF-16 unit of a text, at most. */

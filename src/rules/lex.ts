@@ -4,8 +4,10 @@
  */
 import { shown } from "./fault.js";
 
+/** What a token is. Fields, operators in letters and connectives are all `word`; `end` or `bad` comes last. */
 export type TokenKind = "word" | "integer" | "string" | "symbol" | "end" | "bad";
 
+/** A piece of the source and where it begins. */
 export interface Token {
   readonly kind: TokenKind;
   /** The token as written; a string with its quotes. For `bad`: what was found. */

@@ -14,6 +14,7 @@ export interface AgentKeeper {
   setFetch(url: string, fetch: AgentFetch): Promise<void>;
 }
 
+/** What refreshing works with. `mayFetch` is asked before each round, so that one process of a cluster fetches for all. */
 export interface AgentRefreshParts {
   readonly keeper: AgentKeeper;
   readonly fetch: FetchDirectory;

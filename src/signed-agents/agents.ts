@@ -9,6 +9,7 @@ import { limits } from "../limits.js";
 // Only for the compiler, which then copies the file beside the compiled module; it is read below, when it is asked for.
 import type shippedFile from "./agents.json";
 
+/** Where an agent's keys are, by the draft for Web Bot Auth (draft-meunier-http-message-signatures-directory). */
 export const directoryPath = "/.well-known/http-message-signatures-directory";
 
 /** Why a list or an agent is refused. */
@@ -17,6 +18,7 @@ export interface AgentFault {
   readonly message: string;
 }
 
+/** Tells a fault from a list or an agent. */
 export function isAgentFault(value: object): value is AgentFault {
   return "message" in value;
 }

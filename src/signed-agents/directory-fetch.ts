@@ -15,6 +15,7 @@ import { isPublicAddress } from "./public-address.js";
 
 /** The keys, or why there are none: one line, with nothing of the answer's text in it. */
 export type FetchedDirectory = { readonly keys: readonly PublicJwk[] } | { readonly failure: string };
+/** Fetches the directory at the origin of an agent. Never rejects. */
 export type FetchDirectory = (origin: string) => Promise<FetchedDirectory>;
 
 /** What a test may replace. */

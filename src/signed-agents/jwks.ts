@@ -27,6 +27,7 @@ export interface KeySetFault {
   readonly message: string;
 }
 
+/** Tells a fault from the keys of a set. */
 export function isKeySetFault(value: object): value is KeySetFault {
   return "message" in value;
 }

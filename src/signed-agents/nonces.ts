@@ -39,6 +39,7 @@ export function newNonceTable(): SharedArrayBuffer {
   return new SharedArrayBuffer(tableBytes + locks * 4);
 }
 
+/** One thread's way to the table; all that are given the same memory see the same nonces. */
 export class Nonces {
   readonly #rows: Int32Array;
   readonly #times: Float64Array;

@@ -37,6 +37,7 @@ export interface SignedRequest {
   readonly nowMs: number;
 }
 
+/** What judging signatures works with. */
 export interface SignedAgentsParts {
   /** The allow-list with keys; the same array until it changes. */
   readonly agents: () => readonly KeyedAgent[];
@@ -49,6 +50,7 @@ export interface SignedAgentsParts {
   readonly onShed?: () => void;
 }
 
+/** Judges requests by the allow-list as it is at the time. */
 export interface SignedAgents {
   /** Answers at once unless a signature has to be verified. Never throws, never rejects. */
   judge(request: SignedRequest): SignatureJudgement | Promise<SignatureJudgement>;
@@ -74,6 +76,7 @@ interface Candidate {
   readonly expiresAtMs: number;
 }
 
+/** The judge of one thread. Keys are prepared again only when `agents` gives another array. */
 export function createSignedAgents(parts: SignedAgentsParts): SignedAgents {
   const { nonces, allowTestKeys, verifier = createVerifier(), onJudged = () => {}, onShed = () => {} } = parts;
   let ready: { readonly of: readonly KeyedAgent[]; readonly byUrl: ReadonlyMap<string, ReadyAgent> } | null = null;

@@ -6,6 +6,7 @@ import { constants, createHash, verify } from "node:crypto";
 import { limits } from "../limits.js";
 import type { AgentKey } from "./jwks.js";
 
+/** Checks signatures and remembers what came of it, good or bad. */
 export interface Verifier {
   /** Whether the bytes are the key's signature over the base: at once where it is remembered, null when too many are waited for. */
   check(key: AgentKey, base: string, signature: Uint8Array): boolean | null | Promise<boolean>;
@@ -13,6 +14,7 @@ export interface Verifier {
   readonly size: number;
 }
 
+/** A verifier that remembers `resultsMax` results, the least recently asked for going first. */
 export function createVerifier(resultsMax: number = limits.signatureResultsMax): Verifier {
   const results = new Map<string, boolean | Promise<boolean>>();
   let active = 0;

@@ -4,6 +4,7 @@ import type { EngineName } from "../contract/evidence.js";
 import type { VerdictPart } from "../contract/session.js";
 import type { Band } from "../contract/verdict.js";
 
+/** A band that comes from scores alone; `verified` takes a proof and `not_computed` is the lack of a score. */
 export type ScoredBand = Exclude<Band, "not_computed" | "verified">;
 
 /** Strongest bot evidence first. */

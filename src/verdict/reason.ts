@@ -12,6 +12,7 @@ const bandWords: Record<Exclude<Band, "not_computed">, string> = {
 /** Detections named in a reason; the rest are counted. */
 const namedMax = 3;
 
+/** The reason of every fail-open body, whatever was behind it: a foreign token is not told from an unknown one. */
 export const failOpenReason = "No verdict yet: the session is unknown or has not been scored.";
 
 /** What was found: the band, its score and the strongest detections by their meanings. */

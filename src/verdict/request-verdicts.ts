@@ -10,6 +10,7 @@ import { type VerdictText, VerdictTexts } from "./finding.js";
 import { decide, failOpenVerdict } from "./resolve.js";
 import { type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
 
+/** What judging requests needs beside the sources of verdict reads. */
 export interface RequestVerdictSources extends VerdictSources {
   /** What the request shows; a promise where a signature or a host name has to be checked first. `part`: of its session, null for none. */
   readonly examine: (
@@ -27,6 +28,7 @@ export interface RequestAnswer {
   readonly signedAgent: RequestVerdict["signed_agent"] | undefined;
 }
 
+/** Judges requests, for `POST /v1/verdict` and forward-auth. Keeps no request; the words of a finding are used again. */
 export class RequestVerdicts {
   readonly #sources: RequestVerdictSources;
   readonly #reader: VerdictReader;

@@ -41,6 +41,7 @@ export interface Resolution extends Omit<Decision, "finding"> {
   readonly verdict: Verdict;
 }
 
+/** Everything that a decision depends on. `nowMs` is ms since the epoch. */
 export interface DecideInput {
   /** Null: there is no session. */
   readonly part: VerdictPart | null;
@@ -57,6 +58,7 @@ export interface DecideInput {
   readonly nowMs: number;
 }
 
+/** The same, with the words of detections. */
 export interface ResolveInput extends DecideInput {
   readonly meaningOf: MeaningOf;
 }
@@ -66,6 +68,7 @@ export function failOpenVerdict(): Verdict {
   return { verdict: "not_computed", score: 0, action: "allow", detection_ids: [], reason: failOpenReason };
 }
 
+/** `decide` in words; the fail-open body with no rule where that is null. */
 export function resolve(input: ResolveInput): Resolution {
   const decision = decide(input);
   if (decision === null) return { verdict: failOpenVerdict(), ...undecided };

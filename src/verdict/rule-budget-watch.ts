@@ -1,11 +1,13 @@
 /** Tells the operator of projects whose rules cost more than a verdict may: each verdict is counted, a project is logged now and then. */
 import { limits } from "../limits.js";
 
+/** `onEach` is for the metric, `warn` for the log: of a project at most once in `limits.ruleBudgetWarnMs`. */
 export interface RuleBudgetWatchOptions {
   readonly onEach: () => void;
   readonly warn: (projectId: number) => void;
 }
 
+/** The watch of one thread: each thread logs a project for itself. */
 export class RuleBudgetWatch {
   readonly #options: RuleBudgetWatchOptions;
   /** When a project may be logged again, ms. */

@@ -49,6 +49,7 @@ export interface VerdictSources {
   readonly now: () => number;
 }
 
+/** How long an answer is kept, in ms, and how much memory the cache may take, in bytes. */
 export interface VerdictReaderOptions {
   readonly sources: VerdictSources;
   /** 0 turns the cache off. */
@@ -56,6 +57,7 @@ export interface VerdictReaderOptions {
   readonly cacheBytesMax: number;
 }
 
+/** The reader of one thread, with a cache of its own. New settings, a login and a clearance show at once, a new score after `ttlMs`. */
 export class VerdictReader {
   readonly #sources: VerdictSources;
   readonly #ttlMs: number;

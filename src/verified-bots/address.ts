@@ -72,6 +72,7 @@ export function mappedV4(groups: Uint16Array): number {
   return groups[5] === 0xffff ? groups[6]! * 65_536 + groups[7]! : -1;
 }
 
+/** Dotted decimal of an address as a number from 0 to 2^32 - 1. */
 export function formatV4(value: number): string {
   return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`;
 }

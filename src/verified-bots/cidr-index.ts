@@ -5,6 +5,7 @@
 import { mappedV4, parseV4, parseV6 } from "./address.js";
 import { type Cidr, groupsOf } from "./cidr.js";
 
+/** Look-ups by address among ranges, each of which stands for an item. */
 export interface CidrIndex<T> {
   /** The item with the longest prefix around the address, the first given among equals; undefined when none, or no address. */
   lookup(ip: string): T | undefined;

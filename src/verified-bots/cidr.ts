@@ -20,6 +20,7 @@ export interface CidrFault {
   readonly reason: string;
 }
 
+/** Tells a fault from a range. */
 export function isCidrFault(value: Cidr | CidrFault): value is CidrFault {
   return "reason" in value;
 }

@@ -18,6 +18,7 @@ export interface ClaimToken {
   readonly isVerifiable: boolean;
 }
 
+/** What a user agent claims, with nothing said of whether it is true. */
 export interface Claim {
   /** The operator of the first token found, verifiable ones first. */
   readonly operator: string;
@@ -52,6 +53,7 @@ interface FileRow {
   readonly ua_token: string;
 }
 
+/** The matcher of these tokens; verifiable ones are to be given first. Pure, and it keeps no user agent. */
 export function createClaimMatcher(tokens: readonly ClaimToken[]): ClaimMatcher {
   const find = createTokenFinder(tokens.map((token) => token.token));
   return (userAgent) => {

@@ -7,6 +7,7 @@ import { canonicalAddress } from "./address.js";
 import { type Cidr, isCidrFault, parseCidr } from "./cidr.js";
 import { createCidrIndex } from "./cidr-index.js";
 
+/** The proxies whose `X-Forwarded-For` is believed. */
 export interface TrustedProxies {
   /** The ranges in canonical spelling. */
   readonly ranges: readonly string[];

@@ -18,6 +18,7 @@ export interface ReverseAnswer {
   readonly unsure: readonly string[];
 }
 
+/** Name servers, and bounds of time and memory; all have defaults. */
 export interface ReverseDnsOptions {
   /** Name servers as `address` or `address:port`; the system's when absent. */
   readonly servers?: readonly string[];
@@ -40,6 +41,7 @@ export interface ReverseDnsOptions {
   readonly now: () => number;
 }
 
+/** State for metrics: addresses in the cache, being asked about and waiting for it. */
 export interface ReverseDnsStats {
   readonly cached: number;
   readonly active: number;
@@ -50,6 +52,7 @@ export interface ReverseDnsStats {
   readonly dropped: number;
 }
 
+/** Look-ups of one thread, with a cache of their own. */
 export interface ReverseDns {
   /** What is remembered of a canonical address; undefined when nothing is. Never asks, never waits: for the hot path. */
   peek(ip: string): ReverseAnswer | undefined;

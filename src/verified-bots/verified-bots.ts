@@ -16,6 +16,7 @@ export type ClaimOutcome =
   | { readonly outcome: "spoofed"; readonly operator: string }
   | { readonly outcome: "unknown" };
 
+/** Answers by one catalogue. After a change of the catalogue a new one is made. */
 export interface VerifiedBots {
   /** The verified bot at a canonical address, by range or remembered hostname. Never waits; 0.1 µs for IPv4, 0.3 µs for IPv6. */
   lookup(ip: string): VerifiedBot | undefined;
@@ -27,6 +28,7 @@ export interface VerifiedBots {
   resolveClaim(ip: string, userAgent: string): Promise<ClaimOutcome>;
 }
 
+/** What a `VerifiedBots` is made of. */
 export interface VerifiedBotsParts {
   /** A checked catalogue. */
   readonly catalogue: VerifiedBotCatalogue;
