@@ -3,6 +3,7 @@
  * the client; knows nothing of HTTP. One probe at a time finds out whether verdictd is back.
  */
 
+/** When the breaker opens, and for how long. */
 export interface BreakerOptions {
   /** Failures in a row after which it opens; default 5. */
   readonly failuresMax?: number;

@@ -1,5 +1,6 @@
 /** The words of the challenge page, and the choice of a visitor's language. Texts only: escaping is the page's. */
 
+/** The page in one language. */
 export interface ChallengeTexts {
   readonly title: string;
   /** What happens and how long it takes. */

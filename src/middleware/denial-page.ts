@@ -3,6 +3,7 @@
  * support and nothing that would help a bot (no score, no detections). Used by the middlewares and by forward-auth.
  */
 
+/** Why a visitor is refused: the texts of the page and the code of the JSON go by it. */
 export type DenialKind = "block" | "challenge";
 
 /** What a page may know. */

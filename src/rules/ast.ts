@@ -3,6 +3,7 @@
  * `compile.ts` and `print.ts`. Values stand as the author wrote them; nothing here is normalised for comparing.
  */
 
+/** Every operator as rules write it; words in lower case. */
 export const operators = [
   "==",
   "!=",

@@ -1,5 +1,6 @@
 /** The same questions asked in a fresh frame, and later in a worker (probes/worker.ts): who disguises a page often forgets these. */
 
+/** Answers by the question's name, as texts, so that two contexts can be compared. */
 export type Facts = Record<string, string>;
 
 /** What is asked in each context. Values are compared and forgotten; only the names of those that differ are sent. */
