@@ -5,6 +5,7 @@
 import type { HttpResponse } from "uWebSockets.js";
 import type { RequestMeter } from "./exchange.js";
 
+/** What one line of the access log holds; `route` is the pattern, `durationMs` runs from the request to the end of its answer. */
 export interface AccessEntry {
   readonly requestId: string;
   readonly method: string;
@@ -23,6 +24,7 @@ interface Accessed {
   readonly res: HttpResponse;
 }
 
+/** One an HTTP thread, made only at level debug. */
 export class AccessLog {
   readonly #write: (entry: AccessEntry) => void;
   readonly #networkOf: (address: string) => string;

@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { isLoopbackHost } from "../contract/loopback.js";
 import { isReady, type Readiness } from "./readiness.js";
 
+/** Where the admin address is, and what it answers. */
 export interface AdminOptions {
   readonly host: string;
   readonly port: number;
@@ -28,6 +29,7 @@ export interface AdminOptions {
   readonly silenceMs: number;
 }
 
+/** A running admin address. `close` also ends the attempts while another process holds the address. */
 export interface AdminServer {
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@
 import type { HttpResponse } from "uWebSockets.js";
 import type { HeldBytes, Holder } from "./held-bytes.js";
 
+/** Exactly one of the three callbacks is called, unless the client goes first. */
 export interface BodyOptions {
   readonly bytesMax: number;
   /** What bodies of its kind are counted in while they come. */

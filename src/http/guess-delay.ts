@@ -9,6 +9,7 @@ interface Guesses {
   readonly sinceMs: number;
 }
 
+/** One an HTTP thread; each counts for itself. */
 export class GuessDelay {
   /** By source, the one that guessed least recently first. */
   readonly #bySource = new Map<string, Guesses>();

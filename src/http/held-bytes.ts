@@ -6,6 +6,7 @@ export interface Holder {
   drop(): void;
 }
 
+/** Bound and order of one kind of held bytes; `drop` is called on what is given up. */
 export class HeldBytes {
   readonly #bytesMax: number;
   /** Bytes by who holds them, in the order in which they began. */

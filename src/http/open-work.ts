@@ -6,6 +6,7 @@ import { limits } from "../limits.js";
 import { HeldBytes } from "./held-bytes.js";
 import { PeerAddresses } from "./peer-address.js";
 
+/** One an HTTP thread, which every exchange and connection counts in. */
 export class OpenWork {
   /** Who is at the other end of the connections. */
   readonly peers = new PeerAddresses();

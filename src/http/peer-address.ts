@@ -4,6 +4,7 @@ import type { HttpResponse } from "uWebSockets.js";
 const keptMax = 10_000;
 const ipv4Bytes = 4;
 
+/** One an HTTP thread; forgets addresses rather than grow. */
 export class PeerAddresses {
   /** Text by the address as a number, for IPv4. */
   readonly #texts = new Map<number, string>();

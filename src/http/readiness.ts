@@ -13,6 +13,7 @@ export interface Readiness {
   readonly draining: boolean;
 }
 
+/** Whether requests should be sent here; a server that stops is not ready though it still answers. */
 export const isReady = ({ store, workers, draining }: Readiness): boolean => store && workers && !draining;
 
 /** Memory of a board for so many HTTP threads. A thread that has not shown itself yet is not up. */

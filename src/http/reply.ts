@@ -1,6 +1,7 @@
 /** What handlers answer, and what it looks like on the wire. */
 import { type ErrorKind, errorBody, errors, type Refusal } from "../errors.js";
 
+/** An answer before it is written; `X-Request-Id` and the headers of every answer are added then. */
 export interface Reply {
   readonly status: number;
   /** JSON text unless `contentType` says otherwise; absent for an empty body. */
@@ -31,8 +32,10 @@ const statusLines: Readonly<Record<number, string>> = {
   503: "503 Service Unavailable",
 };
 
+/** The media type of answers that name no other. */
 export const jsonType = "application/json; charset=utf-8";
 
+/** An answer with `value` as JSON text. */
 export function json(status: number, value: unknown): Reply {
   return { status, body: JSON.stringify(value) };
 }
@@ -62,6 +65,7 @@ export function jsonHeaderLines(requestId: string): string {
   return `${requestId}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Type: ${jsonType}`;
 }
 
+/** Number and phrase as uWebSockets takes them; the number alone for a status that no route answers. */
 export const statusLine = (status: number): string => statusLines[status] ?? String(status);
 
 /** 204 and 304 have neither body nor length (RFC 9110, 8.6). */

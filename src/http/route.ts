@@ -8,6 +8,7 @@ import type { RouteDoc } from "../contract/route-doc.js";
 import type { Exchange } from "./exchange.js";
 import type { Reply } from "./reply.js";
 
+/** Methods by uWebSockets' names: `del` is DELETE. */
 export type Method = "get" | "post" | "put" | "patch" | "del" | "options";
 
 /** What every handler gets. Header values, parameters and query were copied: they stay valid. */
@@ -23,12 +24,15 @@ export interface Call {
   readonly isAborted: () => boolean;
 }
 
+/** A request with a good account token that may do what the row needs. */
 export interface TokenCall extends Call {
   readonly holder: TokenHolder;
 }
+/** A request for a project that the token's account owns; for others and unknown ones it was answered 403. */
 export interface ProjectCall extends TokenCall {
   readonly project: Project;
 }
+/** A request with a good private key; the project is the key's. */
 export interface KeyCall extends Call {
   readonly holder: KeyHolder;
 }
@@ -81,4 +85,5 @@ export interface RawRoute extends Row {
   readonly handleRaw: (exchange: Exchange, req: HttpRequest) => void;
 }
 
+/** A row of the route table; `credential` says what is checked before the handler runs. */
 export type Route = PublicRoute | TokenRoute | ProjectRoute | KeyRoute | RawRoute;

@@ -25,6 +25,7 @@ import type { Call, Method, ProjectRoute, RawRoute, Route, TokenRoute } from "./
 import { TurnShares } from "./turn-shares.js";
 import { App, SSLApp, us_listen_socket_close, us_socket_local_port } from "./uws.js";
 
+/** The route table, and what the server needs to check credentials and report. */
 export interface ServerOptions {
   readonly routes: readonly Route[];
   readonly credentials: Credentials;
@@ -46,6 +47,7 @@ export interface ServerOptions {
   readonly certificate: CertificateFiles | null;
 }
 
+/** A server that takes connections. */
 export interface Listening {
   readonly port: number;
   /**
@@ -82,6 +84,7 @@ export function meteredRows(routes: readonly Route[]): { readonly method: string
   ];
 }
 
+/** One HTTP thread's front; the routes are fixed once it is made. */
 export class HttpServer {
   readonly #options: ServerOptions;
   readonly #nextRequestId = requestIds();

@@ -5,6 +5,7 @@
  */
 import { limits } from "../limits.js";
 
+/** One an HTTP thread; begins anew each turn. */
 export class TurnShares {
   #requests = 0;
   readonly #byAddress = new Map<string, number>();

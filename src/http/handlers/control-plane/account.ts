@@ -4,6 +4,7 @@ import { json, refusal } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 import { accountView, userView } from "./wire.js";
 
+/** Any account token; `/v1/account` answers 403 to a token that is bound to no account. */
 export function accountRoutes(): TokenRoute[] {
   return [
     {

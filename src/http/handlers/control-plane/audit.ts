@@ -12,6 +12,7 @@ import { positiveInteger } from "../../server.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 import { boundAccount } from "./wire.js";
 
+/** The log of changes, and the users' names of now. */
 export interface AuditServices {
   readonly page: (query: AuditQuery) => Promise<LogPage<AuditEntry> | Refusal>;
   /** Null for a user who no longer exists. */
@@ -36,6 +37,7 @@ const parameters: readonly ParameterDoc[] = [
   { in: "query", name: "to", description: "End, exclusive", schema: time },
 ];
 
+/** `GET /v1/audit`, `projects:read`: a page of changes, the latest first, filtered by project, kind and time. */
 export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
   return {
     method: "get",

@@ -10,6 +10,7 @@ import { json, refusal, unread } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 
+/** The block log, which is flushed before a page is read. */
 export interface BlockServices {
   readonly blocks: Blocks;
   readonly work: LongWork;
@@ -17,6 +18,7 @@ export interface BlockServices {
   readonly flush: () => Promise<void>;
 }
 
+/** `GET …/blocks`, `projects:read`: a page of recorded blocks, or the one that a block page's reference names. */
 export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute {
   return {
     method: "get",

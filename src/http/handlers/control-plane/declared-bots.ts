@@ -5,6 +5,7 @@ import type { DeclaredBotCatalogues } from "../../../control-plane/declared-bot-
 import { jsonType } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
 
+/** Needs no credential. The text is made anew only after an import. */
 export function declaredBotsRoute(catalogues: DeclaredBotCatalogues): PublicRoute {
   let made: { readonly from: DeclaredBotCatalogue; readonly body: string } | null = null;
   return {

@@ -5,6 +5,7 @@ import { jsonType } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
 import { pageRoute } from "../pages/pages.js";
 
+/** Needs no credential; clients may keep it for an hour. */
 export function detectionsRoute(): PublicRoute {
   const data = publicCatalogue();
   const answer: DetectionsAnswer = { data, meta: { count: data.length } };

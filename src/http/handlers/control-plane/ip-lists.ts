@@ -4,6 +4,7 @@ import type { IpLists } from "../../../control-plane/ip-lists.js";
 import { json } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 
+/** Names and sizes, by `projects:read`; the addresses are not shown. */
 export function ipListsRoute(lists: IpLists): TokenRoute {
   return {
     method: "get",

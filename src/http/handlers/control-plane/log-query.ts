@@ -3,12 +3,14 @@ import type { ParameterDoc } from "../../../contract/route-doc.js";
 import { type Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 
+/** The part of a query that all logs share; `limit` is from `limits.pageMin` to `limits.pageMax`. */
 export interface LogQuery {
   readonly limit: number;
   /** null: from the start. Whether it is one, the log itself knows. */
   readonly cursor: string | null;
 }
 
+/** `limit` and `cursor` for the OpenAPI document. */
 export const logParameters: readonly ParameterDoc[] = [
   {
     in: "query",

@@ -9,6 +9,7 @@ import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 import { readBodyAs } from "./wire.js";
 
+/** The marks, and turns of the event loop for their totals. */
 export interface MarkServices {
   readonly marks: Marks;
   readonly work: LongWork;
@@ -16,6 +17,7 @@ export interface MarkServices {
 
 const markPath = "/v1/projects/:project/sessions/:session_token/mark";
 
+/** `PUT` and `DELETE …/sessions/{session_token}/mark` by `projects:write`, `GET …/marks` by `projects:read`. */
 export function markRoutes({ marks, work }: MarkServices): ProjectRoute[] {
   return [
     {
@@ -85,6 +87,7 @@ async function setMark(marks: Marks, { project, params, body, holder }: ProjectC
   return mark instanceof Refusal ? refusal(mark) : json(200, markView(mark));
 }
 
+/** A stored mark as the API shows it. */
 export function markView(mark: SessionMark): MarkAnswer {
   return {
     session_token: mark.sessionToken,

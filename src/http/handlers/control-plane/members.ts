@@ -19,6 +19,7 @@ import type { TokenCall, TokenRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
 import { boundAccount, isoTimeOf, readBodyAs } from "./wire.js";
 
+/** Reading by `projects:read`; adding, changing and removing by the roles owner and admin with `projects:write`. */
 export function memberRoutes(accounts: Accounts): TokenRoute[] {
   return [
     {

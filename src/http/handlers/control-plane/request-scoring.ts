@@ -7,6 +7,7 @@ import type { Projects } from "../../../control-plane/projects.js";
 import type { ProjectRoute } from "../../route.js";
 import { settingsRoutes } from "./settings-routes.js";
 
+/** `GET` and `PUT …/request-scoring`, by `projects:read` and `projects:write`. */
 export function requestScoringRoutes(projects: Projects): ProjectRoute[] {
   return settingsRoutes({
     path: "request-scoring",

@@ -9,11 +9,13 @@ import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { readBodyAs } from "./wire.js";
 
+/** What a backtest needs, and turns of the event loop for it. */
 export interface RuleTestServices extends BacktestServices {
   readonly work: LongWork;
   readonly now: () => number;
 }
 
+/** By `projects:read`. 409 while another backtest of the account runs, 422 for an expression that doesn't compile. */
 export function ruleTestRoute(services: RuleTestServices): ProjectRoute {
   return {
     method: "post",

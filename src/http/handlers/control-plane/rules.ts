@@ -12,6 +12,7 @@ import { listedRuleView, readBodyAs, ruleView } from "./wire.js";
 const listPath = "/v1/projects/:project/rules";
 const rulePath = "/v1/projects/:project/rules/:rule";
 
+/** The list by any token of the account; changes by a role that may write, with `--strict-abilities` also `projects:write`. */
 export function ruleRoutes(rules: Rules): ProjectRoute[] {
   const change = (call: ProjectCall): Promise<Reply> => changeRule(rules, call);
   return [

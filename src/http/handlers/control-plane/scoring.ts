@@ -17,6 +17,7 @@ import { guardsView, readBodyAs, settingsView } from "./wire.js";
 /** Enforcement moved into rules: these are refused, never translated. */
 const removedToggles = ["block_definite", "challenge_likely"] as const;
 
+/** Enabling, rotating and settings by a role that may write; reading by `projects:read`, ending old keys by `projects:write`. */
 export function scoringRoutes(projects: Projects): ProjectRoute[] {
   return [
     {

@@ -10,11 +10,13 @@ import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { readSpan } from "./session-query.js";
 import { readBodyAs } from "./wire.js";
 
+/** What a deletion needs, and turns of the event loop for it. */
 export interface DeletionRouteServices extends DeletionServices {
   readonly work: LongWork;
   readonly now: () => number;
 }
 
+/** By `projects:write`. 409 while another query or deletion of the account runs, 422 for a bad expression, time or cursor. */
 export function sessionDeletionRoute(services: DeletionRouteServices): ProjectRoute {
   return {
     method: "post",

@@ -19,6 +19,7 @@ import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { sessionRow } from "./sessions.js";
 import { readBodyAs } from "./wire.js";
 
+/** What a query needs, and turns of the event loop for it. */
 export interface SessionQueryRouteServices extends SessionQueryServices {
   readonly work: LongWork;
   readonly now: () => number;
@@ -26,6 +27,7 @@ export interface SessionQueryRouteServices extends SessionQueryServices {
 
 const dayMs = 24 * 3_600_000;
 
+/** By `projects:read`. 409 while another query of the account runs, 422 for a bad expression, time or cursor. */
 export function sessionQueryRoute(services: SessionQueryRouteServices): ProjectRoute {
   return {
     method: "post",

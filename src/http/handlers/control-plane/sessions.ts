@@ -13,6 +13,7 @@ import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 import { markView } from "./marks.js";
 
+/** Sessions and their marks, and turns of the event loop for pages. */
 export interface SessionServices {
   readonly sessions: Sessions;
   readonly marks: Marks;
@@ -20,6 +21,7 @@ export interface SessionServices {
   readonly now: () => number;
 }
 
+/** `GET …/sessions` and `GET …/sessions/{session_token}`, both by `projects:read`; 404 for another project's session. */
 export function sessionRoutes({ sessions, marks, work, now }: SessionServices): ProjectRoute[] {
   return [
     {

@@ -26,6 +26,7 @@ export interface SettingsGroup<Body extends object, Given extends object> {
   readonly view: (project: Project) => object;
 }
 
+/** `GET` by `projects:read` and `PUT` by `projects:write`; both answer the settings as they are then. */
 export function settingsRoutes<Body extends object, Given extends object>(
   group: SettingsGroup<Body, Given>,
 ): ProjectRoute[] {

@@ -5,6 +5,7 @@ import type { SignedAgentStore } from "../../../control-plane/signed-agent-store
 import { jsonType } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
 
+/** Needs no credential; shows agents without their keys. */
 export function signedAgentsRoute(agents: SignedAgentStore): PublicRoute {
   let made: { readonly from: SignedAgentList; readonly body: string } | null = null;
   return {

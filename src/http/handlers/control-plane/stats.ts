@@ -14,6 +14,7 @@ import type { LongWork } from "../../../long-work.js";
 import { json, refusal, unread } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 
+/** The counts, which are flushed before they are read. */
 export interface StatsServices {
   readonly stats: Stats;
   readonly work: LongWork;
@@ -50,6 +51,7 @@ const parameters: readonly ParameterDoc[] = [
   },
 ];
 
+/** `GET …/stats`, `projects:read`. 422 for a span that is no time, ends before it begins or has too many buckets. */
 export function statsRoute({ stats, work, flush, now }: StatsServices): ProjectRoute {
   return {
     method: "get",

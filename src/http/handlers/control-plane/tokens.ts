@@ -16,6 +16,7 @@ import type { TokenCall, TokenRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
 import { boundAccount, isoTimeOf, readBodyAs } from "./wire.js";
 
+/** Listing by `projects:read`, making and revoking by `projects:write`; no token makes or revokes one above itself. */
 export function tokenRoutes(accounts: Accounts): TokenRoute[] {
   return [
     {

@@ -7,11 +7,13 @@ import { refuse } from "../../../errors.js";
 import { json, refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 
+/** Whether the session is there, and its trail. */
 export interface TrailServices {
   readonly sessions: Pick<Sessions, "exists" | "load">;
   readonly trails: Pick<Trails, "read">;
 }
 
+/** By `projects:read`. A session without a trail has empty lists; 404 for a session that the project doesn't have. */
 export function trailRoute({ sessions, trails }: TrailServices): ProjectRoute {
   return {
     method: "get",

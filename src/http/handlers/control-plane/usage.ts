@@ -8,6 +8,7 @@ import { json, refusal } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 import { boundAccount } from "./wire.js";
 
+/** The token's account with its projects, plan and counts of the month. */
 export interface UsageServices {
   readonly accounts: Accounts;
   readonly projects: Projects;
@@ -15,6 +16,7 @@ export interface UsageServices {
   readonly now: () => number;
 }
 
+/** `GET /v1/projects` and `GET /v1/usage`, both by `projects:read`; the month is the calendar month of UTC. */
 export function usageRoutes({ accounts, projects, plans, now }: UsageServices): TokenRoute[] {
   return [
     {

@@ -5,6 +5,10 @@ import { activeEntries, type VerifiedBotCatalogues } from "../../../control-plan
 import { jsonType } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 
+/**
+ * By `projects:read`, an active subscription and a plan with the feature `verified-bots-export`. The text is made anew only after an
+ * import.
+ */
 export function verifiedBotsRoute(catalogues: VerifiedBotCatalogues): TokenRoute {
   let made: { readonly from: VerifiedBotCatalogue; readonly body: Buffer } | null = null;
   return {

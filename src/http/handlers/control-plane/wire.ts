@@ -41,11 +41,13 @@ export function isoTimeOf(atMs: number | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
 }
 
+/** The account with the role of the token's holder; null when not a member. */
 export function accountView(account: Account, membership: Membership | null): AccountAnswer {
   const { id, name, slug, isPersonal } = account;
   return { id, name, slug, is_personal: isPersonal, role: membership?.role ?? null };
 }
 
+/** A user as `GET /user` shows it. */
 export function userView({ id, name, email, createdAt }: User): UserAnswer {
   return { id, name, email, created_at: createdAt };
 }
@@ -55,6 +57,7 @@ export function guardsView({ botSettings }: Project): GuardSettings {
   return { allow_verified: botSettings.allowVerified, protect_static: botSettings.protectStatic };
 }
 
+/** Guards, logged-in policy and threshold of a project. */
 export function settingsView(project: Project): SettingsAnswer {
   return {
     bot_settings: { ...guardsView(project), logged_in_policy: project.botSettings.loggedInPolicy },
@@ -77,6 +80,7 @@ export function listedRuleView(rule: Rule): ListedRuleAnswer {
   };
 }
 
+/** One rule with `expression` as the compiled tree, which whoever calls has made of its source. */
 export function ruleView(rule: Rule, expression: Expression): RuleAnswer {
   return { ...listedRuleView(rule), expression };
 }

@@ -20,6 +20,7 @@ import { json, type Reply, refusal } from "../../reply.js";
 import type { PublicRoute, RawRoute } from "../../route.js";
 import { cors, preflight } from "./cors.js";
 
+/** What both calls need; `onFailure` is told of what became a 500. */
 export interface ChallengeServices {
   readonly credentials: Credentials;
   readonly sessions: Sessions;
@@ -39,6 +40,7 @@ interface ChallengeCall {
 
 type Handle = (services: ChallengeServices, call: ChallengeCall) => Promise<Reply>;
 
+/** Both calls by site key, with their CORS preflights; they answer any origin. */
 export function challengeRoutes(services: ChallengeServices): (RawRoute | PublicRoute)[] {
   return [
     route(services, "/v1/challenges", issue, {

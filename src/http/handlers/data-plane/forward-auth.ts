@@ -32,6 +32,7 @@ import { type Trimming, untrimmed } from "./verdict-body.js";
 /** Why nobody was asked about; the value of `X-Verdict-Error`. */
 export type ForwardAuthError = "unauthenticated" | "no_active_subscription" | "internal";
 
+/** What forward-auth needs to read a proxied request and have it judged. */
 export interface ForwardAuthServices {
   readonly credentials: Credentials;
   readonly requestVerdicts: RequestVerdicts;

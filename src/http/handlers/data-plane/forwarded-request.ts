@@ -23,6 +23,7 @@ const ofProxy: ReadonlySet<string> = new Set([
 /** Says whether the visitor came by TLS, which decides what a browser sends. */
 const proto = "x-forwarded-proto";
 
+/** What was read of a proxy's call, before it becomes a question for a verdict. */
 export interface Forwarded {
   /** Lines as they came. */
   readonly lines: readonly (readonly [name: string, value: string])[];

@@ -8,6 +8,7 @@ import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import { Framing } from "../../framing.js";
 
+/** What one ingest request's headers say; texts are "" where a header was not sent, unless null says so. */
 export interface IngestHeaders {
   readonly siteKey: string;
   /** null: not sent, which is not the same as sent empty. */

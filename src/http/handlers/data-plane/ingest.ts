@@ -17,6 +17,7 @@ import type { PublicRoute, RawRoute } from "../../route.js";
 import { cors, preflight } from "./cors.js";
 import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
 
+/** What the ingest needs of its thread; `disk` refuses batches while there is no room. */
 export interface IngestServices {
   readonly queue: IngestQueue;
   readonly disk: { readonly isLeft: boolean };
@@ -29,6 +30,7 @@ export interface IngestServices {
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
 
+/** `POST /v1/events` by site key, and its CORS preflight; answers any origin. */
 export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] {
   const reader = new IngestHeaderReader();
   return [

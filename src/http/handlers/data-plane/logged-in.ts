@@ -6,11 +6,13 @@ import { refuse } from "../../../errors.js";
 import { json, refusal } from "../../reply.js";
 import type { KeyRoute } from "../../route.js";
 
+/** The sessions, whose record keeps the assertion. */
 export interface LoggedInServices {
   readonly sessions: Sessions;
   readonly now: () => number;
 }
 
+/** By private key. 404 for a session of another project, 422 for a malformed token, a query or a body that is not `{}`. */
 export function loggedInRoute({ sessions, now }: LoggedInServices): KeyRoute {
   return {
     method: "post",

@@ -19,6 +19,7 @@ import { privateKeyOf } from "../../server.js";
 import type { OnBlocked } from "./verdict.js";
 import { decodeVerdictBody, type Trimming } from "./verdict-body.js";
 
+/** What the call needs to have a request judged, and who is told of it. */
 export interface RequestVerdictServices {
   readonly credentials: Credentials;
   readonly requestVerdicts: RequestVerdicts;
@@ -31,6 +32,7 @@ export interface RequestVerdictServices {
   readonly onBlocked: OnBlocked;
 }
 
+/** By private key with an active subscription; 401, 402 and 422 are its only refusals. */
 export function requestVerdictRoute(services: RequestVerdictServices): RawRoute {
   return {
     method: "post",

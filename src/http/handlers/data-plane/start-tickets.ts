@@ -10,6 +10,7 @@ import type { PublicRoute, RawRoute } from "../../route.js";
 import { cors, preflight } from "./cors.js";
 import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
 
+/** What signing a ticket needs: the key's project, the visitor's network, the time. */
 export interface StartTicketServices {
   readonly credentials: Credentials;
   /** As batches know the visitor's address. */
@@ -17,6 +18,7 @@ export interface StartTicketServices {
   readonly now: () => number;
 }
 
+/** `POST /v1/start-tickets` by site key, and its CORS preflight. */
 export function startTicketRoutes(services: StartTicketServices): [RawRoute, PublicRoute] {
   const reader = new IngestHeaderReader();
   return [

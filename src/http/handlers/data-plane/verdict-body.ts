@@ -22,10 +22,12 @@ export interface Trimming {
   isIgnored: boolean;
 }
 
+/** A trimming of nothing yet, to be marked while a request is read. */
 export function untrimmed(): Trimming {
   return { isCut: false, isOver: false, isIgnored: false };
 }
 
+/** A question for a verdict, and what of it was not taken as it came. */
 export interface DecodedQuestion extends VerdictQuestion {
   readonly trimming: Trimming;
 }

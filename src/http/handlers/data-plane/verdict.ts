@@ -17,6 +17,7 @@ import type { RawRoute } from "../../route.js";
 import { ReadHeaders } from "./read-headers.js";
 import { goodMethod } from "./request-context.js";
 
+/** What a verdict read needs; `onBlocked` hears of every answer with the action block. */
 export interface VerdictServices {
   readonly credentials: Credentials;
   readonly verdicts: VerdictReader;
@@ -28,6 +29,7 @@ export interface VerdictServices {
 /** Told which answer said block: its id is the reference that the visitor's page shows. */
 export type OnBlocked = (projectId: number, token: string | null, ip: string | undefined, requestId: string) => void;
 
+/** By private key with an active subscription: 401 or 402 without, and a verdict for whatever else can be read. */
 export function verdictRoute(services: VerdictServices): RawRoute {
   const headers = new ReadHeaders();
   return {

@@ -4,12 +4,14 @@ import { pagePolicy } from "./demo.js";
 import type { FileBody } from "./file-reply.js";
 import { pageRoute } from "./pages.js";
 
+/** The three files of the console as the build made them. */
 export interface ConsoleFiles {
   readonly html: FileBody;
   readonly script: FileBody;
   readonly style: FileBody;
 }
 
+/** The console's files at `/console`, and `/`, which leads there with 302; no credential. */
 export function consoleRoutes({ html, script, style }: ConsoleFiles): PublicRoute[] {
   return [
     {

@@ -4,6 +4,7 @@ import type { VerdictReader } from "../../../verdict/verdict-reader.js";
 import { jsonType } from "../../reply.js";
 import type { PublicRoute } from "../../route.js";
 
+/** Which project the demo shows, its verdicts and the page. */
 export interface DemoServices {
   /** The project whose visitors the demo shows; null while there is none with scoring enabled. */
   readonly demoProject: () => Project | null;
@@ -19,6 +20,7 @@ export const pagePolicy = [
     "form-action 'none'; frame-ancestors 'none'",
 ] as const;
 
+/** `/demo` and `/demo/verdict`, no credential: anybody who has a session's token sees its verdict. */
 export function demoRoutes({ demoProject, verdicts, html }: DemoServices): PublicRoute[] {
   return [
     {

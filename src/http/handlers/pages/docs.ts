@@ -3,6 +3,7 @@ import type { PublicRoute } from "../../route.js";
 import type { FileBody } from "./file-reply.js";
 import { pageRoute } from "./pages.js";
 
+/** The documentation as the build made it. */
 export interface DocsFiles {
   /** Complete pages by path: `/docs`, `/docs/rules`. */
   readonly pages: readonly { readonly path: string; readonly html: string }[];
@@ -19,6 +20,7 @@ const policy = [
     "frame-ancestors 'none'; require-trusted-types-for 'script'",
 ] as const;
 
+/** A route for each page, then style, script and search index; no credential. */
 export function docsRoutes({ pages, style, script, searchIndex }: DocsFiles): PublicRoute[] {
   return [
     ...pages.map(({ path, html }) =>

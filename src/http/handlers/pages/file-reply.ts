@@ -13,6 +13,7 @@ export interface CompressedFile {
   readonly gzip?: Uint8Array;
 }
 
+/** A file as it is, or with the compressed forms that the build made; only a text is compressed here. */
 export type FileBody = string | Uint8Array | CompressedFile;
 
 /** Names of the request headers that choose the form, in the order in which `FileReply.to` takes them. */

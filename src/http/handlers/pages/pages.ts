@@ -16,6 +16,10 @@ export interface Page {
   readonly summary?: string;
 }
 
+/**
+ * A `GET` of one file without credential, compressed as the client accepts it, with ETag; clients ask again each time unless
+ * `cacheControl` says otherwise.
+ */
 export function pageRoute({ path, contentType, body, headers, cacheControl, summary }: Page): PublicRoute {
   const file = new FileReply(body, contentType, cacheControl ?? "no-cache", headers);
   return {
@@ -33,11 +37,13 @@ export function pageRoute({ path, contentType, body, headers, cacheControl, summ
   };
 }
 
+/** What `/readyz` asks. */
 export interface Health {
   /** Whether requests should be sent to this process, as the admin address says it too: `readiness.ts`. */
   readonly isReady: () => boolean;
 }
 
+/** `/healthz`, which answers 200 as long as the process runs, and `/readyz`, 200 or 503; no credential. */
 export function healthRoutes({ isReady }: Health): PublicRoute[] {
   return [
     {
