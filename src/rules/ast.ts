@@ -3,7 +3,7 @@
  * `compile.ts` and `print.ts`. Values stand as the author wrote them; nothing here is normalised for comparing.
  */
 
-/** Every operator as rules write it; words in lower case. */
+/** Every operator as the tree names it; a rule may write those that are words in any case. */
 export const operators = [
   "==",
   "!=",
