@@ -236,6 +236,7 @@ export const serveOptions = {
   ),
 } as const satisfies Record<string, Option<unknown>>;
 
+/** An option of `serve` as its flag without the dashes: `http-threads`. */
 export type ServeFlag = keyof typeof serveOptions;
 
 type Camel<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
@@ -243,10 +244,12 @@ type ValueOf<O> = O extends Option<infer T> ? T : never;
 /** The configuration in code: flags in camelCase. */
 export type ServeConfig = { readonly [F in ServeFlag as Camel<F>]: ValueOf<(typeof serveOptions)[F]> };
 
+/** `http-threads` becomes `httpThreads`, in types as well. */
 export function camelCase<S extends string>(name: S): Camel<S> {
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as Camel<S>;
 }
 
+/** The environment twin of an option: `VERDICTD_HTTP_THREADS`. */
 export function environmentName(name: string): string {
   return `VERDICTD_${name.toUpperCase().replaceAll("-", "_")}`;
 }
@@ -379,4 +382,5 @@ function isOneAddress(one: string | undefined, other: string | undefined): boole
   return (one !== undefined && one === other) || isAll(one) || isAll(other);
 }
 
+/** Bytes of so many MiB. */
 export const bytesOfMib = (mib: number): number => mib * MIB;

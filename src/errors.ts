@@ -10,6 +10,7 @@ export interface ErrorKind {
   readonly code?: string;
 }
 
+/** One row for each error; `title` goes out with it, `code` only where the contract has one. */
 export const errors = {
   unauthenticated: { status: 401, title: "Unauthenticated", code: "UNAUTHENTICATED" },
   noActiveSubscription: { status: 402, title: "No active subscription", code: "NO_ACTIVE_SUBSCRIPTION" },
@@ -26,6 +27,7 @@ export const errors = {
   unavailable: { status: 503, title: "Service unavailable" },
 } as const satisfies Record<string, ErrorKind>;
 
+/** The name by which code refuses; clients see status and code, never this name. */
 export type ErrorName = keyof typeof errors;
 
 /** Bad input as a value: which error, and a message that names the offending field and never echoes a secret. */

@@ -29,6 +29,7 @@ export interface HttpThreadData {
   readonly place: ThreadPlace;
 }
 
+/** What the first HTTP thread tells a further one. */
 export type HttpThreadOrder = "drain" | "renew-certificate" | "stop" | { readonly network: SharedArrayBuffer };
 
 /** What a further HTTP thread says: once that it listens, and after each order to renew what came of it (null: done). */

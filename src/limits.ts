@@ -5,6 +5,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
+/** Units are in the names (`Bytes`, `Ms`) or at the entry; what operators may choose is in `config.ts`. */
 export const limits = {
   /** Bytes of an ingest body. A full batch of 100 events with long pointer paths is about 200 KiB. */
   ingestBodyBytesMax: 256 * KIB,

@@ -7,6 +7,7 @@ import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from "pino";
 import { limits } from "./limits.js";
 import { printableText } from "./printable.js";
 
+/** From the most lines to none at all. */
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
 
 export type { Logger } from "pino";

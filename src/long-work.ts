@@ -4,6 +4,7 @@
  */
 import { limits } from "./limits.js";
 
+/** One a thread, shared by everything in it that takes long; `begin` for each piece of work. */
 export class LongWork {
   readonly #clock: () => number;
   readonly #waiting: (() => void)[] = [];

@@ -29,6 +29,7 @@ import { openStore, type Store } from "./store/store.js";
 import { StoreError } from "./store/store-error.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
 
+/** One HTTP thread that takes requests, with what operations and tests need of it. */
 export interface RunningServer {
   readonly port: number;
   readonly store: Store;

@@ -13,6 +13,7 @@ import type { Store } from "./store/store.js";
 import { rowsOf, usedBytes } from "./store/store-size.js";
 import { programVersion } from "./version.js";
 
+/** What the admin address shows and SIGHUP renews; `first` is the HTTP thread of the main thread. */
 export interface OperationsOptions {
   readonly config: ServeConfig;
   readonly log: Logger;
@@ -25,6 +26,7 @@ export interface OperationsOptions {
   readonly renewNetwork: () => Promise<void>;
 }
 
+/** Running operations; `close` ends the admin address and its signal handlers. */
 export interface Operations {
   close(): Promise<void>;
 }

@@ -40,6 +40,7 @@ const committer = new ClusterCommit({
 });
 setInterval(() => void paths.refresh(), limits.clusterPathsRefreshMs).unref();
 
+/** Called by the pool with a frame of batches; gives their outcomes in order, most often in the memory of the frame. */
 export async function commitFrame(frame: Uint8Array<ArrayBuffer>): Promise<ReturnType<typeof move>> {
   const startedMs = meters.now();
   // A key that was revoked, or has just been made, before the batch came.

@@ -48,6 +48,7 @@ function giveWay(): void {
 /** What `move` makes of the outcomes, in the order of the frame's batches, once they are committed (and on the disk, where that is asked for). */
 export type TaskAnswer = ReturnType<typeof move>;
 
+/** Called by the pool with a frame of batches; gives their outcomes in order, most often in the memory of the frame. */
 export function commitFrame(frame: Uint8Array<ArrayBuffer>): TaskAnswer {
   const startedMs = meters.now();
   const outcomes = commitToLmdb(commit, readFrame(frame));

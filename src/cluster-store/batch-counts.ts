@@ -15,6 +15,7 @@ import type { ClusterCounts } from "./recent-counts.js";
 /** Which part of rows that all threads write this one writes to. */
 const ownPart = Math.floor(Math.random() * partCount);
 
+/** One a scoring thread; sends by itself `limits.clusterCountsMs` after the first count that waits. */
 export class CountSender {
   readonly #client: ClusterClient;
   readonly #paths: PathMemory;

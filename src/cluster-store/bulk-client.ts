@@ -11,6 +11,7 @@ import { limits } from "../limits.js";
 
 const pauseMs = 200;
 
+/** For commands such as `store migrate`: a write is tried again until `acks` replicas have it. */
 export class BulkClient {
   /** `acks`: replicas that must have what is written. `patienceMs`: how long a piece is tried again. */
   constructor(

@@ -15,6 +15,7 @@ import { askAll, onKey, scriptOn } from "./cluster-asking.js";
 import { blockRows, blockSegmentIds, sessionRow, shardOfSession, shardSlots } from "./keys.js";
 import { recordBlocks } from "./log-scripts.js";
 
+/** The cluster, and how long its blocks are kept. */
 export interface ClusterBlockLogOptions {
   readonly client: ClusterClient;
   /** How long a block is kept, ms. */
@@ -36,6 +37,7 @@ const segmentsKept = Math.ceil(limits.blocksPerProjectMax / blockSegmentIds) + 1
 /** A write that finds other segments than it thought is given again with those. */
 const roundsMax = 10;
 
+/** The block log of a cluster, the same through every node. */
 export class ClusterBlockLog implements BlockLog {
   readonly #options: ClusterBlockLogOptions;
   /** The last id of each project, as this thread saw it last. */

@@ -26,6 +26,7 @@ import { needsOf, type UnreadBatch } from "./prefetch.js";
 import type { ClusterCounts } from "./recent-counts.js";
 import { saveSession } from "./scripts.js";
 
+/** What a scoring thread of a cluster commits with. */
 export interface ClusterCommitOptions {
   readonly client: ClusterClient;
   readonly context: CommitContext;
@@ -61,6 +62,7 @@ const notReached = refuse("unavailable", "the store can't be reached: send the b
 const notAcknowledged = refuse("unavailable", "too few copies of the store have the batch: send it again");
 const contended = refuse("unavailable", "the session is being written by others: send the batch again");
 
+/** One a scoring thread; a session's batches take effect in one script, or not at all. */
 export class ClusterCommit {
   readonly #options: ClusterCommitOptions;
 

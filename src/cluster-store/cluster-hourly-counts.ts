@@ -19,6 +19,7 @@ const latest = "lastMs";
 /** Between the names of nested counts: `requests/verdicts/human`. */
 const separator = "/";
 
+/** The counts of a cluster, the same through every node. */
 export class ClusterHourlyCounts implements HourlyCounts {
   readonly #client: ClusterClient;
 

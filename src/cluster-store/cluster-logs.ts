@@ -25,6 +25,7 @@ import {
 } from "./keys.js";
 import { indexTrails, putMark, removeMarks, saveTrail } from "./log-scripts.js";
 
+/** What all logs of a cluster need; `acks` replicas must have what is written. */
 export interface ClusterLogsOptions {
   readonly client: ClusterClient;
   readonly acks: number;
@@ -35,6 +36,7 @@ export interface ClusterLogsOptions {
   readonly now: () => number;
 }
 
+/** The four logs of a cluster, for the store of one thread. */
 export function clusterLogs(options: ClusterLogsOptions): Logs {
   return {
     blocks: new ClusterBlockLog(options),

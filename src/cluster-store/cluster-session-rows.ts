@@ -13,6 +13,7 @@ import { newVersion, versionBytes } from "./cluster-unit.js";
 import { indexRow, markRow, sessionRow, shardCount, shardOfSession, shardSlots } from "./keys.js";
 import { saveSession } from "./scripts.js";
 
+/** The cluster and its times; `acks` replicas must have a changed session. */
 export interface ClusterSessionRowsOptions {
   readonly client: ClusterClient;
   readonly acks: number;
@@ -29,6 +30,7 @@ interface HeldRow {
   readonly atMs: number;
 }
 
+/** One an HTTP thread; without an answer in time, sessions count as unknown and verdicts fail open. */
 export class ClusterSessionRows implements SessionRows {
   readonly #options: ClusterSessionRowsOptions;
   /** By key, the one loaded longest ago first. */

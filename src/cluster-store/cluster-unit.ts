@@ -19,6 +19,7 @@ import {
 } from "./keys.js";
 import type { PathMemory, ProjectPaths } from "./path-memory.js";
 
+/** Bytes before a session's record in the cluster: its version, by which a change made meanwhile is seen. */
 export const versionBytes = 8;
 const noVersion = Buffer.alloc(0);
 
@@ -88,6 +89,7 @@ export interface RecentCounts {
   sessionCount(projectId: number): number;
 }
 
+/** For one run of one group; a second run gets a new one with the rows that were missing. */
 export class ClusterUnit implements UnitOfWork {
   readonly #rows: FetchedRows;
   readonly #counts: RecentCounts;

@@ -17,6 +17,7 @@ interface Made<T> {
   readonly revision: number | null;
 }
 
+/** Changes of one thread, one after another. Rejects with `UnavailableError`, whose text says whether the change was made. */
 export class ClusterChanges implements ConfigChanges {
   /** One after another: those of one thread would only be in each other's way. */
   #latest: Promise<unknown> = Promise.resolve();

@@ -9,6 +9,7 @@ import type { ConfigMirror } from "./config-mirror.js";
 import type { ConfigState } from "./config-state.js";
 import type { ConfigTruth } from "./config-truth.js";
 
+/** What the follower keeps up to date, and who hears of faults. */
 export interface FollowerParts {
   readonly mirror: ConfigMirror;
   readonly truth: ConfigTruth;
@@ -19,6 +20,7 @@ export interface FollowerParts {
 
 const pauseMs = 50;
 
+/** One a node; `onFault` hears of faults, and it goes on until `stop`. */
 export class ConfigFollower {
   readonly #parts: FollowerParts;
   /** Anew at each start: what an earlier one said is not of this one. */

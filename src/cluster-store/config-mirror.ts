@@ -20,6 +20,7 @@ export interface TriedChange<T> extends RecordedChange<T> {
   readonly base: ConfigPosition;
 }
 
+/** One a thread or command; several may share a folder. */
 export class ConfigMirror {
   constructor(
     readonly store: Store,

@@ -11,6 +11,7 @@ export function newConfigState(): SharedArrayBuffer {
 
 const msOf = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
+/** The follower renews it; every thread asks `fault` before it answers from the configuration. */
 export class ConfigState {
   /** ms until which the lease lasts. */
   readonly #until: BigInt64Array<SharedArrayBuffer>;

@@ -56,6 +56,7 @@ export class OtherClusterError extends Error {
 
 const allKeys = [configKeys.head, configKeys.rows, configKeys.log, configKeys.nodes];
 
+/** Throws `OtherClusterError` where the cluster is not the one that was followed. */
 export class ConfigTruth {
   /** `acks`: how many replicas must have what is read and written. */
   constructor(

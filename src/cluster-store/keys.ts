@@ -177,4 +177,5 @@ export const configKeys = {
   log: "vd{config}log",
   nodes: "vd{config}nodes",
 } as const;
+/** The slot of all configuration: its keys share one hash tag, so that one script changes them together. */
 export const configSlot = keySlot(configKeys.head);

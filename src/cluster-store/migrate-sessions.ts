@@ -40,6 +40,7 @@ interface StoredRows {
 
 const none = Buffer.alloc(0);
 
+/** One a migration; sessions that expire before it begins are not copied. */
 export class SessionsMigration {
   readonly #store: Store;
   readonly #bulk: BulkClient;

@@ -22,6 +22,7 @@ import { beginMigration, finishMigration } from "./migration-scripts.js";
 import { countSessions } from "./recent-counts.js";
 import { scanKeys } from "./scan.js";
 
+/** What is copied where, how far, and who hears of it. */
 export interface MigrationOptions {
   readonly store: Store;
   readonly client: ClusterClient;
@@ -44,6 +45,7 @@ export interface MigrationOptions {
   readonly onProgress: (done: number, total: number) => void;
 }
 
+/** What one run of `store migrate` came to; nodes may be started once `isFinished`. */
 export interface MigrationReport {
   /** Id of the cluster. */
   readonly cluster: string;

@@ -15,6 +15,7 @@ import { ConfigState } from "./config-state.js";
 import { type OpenedConfig, openConfig } from "./open-config.js";
 import { storeCommands } from "./permissions.js";
 
+/** The options of `serve` that concern the cluster. */
 export interface ClusterChoice {
   /** As given to `--store`. */
   readonly store: string;
@@ -31,6 +32,7 @@ export interface ClusterChoice {
   readonly blockDays: number;
 }
 
+/** A thread's client, and the store through which it reads and writes the cluster. */
 export interface OpenedCluster {
   readonly client: ClusterClient;
   readonly url: StoreUrl;
@@ -65,6 +67,7 @@ export function storeUrlOf({ store, engineCa = "", enginePassword = "" }: Reache
   };
 }
 
+/** What it takes to connect, for `serve` and commands alike. */
 export type ReachedCluster = Pick<ClusterChoice, "store" | "engineCa" | "enginePassword">;
 
 /**

@@ -8,6 +8,7 @@ import { ClusterChanges } from "./config-changes.js";
 import { ConfigMirror, storedPosition } from "./config-mirror.js";
 import { ConfigTruth } from "./config-truth.js";
 
+/** The cluster that a folder is joined to, and what its changes wait for. */
 export interface ConfigOptions {
   readonly client: ClusterClient;
   /** Replicas that must have a change before anybody acts on it. */
@@ -18,6 +19,7 @@ export interface ConfigOptions {
   readonly fault?: () => string | null;
 }
 
+/** The joined store; its mirror is as of the last change that was read. */
 export interface OpenedConfig {
   /** The store, whose configuration is that of the cluster. */
   readonly store: Store;

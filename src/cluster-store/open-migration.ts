@@ -8,6 +8,7 @@ import { type ClusterChoice, fitCluster, type ReachedCluster, storeUrlOf } from 
 
 export type { MigrationReport } from "./migrate.js";
 
+/** The options of `store migrate`. */
 export interface MigrationChoice
   extends ReachedCluster,
     Pick<ClusterChoice, "engineAcks" | "engineDurable" | "sessionDays"> {

@@ -21,6 +21,7 @@ const usageMs = 1000;
 const sessionsMs = 10_000;
 const countsMax = 10_000;
 
+/** One a scoring thread; asks the cluster behind the reads, none of which waits: an unknown count is 0 until the answer is there. */
 export class ClusterCounts implements RecentCounts {
   readonly #client: ClusterClient;
   readonly #now: () => number;

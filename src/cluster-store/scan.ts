@@ -3,6 +3,7 @@ import type { Reply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
 import { type BulkClient, buffersOf } from "./bulk-client.js";
 
+/** Keys of one page, in no order. */
 export interface ScannedPage {
   /** As the server gave them; one may come twice while it grows or shrinks. */
   readonly keys: readonly Buffer[];

@@ -15,6 +15,7 @@ import type { NodeAddress, Shard } from "./slots.js";
 import type { StoreUrl } from "./store-url.js";
 import { askNode, Topology } from "./topology.js";
 
+/** Which cluster, and the bounds of each connection; those left out are in `limits.ts`. */
 export interface ClusterOptions {
   readonly url: StoreUrl;
   /** For `valkeys` and `rediss`: authorities and a certificate of one's own. */
@@ -25,6 +26,7 @@ export interface ClusterOptions {
   readonly pendingBytesMax?: number;
 }
 
+/** How a command is given: until when, to which node, and whether again. `deadlineMs` is ms. */
 export interface CommandOptions {
   /** From now until there must be an answer, retries included. */
   readonly deadlineMs: number;
@@ -38,11 +40,13 @@ export interface CommandOptions {
   readonly isBlocking?: boolean;
 }
 
+/** How a group of writes is given and acknowledged; `deadlineMs` covers both. */
 export interface GroupOptions extends Acknowledging {
   readonly deadlineMs: number;
   readonly isIdempotent?: boolean;
 }
 
+/** What the writes of one group came to. */
 export interface GroupOutcome {
   /** In the order of the commands. */
   readonly outcomes: Outcome[];
@@ -50,6 +54,7 @@ export interface GroupOutcome {
   readonly replicas: readonly number[];
 }
 
+/** One a thread. A failure is a `ClusterError`, whose `outcome` says whether the command may have been carried out. */
 export class ClusterClient {
   readonly meters: ClusterMeters = newClusterMeters();
   readonly #topology: Topology;

@@ -20,4 +20,5 @@ export function newClusterMeters() {
   };
 }
 
+/** The counts of one client, all since it was made. */
 export type ClusterMeters = ReturnType<typeof newClusterMeters>;

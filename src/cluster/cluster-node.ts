@@ -15,6 +15,7 @@ interface LaneState {
   wasLost: boolean;
 }
 
+/** One for each node that the topology knows; one connection for each lane. */
 export class ClusterNode {
   readonly #lanes = new Map<Lane, LaneState>();
   /** Why a connection was last lost. */

@@ -20,6 +20,7 @@ export interface ClusterTls {
   readonly serverName?: string;
 }
 
+/** Credentials and bounds of every connection of a client. */
 export interface ConnectionOptions {
   readonly tls?: ClusterTls | undefined;
   readonly user?: string | undefined;
@@ -54,6 +55,7 @@ export type Lane = "command" | "group" | "replica" | "blocking";
 
 type Receiver = Pick<Sendable, "answered" | "lost" | "bytes">;
 
+/** Answers come in the order of the commands; each is told to its `Sendable`. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #meters: ClusterMeters;

@@ -6,6 +6,7 @@ import type { Connection } from "./connection.js";
 import { Operation, type Request } from "./operation.js";
 import type { Reply } from "./resp-parser.js";
 
+/** How many replicas are waited for, and how long, ms. */
 export interface Acknowledging {
   /** Replicas that have to acknowledge; 0 asks none. */
   readonly acks: number;
@@ -13,6 +14,7 @@ export interface Acknowledging {
   readonly ackMs: number;
 }
 
+/** An operation whose writes count the replicas that have them; call `acknowledge` before `begin`. */
 export class GroupOperation extends Operation {
   /** How many replicas have what each command wrote; 0 also where that is not known. */
   readonly replicas: number[] = [];

@@ -24,6 +24,7 @@ export interface ClusterDemands {
   readonly commands?: readonly Command[];
 }
 
+/** What was found; the cluster can be used while `faults` is empty. */
 export interface Inspection {
   /** Why the cluster can't be used, a line each. */
   readonly faults: readonly string[];
@@ -34,6 +35,7 @@ export interface Inspection {
   readonly isAway: boolean;
 }
 
+/** What one node says of itself, as far as the rules below judge it. */
 export interface NodeFacts {
   readonly address: NodeAddress;
   readonly role: "master" | "replica";

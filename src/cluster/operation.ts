@@ -23,6 +23,7 @@ export interface KeyedCommand {
 /** What a command came to: an answer, never an `ErrorReply`; or why there is none. */
 export type Outcome = Reply | ClusterError;
 
+/** Where the commands of an operation go, and whether they are given again. */
 export interface Routing {
   readonly lane: Lane;
   /** One node, whoever has the slot; nothing is given again. */

@@ -25,6 +25,7 @@ export class RespFault extends Error {
   override readonly name = "RespFault";
 }
 
+/** What is over one of these is a fault of the connection. */
 export interface RespBounds {
   /** Bytes of one bulk string. */
   readonly bulkBytesMax: number;
@@ -38,6 +39,7 @@ export interface RespBounds {
   readonly replyBytesMax: number;
 }
 
+/** Far above any answer that verdictd asks for: they only keep a broken server from filling the memory. */
 export const defaultBounds: RespBounds = {
   bulkBytesMax: 64 * 1024 * 1024,
   lineBytesMax: 64 * 1024,

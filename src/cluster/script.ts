@@ -1,6 +1,7 @@
 /** Lua scripts that run in the cluster: each is one file of `scripts/`, with a name and a version. */
 import { createHash } from "node:crypto";
 
+/** A script as it is loaded into nodes and run by its hash. */
 export interface Script {
   /** For logs and errors: name and version. */
   readonly name: string;

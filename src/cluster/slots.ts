@@ -1,6 +1,7 @@
 /** Which of the 16384 slots of a cluster a key is in, and which nodes have a slot (redis.io/docs/reference/cluster-spec). */
 import { ErrorReply, type Reply } from "./resp-parser.js";
 
+/** How many slots a cluster has, by its specification. */
 export const slotsOfCluster = 16_384;
 
 /** CRC16-XMODEM by byte. */

@@ -1,6 +1,7 @@
 /** The address of a cluster as operators write it: `valkey://user:password@host:port,host:port`. */
 import type { NodeAddress } from "./slots.js";
 
+/** A parsed address; the password is for connections only, never for a message. */
 export interface StoreUrl {
   readonly isTls: boolean;
   /** Nodes to begin with; the cluster names the others. */

@@ -50,6 +50,7 @@ export function askNode(node: ClusterNode, command: Command, deadlineMs: number)
   });
 }
 
+/** One for each client; nodes that the cluster no longer names are closed. */
 export class Topology {
   map = new SlotMap();
   readonly #nodes = new Map<NodeAddress, ClusterNode>();

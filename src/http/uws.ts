@@ -26,5 +26,6 @@ const loaded = newer();
  */
 export const isNewerRelease = loaded !== null;
 
+/** What verdictd uses of uWebSockets.js, from whichever release was loaded. */
 export const { App, SSLApp, us_listen_socket_close, us_socket_local_port }: Loaded =
   loaded ?? (await import("uWebSockets.js"));

@@ -7,12 +7,14 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
+/** Listens on the port that the server will have; close it before that one listens. */
 export interface WaitingServer {
   readonly port: number;
   /** Lets the port go. */
   close(): Promise<void>;
 }
 
+/** Address and certificate of the server that waits. */
 export interface WaitingOptions {
   readonly host: string;
   readonly port: number;

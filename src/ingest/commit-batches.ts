@@ -55,6 +55,7 @@ export interface Recorded extends IngestAnswer {
   projectId?: number;
 }
 
+/** What a batch came to: recorded, refused, or a first contact that was shed. */
 export type IngestOutcome = Recorded | Refusal | ContactShed;
 
 /** A session whose record a group has written. */

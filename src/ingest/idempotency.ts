@@ -6,6 +6,7 @@ import { limits } from "../limits.js";
 import { idempotencyDay, idempotencyKey, tokenBytes } from "../store/keys.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 
+/** The answer to a key of another length, 422; HTTP threads and scoring threads give the same. */
 export const badIdempotencyKey = refuse(
   "invalidPayload",
   `Idempotency-Key must have 1 to ${limits.idempotencyKeyMax} characters`,

@@ -12,6 +12,7 @@ import { type ReadBody, readBody } from "./decode-batch.js";
 import type { IngestRequest } from "./frame.js";
 import type { LmdbUnitOfWork } from "./lmdb-unit-of-work.js";
 
+/** What a scoring thread of a single host keeps from group to group. */
 export interface LmdbCommit {
   readonly unit: LmdbUnitOfWork;
   readonly writer: GroupWriter;

@@ -23,6 +23,7 @@ interface TrafficRow {
   sessions: number;
 }
 
+/** One a scoring thread. `save` ends a transaction, `discard` follows one that was undone. */
 export class LmdbUnitOfWork implements UnitOfWork {
   readonly paths: LmdbPathReuseIndex;
   readonly #store: SessionTables;

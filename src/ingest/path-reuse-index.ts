@@ -8,6 +8,7 @@ export interface PathRoom {
   left: number;
 }
 
+/** By project; a hash that the session itself has shown first does not count. */
 export interface PathReuseIndex {
   /**
    * Notes the hashes of a batch, as far as there is `room`; returns how many of them another session has shown first. `session` names

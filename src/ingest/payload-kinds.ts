@@ -20,6 +20,7 @@ export type PayloadKind =
   | "points"
   | "strokes";
 
+/** The kind of each payload key that is known; another key refuses the batch. */
 export const payloadKinds: Readonly<Record<keyof EventPayload, PayloadKind>> = {
   path: "text",
   host: "text",
@@ -128,6 +129,7 @@ const types: Readonly<Record<EventType, true>> = {
   timing: true,
 };
 
+/** Every type of `EventType`, in the order of its table here. */
 export const eventTypes = Object.keys(types) as readonly EventType[];
 
 const directionNames: Readonly<Record<NonNullable<EventPayload["direction"]>, true>> = {
@@ -137,4 +139,5 @@ const directionNames: Readonly<Record<NonNullable<EventPayload["direction"]>, tr
   right: true,
 };
 
+/** What `direction` of a payload may be. */
 export const directions = Object.keys(directionNames);

@@ -12,6 +12,7 @@ import { decodeOutcomes } from "./task-answer.js";
 /** Runs one task on a scoring worker: the frame is transferred, the answer (`task-answer.ts`) comes back in its memory. */
 export type RunTask = (frame: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
 
+/** Who runs the tasks, and from how many bytes on batches are not scored or shed. */
 export interface QueueOptions {
   readonly run: RunTask;
   /** Tasks at the workers at once. */
@@ -39,6 +40,7 @@ export interface QueueMeter {
 /** Called once for a batch, with its outcome or with what failed. What it throws is its own batch's matter only. */
 export type Settle = (outcome: IngestOutcome | Error) => void;
 
+/** The state of the queue now; `sampled` and `shed` count batches since the start. */
 export interface QueueCounts {
   readonly waitingBatches: number;
   readonly bytes: number;
@@ -57,6 +59,7 @@ interface Task {
   ticks: number;
 }
 
+/** One an HTTP thread, before the scoring threads of its pool. */
 export class IngestQueue {
   readonly #options: QueueOptions;
   /** Waiting tasks; the last one still takes batches. */

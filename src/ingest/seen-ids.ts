@@ -12,6 +12,7 @@ const noHashes = Buffer.alloc(0);
 /** Hashes held in memory before they spill even in the middle of a transaction: bounds how long one search takes. */
 const heldMax = 4 * limits.repeatsInlineMax;
 
+/** For one session while a group works on it; `save` at the end gives what its record keeps. */
 export class SeenIds {
   readonly #unit: UnitOfWork;
   readonly #session: Buffer;

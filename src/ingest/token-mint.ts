@@ -9,6 +9,7 @@ const stepMs = 4;
 /** No token is ahead of its time by more, ms. */
 const aheadMsMax = 1000;
 
+/** One a scoring thread; the random part comes from a cryptographic source. */
 export class TokenMint {
   readonly #pool = new Uint8Array(poolBytes);
   #used = poolBytes;

@@ -6,8 +6,10 @@ import type { PathReuseIndex } from "./path-reuse-index.js";
 
 /** Kinds of cross-session counts, by the number that stands in their keys. */
 export const crossSessionKinds = { address: 1, shape: 2, paths: 3, resent: 4, environment: 5, ticket: 6 } as const;
+/** What is counted over the sessions of a project, an hour at a time. */
 export type CrossSessionKind = keyof typeof crossSessionKinds;
 
+/** Made anew or emptied for each group, by `lmdb-unit-of-work.ts` on one host and by `cluster-unit.ts` on a cluster. */
 export interface UnitOfWork {
   /**
    * Says of which request of the group what follows is read and written, up to the next call: a store that commits session by session

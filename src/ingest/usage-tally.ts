@@ -12,6 +12,7 @@ interface AccountMonth {
   events: number;
 }
 
+/** For one unit of work: what it counts is read and added through that unit. */
 export class UsageTally {
   readonly #unit: UnitOfWork;
   readonly #plans: Plans;

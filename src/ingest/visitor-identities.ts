@@ -22,6 +22,7 @@ const keptMax = 10_000;
 
 const nobody: VisitorIdentity = Object.freeze({ verifiedBot: null, crawlerClaim: "none" });
 
+/** One an HTTP thread; keeps which user agents claim to be a crawler, not who is at an address. */
 export class VisitorIdentities {
   readonly #bots: () => BotLookup;
   /** What the bots of `#askedOf` said; a full one starts anew. Who is at an address is not kept: DNS may prove it at any time, for a time. */
