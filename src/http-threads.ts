@@ -202,6 +202,9 @@ function sweepRegularly(config: ServeConfig, log: Logger, { store }: RunningServ
   const run = async (): Promise<void> => {
     try {
       log.debug(await sweep(store, retention, Date.now(), () => isStopping), "swept");
+      const projectIds = [...store.projects.getKeys({})];
+      const sessions = await store.remoteSessions?.sweep(projectIds, retention, Date.now(), () => isStopping);
+      if (typeof sessions === "number") log.debug({ sessions }, "swept the cluster");
     } catch (err) {
       log.error({ err }, "removing expired data failed");
     }

@@ -78,10 +78,11 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
 /** The state of the process at a scrape; once the store is closed, as it was last. */
 function stateReader(options: OperationsOptions, certificate: Certificate): () => ProcessState {
   const { config, first } = options;
+  const remote = remoteState(first.store);
   let stored = { storeBytes: 0, diskFreeBytes: 0, sessionsStored: 0, blocksStored: 0 };
   return () => {
     const readiness = first.readiness();
-    if (readiness.store) stored = storedState(first.store, config.dataDir);
+    if (readiness.store) stored = { ...storedState(first.store, config.dataDir), ...remote() };
     return {
       ...stored,
       isReady: isReady(readiness),
@@ -91,6 +92,29 @@ function stateReader(options: OperationsOptions, certificate: Certificate): () =
       certificateReloads: certificate.reloads,
     };
   };
+}
+
+const countEveryMs = 60_000;
+
+/** What lies in a cluster, as of a minute ago: a scrape does not wait for it. Nothing for a store of one host. */
+function remoteState({ remoteSessions, projects }: Store): () => { readonly sessionsStored?: number } {
+  if (remoteSessions === undefined) return () => ({});
+  let sessionsStored = 0;
+  let countedMs = Number.NEGATIVE_INFINITY;
+  const count = (): { sessionsStored: number } => {
+    if (performance.now() - countedMs < countEveryMs) return { sessionsStored };
+    countedMs = performance.now();
+    remoteSessions.count([...projects.getKeys({})]).then(
+      (sessions) => {
+        sessionsStored = sessions;
+      },
+      // The cluster does not answer: what was known stays.
+      () => {},
+    );
+    return { sessionsStored };
+  };
+  count();
+  return count;
 }
 
 function storedState(store: Store, dataDir: string) {

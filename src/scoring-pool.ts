@@ -33,7 +33,12 @@ export function scoringPool(
     sessionsMax: config.sessionsMax,
     sharesStore: config.scoringThreads > 1 || config.httpThreads > 1,
     ...(cluster !== null && {
-      cluster: { url: cluster.url, acks: config.engineAcks, sessionMs: config.sessionDays * dayMs },
+      cluster: {
+        url: cluster.url,
+        acks: config.engineAcks,
+        sessionMs: config.sessionDays * dayMs,
+        trafficMs: config.statsDays * dayMs,
+      },
     }),
     meters,
     writeCounts,

@@ -21,6 +21,7 @@ import { Marks } from "./control-plane/marks.js";
 import { Projects } from "./control-plane/projects.js";
 import { Rules } from "./control-plane/rules.js";
 import { Sessions } from "./control-plane/sessions.js";
+import { eraseSession } from "./control-plane/sessions-erase.js";
 import { SignedAgentStore } from "./control-plane/signed-agent-store.js";
 import { Stats } from "./control-plane/stats.js";
 import { TrafficCounter } from "./control-plane/traffic.js";
@@ -46,6 +47,7 @@ import { ruleTestRoute } from "./http/handlers/control-plane/rule-test.js";
 import { ruleRoutes } from "./http/handlers/control-plane/rules.js";
 import { scoringRoutes } from "./http/handlers/control-plane/scoring.js";
 import { sessionDeletionRoute } from "./http/handlers/control-plane/session-deletion.js";
+import { sessionErasureRoute } from "./http/handlers/control-plane/session-erase.js";
 import { sessionQueryRoute } from "./http/handlers/control-plane/session-query.js";
 import { sessionRoutes } from "./http/handlers/control-plane/sessions.js";
 import { signedAgentsRoute } from "./http/handlers/control-plane/signed-agents.js";
@@ -317,6 +319,9 @@ export function buildServices(
     ...challengeSettingsRoutes(projects),
     ...ruleRoutes(rules),
     ...accountRoutes(),
+    sessionErasureRoute({
+      erase: async (projectId, token) => (await eraseSession(store, token, projectId)) !== null,
+    }),
     ...sessionRoutes({ sessions, marks, work, now }),
     ...markRoutes({ marks, work }),
     sessionQueryRoute({

@@ -31,7 +31,7 @@ const committer = new ClusterCommit({
   context: { credentials: new Credentials(store), plans, ipStorage, mint: new TokenMint(), sessionsMax },
   paths,
   counts,
-  sender: new CountSender(client, paths, counts, onFailure),
+  sender: new CountSender(client, paths, counts, onFailure, cluster.trafficMs),
   acks: cluster.acks,
   sessionMs: cluster.sessionMs,
   onFired: (detectionId) => meters.countDetection(detectionId),

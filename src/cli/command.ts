@@ -1,6 +1,7 @@
 /** The shape of the command table: a command is one row; parsing, help and exit codes derive from it. */
+import type { OpenedMirror } from "../cluster-store/open-cluster.js";
 import type { Store } from "../store/store.js";
-import { clusterFlags } from "./cluster-choice.js";
+import { type ChosenCluster, clusterFlags } from "./cluster-choice.js";
 
 /** Values of flags and arguments as texts; a flag without a value is "true". `data-dir` is always there for a `StoreCommand`. */
 export type Given = Readonly<Record<string, string | undefined>>;
@@ -41,6 +42,10 @@ export interface StoreCommand<R extends object = object> extends Command {
   readonly createsStore?: boolean;
   /** Whether it works on the configuration alone, and so on that of a cluster too. */
   readonly isOfConfiguration?: boolean;
+  /** Whether it works on the sessions of a cluster too, by the store's own means. */
+  readonly isOfCluster?: boolean;
+  /** How it works on a cluster, where that is another way. */
+  runOnCluster?(cluster: OpenedMirror, given: Given, choice: ChosenCluster): Promise<R>;
   /** Whether it works on the store of a single host alone: a folder that mirrors a cluster is refused. */
   readonly isOfSingleHost?: boolean;
   /** Throws a `UsageFailure` for flags that can't be; called before a store is made or opened. */
@@ -75,5 +80,11 @@ export const jsonFlag: Flag = { name: "json", help: "print one JSON value" };
 export function allFlagsOf(command: AnyCommand): readonly Flag[] {
   const own = command.flags ?? [];
   if ("runProcess" in command) return own;
-  return [...own, ...(command.isOfConfiguration === true ? clusterFlags : []), dataDirFlag, jsonFlag];
+  return [...own, ...(isForCluster(command) ? clusterFlags : []), dataDirFlag, jsonFlag];
+}
+
+/** Whether it can work on a cluster. */
+export function isForCluster(command: StoreCommand): boolean {
+  const { isOfConfiguration = false, isOfCluster = false, runOnCluster } = command;
+  return isOfConfiguration || isOfCluster || runOnCluster !== undefined;
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
 import { faultLine } from "../cluster-store/fault-line.js";
-import { checkCluster, type OpenedMirror, openMirror } from "../cluster-store/open-cluster.js";
+import { checkCluster, type OpenedMirror, openingFault, openMirror } from "../cluster-store/open-cluster.js";
 import { mirrorFault } from "../cluster-store/open-config.js";
 import { openStore } from "../store/store.js";
 import { storeFileFault } from "../store/store-file.js";
 import { versionText } from "../version.js";
 import { type ChosenCluster, clusterOf } from "./cluster-choice.js";
-import type { AnyCommand, Given, StoreCommand } from "./command.js";
+import { type AnyCommand, type Given, isForCluster, type StoreCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { CommandFailure, exitCodes, keyLines, oneLine, print, printJson, say, UsageFailure } from "./output.js";
 import { buildParser, isWrongUsage } from "./parser.js";
@@ -15,7 +15,7 @@ import { folderOf, storeFolder } from "./store-folder.js";
 
 async function run(command: AnyCommand, given: Given): Promise<void> {
   if ("runProcess" in command) return command.runProcess(given);
-  const cluster = command.isOfConfiguration === true ? clusterOf(given) : null;
+  const cluster = isForCluster(command) ? clusterOf(given) : null;
   const dataDir = command.createsStore === true || cluster !== null ? folderOf(given) : storeFolder(given);
   await runOnStore(command, { ...given, "data-dir": dataDir }, dataDir, cluster);
 }
@@ -29,9 +29,12 @@ async function runOnStore(
   command.checkGiven?.(given);
   const fault = storeFileFault(dataDir);
   if (fault !== null) throw new CommandFailure(fault);
-  const { store, close } = await openFor(command, dataDir, cluster);
+  const { opened, close } = await openFor(command, dataDir, cluster);
   try {
-    const result = await command.run(store, given);
+    const result =
+      cluster !== null && "client" in opened && command.runOnCluster !== undefined
+        ? await command.runOnCluster(opened, given, cluster)
+        : await command.run(opened.store, given);
     if (given["json"] === undefined) print(command.show?.(result) ?? keyLines(result));
     else printJson(command.json?.(result) ?? result);
     const failure = command.failure?.(result) ?? null;
@@ -41,20 +44,24 @@ async function runOnStore(
   }
 }
 
+interface Opened {
+  readonly opened: OpenedMirror | Pick<OpenedMirror, "store">;
+  close(): Promise<void>;
+}
+
 /** The store; where a cluster was named, its mirror in the folder, up to date. */
-async function openFor(
-  command: StoreCommand,
-  dataDir: string,
-  cluster: ChosenCluster | null,
-): Promise<Pick<OpenedMirror, "store" | "close">> {
+async function openFor(command: StoreCommand, dataDir: string, cluster: ChosenCluster | null): Promise<Opened> {
   if (cluster !== null) {
     if (command.createsStore === true) for (const warning of await checkCluster(cluster)) say(`warning: ${warning}`);
-    return openMirror({ ...cluster, dataDir });
+    const opened = await openMirror({ ...cluster, dataDir }).catch(async (error: unknown) => {
+      throw await openingFault(error, cluster);
+    });
+    return { opened, close: opened.close };
   }
   const store = openStore(dataDir);
-  const isRefused = command.isOfConfiguration === true || command.isOfSingleHost === true;
+  const isRefused = isForCluster(command) || command.isOfSingleHost === true;
   const fault = isRefused ? mirrorFault(store) : null;
-  if (fault === null) return { store, close: () => store.close() };
+  if (fault === null) return { opened: { store }, close: () => store.close() };
   await store.close();
   throw new CommandFailure(fault);
 }

@@ -21,6 +21,7 @@ export class CountSender {
   readonly #paths: PathMemory;
   readonly #counts: ClusterCounts;
   readonly #onFailure: (error: unknown) => void;
+  readonly #trafficMs: number;
   #sums = new Map<string, Sum>();
   /** Those of the account, project and hour of the last batch: nearly always those of the next one, too. */
   #traffic: TrafficSums | null = null;
@@ -30,8 +31,15 @@ export class CountSender {
   #expiringSinceMs = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** `onFailure` hears of counts that were lost. */
-  constructor(client: ClusterClient, paths: PathMemory, counts: ClusterCounts, onFailure: (error: unknown) => void) {
+  /** `onFailure` hears of counts that were lost; `trafficMs`: how long counts of an hour are kept. */
+  constructor(
+    client: ClusterClient,
+    paths: PathMemory,
+    counts: ClusterCounts,
+    onFailure: (error: unknown) => void,
+    trafficMs: number = trafficKeptMs,
+  ) {
+    this.#trafficMs = trafficMs;
     this.#client = client;
     this.#paths = paths;
     this.#counts = counts;
@@ -103,7 +111,7 @@ export class CountSender {
       projectId,
       hour,
       usage: this.#sumOf(usage, "", this.#expiryOf(usage, usageKeptMs)),
-      events: this.#sumOf(traffic, "events", this.#expiryOf(traffic, trafficKeptMs)),
+      events: this.#sumOf(traffic, "events", this.#expiryOf(traffic, this.#trafficMs)),
       sessions: this.#sumOf(traffic, "sessions", 0),
     };
     return this.#traffic;
@@ -176,5 +184,5 @@ const expiringMax = 10_000;
 const crossSessionKeptMs = 3 * hourMs;
 /** Longer than any month, and the one after. */
 export const usageKeptMs = 70 * 24 * hourMs;
-/** As long as statistics are kept at most. */
+/** How long counts of an hour are kept where nobody says: the default of `--stats-days`. */
 export const trafficKeptMs = 400 * 24 * hourMs;

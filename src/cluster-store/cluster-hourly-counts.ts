@@ -8,6 +8,7 @@ import type { Traffic } from "../contract/entities.js";
 import { UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
 import type { HourlyCounts, HourOfTraffic } from "../store/hourly-counts.js";
+import { hourOf } from "../store/keys.js";
 import { trafficKeptMs } from "./batch-counts.js";
 import { partCount, trafficRow } from "./keys.js";
 import { countEvents } from "./recent-counts.js";
@@ -22,9 +23,12 @@ const separator = "/";
 /** The counts of a cluster, the same through every node. */
 export class ClusterHourlyCounts implements HourlyCounts {
   readonly #client: ClusterClient;
+  readonly #trafficMs: number;
 
-  constructor(client: ClusterClient) {
+  /** `trafficMs`: how long counts of an hour are kept, and shown. */
+  constructor(client: ClusterClient, trafficMs: number = trafficKeptMs) {
     this.#client = client;
+    this.#trafficMs = trafficMs;
   }
 
   async add(hours: readonly HourOfTraffic[]): Promise<void> {
@@ -36,13 +40,15 @@ export class ClusterHourlyCounts implements HourlyCounts {
         const isLatest = field.endsWith(separator + latest);
         commands.push({ command: isLatest ? ["HSET", row, field, count] : ["HINCRBY", row, field, count], slot });
       }
-      commands.push({ command: ["PEXPIRE", row, trafficKeptMs], slot });
+      commands.push({ command: ["PEXPIRE", row, this.#trafficMs], slot });
     }
     await this.#ask(commands, false);
   }
 
   async read(projectId: number, fromHour: number, toHour: number): Promise<readonly (readonly [number, Traffic])[]> {
-    const hours = Array.from({ length: toHour - fromHour }, (_, index) => fromHour + index);
+    // Those that were written under a longer setting live on for a while.
+    const oldest = Math.max(fromHour, hourOf(Date.now() - this.#trafficMs));
+    const hours = Array.from({ length: Math.max(0, toHour - oldest) }, (_, index) => oldest + index);
     const commands = hours.flatMap((hour) =>
       Array.from({ length: partCount }, (_, part) => {
         const row = trafficRow(projectId, part, hour);

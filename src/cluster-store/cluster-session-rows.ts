@@ -12,6 +12,7 @@ import type { Changed, KeyRange, SessionRows, UniqueMark } from "../store/sessio
 import { newVersion, versionBytes } from "./cluster-unit.js";
 import { indexRow, markRow, sessionRow, shardCount, shardOfSession, shardSlots } from "./keys.js";
 import { saveSession } from "./scripts.js";
+import { TokenHeap } from "./token-heap.js";
 
 /** The cluster and its times; `acks` replicas must have a changed session. */
 export interface ClusterSessionRowsOptions {
@@ -62,22 +63,19 @@ export class ClusterSessionRows implements SessionRows {
       (_, shard) => new IndexCursor(indexRow(shard, projectId), rangeOf(projectId, start, end, reverse), reverse),
     );
     const chunk = Math.max(4, Math.ceil((2 * limit) / shardCount));
+    await refill(this.#options.client, cursors, chunk);
+    const heap = new TokenHeap(cursors, reverse);
     const keys: Buffer[] = [];
-    while (keys.length < limit) {
-      await refill(this.#options.client, cursors, chunk);
-      let next: IndexCursor | undefined;
-      for (const cursor of cursors) {
-        const { head } = cursor;
-        if (head === undefined) continue;
-        const order = next === undefined ? -1 : Buffer.compare(head, next.head!);
-        if (next === undefined || (reverse ? order > 0 : order < 0)) next = cursor;
-      }
-      if (next === undefined) break;
-      const key = Buffer.alloc(tokenAt + next.head!.length);
+    for (let next = heap.first; next !== undefined && keys.length < limit; next = heap.first) {
+      const token = next.head!;
+      const key = Buffer.alloc(tokenAt + token.length);
       key.writeUInt32BE(projectId, 0);
-      next.head!.copy(key, tokenAt);
+      token.copy(key, tokenAt);
       keys.push(key);
       next.advance();
+      // Only what is first is ever short of tokens: the others wait with theirs.
+      if (next.needsMore && keys.length < limit) await refill(this.#options.client, [next], chunk);
+      heap.settle();
     }
     return keys;
   }
@@ -172,6 +170,8 @@ class IndexCursor {
   readonly #isReverse: boolean;
   #from: Buffer;
   #tokens: Buffer[] = [];
+  /** Of the next token. */
+  #at = 0;
   #isDone = false;
 
   constructor(row: string, { from, end }: { readonly from: Buffer; readonly end: Buffer }, isReverse: boolean) {
@@ -183,16 +183,16 @@ class IndexCursor {
   }
 
   get needsMore(): boolean {
-    return this.#tokens.length === 0 && !this.#isDone;
+    return this.#at >= this.#tokens.length && !this.#isDone;
   }
 
   /** The next token's bytes; undefined: there is none. */
   get head(): Buffer | undefined {
-    return this.#tokens[0];
+    return this.#tokens[this.#at];
   }
 
   advance(): void {
-    this.#tokens.shift();
+    this.#at++;
   }
 
   command(count: number) {
@@ -204,6 +204,7 @@ class IndexCursor {
   take(reply: unknown, count: number): void {
     const tokens = Array.isArray(reply) ? reply.filter((each) => each instanceof Buffer) : [];
     this.#tokens = tokens;
+    this.#at = 0;
     this.#isDone = tokens.length < count;
     const last = tokens.at(-1);
     if (last !== undefined) this.#from = Buffer.concat([Buffer.from("("), last]);

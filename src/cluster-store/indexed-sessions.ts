@@ -1,5 +1,6 @@
 /** Walks the index of a project's sessions in all shards at once, a piece of each at a time: for commands and sweeps that see all of them. */
 import type { KeyedCommand } from "../cluster/operation.js";
+import { sessionKey } from "../store/keys.js";
 import { type BulkClient, buffersOf } from "./bulk-client.js";
 import { indexRow, shardCount, shardSlots } from "./keys.js";
 
@@ -43,4 +44,22 @@ export async function* indexedSessions(
     cursors = open;
     if (piece.length > 0) yield piece;
   }
+}
+
+/** The keys (`sessionKey`) of a project's sessions of the longest past first contact, in that order. Throws `ClusterError`. */
+export async function oldestSessions(
+  bulk: Pick<BulkClient, "read">,
+  projectId: number,
+  count: number,
+): Promise<Buffer[]> {
+  // Sessions are spread evenly: few shards have more of the oldest than this.
+  const piece = Math.max(4, Math.ceil((2 * count) / shardCount));
+  const replies = await bulk.read(
+    Array.from({ length: shardCount }, (_, shard): KeyedCommand => {
+      const command = ["ZRANGE", indexRow(shard, projectId), "-", "+", "BYLEX", "LIMIT", 0, piece];
+      return { command, slot: shardSlots[shard]! };
+    }),
+  );
+  const tokens = replies.flatMap(buffersOf).sort(Buffer.compare);
+  return tokens.slice(0, count).map((token) => sessionKey(projectId, token));
 }

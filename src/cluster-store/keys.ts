@@ -30,6 +30,7 @@ import { keySlot, slotsOfCluster } from "../cluster/slots.js";
  * | vd{config}nodes                       | hash   | nodes that follow it: how often each said so, revision that it has |
  * | vd{config}audit:account               | hash   | changes of an account's configuration by id, as JSON; `last`: the last id |
  * | vd{config}lease:name                  | string | the node that does this work for all; expires                     |
+ * | vd{config}sweeper                     | string | a node removes what has outlived its time; expires before the next one does |
  *
  * Numbers in binary keys are big-endian, as in the store of one host.
  */
@@ -176,6 +177,7 @@ export const configKeys = {
   rows: "vd{config}rows",
   log: "vd{config}log",
   nodes: "vd{config}nodes",
+  sweeper: "vd{config}sweeper",
 } as const;
 /** The slot of all configuration: its keys share one hash tag, so that one script changes them together. */
 export const configSlot = keySlot(configKeys.head);

@@ -1,6 +1,7 @@
 /** Opens the cluster that `--store` names: looks at it first, then joins the sessions of this thread's store to it. */
 import { readFileSync } from "node:fs";
 import { ClusterClient } from "../cluster/cluster-client.js";
+import { ClusterError } from "../cluster/cluster-error.js";
 import { type Inspection, inspectCluster } from "../cluster/inspection.js";
 import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../cluster/store-url.js";
 import { limits } from "../limits.js";
@@ -10,6 +11,7 @@ import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";
 import { ClusterLeases } from "./cluster-leases.js";
 import { clusterLogs } from "./cluster-logs.js";
 import { ClusterSessionRows } from "./cluster-session-rows.js";
+import { ClusterSessions } from "./cluster-sessions.js";
 import { ConfigFollower } from "./config-follower.js";
 import { ConfigState } from "./config-state.js";
 import { type OpenedConfig, openConfig } from "./open-config.js";
@@ -30,6 +32,7 @@ export interface ClusterChoice {
   readonly engineDurable: boolean;
   readonly sessionDays: number;
   readonly blockDays: number;
+  readonly statsDays: number;
 }
 
 /** A thread's client, and the store through which it reads and writes the cluster. */
@@ -102,6 +105,15 @@ export function lookAtCluster(choice: CheckedChoice): Promise<Inspection> {
   return inspectCluster(storeUrlOf(choice), demands);
 }
 
+/** Why a cluster could not be opened: what is wrong with it as a store, if that says more than the error. */
+export async function openingFault(error: unknown, choice: CheckedChoice): Promise<unknown> {
+  if (!(error instanceof ClusterError)) return error;
+  const { faults } = await lookAtCluster({ ...choice, engineAcks: 0, engineDurable: true });
+  return faults.length === 0
+    ? error
+    : new StoreError(`${describeCluster(choice)}:\n${faults.join("\n")}`);
+}
+
 /** Opens the mirror, up to date, and a client to the cluster. Throws `StoreError` and `ClusterError`; nothing is left open then. */
 export async function openCluster(choice: ClusterChoice, thread: NodeThread): Promise<OpenedCluster> {
   const state = new ConfigState(thread.state);
@@ -137,7 +149,7 @@ export async function openCluster(choice: ClusterChoice, thread: NodeThread): Pr
     url,
     store: {
       ...config.store,
-      counts: new ClusterHourlyCounts(client),
+      counts: new ClusterHourlyCounts(client, choice.statsDays * dayMs),
       rows,
       logs,
       leases: new ClusterLeases(client),
@@ -174,7 +186,8 @@ export async function openMirror(
   try {
     await client.ready();
     const config = await openConfig(store, { client, acks, name: describeStoreUrl(url), fault });
-    return { ...config, client, url, close };
+    const ofCluster = { remoteSessions: new ClusterSessions(client, acks), counts: new ClusterHourlyCounts(client) };
+    return { ...config, store: { ...config.store, ...ofCluster }, client, url, close };
   } catch (error) {
     await close();
     throw error;

@@ -18,8 +18,9 @@ export interface ScoringCluster {
   };
   /** Replicas that acknowledge a batch before it is answered. */
   readonly acks: number;
-  /** How long a session is kept after its last batch, ms. */
+  /** How long a session is kept after its last batch, and counts of an hour, ms. */
   readonly sessionMs: number;
+  readonly trafficMs: number;
 }
 
 /** Given to the thread as `workerData`: plain values are copied to it, the shared buffers are not. */

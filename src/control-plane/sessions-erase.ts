@@ -9,15 +9,21 @@ export interface ErasedSession extends Readonly<Record<SessionTable, number>> {
 }
 
 /**
- * Erases; null for an unknown token. A client that still sends it is a new visitor from then on. A running server may answer a cached
- * verdict of it until that expires.
+ * Erases; null for an unknown token, or one of another project than `ofProject`. A client that still sends it is a new visitor from then on. A
+ * running server may answer a cached verdict of it until that expires. Rejects when a row may be left: it is to be asked again then.
  */
-export async function eraseSession(store: Store, token: string): Promise<ErasedSession | null> {
-  const session = findSession(store, token);
+export async function eraseSession(
+  store: Store,
+  token: string,
+  ofProject: number | null = null,
+): Promise<ErasedSession | null> {
+  const session = await findSession(store, token, ofProject);
   if (session === null) return null;
+  const { projectId } = session;
+  if (store.remoteSessions !== undefined) return { projectId, ...(await store.remoteSessions.erase(session)) };
   return store.root.childTransaction(() => {
     // Another process may have erased it meanwhile.
     if (!store.sessions.doesExist(session.key)) return null;
-    return { projectId: session.projectId, ...eraseRows(store, session) };
+    return { projectId, ...eraseRows(store, session) };
   });
 }

@@ -11,21 +11,22 @@ import type { Store } from "../store/store.js";
 import { checkCatalogue } from "../verified-bots/catalogue.js";
 import { signedAgentRowFault } from "./signed-agent-store.js";
 
+export const storeChecks: IntegrityChecks = {
+  hashSecret,
+  ruleSource: (source) => {
+    const compiled = compileRule(source);
+    return isRuleFault(compiled) ? `its expression does not compile: ${compiled.message}` : null;
+  },
+  features: (packed) => (unpackFeatures(packed, 0, packed.length) === null ? "its features can't be unpacked" : null),
+  verifiedBots: (catalogue) => faultOf(checkCatalogue(catalogue)),
+  declaredBots: (catalogue) => faultOf(checkDeclaredBots(catalogue)),
+  ipList: ipListRecordFault,
+  signedAgents: signedAgentRowFault,
+};
+
 /** Walks every row; see `checkIntegrity`. */
 export function checkStore(store: Store, onProgress?: Progress): IntegrityReport {
-  const checks: IntegrityChecks = {
-    hashSecret,
-    ruleSource: (source) => {
-      const compiled = compileRule(source);
-      return isRuleFault(compiled) ? `its expression does not compile: ${compiled.message}` : null;
-    },
-    features: (packed) => (unpackFeatures(packed, 0, packed.length) === null ? "its features can't be unpacked" : null),
-    verifiedBots: (catalogue) => faultOf(checkCatalogue(catalogue)),
-    declaredBots: (catalogue) => faultOf(checkDeclaredBots(catalogue)),
-    ipList: ipListRecordFault,
-    signedAgents: signedAgentRowFault,
-  };
-  return checkIntegrity(store, checks, onProgress);
+  return checkIntegrity(store, storeChecks, onProgress);
 }
 
 function faultOf(checked: object): string | null {

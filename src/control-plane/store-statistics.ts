@@ -1,4 +1,4 @@
-/** Counts and sizes of a store. Reads LMDB's own counts, so it costs the same however much is stored. */
+/** Counts and sizes of a store. Reads the store's own counts, so it costs the same however much is stored. */
 import { monthOf } from "../store/keys.js";
 import { type Store, schemaVersion } from "../store/store.js";
 import { rowsOf } from "../store/store-size.js";
@@ -19,12 +19,12 @@ export interface StoreStatistics {
   readonly eventsThisMonth: number;
 }
 
-/** Counts the rows without walking the tables, but for one read of usage an account. */
-export function storeStatistics(store: Store, nowMs: number): StoreStatistics {
+/** Counts the rows without walking the tables, but for one read of usage an account. Rejects when the cluster of the store can't be asked. */
+export async function storeStatistics(store: Store, nowMs: number): Promise<StoreStatistics> {
   const month = monthOf(nowMs);
   let eventsThisMonth = 0;
-  for (const accountId of store.accounts.getKeys({})) {
-    eventsThisMonth += store.usage.get([accountId, month]) ?? 0;
+  for (const accountId of [...store.accounts.getKeys({})]) {
+    eventsThisMonth += await store.counts.eventsInMonth(accountId, month);
   }
   return {
     schemaVersion,
@@ -33,7 +33,7 @@ export function storeStatistics(store: Store, nowMs: number): StoreStatistics {
     tokens: rowsOf(store.tokens),
     projects: rowsOf(store.projects),
     rules: rowsOf(store.rules),
-    sessions: rowsOf(store.sessions),
+    sessions: (await store.remoteSessions?.count([...store.projects.getKeys({})])) ?? rowsOf(store.sessions),
     blocks: rowsOf(store.blocks),
     month,
     eventsThisMonth,

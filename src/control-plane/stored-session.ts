@@ -6,6 +6,7 @@ import { decodeSessionToken } from "../contract/session-token.js";
 import type { Trail } from "../contract/trail.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
 import { sessionKey } from "../store/keys.js";
+import type { RemoteRows } from "../store/remote-sessions.js";
 import { type RowKey, rowKeys, type SessionKeys, type SessionTable } from "../store/session-erasure.js";
 import { decodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
@@ -29,22 +30,29 @@ export interface StoredSession {
   readonly trail: Trail | null;
 }
 
-/** The project that has a session of this token; null when none has. One look-up a project. */
-export function findSession(store: Store, token: string): SessionKeys | null {
+/**
+ * The project that has a session of this token, if it is `ofProject` (null: any); null when none has. One look-up a project. Rejects when the
+ * store can't be read.
+ */
+export async function findSession(
+  store: Store,
+  token: string,
+  ofProject: number | null = null,
+): Promise<SessionKeys | null> {
   const bytes = decodeSessionToken(token);
   if (bytes === null) return null;
-  for (const projectId of store.projects.getKeys({})) {
-    const key = sessionKey(projectId, bytes);
-    if (store.sessions.doesExist(key)) return { projectId, token: bytes, key };
-  }
-  return null;
+  const projectIds = ofProject === null ? [...store.projects.getKeys({})] : [ofProject];
+  const keys = projectIds.map((projectId) => sessionKey(projectId, bytes));
+  const key =
+    store.remoteSessions === undefined
+      ? keys.find((each) => store.sessions.doesExist(each))
+      : await store.remoteSessions.find(keys);
+  return key ? { projectId: key.readUInt32BE(0), token: bytes, key } : null;
 }
 
 /** What is shown of a session, by the table that it is read from. */
 const shown = {
-  sessions: (store: Store, { key }: SessionKeys) => {
-    const bytes = store.sessions.getBinary(key);
-    if (bytes === undefined) return null;
+  sessions: (bytes: Buffer) => {
     const record = decodeSession(bytes);
     if (record === null) throw new Error("the session's record can't be decoded: run `verdictd check`");
     return {
@@ -68,22 +76,34 @@ const shown = {
   trails: (store: Store, { key }: SessionKeys) => ({ trail: store.trails.get(key) ?? null }),
 } as const satisfies Record<SessionTable, unknown>;
 
-/** Null for an unknown token. Throws for a record that can't be decoded. */
-export function readStoredSession(store: Store, token: string): StoredSession | null {
-  const session = findSession(store, token);
-  const record = session === null ? null : shown.sessions(store, session);
-  if (session === null || record === null) return null;
-  const { idsInRecord, ...ofRecord } = record;
+/** Null for an unknown token. Throws for a record that can't be decoded, and rejects when the store can't be read. */
+export async function readStoredSession(store: Store, token: string): Promise<StoredSession | null> {
+  const session = await findSession(store, token);
+  if (session === null) return null;
   const keysIn = (table: SessionTable): RowKey[] => rowKeys(store, table, session);
-  const { spilledIds } = shown.repeats(store, session, keysIn("repeats"));
+  const rows = store.remoteSessions === undefined ? ownRows(store, session) : await store.remoteSessions.read(session);
+  if (rows === null) return null;
+  const { idsInRecord, ...ofRecord } = shown.sessions(rows.record);
   return {
     projectId: session.projectId,
     ...ofRecord,
-    requestIds: idsInRecord + spilledIds,
+    requestIds: idsInRecord + rows.spilledIds,
     ...shown.blocks(store, session, keysIn("blocks")),
     ...shown.marks(store, session, keysIn("marks")),
-    ...shown.idempotency(store, session, keysIn("idempotency")),
+    idempotencyKeys: rows.idempotencyKeys,
     ...shown.trails(store, session),
+  };
+}
+
+/** As a cluster would have them. */
+function ownRows(store: Store, session: SessionKeys): RemoteRows | null {
+  const record = store.sessions.getBinary(session.key);
+  if (record === undefined) return null;
+  const keysIn = (table: SessionTable): RowKey[] => rowKeys(store, table, session);
+  return {
+    record,
+    ...shown.repeats(store, session, keysIn("repeats")),
+    ...shown.idempotency(store, session, keysIn("idempotency")),
   };
 }
 

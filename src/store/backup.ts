@@ -3,8 +3,10 @@
  * short is never found under the store's name.
  */
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { makeFolder } from "./folder.js";
 import type { Progress } from "./integrity.js";
+import { configurationOf, MirroredTables } from "./mirrored-tables.js";
 import { openStore, type Store } from "./store.js";
 import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
@@ -41,6 +43,32 @@ export async function backupStore(
     throw error;
   } finally {
     rmSync(`${file}-lock`, { force: true });
+  }
+  return { bytes: statSync(file).size };
+}
+
+/**
+ * Makes a store in `targetDir` that holds the configuration of this one and nothing else; refused (`StoreError`) unless the folder is empty or
+ * missing. The copy is on the disk when this resolves.
+ */
+export async function backupConfiguration(store: Store, targetDir: string): Promise<BackupResult> {
+  const rows = configurationOf(store);
+  mkdirEmpty(targetDir);
+  const partial = join(targetDir, "partial");
+  const file = storeFile(targetDir);
+  try {
+    const copy = openStore(partial);
+    try {
+      const tables = new MirroredTables(copy);
+      await copy.root.transaction(() => tables.load(rows));
+    } finally {
+      await copy.close();
+    }
+    flush(storeFile(partial));
+    renameSync(storeFile(partial), file);
+    flush(targetDir);
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
   }
   return { bytes: statSync(file).size };
 }

@@ -16,6 +16,7 @@ import { LmdbBlockLog } from "./lmdb-block-log.js";
 import { LmdbAuditLog, LmdbMarkLog, LmdbTrailLog } from "./lmdb-logs.js";
 import { LmdbSessionRows } from "./lmdb-session-rows.js";
 import type { Logs } from "./logs.js";
+import type { RemoteSessions } from "./remote-sessions.js";
 import { upgradeTo } from "./schema-version.js";
 import { mergeSessionFiles } from "./session-files.js";
 import type { SessionRows } from "./session-rows.js";
@@ -68,6 +69,8 @@ export interface Store extends SessionTables {
   readonly mirror: Database<unknown, string>;
   /** Where the configuration is changed when this store only mirrors it. */
   readonly changes?: ConfigChanges;
+  /** All rows of sessions where these lie in a cluster. */
+  readonly remoteSessions?: RemoteSessions;
   /** Counts by hour and month. */
   readonly counts: HourlyCounts;
   /** Sessions as HTTP threads read and change them. */

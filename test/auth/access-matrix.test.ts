@@ -55,6 +55,7 @@ const expected: Readonly<Record<string, Access>> = {
   [`GET ${P}/marks`]: "read",
   [`PUT ${P}/sessions/:session_token/mark`]: "write",
   [`DELETE ${P}/sessions/:session_token/mark`]: "write",
+  [`DELETE ${P}/sessions/:session_token`]: "write",
   [`GET ${P}/stats`]: "read",
   [`POST ${P}/rules/test`]: "read",
   [`GET ${P}/challenge`]: "read",

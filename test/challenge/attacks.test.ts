@@ -208,7 +208,7 @@ t.test("attacks", async (t) => {
   await t.test("the server's clock decides, set forward or back", async (t) => {
     const session = await newSession();
     const project = server.store.projects.get(tenant.projectId)!;
-    const part = readStoredSession(server.store, session)!.verdict;
+    const part = (await readStoredSession(server.store, session))!.verdict;
     let nowMs = Date.now();
     const events: ChallengeEvent[] = [];
     const challenges = new Challenges({
@@ -290,7 +290,7 @@ t.test("attacks", async (t) => {
       now: Date.now,
     });
     const project = server.store.projects.get(tenant.projectId)!;
-    const part = readStoredSession(server.store, session)!.verdict;
+    const part = (await readStoredSession(server.store, session))!.verdict;
     const asked = limits.challengesMadeAtOnceMax + 30;
     const made = await Promise.all(Array.from({ length: asked }, () => challenges.issue(project, session, part)));
     t.equal(made.filter((each) => each instanceof Refusal && each.error === "unavailable").length, 30);

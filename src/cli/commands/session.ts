@@ -66,9 +66,10 @@ export const sessionCommands: readonly StoreCommand[] = [
     name: "session show",
     help: "show everything that is stored about a session",
     positionals,
+    isOfCluster: true,
     run: async (store, given) => {
       const token = tokenOf(given);
-      const session = readStoredSession(store, token);
+      const session = await readStoredSession(store, token);
       if (session === null) throw new CommandFailure(unknownSession);
       return view(token, session);
     },
@@ -77,6 +78,7 @@ export const sessionCommands: readonly StoreCommand[] = [
     name: "session delete",
     help: "erase a session, its blocks and every row that names it",
     positionals,
+    isOfCluster: true,
     run: async (store, given) => {
       const token = tokenOf(given);
       const erased = await eraseSession(store, token);

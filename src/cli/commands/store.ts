@@ -1,25 +1,34 @@
 /** `verdictd backup`, `check`, `stats` and `rescore`: the store as a whole. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { checkRows } from "../../cluster-store/cluster-check.js";
+import { lookAtCluster } from "../../cluster-store/open-cluster.js";
 import { rescoreSessions } from "../../control-plane/rescore.js";
-import { checkStore } from "../../control-plane/store-check.js";
+import { checkStore, storeChecks } from "../../control-plane/store-check.js";
 import { storeStatistics } from "../../control-plane/store-statistics.js";
 import { printableLine } from "../../printable.js";
-import { backupStore } from "../../store/backup.js";
-import type { IntegrityFault } from "../../store/integrity.js";
+import { backupConfiguration, backupStore } from "../../store/backup.js";
+import type { IntegrityFault, IntegrityReport } from "../../store/integrity.js";
+import type { Store } from "../../store/store.js";
 import { storeFile } from "../../store/store-file.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
-import { columns } from "../output.js";
+import { columns, say } from "../output.js";
 import { progressBar } from "../progress.js";
 
 const backup: StoreCommand = {
   name: "backup",
-  help: "copy the store while it is in use; the copy is a complete --data-dir",
+  help: "copy the store while it is in use, of a cluster its configuration; the copy is a complete --data-dir",
   positionals: [{ name: "DIR", help: "folder for the copy: empty, or created" }],
   run: async (store, given) => {
     const directory = resolve(textOf(given, "DIR"));
     const { bytes } = await backupStore(store, directory, progressBar("backup", given["json"] === undefined));
+    return { directory, bytes };
+  },
+  runOnCluster: async ({ store, mirror }, given) => {
+    const directory = resolve(textOf(given, "DIR"));
+    await mirror.catchUp();
+    const { bytes } = await backupConfiguration(store, directory);
     return { directory, bytes };
   },
 };
@@ -31,13 +40,28 @@ interface CheckReport {
   readonly faults: readonly IntegrityFault[];
 }
 
+function checkReport({ rows, faultCount, faults }: IntegrityReport): CheckReport {
+  return { ok: faultCount === 0, rows, fault_count: faultCount, faults };
+}
+
 const check: StoreCommand<CheckReport> = {
   name: "check",
   help: "read every row of the store and report what is wrong with it",
   run: async (store, given) => {
     const bar = progressBar("check", given["json"] === undefined);
-    const { rows, faultCount, faults } = checkStore(store, bar);
-    return { ok: faultCount === 0, rows, fault_count: faultCount, faults };
+    return checkReport(checkStore(store, bar));
+  },
+  runOnCluster: async (cluster, given, choice) => {
+    const report = await checkRows({
+      cluster,
+      features: storeChecks.features,
+      configuration: () => checkStore(cluster.store),
+      onProgress: progressBar("check", given["json"] === undefined),
+    });
+    const looked = await lookAtCluster(choice);
+    for (const warning of looked.warnings) say(`warning: ${warning}`);
+    const faults = [...looked.faults.map((fault) => ({ table: "cluster", key: "", fault })), ...report.faults];
+    return checkReport({ ...report, faults, faultCount: report.faultCount + looked.faults.length });
   },
   show: ({ rows, fault_count, faults }) =>
     [
@@ -48,24 +72,35 @@ const check: StoreCommand<CheckReport> = {
   failure: ({ fault_count }) => (fault_count === 0 ? null : `the store has ${fault_count} faults`),
 };
 
+async function statsOf(store: Store, storeBytes: number): Promise<object> {
+  const { schemaVersion, eventsThisMonth, month, ...counts } = await storeStatistics(store, Date.now());
+  return {
+    ...counts,
+    month,
+    events_this_month: eventsThisMonth,
+    store_bytes: storeBytes,
+    schema_version: schemaVersion,
+  };
+}
+
 const stats: StoreCommand = {
   name: "stats",
-  help: "counts and sizes",
-  run: async (store, given) => {
-    const { schemaVersion, eventsThisMonth, month, ...counts } = storeStatistics(store, Date.now());
-    return {
-      ...counts,
-      month,
-      events_this_month: eventsThisMonth,
-      store_bytes: statSync(storeFile(textOf(given, "data-dir"))).size,
-      schema_version: schemaVersion,
-    };
+  help: "counts and sizes; of a cluster the memory of its masters",
+  run: (store, given) => statsOf(store, statSync(storeFile(textOf(given, "data-dir"))).size),
+  runOnCluster: async ({ store }, _, choice) => {
+    const { nodes } = await lookAtCluster(choice);
+    const masters = nodes.filter(({ role }) => role === "master");
+    return statsOf(
+      store,
+      masters.reduce((sum, { usedMemory }) => sum + usedMemory, 0),
+    );
   },
 };
 
 const rescore: StoreCommand = {
   name: "rescore",
   help: "score every stored session again with the current detections",
+  isOfSingleHost: true,
   run: (store, given) => rescoreSessions(store, progressBar("rescore", given["json"] === undefined)),
 };
 

@@ -1,0 +1,29 @@
+/** Erasing a session with every row that names it, for who is asked to forget a visitor. */
+import { refuse } from "../../../errors.js";
+import { refusal } from "../../reply.js";
+import type { ProjectRoute } from "../../route.js";
+
+export interface SessionErasure {
+  /** Whether the project had such a session. Rejects with `unavailable` when a row of it may be left. */
+  erase(projectId: number, token: string): Promise<boolean>;
+}
+
+export function sessionErasureRoute({ erase }: SessionErasure): ProjectRoute {
+  return {
+    method: "del",
+    path: "/v1/projects/:project/sessions/:session_token",
+    credential: "project",
+    needs: "projects:write",
+    doc: {
+      id: "eraseSession",
+      tag: "logs",
+      summary: "Erase a session, its blocks, its mark and every other row that names it",
+      description: "A cached verdict of it may be answered until it expires. Counts of events stay: they name nobody.",
+      answers: { 204: "empty" },
+    },
+    handle: async ({ project, params }) =>
+      (await erase(project.id, params[1] ?? ""))
+        ? { status: 204 }
+        : refusal(refuse("notFound", "the project has no such session")),
+  };
+}

@@ -1,0 +1,33 @@
+/** Sessions with all their rows where these lie in a cluster: for who is shown or erases all that is stored of a visitor, or counts. */
+import type { Retention } from "./expiry.js";
+import type { SessionKeys, SessionTable } from "./session-erasure.js";
+
+/** What lies of a session beside its logs. */
+export interface RemoteRows {
+  readonly record: Buffer;
+  /** Request ids that rows of their own hold. */
+  readonly spilledIds: number;
+  /** First contacts whose `Idempotency-Key` resolves to it. */
+  readonly idempotencyKeys: number;
+}
+
+export interface RemoteSessions {
+  /** The first of these keys (`sessionKey`) that there is a session of; null: none. Rejects when that can't be known. */
+  find(keys: readonly Buffer[]): Promise<Buffer | null>;
+  /** Null: there is none. Rejects when they can't be read. */
+  read(session: SessionKeys): Promise<RemoteRows | null>;
+  /** Removes every row that names the session; how many went, by table. Rejects when one may be left: it is to be asked again then. */
+  erase(session: SessionKeys): Promise<Record<SessionTable, number>>;
+  /**
+   * Removes what has outlived its retention, and of projects with too many sessions the oldest; how many went. One node at a time does so: null where
+   * another one does. `isStopping` ends it early.
+   */
+  sweep(
+    projectIds: readonly number[],
+    retention: Pick<Retention, "sessionMs" | "sessionsMax">,
+    nowMs: number,
+    isStopping: () => boolean,
+  ): Promise<number | null>;
+  /** How many sessions these projects have. Rejects when they can't be counted. */
+  count(projectIds: readonly number[]): Promise<number>;
+}

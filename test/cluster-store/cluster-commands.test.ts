@@ -1,0 +1,340 @@
+/** What commands and nodes tell, check, erase, copy and remove of a real cluster's sessions and configuration. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { ClusterClient } from "../../src/cluster/cluster-client.js";
+import { keySlot } from "../../src/cluster/slots.js";
+import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
+import { ClusterSessions } from "../../src/cluster-store/cluster-sessions.js";
+import { idempotencyRow, indexRow, shardOfSession, trafficRow, usageRow } from "../../src/cluster-store/keys.js";
+import { storeAclRules } from "../../src/cluster-store/permissions.js";
+import { newVerdictPart } from "../../src/contract/session.js";
+import { decodeSessionToken } from "../../src/contract/session-token.js";
+import { hourOf, idempotencyKey, sessionKey, tokenAt } from "../../src/store/keys.js";
+import { encodeSession } from "../../src/store/session-record.js";
+import { ingest, threads } from "../cli/ingest.js";
+import { command, json, serve } from "../support/process.js";
+import { type RedisNode, startRedis } from "../support/redis-cluster.js";
+import { askUntil } from "../support/server.js";
+import { storedToken } from "../support/stored-session.js";
+import { waitUntil } from "../support/wait-until.js";
+
+// As a user who may do no more than the store needs.
+const user = ["user", "store", "on", ">secret", ...storeAclRules];
+const [cluster, other, single] = await Promise.all([
+  startRedis(t, { settings: [user] }),
+  startRedis(t, { masters: 1, replicas: 0 }),
+  startRedis(t, { isSingle: true }),
+]);
+const url = cluster.url.replace("redis://", "redis://store:secret@");
+const client = new ClusterClient({ url: parseStoreUrl(url) as StoreUrl });
+await client.ready();
+t.teardown(() => client.close());
+
+const newFolder = (t: Test): string => {
+  const folder = mkdtempSync(join(tmpdir(), "verdictd-commands-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+const mirror = newFolder(t);
+const on = ["--store", url] as const;
+const ask = (...words: (string | Buffer | number)[]) =>
+  client.execute(words, keySlot(words[1] as string), { deadlineMs: 5000 });
+
+interface First {
+  account_id: number;
+  project_id: number;
+  account_token: string;
+}
+const { code, stdout, stderr } = await command(["init", ...on, "--json", "--data-dir", mirror]);
+if (code !== 0) throw new Error(stderr);
+const first = JSON.parse(stdout) as First;
+const projectId = first.project_id;
+const node = await serve(t, newFolder(t), { flags: [...on, "--verdict-ttl", "0", ...threads] });
+const { json: keys } = await askUntil(
+  () => node.ask("POST", `/v1/projects/${projectId}/scoring`, { token: first.account_token }),
+  ({ status }) => status === 200,
+);
+
+/** Keys of the cluster whose name or value has the token. */
+async function traces(token: string): Promise<string[]> {
+  const bytes = decodeSessionToken(token)!;
+  const found: string[] = [];
+  for (const each of cluster.nodes) {
+    if (!String(await each.ask("INFO", "replication")).includes("role:master")) continue;
+    for (const key of (await each.ask("KEYS", "*")) as Buffer[]) {
+      const type = String(await each.ask("TYPE", key));
+      const read = { string: ["GET"], zset: ["ZRANGE"], hash: ["HGETALL"], stream: ["XRANGE"] }[type]!;
+      const range = type === "zset" ? ["0", "-1"] : type === "stream" ? ["-", "+"] : [];
+      const value = [await each.ask(read[0]!, key, ...range)].flat(3);
+      const all = [key, ...value.filter((part): part is Buffer => part instanceof Buffer)];
+      if (all.some((part) => part.includes(bytes) || part.includes(token))) found.push(key.toString("latin1"));
+    }
+  }
+  return found;
+}
+
+t.test("a session is shown whole and erased whole, by command and over HTTP", async (t) => {
+  const kept = await ingest(node, keys.site_key, 3);
+  for (const how of ["command", "http"] as const) {
+    let token: string | null = null;
+    // More request ids than a record holds: they spill into rows of their own.
+    for (let batch = 0; batch < 3; batch++) token = await ingest(node, keys.site_key, 100, token);
+    const erased = token!;
+    const shown = await json<Record<string, unknown>>(mirror, "session", "show", erased, ...on);
+    t.match(shown, { project_id: projectId, event_count: 300, request_ids: 300, idempotency_keys: 1, ip: "127.0.0.1" });
+    t.ok((await traces(erased)).length >= 4, "record, seen ids, index and idempotency row name the session");
+    if (how === "command") {
+      const done = await json(mirror, "session", "delete", erased, ...on);
+      t.match(done, { project_id: projectId, erased: { sessions: 1, repeats: 1, idempotency: 1 } });
+    } else {
+      const path = `/v1/projects/${projectId}/sessions/${erased}`;
+      t.equal((await node.ask("DELETE", path, { token: first.account_token })).status, 204);
+      t.equal((await node.ask("DELETE", path, { token: first.account_token })).status, 404);
+    }
+    t.same(await traces(erased), [], "no row names it any more");
+    const gone = await command(["session", "show", erased, ...on, "--data-dir", mirror]);
+    t.match(gone, { code: 1, stderr: /no project has a session of this token/ });
+    t.not(await ingest(node, keys.site_key, 1, erased), erased, "its client is a new visitor");
+  }
+  t.match(await json(mirror, "session", "show", kept, ...on), { event_count: 3 }, "another session is untouched");
+});
+
+t.test("an idempotency key that was copied from one host is found in the shard of its hash", async (t) => {
+  const token = await ingest(node, keys.site_key, 3);
+  const bytes = decodeSessionToken(token)!;
+  const hash = Buffer.alloc(11, (bytes[4]! + 1) & 0xff);
+  const row = idempotencyRow(idempotencyKey(0, 0, hash));
+  await client.execute(["SET", row, bytes, "PX", 100_000], keySlot(row), { deadlineMs: 5000 });
+  const head = "vd{config}head";
+  await ask("HSET", head, "migration", `x done ${Date.now()}`);
+  t.match(await json(mirror, "session", "delete", token, ...on), { erased: { idempotency: 2 } });
+  await ask("HDEL", head, "migration");
+  t.same(await traces(token), []);
+});
+
+interface Checked {
+  readonly ok: boolean;
+  readonly rows: Record<string, number>;
+  readonly faults: readonly { readonly table: string; readonly key: string; readonly fault: string }[];
+}
+
+t.test("every row is read, and what is wrong with one is said", async (t) => {
+  const token = await ingest(node, keys.site_key, 3);
+  const good = JSON.parse((await command(["check", ...on, "--json", "--data-dir", mirror])).stdout) as Checked;
+  t.same(good.faults, []);
+  const sessions = (await json<{ sessions: number }>(mirror, "stats", ...on)).sessions;
+  t.equal(good.rows["sessions"], sessions);
+  t.ok(good.rows["index"]! > 0 && good.rows["traffic"]! > 0 && good.rows["accounts"] === 1);
+  const key = sessionKey(projectId, decodeSessionToken(token)!);
+  const shard = shardOfSession(key);
+  const tag = indexRow(shard, projectId).slice(0, -3);
+  const record = Buffer.concat([Buffer.from(`${tag}s`), key]);
+  const whole = (await client.execute(["GET", record], keySlot(record), { deadlineMs: 5000 })) as Buffer;
+  const broken: (readonly [RegExp, readonly (string | Buffer | number)[], readonly (string | Buffer | number)[]])[] = [
+    [
+      /^sessions .*: record can't be decoded$/,
+      ["SET", record, "x", "PX", 90_000],
+      ["SET", record, whole, "PX", 90_000],
+    ],
+    [/^sessions .*: never expires$/, ["SET", record, whole], ["PEXPIRE", record, 90_000]],
+    [
+      /^sessions .*: is not in the index of its project$/,
+      ["ZREM", indexRow(shard, projectId), key.subarray(tokenAt)],
+      ["ZADD", indexRow(shard, projectId), 0, key.subarray(tokenAt)],
+    ],
+    [/^repeats .*: has no session$/, ["SET", gone("r", 1), "12345678", "PX", 90_000], ["DEL", gone("r", 1)]],
+    [
+      /^idempotency .*: has another length$/,
+      ["SET", `${tag}ixxxxxxxxxxx`, "x", "PX", 90_000],
+      ["DEL", `${tag}ixxxxxxxxxxx`],
+    ],
+    [/^index .*: names projects 99, which is missing$/, ["ZADD", `${tag}x:99`, 0, "x"], ["DEL", `${tag}x:99`]],
+    [/^index .*: is no token$/, ["ZADD", `${tag}x:${projectId}`, 0, "x"], ["ZREM", `${tag}x:${projectId}`, "x"]],
+    [
+      /^usage .*: is not a count$/,
+      ["SET", usageRow(1, 0, "2026-01"), "x", "PX", 90_000],
+      ["DEL", usageRow(1, 0, "2026-01")],
+    ],
+    [
+      /^traffic .*: names projects 99, which is missing$/,
+      ["HSET", trafficRow(99, 0, 5), "events", 1],
+      ["DEL", trafficRow(99, 0, 5)],
+    ],
+    [/^unknown vd\{1\}what: is of no kind that verdictd has$/, ["SET", "vd{1}what", "x"], ["DEL", "vd{1}what"]],
+    [
+      /^configuration accounts:99: is in the cluster, not in the mirror$/,
+      ["HSET", "vd{config}rows", "accounts:99", "x"],
+      ["HDEL", "vd{config}rows", "accounts:99"],
+    ],
+  ];
+  function gone(letter: string, generation: number): Buffer {
+    return Buffer.concat([Buffer.from(tag + letter), key.subarray(0, -1), Buffer.from("z"), Buffer.of(generation)]);
+  }
+  for (const [, breaking] of broken.slice(3)) await run(breaking);
+  const all = await checked();
+  for (const [says] of broken.slice(3))
+    t.ok(
+      all.some((fault) => says.test(fault)),
+      `${says} of ${all}`,
+    );
+  for (const [, , mending] of broken.slice(3)) await run(mending);
+  for (const [says, breaking, mending] of broken.slice(0, 3)) {
+    await run(breaking);
+    const found = await checked();
+    t.ok(found.length === 1 && says.test(found[0]!), `${says}: ${found}`);
+    await run(mending);
+  }
+  t.same(await checked(), []);
+
+  async function run(words: readonly (string | Buffer | number)[]): Promise<void> {
+    await client.execute([...words], keySlot(words[1] as string), { deadlineMs: 5000 });
+  }
+  async function checked(): Promise<string[]> {
+    const { stdout } = await command(["check", ...on, "--json", "--data-dir", mirror]);
+    return (JSON.parse(stdout) as Checked).faults.map(({ table, key, fault }) => `${table} ${key}: ${fault}`);
+  }
+});
+
+t.test("what has outlived its time goes, of too many sessions the oldest", async (t) => {
+  const sessions = new ClusterSessions(client, 1);
+  const dayMs = 86_400_000;
+  const nowMs = Date.now();
+  const own = 77;
+  const put = async (firstSeenMs: number, number: number, lastSeenMs: number, isExpired = false): Promise<string> => {
+    const token = storedToken(firstSeenMs, number);
+    const key = sessionKey(own, decodeSessionToken(token)!);
+    const part = { ...newVerdictPart(firstSeenMs), lastSeenMs };
+    const record = encodeSession({ verdict: part, repeats: Buffer.alloc(0), features: Buffer.alloc(0) });
+    const index = indexRow(shardOfSession(key), own);
+    const row = Buffer.concat([Buffer.from(`${index.slice(0, -4)}s`), key]);
+    await ask("ZADD", index, 0, key.subarray(tokenAt));
+    if (!isExpired)
+      await client.execute(["SET", row, Buffer.concat([Buffer.alloc(8, 1), record])], keySlot(row), {
+        deadlineMs: 5000,
+      });
+    return token;
+  };
+  const old = await put(nowMs - 9 * dayMs, 1, nowMs - 8 * dayMs);
+  const expired = await put(nowMs - 9 * dayMs, 2, nowMs - 9 * dayMs, true);
+  const faithful = await put(nowMs - 9 * dayMs, 3, nowMs - dayMs);
+  const fresh = [await put(nowMs - dayMs, 4, nowMs - dayMs), await put(nowMs - dayMs + 5000, 5, nowMs)];
+  const retention = { sessionMs: 7 * dayMs, sessionsMax: 1000 };
+  t.equal(await sessions.sweep([own], retention, nowMs, () => false), 2);
+  for (const token of [old, expired]) t.same(await traces(token), []);
+  for (const token of [faithful, ...fresh]) t.equal((await traces(token)).length, 2);
+  t.equal(await sessions.sweep([own], retention, nowMs, () => false), null, "another node has just done so");
+  await ask("DEL", "vd{config}sweeper");
+  t.equal(await sessions.count([own]), 3);
+  t.equal(
+    await sessions.sweep([own], { ...retention, sessionsMax: 2 }, nowMs, () => false),
+    2,
+    "a twentieth is left free",
+  );
+  t.same(await traces(faithful), []);
+  t.equal((await traces(fresh[1]!)).length, 2);
+  await ask("DEL", "vd{config}sweeper");
+  await sessions.sweep([own], { ...retention, sessionMs: -dayMs }, nowMs, () => false);
+});
+
+t.test("counts of an hour live as long as statistics are kept", async (t) => {
+  const short = await serve(t, newFolder(t), { flags: [...on, "--stats-days", "2", ...threads] });
+  await ingest(short, keys.site_key, 1);
+  const isShort = async (): Promise<boolean> => {
+    const parts = Array.from({ length: 16 }, (_, part) => trafficRow(projectId, part, hourOf(Date.now())));
+    const left = await Promise.all(parts.map(async (row) => Number(await ask("PTTL", row))));
+    return left.some((ms) => ms > 0 && ms <= 2 * 86_400_000);
+  };
+  t.ok(await waitUntil(isShort, (isIt) => isIt));
+  await short.end("SIGTERM");
+});
+
+t.test("a backup is the configuration, and is restored into an empty cluster", async (t) => {
+  const copy = join(newFolder(t), "copy");
+  const { directory } = await json<{ directory: string }>(mirror, "backup", copy, ...on);
+  t.equal(directory, copy);
+  t.match(await json(copy, "check"), { ok: true, rows: { accounts: 1, sessions: 0 } });
+  t.match(await command(["backup", copy, ...on, "--data-dir", mirror]), { code: 1, stderr: /is not empty$/m });
+  const target = ["--to", other.url, "--engine-acks", "0", "--final", "--data-dir", copy];
+  t.match(await command(["store", "migrate", ...target]), { code: 0, stdout: /Every row was compared and is the same/ });
+  const restored = await serve(t, newFolder(t), { flags: ["--store", other.url, "--engine-acks", "0", ...threads] });
+  const account = await askUntil(
+    () => restored.ask("GET", "/v1/account", { token: first.account_token }),
+    ({ status }) => status !== 503,
+  );
+  t.equal(account.status, 200, "tokens stay valid");
+  await ingest(restored, keys.site_key, 1);
+  await restored.end("SIGTERM");
+});
+
+t.test("bad days: one line each", async (t) => {
+  const [replicaless] = other.nodes as [RedisNode];
+  const commands = [
+    ["check"],
+    ["stats"],
+    ["backup", join(newFolder(t), "x")],
+    ["session", "show", storedToken(0, 1)],
+    ["session", "delete", storedToken(0, 1)],
+  ];
+  const lines: readonly (readonly [url: string, line: RegExp])[] = [
+    ["redis://127.0.0.1:1", /^verdictd: .*connect ECONNREFUSED 127\.0\.0\.1:1\n$/],
+    [single.url, /^verdictd: .*is a single server: start it with cluster-enabled yes, as a node of a cluster\n$/],
+    [cluster.url.replace("redis://", "redis://store:wrong@"), /^verdictd: .*WRONGPASS .*\n$/],
+  ];
+  for (const words of commands) {
+    for (const [store, line] of lines) {
+      const outcome = await command([...words, "--store", store, "--data-dir", newFolder(t)]);
+      t.match(outcome, { code: 1, stderr: line }, words.join(" "));
+    }
+    const unnamed = await command([...words, "--data-dir", mirror]);
+    t.match(
+      unnamed,
+      { code: 1, stderr: /mirrors the configuration of a cluster: name that with --store/ },
+      words.join(" "),
+    );
+    const stranger = await command([...words, "--store", other.url, "--engine-acks", "0", "--data-dir", mirror]);
+    t.match(stranger, { code: 1, stderr: /mirrors cluster [-0-9a-f]+, but .* is cluster/ }, words.join(" "));
+  }
+  await replicaless.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+  const folder = newFolder(t);
+  const found = await command(["check", "--store", other.url, "--engine-acks", "0", "--json", "--data-dir", folder]);
+  t.match(JSON.parse(found.stdout), {
+    ok: false,
+    faults: [{ table: "cluster", fault: /maxmemory-policy is allkeys-lru/ }],
+  });
+  await replicaless.ask("CONFIG", "SET", "maxmemory-policy", "noeviction");
+  await replicaless.ask("CONFIG", "SET", "maxmemory", "1000000");
+  const full = await command([
+    "session",
+    "show",
+    storedToken(0, 1),
+    "--store",
+    other.url,
+    "--engine-acks",
+    "0",
+    "--data-dir",
+    folder,
+  ]);
+  t.match(full, {
+    code: 1,
+    stderr: /^verdictd: the cluster has no memory left \(.*\): raise maxmemory, then run this again\n$/,
+  });
+  await replicaless.ask("CONFIG", "SET", "maxmemory", "0");
+  await replicaless.ask("ACL", "SETUSER", "few", "on", ">secret", ...storeAclRules, "-scan");
+  const few = other.url.replace("redis://", "redis://few:secret@");
+  const denied = await command(["check", "--store", few, "--engine-acks", "0", "--data-dir", folder]);
+  t.match(denied, {
+    code: 1,
+    stderr: /NOPERM .*scan.*: see the permissions of the store's user in the documentation\n$/,
+  });
+});
+
+t.test("the node's metrics have the sessions of the cluster", async (t) => {
+  const { stdout } = await command(["stats", ...on, "--json", "--data-dir", mirror]);
+  const { sessions } = JSON.parse(stdout) as { sessions: number };
+  const late = await serve(t, newFolder(t), { flags: [...on, "--admin-port", "0", ...threads] });
+  const metrics = await late.metricsOnce((seen) => seen.sum("verdictd_sessions_stored") === sessions);
+  t.equal(metrics.sum("verdictd_sessions_stored"), sessions);
+  await late.end("SIGTERM");
+});
