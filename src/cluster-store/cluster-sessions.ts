@@ -46,20 +46,19 @@ export class ClusterSessions implements RemoteSessions {
     const record = Buffer.from(stored.subarray(versionBytes));
     const seenIds = further.slice(0, seenIdsRows).map((row) => (row instanceof Buffer ? row.length : 0));
     const spilledIds = seenIds.reduce((sum, bytes) => sum + bytes, 0) / 8;
-    return { record, spilledIds, idempotencyKeys: (await this.#namingRows(session)).length };
+    return { record, spilledIds, idempotencyKeys: (await this.#namingRows([session])).length };
   }
 
-  async erase(session: SessionKeys): Promise<Record<SessionTable, number>> {
-    const [reply] = await this.#bulk.read([readCommand(session.key)]);
-    const [stored, , , ...further] = Array.isArray(reply) ? reply : [];
+  async erase(sessions: readonly SessionKeys[]): Promise<Record<SessionTable, number>> {
+    const stored = await this.#bulk.read(sessions.map(({ key }) => readCommand(key)));
     // The record goes last: ended on the way, this can be asked again.
-    const naming = await this.#namingRows(session);
+    const naming = await this.#namingRows(sessions);
     await this.#bulk.write(naming.map((row) => ({ command: ["DEL", row], slot: keySlot(row) })));
-    await this.#bulk.write([eraseCommand(session.key)]);
-    const repeats = further.slice(0, seenIdsRows).filter((row) => row instanceof Buffer).length;
+    const erased = await this.#bulk.write(sessions.map(({ key }) => eraseCommand(key)));
+    const rows = stored.flatMap((reply) => (Array.isArray(reply) ? reply.slice(3, 3 + seenIdsRows) : []));
     return {
-      sessions: stored instanceof Buffer ? 1 : 0,
-      repeats,
+      sessions: erased.reduce((sum: number, count) => sum + Number(count), 0),
+      repeats: rows.filter((row) => row instanceof Buffer).length,
       idempotency: naming.length,
       blocks: 0,
       marks: 0,
@@ -93,27 +92,26 @@ export class ClusterSessions implements RemoteSessions {
   }
 
   /**
-   * Rows that hold its token: those of an `Idempotency-Key` or of a solved challenge, which expire within a day. Found by a scan of the keys of
-   * its shard's master: some seconds for ten million.
+   * Rows that hold one of their tokens: those of an `Idempotency-Key` or of a solved challenge, which expire within a day. Found by a scan of the keys
+   * of the shards' masters: some seconds for ten million.
    */
-  async #namingRows({ key }: SessionKeys): Promise<Buffer[]> {
-    const token = key.subarray(tokenAt);
-    const shard = shardOfSession(key);
-    const owner = this.#bulk.client.shardOf(shardSlots[shard]!)?.master;
+  async #namingRows(sessions: readonly SessionKeys[]): Promise<Buffer[]> {
+    const tokens = new Set(sessions.map(({ key }) => key.toString("latin1", tokenAt)));
+    const shards = [...new Set(sessions.map(({ key }) => shardOfSession(key)))];
+    const owners = shards.map((shard) => this.#bulk.client.shardOf(shardSlots[shard]!)?.master);
     // What was copied from one host lies in the shard of its hash, not in that of the session.
     const isCopied = Date.now() - (await this.#truth.migration()).doneMs < 2 * limits.idempotencyKeptMs;
-    const isAnywhere = isCopied || owner === undefined;
+    const isAnywhere = isCopied || owners.includes(undefined);
+    const masters = isAnywhere ? mastersOf(this.#bulk) : [...new Set(owners)].filter((each) => each !== undefined);
+    const tag = isAnywhere || shards.length > 1 ? "*" : shardTags[shards[0]!]!;
     const found = new Map<string, Buffer>();
-    const pages = scanKeys(
-      this.#bulk,
-      `vd{${isAnywhere ? "*" : shardTags[shard]}}[im]*`,
-      isAnywhere ? mastersOf(this.#bulk) : [owner],
-    );
-    for await (const { keys } of pages) {
+    for await (const { keys } of scanKeys(this.#bulk, `vd{${tag}}[im]*`, masters)) {
       const values = await this.#bulk.read(keys.map((row) => ({ command: ["GET", row], slot: keySlot(row) })));
       for (const [index, value] of values.entries()) {
         const row = keys[index]!;
-        if (value instanceof Buffer && value.equals(token)) found.set(row.toString("latin1"), Buffer.from(row));
+        if (value instanceof Buffer && tokens.has(value.toString("latin1"))) {
+          found.set(row.toString("latin1"), Buffer.from(row));
+        }
       }
     }
     return [...found.values()];

@@ -20,7 +20,7 @@ export async function eraseSession(
   const session = await findSession(store, token, ofProject);
   if (session === null) return null;
   const { projectId } = session;
-  if (store.remoteSessions !== undefined) return { projectId, ...(await store.remoteSessions.erase(session)) };
+  if (store.remoteSessions !== undefined) return { projectId, ...(await store.remoteSessions.erase([session])) };
   return store.root.childTransaction(() => {
     // Another process may have erased it meanwhile.
     if (!store.sessions.doesExist(session.key)) return null;
