@@ -1,16 +1,30 @@
 /** All rows of a session of a cluster, read and erased together, and the number of sessions. */
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
+import type { Reply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
+import type { Block } from "../contract/entities.js";
+import { encodeSessionToken } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 import type { Retention } from "../store/expiry.js";
 import { tokenAt } from "../store/keys.js";
 import type { RemoteRows, RemoteSessions } from "../store/remote-sessions.js";
 import type { SessionKeys, SessionTable } from "../store/session-erasure.js";
 import { BulkClient } from "./bulk-client.js";
+import { onKey } from "./cluster-asking.js";
+import { ClusterBlockLog, eraseBlocks } from "./cluster-block-log.js";
 import { isSweeper, makeRoom, sweepSessions } from "./cluster-sweep.js";
 import { versionBytes } from "./cluster-unit.js";
 import { ConfigTruth } from "./config-truth.js";
-import { indexRow, sessionRow, shardCount, shardOfSession, shardSlots, shardTags } from "./keys.js";
+import {
+  indexRow,
+  marksRow,
+  sessionRow,
+  shardCount,
+  shardOfSession,
+  shardSlots,
+  shardTags,
+  trailIndexRow,
+} from "./keys.js";
 import { mastersOf, scanKeys } from "./scan.js";
 import { countIndexed } from "./scripts.js";
 import { eraseCommand, readCommand } from "./session-commands.js";
@@ -19,15 +33,23 @@ import { eraseCommand, readCommand } from "./session-commands.js";
 const patienceMs = 10_000;
 /** How many rows of a session are numbers of eight bytes: its seen request ids, as `furtherRows` begins. */
 const seenIdsRows = 2;
+/** Some megabytes. */
+const blocksAtOnce = 2000;
+
+function sum(counts: readonly Reply[]): number {
+  return counts.reduce((all: number, count) => all + Number(count), 0);
+}
 
 export class ClusterSessions implements RemoteSessions {
   readonly #bulk: BulkClient;
   readonly #truth: ConfigTruth;
+  readonly #blocks: ClusterBlockLog;
 
   /** `acks`: replicas that must know that a session is erased. */
   constructor(client: ClusterClient, acks: number) {
     this.#bulk = new BulkClient(client, acks, patienceMs);
     this.#truth = new ConfigTruth(client, acks);
+    this.#blocks = new ClusterBlockLog({ client, blockMs: Number.POSITIVE_INFINITY, now: Date.now });
   }
 
   async find(keys: readonly Buffer[]): Promise<Buffer | null> {
@@ -54,16 +76,49 @@ export class ClusterSessions implements RemoteSessions {
     // The record goes last: ended on the way, this can be asked again.
     const naming = await this.#namingRows(sessions);
     await this.#bulk.write(naming.map((row) => ({ command: ["DEL", row], slot: keySlot(row) })));
+    const before = await this.#eraseLogs(sessions);
     const erased = await this.#bulk.write(sessions.map(({ key }) => eraseCommand(key)));
-    const rows = stored.flatMap((reply) => (Array.isArray(reply) ? reply.slice(3, 3 + seenIdsRows) : []));
+    // Once more: who records a block or a mark looks afterwards whether the session is there.
+    const after = await this.#eraseLogs(sessions);
+    const further = stored.map((reply) => (Array.isArray(reply) ? reply.slice(3) : []));
+    const rows = further.flatMap((each) => each.slice(0, seenIdsRows));
     return {
-      sessions: erased.reduce((sum: number, count) => sum + Number(count), 0),
+      sessions: sum(erased),
       repeats: rows.filter((row) => row instanceof Buffer).length,
       idempotency: naming.length,
-      blocks: 0,
-      marks: 0,
-      trails: 0,
+      blocks: before.blocks + after.blocks,
+      marks: before.marks + after.marks,
+      trails: further.filter((each) => each[seenIdsRows] instanceof Buffer).length,
     };
+  }
+
+  /** Rows of the project that name one of these sessions: blocks, marks, and their places among the timelines. */
+  async #eraseLogs(sessions: readonly SessionKeys[]): Promise<{ readonly blocks: number; readonly marks: number }> {
+    const byProject = new Map<number, SessionKeys[]>();
+    for (const each of sessions) byProject.set(each.projectId, [...(byProject.get(each.projectId) ?? []), each]);
+    let [blocks, marks] = [0, 0];
+    for (const [projectId, own] of byProject) {
+      const texts = own.map(({ token }) => encodeSessionToken(token));
+      const index = trailIndexRow(projectId);
+      marks += sum(await this.#bulk.write(texts.map((text) => onKey("HDEL", marksRow(projectId), text))));
+      await this.#bulk.write(own.map(({ token }) => onKey("ZREM", index, token)));
+      const named = new Set<string | null>(texts);
+      for await (const page of this.#blockPages(projectId)) {
+        const ids = page.filter(({ sessionToken }) => named.has(sessionToken)).map(({ id }) => id);
+        await this.#bulk.write(eraseBlocks(projectId, ids));
+        blocks += ids.length;
+      }
+    }
+    return { blocks, marks };
+  }
+
+  async *#blockPages(projectId: number): AsyncGenerator<readonly Block[]> {
+    for (let before = Number.POSITIVE_INFINITY; ; ) {
+      const page = await this.#blocks.before(projectId, before, blocksAtOnce);
+      if (page.length === 0) return;
+      yield page;
+      before = page.at(-1)!.id;
+    }
   }
 
   async sweep(
@@ -88,7 +143,7 @@ export class ClusterSessions implements RemoteSessions {
       return scriptCommand(countIndexed, rows, [], shardSlots[shard]!);
     });
     const counts = await this.#bulk.read(commands);
-    return counts.reduce((sum: number, count) => sum + Number(count), 0);
+    return sum(counts);
   }
 
   /**

@@ -81,7 +81,7 @@ export function seenIdsRow(sessionKey: Buffer, generation: 0 | 1): Buffer {
 
 /** All rows of a session beside its record. They are written with it, expire with it and are erased with it. */
 export function furtherRows(sessionKey: Buffer): Buffer[] {
-  return [seenIdsRow(sessionKey, 0), seenIdsRow(sessionKey, 1)];
+  return [seenIdsRow(sessionKey, 0), seenIdsRow(sessionKey, 1), trailRow(sessionKey)];
 }
 
 /** Where in a hash, and behind two bytes of the day in `idempotencyKey`, the shard of an `Idempotency-Key` stands. */

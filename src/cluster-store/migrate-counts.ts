@@ -25,7 +25,7 @@ export interface RowsPass {
 }
 
 /** A row as it should be: how it is asked for, whether the answer is that, how it is written. */
-interface WantedRow {
+export interface WantedRow {
   readonly read: KeyedCommand;
   readonly isThere: (reply: Reply) => boolean;
   readonly write: KeyedCommand;
@@ -55,7 +55,7 @@ function copied<T>(value: T): T {
 }
 
 /** Makes rows what they should be, a piece at a time. */
-async function copyRows(bulk: BulkClient, wanted: Iterable<WantedRow>, onPiece: () => void): Promise<RowsPass> {
+export async function copyRows(bulk: BulkClient, wanted: Iterable<WantedRow>, onPiece: () => void): Promise<RowsPass> {
   let [rows, copied] = [0, 0];
   let piece: WantedRow[] = [];
   const copyPiece = async (): Promise<void> => {

@@ -89,8 +89,17 @@ export class SessionsMigration {
     const expiresMs = (lastSeenMs(record) ?? Number.NaN) + this.#sessionMs;
     // One that can't be decoded is copied as it is: `check` says so there as here.
     if (expiresMs <= this.#fromMs) return null;
-    const further = ([0, 1] as const).map((each) => this.#store.repeats.getBinary(repeatsKey(key, each)) ?? none);
+    const seenIds = ([0, 1] as const).map((each) => this.#store.repeats.getBinary(repeatsKey(key, each)) ?? none);
+    const further = [...seenIds, this.#trailOf(key)];
     return { key, record, further, expiresMs: Number.isNaN(expiresMs) ? this.#fromMs + this.#sessionMs : expiresMs };
+  }
+
+  /** The session's timeline as the cluster has it: behind a version. */
+  #trailOf(key: Buffer): Buffer {
+    const trail = this.#store.trails.get(key);
+    if (trail === undefined) return none;
+    const text = Buffer.from(JSON.stringify(trail));
+    return Buffer.concat([createHash("sha1").update(text).digest().subarray(0, versionBytes), text]);
   }
 
   /** How many of them had to be written. */

@@ -17,6 +17,7 @@ import { BulkClient } from "./bulk-client.js";
 import { ConfigTruth } from "./config-truth.js";
 import { configKeys, configSlot } from "./keys.js";
 import { copyIdempotency, copyPathMemory, copyTraffic, copyUsage, type RowsPass } from "./migrate-counts.js";
+import { copyLogs } from "./migrate-logs.js";
 import { SessionsMigration, type SessionsPass } from "./migrate-sessions.js";
 import { beginMigration, finishMigration } from "./migration-scripts.js";
 import { countSessions } from "./recent-counts.js";
@@ -33,6 +34,8 @@ export interface MigrationOptions {
   /** How long a session is kept after its last batch, and counts of an hour, ms. */
   readonly sessionMs: number;
   readonly trafficMs: number;
+  /** How long recorded blocks and marks are kept, ms. */
+  readonly blockMs: number;
   /** No server uses the store any more: compares every row, and opens the cluster to nodes. */
   readonly isFinal: boolean;
   /** Forgets that the store was migrated to another cluster before. */
@@ -63,6 +66,8 @@ export interface MigrationReport {
   readonly months: number;
   readonly hours: number;
   readonly paths: number;
+  /** Of blocks, marks, timelines and changes. */
+  readonly logs: number;
   /** Whether every row was compared, was the same, and nodes may be started. */
   readonly isFinished: boolean;
 }
@@ -118,6 +123,7 @@ export async function migrateStore(options: MigrationOptions): Promise<Migration
       months: rest.usage.rows,
       hours: rest.traffic.rows,
       paths: rest.paths.rows,
+      logs: rest.logs.rows,
       isFinished: isFinal,
     };
   }
@@ -212,8 +218,10 @@ async function copyConfiguration(store: Store, truth: ConfigTruth, cluster: stri
   return { rows: wanted.length, copied: changed.length };
 }
 
-async function copyRest({ store, trafficMs }: MigrationOptions, bulk: BulkClient, onPiece: () => void) {
+async function copyRest(options: MigrationOptions, bulk: BulkClient, onPiece: () => void) {
+  const { store, trafficMs } = options;
   return {
+    logs: await copyLogs(store, bulk, options, onPiece),
     idempotency: await copyIdempotency(store, bulk, onPiece),
     usage: await copyUsage(store, bulk, onPiece),
     traffic: await copyTraffic(store, bulk, trafficMs, onPiece),

@@ -52,14 +52,14 @@ end
 return 1`,
 });
 
-/** Makes a hash hold these fields and no others. Keys: the hash. Arguments: ms that it lives, then field and value of each. */
+/** Makes a hash hold these fields and no others. Keys: the hash. Arguments: ms that it lives (0: for ever), then field and value of each. */
 export const copyHash = defineScript({
   name: "copy-hash",
-  version: 1,
+  version: 2,
   source: `
 redis.call('DEL', KEYS[1])
 for at = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
+if ARGV[1] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return 1`,
 });
 

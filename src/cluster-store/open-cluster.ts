@@ -58,6 +58,8 @@ export interface NodeThread {
 }
 
 const dayMs = 86_400_000;
+/** As long as `--session-days` and `--block-days` may be at most. */
+const longestMs = 3650 * dayMs;
 
 /** How a cluster is reached: all of it was checked before. Throws for another URL, or a file that has gone since. */
 export function storeUrlOf({ store, engineCa = "", enginePassword = "" }: ReachedCluster): StoreUrl {
@@ -186,7 +188,12 @@ export async function openMirror(
   try {
     await client.ready();
     const config = await openConfig(store, { client, acks, name: describeStoreUrl(url), fault });
-    const ofCluster = { remoteSessions: new ClusterSessions(client, acks), counts: new ClusterHourlyCounts(client) };
+    const ofCluster = {
+      remoteSessions: new ClusterSessions(client, acks),
+      counts: new ClusterHourlyCounts(client),
+      // To be read: what commands write of it goes with the configuration.
+      logs: clusterLogs({ client, acks, sessionMs: longestMs, blockMs: longestMs, now: Date.now }),
+    };
     return { ...config, store: { ...config.store, ...ofCluster }, client, url, close };
   } catch (error) {
     await close();

@@ -11,8 +11,7 @@ export type { MigrationReport } from "./migrate.js";
 /** The options of `store migrate`. */
 export interface MigrationChoice
   extends ReachedCluster,
-    Pick<ClusterChoice, "engineAcks" | "engineDurable" | "sessionDays"> {
-  readonly statsDays: number;
+    Pick<ClusterChoice, "engineAcks" | "engineDurable" | "sessionDays" | "statsDays" | "blockDays"> {
   readonly isFinal: boolean;
   readonly isAnew: boolean;
   readonly onWarning: (warning: string) => void;
@@ -36,6 +35,7 @@ export async function migrateToCluster(store: Store, choice: MigrationChoice): P
       name,
       sessionMs: choice.sessionDays * dayMs,
       trafficMs: choice.statsDays * dayMs,
+      blockMs: choice.blockDays * dayMs,
       isFinal: choice.isFinal,
       isAnew: choice.isAnew,
       onBegun: () => {

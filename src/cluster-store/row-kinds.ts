@@ -41,6 +41,8 @@ export function splitKey(key: Buffer): SplitKey {
   return { key, tag: key.toString("latin1", 3, end), rest: key.subarray(end + 1) };
 }
 
+const noSessionsKey = "key is no session's";
+
 const shardOfTag = new Map(shardTags.map((tag, shard) => [tag, shard]));
 
 /** Kinds of rows that lie with the sessions of a shard, by letter. */
@@ -59,10 +61,24 @@ const kindsOfShard: Readonly<Record<string, RowKind>> = {
       return [{ command: ["STRLEN", key], slot }, expiryOf(key), { command: ["EXISTS", sessionRow(session)], slot }];
     },
     fault: ([length, leftMs, sessions], { tag, rest }) => {
-      if (sessions === undefined || shardOfSession(rest.subarray(1)) !== shardOfTag.get(tag))
-        return "key is no session's";
+      if (sessions === undefined || shardOfSession(rest.subarray(1)) !== shardOfTag.get(tag)) return noSessionsKey;
       if (isGone(leftMs)) return null;
       if (Number(length) % 8 !== 0) return "is no list of hashes";
+      return sessions === 0 ? "has no session" : lifeFault(leftMs);
+    },
+  },
+  t: {
+    name: "trails",
+    ask: ({ key, rest }) => {
+      const session = rest.subarray(1);
+      const slot = keySlot(key);
+      if (session.length !== sessionKeyBytes) return [];
+      return [{ command: ["GET", key], slot }, expiryOf(key), { command: ["EXISTS", sessionRow(session)], slot }];
+    },
+    fault: ([value, leftMs, sessions], { tag, rest }) => {
+      if (sessions === undefined || shardOfSession(rest.subarray(1)) !== shardOfTag.get(tag)) return noSessionsKey;
+      if (isGone(leftMs)) return null;
+      if (!(value instanceof Buffer) || !isJson(value.subarray(versionBytes))) return "can't be decoded";
       return sessions === 0 ? "has no session" : lifeFault(leftMs);
     },
   },
@@ -126,6 +142,56 @@ const otherKinds: readonly (RowKind & { readonly pattern: RegExp })[] = [
     },
   },
   {
+    name: "trail_index",
+    pattern: /^t\d+\}$/,
+    ask: ({ key }) => [expiryOf(key)],
+    fault: ([leftMs], { tag }, { projects }) => projectFault(tag.slice(1), projects) ?? lifeFault(leftMs),
+  },
+  {
+    name: "marks",
+    pattern: /^k\d+\}$/,
+    ask: ({ key }) => [{ command: ["HGETALL", key], slot: keySlot(key) }, expiryOf(key)],
+    fault: ([fields, leftMs], { tag }, { projects }) => {
+      if (isGone(leftMs)) return null;
+      if (!valuesOf(fields).every((value) => isJson(value.subarray(value.indexOf(" ") + 1))))
+        return "has a mark that can't be decoded";
+      return projectFault(tag.slice(1), projects) ?? lifeFault(leftMs);
+    },
+  },
+  {
+    name: "blocks",
+    pattern: /^b\d+\}(last|s:\d+)$/,
+    ask: ({ key, rest }) => [
+      { command: [rest[0] === "l".charCodeAt(0) ? "GET" : "HGETALL", key], slot: keySlot(key) },
+      expiryOf(key),
+    ],
+    fault: ([value, leftMs], { tag }, { projects }) => {
+      if (isGone(leftMs)) return null;
+      if (value instanceof Buffer)
+        return /^\d+$/.test(String(value)) ? projectFault(tag.slice(1), projects) : "is not an id";
+      const blocks = fieldsOfHash(value).filter(([field]) => /^\d+$/.test(field));
+      if (!blocks.every(([, block]) => isJson(block))) return "has a block that can't be decoded";
+      return projectFault(tag.slice(1), projects) ?? lifeFault(leftMs);
+    },
+  },
+  {
+    name: "block_tallies",
+    pattern: /^b\d+\}[tw]:/,
+    ask: ({ key }) => [expiryOf(key)],
+    fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
+  },
+  {
+    name: "audit",
+    pattern: /^config\}audit:\d+$/,
+    ask: ({ key }) => [{ command: ["HGETALL", key], slot: keySlot(key) }],
+    fault: ([fields], { rest }, { accounts }) => {
+      const account = Number(rest.toString("latin1", "audit:".length));
+      if (!valuesOf(fields).every(isJson)) return "has an entry that can't be decoded";
+      // Changes of no account in particular are those of account 0.
+      return account === 0 || accounts.has(account) ? null : `names accounts ${account}, which is missing`;
+    },
+  },
+  {
     name: "configuration",
     pattern: new RegExp(
       `^(${Object.values(configKeys)
@@ -150,7 +216,7 @@ export const kindNames: readonly string[] = [...Object.values(kindsOfShard), ...
 
 function sessionFault([reply]: readonly Reply[], { tag, rest }: SplitKey, facts: KnownFacts): string | null {
   const key = rest.subarray(1);
-  if (reply === undefined || shardOfSession(key) !== shardOfTag.get(tag)) return "key is no session's";
+  if (reply === undefined || shardOfSession(key) !== shardOfTag.get(tag)) return noSessionsKey;
   const [stored, leftMs, isIndexed] = Array.isArray(reply) ? reply : [];
   if (!(stored instanceof Buffer)) return null;
   const session = decodeSession(Buffer.from(stored.subarray(versionBytes)));
@@ -162,6 +228,27 @@ function sessionFault([reply]: readonly Reply[], { tag, rest }: SplitKey, facts:
     (isIndexed === 1 ? null : "is not in the index of its project") ??
     lifeFault(leftMs)
   );
+}
+
+function fieldsOfHash(reply: Reply | undefined): [field: string, value: Buffer][] {
+  const flat = Array.isArray(reply) ? reply : [];
+  return Array.from({ length: flat.length / 2 }, (_, index) => [
+    String(flat[2 * index]),
+    Buffer.from(flat[2 * index + 1] as Buffer),
+  ]);
+}
+
+function valuesOf(reply: Reply | undefined): Buffer[] {
+  return fieldsOfHash(reply).map(([, value]) => value);
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString());
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function countCommands({ key }: SplitKey): KeyedCommand[] {

@@ -50,7 +50,10 @@ export async function findSession(
   return key ? { projectId: key.readUInt32BE(0), token: bytes, key } : null;
 }
 
-/** What is shown of a session, by the table that it is read from. */
+/** Some megabytes. */
+const blocksAtOnce = 2000;
+
+/** What is shown of a session, by the table that it is read from; null: read from `Store.logs`. */
 const shown = {
   sessions: (bytes: Buffer) => {
     const record = decodeSession(bytes);
@@ -66,21 +69,16 @@ const shown = {
     const lengths = keys.map((key) => store.repeats.getBinary(key as Buffer)?.length ?? 0);
     return { spilledIds: lengths.reduce((sum, length) => sum + length, 0) / 8 };
   },
-  blocks: (store: Store, _: SessionKeys, keys: readonly RowKey[]) => ({
-    blocks: keys.flatMap((key) => store.blocks.get(key as [number, number]) ?? []),
-  }),
-  marks: (store: Store, _: SessionKeys, [key]: readonly RowKey[]) => ({
-    mark: store.marks.get(key as [number, string]) ?? null,
-  }),
   idempotency: (_: Store, __: SessionKeys, keys: readonly RowKey[]) => ({ idempotencyKeys: keys.length }),
-  trails: (store: Store, { key }: SessionKeys) => ({ trail: store.trails.get(key) ?? null }),
+  blocks: null,
+  marks: null,
+  trails: null,
 } as const satisfies Record<SessionTable, unknown>;
 
 /** Null for an unknown token. Throws for a record that can't be decoded, and rejects when the store can't be read. */
 export async function readStoredSession(store: Store, token: string): Promise<StoredSession | null> {
   const session = await findSession(store, token);
   if (session === null) return null;
-  const keysIn = (table: SessionTable): RowKey[] => rowKeys(store, table, session);
   const rows = store.remoteSessions === undefined ? ownRows(store, session) : await store.remoteSessions.read(session);
   if (rows === null) return null;
   const { idsInRecord, ...ofRecord } = shown.sessions(rows.record);
@@ -88,11 +86,22 @@ export async function readStoredSession(store: Store, token: string): Promise<St
     projectId: session.projectId,
     ...ofRecord,
     requestIds: idsInRecord + rows.spilledIds,
-    ...shown.blocks(store, session, keysIn("blocks")),
-    ...shown.marks(store, session, keysIn("marks")),
+    blocks: await blocksOf(store, session.projectId, token),
+    mark: await store.logs.marks.find(session.projectId, token),
     idempotencyKeys: rows.idempotencyKeys,
-    ...shown.trails(store, session),
+    trail: await store.logs.trails.read(session.key),
   };
+}
+
+/** Blocks of the session, the first one first. Walks those of the project. */
+async function blocksOf({ logs }: Store, projectId: number, token: string): Promise<Block[]> {
+  const found: Block[] = [];
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const page = await logs.blocks.before(projectId, before, blocksAtOnce);
+    found.push(...page.filter(({ sessionToken }) => sessionToken === token));
+    if (page.length === 0) return found.reverse();
+    before = page.at(-1)!.id;
+  }
 }
 
 /** As a cluster would have them. */

@@ -95,7 +95,7 @@ t.test("a session is shown whole and erased whole, by command and over HTTP", as
     }
     t.same(await traces(erased), [], "no row names it any more");
     const gone = await command(["session", "show", erased, ...on, "--data-dir", mirror]);
-    t.match(gone, { code: 1, stderr: /no project has a session of this token/ });
+    t.match(gone, { code: 1, stderr: /no project has a session with this token/ });
     t.not(await ingest(node, keys.site_key, 1, erased), erased, "its client is a new visitor");
   }
   t.match(await json(mirror, "session", "show", kept, ...on), { event_count: 3 }, "another session is untouched");
@@ -257,7 +257,10 @@ t.test("a backup is the configuration, and is restored into an empty cluster", a
   t.match(await json(copy, "check"), { ok: true, rows: { accounts: 1, sessions: 0 } });
   t.match(await command(["backup", copy, ...on, "--data-dir", mirror]), { code: 1, stderr: /is not empty$/m });
   const target = ["--to", other.url, "--engine-acks", "0", "--final", "--data-dir", copy];
-  t.match(await command(["store", "migrate", ...target]), { code: 0, stdout: /Every row was compared and is the same/ });
+  t.match(await command(["store", "migrate", ...target]), {
+    code: 0,
+    stdout: /Every row was compared and is the same/,
+  });
   const restored = await serve(t, newFolder(t), { flags: ["--store", other.url, "--engine-acks", "0", ...threads] });
   const account = await askUntil(
     () => restored.ask("GET", "/v1/account", { token: first.account_token }),

@@ -225,7 +225,7 @@ t.test("clusters by mistake", async (t) => {
   await node.ask("DEL", "vd{config}head");
   t.match(
     await to(other.url, second),
-    /holds rows of a verdictd without its configuration, such as "vd\{config\}\w+": name an empty cluster$/,
+    /holds rows of a verdictd without its configuration, such as "vd\{config\}[\w:]+": name an empty cluster$/,
   );
   await emptied(other);
   const anew = ["store", "migrate", "--to", other.url, "--data-dir", folder, "--engine-acks", "0", "--anew", "--json"];

@@ -8,7 +8,7 @@ import { textOf } from "../given.js";
 import { CommandFailure, keyLines, say, UsageFailure } from "../output.js";
 import { progressBar } from "../progress.js";
 
-const ownFlags = ["engine-acks", "engine-durable", "session-days", "stats-days"] as const;
+const ownFlags = ["engine-acks", "engine-durable", "session-days", "block-days", "stats-days"] as const;
 
 /** The target, and the rest as `serve` has it: named by `--to`, or as `serve` names its store. */
 function targetOf(given: Given) {
@@ -75,6 +75,7 @@ function reportOf(report: MigrationReport): object {
     months: report.months,
     hours: report.hours,
     path_rows: report.paths,
+    log_rows: report.logs,
     finished: report.isFinished,
   };
 }
