@@ -111,9 +111,7 @@ export function lookAtCluster(choice: CheckedChoice): Promise<Inspection> {
 export async function openingFault(error: unknown, choice: CheckedChoice): Promise<unknown> {
   if (!(error instanceof ClusterError)) return error;
   const { faults } = await lookAtCluster({ ...choice, engineAcks: 0, engineDurable: true });
-  return faults.length === 0
-    ? error
-    : new StoreError(`${describeCluster(choice)}:\n${faults.join("\n")}`);
+  return faults.length === 0 ? error : new StoreError(`${describeCluster(choice)}:\n${faults.join("\n")}`);
 }
 
 /** Opens the mirror, up to date, and a client to the cluster. Throws `StoreError` and `ClusterError`; nothing is left open then. */
