@@ -13,6 +13,7 @@ import { type BenchOptions, readOptions, usage } from "./options.js";
 import { describeMachine } from "./report/machine.js";
 import { committedReport, type Report, reportText, writeReport } from "./report/report.js";
 import { comparisonTable, type InProcessRow, loadTable } from "./report/table.js";
+import { clusterScenario } from "./scenarios/cluster.js";
 import { fillScenario } from "./scenarios/fill.js";
 import { fixedRateScenarios } from "./scenarios/fixed-rate.js";
 import { generatorCheckScenario } from "./scenarios/generator-check.js";
@@ -30,6 +31,7 @@ const scenarios: readonly Scenario[] = [
   ...fixedRateScenarios,
   limitsScenario,
   generatorCheckScenario,
+  clusterScenario,
   sdkCostScenario,
   challengeIssueScenario,
   challengePassScenario,

@@ -5,6 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { Credentials } from "../../src/auth/credentials.js";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import type { StoreUrl } from "../../src/cluster/store-url.js";
@@ -35,8 +36,9 @@ export interface CommitCost {
   /** CPU of this process a batch, microseconds: LMDB, cluster. */
   readonly lmdbUs: number;
   readonly clusterUs: number;
-  /** CPU of all engine processes a batch, microseconds. */
-  readonly engineUs: number;
+  /** CPU of the engine a batch, microseconds: of the master that has it, and of each of its replicas. Without what they take idle. */
+  readonly masterUs: number;
+  readonly replicaUs: number;
   /** Wall time of a group, milliseconds, median. */
   readonly groupMs: number;
 }
@@ -44,7 +46,8 @@ export interface CommitCost {
 export interface CommitCostOptions {
   readonly url: StoreUrl;
   /** Processes of the engine. */
-  readonly pids: readonly number[];
+  readonly masters: readonly number[];
+  readonly replicas: readonly number[];
   readonly acks: number;
   readonly sessions: number;
   readonly groups: number;
@@ -52,7 +55,9 @@ export interface CommitCostOptions {
 }
 
 /** Groups in flight at once on the cluster, as the pool gives them to a thread. */
-const inFlight = 2;
+export const inFlight = 2;
+/** How long the engine is watched doing nothing. */
+const idleMs = 3000;
 
 /** Measures each group size, LMDB and cluster in turns. */
 export async function measureCommitCost(options: CommitCostOptions): Promise<CommitCost[]> {
@@ -116,17 +121,21 @@ export async function measureCommitCost(options: CommitCostOptions): Promise<Com
       lmdb: await firstContacts(siteKey, options.sessions, async (r) => commitToLmdb(lmdb, r) as IngestOutcome[]),
       cluster: await firstContacts(siteKey, options.sessions, (r) => cluster.commit(r)),
     };
+    const idle = await idleShares(options);
     const costs: CommitCost[] = [];
     for (const group of options.groupSizes) {
-      const sums = { lmdb: 0, cluster: 0, engine: 0, batches: 0 };
+      const sums = { lmdb: 0, cluster: 0, masters: 0, replicas: 0, batches: 0 };
       groupMs.length = 0;
       for (let turn = 0; turn < 10; turn++) {
         const make = (tokens: readonly string[]) => framesOf(siteKey, tokens, options.groups / 10, group);
         const [one, other] = [make(known.lmdb), make(known.cluster)];
         sums.lmdb += await cpuUs(() => toLmdb(one));
-        const before = engineUs(options.pids);
+        const before = [engineUs(options.masters), engineUs(options.replicas)] as const;
+        const fromMs = performance.now();
         sums.cluster += await cpuUs(() => toCluster(other));
-        sums.engine += engineUs(options.pids) - before;
+        const us = (performance.now() - fromMs) * 1000;
+        sums.masters += engineUs(options.masters) - before[0] - us * idle.masters;
+        sums.replicas += engineUs(options.replicas) - before[1] - us * idle.replicas;
         sums.batches += one.length * group;
       }
       groupMs.sort((one, other) => one - other);
@@ -134,7 +143,9 @@ export async function measureCommitCost(options: CommitCostOptions): Promise<Com
         group,
         lmdbUs: sums.lmdb / sums.batches,
         clusterUs: sums.cluster / sums.batches,
-        engineUs: sums.engine / sums.batches,
+        masterUs: sums.masters / sums.batches,
+        // Each batch is on as many replicas as a master has.
+        replicaUs: (sums.replicas / sums.batches) * (options.masters.length / Math.max(1, options.replicas.length)),
         groupMs: groupMs[groupMs.length >> 1]!,
       });
     }
@@ -214,6 +225,16 @@ async function cpuUs(work: () => Promise<void>): Promise<number> {
   await work();
   const { user, system } = process.cpuUsage(before);
   return user + system;
+}
+
+/** How much of a core all masters, and all replicas, take when nobody asks them anything. */
+async function idleShares({ masters, replicas }: CommitCostOptions): Promise<{ masters: number; replicas: number }> {
+  const before = [engineUs(masters), engineUs(replicas)] as const;
+  await delay(idleMs);
+  return {
+    masters: (engineUs(masters) - before[0]) / (idleMs * 1000),
+    replicas: (engineUs(replicas) - before[1]) / (idleMs * 1000),
+  };
 }
 
 /** Ticks of user and system time of these processes, in microseconds. */

@@ -54,6 +54,8 @@ export const newCounts = (): LoadCounts => ({
 
 /** Between two tries of one batch. */
 const againMs = 100;
+/** A node that has not answered by then does not. */
+const answerMs = 30_000;
 /** Now and then a batch is so large that the ids of a session spill out of its record. */
 const largeBatch = 100;
 
@@ -137,7 +139,15 @@ export class ClusterLoad {
   async #send(index: number, body: object, key: string): Promise<Reply | undefined> {
     const { nodes, owner } = this.#options;
     try {
-      const reply = await nodes[index % nodes.length]!.client.send(owner.siteKey, body, key);
+      const node = nodes[index % nodes.length]!;
+      const reply = await Promise.race([
+        node.client.send(owner.siteKey, body, key),
+        delay(answerMs, "late" as const, { ref: false }),
+      ]);
+      if (reply === "late") {
+        this.counts.wrong.push(`${key} was not answered in ${answerMs} ms by port ${node.port}`);
+        return undefined;
+      }
       if (reply.status === 503) this.counts.refused++;
       else if (reply.status !== 202) {
         this.counts.otherwise++;
