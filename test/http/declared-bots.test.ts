@@ -3,6 +3,7 @@ import { join } from "node:path";
 import t from "tap";
 import { command } from "../support/process.js";
 import { startServer } from "../support/server.js";
+import { isOnCluster } from "../support/test-store.js";
 
 t.test("the list is public, and another is in force as soon as it is imported", async (t) => {
   const dir = t.testdir({
@@ -34,13 +35,7 @@ t.test("the list is public, and another is in force as soon as it is imported", 
     ["broken.json", /is not JSON/],
     ["missing.json", /can't read .*ENOENT/],
   ] as const) {
-    const { code, stderr } = await command([
-      "declared-bots",
-      "import",
-      join(dir, file),
-      "--data-dir",
-      join(dir, "store"),
-    ]);
+    const { code, stderr } = await command(["declared-bots", "import", join(dir, file), ...server.where]);
     t.equal(code, 1, file);
     t.match(stderr, expected);
     t.equal(stderr.trim().split("\n").length, 1, "one line");
@@ -57,5 +52,5 @@ t.test("the list is public, and another is in force as soon as it is imported", 
     data: [{ name: "Mine", operator: "Me", category: "other", token: "MineBot" }],
     meta: { count: 1, version: "mine-1" },
   });
-  t.match(await server.command("check"), { ok: true });
+  if (!isOnCluster) t.match(await server.command("check"), { ok: true });
 });
