@@ -17,6 +17,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`,
 });
 
+/** One a thread of a node. A lease that is still held is prolonged; `take` rejects when the cluster can't say. */
 export class ClusterLeases implements Leases {
   readonly #client: ClusterClient;
   readonly #holder = randomUUID();

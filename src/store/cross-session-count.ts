@@ -1,5 +1,6 @@
 /** The value of a cross-session count, in one byte as long as that will do. Most things that an hour counts are seen once. */
 
+/** One byte up to 255, four beyond; what is over 32 bits counts as their greatest number. */
 export function packCrossSessionCount(count: number): Buffer {
   if (count <= 0xff) return Buffer.of(count);
   const bytes = Buffer.allocUnsafe(4);

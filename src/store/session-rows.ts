@@ -3,6 +3,7 @@
  * whose records are loaded first. A key is a `sessionKey`.
  */
 
+/** Which keys, in which direction, and how many at most; all of them are `sessionKey`s. */
 export interface KeyRange {
   /** Where to begin, and where to end (exclusive): the greater one first if `reverse`. */
   readonly start: Buffer;

@@ -1,5 +1,6 @@
 /** Headers of the routes that any page's scripts may call: without cookies or credentials of the browser's. */
 
+/** Of every answer, refusals included: any origin may read it. */
 export const cors = [["Access-Control-Allow-Origin", "*"]] as const;
 
 /** Of the answer to a preflight. */
