@@ -12,6 +12,7 @@ import type { OpenedMirror } from "./open-cluster.js";
 import { type KnownFacts, kindNames, kindOf, type SplitKey, splitKey } from "./row-kinds.js";
 import { mastersOf, scanKeys } from "./scan.js";
 
+/** What a walk over a cluster needs beyond its rows: how features and the mirror's rows are checked. */
 export interface ClusterCheckOptions {
   readonly cluster: OpenedMirror;
   readonly features: KnownFacts["features"];

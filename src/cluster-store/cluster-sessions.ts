@@ -40,6 +40,7 @@ function sum(counts: readonly Reply[]): number {
   return counts.reduce((all: number, count) => all + Number(count), 0);
 }
 
+/** Whole sessions of a cluster, for threads and commands; an erasure counts once `acks` replicas have it. */
 export class ClusterSessions implements RemoteSessions {
   readonly #bulk: BulkClient;
   readonly #truth: ConfigTruth;

@@ -19,6 +19,7 @@ export interface KnownFacts {
   readonly features: (packed: Buffer) => string | null;
 }
 
+/** One kind of rows, and how a row of it is checked. */
 export interface RowKind {
   /** As reports name it: the table of one host, where there is one. */
   readonly name: string;
@@ -36,6 +37,7 @@ export interface SplitKey {
   readonly rest: Buffer;
 }
 
+/** The parts of a key that begins as all of verdictd's do; `rest` shares its memory. */
 export function splitKey(key: Buffer): SplitKey {
   const end = key.indexOf("}");
   return { key, tag: key.toString("latin1", 3, end), rest: key.subarray(end + 1) };

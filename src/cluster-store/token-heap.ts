@@ -1,10 +1,12 @@
 /** A heap of what has a token each: gives that with the first one, in the order of their bytes or against it. */
 
+/** What a heap orders by: the first of its tokens. */
 export interface WithToken {
   /** Its first token; undefined: it has none. */
   readonly head: Buffer | undefined;
 }
 
+/** `isReverse`: the greatest token first. Whoever takes a token off `first` calls `settle` next. */
 export class TokenHeap<T extends WithToken> {
   readonly #items: T[] = [];
   readonly #sign: 1 | -1;

@@ -11,6 +11,7 @@ import type { Store } from "../store/store.js";
 import { checkCatalogue } from "../verified-bots/catalogue.js";
 import { signedAgentRowFault } from "./signed-agent-store.js";
 
+/** What the walk over the tables can't check by itself: each gives what is wrong, or null; `hashSecret` hashes keys. */
 export const storeChecks: IntegrityChecks = {
   hashSecret,
   ruleSource: (source) => {

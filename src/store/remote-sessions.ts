@@ -11,6 +11,7 @@ export interface RemoteRows {
   readonly idempotencyKeys: number;
 }
 
+/** Implemented by `cluster-sessions.ts`; a store of a single host has none. */
 export interface RemoteSessions {
   /** The first of these keys (`sessionKey`) that there is a session of; null: none. Rejects when that can't be known. */
   find(keys: readonly Buffer[]): Promise<Buffer | null>;

@@ -3,11 +3,13 @@ import { refuse } from "../../../errors.js";
 import { refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 
+/** What removes a session wherever its rows lie. */
 export interface SessionErasure {
   /** Whether the project had such a session. Rejects with `unavailable` when a row of it may be left. */
   erase(projectId: number, token: string): Promise<boolean>;
 }
 
+/** `DELETE …/sessions/{session_token}`, `projects:write`: 204 once every row is gone, 404 without such a session. */
 export function sessionErasureRoute({ erase }: SessionErasure): ProjectRoute {
   return {
     method: "del",
