@@ -390,6 +390,9 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   await asked(200, "get", "/stats");
   for (const log of ["/sessions", "/blocks"]) await asked(422, "get", `${log}?limit=0`, log);
   await asked(422, "get", "/stats?bucket=week", "/stats");
+  const last = `/sessions/${sessions.at(-1)!.session_token}`;
+  await asked(204, "delete", last, "/sessions/{session_token}");
+  await asked(404, "get", last, "/sessions/{session_token}");
   await asked(204, "delete", `/rules/${id}`, "/rules/{rule}");
 
   await asked(422, "post", "/scoring/rotate", "/scoring/rotate", { type: "both" });
