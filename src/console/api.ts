@@ -6,6 +6,10 @@ import type {
   DetectionsAnswer,
   ErrorAnswer,
   ListedRuleAnswer,
+  MemberChangedAnswer,
+  MemberCreatedAnswer,
+  MembersAnswer,
+  OldKeysEndedAnswer,
   ProjectsAnswer,
   RequestScoringAnswer,
   RotatedKeyAnswer,
@@ -28,6 +32,7 @@ import type {
 import type { AuditAnswer } from "../contract/audit.js";
 import type {
   ChallengeSettingsBody,
+  MemberBody,
   RequestScoringBody,
   RuleBody,
   RuleChangeBody,
@@ -35,7 +40,9 @@ import type {
   SettingsBody,
   TokenBody,
 } from "../contract/control.js";
+import type { Role } from "../contract/entities.js";
 import type { MarkAnswer, MarkBody, MarksAnswer } from "../contract/marks.js";
+import type { SessionDeletionAnswer, SessionDeletionBody } from "../contract/session-deletion.js";
 import type { SessionQueryAnswer, SessionQueryBody } from "../contract/session-query.js";
 
 /** A refusal of the server, or (status 0) no answer at all. */
@@ -73,14 +80,28 @@ export class Api {
   verifiedBots = () => this.#ask<VerifiedBotsAnswer>("GET", "/v1/verified-bots/export");
 
   changes = (cursor: string | null) => this.#ask<AuditAnswer>("GET", `/v1/audit?${pageQuery(cursor)}`);
+  /** Changes of a project's rules in a time, the latest 100. */
+  ruleChanges = (project: number, from: string, to: string) => {
+    const query = new URLSearchParams({ limit: "100", kind: "rule", project: String(project), from, to });
+    return this.#ask<AuditAnswer>("GET", `/v1/audit?${query}`);
+  };
+  members = () => this.#ask<MembersAnswer>("GET", "/v1/members");
+  addMember = (body: MemberBody) => this.#ask<MemberCreatedAnswer>("POST", "/v1/members", body);
+  changeMember = (user: number, role: Role) => this.#ask<MemberChangedAnswer>("PATCH", `/v1/members/${user}`, { role });
+  removeMember = (user: number) => this.#ask<MemberChangedAnswer>("DELETE", `/v1/members/${user}`);
   tokens = () => this.#ask<TokensAnswer>("GET", "/v1/tokens");
   createToken = (body: TokenBody) => this.#ask<TokenCreatedAnswer>("POST", "/v1/tokens", body);
   revokeToken = (id: number) => this.#ask<TokenRevokedAnswer>("DELETE", `/v1/tokens/${id}`);
 
   scoring = (project: number) => this.#ask<ScoringAnswer>("GET", `${of(project)}/scoring`);
   enableScoring = (project: number) => this.#ask<ScoringEnabledAnswer>("POST", `${of(project)}/scoring`);
-  rotate = (project: number, type: "site" | "private") =>
-    this.#ask<RotatedKeyAnswer>("POST", `${of(project)}/scoring/rotate`, { type });
+  rotate = (project: number, type: "site" | "private", overlap_hours: number) =>
+    this.#ask<RotatedKeyAnswer>("POST", `${of(project)}/scoring/rotate`, {
+      type,
+      ...(overlap_hours > 0 && { overlap_hours }),
+    });
+  endOldKeys = (project: number, type: "site" | "private") =>
+    this.#ask<OldKeysEndedAnswer>("POST", `${of(project)}/scoring/end-old-keys`, { type });
   changeSettings = (project: number, body: SettingsBody) =>
     this.#ask<SettingsAnswer>("PUT", `${of(project)}/scoring/settings`, body);
 
@@ -102,6 +123,8 @@ export class Api {
 
   query = (project: number, body: SessionQueryBody, signal: AbortSignal) =>
     this.#ask<SessionQueryAnswer>("POST", `${of(project)}/sessions/query`, body, signal);
+  deleteSessions = (project: number, body: SessionDeletionBody, signal: AbortSignal) =>
+    this.#ask<SessionDeletionAnswer>("POST", `${of(project)}/sessions/delete`, body, signal);
   sessions = (project: number, cursor: string | null) =>
     this.#ask<SessionsAnswer>("GET", `${of(project)}/sessions?${pageQuery(cursor)}`);
   session = (project: number, token: string) =>

@@ -9,6 +9,7 @@ import { BotsPage } from "./pages/bots.js";
 import { ChangesPage } from "./pages/changes.js";
 import { ExplorePage } from "./pages/explore.js";
 import { KeysPage } from "./pages/keys.js";
+import { MembersPage } from "./pages/members.js";
 import { OverviewPage } from "./pages/overview.js";
 import { RuleEditorPage } from "./pages/rule-editor.js";
 import { RulesPage } from "./pages/rules.js";
@@ -60,6 +61,7 @@ const projectPages: readonly (readonly [PageName, string])[] = [
 ];
 const accountPages: readonly (readonly [PageName, string])[] = [
   ["bots", "Verified bots"],
+  ["members", "Members"],
   ["tokens", "Account tokens"],
   ["changes", "Changes"],
   ["usage", "Usage"],
@@ -168,6 +170,7 @@ interface OpenPageProperties {
 
 function OpenPage({ place, api, project, signOut, onProjects }: OpenPageProperties) {
   if (place.page === "bots") return <BotsPage api={api} />;
+  if (place.page === "members") return <MembersPage api={api} />;
   if (place.page === "tokens") return <TokensPage api={api} onRevokedSelf={() => signOut("The token is revoked.")} />;
   if (place.page === "changes") return <ChangesPage api={api} />;
   if (place.page === "usage") return <UsagePage api={api} />;

@@ -13,6 +13,13 @@ export interface ChartSeries {
   readonly values: readonly number[];
 }
 
+/** A moment that a dashed line marks. */
+export interface ChartMark {
+  /** In the unit of `starts`. */
+  readonly at: number;
+  readonly text: string;
+}
+
 /** What is stacked on which axis, and the words around it. */
 export interface StackedBarsProperties {
   /** What is drawn, for readers. */
@@ -25,15 +32,17 @@ export interface StackedBarsProperties {
   readonly startText: (start: number) => string;
   readonly series: readonly ChartSeries[];
   readonly empty: string;
+  readonly marks?: readonly ChartMark[];
   /** Bars were chosen, by a click, a drag or in the table: from the one to the other, both included. */
   readonly onPick?: (first: number, last: number) => void;
 }
 
 const height = 220;
+const noMarks: readonly ChartMark[] = [];
 
 /** The chart with legend, readout of the hovered bar and a table of the same numbers; the text `empty` where all values are 0. */
 export function StackedBars(properties: StackedBarsProperties) {
-  const { label, starts, series, startName, startText, empty, onPick } = properties;
+  const { label, starts, width, series, startName, startText, empty, marks = noMarks, onPick } = properties;
   const pick = useRef(onPick);
   pick.current = onPick;
   const place = useRef<HTMLDivElement>(null);
@@ -44,7 +53,7 @@ export function StackedBars(properties: StackedBarsProperties) {
   useEffect(() => {
     if (place.current === null || !hasData) return;
     return draw(place.current, properties, setHovered, onPick && ((first, last) => pick.current?.(first, last)));
-  }, [starts, series, scheme, hasData]);
+  }, [starts, series, marks, scheme, hasData]);
   if (!hasData) return <p class="dim empty">{empty}</p>;
   const drawn = series.filter((_, index) => totals[index]! > 0);
   const rows = starts.map((_, index) => index).filter((index) => series.some(({ values }) => values[index]! > 0));
@@ -54,10 +63,15 @@ export function StackedBars(properties: StackedBarsProperties) {
       <p class="readout" aria-hidden="true">
         {hovered === null || starts[hovered] === undefined
           ? "\u00a0"
-          : `${startText(starts[hovered])}: ${series
-              .filter(({ values }) => values[hovered]! > 0)
-              .map(({ name, values }) => `${name} ${count(values[hovered]!)}`)
-              .join(", ")}`}
+          : [
+              `${startText(starts[hovered])}: ${series
+                .filter(({ values }) => values[hovered]! > 0)
+                .map(({ name, values }) => `${name} ${count(values[hovered]!)}`)
+                .join(", ")}`,
+              ...marks
+                .filter(({ at }) => at >= starts[hovered]! && at < starts[hovered]! + width)
+                .map(({ text }) => text),
+            ].join(". ")}
       </p>
       <figcaption>
         <ul class="legend">
@@ -103,7 +117,7 @@ export function StackedBars(properties: StackedBarsProperties) {
 /** Draws and keeps the width; the returned function takes all of it away. */
 function draw(
   place: HTMLElement,
-  { starts, width, isTime, series }: StackedBarsProperties,
+  { starts, width, isTime, series, marks = noMarks }: StackedBarsProperties,
   onHover: (index: number | null) => void,
   onPick: StackedBarsProperties["onPick"],
 ): () => void {
@@ -154,6 +168,7 @@ function draw(
         })),
       ],
       hooks: {
+        draw: [(plot) => drawMarks(plot, marks, color("--ink"))],
         setCursor: [({ cursor }) => onHover(cursor.idx ?? null)],
         ...(onPick !== undefined && { ready: [(plot) => picked(plot, starts, width, onPick)] }),
       },
@@ -167,6 +182,24 @@ function draw(
     observer.disconnect();
     chart.destroy();
   };
+}
+
+/** Dashed lines through the whole height, over the bars. */
+function drawMarks(plot: UPlot, marks: readonly ChartMark[], color: string): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+  for (const { at } of marks) {
+    const x = Math.round(plot.valToPos(at, "x", true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
 }
 
 /** Tells which bars a click or a drag over the chart chose. */

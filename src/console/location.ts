@@ -11,6 +11,7 @@ export const pageNames = [
   "settings",
   "keys",
   "bots",
+  "members",
   "tokens",
   "changes",
   "usage",

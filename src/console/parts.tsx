@@ -159,6 +159,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Its texts are short: they are not broken. */
   readonly isShort?: boolean;
+  /** Its cells hold a button that says it all. */
+  readonly isAction?: boolean;
 }
 
 /** A table; on a phone each row is a card. `caption` names it for readers. */
@@ -198,8 +200,9 @@ export function Table<Row>(properties: {
   );
 }
 
-function classOf({ isNumber, isShort }: { isNumber?: boolean; isShort?: boolean }): string | undefined {
-  return isNumber === true ? "number" : isShort === true ? "short" : undefined;
+function classOf(form: { isNumber?: boolean; isShort?: boolean; isAction?: boolean }): string | undefined {
+  if (form.isNumber === true) return "number";
+  return form.isShort === true ? "short" : form.isAction === true ? "action" : undefined;
 }
 
 /** A modal dialog: focus stays inside and returns where it was. `keeps`: Escape does not close it. */

@@ -311,7 +311,7 @@ export class Accounts {
 const ofAccount = ({ id, name }: Account) => ({ accountId: id, projectId: null, subject: `account ${id} "${name}"` });
 
 function tokenValues({ name, abilities }: AccountToken): AuditValues {
-  return { name: name ?? null, abilities };
+  return { ...(name !== undefined && { name }), abilities };
 }
 
 const lastOwner = refuse("conflict", "the account would be without an owner: make somebody else one first");

@@ -2,6 +2,8 @@
 import { useState } from "preact/hooks";
 import type { BlockRow } from "../../contract/api-answers.js";
 import type { ProjectPageProperties } from "../app.js";
+import { exploreHash } from "../explore-view.js";
+import { equalTo } from "../expression.js";
 import { hashOf } from "../location.js";
 import { useLog } from "../log.js";
 import { BandBadge, Fault, Folded, Freshness, Loaded, PageTitle, ReadOlder, Search, Table, Time } from "../parts.js";
@@ -82,23 +84,60 @@ function textOf(row: BlockRow): string {
   return `${path ?? ""} ${reason} ${session_token ?? "no session"} ${ip ?? ""} rule ${rule_id} ${detection_ids.join(" ")} ${bandWords[verdict]}`.toLowerCase();
 }
 
+/** Explore around the time of a block, with this condition. */
+function exploreOf({ created_at }: BlockRow, expression: string): string {
+  const atMs = Date.parse(created_at);
+  const iso = (ms: number) => new Date(ms).toISOString();
+  return exploreHash({ expression, time: { from: iso(atMs - dayMs), to: iso(Math.min(Date.now(), atMs + dayMs)) } });
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** A value of a block that leads to the sessions which have it. */
+function Explored({ row, field, value }: { readonly row: BlockRow; readonly field: string; readonly value: string }) {
+  return (
+    <a class="code" href={exploreOf(row, equalTo(field, value))} title="Explore sessions with this value">
+      {value}
+    </a>
+  );
+}
+
 const columns = [
   { name: "When", cell: (row: BlockRow) => <Time at={row.created_at} /> },
-  { name: "Band", cell: (row: BlockRow) => <BandBadge band={row.verdict} /> },
+  {
+    name: "Band",
+    cell: (row: BlockRow) => (
+      <a class="bare" href={exploreOf(row, equalTo("band", row.verdict))} title="Explore sessions of this band">
+        <BandBadge band={row.verdict} />
+      </a>
+    ),
+  },
   { name: "Score", cell: (row: BlockRow) => row.score, isNumber: true },
   {
     name: "Path",
-    cell: (row: BlockRow) => (row.path === null ? <span class="dim">not known</span> : <code>{row.path}</code>),
+    cell: (row: BlockRow) =>
+      row.path === null ? <span class="dim">not known</span> : <Explored row={row} field="path" value={row.path} />,
   },
   { name: "Times", cell: (row: BlockRow) => count(row.count), isNumber: true },
   { name: "Reason", cell: (row: BlockRow) => <Folded text={row.reason} /> },
+  {
+    name: "Detections",
+    cell: (row: BlockRow) =>
+      row.detection_ids.map((id) => (
+        <span key={id}>
+          <a href={exploreOf(row, `detection_ids contains ${id}`)} title="Explore sessions with this detection">
+            {id}
+          </a>{" "}
+        </span>
+      )),
+  },
   { name: "Rule", cell: (row: BlockRow) => <a href={hashOf("rules", row.rule_id)}>{row.rule_id}</a> },
   {
     name: "Visitor",
     cell: (row: BlockRow) =>
       row.session_token === null ? (
         <span class="dim">
-          No session, {row.ip === null ? "address not known" : <code class="address">{row.ip}</code>}
+          No session, {row.ip === null ? "address not known" : <Explored row={row} field="ip" value={row.ip} />}
         </span>
       ) : (
         <a class="code" href={hashOf("sessions", row.session_token)}>

@@ -8,13 +8,16 @@ import { storeDraft } from "../credential.js";
 import { type ExploreView, exploreHash, rangeOf, type SpanName, spans, viewOf } from "../explore-view.js";
 import { conditionsOf, withToggled } from "../expression.js";
 import { hashOf, replaceHash } from "../location.js";
-import { Card, PageTitle } from "../parts.js";
+import { Card, Fault, PageTitle } from "../parts.js";
+import { useResource } from "../resource.js";
 import { type ExpressionFault, useAsked, useTrial } from "../trial.js";
 import { actionWords, bandOrder, bandWords, count, plural, time } from "../words.js";
 import { Backtest, MissingFields } from "./backtest.js";
+import { DeletionDialog } from "./deletion.js";
 import { ExploreGroups } from "./explore-groups.js";
 import { FoundSessions } from "./explore-sessions.js";
 import { ExpressionField, type ExpressionState } from "./expression-field.js";
+import { RuleMarks, ruleMarks } from "./rule-marks.js";
 
 /** Asks as one types and puts what was asked into the address; shows the count, a chart over time, the panels and the sessions. */
 export function ExplorePage({ api, project, query }: ProjectPageProperties & { readonly query: URLSearchParams }) {
@@ -67,8 +70,16 @@ export function ExplorePage({ api, project, query }: ProjectPageProperties & { r
       {found !== null && (
         <div class="found" aria-busy={state.state === "waiting"}>
           <Headline found={found} />
-          <Chart found={found} onRange={(from, to) => go({ time: { from, to } })} />
+          <Chart api={api} project={project} found={found} onRange={(from, to) => go({ time: { from, to } })} />
           <ExploreGroups api={api} groups={found.groups ?? []} matched={found.matched} onToggle={toggle} />
+          <DeleteFound
+            api={api}
+            project={project}
+            expression={expression}
+            found={found}
+            isGood={state.state === "good"}
+            onDeleted={() => setRound(round + 1)}
+          />
           <FoundSessions
             key={`${found.from} ${found.to} ${round}`}
             api={api}
@@ -243,11 +254,53 @@ const moments = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
 });
 
-function Chart(properties: {
-  readonly found: SessionQueryAnswer;
-  readonly onRange: (from: string, to: string) => void;
-}) {
-  const { found, onRange } = properties;
+/** Offers to delete what was found, where an expression narrows it. */
+function DeleteFound(
+  properties: ProjectPageProperties & {
+    readonly expression: string;
+    readonly found: SessionQueryAnswer;
+    readonly isGood: boolean;
+    readonly onDeleted: () => void;
+  },
+) {
+  const { api, project, expression, found, isGood, onDeleted } = properties;
+  const [isOpen, setOpen] = useState(false);
+  if (!isOpen && (!isGood || found.matched === 0)) return null;
+  const close = (isChanged: boolean) => {
+    setOpen(false);
+    if (isChanged) onDeleted();
+  };
+  return (
+    <p class="buttons">
+      <button type="button" class="quiet" onClick={() => setOpen(true)}>
+        Delete these sessions…
+      </button>
+      {isOpen && (
+        <DeletionDialog
+          api={api}
+          project={project}
+          expression={expression}
+          from={found.from}
+          to={found.to}
+          onClose={close}
+        />
+      )}
+    </p>
+  );
+}
+
+function Chart(
+  properties: ProjectPageProperties & {
+    readonly found: SessionQueryAnswer;
+    readonly onRange: (from: string, to: string) => void;
+  },
+) {
+  const { api, project, found, onRange } = properties;
+  const changes = useResource(
+    () => api.ruleChanges(project, found.from, found.to),
+    [api, project, found.from, found.to],
+  );
+  const marks = useMemo(() => ruleMarks(changes.value?.data ?? []), [changes.value]);
   const { bars, bar_seconds } = found.chart!;
   const starts = useMemo(() => bars.map(({ at }) => Date.parse(at) / 1000), [bars]);
   const series = useMemo(
@@ -275,8 +328,11 @@ function Chart(properties: {
         startText={(start) => moments.format(new Date(start * 1000))}
         series={series}
         empty="No session in this time range matches."
+        marks={marks}
         onPick={pick}
       />
+      <Fault of={changes.fault} />
+      <RuleMarks marks={marks} hasMore={changes.value?.meta.next_cursor != null} />
       <p class="dim">Click a bar, or drag over several, to narrow the time range.</p>
     </Card>
   );

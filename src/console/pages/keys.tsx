@@ -1,8 +1,10 @@
 /** Keys: enabling scoring, the site key to take along, rotation of both. A private key is shown once, when it is made. */
 import { useState } from "preact/hooks";
+import type { OldKeyRow } from "../../contract/api-answers.js";
 import type { ProjectPageProperties } from "../app.js";
-import { Card, Confirmation, CopyField, Fault, Loaded, PageTitle, SecretDialog } from "../parts.js";
+import { Card, Confirmation, CopyField, Fault, Loaded, PageTitle, SecretDialog, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
+import { plural, time } from "../words.js";
 
 type Kind = "site" | "private";
 
@@ -20,12 +22,19 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
       onEnabled();
       await scoring.reload();
     });
-  const rotate = (type: Kind) =>
+  const rotate = (type: Kind, overlapHours: number) =>
     task.run(async () => {
-      const { key } = await api.rotate(project, type);
+      const { key, old_key_ends_at } = await api.rotate(project, type, overlapHours);
       setAsked(null);
       if (type === "private") setSecret(key);
-      setSaid(`The ${type} key was rotated. The old key is refused from now on.`);
+      const end = old_key_ends_at === undefined ? "is refused from now on" : `works until ${time(old_key_ends_at)}`;
+      setSaid(`The ${type} key was rotated. The old key ${end}.`);
+      await scoring.reload();
+    });
+  const endOldKeys = (type: Kind) =>
+    task.run(async () => {
+      const { ended } = await api.endOldKeys(project, type);
+      setSaid(`${plural(ended, "rotated key")} of type ${type} ended.`);
       await scoring.reload();
     });
   return (
@@ -36,7 +45,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
       </p>
       {asked === null && <Fault of={task.fault} />}
       <Loaded from={scoring}>
-        {({ site_key }) =>
+        {({ site_key, old_keys = [] }) =>
           site_key === null ? (
             <Card title="Scoring is not enabled">
               <p>This creates a site key and a private key. It blocks nobody: the starter rules are inactive.</p>
@@ -53,6 +62,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
                   label="For your pages"
                   value={`<script async src="${location.origin}/sdk.js" data-site-key="${site_key}"></script>`}
                 />
+                <OldKeys of={old_keys} type="site" onEnd={endOldKeys} />
                 <button type="button" onClick={() => setAsked("site")}>
                   Rotate the site key
                 </button>
@@ -62,6 +72,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
                   Secret, for your servers: it reads verdicts. Only its hash is stored, so it can be replaced but not
                   shown.
                 </p>
+                <OldKeys of={old_keys} type="private" onEnd={endOldKeys} />
                 <button type="button" onClick={() => setAsked("private")}>
                   Rotate the private key
                 </button>
@@ -71,19 +82,13 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
         }
       </Loaded>
       {asked !== null && (
-        <Confirmation
-          title={`Rotate the ${asked} key?`}
-          yes="Rotate"
+        <Rotation
+          type={asked}
           isBusy={task.isRunning}
           fault={task.fault}
-          onYes={() => void rotate(asked)}
+          onYes={(overlapHours) => void rotate(asked, overlapHours)}
           onNo={() => setAsked(null)}
-        >
-          <p>
-            The old key is refused at once.{" "}
-            {asked === "site" ? "Pages that use it stop reporting." : "Servers that use it stop getting verdicts."}
-          </p>
-        </Confirmation>
+        />
       )}
       {secret !== null && (
         <SecretDialog title="The new private key" secret={secret} onClose={() => setSecret(null)}>
@@ -91,5 +96,77 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
         </SecretDialog>
       )}
     </>
+  );
+}
+
+const overlaps: readonly (readonly [hours: number, name: string])[] = [
+  [0, "Refused at once"],
+  [1, "Works for 1 hour more"],
+  [24, "Works for 1 day more"],
+  [168, "Works for 7 days more"],
+  [720, "Works for 30 days more"],
+];
+
+/** Asks how long the old key goes on working, and says what ends. */
+function Rotation(properties: {
+  readonly type: Kind;
+  readonly isBusy: boolean;
+  readonly fault: string | null;
+  readonly onYes: (overlapHours: number) => void;
+  readonly onNo: () => void;
+}) {
+  const { type, isBusy, fault, onYes, onNo } = properties;
+  const [hours, setHours] = useState(0);
+  const users = type === "site" ? "Pages that carry it stop reporting" : "Servers that use it stop getting verdicts";
+  return (
+    <Confirmation
+      title={`Rotate the ${type} key?`}
+      yes="Rotate"
+      isBusy={isBusy}
+      fault={fault}
+      onYes={() => onYes(hours)}
+      onNo={onNo}
+    >
+      <label>
+        <span>The old key</span>
+        <select value={hours} onChange={(event) => setHours(Number(event.currentTarget.value))}>
+          {overlaps.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p>
+        {hours === 0
+          ? `${users} at once. Every older key that still works ends as well.`
+          : `${users} then: bring the new key everywhere before. Choose “refused at once” for a key that leaked.`}
+      </p>
+    </Confirmation>
+  );
+}
+
+/** Rotated keys that still work, each with its end. */
+function OldKeys(properties: {
+  readonly of: readonly OldKeyRow[];
+  readonly type: Kind;
+  readonly onEnd: (type: Kind) => Promise<void>;
+}) {
+  const { of, type, onEnd } = properties;
+  const own = of.filter((old) => old.type === type);
+  if (own.length === 0) return null;
+  return (
+    <div class="notice">
+      <ul class="plain">
+        {own.map(({ rotated_at, ends_at }) => (
+          <li key={rotated_at}>
+            A key rotated <Time at={rotated_at} /> works until <Time at={ends_at} />.
+          </li>
+        ))}
+      </ul>
+      <button type="button" onClick={() => void onEnd(type)}>
+        End {own.length === 1 ? "it" : "them"} now
+      </button>
+    </div>
   );
 }

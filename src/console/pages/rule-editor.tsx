@@ -14,6 +14,7 @@ import { ExpressionField } from "./expression-field.js";
 import { Recipes } from "./recipes.js";
 import { RuleHitsCard } from "./rule-hits.js";
 import { RuleLanguage } from "./rule-language.js";
+import { asksBeforeStart, StartDialog } from "./rule-start.js";
 
 interface Draft {
   readonly name: string;
@@ -73,8 +74,15 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
   const trial = useTrial(api, project, draft.expression, draft.action);
   const task = useTask();
   const nameField = useRef<HTMLInputElement>(null);
-  const save = (event: Event) => {
+  const [isAsking, setAsking] = useState(false);
+  const starts = draft.isActive && (rule === null || !rule.is_active || rule.action !== draft.action);
+  const others = rules.filter(({ id }) => id !== rule?.id);
+  const submit = (event: Event) => {
     event.preventDefault();
+    if (starts && asksBeforeStart(draft.action, others)) setAsking(true);
+    else save();
+  };
+  const save = () =>
     void task.run(async () => {
       const { name, expression, action, isActive } = draft;
       const body = { name, expression, action, is_active: isActive };
@@ -86,7 +94,6 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
       forgetDraft(project, item);
       location.hash = hashOf("rules");
     });
-  };
   return (
     <div class="editor">
       <div>
@@ -99,7 +106,7 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
             }}
           />
         )}
-        <form class="card" onSubmit={save}>
+        <form class="card" onSubmit={submit}>
           <label>
             <span>Name</span>
             <input
@@ -137,7 +144,7 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
             Active
           </label>
           {rule === null && <p class="dim">A new rule is evaluated after all others until you move it.</p>}
-          <Fault of={task.fault} />
+          {!isAsking && <Fault of={task.fault} />}
           <p class="buttons">
             <a class="button" href={hashOf("rules")} onClick={() => forgetDraft(project, item)}>
               Cancel
@@ -148,6 +155,18 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
           </p>
         </form>
         <RuleLanguage />
+        {isAsking && (
+          <StartDialog
+            api={api}
+            project={project}
+            rule={draft}
+            yes="Save and activate it"
+            isBusy={task.isRunning}
+            fault={task.fault}
+            onYes={save}
+            onNo={() => setAsking(false)}
+          />
+        )}
       </div>
       <div>
         {rule !== null && (

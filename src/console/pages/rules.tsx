@@ -6,10 +6,9 @@ import { hashOf } from "../location.js";
 import { ActionBadge, Confirmation, Fault, Freshness, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { moved, orderChanges } from "../rule-order.js";
-import { useTrial } from "../trial.js";
-import { Backtest } from "./backtest.js";
 import { type ChallengesByRule, challengesByRule, PassRate, PassRateNote } from "./pass-rate.js";
 import { type HitsByRule, HitsLine, hitsByRule } from "./rule-hits.js";
+import { asksBeforeStart, StartDialog } from "./rule-start.js";
 
 /** Each rule with its hits and the pass rate of its challenges over the last 7 days, read anew after every change. */
 export function RulesPage({ api, project }: ProjectPageProperties) {
@@ -61,7 +60,7 @@ interface RuleListProperties extends ProjectPageProperties {
 function RuleList({ api, project, rules, challenges, hits, reload }: RuleListProperties) {
   const [said, setSaid] = useState("");
   const [deleting, setDeleting] = useState<ListedRuleAnswer | null>(null);
-  /** A rule that blocks, before it is switched on. */
+  /** A rule that is asked about before it is switched on. */
   const [starting, setStarting] = useState<ListedRuleAnswer | null>(null);
   const task = useTask();
   const order = useOrder(rules, (wanted, index) =>
@@ -138,7 +137,7 @@ function RuleList({ api, project, rules, challenges, hits, reload }: RuleListPro
                   checked={rule.is_active}
                   aria-label={`${rule.name} is active`}
                   onChange={(event) => {
-                    if (rule.is_active || rule.action !== "block") return void toggle(rule);
+                    if (rule.is_active || !asksBeforeStart(rule.action, rules)) return void toggle(rule);
                     event.currentTarget.checked = false;
                     setStarting(rule);
                   }}
@@ -156,10 +155,11 @@ function RuleList({ api, project, rules, challenges, hits, reload }: RuleListPro
         ))}
       </ol>
       {starting !== null && (
-        <SwitchOn
+        <StartDialog
           api={api}
           project={project}
-          rule={starting}
+          rule={{ ...starting, expression: starting.expression_source }}
+          yes="Activate it"
           isBusy={task.isRunning}
           fault={task.fault}
           onYes={() => void toggle(starting)}
@@ -181,38 +181,6 @@ function RuleList({ api, project, rules, challenges, hits, reload }: RuleListPro
         </Confirmation>
       )}
     </>
-  );
-}
-
-/** Shows what a rule that blocks would have done in the last 24 hours, and asks. */
-function SwitchOn(
-  properties: ProjectPageProperties & {
-    readonly rule: ListedRuleAnswer;
-    readonly isBusy: boolean;
-    readonly fault: string | null;
-    readonly onYes: () => void;
-    readonly onNo: () => void;
-  },
-) {
-  const { api, project, rule, isBusy, fault, onYes, onNo } = properties;
-  const { expression_source: expression, action } = rule;
-  const trial = useTrial(api, project, expression, action);
-  const isWaiting = trial.state === "waiting" || trial.state === "empty";
-  return (
-    <Confirmation
-      title="Activate a rule that blocks?"
-      yes="Activate it"
-      isBusy={isBusy || isWaiting}
-      fault={fault}
-      onYes={() => isWaiting || onYes()}
-      onNo={onNo}
-    >
-      <p>
-        From the next verdict on, every visitor who matches <b class="wrap">{rule.name}</b> is blocked. What it would
-        have done:
-      </p>
-      <Backtest trial={trial} expression={expression} action={action} />
-    </Confirmation>
   );
 }
 

@@ -19,9 +19,9 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
   const [revoking, setRevoking] = useState<TokenRow | null>(null);
   const [said, setSaid] = useState("");
   const task = useTask();
-  const make = (abilities: TokenAbility[]) =>
+  const make = (name: string, abilities: TokenAbility[]) =>
     task.run(async () => {
-      const made = await api.createToken({ abilities });
+      const made = await api.createToken({ abilities, ...(name !== "" && { name }) });
       setSecret(made.account_token);
       await tokens.reload();
       setSaid(`Token ${made.id} was created.`);
@@ -40,6 +40,7 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
       cell: (row: TokenRow) => (
         <>
           {row.id}
+          {row.name !== null && <span class="wrap">: {row.name}</span>}
           {row.current && <span class="dim"> (this one)</span>}
         </>
       ),
@@ -48,7 +49,12 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
     { name: "User", cell: (row: TokenRow) => row.user?.name ?? "removed user" },
     { name: "Made", cell: (row: TokenRow) => <Time at={row.created_at} /> },
     {
+      name: "Last used",
+      cell: (row: TokenRow) => (row.last_used_at === null ? "not yet" : <Time at={row.last_used_at} />),
+    },
+    {
       name: "Revoke",
+      isAction: true,
       cell: (row: TokenRow) => (
         <button type="button" class="quiet" aria-label={`Revoke token ${row.id}`} onClick={() => setRevoking(row)}>
           Revoke
@@ -76,7 +82,7 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
           />
         )}
       </Loaded>
-      <NewToken isBusy={task.isRunning} onMake={(abilities) => void make(abilities)} />
+      <NewToken isBusy={task.isRunning} onMake={(name, abilities) => void make(name, abilities)} />
       {revoking !== null && (
         <Confirmation
           title={`Revoke token ${revoking.id}?`}
@@ -114,9 +120,10 @@ function NewToken({
   onMake,
 }: {
   readonly isBusy: boolean;
-  readonly onMake: (abilities: TokenAbility[]) => void;
+  readonly onMake: (name: string, abilities: TokenAbility[]) => void;
 }) {
   const [chosen, setChosen] = useState<ReadonlySet<TokenAbility>>(() => new Set(["projects:read"]));
+  const [name, setName] = useState("");
   const toggle = (ability: TokenAbility) => {
     const next = new Set(chosen);
     if (!next.delete(ability)) next.add(ability);
@@ -124,11 +131,22 @@ function NewToken({
   };
   const submit = (event: Event) => {
     event.preventDefault();
-    onMake([...chosen]);
+    onMake(name.trim(), [...chosen]);
+    setName("");
   };
   return (
     <Card title="Create a token">
       <form onSubmit={submit}>
+        <label>
+          <span>Name: what it is for</span>
+          <input
+            type="text"
+            maxLength={100}
+            autocomplete="off"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
         <fieldset>
           <legend>What it may do (never more than you may)</legend>
           {tokenAbilities.map((ability) => (

@@ -1,0 +1,222 @@
+/** Members: who belongs to the account and as what; owners and admins add people, change roles and remove them. */
+import { useEffect, useState } from "preact/hooks";
+import type { MemberRow } from "../../contract/api-answers.js";
+import { type Role, roles } from "../../contract/entities.js";
+import type { Api } from "../api.js";
+import { Card, Confirmation, Fault, Freshness, Loaded, PageTitle, SecretDialog, Table, Time } from "../parts.js";
+import { useResource, useTask } from "../resource.js";
+import { count } from "../words.js";
+
+const roleWords: Readonly<Record<Role, string>> = {
+  owner: "Owner: everything",
+  admin: "Admin: everything, but owners",
+  member: "Member: projects and rules",
+  viewer: "Viewer: reads only",
+};
+
+interface Secret {
+  readonly name: string;
+  readonly token: string;
+}
+
+export function MembersPage({ api }: { readonly api: Api }) {
+  const members = useResource(() => api.members(), [api]);
+  const [secret, setSecret] = useState<Secret | null>(null);
+  const [removing, setRemoving] = useState<MemberRow | null>(null);
+  const [said, setSaid] = useState("");
+  const task = useTask();
+  const run = (work: () => Promise<unknown>, done: string) =>
+    task.run(async () => {
+      await work();
+      setRemoving(null);
+      await members.reload();
+      setSaid(done);
+    });
+  const own = members.value?.data.find(({ current }) => current)?.role;
+  const mayChange = own === "owner" || own === "admin";
+  const add = (name: string, email: string, role: Role) =>
+    run(async () => {
+      const made = await api.addMember({ name, email, role });
+      setSecret({ name, token: made.account_token });
+    }, `${name} is a member.`);
+  return (
+    <>
+      <PageTitle title="Members">
+        <Freshness of={members} />
+      </PageTitle>
+      <p class="said" role="status">
+        {said}
+      </p>
+      {removing === null && <Fault of={task.fault} />}
+      <Loaded from={members}>
+        {({ data }) => (
+          <Table
+            caption="Members of the account"
+            columns={[
+              ...columns,
+              {
+                name: "Role",
+                cell: (row: MemberRow) =>
+                  mayChange ? (
+                    <select
+                      aria-label={`Role of ${row.user.name}`}
+                      value={row.role}
+                      onChange={(event) => {
+                        const role = event.currentTarget.value as Role;
+                        // Shown anew from what the server says, also when it refuses.
+                        event.currentTarget.value = row.role;
+                        void run(() => api.changeMember(row.user.id, role), `${row.user.name} is now ${role}.`);
+                      }}
+                    >
+                      {roles.map((role) => (
+                        <option key={role} value={role}>
+                          {role}
+                        </option>
+                      ))}
+                    </select>
+                  ) : (
+                    row.role
+                  ),
+              },
+              ...(mayChange
+                ? [
+                    {
+                      name: "Remove",
+                      isAction: true,
+                      cell: (row: MemberRow) => (
+                        <button
+                          type="button"
+                          class="quiet"
+                          aria-label={`Remove ${row.user.name}`}
+                          onClick={() => setRemoving(row)}
+                        >
+                          Remove
+                        </button>
+                      ),
+                    },
+                  ]
+                : []),
+            ]}
+            rows={data}
+            rowKey={({ user }) => user.id}
+            empty="The account has no members."
+          />
+        )}
+      </Loaded>
+      {mayChange && (
+        <NewMember
+          isBusy={task.isRunning}
+          count={members.value?.data.length ?? 0}
+          onAdd={(...given) => void add(...given)}
+        />
+      )}
+      {removing !== null && (
+        <Confirmation
+          title={`Remove ${removing.user.name}?`}
+          yes="Remove"
+          isBusy={task.isRunning}
+          fault={task.fault}
+          onYes={() =>
+            void run(() => api.removeMember(removing.user.id), `${removing.user.name} is no member any more.`)
+          }
+          onNo={() => setRemoving(null)}
+        >
+          <p>
+            Tokens of this person are refused for this account from the next request on; they work again if the person
+            becomes a member again. Revoke them under Account tokens to end them for good.
+          </p>
+        </Confirmation>
+      )}
+      {secret !== null && (
+        <SecretDialog title={`A token for ${secret.name}`} secret={secret.token} onClose={() => setSecret(null)}>
+          <p>Hand it over on a safe way: it signs {secret.name} in to this console. Nobody can show it again.</p>
+        </SecretDialog>
+      )}
+    </>
+  );
+}
+
+const columns = [
+  {
+    name: "Member",
+    cell: (row: MemberRow) => (
+      <span class="wrap">
+        {row.user.name}
+        {row.current && <span class="dim"> (you)</span>}
+        {row.user.email !== null && <span class="dim"> {row.user.email}</span>}
+      </span>
+    ),
+  },
+  {
+    name: "Tokens",
+    cell: (row: MemberRow) => (row.tokens === null ? <span class="dim">not shown</span> : count(row.tokens)),
+    isNumber: true,
+  },
+  {
+    name: "Last seen",
+    cell: (row: MemberRow) =>
+      row.last_used_at === null ? <span class="dim">not known</span> : <Time at={row.last_used_at} />,
+  },
+];
+
+const nobody = { name: "", email: "", role: "viewer" as Role };
+
+function NewMember(properties: {
+  readonly isBusy: boolean;
+  readonly onAdd: (name: string, email: string, role: Role) => void;
+  /** How many members there are: one more empties the form. */
+  readonly count: number;
+}) {
+  const { isBusy, onAdd, count } = properties;
+  const [draft, setDraft] = useState(nobody);
+  useEffect(() => setDraft(nobody), [count]);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (isBusy) return;
+    onAdd(draft.name.trim(), draft.email.trim(), draft.role);
+  };
+  return (
+    <Card title="Add a member">
+      <form onSubmit={submit}>
+        <label>
+          <span>Name</span>
+          <input
+            required
+            maxLength={255}
+            autocomplete="off"
+            value={draft.name}
+            onInput={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+          />
+        </label>
+        <label>
+          <span>E-mail</span>
+          <input
+            type="email"
+            required
+            maxLength={255}
+            autocomplete="off"
+            value={draft.email}
+            onInput={(event) => setDraft({ ...draft, email: event.currentTarget.value })}
+          />
+        </label>
+        <label>
+          <span>Role</span>
+          <select
+            value={draft.role}
+            onChange={(event) => setDraft({ ...draft, role: event.currentTarget.value as Role })}
+          >
+            {roles.map((role) => (
+              <option key={role} value={role}>
+                {roleWords[role]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <p class="dim">No e-mail is sent: you get a token to hand over.</p>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
+          Add the member
+        </button>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,113 @@
+/** What is asked before a rule that people notice is switched on: what it would have done, and on first use what it does and needs. */
+import type { ListedRuleAnswer } from "../../contract/api-answers.js";
+import type { Action } from "../../contract/verdict.js";
+import type { ProjectPageProperties } from "../app.js";
+import { hashOf } from "../location.js";
+import { Confirmation, Fault } from "../parts.js";
+import { useResource } from "../resource.js";
+import { useTrial } from "../trial.js";
+import { actionWords } from "../words.js";
+import { Backtest } from "./backtest.js";
+
+/** A rule that is about to be switched on. */
+export interface StartingRule {
+  readonly name: string;
+  readonly expression: string;
+  readonly action: Action;
+}
+
+/** Whether switching it on is asked about: always for block, for challenge and delay while no other active rule uses them. */
+export function asksBeforeStart(action: Action, others: readonly ListedRuleAnswer[]): boolean {
+  if (action === "block") return true;
+  if (action !== "challenge" && action !== "delay") return false;
+  return !others.some((rule) => rule.is_active && rule.action === action);
+}
+
+export function StartDialog(
+  properties: ProjectPageProperties & {
+    readonly rule: StartingRule;
+    readonly yes: string;
+    readonly isBusy: boolean;
+    readonly fault: string | null;
+    readonly onYes: () => void;
+    readonly onNo: () => void;
+  },
+) {
+  const { api, project, rule, yes, isBusy, fault, onYes, onNo } = properties;
+  const { name, expression, action } = rule;
+  const trial = useTrial(api, project, expression, action);
+  const isWaiting = trial.state === "waiting" || trial.state === "empty";
+  return (
+    <Confirmation
+      title={
+        action === "block"
+          ? "Activate a rule that blocks?"
+          : `The first rule with the action ${actionWords[action].toLowerCase()}`
+      }
+      yes={yes}
+      isBusy={isBusy || isWaiting}
+      fault={fault}
+      onYes={() => isWaiting || onYes()}
+      onNo={onNo}
+    >
+      {action === "block" && (
+        <p>
+          From the next verdict on, every visitor who matches <b class="wrap">{name}</b> is blocked. What it would have
+          done:
+        </p>
+      )}
+      {action === "challenge" && <AboutChallenge api={api} project={project} />}
+      {action === "delay" && <AboutDelay />}
+      {action !== "block" && (
+        <p>
+          What <b class="wrap">{name}</b> would have done:
+        </p>
+      )}
+      <Backtest trial={trial} expression={expression} action={action} />
+    </Confirmation>
+  );
+}
+
+function AboutChallenge({ api, project }: ProjectPageProperties) {
+  const settings = useResource(() => api.challenge(project), [api, project]);
+  return (
+    <>
+      <p>
+        <b>What people see:</b> a short page while their browser solves a proof of work, about a second on a phone. A
+        browser without JavaScript can’t pass.
+      </p>
+      <p>
+        <b>What it needs:</b> your middleware or proxy has to show it (<a href="/docs/challenge">how</a>); without that
+        it acts on challenge by its own default.
+      </p>
+      <Fault of={settings.fault} />
+      {settings.value !== undefined && (
+        <p class={settings.value.enabled ? "dim" : "notice"}>
+          {settings.value.enabled ? (
+            "verdictd’s challenge is on in this project."
+          ) : (
+            <>
+              verdictd’s challenge is off in this project: challenge is left to your own hook.{" "}
+              <a href={hashOf("settings")}>Switch it on under Settings</a>.
+            </>
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function AboutDelay() {
+  return (
+    <>
+      <p>
+        <b>What people see:</b> each of their requests waits, 1 second unless you set <code>delayMs</code>; nothing
+        tells them why.
+      </p>
+      <p>
+        <b>What it needs:</b> a middleware (Express, Fastify, fetch) or your own code that waits. A proxy with
+        forward-auth does not wait: it lets them in at once.
+      </p>
+    </>
+  );
+}
