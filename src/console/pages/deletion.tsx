@@ -23,6 +23,7 @@ type State =
   | { readonly step: "deleting"; readonly matched: number; readonly deleted: number }
   | { readonly step: "ended"; readonly deleted: number; readonly isStopped: boolean };
 
+/** Counts what the expression matches in the range, asks with that number, then deletes in steps that can be stopped. */
 export function DeletionDialog({ api, project, expression, from, to, onClose }: DeletionProperties) {
   const [state, setState] = useState<State>({ step: "counting", matched: 0 });
   const [fault, setFault] = useState<string | null>(null);

@@ -19,6 +19,7 @@ interface Secret {
   readonly token: string;
 }
 
+/** The page of the account's members; needs `administer` for everything but reading. A new member's token is shown once. */
 export function MembersPage({ api }: { readonly api: Api }) {
   const members = useResource(() => api.members(), [api]);
   const [secret, setSecret] = useState<Secret | null>(null);

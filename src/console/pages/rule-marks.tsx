@@ -5,6 +5,7 @@ import { hashOf } from "../location.js";
 import { Time } from "../parts.js";
 import { plural } from "../words.js";
 
+/** A change of a rule at its time: `at` in seconds since the epoch, as the chart has it, `iso` as the audit log has it. */
 export interface RuleMark extends ChartMark {
   readonly iso: string;
   readonly rule: string;
@@ -24,13 +25,14 @@ export function ruleMarks(rows: readonly AuditRow[]): RuleMark[] {
 }
 
 function whatOf({ action, before, after }: AuditRow): string | null {
-  if (action === "rule.created") return after?.["is_active"] === true ? "made and switched on" : null;
+  if (action === "rule.created") return after?.["is_active"] === true ? "created and switched on" : null;
   if (action === "rule.removed") return before?.["is_active"] === true ? "deleted" : null;
   const names = Object.keys(after ?? {});
   if (names.includes("is_active")) return after?.["is_active"] === true ? "switched on" : "switched off";
   return names.some((name) => name === "expression" || name === "action") ? "changed" : null;
 }
 
+/** The changes as a list below the chart, folded; `hasMore`: earlier ones of the range were not read. */
 export function RuleMarks({ marks, hasMore }: { readonly marks: readonly RuleMark[]; readonly hasMore: boolean }) {
   if (marks.length === 0) return null;
   return (

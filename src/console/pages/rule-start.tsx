@@ -23,6 +23,7 @@ export function asksBeforeStart(action: Action, others: readonly ListedRuleAnswe
   return !others.some((rule) => rule.is_active && rule.action === action);
 }
 
+/** Asks before the rule is switched on: shows what it would have done in the last 24 hours, and on first use what its action does. */
 export function StartDialog(
   properties: ProjectPageProperties & {
     readonly rule: StartingRule;
