@@ -81,7 +81,7 @@ t.test("Explore marks when rules changed", async (t) => {
   for (const what of [
     /Challenge likely bots" switched on/,
     /Also challenged" switched on/,
-    /Slow down" made and switched on/,
+    /Slow down" created and switched on/,
   ]) {
     await page.getByRole("listitem").filter({ hasText: what }).waitFor();
   }
