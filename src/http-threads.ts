@@ -102,15 +102,19 @@ export async function startServers(
 
 /**
  * Resolves when the cluster is as it has to be, with the port to listen on: until it can be reached, that port says that the server is not ready.
- * Rejects with what is wrong with the cluster.
+ * Rejects with what is wrong with the cluster, and where it was waited for, with what is still wrong `limits.clusterComingMs` after it came back.
  */
 async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: AbortSignal): Promise<number> {
   let waiting: WaitingServer | null = null;
+  // A cluster that comes back has its masters before its replicas: what is wrong with it then may pass.
+  let cameMs = performance.now();
   try {
     for (;;) {
       const { faults, warnings, isAway } = await lookAtCluster(config);
       stopping?.throwIfAborted();
-      if (!isAway) {
+      const isComing = waiting !== null && faults.length > 0 && performance.now() - cameMs < limits.clusterComingMs;
+      if (isAway) cameMs = performance.now();
+      if (!isAway && !isComing) {
         if (faults.length > 0) throw new StoreError(`${describeCluster(config)}:\n${faults.join("\n")}`);
         for (const warning of warnings) log.warn({ warning }, "the cluster");
         return waiting?.port ?? config.port;

@@ -210,6 +210,8 @@ export const limits = {
   clusterConnectMs: 2000,
   /** How often a start looks at a cluster that does not answer. */
   clusterLookMs: 1000,
+  /** How long a cluster that was waited for may lack replicas, or anything else, once it answers again: masters come back before replicas do. */
+  clusterComingMs: 60_000,
   clusterSilenceMs: 3000,
   clusterPendingCommandsMax: 50_000,
   clusterPendingBytesMax: 64 * KIB * KIB,

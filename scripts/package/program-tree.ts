@@ -33,6 +33,7 @@ const newerUws = ["package.json", "uws.js"].map((name) => `${newerUwsFolder}/${n
 export const bundles = {
   "dist/src/cli/main.js": "dist/src/verdictd.js",
   "dist/workers/http.js": "dist/workers/http.js",
+  "dist/workers/cluster-scoring.js": "dist/workers/cluster-scoring.js",
   "dist/workers/network-facts.js": "dist/workers/network-facts.js",
   "dist/workers/scoring.js": "dist/workers/scoring.js",
 } as const;

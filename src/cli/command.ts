@@ -54,7 +54,7 @@ export interface StoreCommand<R extends object = object> extends Command {
   /** What `--json` prints; default: the result. */
   json?(result: R): object;
   /** Lines for people; default: a line a key. */
-  show?(result: R): string;
+  show?(result: R, given: Given): string;
   /** Why a result that was printed is a failure all the same (exit code 1), or null. */
   failure?(result: R): string | null;
 }

@@ -39,7 +39,7 @@ Commands:
 ${rows.join("\n")}
 
 Every command takes --data-dir DIR (VERDICTD_DATA_DIR, default ./data) and works while the server runs.
-Commands from init to agents also work on a cluster's configuration: --store URL (VERDICTD_STORE), mirrored in --data-dir.
+Commands that take --store URL (VERDICTD_STORE) also work on a cluster, whose configuration is mirrored in --data-dir.
 All but serve and completion take --json: one JSON value on stdout (tail: one per line).
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 

@@ -35,7 +35,7 @@ async function runOnStore(
       cluster !== null && "client" in opened && command.runOnCluster !== undefined
         ? await command.runOnCluster(opened, given, cluster)
         : await command.run(opened.store, given);
-    if (given["json"] === undefined) print(command.show?.(result) ?? keyLines(result));
+    if (given["json"] === undefined) print(command.show?.(result, given) ?? keyLines(result));
     else printJson(command.json?.(result) ?? result);
     const failure = command.failure?.(result) ?? null;
     if (failure !== null) throw new CommandFailure(failure);

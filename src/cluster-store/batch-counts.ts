@@ -78,7 +78,7 @@ export class CountSender {
     this.#newPaths = new Map();
     const commands: KeyedCommand[] = [];
     for (const { row, field, sum, keptMs } of sums.values()) {
-      if (sum === 0) continue;
+      if (sum === 0 && keptMs === 0) continue;
       const slot = keySlot(row);
       if (field !== "") {
         commands.push({ command: ["HINCRBY", row, field, sum], slot });

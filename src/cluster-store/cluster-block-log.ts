@@ -201,10 +201,11 @@ function blocksOf(projectId: number, reply: Reply): Block[] {
   for (const [name, text] of fields) {
     const id = Number(name);
     if (!Number.isInteger(id)) continue;
-    const references = fields.get(`${name}r`)?.split(" ");
+    const later = fields.get(`${name}r`)?.split(" ") ?? [];
     const count = 1 + Number(fields.get(`${name}c`) ?? 0);
     const block = JSON.parse(text) as NewBlock;
-    blocks.push({ ...block, projectId, id, count, ...(references !== undefined && { references }) });
+    const references = [...(block.references ?? []), ...later].slice(-limits.blockReferencesMax);
+    blocks.push({ ...block, projectId, id, count, ...(references.length > 0 && { references }) });
   }
   return blocks;
 }

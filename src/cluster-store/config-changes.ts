@@ -44,7 +44,7 @@ export class ClusterChanges implements ConfigChanges {
       const fault = this.fault();
       if (fault !== null) throw new UnavailableError(fault);
       const { base, result, rows, logged } = await this.mirror.tryChange(change);
-      if (rows.length === 0) return { result, revision: null };
+      if (rows.length === 0 && logged.length === 0) return { result, revision: null };
       const outcome = await reaching(notKnown, () =>
         this.truth.change(base, `${id}.${round}`, { rows, logged }, left(endMs)),
       );

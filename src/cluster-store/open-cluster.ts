@@ -189,6 +189,13 @@ export async function openMirror(
     const ofCluster = {
       remoteSessions: new ClusterSessions(client, acks),
       counts: new ClusterHourlyCounts(client),
+      rows: new ClusterSessionRows({
+        client,
+        acks,
+        sessionMs: longestMs,
+        deadlineMs: limits.clusterWriteMs,
+        now: Date.now,
+      }),
       // To be read: what commands write of it goes with the configuration.
       logs: clusterLogs({ client, acks, sessionMs: longestMs, blockMs: longestMs, now: Date.now }),
     };

@@ -53,13 +53,13 @@ const validators = {
   rule: typia.createValidate<RuleBody>(),
   ruleChange: typia.createValidate<RuleChangeBody>(),
   ruleTest: typia.createValidate<RuleTestBody>(),
-  sessionQuery: typia.createValidate<SessionQueryBody>(),
+  sessionQuery: typia.createValidateEquals<SessionQueryBody>(),
   rulesFile: typia.createValidateEquals<RulesFile>(),
   token: typia.createValidate<TokenBody>(),
   endOldKeys: typia.createValidate<EndOldKeysBody>(),
   member: typia.createValidate<MemberBody>(),
   memberChange: typia.createValidate<MemberChangeBody>(),
-  sessionDeletion: typia.createValidate<SessionDeletionBody>(),
+  sessionDeletion: typia.createValidateEquals<SessionDeletionBody>(),
   mark: typia.createValidate<MarkBody>(),
 };
 

@@ -42,13 +42,18 @@ interface Tally extends BlockTally {
   further: number;
   /** Whether the store has all records of it: what comes is only counted. */
   isFull: boolean;
-  /** Answers that showed its last block and are not stored yet, at most `limits.blockReferencesMax`. */
+  /** Its last block while that waits to be a record: answers that showed it are kept there. */
+  latest: WaitingBlock | null;
+  /** Answers that showed its last record and are not stored yet, at most `limits.blockReferencesMax`. */
   references: string[];
   lastId: number;
 }
 
+/** A block that waits, with the answers that showed it. */
+type WaitingBlock = Omit<NewBlock, "references"> & { references?: string[] };
+
 interface Waiting {
-  readonly block: NewBlock;
+  readonly block: WaitingBlock;
   readonly tally: Tally;
 }
 
@@ -81,7 +86,7 @@ export class Blocks {
       if (this.#tallies.size >= limits.blockTalliesMax) return false;
       const key = blockTallyKey(minute, projectId, ruleId, subject.name);
       const { recordsMax } = subject;
-      const counts = { waiting: 0, further: 0, isFull: false, references: [], lastId: 0 };
+      const counts = { waiting: 0, further: 0, isFull: false, latest: null, references: [], lastId: 0 };
       tally = { key, projectId, sessionToken, recordsMax, ...counts };
     }
     this.#rememberLatest(`${projectId} ${subject.name}`, tally);
@@ -91,7 +96,8 @@ export class Blocks {
     }
     if (this.#waiting.length >= limits.blocksWaitingMax) return false;
     if (isNew) this.#tallies.set(name, tally);
-    this.#waiting.push({ block, tally });
+    tally.latest = { ...block };
+    this.#waiting.push({ block: tally.latest, tally });
     tally.waiting++;
     return true;
   }
@@ -100,6 +106,11 @@ export class Blocks {
   refer(projectId: number, subject: BlockSubject, reference: string): boolean {
     const tally = this.#latest.get(`${projectId} ${subject.name}`);
     if (tally === undefined) return false;
+    const { latest } = tally;
+    if (latest !== null) {
+      latest.references = [...(latest.references ?? []), reference].slice(-limits.blockReferencesMax);
+      return true;
+    }
     tally.references = [...tally.references, reference].slice(-limits.blockReferencesMax);
     this.#referred.add(tally);
     return true;
@@ -135,6 +146,7 @@ export class Blocks {
   async #flush(areCountsDue: boolean, nowMs: number): Promise<number> {
     const waiting = this.#waiting;
     this.#waiting = [];
+    for (const { tally } of waiting) tally.latest = null;
     let stored = 0;
     let from = 0;
     try {

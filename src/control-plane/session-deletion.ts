@@ -16,6 +16,7 @@ import { unavailableFields } from "../rules/fields.js";
 import type { RuleInput } from "../rules/input.js";
 import { type NewAuditEntry, putAuditEntry } from "../store/audit-rows.js";
 import { sessionKey } from "../store/keys.js";
+import type { RemoteSessions } from "../store/remote-sessions.js";
 import { SessionCount } from "../store/session-count.js";
 import {
   eraseFound,
@@ -37,6 +38,7 @@ import {
   sessionAt,
   writePosition,
 } from "./session-log.js";
+import { logDeletion } from "./sessions-erase.js";
 
 /** One call of a deletion; the expression must not be empty. */
 export interface SessionDeletion {
@@ -69,7 +71,8 @@ export interface DeletionServices {
 
 /**
  * Deletes, or counts what would be. Null when whoever asked went before anything was deleted. Refusals: `invalidPayload` says where the
- * expression is wrong or that the cursor is none, `conflict` that another query of the account is under way, or that the store is a cluster.
+ * expression is wrong or that the cursor is none, `conflict` that another query of the account is under way. Rejects when a row may be left
+ * in a cluster: the sessions are found again then.
  */
 export async function deleteSessions(
   { store, addresses }: DeletionServices,
@@ -78,7 +81,6 @@ export async function deleteSessions(
   slices: Slices,
   now: () => number,
 ): Promise<DeletedSessions | Refusal | null> {
-  if (store.changes !== undefined) return ofCluster;
   const compiled = compileRule(deletion.expressionSource);
   if (isRuleFault(compiled)) return refuse("invalidPayload", `expression: ${compiled.message}`);
   const after = deletion.cursor === null ? positionAt(deletion.untilMs) : readPosition(deletion.cursor);
@@ -96,17 +98,15 @@ export async function deleteSessions(
     const { scanned, tokens, nextCursor } = found;
     const counts = { scanned, matched: tokens.length, unavailableFields: unavailableFields(compiled.ast) };
     if (deletion.isDryRun || tokens.length === 0) return { ...counts, deleted: 0, nextCursor };
-    const deleted = await erase(store, project, tokens, slices, logOf(store, project, deletion, now));
+    const deleted =
+      store.remoteSessions === undefined
+        ? await erase(store, project, tokens, slices, logOf(store, project, deletion, now))
+        : await eraseRemotely(store, store.remoteSessions, project, tokens, slices, loggedOf(deletion), now);
     return deleted === null ? null : { ...counts, deleted, nextCursor };
   } finally {
     unlock();
   }
 }
-
-const ofCluster = refuse(
-  "conflict",
-  "sessions in a cluster can't be deleted by expression yet: they go when their time is over",
-);
 
 interface Scan {
   readonly store: Store;
@@ -156,12 +156,7 @@ function logOf(store: Store, project: Project, deletion: SessionDeletion, now: (
   const { accountId } = project;
   let id: number | null = null;
   return (deleted) => {
-    const after: AuditValues = {
-      expression: deletion.expressionSource,
-      from: new Date(deletion.fromMs).toISOString(),
-      to: new Date(deletion.untilMs).toISOString(),
-      sessions: deleted,
-    };
+    const after: AuditValues = { ...loggedOf(deletion), sessions: deleted };
     const entry: NewAuditEntry = {
       accountId,
       projectId: project.id,
@@ -176,6 +171,31 @@ function logOf(store: Store, project: Project, deletion: SessionDeletion, now: (
     if (id === null) id = putAuditEntry(store, entry);
     else store.audit.putSync([accountId, id], { id, ...entry });
   };
+}
+
+/** What the log says of a deletion beside its number. */
+function loggedOf({ expressionSource, fromMs, untilMs }: SessionDeletion): AuditValues {
+  return { expression: expressionSource, from: new Date(fromMs).toISOString(), to: new Date(untilMs).toISOString() };
+}
+
+/** How many went in a cluster, where the log says beforehand how many are to go; null when whoever asked left before the first. */
+async function eraseRemotely(
+  store: Store,
+  sessions: RemoteSessions,
+  project: Project,
+  tokens: readonly string[],
+  slices: Slices,
+  logged: AuditValues,
+  now: () => number,
+): Promise<number | null> {
+  if (!(await slices.next())) return null;
+  await logDeletion(store, project.id, { ...logged, sessions: tokens.length }, now);
+  let deleted = 0;
+  for (let at = 0; at < tokens.length && (await slices.next()); at += limits.sessionDeletionGroup) {
+    const group = tokens.slice(at, at + limits.sessionDeletionGroup).map((token) => keysOf(project.id, token));
+    deleted += (await sessions.erase(group)).sessions;
+  }
+  return deleted;
 }
 
 /** How many went; null when whoever asked left before the first. */

@@ -101,6 +101,35 @@ t.test("a session is shown whole and erased whole, by command and over HTTP", as
   t.match(await json(mirror, "session", "show", kept, ...on), { event_count: 3 }, "another session is untouched");
 });
 
+t.test(
+  "sessions that match an expression are deleted, by command and over HTTP, and the log says how many",
+  async (t) => {
+    const path = `/v1/projects/${projectId}/sessions/delete`;
+    const from = new Date(Date.now() - 60_000).toISOString();
+    for (const how of ["command", "http"] as const) {
+      const kept = await ingest(node, keys.site_key, 3);
+      const gone = [await ingest(node, keys.site_key, 7), await ingest(node, keys.site_key, 7)];
+      const expression = "event_count == 7";
+      if (how === "command") {
+        const flags = ["--project", String(projectId), "--from", from, "--yes"];
+        t.match(await json(mirror, "session", "delete-matching", expression, ...flags, ...on), {
+          matched: 2,
+          deleted: 2,
+        });
+      } else {
+        const body = { from, to: new Date().toISOString(), expression };
+        const { status, json: done } = await node.ask("POST", path, { token: first.account_token, body });
+        t.match({ status, done }, { status: 200, done: { matched: 2, deleted: 2 } });
+      }
+      for (const token of gone) t.same(await traces(token), []);
+      t.match(await json(mirror, "session", "show", kept, ...on), { event_count: 3 });
+      const { json: log } = await node.ask("GET", "/v1/audit?kind=sessions", { token: first.account_token });
+      t.match(log.data[0], { action: "sessions.deleted", after: { expression, sessions: 2 } });
+      t.equal(log.data[0].user === null, how === "command");
+    }
+  },
+);
+
 t.test("an idempotency key that was copied from one host is found in the shard of its hash", async (t) => {
   const token = await ingest(node, keys.site_key, 3);
   const bytes = decodeSessionToken(token)!;

@@ -60,6 +60,28 @@ t.test("blocks are stored by the flush, numbered by project in the order they ca
   t.same(await rows(blocks, 2), ["3 3", "2 2", "1 1"]);
 });
 
+t.test("each block is found by the answer that showed it, though several are stored at once", async (t) => {
+  const { blocks } = openTestStore(t, 1);
+  const subject = sessionSubject(storedToken(beganMs, 1));
+  for (const [path, reference] of [
+    ["/a", "one"],
+    ["/b", "two"],
+  ] as const) {
+    record(blocks, block(1, 1, path));
+    t.ok(blocks.refer(1, subject, reference));
+  }
+  await blocks.flush();
+  t.ok(blocks.refer(1, subject, "three"), "by a cached verdict");
+  await blocks.flush(true);
+  const page = await blocks.page(1, 10, null);
+  if (page instanceof Refusal) throw new Error(page.message);
+  const found = page.rows.map(({ path, references }) => [path, references]);
+  t.same(found, [
+    ["/b", ["two", "three"]],
+    ["/a", ["one"]],
+  ]);
+});
+
 t.test("two threads that record into one store share its numbers", async (t) => {
   const { store } = openTestStore(t, 1);
   const threads = [new Blocks(store, () => nowMs), new Blocks(store, () => nowMs)];

@@ -2,12 +2,20 @@
 import { Accounts } from "../../control-plane/accounts.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Projects } from "../../control-plane/projects.js";
-import type { StoreCommand } from "../command.js";
+import type { Given, StoreCommand } from "../command.js";
 import { expectDone } from "../given.js";
 import { keyLines, say, UsageFailure } from "../output.js";
 
+/** What a first account is used with. */
+interface FirstKeys {
+  readonly account_id: number;
+  readonly user_id: number;
+  readonly project_id: number;
+  readonly account_token: string;
+}
+
 /** Prints the ids of what was made and the account token, this once. Enables no scoring. */
-export const initCommand: StoreCommand = {
+export const initCommand: StoreCommand<FirstKeys> = {
   name: "init",
   help: "create the first account, owner, project and token; refuses a store that has accounts",
   flags: [
@@ -35,10 +43,15 @@ export const initCommand: StoreCommand = {
       account_token: made.accountToken,
     };
   },
-  show: (made) => `${keyLines(made)}\n\n${nextStep}`,
+  show: (made, given) => `${keyLines(made)}\n\n${nextStep(made.project_id, given)}`,
 };
 
 /** A project has keys once scoring is enabled, which the contract leaves to its owner. */
-const nextStep = `The token is shown only once. Next, enable scoring, which prints the keys, and start the server:
-verdictd project enable-scoring 1
-verdictd serve`;
+function nextStep(projectId: number, given: Given): string {
+  const folder = given["data-dir"] === undefined ? "" : ` --data-dir ${given["data-dir"]}`;
+  // Without the URL itself, which may hold a password.
+  const where = folder + (given["store"] === undefined ? "" : " --store URL");
+  return `The token is shown only once. Next, enable scoring, which prints the keys, and start the server:
+verdictd project enable-scoring ${projectId}${where}
+verdictd serve${where}`;
+}

@@ -50,7 +50,8 @@ export const serveCommand: ProcessCommand = {
     const address = `${config.tlsCert === "" ? "http" : "https"}://${config.host}:${server.port}`;
     // First, so that whoever reads "listening" finds a demo that has its site key.
     const greeting = config.demo ? await welcome(server, address) : "";
-    log.info({ host: config.host, port: server.port, dataDir: config.dataDir }, "listening");
+    const page = `${address}/console`;
+    log.info({ host: config.host, port: server.port, dataDir: config.dataDir, console: page }, "listening");
     warnOfOpenDoors(config, log);
     if (greeting !== "") console.log(greeting);
   },
@@ -58,10 +59,7 @@ export const serveCommand: ProcessCommand = {
 
 /** What this configuration leaves open that an operator may not expect. */
 function warnOfOpenDoors(config: ServeConfig, log: ReturnType<typeof createLog>): void {
-  const { strictAbilities, demo, host, adminHost, adminToken, store } = config;
-  if (store !== "") {
-    log.warn("sessions in a cluster can't be deleted one by one yet, see /docs/cluster");
-  }
+  const { strictAbilities, demo, host, adminHost, adminToken } = config;
   if (!strictAbilities) {
     log.warn(
       "abilities of account tokens are not enforced for changes of scoring and rules: any token of an owner, admin or member may " +

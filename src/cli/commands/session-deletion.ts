@@ -25,6 +25,7 @@ interface Deleted {
 export const deleteMatchingCommand: StoreCommand<Deleted> = {
   name: "session delete-matching",
   help: "delete the sessions that an expression holds for; asks before it does, and can be interrupted",
+  isOfCluster: true,
   positionals: [{ name: "EXPRESSION", help: "as in rules, such as 'band == \"definite\"'" }],
   flags: [
     { name: "project", placeholder: "ID", help: "project id", isRequired: true },

@@ -49,7 +49,10 @@ async function tail(dataDir: string, given: Given): Promise<void> {
         if (left === 0) end();
       },
       onLeftOut: (count) => console.error(`${count} verdicts were left out: they come faster than they can be printed`),
-      onServer: (state) => console.error(stateWords[state]),
+      onServer: (state) => {
+        // At the end the connection is closed by us.
+        if (left > 0) console.error(stateWords[state]);
+      },
     });
     const end = (): void => {
       stop();

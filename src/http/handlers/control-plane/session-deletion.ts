@@ -33,7 +33,7 @@ export function sessionDeletionRoute(services: DeletionRouteServices): ProjectRo
         `restored; counts over time stay. One call looks at ${limits.sessionQueryMax} sessions and deletes ${limits.sessionDeletionMax} at most: ` +
         "`next_cursor` goes on. `at_most` bounds it to the number that was agreed to. It ends when its client goes; what was deleted by then is " +
         "in the log of changes. A cached verdict of a deleted session is answered until it expires. An account has one query or deletion " +
-        "at a time: another is answered 409, as is one on a cluster, whose sessions can't be deleted yet.",
+        "at a time: another is answered 409.",
       body: "SessionDeletionBody",
       answers: { 200: "SessionDeletionAnswer" },
       refusals: ["conflict"],
