@@ -183,6 +183,12 @@ const otherKinds: readonly (RowKind & { readonly pattern: RegExp })[] = [
     fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
   },
   {
+    name: "leases",
+    pattern: /^config\}lease:[\w-]+$/,
+    ask: ({ key }) => [expiryOf(key)],
+    fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
+  },
+  {
     name: "audit",
     pattern: /^config\}audit:\d+$/,
     ask: ({ key }) => [{ command: ["HGETALL", key], slot: keySlot(key) }],

@@ -148,7 +148,10 @@ export class Rules {
   async applyAll(projectId: number, wanted: readonly NewRule[], isDryRun = false): Promise<RuleChange[] | Refusal> {
     if (wanted.length > limits.rulesPerProjectMax) return tooManyRules;
     const planned = (): RuleChange[] | Refusal => {
-      if (this.#store.projects.doesExist(projectId)) return ruleChanges(this.list(projectId), wanted);
+      if (this.#store.projects.doesExist(projectId)) {
+        const stored = this.list(projectId);
+        return ruleChanges(stored, inPlace(stored, wanted));
+      }
       return refuse("notFound", `there is no project ${projectId}`);
     };
     if (isDryRun) return planned();
@@ -206,6 +209,12 @@ export class Rules {
 
 /** Which rule a change is of, as the log has it. */
 type SubjectOf = (rule: Rule) => Pick<AuditedChange, "accountId" | "projectId" | "subject">;
+
+/** The same rules in the same order keep their places, whatever numbers these have. */
+function inPlace(stored: readonly Rule[], wanted: readonly NewRule[]): readonly NewRule[] {
+  const isSame = stored.length === wanted.length && stored.every(({ name }, index) => name === wanted[index]!.name);
+  return isSame ? wanted.map((rule, index) => ({ ...rule, sortOrder: stored[index]!.sortOrder })) : wanted;
+}
 
 /** A rule as the log of changes has it. */
 function valuesOf({ name, expressionSource, action, isActive, sortOrder }: Rule): AuditValues {

@@ -123,6 +123,24 @@ const optionNames: Readonly<Record<keyof GuardOptions<unknown> | AdapterOption, 
 /** What adapters add: how their framework's request is read, and what Fastify takes for every plugin. */
 type AdapterOption = "clientIp" | "skip" | "prefix" | "logLevel" | "logSerializers";
 
+const functionOptions = ["onVerdict", "clientIp", "skip"];
+const nameOptions = ["cookieName", "headerName"];
+
+/** Throws a `TypeError` on an option that is no function, or no name, where one is expected. */
+function checkKinds(options: object): void {
+  const given = options as Readonly<Record<string, unknown>>;
+  for (const name of functionOptions) {
+    if (given[name] !== undefined && typeof given[name] !== "function") {
+      throw new TypeError(`${name}: expected a function`);
+    }
+  }
+  for (const name of nameOptions) {
+    if (given[name] !== undefined && (typeof given[name] !== "string" || given[name] === "")) {
+      throw new TypeError(`${name}: expected a name`);
+    }
+  }
+}
+
 const delayMsMax = 10_000;
 /** Visitors kept waiting at once; beyond it they go on, since each holds a connection open. */
 const delayedMax = 1000;
@@ -145,6 +163,7 @@ export class Guard<Challenge> {
   constructor(options: GuardOptions<Challenge>) {
     checkPlaces(options);
     checkOptionNames("verdictd", options, optionNames);
+    checkKinds(options);
     this.#options = options;
     this.client = clientOf(options.client);
     this.#cookieName = options.cookieName ?? sessionCookieName;
@@ -155,7 +174,7 @@ export class Guard<Challenge> {
       throw new TypeError("requests: expected true or false");
     }
     this.#delayMs = options.delayMs ?? 1000;
-    if (!(this.#delayMs >= 0 && this.#delayMs <= delayMsMax)) {
+    if (typeof this.#delayMs !== "number" || !(this.#delayMs >= 0 && this.#delayMs <= delayMsMax)) {
       throw new TypeError(`delayMs: expected 0 to ${delayMsMax} ms`);
     }
   }

@@ -151,6 +151,7 @@ interface Checked {
 
 t.test("every row is read, and what is wrong with one is said", async (t) => {
   const token = await ingest(node, keys.site_key, 3);
+  await ask("SET", "vd{config}lease:agents", "a node", "PX", 60_000);
   const good = JSON.parse((await command(["check", ...on, "--json", "--data-dir", mirror])).stdout) as Checked;
   t.same(good.faults, []);
   const sessions = (await json<{ sessions: number }>(mirror, "stats", ...on)).sessions;

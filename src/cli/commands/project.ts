@@ -31,7 +31,11 @@ const rotateKey: StoreCommand = {
   positionals,
   flags: [
     keyType,
-    { name: "overlap-hours", placeholder: "N", help: "hours that the old key goes on working (default 0)" },
+    {
+      name: "overlap-hours",
+      placeholder: "N",
+      help: "hours that the old key goes on working (default 0); keys before it end now",
+    },
   ],
   run: async (store, given) => {
     const type = oneOf(given, "type", keyTypes);
