@@ -119,8 +119,8 @@ t.test("types pass `tsc --strict` with Express, Fastify and Hono, and mistakes a
 });
 
 t.test("each middleware lets people in, keeps bots out and challenges", async (t) => {
-  // The server's data takes the test's own folder.
-  const folder = await install(t, mkdtempSync(join(tmpdir(), "verdictd-client-")));
+  // Below the checkout, where the frameworks are found, and beside the test's own folder, which the server's data takes.
+  const folder = await install(t, `${t.testdirName}-client`);
   const server = await startServer(t, ["--verdict-ttl", "0"]);
   const tenant = await firstTenant(server);
   const bot = await scoredSession(server, tenant, automatedBatch("bot"));
