@@ -5,6 +5,9 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
+/** Characters kept of a header or context value that a session or a verdict remembers. The client needs this bound, and none of the table. */
+export const contextValueMax = 512;
+
 /** Units are in the names (`Bytes`, `Ms`) or at the entry; what operators may choose is in `config.ts`. */
 export const limits = {
   /** Bytes of an ingest body. A full batch of 100 events with long pointer paths is about 200 KiB. */
@@ -70,8 +73,7 @@ export const limits = {
   /** Request ids of one spilled generation; two generations are kept, so at least this many are remembered. */
   repeatsGenerationMax: 2048,
 
-  /** Characters kept of a header or context value that a session or a verdict remembers. */
-  contextValueMax: 512,
+  contextValueMax,
 
   /** Characters of all texts that one memory of what visitors write holds: 4 MiB at most, some 10,000 user agents. */
   textMemoCharactersMax: 2 * KIB * KIB,

@@ -49,6 +49,8 @@ async function bundle(root: string, target: string): Promise<void> {
     // Nothing of Node resolves: the client runs on edge runtimes too.
     platform: "neutral",
     target: ["es2022"],
+    // Puts constants in their places, without which the server's table of limits would come along.
+    minifySyntax: true,
     legalComments: "none",
     metafile: true,
     absWorkingDir: root,

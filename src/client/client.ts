@@ -3,12 +3,12 @@
  * `URL`, so it runs on Node 20 and on edge runtimes. Its calls never throw and never reject: without an answer in time the
  * visitor is allowed, and the verdict says why in `failed`.
  */
+import { checkKinds, checkOptionNames, hint, type OptionKind } from "../contract/option-names.js";
 import { wellFormedToken } from "../contract/session-token.js";
 import type { RequestContext } from "../contract/verdict.js";
 import { type BreakerOptions, CircuitBreaker } from "./circuit-breaker.js";
 import { contextHeaders } from "./context-headers.js";
 import { judgedBody, type VisitorRequest } from "./judged-body.js";
-import { checkOptionNames, hint } from "./options.js";
 import {
   type CheckedVerdict,
   decodeVerdict,
@@ -106,6 +106,17 @@ const optionNames: Readonly<Record<keyof ClientOptions, true>> = {
   now: true,
 };
 
+const breakerKinds = {
+  failuresMax: "a number above 0",
+  openMs: "a number above 0",
+  openMsMax: "a number above 0",
+} as const satisfies Readonly<Record<keyof BreakerOptions, OptionKind>>;
+
+function checkBreaker(options: BreakerOptions): void {
+  checkOptionNames("breaker", options, breakerKinds);
+  checkKinds(options, breakerKinds, "breaker.");
+}
+
 class FetchClient implements VerdictClient {
   readonly mode: Mode;
   readonly #base: string;
@@ -120,17 +131,20 @@ class FetchClient implements VerdictClient {
 
   constructor(options: ClientOptions) {
     checkOptionNames("client", options, optionNames);
+    checkKinds(options, { onError: "a function", fetch: "a function", now: "a function" });
+    checkBreaker(options.breaker ?? {});
     this.mode = checkedMode(options.mode ?? "enforce");
     this.#base = checkedBase(options.baseUrl);
     this.#headers = { Authorization: `Bearer ${checkedKey(options.privateKey)}`, Accept: "application/json" };
     this.#timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? 150, 10_000);
     this.#loggedInTimeoutMs = checkedMs("loggedInTimeoutMs", options.loggedInTimeoutMs ?? 1000, 60_000);
-    this.#loggedInRetryMs = options.loggedInRetryMs ?? [500, 1500];
+    this.#loggedInRetryMs = checkedPauses(options.loggedInRetryMs ?? [500, 1500]);
     this.#onError = options.onError ?? warner();
     // Looked up at each call, so that a runtime's instrumentation of fetch applies; some refuse to be called as a method.
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.#breaker = new CircuitBreaker(options.breaker);
     this.#now = options.now ?? Date.now;
+    if (options.fetch === undefined) loadFetch();
   }
 
   async verdict(sessionToken: string | null | undefined, context: RequestContext = {}): Promise<CheckedVerdict> {
@@ -259,7 +273,7 @@ function failureOf({ status, requestId }: Answer): ClientFailure {
   const known: Readonly<Record<number, readonly [FailureReason, string]>> = {
     200: ["malformed", "verdictd's answer is not what the API promises: is the address right?"],
     401: ["unauthenticated", "verdictd does not accept the private key"],
-    402: ["no_subscription", "the account has no active subscription"],
+    402: ["no_subscription", "verdictd gives no verdicts: the account has no active subscription"],
   };
   const [reason, message] = known[status] ?? ["bad_status", `verdictd answered with status ${status}`];
   return { reason, message, status, ...(requestId !== null && { requestId }) };
@@ -282,6 +296,11 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** Node loads its `fetch` when it is first used, 20 to 100 ms: when the program starts, and not while its first visitor waits. */
+function loadFetch(): void {
+  new Headers();
+}
+
 /** `console.warn`, each reason at most once a minute. */
 function warner(): (failure: ClientFailure) => void {
   const warnedAtMs = new Map<string, number>();
@@ -289,7 +308,7 @@ function warner(): (failure: ClientFailure) => void {
     const nowMs = Date.now();
     if (nowMs - (warnedAtMs.get(reason) ?? Number.NEGATIVE_INFINITY) < warnEveryMs) return;
     warnedAtMs.set(reason, nowMs);
-    console.warn(`verdictd: ${message} (${reason})`);
+    console.warn(`${message} (verdictd-client: ${reason})`);
   };
 }
 
@@ -328,7 +347,13 @@ function checkedKey(key: string | undefined): string {
   return key;
 }
 
-function checkedMs(name: string, value: number, max: number): number {
-  if (!(Number.isFinite(value) && value >= 1 && value <= max)) throw new TypeError(`${name}: expected 1 to ${max} ms`);
+function checkedPauses(pauses: readonly number[]): readonly number[] {
+  if (!Array.isArray(pauses)) throw new TypeError("loggedInRetryMs: expected a list of pauses in ms");
+  return pauses.map((pauseMs) => checkedMs("loggedInRetryMs", pauseMs, 60_000, 0));
+}
+
+function checkedMs(name: string, value: number, max: number, min = 1): number {
+  if (!(Number.isFinite(value) && value >= min && value <= max))
+    throw new TypeError(`${name}: expected ${min} to ${max} ms`);
   return value;
 }

@@ -2,7 +2,7 @@
  * How a visitor's request is read by whoever asks for its verdict: the session token it carries and the path that rules see. Runs
  * in the customer's backend, on edge runtimes and in the daemon; pure, and nothing of Node.
  */
-import { limits } from "../limits.js";
+import { contextValueMax } from "../limits.js";
 import { wellFormedToken } from "./session-token.js";
 
 /** The cookie in which the SDK keeps the token, unless it is told another name. */
@@ -105,6 +105,5 @@ function withoutDots(path: string): string {
 
 /** A cut that leaves dots alone in the last segment takes them along. */
 function bounded(path: string): string {
-  const { contextValueMax } = limits;
   return path.length <= contextValueMax ? path : path.slice(0, contextValueMax).replace(/\/\.{1,2}$/, "/");
 }

@@ -2,6 +2,7 @@
  * What a visitor gets who is not let through: a page for browsers, JSON for everything else, both with the verdict's id for
  * support and nothing that would help a bot (no score, no detections). Used by the middlewares and by forward-auth.
  */
+import { checkKinds, checkOptionNames, type OptionKind } from "../contract/option-names.js";
 
 /** Why a visitor is refused: the texts of the page and the code of the JSON go by it. */
 export type DenialKind = "block" | "challenge";
@@ -29,6 +30,31 @@ export interface DenialPages {
   readonly render?: (denial: Denial) => string;
   /** Replaces the built-in policy, which allows nothing but the built-in style. */
   readonly contentSecurityPolicy?: string;
+}
+
+const pagesKinds = {
+  block: "an object",
+  challenge: "an object",
+  render: "a function",
+  contentSecurityPolicy: "a text",
+} as const satisfies Readonly<Record<keyof DenialPages, OptionKind>>;
+
+const textKinds = {
+  title: "a text",
+  message: "a text",
+  contact: "a text",
+} as const satisfies Readonly<Record<keyof DenialTexts, OptionKind>>;
+
+/** Throws a `TypeError` on a name or a value that the option `pages` can't have. */
+export function checkPages(pages: DenialPages): void {
+  checkOptionNames("pages", pages, pagesKinds);
+  checkKinds(pages, pagesKinds, "pages.");
+  for (const kind of ["block", "challenge"] as const) {
+    const texts = pages[kind];
+    if (texts === undefined) continue;
+    checkOptionNames(`pages.${kind}`, texts, textKinds);
+    checkKinds(texts, textKinds, `pages.${kind}.`);
+  }
 }
 
 /** An answer in full, for a framework to send as it is. */

@@ -12,8 +12,8 @@ import {
   type VerdictClient,
   type VisitorRequest,
 } from "../client/client.js";
-import { checkOptionNames, hint } from "../client/options.js";
 import { failOpen } from "../client/verdict-answer.js";
+import { checkKinds, checkOptionNames, hint } from "../contract/option-names.js";
 import {
   noUserAgent,
   rulePath,
@@ -23,7 +23,7 @@ import {
 } from "../contract/visitor-request.js";
 import { isStaticResource } from "../verdict/static-resource.js";
 import { challengeResponse } from "./challenge-page.js";
-import { type DenialPages, type DenialResponse, denialResponse } from "./denial-page.js";
+import { checkPages, type DenialPages, type DenialResponse, denialResponse } from "./denial-page.js";
 
 /** Options of every middleware. `Challenge` is the framework's form of the challenge hook. */
 export interface GuardOptions<Challenge> {
@@ -123,23 +123,15 @@ const optionNames: Readonly<Record<keyof GuardOptions<unknown> | AdapterOption, 
 /** What adapters add: how their framework's request is read, and what Fastify takes for every plugin. */
 type AdapterOption = "clientIp" | "skip" | "prefix" | "logLevel" | "logSerializers";
 
-const functionOptions = ["onVerdict", "clientIp", "skip"];
-const nameOptions = ["cookieName", "headerName"];
-
-/** Throws a `TypeError` on an option that is no function, or no name, where one is expected. */
-function checkKinds(options: object): void {
-  const given = options as Readonly<Record<string, unknown>>;
-  for (const name of functionOptions) {
-    if (given[name] !== undefined && typeof given[name] !== "function") {
-      throw new TypeError(`${name}: expected a function`);
-    }
-  }
-  for (const name of nameOptions) {
-    if (given[name] !== undefined && (typeof given[name] !== "string" || given[name] === "")) {
-      throw new TypeError(`${name}: expected a name`);
-    }
-  }
-}
+const optionKinds = {
+  onVerdict: "a function",
+  clientIp: "a function",
+  skip: "a function",
+  cookieName: "a name",
+  headerName: "a name",
+  requests: "true or false",
+  skipStatic: "true or false",
+} as const;
 
 const delayMsMax = 10_000;
 /** Visitors kept waiting at once; beyond it they go on, since each holds a connection open. */
@@ -163,16 +155,14 @@ export class Guard<Challenge> {
   constructor(options: GuardOptions<Challenge>) {
     checkPlaces(options);
     checkOptionNames("verdictd", options, optionNames);
-    checkKinds(options);
+    checkKinds(options, optionKinds);
+    if (options.pages !== undefined) checkPages(options.pages);
     this.#options = options;
     this.client = clientOf(options.client);
     this.#cookieName = options.cookieName ?? sessionCookieName;
     this.#headerName = (options.headerName ?? sessionHeaderName).toLowerCase();
     this.#routerIgnores = checkedIgnores(options.routerIgnores ?? []);
     this.#page = checkedPage(options);
-    if (options.requests !== undefined && typeof options.requests !== "boolean") {
-      throw new TypeError("requests: expected true or false");
-    }
     this.#delayMs = options.delayMs ?? 1000;
     if (typeof this.#delayMs !== "number" || !(this.#delayMs >= 0 && this.#delayMs <= delayMsMax)) {
       throw new TypeError(`delayMs: expected 0 to ${delayMsMax} ms`);
@@ -319,14 +309,13 @@ function checkedPage({
       : hint(given, challengeWords, "a function of your own");
     throw new TypeError(`challenge: unknown value \`${given}\`${meant}`);
   }
-  if (challenge !== "verdictd") return null;
-  if (typeof siteKey !== "string" || !/^pk_[\w-]{1,125}$/.test(siteKey)) {
+  if ((challenge === "verdictd" || siteKey !== undefined) && !/^pk_[\w-]{1,125}$/.test(String(siteKey))) {
     throw new TypeError("siteKey: expected the project's site key (pk_…), which the challenge page carries");
   }
   if (scriptOrigin !== "" && !/^https?:\/\/[^/]/.test(scriptOrigin)) {
     throw new TypeError("scriptOrigin: expected an origin such as https://verdictd.example");
   }
-  return { siteKey, scriptOrigin };
+  return challenge === "verdictd" && siteKey !== undefined ? { siteKey, scriptOrigin } : null;
 }
 
 const challengeWords = ["allow", "page", "verdictd"] as const;

@@ -1,51 +1,42 @@
 /** `verdictd-client/browser`. Importing it does nothing, on a server either; `init` starts the SDK in a browser. */
-import { type Agent, startAgent } from "./agent.js";
-import { type Settings, settingsOf, type Verdictd, type VerdictdOptions } from "./options.js";
-import { attempt } from "./page-hooks.js";
-import { openTokenStore, type TokenStore } from "./token.js";
+import { checkOptionNames } from "../contract/option-names.js";
+import type { Verdictd, VerdictdOptions } from "./options.js";
+import { startSdk } from "./start.js";
 
 export type { Verdictd, VerdictdOptions } from "./options.js";
 
+const optionNames: Readonly<Record<keyof VerdictdOptions, true>> = {
+  siteKey: true,
+  endpoint: true,
+  cookie: true,
+  cookieName: true,
+  cookieDomain: true,
+  cookiePath: true,
+  cookieSameSite: true,
+  cookieMaxAge: true,
+  token: true,
+  interval: true,
+  consent: true,
+  probesUrl: true,
+  workerUrl: true,
+};
+
 /**
  * Starts collecting, or waits for `start` where that is wanted. Without a browser, without a site key or where anything essential is
- * missing, the answer is inert: `ready` is null and nothing is sent. Never throws.
+ * missing, the answer is inert: `ready` is null and nothing is sent. Never throws: what is wrong with the options is said in the console.
  */
 export function init(options: VerdictdOptions): Verdictd {
-  let settings: Settings;
-  let tokens: TokenStore;
-  let agent: Agent | undefined;
-  let running = false;
-  let settle: (token: Promise<string | null> | null) => void;
-  const start = () => {
-    if (running) return;
-    attempt(() => {
-      agent = startAgent(settings, tokens);
-      running = true;
-      verdictd.ready = agent.ready;
-    });
-    // What waits for `ready` since before hears of the first start.
-    settle(running ? verdictd.ready : null);
-  };
-  const verdictd = {
-    ready: new Promise<string | null>((resolve) => {
-      settle = resolve;
-    }),
-    token: () => agent?.token() ?? null,
-    challenge: async () => (agent ? agent.challenge() : false),
-    start,
-    stop(choice?: { forget?: boolean }) {
-      running = false;
-      if (choice?.forget) tokens?.forget();
-      agent?.stop();
-      settle(null);
-    },
-  };
-  attempt(() => {
-    if (typeof document !== "object" || typeof fetch !== "function" || !options.siteKey) return;
-    settings = settingsOf(options);
-    tokens = openTokenStore(settings);
-    if (options.consent !== "wait") start();
-  });
-  if (!tokens!) settle!(null);
-  return verdictd;
+  const mistake = mistakeIn(options);
+  // On a server the answer is inert, whatever the options are.
+  if (mistake !== null && typeof document === "object") console.error(mistake);
+  return startSdk(options);
+}
+
+function mistakeIn(options: VerdictdOptions): string | null {
+  try {
+    checkOptionNames("verdictd", options, optionNames);
+    return options.siteKey ? null : "verdictd: `siteKey` is missing, so nothing is collected";
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

@@ -1,15 +1,15 @@
 /**
  * The script tag's entry: `<script async src="…/sdk.js" data-site-key="pk_…"></script>`. Sets `window.verdictd`.
  */
-import { init } from "./browser.js";
 import { optionsOf, type Verdictd } from "./options.js";
+import { startSdk } from "./start.js";
 
 function start(): void {
   const page = window as unknown as { verdictd?: Verdictd };
   // Included twice, or an element of that name: the first SDK wins, an element gives way.
   if (typeof page.verdictd?.token === "function") return;
   const script = document.currentScript ?? document.querySelector("script[data-site-key]");
-  if (script instanceof HTMLScriptElement) page.verdictd = init(optionsOf(script));
+  if (script instanceof HTMLScriptElement) page.verdictd = startSdk(optionsOf(script));
 }
 
 try {

@@ -1,7 +1,7 @@
 /** Which request paths are static resources: by extension, from a published list. `/.well-known/` never is one. */
 
 import { rulePath } from "../contract/visitor-request.js";
-import { limits } from "../limits.js";
+import { contextValueMax } from "../limits.js";
 
 /** Lower case, without the dot. */
 export const staticExtensions: ReadonlySet<string> = new Set(
@@ -27,7 +27,7 @@ export function isStaticResource(target: string): boolean {
 }
 
 /** A cut path is this long at least: dots alone at its end go along. */
-const cutLength = limits.contextValueMax - 2;
+const cutLength = contextValueMax - 2;
 
 /** Path parameters; encoded control characters, `#`, `%`, `/`, `;`, `?`, `\` and DEL; a `%` that encodes nothing. */
 const ambiguous = /;|%(?:[01][0-9A-F]|23|25|2F|3B|3F|5C|7F|(?![0-9A-F]{2}))/;

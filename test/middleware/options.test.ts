@@ -43,6 +43,23 @@ const mistakes: readonly (readonly [options: unknown, message: string])[] = [
     "siteKey: expected the project's site key (pk_…), which the challenge page carries",
   ],
   [{ client, delayMs: "1s" }, "delayMs: expected 0 to 10000 ms"],
+  [{ client, siteKey: "sk_test" }, "siteKey: expected the project's site key (pk_…), which the challenge page carries"],
+  [{ client, scriptOrigin: "verdictd.example" }, "scriptOrigin: expected an origin such as https://verdictd.example"],
+  [{ client, skipStatic: "yes" }, "skipStatic: expected true or false"],
+  [{ client, pages: "<h1>No</h1>" }, "pages: expected an object of options"],
+  [{ client, pages: { blocked: {} } }, "pages: unknown option `blocked`; did you mean `block`?"],
+  [{ client, pages: { block: "No" } }, "pages.block: expected an object"],
+  [{ client, pages: { block: { titel: "No" } } }, "pages.block: unknown option `titel`; did you mean `title`?"],
+  [{ client, pages: { challenge: { message: 1 } } }, "pages.challenge.message: expected a text"],
+  [{ client, pages: { render: "<h1>No</h1>" } }, "pages.render: expected a function"],
+  [{ client: { ...client, onError: "log" } }, "onError: expected a function"],
+  [
+    { client: { ...client, breaker: { failureMax: 3 } } },
+    "breaker: unknown option `failureMax`; did you mean `failuresMax`?",
+  ],
+  [{ client: { ...client, breaker: { openMs: "1s" } } }, "breaker.openMs: expected a number above 0"],
+  [{ client: { ...client, loggedInRetryMs: 500 } }, "loggedInRetryMs: expected a list of pauses in ms"],
+  [{ client: { ...client, loggedInRetryMs: [-1] } }, "loggedInRetryMs: expected 0 to 60000 ms"],
 ];
 
 t.test("every middleware says what is wrong with its options, and how it is written", async (t) => {
