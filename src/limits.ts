@@ -250,6 +250,11 @@ export const limits = {
   scoringNiceness: 5,
   /** MiB of a scoring thread's heap: a task of 4 MiB of JSON takes a tenth of it. A thread that needs more is replaced. */
   scoringHeapMibMax: 256,
+  /**
+   * MiB of the part of it where new objects are, of a thread that writes to a cluster: a group of batches lives there until it is written. In the
+   * 48 MiB of Node's default it was copied twice, and collecting garbage took a third of the thread's time and as much of others.
+   */
+  clusterYoungHeapMib: 160,
   /** How often scoring is looked after, and how many looks a task or a transaction may take: 256 batches take 25 to 100 ms. */
   watchEveryMs: 1000,
   watchTicksMax: 10,

@@ -50,7 +50,10 @@ export function scoringPool(
     maxThreads: threads,
     concurrentTasksPerWorker: limits.tasksInFlightPerThread,
     atomics: "async",
-    resourceLimits: { maxOldGenerationSizeMb: limits.scoringHeapMibMax },
+    resourceLimits: {
+      maxOldGenerationSizeMb: limits.scoringHeapMibMax,
+      ...(cluster !== null && { maxYoungGenerationSizeMb: limits.clusterYoungHeapMib }),
+    },
     workerData,
   });
 }

@@ -22,7 +22,7 @@ import type { CountSender } from "./batch-counts.js";
 import { ClusterUnit, type FetchedRows, type NeededRow, type ReadSession, type SavedSession } from "./cluster-unit.js";
 import { indexRow, seenIdsRow, sessionRow, shardOfSession, shardSlots } from "./keys.js";
 import type { PathMemory } from "./path-memory.js";
-import { needsOf, type UnreadBatch } from "./prefetch.js";
+import { needsOf, spilledIdsNeeds, type UnreadBatch } from "./prefetch.js";
 import type { ClusterCounts } from "./recent-counts.js";
 import { saveSession } from "./scripts.js";
 
@@ -57,6 +57,8 @@ interface Again {
 
 /** Beyond conflicts, a round is needed for rows that were not foreseen, or for a batch that breaks the scoring. */
 const roundsMax = 64;
+/** Sessions that are remembered as copiers; then their memory begins anew. */
+const copiersMax = 20_000;
 
 const notReached = refuse("unavailable", "the store can't be reached: send the batch again");
 const notAcknowledged = refuse("unavailable", "too few copies of the store have the batch: send it again");
@@ -65,6 +67,8 @@ const contended = refuse("unavailable", "the session is being written by others:
 /** One a scoring thread; a session's batches take effect in one script, or not at all. */
 export class ClusterCommit {
   readonly #options: ClusterCommitOptions;
+  /** Sessions, by their token's text, of which a batch counted its shape unforeseen: the next one most likely does too. */
+  readonly #copiers = new Set<string>();
 
   constructor(options: ClusterCommitOptions) {
     this.#options = options;
@@ -99,10 +103,12 @@ export class ClusterCommit {
   /** Fetches what the batches need and `rows` has not. */
   async #fetch(rows: FetchedRows, pending: readonly Pending[]): Promise<void> {
     const { client, context, paths } = this.#options;
-    const needs = needsOf(context.credentials, pending);
+    const needs = needsOf(context.credentials, pending, this.#copiers);
     const loads = [...needs.projectIds].map((projectId) => paths.load(projectId));
     for (const name of rows.keys()) needs.rows.delete(name);
     await Promise.all([fetchRows(client, rows, needs.rows), ...loads]);
+    // Foreseen as well: a batch that is run without them has to be run again.
+    await fetchRows(client, rows, spilledIdsNeeds(needs, rows));
   }
 
   /** Runs the batches and writes what is complete; gives those that have to be done again, and whether others changed their sessions. */
@@ -113,7 +119,10 @@ export class ClusterCommit {
     if (result === null) return this.#halves(rows, pending, outcomes);
     const sessions = result.outcomes.map(tokenOf);
     const unfinished = new Set(unit.incompleteSessions);
-    for (const position of unit.incompleteBatches) unfinished.add(sessions[position]!);
+    for (const position of unit.incompleteBatches) {
+      unfinished.add(sessions[position]!);
+      this.#noteCopier(result.outcomes[position]!);
+    }
     unfinished.delete("");
     const saved = [...unit.saved.values()].filter(({ token }) => !unfinished.has(token));
     const unchanged = new Map<string, ReadSession>();
@@ -147,6 +156,12 @@ export class ClusterCommit {
     for (const [token, { key }] of unchanged) if (fates.get(token) === "conflict") forget(rows, { key });
     await fetchRows(client, rows, unit.missing);
     return again;
+  }
+
+  #noteCopier(outcome: IngestOutcome): void {
+    if (!("session_token" in outcome)) return;
+    if (this.#copiers.size >= copiersMax) this.#copiers.clear();
+    this.#copiers.add(outcome.session_token);
   }
 
   /** Where a batch breaks the scoring: one half after the other, down to that batch, which is refused. */

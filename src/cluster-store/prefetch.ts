@@ -16,12 +16,14 @@ import {
 import { batchOf, type ReadBody, readBody, siteKeyOf } from "../ingest/decode-batch.js";
 import type { IngestRequest } from "../ingest/frame.js";
 import { hashIdempotencyKey, isIdempotencyKey } from "../ingest/idempotency.js";
+import { generationsOf } from "../ingest/seen-ids.js";
 import { ticketIn } from "../ingest/start-ticket.js";
 import { type CrossSessionKind, crossSessionKinds } from "../ingest/unit-of-work.js";
 import { readUsualHead } from "../ingest/usual-batch.js";
 import { idempotencyKey, sessionKey } from "../store/keys.js";
-import { type NeededRow, neededSession } from "./cluster-unit.js";
-import { crossSessionRow, idempotencyRow } from "./keys.js";
+import { spilledIdsOf } from "../store/session-record.js";
+import { type FetchedRows, type NeededRow, neededSession, versionBytes } from "./cluster-unit.js";
+import { crossSessionRow, idempotencyRow, seenIdsRow, shardOfSession, shardSlots } from "./keys.js";
 
 /** A batch whose needs are asked for. */
 export interface UnreadBatch {
@@ -34,13 +36,22 @@ export interface UnreadBatch {
 export interface Needs {
   /** As `FetchedRows` names them. */
   readonly rows: Map<string, NeededRow>;
+  /** `sessionKey` of each session among them, by the same name. */
+  readonly sessions: Map<string, Buffer>;
   /** Projects whose paths are looked at. */
   readonly projectIds: Set<number>;
 }
 
-/** The needs of these batches. Reads keys and projects from the mirror, as running them will. */
-export function needsOf(credentials: Credentials, batches: readonly UnreadBatch[]): Needs {
-  const needs: Needs = { rows: new Map(), projectIds: new Set() };
+/**
+ * The needs of these batches. Reads keys and projects from the mirror, as running them will. `copiers`: sessions, by their token's text, that
+ * have shown paths of others: the shape of what they send is counted, which takes reading it.
+ */
+export function needsOf(
+  credentials: Credentials,
+  batches: readonly UnreadBatch[],
+  copiers: ReadonlySet<string>,
+): Needs {
+  const needs: Needs = { rows: new Map(), sessions: new Map(), projectIds: new Set() };
   const holders = new Map<string, KeyHolder | null>();
   const projectOf = (key: string): number | null => {
     let holder = holders.get(key);
@@ -56,7 +67,7 @@ export function needsOf(credentials: Credentials, batches: readonly UnreadBatch[
       needSession(needs, request.projectId, request.identifies);
       continue;
     }
-    if (needsSessionAlone(needs, unread, projectOf)) continue;
+    if (needsSessionAlone(needs, unread, projectOf, copiers)) continue;
     unread.body ??= readBody(request.body);
     const { body } = unread;
     const projectId = projectOf(request.siteKey || siteKeyOf(body));
@@ -68,7 +79,10 @@ export function needsOf(credentials: Credentials, batches: readonly UnreadBatch[
     const counter = { countAcross: countNeed(needs) };
     const ticket = ticketIn(batch.events);
     if (ticket !== undefined) countTicket(counter, projectId, ticket, nowMs);
-    if (batch.session_token !== null && needSession(needs, projectId, batch.session_token)) continue;
+    if (batch.session_token !== null && needSession(needs, projectId, batch.session_token)) {
+      if (copiers.has(batch.session_token)) countShape(counter, projectId, batch.events, nowMs);
+      continue;
+    }
     if (request.idempotencyKey !== null && isIdempotencyKey(request.idempotencyKey)) {
       const row = idempotencyRow(idempotencyKey(0, projectId, hashIdempotencyKey(request.idempotencyKey)));
       needs.rows.set(row.toString("latin1"), { key: row, slot: keySlot(row) });
@@ -91,10 +105,11 @@ function needsSessionAlone(
   needs: Needs,
   { request, body }: UnreadBatch,
   projectOf: (key: string) => number | null,
+  copiers: ReadonlySet<string>,
 ): boolean {
   if (body !== null) return false;
   const head = readUsualHead(request.body);
-  if (head === null || head.token === null || request.body.includes(ticketName)) return false;
+  if (head === null || head.token === null || copiers.has(head.token) || request.body.includes(ticketName)) return false;
   const projectId = projectOf(request.siteKey || head.siteKey);
   if (projectId === null || !needSession(needs, projectId, head.token)) return false;
   needs.projectIds.add(projectId);
@@ -106,8 +121,26 @@ function needSession(needs: Needs, projectId: number, token: string): boolean {
   const bytes = decodeSessionToken(token);
   if (bytes === null) return false;
   const key = sessionKey(projectId, bytes);
-  needs.rows.set(key.toString("latin1"), neededSession(key));
+  const name = key.toString("latin1");
+  needs.rows.set(name, neededSession(key));
+  needs.sessions.set(name, key);
   return true;
+}
+
+/** Rows of request ids that have left the records of these sessions: they are looked at as soon as a batch comes. */
+export function spilledIdsNeeds({ sessions }: Needs, rows: FetchedRows): Map<string, NeededRow> {
+  const needed = new Map<string, NeededRow>();
+  for (const [name, key] of sessions) {
+    const value = rows.get(name);
+    if (!value) continue;
+    const generations = generationsOf(spilledIdsOf(value.subarray(versionBytes)));
+    for (let generation = 0; generation < generations; generation++) {
+      const row = seenIdsRow(key, generation as 0 | 1);
+      const rowName = row.toString("latin1");
+      if (!rows.has(rowName)) needed.set(rowName, { key: row, slot: shardSlots[shardOfSession(key)]! });
+    }
+  }
+  return needed;
 }
 
 function countNeed(needs: Needs) {

@@ -158,7 +158,8 @@ export function commitBatches(
   // In the order of their keys, so that they are appended to full pages.
   group.minted.sort((one, other) => one.key.compare(other.key));
   for (const session of group.minted) saveSession(group, session);
-  return { outcomes, dirty: group.dirty };
+  // Without what the sessions are made of, which is large and would live as long as the write takes.
+  return { outcomes, dirty: group.dirty.map(({ key, fired }) => ({ key, fired })) };
 }
 
 function takeBatch(group: Group, request: IngestRequest, body: ReadBody): IngestOutcome {

@@ -8,6 +8,13 @@ import { limits } from "../limits.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 
 const hashBytes = 8;
+
+/** How many generations have to be looked at once so many hashes of a session have spilled: 0 to 2. */
+export function generationsOf(spilled: number): 0 | 1 | 2 {
+  if (spilled <= 0) return 0;
+  return spilled > limits.repeatsGenerationMax ? 2 : 1;
+}
+
 const noHashes = Buffer.alloc(0);
 /** Hashes held in memory before they spill even in the middle of a transaction: bounds how long one search takes. */
 const heldMax = 4 * limits.repeatsInlineMax;
@@ -45,8 +52,9 @@ export class SeenIds {
       this.#words += 2;
       fresh.push(events[index]!);
     }
-    if (this.#spilled > 0) this.#dropStored(fresh, before, 0);
-    if (this.#spilled > limits.repeatsGenerationMax) this.#dropStored(fresh, before, 1);
+    const generations = generationsOf(this.#spilled);
+    if (generations > 0) this.#dropStored(fresh, before, 0);
+    if (generations > 1) this.#dropStored(fresh, before, 1);
     return fresh;
   }
 

@@ -132,6 +132,12 @@ export function encodeSession(record: SessionRecord): Buffer {
   return bytes.subarray(0, size);
 }
 
+/** How many of its request ids a record no longer has itself; 0 where it is not of this layout. */
+export function spilledIdsOf(bytes: Buffer): number {
+  if (bytes.length < headBytes || bytes[0] !== layoutVersion) return 0;
+  return Math.max(0, bytes.readUInt32LE(32) - bytes.readUInt16LE(44));
+}
+
 /** The verdict part alone, read from the head of a record. Null when the record is not of this layout or cut short. */
 export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
   if (bytes.length < headBytes || bytes[0] !== layoutVersion) return null;

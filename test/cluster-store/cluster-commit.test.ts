@@ -34,6 +34,16 @@ import { ownerOf } from "../support/owner.js";
 import { startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
+/** Counts how often groups are run. */
+class CountingMint extends TokenMint {
+  runs = 0;
+
+  override startGroup(): void {
+    this.runs++;
+    super.startGroup();
+  }
+}
+
 t.test("a cluster of three masters with a replica each", async (t) => {
   // As a user who may do no more than the store needs.
   const user = ["user", "store", "on", ">secret", ...storeAclRules];
@@ -51,12 +61,13 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const counts = new ClusterCounts(client);
     const sender = new CountSender(client, paths, counts, (error) => failures.push(error));
     const state = { conflicts: 0, fired: [] as number[] };
+    const mint = new CountingMint();
     const context = {
       credentials: new Credentials(store),
       plans: defaultPlans,
       ipStorage: "full" as const,
       sessionsMax: 1e6,
-      mint: new TokenMint(),
+      mint,
     };
     const committer = new ClusterCommit({
       client,
@@ -78,7 +89,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     };
     t.teardown(close);
     const commit = (...requests: IngestRequest[]) => committer.commit(requests);
-    return { client, paths, sender, state, commit, context };
+    return { client, paths, sender, state, commit, context, mint };
   }
 
   const nowMs = Date.now();
@@ -186,8 +197,11 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const bodies = Array.from({ length: 12 }, (_, index) =>
       batch(`spill${String(index + 1).padStart(3, "0")}`, 100, token),
     );
+    const runsBefore = [one.mint.runs, two.mint.runs] as const;
     for (const body of bodies) t.equal(recorded((await one.commit(request(body)))[0]).accepted, 100);
     for (const body of bodies) t.equal(recorded((await two.commit(request(body)))[0]).duplicates, 100);
+    t.equal(one.mint.runs - runsBefore[0], bodies.length, "none is run twice for want of a row");
+    t.equal(two.mint.runs - runsBefore[1], bodies.length);
     t.equal((await stored(token))!.verdict.eventCount, 1300);
     t.ok((await stored(token))!.repeats.length <= 8 * limits.repeatsInlineMax);
   });
@@ -255,8 +269,8 @@ t.test("a cluster of three masters with a replica each", async (t) => {
       200 + ((index * index) % 37),
     ]);
     const mouse = { t: 1000, points, count: 40 };
-    const body = (prefix: string) => ({
-      session_token: null,
+    const body = (prefix: string, token: string | null = null) => ({
+      session_token: token,
       events: [{ ...events(prefix, 1)[0]!, type: "mouse", payload: mouse }, ...events(`${prefix}x`, 1)],
     });
     await one.commit(request(body("paths000")));
@@ -265,6 +279,13 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const { session_token: token } = recorded((await two.commit(request(body("paths001"))))[0]);
     await two.commit(request(batch("paths002", 1, token)));
     t.ok((await stored(token))!.verdict.detectionIds.length > 0);
+    const runs: number[] = [];
+    for (const prefix of ["paths003", "paths004", "paths005"]) {
+      const before = two.mint.runs;
+      t.equal(recorded((await two.commit(request(body(prefix, token))))[0]).accepted, 2);
+      runs.push(two.mint.runs - before);
+    }
+    t.same(runs, [2, 1, 1], "once a session shows paths of others, its shapes are counted without a second run");
   });
 
   await t.test("paths of a batch that was refused are as if it never came", async (t) => {
