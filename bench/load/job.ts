@@ -61,3 +61,11 @@ export function arrivalJob(
     requestsMax: comers,
   };
 }
+
+/** The same visitors' batches after their first contacts. */
+export function withoutArrival<Spec extends { readonly arriving?: true }>({
+  arriving: _,
+  ...traffic
+}: Spec): Omit<Spec, "arriving"> {
+  return traffic;
+}

@@ -7,9 +7,9 @@ import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { startRedis } from "../../test/support/redis-cluster.js";
 import { type CommitCost, inFlight, measureCommitCost } from "../cluster/commit-cost.js";
 import { simulateRate } from "../cluster/nodes-simulation.js";
-import type { LoadJob, LoadResult } from "../load/job.js";
+import { arrivalJob, type LoadJob, type LoadResult, withoutArrival } from "../load/job.js";
 import { curve } from "../load/latencies.js";
-import { longRuns, measurePairs, median, settleMs } from "../measure.js";
+import { longRuns, type Measured, measurePairs, median, settleMs } from "../measure.js";
 import { redisServer, runCommand, scratchFolder, startVerdictd, type Target } from "../servers/servers.js";
 import { verdictRead } from "../traffic/client-request.js";
 import { atLeast, atMost, type BenchContext, type Figure, type Scenario } from "./scenario.js";
@@ -27,7 +27,7 @@ const runLength = 4;
 
 export const clusterScenario: Scenario = {
   name: "cluster",
-  title: "ingest, 10 events, known sessions: a node on a cluster, beside one host",
+  title: "ingest, visits as recorded: a node on a cluster, beside one host",
   localOnly: true,
   readsSessions: false,
   estimateS: (options) =>
@@ -70,6 +70,7 @@ export const clusterScenario: Scenario = {
           fill: [],
           figures: [
             ...costs.flatMap(costFigures),
+            ...wholeNode(host!, clustered!),
             {
               what: "rate of a node on a cluster ÷ one host's, with the engine on the same cores",
               value: clustered!.rate / host!.rate,
@@ -95,6 +96,13 @@ function costFigures({ group, lmdbUs, clusterUs, masterUs, replicaUs }: CommitCo
     atMost(`CPU of the engine's masters a batch, ${groups}`, masterUs, "µs", masterGoals[group]!),
     atMost(`CPU of each replica a batch, ${groups}`, replicaUs, "µs", 20),
   ];
+}
+
+/** All threads of a node, garbage collection among them, in groups as they come. */
+function wholeNode(host: Measured, clustered: Measured): Figure[] {
+  if (host.cpuMicros === null || clustered.cpuMicros === null) return [];
+  const value = clustered.cpuMicros / host.cpuMicros;
+  return [atMost("CPU of a whole node a batch on a cluster ÷ one host's, visits as recorded", value, "", 1.15)];
 }
 
 function twoNodes({ group, clusterUs, masterUs, groupMs }: CommitCost): Figure {
@@ -133,45 +141,30 @@ class ClusterNode {
     const { site_key, private_key } = (await answer.json()) as { site_key: string; private_key: string };
     const host = { ...context.bed.verdictd, name: "one host" };
     const node = new ClusterNode(context, host, target, { siteKey: site_key, privateKey: private_key });
-    for (const each of [host, target]) await node.#store(each);
+    for (const each of [host, target]) await node.#arrive(each);
     return node;
   }
 
-  /** As fast as answers come. */
+  /** Batches of visitors as recorded, as fast as answers come. */
   ingest(target: Target): LoadJob {
-    const { bed, options } = this.context;
+    const { requestsMax: _, ...job } = this.#arrival(target);
     return {
-      url: target.url,
-      traffic: {
-        kind: "ingest",
-        siteKey: target === this.host ? bed.keys.siteKey : this.keys.siteKey,
-        tokens: bed.tokens(this.#file(target)),
-        sizes: [10],
-      },
-      tool: "raw",
-      connections: options.visitors,
-      pipelining: 1,
+      ...job,
+      traffic: withoutArrival(job.traffic as Visits),
       warmUpMs,
-      durationMs: options.durationMs,
-      rate: 0,
-      statuses: [202],
-      contains: "",
+      durationMs: this.context.options.durationMs,
     };
   }
 
-  /** 99th percentile of verdict reads beside ingest at half of this rate, ms. */
+  /** 99th percentile of what the site asks about its visitors, beside their batches at half of this rate, ms. */
   async readsAtHalf(rate: number): Promise<number> {
-    const { generator, options, bed } = this.context;
+    const { generator, options } = this.context;
     const durationMs = runLength * options.durationMs;
     const ingest = { ...this.ingest(this.target), durationMs, rate: rate / 2 };
+    const request = await verdictRead(this.keys.privateKey);
     const read: LoadJob = {
       ...ingest,
-      traffic: {
-        kind: "verdict",
-        request: await verdictRead(this.keys.privateKey),
-        tokens: bed.tokens(this.#file(this.target)),
-        pages: 1,
-      },
+      traffic: { kind: "page-views", crowd: this.target.url, request },
       connections: 16,
       rate: readsPerSecond,
       statuses: [200],
@@ -186,24 +179,19 @@ class ClusterNode {
     return median(p99s);
   }
 
-  #file(target: Target): string {
-    return target === this.host ? "cluster-host" : "cluster-node";
+  #arrival({ name, url }: Target): LoadJob {
+    const { bed, options } = this.context;
+    const { siteKey } = name === this.host.name ? bed.keys : this.keys;
+    return arrivalJob(url, { kind: "visits", crowd: url, visitors: sessions, siteKey }, options.visitors);
   }
 
-  async #store(target: Target): Promise<void> {
-    const { generator, bed } = this.context;
-    const job = this.ingest(target);
-    const [{ errors, firstError }] = await generator.run({
-      ...job,
-      traffic: { ...job.traffic, tokens: null } as LoadJob["traffic"],
-      durationMs: 0,
-      warmUpMs: 0,
-      tokensTo: bed.file(this.#file(target)),
-      requestsMax: sessions,
-    });
+  async #arrive(target: Target): Promise<void> {
+    const [{ errors, firstError }] = await this.context.generator.run(this.#arrival(target));
     if (errors > 0) throw new Error(`sessions could not be stored: ${firstError}`);
   }
 }
+
+type Visits = Extract<LoadJob["traffic"], { readonly kind: "visits" }>;
 
 function p99({ latencyMs }: LoadResult): number {
   return latencyMs[curve.indexOf(99)]!;

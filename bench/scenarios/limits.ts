@@ -1,6 +1,6 @@
 /** What limits: under each load at full speed, which thread is busy, and with which part of the program. */
 import { mkdirSync } from "node:fs";
-import { arrivalJob, type LoadJob } from "../load/job.js";
+import { arrivalJob, type LoadJob, withoutArrival } from "../load/job.js";
 import { settleMs } from "../measure.js";
 import { startVerdictd, type Target } from "../servers/servers.js";
 import { moment, type ThreadUse, threadUses } from "../servers/thread-use.js";
@@ -91,13 +91,6 @@ async function profiled(
 }
 
 let profiles = 0;
-
-function withoutArrival<Spec extends { readonly arriving?: true }>({
-  arriving: _,
-  ...traffic
-}: Spec): Omit<Spec, "arriving"> {
-  return traffic;
-}
 
 function sentenceOf({ thread, cores, parts }: ThreadUse): string {
   const named = parts.slice(0, namedParts).map(([part, share]) => `${part} ${Math.round(100 * share)} %`);

@@ -109,7 +109,8 @@ function needsSessionAlone(
 ): boolean {
   if (body !== null) return false;
   const head = readUsualHead(request.body);
-  if (head === null || head.token === null || copiers.has(head.token) || request.body.includes(ticketName)) return false;
+  if (head === null || head.token === null || copiers.has(head.token) || request.body.includes(ticketName))
+    return false;
   const projectId = projectOf(request.siteKey || head.siteKey);
   if (projectId === null || !needSession(needs, projectId, head.token)) return false;
   needs.projectIds.add(projectId);
