@@ -19,7 +19,7 @@ export type OptionKind = keyof typeof kinds;
 
 const kinds = {
   "a function": (value: unknown) => typeof value === "function",
-  "a text": (value: unknown) => typeof value === "string",
+  "a string": (value: unknown) => typeof value === "string",
   "a name": (value: unknown) => typeof value === "string" && value !== "",
   "a number above 0": (value: unknown) => typeof value === "number" && value > 0 && Number.isFinite(value),
   "true or false": (value: unknown) => typeof value === "boolean",

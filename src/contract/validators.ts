@@ -18,16 +18,11 @@ import type {
 import type { Account, AccountToken, Block, KeyOwner, Membership, Project, Rule, Traffic, User } from "./entities.js";
 import type { IngestEvents } from "./events.js";
 import type { MarkBody, SessionMark } from "./marks.js";
+import { type Mismatch, mismatchIn, type Validate } from "./mismatch.js";
 import type { RulesFile } from "./rules-file.js";
 import type { SessionDeletionBody } from "./session-deletion.js";
 import type { SessionQueryBody } from "./session-query.js";
 import type { Trail } from "./trail.js";
-
-/** Where and why a value does not fit its type: `path` as in `events[3].payload.x`, `expected` as a TypeScript type. */
-export interface Mismatch {
-  readonly path: string;
-  readonly expected: string;
-}
 
 /** True when the value is a list of events with no key beyond the whitelist. The fast path: it builds no report. */
 export const areIngestEvents = typia.createEquals<IngestEvents>();
@@ -37,9 +32,7 @@ const reportIngestEvents = typia.createValidateEquals<IngestEvents>();
 /** The first reason why `areIngestEvents` said no. */
 export function ingestEventsMismatch(value: unknown): Mismatch | null {
   const report = reportIngestEvents(value);
-  if (report.success) return null;
-  const first = report.errors[0]!;
-  return { path: first.path.replace("$input", "events"), expected: first.expected };
+  return report.success ? null : mismatchIn(value, report, reportIngestEvents, "events");
 }
 
 /** The body, or the first reason why it is not one. Keys beside the known ones are ignored. */
@@ -63,45 +56,44 @@ const validators = {
   mark: typia.createValidate<MarkBody>(),
 };
 
-function check<T>(report: typia.IValidation<T>): Checked<T> {
-  if (report.success) return { value: report.data };
-  const first = report.errors[0]!;
-  return { path: first.path.replace(/^\$input\.?/, ""), expected: first.expected };
+function check<T>(validate: (value: unknown) => typia.IValidation<T>, value: unknown): Checked<T> {
+  const report = validate(value);
+  return report.success ? { value: report.data } : mismatchIn(value, report, validate);
 }
 
 /** Body of `POST …/scoring/rotate`. */
-export const checkRotate = (value: unknown): Checked<RotateBody> => check(validators.rotate(value));
+export const checkRotate = (value: unknown): Checked<RotateBody> => check(validators.rotate, value);
 /** Body of `PUT …/scoring/settings`. */
-export const checkSettings = (value: unknown): Checked<SettingsBody> => check(validators.settings(value));
+export const checkSettings = (value: unknown): Checked<SettingsBody> => check(validators.settings, value);
 /** Body of `PUT …/request-scoring`. */
 export const checkRequestScoring = (value: unknown): Checked<RequestScoringBody> =>
-  check(validators.requestScoring(value));
+  check(validators.requestScoring, value);
 /** Body of `PUT …/challenge`. */
 export const checkChallengeSettings = (value: unknown): Checked<ChallengeSettingsBody> =>
-  check(validators.challengeSettings(value));
+  check(validators.challengeSettings, value);
 /** Body of `POST …/rules`; whether the expression compiles is not checked here. */
-export const checkRule = (value: unknown): Checked<RuleBody> => check(validators.rule(value));
+export const checkRule = (value: unknown): Checked<RuleBody> => check(validators.rule, value);
 /** Body of `PATCH` and `PUT` on a rule; nothing in it is required. */
-export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange(value));
+export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange, value);
 /** A file of rules; the one check here that refuses a key it does not know. */
-export const checkRulesFile = (value: unknown): Checked<RulesFile> => check(validators.rulesFile(value));
+export const checkRulesFile = (value: unknown): Checked<RulesFile> => check(validators.rulesFile, value);
 /** Body of `POST …/rules/test`. */
-export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest(value));
+export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest, value);
 /** Body of `POST …/sessions/query`; times and the expression are only checked to be texts. */
-export const checkSessionQuery = (value: unknown): Checked<SessionQueryBody> => check(validators.sessionQuery(value));
+export const checkSessionQuery = (value: unknown): Checked<SessionQueryBody> => check(validators.sessionQuery, value);
 /** Body of `PUT …/sessions/{session_token}/mark`. */
-export const checkMark = (value: unknown): Checked<MarkBody> => check(validators.mark(value));
+export const checkMark = (value: unknown): Checked<MarkBody> => check(validators.mark, value);
 /** Body of `POST /v1/tokens`. */
-export const checkToken = (value: unknown): Checked<TokenBody> => check(validators.token(value));
+export const checkToken = (value: unknown): Checked<TokenBody> => check(validators.token, value);
 /** Body of `POST …/scoring/end-old-keys`. */
-export const checkEndOldKeys = (value: unknown): Checked<EndOldKeysBody> => check(validators.endOldKeys(value));
+export const checkEndOldKeys = (value: unknown): Checked<EndOldKeysBody> => check(validators.endOldKeys, value);
 /** Body of `POST /v1/members`; the address is only bounded here. */
-export const checkMember = (value: unknown): Checked<MemberBody> => check(validators.member(value));
+export const checkMember = (value: unknown): Checked<MemberBody> => check(validators.member, value);
 /** Body of `PATCH /v1/members/{user}`. */
-export const checkMemberChange = (value: unknown): Checked<MemberChangeBody> => check(validators.memberChange(value));
+export const checkMemberChange = (value: unknown): Checked<MemberChangeBody> => check(validators.memberChange, value);
 /** Body of `POST …/sessions/delete`; times and the expression are only checked to be texts. */
 export const checkSessionDeletion = (value: unknown): Checked<SessionDeletionBody> =>
-  check(validators.sessionDeletion(value));
+  check(validators.sessionDeletion, value);
 
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */
 export const apiSchemas = typia.json.schemas<[ApiTypes], "3.1">();
@@ -126,8 +118,7 @@ export type StoredRecord = keyof typeof recordValidators;
 
 /** Where and why a record of the store is none of its kind; null when it is one. For the integrity check. */
 export function storedRecordMismatch(kind: StoredRecord, value: unknown): Mismatch | null {
-  const report: typia.IValidation<unknown> = recordValidators[kind](value);
-  if (report.success) return null;
-  const first = report.errors[0]!;
-  return { path: first.path.replace(/^\$input\.?/, ""), expected: first.expected };
+  const validate: Validate = recordValidators[kind];
+  const report = validate(value);
+  return report.success ? null : mismatchIn(value, report, validate);
 }

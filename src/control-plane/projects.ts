@@ -27,10 +27,11 @@ export interface EnabledScoring {
   readonly privateKey: string | null;
 }
 
-/** A new key; `oldKeyEndsAt` is null where the one before is refused already. */
+/** A new key; `oldKeyEndsAt` is null where the one before is refused already. `endedKeys`: keys rotated earlier that worked until now. */
 export interface RotatedKey {
   readonly key: string;
   readonly oldKeyEndsAt: string | null;
+  readonly endedKeys: number;
 }
 
 /** Bot settings and threshold to change; what is undefined stays. */
@@ -142,7 +143,7 @@ export class Projects {
         oldKeys: old === null ? ending.kept : [...ending.kept, old],
       };
       this.#store.projects.putSync(id, rotated);
-      const made: RotatedKey = { key, oldKeyEndsAt: old?.endsAt ?? null };
+      const made: RotatedKey = { key, oldKeyEndsAt: old?.endsAt ?? null, endedKeys: ending.ended.length };
       const after: AuditValues | null = old === null ? null : { old_key_ends_at: old.endsAt };
       return audited(made, { ...of(rotated), action: "key.rotated", subject: `${kind} key`, before: null, after });
     });

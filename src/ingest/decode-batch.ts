@@ -61,11 +61,7 @@ function checkEvents(events: unknown): IngestEvents | Refusal {
     const mismatch = ingestEventsMismatch(events);
     return refuse(
       "invalidPayload",
-      mismatch === null
-        ? "events do not fit the schema"
-        : mismatch.expected === "undefined"
-          ? `${shortened(mismatch.path)} is not an accepted key`
-          : `${shortened(mismatch.path)} must be ${mismatch.expected}`,
+      mismatch === null ? "events do not fit the schema" : `${shortened(mismatch.path)} ${mismatch.fault}`,
     );
   }
   for (const [index, { request_id, received_at }] of events.entries()) {

@@ -36,13 +36,13 @@ const pagesKinds = {
   block: "an object",
   challenge: "an object",
   render: "a function",
-  contentSecurityPolicy: "a text",
+  contentSecurityPolicy: "a string",
 } as const satisfies Readonly<Record<keyof DenialPages, OptionKind>>;
 
 const textKinds = {
-  title: "a text",
-  message: "a text",
-  contact: "a text",
+  title: "a string",
+  message: "a string",
+  contact: "a string",
 } as const satisfies Readonly<Record<keyof DenialTexts, OptionKind>>;
 
 /** Throws a `TypeError` on a name or a value that the option `pages` can't have. */

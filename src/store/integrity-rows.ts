@@ -31,7 +31,7 @@ type RowCheck = (walk: Walk, value: never, key: never) => string | null;
 function record<V, K>(kind: StoredRecord, more: (walk: Walk, value: V, key: K) => string | null): RowCheck {
   return (walk, value, key) => {
     const mismatch = storedRecordMismatch(kind, value);
-    return mismatch === null ? more(walk, value, key) : `${mismatch.path || "record"} should be ${mismatch.expected}`;
+    return mismatch === null ? more(walk, value, key) : `${mismatch.path || "the record"} ${mismatch.fault}`;
   };
 }
 

@@ -68,6 +68,16 @@ t.test("rules are exported, edited and applied; applying the same file again cha
     "the running server has them in the order of the file",
   );
 
+  writeFileSync(file, edited.replace("is_active: true", "is_active: false"));
+  const without = await command(["rules", "apply", file, ...flags, "--dry-run", "--json"]);
+  t.same(JSON.parse(without.stdout), { created: 0, changed: 1, removed: 0, unchanged: 1, unavailable_fields: [] });
+  writeFileSync(file, edited.replace('band == "definite"', 'method == "POST" AND band == "definite"'));
+  const lacking = await command(["rules", "apply", file, ...flags, "--dry-run"]);
+  t.match(
+    lacking.stdout,
+    /^Stored sessions don't have method: in backtests and queries a comparison with it is false/m,
+  );
+
   writeFileSync(file, edited.replace('band == "definite"', "band =="));
   const bad = await command(["rules", "apply", file, ...flags]);
   t.equal(bad.code, 2);

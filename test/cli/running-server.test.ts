@@ -1,7 +1,7 @@
 /** The command line beside a running server on the same folder: the server notices every change at once, and stops in order. */
 import { join } from "node:path";
 import t from "tap";
-import { json, serve } from "../support/process.js";
+import { command, json, serve } from "../support/process.js";
 import { ingest, threads } from "./ingest.js";
 
 interface First {
@@ -41,10 +41,34 @@ t.test("a running server notices what commands change", async (t) => {
     t.match(await asked(), { status: 200, json: { id: 2, role: "admin" } });
     await json(dir, "member", "set", ...whom, "--role", "viewer");
     t.match(await asked(), { status: 200, json: { role: "viewer" } });
+    const account2 = ["--account", "2", "--data-dir", dir];
+    t.same(await json(dir, "member", "list", "--account", "2"), {
+      data: [{ user_id: 2, name: "Ann", email: "Ann@example.com", role: "viewer" }],
+    });
+    t.match(
+      (await command(["member", "list", ...account2])).stdout,
+      /^USER.*ROLE\n2 +Ann +Ann@example\.com +viewer\n$/,
+    );
+    t.match(await json(dir, "token", "list", "--account", "2"), {
+      data: [{ id: token.id, name: null, user: "Ann", abilities: ["*"], last_used_at: /^2/ }],
+    });
+    await json(dir, "token", "create", ...whom, "--name", "backups", "--abilities", "projects:read,content:read");
+    const { stdout: listed } = await command(["token", "list", ...account2]);
+    t.match(listed, /^ID .*LAST USED\n/);
+    t.match(listed, /^\d+ +backups +Ann +projects:read,content:read +2\S+ +never$/m);
     t.same(await json(dir, "member", "remove", ...whom), { account_id: 2, user_id: 2, role: "viewer" });
     t.equal((await asked()).status, 403, "a member no more");
     t.same(await json(dir, "token", "revoke", String(token.id)), { id: token.id, revoked: true });
     t.equal((await asked()).status, 401, "a revoked token");
+    const changes = await json<{ data: { action: string }[] }>(dir, "changes", "--account", "2", "--limit", "2");
+    t.match(changes.data, [
+      { account_id: 2, user: null, action: "token.revoked" },
+      { account_id: 2, user: null, action: "member.removed", before: { role: "viewer" }, after: null },
+    ]);
+    t.equal(changes.data.length, 2);
+    const { stdout: told } = await command(["changes", ...account2]);
+    t.match(told, /^AT .*BEFORE AND AFTER\n/);
+    t.match(told, /command line +member\.set +.*role: admin -> viewer$/m);
   });
 
   await t.test("a subscription", async (t) => {
@@ -67,6 +91,21 @@ t.test("a running server notices what commands change", async (t) => {
     keys.site_key = rotated.json.key;
     t.ok(await ingest(serving, keys.site_key, 1));
     t.match(await json(dir, "check"), { ok: true }, "the old key left nothing behind");
+
+    const rotate = (...flags: string[]) =>
+      command(["project", "rotate-key", String(first.project_id), "--type", "site", ...flags, "--data-dir", dir]);
+    const second = (await rotate("--overlap-hours", "2")).stdout;
+    t.match(second, /^key: pk_\S+\n\nThe site key before it works until 2\S+\.\n$/m);
+    t.ok(await ingest(serving, keys.site_key, 1));
+    const { stdout: third } = await rotate();
+    t.match(third, /is refused from now on\.\n1 older site key from earlier rotations ended too\.\n$/);
+    await t.rejects(ingest(serving, keys.site_key, 1), /401/);
+    keys.site_key = /pk_\S+/.exec(third)![0];
+
+    const [id, type] = [String(first.project_id), ["--type", "private"]];
+    const overlapping = await json(dir, "project", "rotate-key", id, ...type, "--overlap-hours", "2");
+    t.match(overlapping, { type: "private", key: /^sk_/, old_key_ends_at: /^2/, ended: 0 });
+    t.same(await json(dir, "project", "end-old-keys", id, ...type), { type: "private", ended: 1 });
   });
 });
 

@@ -50,7 +50,7 @@ const mistakes: readonly (readonly [options: unknown, message: string])[] = [
   [{ client, pages: { blocked: {} } }, "pages: unknown option `blocked`; did you mean `block`?"],
   [{ client, pages: { block: "No" } }, "pages.block: expected an object"],
   [{ client, pages: { block: { titel: "No" } } }, "pages.block: unknown option `titel`; did you mean `title`?"],
-  [{ client, pages: { challenge: { message: 1 } } }, "pages.challenge.message: expected a text"],
+  [{ client, pages: { challenge: { message: 1 } } }, "pages.challenge.message: expected a string"],
   [{ client, pages: { render: "<h1>No</h1>" } }, "pages.render: expected a function"],
   [{ client: { ...client, onError: "log" } }, "onError: expected a function"],
   [

@@ -111,12 +111,12 @@ const damages: Record<string, [(store: Store) => unknown, { table: string; key?:
   ],
   "an account without a plan": [
     (s) => s.accounts.putSync(1, { ...s.accounts.get(1)!, plan: undefined } as never),
-    { table: "accounts", fault: /^plan should be string/ },
+    { table: "accounts", fault: /^plan must be a string/ },
   ],
   "bytes that are no record": [
     (s) =>
       s.root.openDB<Buffer, number>({ name: "users", encoding: "binary" }).putSync(1, Buffer.from([0xdf, 0xff, 0xff])),
-    { table: "users", key: "1", fault: /can't be read|should be/ },
+    { table: "users", key: "1", fault: /can't be read|must be/ },
   ],
   "a session cut short": [
     (s) => s.sessions.putSync(key, session(5).subarray(0, 50)),

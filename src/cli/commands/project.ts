@@ -3,7 +3,7 @@ import { Projects } from "../../control-plane/projects.js";
 import { limits } from "../../limits.js";
 import type { Given, StoreCommand } from "../command.js";
 import { expectDone, idOf, oneOf, textOf } from "../given.js";
-import { UsageFailure } from "../output.js";
+import { keyLines, UsageFailure } from "../output.js";
 
 const positionals = [{ name: "ID", help: "project id" }] as const;
 const keyType = { name: "type", placeholder: "site|private", help: "which key", isRequired: true } as const;
@@ -25,23 +25,41 @@ const enableScoring: StoreCommand = {
   },
 };
 
-const rotateKey: StoreCommand = {
+/** A new key, and until when older ones work. */
+interface Rotated {
+  readonly type: (typeof keyTypes)[number];
+  readonly key: string;
+  readonly old_key_ends_at: string | null;
+  /** Keys that were rotated earlier with an overlap, which this rotation has ended. */
+  readonly ended: number;
+}
+
+const rotateKey: StoreCommand<Rotated> = {
   name: "project rotate-key",
-  help: "replace a key; the old one is refused at once unless it is given an overlap",
+  help: "replace a key; without --overlap-hours the old key is refused at once",
   positionals,
   flags: [
     keyType,
     {
       name: "overlap-hours",
       placeholder: "N",
-      help: "hours that the old key goes on working (default 0); keys before it end now",
+      help: "hours that the old key still works (default 0: it and all older keys are refused at once)",
     },
   ],
   run: async (store, given) => {
     const type = oneOf(given, "type", keyTypes);
     const projects = new Projects(store, Date.now);
-    const { key, oldKeyEndsAt } = expectDone(await projects.rotateKey(idOf(given, "ID"), type, overlapHours(given)));
-    return { type, key, old_key_ends_at: oldKeyEndsAt };
+    const { key, oldKeyEndsAt, endedKeys } = expectDone(
+      await projects.rotateKey(idOf(given, "ID"), type, overlapHours(given)),
+    );
+    return { type, key, old_key_ends_at: oldKeyEndsAt, ended: endedKeys };
+  },
+  show: ({ type, key, old_key_ends_at, ended }) => {
+    const old = old_key_ends_at === null ? "is refused from now on" : `works until ${old_key_ends_at}`;
+    const lines = [keyLines({ type, key }), "", `The ${type} key before it ${old}.`];
+    if (ended > 0)
+      lines.push(`${ended} older ${type} ${ended === 1 ? "key" : "keys"} from earlier rotations ended too.`);
+    return lines.join("\n");
   },
 };
 

@@ -4,6 +4,9 @@ import { checkRulesFile } from "../../contract/validators.js";
 import { changeLines, type RuleChange } from "../../control-plane/rule-changes.js";
 import { Rules } from "../../control-plane/rules.js";
 import { applyRules, exportRules } from "../../control-plane/rules-file.js";
+import { compileRule } from "../../rules/compile-rule.js";
+import { isRuleFault } from "../../rules/fault.js";
+import { unavailableFields } from "../../rules/fields.js";
 import { parseYaml, yamlText } from "../../yaml-file.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf, textOf } from "../given.js";
@@ -24,10 +27,11 @@ const exporting: StoreCommand<RulesFile> = {
   show: (file) => yamlText(file).trimEnd(),
 };
 
-/** Of an apply: the changes, and how many there are of each kind. */
+/** Of an apply: the changes; of a dry run also the fields of new and changed rules that stored sessions don't have. */
 interface Applied {
   readonly changes: readonly RuleChange[];
   readonly isDryRun: boolean;
+  readonly unavailableFields: readonly string[];
 }
 
 const applying: StoreCommand<Applied> = {
@@ -39,15 +43,34 @@ const applying: StoreCommand<Applied> = {
     const file = readRulesFile(textOf(given, "FILE"));
     const isDryRun = given["dry-run"] !== undefined;
     const changes = expectDone(await applyRules(new Rules(store, Date.now), idOf(given, "project"), file, isDryRun));
-    return { changes, isDryRun };
+    return { changes, isDryRun, unavailableFields: isDryRun ? unavailableIn(changes) : [] };
   },
-  json: ({ changes }) => countsOf(changes),
-  show: ({ changes, isDryRun }) => {
+  json: ({ changes, isDryRun, unavailableFields }) => ({
+    ...countsOf(changes),
+    ...(isDryRun && { unavailable_fields: unavailableFields }),
+  }),
+  show: ({ changes, isDryRun, unavailableFields }) => {
     const { created, changed, removed, unchanged } = countsOf(changes);
     const counts = `${created} created, ${changed} changed, ${removed} removed, ${unchanged} unchanged`;
-    return [...changeLines(changes), isDryRun ? `${counts} (dry run: nothing was changed)` : counts].join("\n");
+    const lines = [...changeLines(changes), isDryRun ? `${counts} (dry run: nothing was changed)` : counts];
+    if (unavailableFields.length > 0) {
+      const them = unavailableFields.length === 1 ? "it" : "them";
+      const names = unavailableFields.join(", ");
+      lines.push(
+        `Stored sessions don't have ${names}: in backtests and queries a comparison with ${them} is false, verdicts have the field.`,
+      );
+    }
+    return lines.join("\n");
   },
 };
+
+function unavailableIn(changes: readonly RuleChange[]): readonly string[] {
+  const names = changes.flatMap(({ change, after }) => {
+    const compiled = change === "unchanged" || after === undefined ? null : compileRule(after.expressionSource);
+    return compiled === null || isRuleFault(compiled) ? [] : unavailableFields(compiled.ast);
+  });
+  return [...new Set(names)];
+}
 
 function countsOf(changes: readonly RuleChange[]): Record<RuleChange["change"], number> {
   const counts = { created: 0, changed: 0, removed: 0, unchanged: 0 };
@@ -60,7 +83,7 @@ function readRulesFile(path: string): RulesFile {
   if ("why" in read) throw new CommandFailure(`${path}:${read.line}: ${read.why}`);
   const checked = checkRulesFile(read.value);
   if ("value" in checked) return checked.value;
-  throw new CommandFailure(`${path}: ${checked.path || "the file"} must be ${checked.expected}`);
+  throw new CommandFailure(`${path}: ${checked.path || "the file"} ${checked.fault}`);
 }
 
 /** Export and apply; `--dry-run` of the latter prints the changes and makes none. */

@@ -26,7 +26,7 @@ export function readBodyAs<T>(
   const checked = check(raw);
   return "value" in checked
     ? { value: checked.value, raw }
-    : refuse("invalidPayload", `${checked.path === "" ? "the body" : checked.path} must be ${checked.expected}`);
+    : refuse("invalidPayload", `${checked.path || "the body"} ${checked.fault}`);
 }
 
 /** The account a token is bound to; `forbidden` when it is gone or its user no longer a member. */
