@@ -108,7 +108,7 @@ export const limits = {
   clusterConflictRounds: 5,
   clusterPathsRefreshMs: 500,
   clusterCountsMs: 50,
-  /** How long an HTTP thread holds a session that it read from the cluster, and how many of them: verdicts of one page ask once. */
+  /** How long an HTTP thread holds a session that it read from the cluster at most, and how many of them: verdicts of one page ask once. */
   clusterRowMs: 1000,
   clusterHeldRowsMax: 50_000,
   clusterHeldBytesMax: 64 * KIB * KIB,

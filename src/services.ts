@@ -11,6 +11,7 @@ import { ChallengingRules } from "./challenge/challenging-rules.js";
 import { bytesOfMib, type ServeConfig } from "./config.js";
 import type { Project } from "./contract/entities.js";
 import { defaultPlans } from "./contract/plans.js";
+import type { ProjectSettings } from "./contract/session.js";
 import { Accounts } from "./control-plane/accounts.js";
 import { auditPage } from "./control-plane/audit.js";
 import { addressSubject, Blocks, sessionSubject } from "./control-plane/blocks.js";
@@ -90,7 +91,7 @@ import { DiskRoom } from "./store/disk-room.js";
 import { type Store, TurnReads } from "./store/store.js";
 import { type RequestVerdictSources, RequestVerdicts } from "./verdict/request-verdicts.js";
 import { RuleBudgetWatch } from "./verdict/rule-budget-watch.js";
-import { VerdictReader } from "./verdict/verdict-reader.js";
+import { hasState, VerdictReader } from "./verdict/verdict-reader.js";
 import { canonicalAddress } from "./verified-bots/address.js";
 import { createClaimMatcher, shippedClaimTokens } from "./verified-bots/claims.js";
 import { clientIp, parseTrustedProxies } from "./verified-bots/client-ip.js";
@@ -208,7 +209,10 @@ export function buildServices(
     score: scoreRequest,
   };
   const sources: RequestVerdictSources = {
-    ...(config.store !== "" && { load: (projectId: number, token: string) => sessions.load(projectId, token) }),
+    ...(config.store !== "" && {
+      load: (project: ProjectSettings, token: string) =>
+        sessions.load(project.id, token, hasState(project) ? "now" : "recent"),
+    }),
     verdictPart: (projectId, token) => sessions.verdictPart(projectId, token),
     stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
     rulesOf: (project) => rules.ready(project),

@@ -29,7 +29,7 @@ export function isAble(stored: readonly string[], role: Role, ability: Ability):
 /** What the holder lacks for a route with this need, as a clause for the refusal; null when nothing is lacking. */
 export function lackOf(need: TokenNeed, powers: { abilities: readonly string[]; role: Role }, isStrict: boolean) {
   if (need === "any-token") return null;
-  if (need === "administration" && ranks[powers.role] < ranks.admin) {
+  if (need === "administration" && !isAdministrator(powers.role)) {
     return `the role ${powers.role} does not permit to change members`;
   }
   const ability = need === "writing-role" || need === "administration" ? "projects:write" : need;
@@ -46,6 +46,11 @@ export function isAbove(other: TokenPowers, own: TokenPowers): boolean {
   return (
     rankOf(other.role) > rankOf(own.role) || !other.abilities.every((ability) => hasAbility(own.abilities, ability))
   );
+}
+
+/** Whether somebody of this role looks after the account: sees what all its members have, and changes who they are. */
+export function isAdministrator(role: Role | null): boolean {
+  return rankOf(role) >= ranks.admin;
 }
 
 function hasAbility(stored: readonly string[], ability: string): boolean {

@@ -8,7 +8,7 @@ import { keySlot } from "../cluster/slots.js";
 import { UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
 import { tokenAt } from "../store/keys.js";
-import type { Changed, KeyRange, SessionRows, UniqueMark } from "../store/session-rows.js";
+import type { Changed, Freshness, KeyRange, SessionRows, UniqueMark } from "../store/session-rows.js";
 import { newVersion, versionBytes } from "./cluster-unit.js";
 import { indexRow, markRow, sessionRow, shardCount, shardOfSession, shardSlots } from "./keys.js";
 import { saveSession } from "./scripts.js";
@@ -22,6 +22,8 @@ export interface ClusterSessionRowsOptions {
   readonly sessionMs: number;
   /** How long a verdict waits for the cluster, ms. */
   readonly deadlineMs: number;
+  /** How long a session that was read counts as recent, ms. */
+  readonly heldMs: number;
   readonly now: () => number;
 }
 
@@ -42,14 +44,14 @@ export class ClusterSessionRows implements SessionRows {
     this.#options = options;
   }
 
-  load(keys: readonly Buffer[], isFresh = false): Promise<void> | null {
-    const freshMs = this.#options.now() - (isFresh ? 0 : limits.clusterRowMs);
+  load(keys: readonly Buffer[], freshness: Freshness = "recent"): Promise<void> | null {
+    const freshMs = this.#options.now() - (freshness === "recent" ? this.#options.heldMs : 0);
     const isMissing = (key: Buffer): boolean => !((this.#held.get(key.toString("latin1"))?.atMs ?? -1) > freshMs);
     // Copies: callers use their keys again.
     const missing = keys.filter(isMissing).map((key) => Buffer.from(key));
     return missing.length === 0
       ? null
-      : this.#load(missing, isFresh ? limits.clusterWriteMs : this.#options.deadlineMs);
+      : this.#load(missing, freshness === "certain" ? limits.clusterWriteMs : this.#options.deadlineMs);
   }
 
   record(key: Buffer): Buffer | undefined {

@@ -33,6 +33,8 @@ export interface ClusterChoice {
   readonly sessionDays: number;
   readonly blockDays: number;
   readonly statsDays: number;
+  /** Of the verdict cache, seconds. */
+  readonly verdictTtl: number;
 }
 
 /** A thread's client, and the store through which it reads and writes the cluster. */
@@ -118,7 +120,16 @@ export async function openingFault(error: unknown, choice: CheckedChoice): Promi
 export async function openCluster(choice: ClusterChoice, thread: NodeThread): Promise<OpenedCluster> {
   const state = new ConfigState(thread.state);
   const controlPlaneFault = (): string | null => state.fault;
-  const { client, url, close, ...config } = await openMirror(choice, controlPlaneFault);
+  const { client, url, close, ...config } = await openMirror(choice, {
+    fault: controlPlaneFault,
+    times: {
+      sessionMs: choice.sessionDays * dayMs,
+      blockMs: choice.blockDays * dayMs,
+      statsMs: choice.statsDays * dayMs,
+      deadlineMs: Math.max(2, choice.engineDeadlineMs),
+      heldMs: Math.min(limits.clusterRowMs, choice.verdictTtl * 1000),
+    },
+  });
   const follower = thread.isFollower ? new ConfigFollower({ ...config, state, onFault: thread.onFault }) : null;
   const stop = async (): Promise<void> => {
     await follower?.stop();
@@ -130,33 +141,41 @@ export async function openCluster(choice: ClusterChoice, thread: NodeThread): Pr
     await close();
     throw error;
   }
-  const rows = new ClusterSessionRows({
-    client,
-    acks: choice.engineAcks,
-    sessionMs: choice.sessionDays * dayMs,
-    deadlineMs: Math.max(2, choice.engineDeadlineMs),
-    now: Date.now,
-  });
-  const logs = clusterLogs({
-    client,
-    acks: choice.engineAcks,
-    sessionMs: choice.sessionDays * dayMs,
-    blockMs: choice.blockDays * dayMs,
-    now: Date.now,
-  });
   return {
     client,
     url,
-    store: {
-      ...config.store,
-      counts: new ClusterHourlyCounts(client, choice.statsDays * dayMs),
-      rows,
-      logs,
-      leases: new ClusterLeases(client),
-      close: stop,
-    },
+    store: { ...config.store, leases: new ClusterLeases(client), close: stop },
     configAgeMs: () => state.ageMs,
     controlPlaneFault,
+  };
+}
+
+/** How long what is written is kept, a verdict waits for the cluster, and what was read is held, ms. */
+interface ClusterTimes {
+  readonly sessionMs: number;
+  readonly blockMs: number;
+  readonly statsMs?: number;
+  readonly deadlineMs: number;
+  readonly heldMs: number;
+}
+
+/** For commands: what they write of sessions and blocks must not shorten the life of what a node keeps. */
+const timesOfCommands: ClusterTimes = {
+  sessionMs: longestMs,
+  blockMs: longestMs,
+  deadlineMs: limits.clusterWriteMs,
+  heldMs: limits.clusterRowMs,
+};
+
+/** All that lies in the cluster itself, not in the mirror. */
+function clusterTables(client: ClusterClient, acks: number, times: ClusterTimes) {
+  const { sessionMs, blockMs, statsMs, deadlineMs, heldMs } = times;
+  const common = { client, acks, sessionMs, now: Date.now };
+  return {
+    remoteSessions: new ClusterSessions(client, acks),
+    counts: new ClusterHourlyCounts(client, statsMs),
+    rows: new ClusterSessionRows({ ...common, deadlineMs, heldMs }),
+    logs: clusterLogs({ ...common, blockMs }),
   };
 }
 
@@ -168,12 +187,12 @@ export interface OpenedMirror extends OpenedConfig {
 }
 
 /**
- * Opens the mirror, with the configuration as it is now, and a client to the cluster: all that a command needs, which is no node. `fault` says
- * why nothing may be changed now, or null. Throws `StoreError` and `ClusterError`; nothing is left open then.
+ * Opens the mirror, with the configuration as it is now, and a client to the cluster: all that a command needs, which is no node. `fault` of a
+ * node says why nothing may be changed now, or null. Throws `StoreError` and `ClusterError`; nothing is left open then.
  */
 export async function openMirror(
   choice: ReachedCluster & Pick<ClusterChoice, "dataDir" | "engineAcks">,
-  fault: () => string | null = () => null,
+  { fault = () => null, times = timesOfCommands }: { fault?: () => string | null; times?: ClusterTimes } = {},
 ): Promise<OpenedMirror> {
   const { dataDir, engineAcks: acks } = choice;
   const url = storeUrlOf(choice);
@@ -186,20 +205,7 @@ export async function openMirror(
   try {
     await client.ready();
     const config = await openConfig(store, { client, acks, name: describeStoreUrl(url), fault });
-    const ofCluster = {
-      remoteSessions: new ClusterSessions(client, acks),
-      counts: new ClusterHourlyCounts(client),
-      rows: new ClusterSessionRows({
-        client,
-        acks,
-        sessionMs: longestMs,
-        deadlineMs: limits.clusterWriteMs,
-        now: Date.now,
-      }),
-      // To be read: what commands write of it goes with the configuration.
-      logs: clusterLogs({ client, acks, sessionMs: longestMs, blockMs: longestMs, now: Date.now }),
-    };
-    return { ...config, store: { ...config.store, ...ofCluster }, client, url, close };
+    return { ...config, store: { ...config.store, ...clusterTables(client, acks, times) }, client, url, close };
   } catch (error) {
     await close();
     throw error;

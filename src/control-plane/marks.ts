@@ -39,7 +39,7 @@ export class Marks {
 
   /** Marks a session, or changes its mark. `notFound` for no session of the project, `conflict` when it has too many marks. */
   async set(project: Project, token: string, as: MarkName, userId: number): Promise<SessionMark | Refusal> {
-    await this.#sessions.load(project.id, token, true);
+    await this.#sessions.load(project.id, token, "certain");
     const part = this.#sessions.verdictPart(project.id, token);
     if (part === null) return refuse("notFound", "the project has no such session");
     const mark: SessionMark = {

@@ -13,6 +13,7 @@ import {
   loggedInAtMs,
   withLoggedInAt,
 } from "../store/session-record.js";
+import type { Freshness } from "../store/session-rows.js";
 import type { Store } from "../store/store.js";
 import { stateStamp } from "../verdict/verdict-reader.js";
 import type { LogPage } from "./cursor.js";
@@ -44,9 +45,9 @@ export class Sessions {
   }
 
   /** Lets the reads of this session below find it, as in `SessionRows`; null: it is at hand. */
-  load(projectId: number, token: string, isFresh = false): Promise<void> | null {
+  load(projectId: number, token: string, freshness: Freshness = "recent"): Promise<void> | null {
     if (!writeSessionKey(this.#key, projectId, token)) return null;
-    return this.#store.rows.load([this.#key], isFresh);
+    return this.#store.rows.load([this.#key], freshness);
   }
 
   /** What a verdict of this session is made of; null for a token that is malformed, unknown or another project's. */

@@ -5,13 +5,11 @@ import type { SessionMark } from "../contract/marks.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { Trail } from "../contract/trail.js";
 import { storedRecordMismatch } from "../contract/validators.js";
-import type { Environment } from "./environment.js";
 import { sessionKey, sessionRange } from "./keys.js";
 import type { AuditLog, MarkLog, TrailLog, TrailPiece } from "./logs.js";
+import type { SessionTables } from "./session-tables.js";
 
-interface MarkTables {
-  readonly root: Environment;
-  readonly sessions: Database<Buffer, Buffer>;
+interface MarkTables extends Pick<SessionTables, "root" | "sessions"> {
   readonly marks: Database<SessionMark, [number, string]>;
 }
 
@@ -74,11 +72,7 @@ export class LmdbAuditLog implements AuditLog {
   }
 }
 
-interface TrailTables {
-  readonly root: Environment;
-  readonly sessions: Database<Buffer, Buffer>;
-  readonly trails: Database<Trail, Buffer>;
-}
+type TrailTables = Pick<SessionTables, "root" | "sessions" | "trails">;
 
 /** Trails of a single host. `fold` is one transaction. */
 export class LmdbTrailLog implements TrailLog {

@@ -1,17 +1,12 @@
 /** Sessions of one host: every record is at hand, a read is one look into a memory map. */
-import type { Database } from "lmdb";
-import type { Environment } from "./environment.js";
 import { solvedChallengeKey } from "./keys.js";
 import type { Changed, KeyRange, SessionRows, UniqueMark } from "./session-rows.js";
+import type { SessionTables } from "./session-tables.js";
 
 const marked = Buffer.from([1]);
 
 /** The tables that it reads and writes. */
-interface Tables {
-  readonly root: Environment;
-  readonly sessions: Database<Buffer, Buffer>;
-  readonly solvedChallenges: Database<Buffer, Buffer>;
-}
+type Tables = Pick<SessionTables, "root" | "sessions" | "solvedChallenges">;
 
 /** Sessions of a single host: `load` is never waited for, and `change` is one transaction. */
 export class LmdbSessionRows implements SessionRows {

@@ -22,13 +22,16 @@ export interface UniqueMark {
 /** What became of a change: `used`: the mark was there. */
 export type Changed = "changed" | "gone" | "used";
 
+/** How a session is wanted: as it was a moment ago, as it is now if that can be had in time, or as it is now however long it takes. */
+export type Freshness = "recent" | "now" | "certain";
+
 /** Reads and changes of sessions outside of scoring. On a cluster only what `load` brought is found. */
 export interface SessionRows {
   /**
-   * Lets `record` find these sessions. Null: they are at hand. Never rejects: what can't be had in time is as if it were not there.
-   * `isFresh`: as they are now; otherwise they may be as they were a moment ago.
+   * Lets `record` find these sessions, by default `recent`. Null: they are at hand. Never rejects: what can't be had in time is as if it were not
+   * there.
    */
-  load(keys: readonly Buffer[], isFresh?: boolean): Promise<void> | null;
+  load(keys: readonly Buffer[], freshness?: Freshness): Promise<void> | null;
   /** The record's bytes, valid until the next read; undefined: there is none, or it was not loaded. */
   record(key: Buffer): Buffer | undefined;
   /** Keys of sessions in the order of their bytes. Rejects with `unavailable` when they can't be read. */

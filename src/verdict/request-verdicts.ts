@@ -43,7 +43,7 @@ export class RequestVerdicts {
   /** Never throws and never rejects. */
   judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {
     const { sessionToken } = question;
-    const loading = sessionToken === null ? null : (this.#sources.load?.(project.id, sessionToken) ?? null);
+    const loading = sessionToken === null ? null : (this.#sources.load?.(project, sessionToken) ?? null);
     return loading === null ? this.#judge(project, question) : loading.then(() => this.#judge(project, question));
   }
 

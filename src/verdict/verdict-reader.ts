@@ -18,7 +18,7 @@ export interface VerdictSources {
    * Lets the reads of a session below find it; null: it is at hand. Never rejects: what can't be had in time counts as unknown. Absent:
    * every session is at hand.
    */
-  readonly load?: (projectId: number, token: string) => Promise<void> | null;
+  readonly load?: (project: ProjectSettings, token: string) => Promise<void> | null;
   /** Null for an unknown session or one of another project. */
   readonly verdictPart: (projectId: number, token: string) => VerdictPart | null;
   /** `stateStamp` of the session as it is now; 0 for one that is gone. Asked on cached answers of projects where it can matter. */
@@ -77,7 +77,7 @@ export class VerdictReader {
     const sources = this.#sources;
     if (sources.load === undefined) return null;
     const isCached = this.#ttlMs > 0 && this.#cache.get(keyOf(project, token, context), sources.now()) !== null;
-    return isCached && !hasState(project) ? null : sources.load(project.id, token);
+    return isCached && !hasState(project) ? null : sources.load(project, token);
   }
 
   /** The verdict as JSON text. Never throws. */
@@ -161,8 +161,8 @@ export function verifiedBotOf(
   return isKnown ? verifiedBot : verifiedBotAt(ip);
 }
 
-/** Whether a session's state beside its score can change what a cached verdict says. */
-function hasState({ botSettings, challenge }: ProjectSettings): boolean {
+/** Whether a session's state beside its score, which counts at once, can change its verdict. */
+export function hasState({ botSettings, challenge }: ProjectSettings): boolean {
   return botSettings.loggedInPolicy !== "observe" || challenge?.enabled === true;
 }
 

@@ -1,4 +1,5 @@
 /** The log of configuration changes. */
+import { isAdministrator } from "../../../auth/abilities.js";
 import { type AuditAnswer, type AuditEntry, accountOfServer, auditKinds } from "../../../contract/audit.js";
 import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
 import type { ParameterDoc } from "../../../contract/route-doc.js";
@@ -63,8 +64,7 @@ export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
       if (asked instanceof Refusal) return refusal(asked);
       const filters = readFilters(query);
       if (filters instanceof Refusal) return refusal(filters);
-      const role = holder.membership?.role;
-      const seesAccount = role === "owner" || role === "admin";
+      const seesAccount = isAdministrator(holder.membership?.role ?? null);
       const found = await page({ accountId: account.id, seesAccount, ...filters, ...asked });
       if (found instanceof Refusal) return refusal(found);
       const data = found.rows.map(

@@ -2,7 +2,7 @@
  * Who belongs to the account, and as what. Every member sees the others; owners and admins change them, nobody above the own role, and the
  * account is never left without an owner.
  */
-import { isAbove } from "../../../auth/abilities.js";
+import { isAbove, isAdministrator } from "../../../auth/abilities.js";
 import type { TokenHolder } from "../../../auth/credentials.js";
 import type {
   MemberChangedAnswer,
@@ -108,8 +108,7 @@ function changeable(holder: TokenHolder, ...roles: readonly Role[]): number | Re
 function listMembers(accounts: Accounts, holder: TokenHolder): Reply {
   const account = boundAccount(holder);
   if (account instanceof Refusal) return refusal(account);
-  const role = holder.membership!.role;
-  const seesAll = role === "owner" || role === "admin";
+  const seesAll = isAdministrator(holder.membership!.role);
   const tokens = seesAll ? accounts.tokensOf(account.id) : [];
   const data = accounts.membersOf(account.id).map(({ user, role }): MemberRow => {
     const own = tokens.filter(({ token }) => token.userId === user.id);

@@ -52,7 +52,7 @@ export function sessionRoutes({ sessions, marks, work, now }: SessionServices): 
         answers: { 200: "SessionAnswer" },
       },
       handle: async ({ project, params }) => {
-        await sessions.load(project.id, params[1] ?? "", true);
+        await sessions.load(project.id, params[1] ?? "", "certain");
         const found = sessions.detail(project.id, params[1] ?? "");
         return found === null
           ? missing

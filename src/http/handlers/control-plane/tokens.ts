@@ -2,7 +2,7 @@
  * The account's API tokens: list, make, revoke. A secret leaves here once. Owners and admins see every token of the account,
  * others those of their own.
  */
-import { isAble, isAbove } from "../../../auth/abilities.js";
+import { isAble, isAbove, isAdministrator } from "../../../auth/abilities.js";
 import type { TokenHolder } from "../../../auth/credentials.js";
 import type { TokenCreatedAnswer, TokenRevokedAnswer, TokenRow, TokensAnswer } from "../../../contract/api-answers.js";
 import type { TokenAbility } from "../../../contract/control.js";
@@ -75,7 +75,7 @@ export function tokenRoutes(accounts: Accounts): TokenRoute[] {
 /** Whether the holder may see the token, and revoke it if it is not above the own one. */
 function isWithinReach({ membership, token: own }: TokenHolder, token: AccountToken): boolean {
   if (token.accountId !== own.accountId) return false;
-  return membership?.role === "owner" || membership?.role === "admin" || token.userId === own.userId;
+  return isAdministrator(membership?.role ?? null) || token.userId === own.userId;
 }
 
 function listTokens(accounts: Accounts, holder: TokenHolder): Reply {

@@ -31,7 +31,7 @@ export function trailRoute({ sessions, trails }: TrailServices): ProjectRoute {
     },
     handle: async ({ project, params }) => {
       const token = params[1] ?? "";
-      await sessions.load(project.id, token, true);
+      await sessions.load(project.id, token, "certain");
       if (!sessions.exists(project.id, token)) return refusal(refuse("notFound", "the project has no such session"));
       return json(200, answerOf(await trails.read(project.id, token)));
     },

@@ -147,7 +147,7 @@ async function callOf(
   if (body instanceof Refusal) return body;
   const token = body["session_token"];
   if (typeof token !== "string") return refuse("invalidPayload", "session_token must be string");
-  await services.sessions.load(holder.project.id, token, true);
+  await services.sessions.load(holder.project.id, token, "certain");
   const part = services.sessions.verdictPart(holder.project.id, token);
   if (part === null) return refuse("unknownSession", "this project has no such session");
   return { project: holder.project, token, part, body, userAgent };

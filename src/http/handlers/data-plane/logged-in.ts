@@ -32,7 +32,7 @@ export function loggedInRoute({ sessions, now }: LoggedInServices): KeyRoute {
       if (!wellFormedToken.test(token)) return refusal(refuse("invalidPayload", "the session token is malformed"));
       // Before anything is waited for: the body's memory is then used again.
       const isEmpty = isEmptyBody(body);
-      await sessions.load(holder.project.id, token, true);
+      await sessions.load(holder.project.id, token, "certain");
       if (!sessions.exists(holder.project.id, token)) return unknownSession;
       if (query.size > 0) return refusal(refuse("invalidPayload", "no query string is accepted"));
       if (!isEmpty) return refusal(refuse("invalidPayload", "no body is accepted except an empty JSON object"));
