@@ -61,8 +61,7 @@ const { json: keys } = await askUntil(
 async function traces(token: string): Promise<string[]> {
   const bytes = decodeSessionToken(token)!;
   const found: string[] = [];
-  for (const each of cluster.nodes) {
-    if (!String(await each.ask("INFO", "replication")).includes("role:master")) continue;
+  for (const each of await cluster.masters()) {
     for (const key of (await each.ask("KEYS", "*")) as Buffer[]) {
       const type = String(await each.ask("TYPE", key));
       const read = { string: ["GET"], zset: ["ZRANGE"], hash: ["HGETALL"], stream: ["XRANGE"] }[type]!;

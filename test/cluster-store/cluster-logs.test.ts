@@ -303,7 +303,7 @@ t.test("over HTTP: recorded through one node, read through the other, and there 
   // Blocks and trails are stored a moment after the answer.
   const found = await waitUntil(
     () => asked(far),
-    ({ blocks, byReference, trail }) => blocks.length === 1 && byReference.length === 1 && trail >= 2,
+    ({ blocks, byReference, trail }) => blocks.length === 1 && byReference.length === 1 && trail === 3,
   );
   t.match(found, {
     blocks: [{ session_token: session, count: 1 }],

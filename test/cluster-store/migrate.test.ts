@@ -62,16 +62,12 @@ async function refused(...args: string[]): Promise<string> {
   return stderr.trim();
 }
 
-const masters = async ({ nodes }: RedisCluster): Promise<RedisNode[]> => {
-  const roles = await Promise.all(nodes.map(async (node) => String(await node.ask("INFO", "replication"))));
-  return nodes.filter((_, index) => roles[index]!.includes("role:master"));
-};
 const keysIn = async (of: RedisCluster): Promise<number> => {
-  const sizes = await Promise.all((await masters(of)).map((node) => node.ask("DBSIZE")));
+  const sizes = await Promise.all((await of.masters()).map((node) => node.ask("DBSIZE")));
   return sizes.reduce<number>((sum, size) => sum + Number(size), 0);
 };
 const emptied = async (of: RedisCluster): Promise<void> => {
-  await Promise.all((await masters(of)).map((node) => node.ask("FLUSHALL")));
+  await Promise.all((await of.masters()).map((node) => node.ask("FLUSHALL")));
 };
 
 t.test("a store moves while it serves, and its tokens go on", async (t) => {
@@ -182,7 +178,7 @@ t.test("a session that is damaged or missing in the cluster is found by the last
   const rows = (
     await Promise.all(
       (
-        await masters(cluster)
+        await cluster.masters()
       ).map(async (node) => {
         const keys = (await node.ask("KEYS", "vd{*}s*")) as Buffer[];
         return keys.map((key) => ({ node, key }));

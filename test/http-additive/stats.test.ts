@@ -2,6 +2,7 @@
 import t from "tap";
 import { hourOf } from "../../src/store/keys.js";
 import { batch } from "../support/batches.js";
+import { seenOnce } from "../support/test-store.js";
 import { type Service, startService, type Tenant, toolHeaders } from "./service.js";
 
 /** One server for all tests but those that want flags of their own; each has tenants of its own. */
@@ -23,16 +24,17 @@ interface Row {
 
 /** Two hours that hold 5 and 7 events, an hour apart on one day, and a day later one of 11. */
 async function someTraffic(service: Service, { project }: Tenant): Promise<void> {
-  const { traffic } = service.server.store;
-  const count = (events: number) => ({
-    events,
-    sessions: 1,
-    verdicts: { definite: 2 },
-    actions: { block: 1, allow: 1 },
+  const { counts } = service.server.store;
+  const hour = (at: string, events: number) => ({
+    projectId: project.id,
+    hour: hourOf(Date.parse(at)),
+    traffic: { events, sessions: 1, verdicts: { definite: 2 }, actions: { block: 1, allow: 1 } },
   });
-  await traffic.put([project.id, hourOf(Date.parse("2026-03-10T04:00:00Z"))], count(5));
-  await traffic.put([project.id, hourOf(Date.parse("2026-03-10T06:00:00Z"))], count(7));
-  await traffic.put([project.id, hourOf(Date.parse("2026-03-11T23:00:00Z"))], count(11));
+  await counts.add([
+    hour("2026-03-10T04:00:00Z", 5),
+    hour("2026-03-10T06:00:00Z", 7),
+    hour("2026-03-11T23:00:00Z", 11),
+  ]);
 }
 
 t.test("hits of rules are counted by hour, and batches that follow take nothing away", async (t) => {
@@ -91,8 +93,15 @@ t.test("ingest and verdict reads are in the counts of the hour at once", async (
   for (const session of [bot, bot, "sess_nobody"]) {
     await service.ask("GET", `/v1/sessions/${session}/verdict`, { as: one.privateKey });
   }
-  const rows: Row[] = (await stats(service, one, `?from=${from}`)).json.data;
   const total = (of: (row: Row) => number) => rows.reduce((sum, row) => sum + of(row), 0);
+  let rows: Row[] = [];
+  await seenOnce(
+    async () => {
+      rows = (await stats(service, one, `?from=${from}`)).json.data;
+      return total(({ events }) => events);
+    },
+    (events) => events >= 6,
+  );
   t.equal(
     total((row) => row.events),
     6,

@@ -7,7 +7,6 @@ import { IpLists } from "../../src/control-plane/ip-lists.js";
 import { limits } from "../../src/limits.js";
 import { command } from "../support/process.js";
 import { firstTenant, newToken, startServer } from "../support/server.js";
-import { isOnCluster } from "../support/test-store.js";
 
 t.test("lists of addresses", async (t) => {
   const many = Array.from(
@@ -130,6 +129,6 @@ t.test("lists of addresses", async (t) => {
     const { code, stderr } = await command(["ip-list", "remove", "tor", ...server.where]);
     t.equal(code, 1);
     t.match(stderr, /there is no list "tor"/);
-    if (!isOnCluster) t.match(await server.command("check"), { ok: true });
+    t.match(await server.command("check"), { ok: true });
   });
 });

@@ -2,6 +2,7 @@
 import t from "tap";
 import { automatedBatch, batch, browserHeaders } from "../support/batches.js";
 import { type Answer, askUntil, firstTenant, newProject, startServer, type TestServer } from "../support/server.js";
+import { waitUntil } from "../support/wait-until.js";
 
 /** A project with scoring enabled, and short names for what the tests do with it. */
 async function openProject(server: TestServer, token: string, projectId: number) {
@@ -190,12 +191,11 @@ t.test("verdicts without a cache", async (t) => {
     const rule = await project.rule("score < 30", "block");
     const { json } = await project.read(session, "?path=/buy");
     t.match(json.reason, "block score < 30", "the reason carries the rule's name");
-    const blocks = () => [...server.store.blocks.getRange({ start: [project.id, 0], end: [project.id + 1, 0] })];
-    await askUntil(
-      () => project.read("sess_x"),
-      () => blocks().length > 0,
+    const blocks = await waitUntil(
+      () => server.store.logs.blocks.before(project.id, Number.MAX_SAFE_INTEGER, 100),
+      (found) => found.length > 0,
     );
-    t.match(blocks()[0]?.value, {
+    t.match(blocks[0], {
       projectId: project.id,
       sessionToken: session,
       source: "rule",
@@ -299,13 +299,12 @@ t.test("with a long cache", async (t) => {
     await project.rule("score < 30", "block");
     const burst = await Promise.all(Array.from({ length: 20 }, () => project.read(session, "?path=/buy")));
     t.same(new Set(burst.map(({ json }) => json.action)), new Set(["block"]));
-    const blocks = () => [...server.store.blocks.getRange({ start: [project.id, 0], end: [project.id + 1, 0] })];
-    await askUntil(
-      () => project.read("sess_x"),
-      () => blocks().length > 0,
+    const blocks = await waitUntil(
+      () => server.store.logs.blocks.before(project.id, Number.MAX_SAFE_INTEGER, 100),
+      (found) => found.length > 0,
     );
     t.same(
-      blocks().map(({ value }) => value.count ?? 1),
+      blocks.map(({ count }) => count ?? 1),
       [1],
       "one a computed verdict, not one a read",
     );

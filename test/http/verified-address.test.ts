@@ -1,5 +1,5 @@
 /** `verified` belongs to the address that proved it, however little of addresses is stored, and a proof by DNS finds its session. */
-import t from "tap";
+import t, { type Test } from "tap";
 import { type Service, startService, type Tenant } from "../http-additive/service.js";
 import { batch } from "../support/batches.js";
 import { type DnsServer, startDnsServer } from "../support/dns-server.js";
@@ -19,7 +19,7 @@ function name(dns: DnsServer, ip: string, when?: Promise<unknown>): void {
   dns.on("A", hostname, { records: [ip] });
 }
 
-async function start(storage: string): Promise<{ dns: DnsServer; service: Service; one: Tenant }> {
+async function start(t: Test, storage: string): Promise<{ dns: DnsServer; service: Service; one: Tenant }> {
   const dns = await startDnsServer();
   t.teardown(() => dns.close());
   const service = await startService(t, {
@@ -39,7 +39,7 @@ const from = (ip: string, agent?: string) => ({
 
 for (const storage of ["full", "truncated", "none"] as const) {
   t.test(`with --ip-storage ${storage}`, async (t) => {
-    const { dns, service, one } = await start(storage);
+    const { dns, service, one } = await start(t, storage);
     const bandOf = async (session: string, query = "") =>
       (await service.ask("GET", `/v1/sessions/${session}/verdict${query}`, { as: one.privateKey })).json.verdict;
     const send = (ip: string, token: string | null = null, agent?: string) =>
@@ -141,7 +141,7 @@ for (const storage of ["full", "truncated", "none"] as const) {
 }
 
 t.test("a request of an address that DNS proves is verified without a session", async (t) => {
-  const { dns, service, one } = await start("full");
+  const { dns, service, one } = await start(t, "full");
   const headers = [["User-Agent", crawlerAgent]];
   const ask = async (request: object) => ({
     ...(await service.ask("POST", "/v1/verdict", { as: one.privateKey, body: { request } })),

@@ -5,6 +5,7 @@
 import t, { type Test } from "tap";
 import { sessionDimensions } from "../../src/contract/session-query.js";
 import { limits } from "../../src/limits.js";
+import { recordControlPlane } from "../../src/store/store.js";
 import { tryLock } from "../../src/store/thread-lock.js";
 import {
   type Answer,
@@ -17,6 +18,8 @@ import {
 } from "../http-additive/service.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { solutionOf } from "../support/challenges.js";
+import { storeMarks } from "../support/stored-session.js";
+import { waitUntil } from "../support/wait-until.js";
 import { mistakesOf, type Schema } from "./json-schema.js";
 
 interface Operation {
@@ -268,7 +271,7 @@ async function askAccount(ask: AskOperation, service: Service, one: Tenant, view
     await accounts.createToken({ accountId: busy.account.id, userId: busy.user.id, abilities: ["*"] }),
   ).token;
   // Records of the real form, written at once: making them one by one takes seconds.
-  await store.root.transaction(() => {
+  await recordControlPlane(store, () => {
     for (let each = 0; each < limits.tokensPerAccountMax; each++) {
       store.tokens.putSync(100_000 + each, { ...spare, id: 100_000 + each, hash: `none-${each}` });
     }
@@ -368,22 +371,18 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   await asked(422, "get", "/marks?limit=0", "/marks");
   await asked(204, "delete", marked, mark);
   await asked(404, "delete", marked, mark);
-  const projectId = one.project.id;
-  const { marks, root } = service.server.store;
-  const full = { as: "bot", markedAt: new Date().toISOString(), userId: 1, band: "definite", score: 1 } as const;
-  const markKeys = Array.from(
-    { length: limits.marksPerProjectMax },
-    (_, index) => [projectId, `${index}`] as [number, string],
-  );
-  const eachMark = (change: (key: [number, string]) => void) => root.transaction(() => markKeys.forEach(change));
-  await eachMark((key) => marks.putSync(key, { ...full, projectId, sessionToken: key[1], detectionIds: [] }));
+  const { store } = service.server;
+  const fill = await storeMarks(store, one.project.id, limits.marksPerProjectMax);
   await asked(409, "put", marked, mark, { as: "person" });
-  await eachMark((key) => marks.removeSync(key));
+  await fill.remove();
   await askForwardAuth(ask, asked, one, id, sessions);
   await asked(404, "get", "/sessions/sess_nobody", "/sessions/{session_token}");
   await asked(404, "get", "/sessions/sess_nobody/trail", "/sessions/{session_token}/trail");
-  // Blocks are stored behind the verdict's back: an empty transaction queues behind them.
-  await service.server.store.root.transaction(() => {});
+  // Blocks are stored behind the verdict's back.
+  await waitUntil(
+    () => store.logs.blocks.before(one.project.id, Number.MAX_SAFE_INTEGER, 1),
+    (found) => found.length > 0,
+  );
   const blocks = (await asked(200, "get", "/blocks")).json.data;
   if (sessions.length === 0 || blocks.length === 0)
     throw new Error(`the logs hold nothing to check: ${JSON.stringify([sessions, blocks])}`);

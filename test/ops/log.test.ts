@@ -96,7 +96,8 @@ t.test("at info requests have no lines", async (t) => {
   await ingest(batch("quiet"));
   await ask("GET", "/v1/account");
   await server.end("SIGTERM");
-  const messages = server.lines.map((line) => JSON.parse(line).msg);
+  // What a cluster lacks is said at every start.
+  const messages = server.lines.map((line) => JSON.parse(line).msg).filter((message) => message !== "the cluster");
   t.same(messages, ["admin listening", "listening", "stopping", "stopped"]);
 });
 

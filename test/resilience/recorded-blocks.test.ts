@@ -7,6 +7,7 @@ import { limits } from "../../src/limits.js";
 import { automatedBatch, browserHeaders } from "../support/batches.js";
 import { RawClient, rawRequest } from "../support/raw-socket.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
+import { isOnCluster } from "../support/test-store.js";
 
 const connections = 8;
 const readsEach = 60;
@@ -26,11 +27,14 @@ t.test("a flood of blocks of one session is a few records, and none is lost from
   const actions = await Promise.all(
     clients.map(async (client, of) => {
       const found = new Set<string>();
+      const take = async () => found.add(JSON.parse((await client.answer())!.body).action);
       for (let index = 0; index < readsEach; index++) {
         const path = `/v1/sessions/${json.session_token}/verdict?path=/${of}/${index}`;
         client.write(rawRequest("GET", path, { Authorization: `Bearer ${privateKey}` }));
+        // A connection that sends more while an answer is under way is closed.
+        if (isOnCluster) await take();
       }
-      for (let index = 0; index < readsEach; index++) found.add(JSON.parse((await client.answer())!.body).action);
+      if (!isOnCluster) for (let index = 0; index < readsEach; index++) await take();
       client.leave();
       return [...found];
     }),
@@ -45,7 +49,8 @@ t.test("a flood of blocks of one session is a few records, and none is lost from
   t.equal(sum(log.data), reads, "every block is in a count");
   const minutes = Math.floor(Date.now() / 60_000) - began + 1;
   t.ok(log.data.length <= minutes * limits.blocksOfSessionMinuteMax, `${log.data.length} records`);
-  t.equal(server.store.blocks.getKeysCount({}), log.data.length, "and no more rows");
+  const rows = await server.store.logs.blocks.before(projectId, Number.MAX_SAFE_INTEGER, reads);
+  t.equal(rows.length, log.data.length, "and no more rows");
   const metrics = await server.metricsOnce((now) => now.sum("verdictd_blocks_recorded_total") === reads);
   t.equal(metrics.sum("verdictd_blocks_recorded_total"), reads);
 

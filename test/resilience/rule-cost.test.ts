@@ -6,7 +6,7 @@ import t from "tap";
 import { limits } from "../../src/limits.js";
 import { RawClient, rawRequest } from "../support/raw-socket.js";
 import { anotherTenant, firstTenant, startServer, type Tenant, type TestServer } from "../support/server.js";
-import { putScoredSession } from "../support/stored-session.js";
+import { storeScoredSession } from "../support/stored-session.js";
 
 const sessionCount = 4000;
 const worstText = "a".repeat(limits.contextValueMax);
@@ -18,13 +18,16 @@ const costlyRule = Array(Math.floor(limits.ruleSourceMax / (comparison.length + 
 const server = await startServer(t, ["--http-threads", "2", "--scoring-threads", "2", "--verdict-ttl", "0"]);
 const attacker = await firstTenant(server);
 const other = await anotherTenant(server, "other");
-const tokens = { attacker: "", other: "" };
-server.store.root.transactionSync(() => {
-  const beganMs = Date.now() - 1000 * sessionCount;
-  for (let index = 0; index < sessionCount; index++)
-    tokens.attacker = putScoredSession(server.store, attacker.projectId, beganMs + index * 1000, index, worstText);
-  tokens.other = putScoredSession(server.store, other.projectId, beganMs, 0, worstText);
-});
+const beganMs = Date.now() - 1000 * sessionCount;
+const stored = await Promise.all(
+  Array.from({ length: sessionCount }, (_, index) =>
+    storeScoredSession(server.store, attacker.projectId, beganMs + index * 1000, index, worstText),
+  ),
+);
+const tokens = {
+  attacker: stored.at(-1)!,
+  other: await storeScoredSession(server.store, other.projectId, beganMs, 0, worstText),
+};
 
 function backtest({ projectId, token }: Tenant, limit = sessionCount): string {
   const headers = { Authorization: `Bearer ${token}` };

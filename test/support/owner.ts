@@ -3,7 +3,8 @@ import { Accounts } from "../../src/control-plane/accounts.js";
 import { createFirstAccount } from "../../src/control-plane/first-account.js";
 import { Projects } from "../../src/control-plane/projects.js";
 import { Refusal } from "../../src/errors.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import type { Store } from "../../src/store/store.js";
+import { openTestStore } from "./test-store.js";
 
 export interface Owner {
   readonly accountId: number;
@@ -31,7 +32,7 @@ export async function ownerOf(store: Store): Promise<Owner> {
 
 /** Makes the first account in `dataDir` and closes the store again. */
 export async function makeOwner(dataDir: string): Promise<Owner> {
-  const store = openStore(dataDir);
+  const store = await openTestStore(dataDir);
   try {
     return await ownerOf(store);
   } finally {

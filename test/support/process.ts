@@ -28,6 +28,20 @@ function environment(more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), ...more };
 }
 
+/** Variables that name the store of a folder, where the tests run on clusters: see `test-store.ts`. */
+async function storeOf(dataDir: string | undefined): Promise<NodeJS.ProcessEnv> {
+  if (dataDir === undefined || process.env["TEST_STORE"] !== "cluster") return {};
+  const { storeUrlFor } = await import("./test-store.js");
+  // No verdict is let through because the machine is busy.
+  return { VERDICTD_STORE: await storeUrlFor(dataDir), VERDICTD_ENGINE_DEADLINE_MS: "5000" };
+}
+
+/** The same for the folder that a command names. */
+function storeNamedIn(args: readonly string[]): Promise<NodeJS.ProcessEnv> {
+  const at = args.indexOf("--data-dir");
+  return storeOf(at === -1 ? undefined : args[at + 1]);
+}
+
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
@@ -41,8 +55,8 @@ export function start(args: readonly string[], env: NodeJS.ProcessEnv = {}, unde
 }
 
 /** Runs `verdictd` with these arguments to its end. */
-export async function verdictd(...how: Parameters<typeof start>): Promise<Outcome> {
-  const child = start(...how);
+export async function verdictd(...[args, env, under]: Parameters<typeof start>): Promise<Outcome> {
+  const child = start(args, { ...(await storeNamedIn(args)), ...env }, under);
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -97,9 +111,9 @@ let host: ReturnType<typeof startHost> | undefined;
  * Runs `verdictd` with these arguments to its end, beside others in a process that is kept for it: a process of its own takes half a
  * second of processor time to load what it needs. For commands only: what runs until it is told to stop is `serve` and `start`.
  */
-export function command(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+export async function command(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   host ??= startHost();
-  return host(args, env);
+  return host(args, { ...(await storeNamedIn(args)), ...env });
 }
 
 /** Runs a command with `--json` that is expected to be done; the one value it printed. */
@@ -181,11 +195,12 @@ export interface ServeOptions {
 /** Starts `verdictd serve` on `dataDir` and waits until it listens, or for the line asked for. Killed with the test. */
 export async function serve(t: Test, dataDir: string, options: ServeOptions = {}): Promise<Served> {
   const { flags = [], port = 0, env = {}, entry = program, under = [], until = "listening" } = options;
+  const store = await storeOf(dataDir);
   const [command = "", ...words] = [...under, ...node, entry, "serve", "--data-dir", dataDir, "--port", String(port)];
   const child = spawn(command, [...words, "--admin-port", "0", ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
     // A server that lives longer than ten seconds would ask strangers for the keys of their agents, and store what came of it.
-    env: environment({ VERDICTD_NO_AGENT_FETCH: "true", ...env }),
+    env: environment({ VERDICTD_NO_AGENT_FETCH: "true", ...store, ...env }),
   });
   options.onSpawned?.(child);
   const { lines, log, logged } = readLog(child);

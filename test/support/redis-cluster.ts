@@ -70,6 +70,8 @@ export interface RedisCluster {
   readonly url: string;
   /** The node that is master of a slot as another running one sees it, and the replicas of a master. */
   masterOf(slot: number): Promise<RedisNode>;
+  /** All that are masters by their own account. */
+  masters(): Promise<RedisNode[]>;
   replicasOf(master: RedisNode): Promise<RedisNode[]>;
   /** Once every running node finds the cluster ok, with all slots covered. */
   waitOk(): Promise<void>;
@@ -307,6 +309,12 @@ class StartedCluster implements RedisCluster {
       return this.nodes.find((node) => node.port === port);
     };
     return (await waitUntil(find, (node) => node !== undefined))!;
+  }
+
+  async masters(): Promise<RedisNode[]> {
+    const running = this.#running();
+    const roles = await Promise.all(running.map(async (node) => String(await node.ask("INFO", "replication"))));
+    return running.filter((_, index) => roles[index]!.includes("role:master"));
   }
 
   async replicasOf(master: RedisNode): Promise<RedisNode[]> {

@@ -15,7 +15,7 @@ import { sessionKey } from "../../src/store/keys.js";
 import type { Store } from "../../src/store/store.js";
 import type { Answer } from "./ask.js";
 import { json, type Served, serve } from "./process.js";
-import { countSessions, openTestStore, storeUrlFor } from "./test-store.js";
+import { countRows, openTestStore, storeUrlFor } from "./test-store.js";
 import { waitUntil } from "./wait-until.js";
 
 export type { Answer } from "./ask.js";
@@ -49,20 +49,20 @@ export interface Tenant {
 export async function startServer(t: Test, flags: readonly string[] = [], dataDir = t.testdir()): Promise<TestServer> {
   const url = await storeUrlFor(dataDir);
   const where = url === "" ? [] : ["--store", url];
-  const served = await serve(t, dataDir, { flags: [...where, ...flags] });
+  const served = await serve(t, dataDir, { flags });
   const store = await openTestStore(dataDir);
   t.teardown(() => store.close());
   const sessions = new Sessions(store);
   return Object.assign(served, {
     store,
     where: ["--data-dir", dataDir, ...where],
-    command: (...words: string[]) => json(dataDir, ...words, ...where),
+    command: (...words: string[]) => json(dataDir, ...words),
     verdictPart: async (projectId: number, token: string) => {
       const bytes = decodeSessionToken(token);
-      if (bytes !== null) await store.rows.load([sessionKey(projectId, bytes)], true);
+      if (bytes !== null) await store.rows.load([sessionKey(projectId, bytes)], "certain");
       return sessions.verdictPart(projectId, token);
     },
-    sessionCount: () => countSessions(dataDir, store),
+    sessionCount: () => countRows(store, "sessions"),
   });
 }
 

@@ -1,0 +1,82 @@
+/**
+ * Prints the test files that `npm run test:cluster` runs on clusters instead of one host: all that start a server or open its store, but those
+ * that are named here with a reason. Run on a built checkout.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { root } from "./package/checkout.js";
+
+const tests = join(root, "dist/test");
+
+/** Who imports one of these runs on what `TEST_STORE` says. */
+const stores = ["support/process.js", "support/test-store.js"].map((file) => join(tests, file));
+
+const ofBrowsers = "its subject is what a browser does with answers that other tests compare";
+const ofOneHost = "its subject is the files of one host's store";
+
+/** Folders (they end with "/") and files below `test`, without `.test.ts`, that run on one host only. */
+export const leftOut: Readonly<Record<string, string>> = {
+  "challenge/browsers": ofBrowsers,
+  "cli/file-modes": ofOneHost,
+  "cli/progress": "draws the progress of commands on the files of one host",
+  "cli/rules-and-rescore": "rescores the records of one host",
+  "cli/stored-data": "looks at the rows of one host: `cluster-store/cluster-commands` does so in a cluster",
+  "cli/wrong-usage": "counts the lines of mistakes, beside which a cluster's warnings stand",
+  "cluster/": "the client of clusters, which it starts itself",
+  "cluster-store/": "starts clusters of its own",
+  "console/": ofBrowsers,
+  "control-plane/blocks": "the blocks of one host: `cluster-store/cluster-logs` has those of a cluster",
+  "control-plane/session-log": "reads rows of one host that it puts there; `http-additive` reads the log on both",
+  "docs/": "its subject is the documentation, whose commands name one host or start their own clusters",
+  "resilience/backup":
+    "copies the files of one host: `cluster-store/cluster-commands` copies a cluster's configuration",
+  "resilience/clock": ofOneHost,
+  "resilience/crash": ofOneHost,
+  "resilience/disk": ofOneHost,
+  "resilience/durability": ofOneHost,
+  "resilience/erasure": "looks at the rows of one host: `cluster-store/cluster-commands` does so in a cluster",
+  "resilience/first-contacts":
+    'counts sessions to the last one, which a cluster does not: see "Weaker than on one host" in its documentation',
+  "resilience/fuzz": "calls the scoring of one host without a server",
+  "resilience/scoring-faults": ofOneHost,
+  "resilience/stored-address": "calls the scoring of one host without a server",
+  "store/": ofOneHost,
+};
+
+/** All that a file of the tests imports from them, itself among it. */
+function importsOf(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file) || !existsSync(file)) return seen;
+  seen.add(file);
+  for (const [, path] of readFileSync(file, "utf8").matchAll(/^import .*"(\.[^"]*)";$/gm)) {
+    const target = join(dirname(file), path!);
+    if (target.startsWith(tests)) importsOf(target, seen);
+  }
+  return seen;
+}
+
+/** The tests that start a server or open its store, as paths below `test` without `.test.ts`. */
+export function testsWithStore(): string[] {
+  return readdirSync(tests, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".test.js") && !file.startsWith("long/"))
+    .filter((file) => {
+      const imported = importsOf(join(tests, file));
+      return stores.some((each) => imported.has(each));
+    })
+    .map((file) => file.slice(0, -".test.js".length))
+    .sort();
+}
+
+/** Those of them that run on a cluster. */
+export function clusterTests(): string[] {
+  return testsWithStore().filter((test) => !Object.keys(leftOut).some((name) => isNamed(test, name)));
+}
+
+/** Whether a name of `leftOut` means this test. */
+export function isNamed(test: string, name: string): boolean {
+  return name.endsWith("/") ? test.startsWith(name) : test === name;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const test of clusterTests()) console.log(`dist/test/${test}.test.js`);
+}
