@@ -144,11 +144,7 @@ export const serveOptions = {
       "the data folder then mirrors the configuration; default: everything is in the data folder",
   ),
   "engine-password": secretOption(text, "password of the cluster's user, where the URL has none"),
-  "engine-ca": option(
-    file,
-    "",
-    "PEM file of the authorities that the certificates of the cluster are from; default: those of the system",
-  ),
+  "engine-ca": option(file, "", "PEM file of the certificate authorities of the cluster; default: the system's"),
   "engine-acks": option(
     integer(0, 5),
     1,

@@ -7,7 +7,7 @@ import { UsageFailure } from "./output.js";
 const names = ["store", "engine-password", "engine-ca", "engine-acks", "engine-durable"] as const;
 
 /** Which cluster, and how surely writes are kept: added to every command that works on the configuration. */
-export const clusterFlags: readonly Flag[] = flagsOf(names);
+export const clusterFlags: readonly Flag[] = flagsOf(names).map((flag) => ({ ...flag, heading: "On a cluster:" }));
 
 /** Flags of `serve` that a command has as well. */
 export function flagsOf(of: readonly ServeFlag[]): readonly Flag[] {

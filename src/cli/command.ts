@@ -15,6 +15,8 @@ export interface Flag {
   readonly isRequired?: boolean;
   /** Whether it may be given several times: the values with commas between. */
   readonly isRepeatable?: boolean;
+  /** The heading below which the help of a command lists it; absent for its own flags. */
+  readonly heading?: string;
   /** Words to choose from, where the placeholder (`a|b`) does not list them. For completion. */
   readonly values?: readonly string[];
 }
@@ -80,7 +82,7 @@ export const jsonFlag: Flag = { name: "json", help: "print one JSON value" };
 export function allFlagsOf(command: AnyCommand): readonly Flag[] {
   const own = command.flags ?? [];
   if ("runProcess" in command) return own;
-  return [...own, ...(isForCluster(command) ? clusterFlags : []), dataDirFlag, jsonFlag];
+  return [...own, dataDirFlag, jsonFlag, ...(isForCluster(command) ? clusterFlags : [])];
 }
 
 /** Whether it can work on a cluster. */

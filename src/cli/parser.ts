@@ -1,5 +1,5 @@
 /** Builds the parser of the command line from the command table. The only file that knows commander. */
-import { CommanderError, Command as Parser } from "commander";
+import { CommanderError, Option, Command as Parser } from "commander";
 import { type AnyCommand, allFlagsOf, type Given } from "./command.js";
 import { programHelp } from "./help.js";
 import { oneLine, UsageFailure } from "./output.js";
@@ -35,8 +35,10 @@ function addCommand(program: Parser, command: AnyCommand, run: Parameters<typeof
   for (const flag of allFlagsOf(command)) {
     const text = flag.placeholder === undefined ? `--${flag.name}` : `--${flag.name} <${flag.placeholder}>`;
     const help = flag.isRequired === true ? `${flag.help} (required)` : flag.help;
-    if (flag.isRepeatable === true) parser.option(text, help, joined);
-    else parser.option(text, help);
+    const option = new Option(text, help);
+    if (flag.isRepeatable === true) option.argParser(joined);
+    if (flag.heading !== undefined) option.helpGroup(flag.heading);
+    parser.addOption(option);
   }
   parser.action(() => run(command, givenOf(parser, command)));
 }

@@ -127,7 +127,11 @@ t.test("the documentation", async (t) => {
       "each has a heading",
     );
     const quickStart = sections.find(({ path }) => path === "/docs/quick-start#quick-start-in-observe-mode");
-    t.match(quickStart?.text, /^This page leads from the installation to a blocked bot\..* <script async src=/, "markup goes, code stays");
+    t.match(
+      quickStart?.text,
+      /^This page leads from the installation to a blocked bot\..* <script async src=/,
+      "markup goes, code stays",
+    );
   });
 
   await t.test("the detections page has every detection with its meaning", async (t) => {

@@ -17,7 +17,7 @@ function view({ id, name, slug, isPersonal, plan, subscription, createdAt }: Acc
 export const accountCommands: readonly StoreCommand[] = [
   {
     name: "account create",
-    help: "make an account",
+    help: "create an account",
     createsStore: true,
     flags: [
       { name: "name", placeholder: "NAME", help: "account name", isRequired: true },

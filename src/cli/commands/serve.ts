@@ -17,7 +17,7 @@ export const serveFlags: readonly Flag[] = Object.entries(serveOptions).map(([na
   name,
   ...(row.placeholder !== "" && { placeholder: row.placeholder }),
   ...("isRepeatable" in row && { isRepeatable: true }),
-  help: `${row.help} (${environmentName(name)}, default ${String(row.fallback) || "none"})`,
+  help: `${row.help} (${environmentName(name)}${row.help.includes("default:") ? "" : `, default ${String(row.fallback) || "none"}`})`,
 }));
 
 /**

@@ -24,7 +24,7 @@ interface Deleted {
 /** Prints the counts. Deletes at most as many as were agreed to; `--dry-run` deletes nothing, `--yes` asks nothing. */
 export const deleteMatchingCommand: StoreCommand<Deleted> = {
   name: "session delete-matching",
-  help: "delete the sessions that an expression holds for; asks before it does, and can be interrupted",
+  help: "delete the sessions that match an expression; asks before it deletes, and can be interrupted",
   isOfCluster: true,
   positionals: [{ name: "EXPRESSION", help: "as in rules, such as 'band == \"definite\"'" }],
   flags: [
@@ -34,7 +34,7 @@ export const deleteMatchingCommand: StoreCommand<Deleted> = {
     {
       name: "ip-database",
       placeholder: "FILE",
-      help: "as for serve, where the expression asks for countries or networks",
+      help: "as for serve, if the expression uses countries or networks",
       isRepeatable: true,
     },
     { name: "dry-run", help: "count them, and delete nothing" },

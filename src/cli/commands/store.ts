@@ -18,7 +18,7 @@ import { progressBar } from "../progress.js";
 
 const backup: StoreCommand = {
   name: "backup",
-  help: "copy the store while it is in use, of a cluster its configuration; the copy is a complete --data-dir",
+  help: "copy the store while it is in use (of a cluster, its configuration); the copy is a complete --data-dir",
   positionals: [{ name: "DIR", help: "folder for the copy: empty, or created" }],
   run: async (store, given) => {
     const directory = resolve(textOf(given, "DIR"));
@@ -85,7 +85,7 @@ async function statsOf(store: Store, storeBytes: number): Promise<object> {
 
 const stats: StoreCommand = {
   name: "stats",
-  help: "counts and sizes; of a cluster the memory of its masters",
+  help: "show counts and sizes; on a cluster, the memory of its masters",
   run: (store, given) => statsOf(store, statSync(storeFile(textOf(given, "data-dir"))).size),
   runOnCluster: async ({ store }, _, choice) => {
     const { nodes } = await lookAtCluster(choice);

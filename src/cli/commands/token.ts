@@ -15,7 +15,7 @@ interface ListedToken {
 
 const tokenList: StoreCommand<{ readonly data: readonly ListedToken[] }> = {
   name: "token list",
-  help: "show the tokens of an account: what for, whose, and when each was last used",
+  help: "show the tokens of an account: name, user, abilities and last use",
   flags: [{ name: "account", placeholder: "ID", help: "account id", isRequired: true }],
   run: async (store, given) => {
     const accounts = new Accounts(store, Date.now);
@@ -54,7 +54,7 @@ export const tokenCommands: readonly StoreCommand[] = [
     flags: [
       { name: "account", placeholder: "ID", help: "account id", isRequired: true },
       { name: "user", placeholder: "ID", help: "user id; the user's role limits the token", isRequired: true },
-      { name: "name", placeholder: "NAME", help: "what it is for, as lists show it" },
+      { name: "name", placeholder: "NAME", help: "its name in lists, for example what it is for" },
       { name: "abilities", placeholder: "a,b|*", help: "abilities (*: everything that the role permits)" },
     ],
     run: async (store, given) => {

@@ -7,7 +7,7 @@ import { expectDone, textOf } from "../given.js";
 export const userCommands: readonly StoreCommand[] = [
   {
     name: "user create",
-    help: "make a user",
+    help: "create a user",
     createsStore: true,
     flags: [
       { name: "name", placeholder: "NAME", help: "name of the person", isRequired: true },
