@@ -366,7 +366,7 @@ export function buildServices(
       pages,
       style: readCompressedAsset("docs/docs.css"),
       script: readCompressedAsset("docs/docs.js"),
-      searchIndex: JSON.stringify(searchSections(pages)),
+      searchIndex: () => JSON.stringify(searchSections(pages.map(({ path, html }) => ({ path, html: html() })))),
     }),
   );
   routes.push(openApiRoute([...routes]));

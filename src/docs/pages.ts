@@ -1,6 +1,5 @@
 /**
- * The pages of `/docs`: what the build made of the Markdown, with the generated parts put in. Runs once, when the server starts; what
- * it returns does not change.
+ * The pages of `/docs`: what the build made of the Markdown, with the generated parts put in.
  */
 import { type DocumentedRoute, openApiDocument } from "../contract/openapi.js";
 import { accessTable } from "./access-table.js";
@@ -14,8 +13,15 @@ export interface RenderedPage {
   readonly html: string;
 }
 
-/** The pages, complete, over these routes. Throws on a mark that nothing is known for. */
-export function docPages(rendered: readonly RenderedPage[], routes: readonly DocumentedRoute[]): RenderedPage[] {
+/** A page that is completed when it is first asked for. */
+export interface LazyPage {
+  readonly path: string;
+  /** The complete page, the same text each time: some ten milliseconds at first for one with generated parts. */
+  readonly html: () => string;
+}
+
+/** The pages over these routes. Throws on a mark that nothing is known for. */
+export function docPages(rendered: readonly RenderedPage[], routes: readonly DocumentedRoute[]): LazyPage[] {
   const parts: Readonly<Record<string, () => string>> = {
     access: () => accessTable(routes),
     api: () => apiReference(openApiDocument(routes)),
@@ -26,13 +32,25 @@ export function docPages(rendered: readonly RenderedPage[], routes: readonly Doc
     "static-extensions": staticExtensionsList,
   };
   return rendered.map(({ path, html }) => {
-    const filled = html.replace(/<!-- generated: ([a-z-]+) -->/g, (mark, name: string) => {
-      const part = parts[name];
-      if (part === undefined) throw new Error(`${path} asks for an unknown part: ${mark}`);
-      return part();
-    });
-    return { path, html: filled.replace("<!-- contents -->", () => contents(filled)) };
+    for (const [mark, name] of html.matchAll(generatedMark)) {
+      if (parts[name!] === undefined) throw new Error(`${path} asks for an unknown part: ${mark}`);
+    }
+    return { path, html: once(() => complete(html.replace(generatedMark, (_, name: string) => parts[name]!()))) };
   });
+}
+
+const generatedMark = /<!-- generated: ([a-z-]+) -->/g;
+
+function complete(html: string): string {
+  return html.replace("<!-- contents -->", () => contents(html));
+}
+
+function once(make: () => string): () => string {
+  let made: string | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 /** Links to the headings of a page, those of its generated parts too. */

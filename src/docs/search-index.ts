@@ -1,4 +1,4 @@
-/** What the search of `/docs` looks through: every section of every page as text. Pure; made once, when the server starts. */
+/** What the search of `/docs` looks through: every section of every page as text. Pure; made once, when it is first asked for. */
 
 /** One section: a heading and the text up to the next one. */
 export interface SearchSection {

@@ -6,11 +6,11 @@ import { pageRoute } from "./pages.js";
 /** The documentation as the build made it. */
 export interface DocsFiles {
   /** Complete pages by path: `/docs`, `/docs/rules`. */
-  readonly pages: readonly { readonly path: string; readonly html: string }[];
+  readonly pages: readonly { readonly path: string; readonly html: () => string }[];
   readonly style: FileBody;
   readonly script: FileBody;
   /** What the search looks through, as JSON text. */
-  readonly searchIndex: string;
+  readonly searchIndex: () => string;
 }
 
 /** A stylesheet and a script of our own, and nothing else. */

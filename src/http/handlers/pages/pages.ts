@@ -8,7 +8,8 @@ import { type FileBody, FileReply, fileHeaders } from "./file-reply.js";
 export interface Page {
   readonly path: string;
   readonly contentType: string;
-  readonly body: FileBody;
+  /** Text that takes long to make may be given as a function, which is called when it is first asked for. */
+  readonly body: FileBody | (() => string);
   readonly headers?: Reply["headers"];
   /** Default: browsers ask anew each time, since a new version of the program brings new files under the same names. */
   readonly cacheControl?: string;
@@ -21,7 +22,8 @@ export interface Page {
  * `cacheControl` says otherwise.
  */
 export function pageRoute({ path, contentType, body, headers, cacheControl, summary }: Page): PublicRoute {
-  const file = new FileReply(body, contentType, cacheControl ?? "no-cache", headers);
+  const fileOf = (given: FileBody): FileReply => new FileReply(given, contentType, cacheControl ?? "no-cache", headers);
+  let file = typeof body === "function" ? null : fileOf(body);
   return {
     method: "get",
     path,
@@ -33,7 +35,10 @@ export function pageRoute({ path, contentType, body, headers, cacheControl, summ
       answers: { 200: { contentType: contentType.replace(/;.*/, "") } },
     },
     headers: fileHeaders,
-    handle: ({ headers: [acceptEncoding = "", ifNoneMatch = ""] }) => file.to(acceptEncoding, ifNoneMatch),
+    handle: ({ headers: [acceptEncoding = "", ifNoneMatch = ""] }) => {
+      file ??= fileOf(typeof body === "function" ? body() : body);
+      return file.to(acceptEncoding, ifNoneMatch);
+    },
   };
 }
 
