@@ -27,5 +27,16 @@ const loaded = newer();
 export const isNewerRelease = loaded !== null;
 
 /** What verdictd uses of uWebSockets.js, from whichever release was loaded. */
-export const { App, SSLApp, us_listen_socket_close, us_socket_local_port }: Loaded =
-  loaded ?? (await import("uWebSockets.js"));
+export const { App, SSLApp, us_listen_socket_close, us_socket_local_port }: Loaded = loaded ?? (await older());
+
+/** Throws where the host can load neither. */
+async function older(): Promise<Loaded> {
+  try {
+    return await import("uWebSockets.js");
+  } catch (cause) {
+    const why =
+      `uWebSockets.js can't be loaded by Node ${process.version} on this host: use Node 20 or 22, ` +
+      "or for Node 23 to 25 a host with glibc 2.38 or newer (Debian 13, Ubuntu 24.04, RHEL 10) and an installation with optional packages";
+    throw new Error(why, { cause });
+  }
+}

@@ -198,6 +198,8 @@ t.test("the unit and the image start what exists, as nobody in particular", asyn
   }
   const image = read("Dockerfile");
   t.match(image, /^HEALTHCHECK /m);
+  // Releases of Debian whose glibc (2.38) fits the native part for this Node.
+  for (const [, release] of image.matchAll(/^FROM node:24-([a-z]+)-slim/gm)) t.equal(release, "trixie");
   const copied = [...image.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) => names!.split(" "));
   for (const name of copied) t.ok(existsSync(`${folder}../../${name}`), `${name} exists`);
   t.ok(copied.includes("src") && copied.includes("workers"), "there is something to check");
