@@ -201,8 +201,10 @@ export function buildServices(
   });
   const identities = new VisitorIdentities(bots);
   const addresses = { networkOf: (ip: string) => network.of(ip), listsOf: (ip: string) => ipLists.namesOf(ip) };
+  const declaredBotOf = (userAgent: string) => declaredBots().of(userAgent);
+  const search = { addresses, rulesOf: (project: Project) => rules.ready(project), declaredBotOf };
   const examiner = {
-    declaredBot: (userAgent: string) => declaredBots().of(userAgent),
+    declaredBot: declaredBotOf,
     identities,
     judgeSignature: (request: SignedRequest) => signedAgents.judge(request),
     countRequest: (projectId: number, ip: string, nowMs: number) => requestRates.count(projectId, ip, nowMs),
@@ -328,16 +330,8 @@ export function buildServices(
     }),
     ...sessionRoutes({ sessions, marks, work, now }),
     ...markRoutes({ marks, work }),
-    sessionQueryRoute({
-      store,
-      addresses,
-      rulesOf: (project) => rules.ready(project),
-      declaredBotOf: (userAgent) => declaredBots().of(userAgent)?.name,
-      work,
-      meter: meters.backtests,
-      now,
-    }),
-    sessionDeletionRoute({ store, addresses, work, now }),
+    sessionQueryRoute({ ...search, store, work, meter: meters.backtests, now }),
+    sessionDeletionRoute({ ...search, store, work, now }),
     trailRoute({ sessions, trails }),
     blockRoute({ blocks, work, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),

@@ -2,6 +2,7 @@
  * What commands print: one JSON value with `--json`, lines for people without; one line on stderr for what went wrong. Nothing of it has
  * characters that a terminal obeys, whoever the text is from.
  */
+import { createInterface } from "node:readline/promises";
 import { printableJson, printableLine, printableText } from "../printable.js";
 
 /** Exit codes: done, refused or failed, wrong usage. */
@@ -35,6 +36,14 @@ export function printJson(value: unknown): void {
 /** Says lines on stderr. */
 export function say(lines: string): void {
   console.error(printableText(lines));
+}
+
+/** Asks on stderr; whether just this was typed. For a terminal only: whoever calls it has made sure of that. */
+export async function isTyped(question: string, wanted: string): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await lines.question(question);
+  lines.close();
+  return answer.trim() === wanted;
 }
 
 /** A `key: value` line a key; objects as JSON. */

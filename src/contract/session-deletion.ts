@@ -5,7 +5,7 @@ type Count = number & tags.Type<"uint64">;
 
 /** Which sessions to delete, and how far; a dry run counts first. */
 export interface SessionDeletionBody {
-  /** Which sessions, in the language of rules; not empty. */
+  /** Which sessions, as in a query of sessions; not empty. */
   expression: string & tags.MinLength<1>;
   /** When they began: from, and until, exclusive; ISO-8601. Default of `to`: now. */
   from: string;

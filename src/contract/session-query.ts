@@ -26,7 +26,7 @@ export type SessionDimension = (typeof sessionDimensions)[number];
 
 /** Sessions that match an expression of the rules language, and their most frequent values. */
 export interface SessionQueryBody {
-  /** Rules language, at most 2000 characters; absent or empty: every session. */
+  /** Rules language with the fields of searches (`action`, `rule_id`), at most 2000 characters; absent or empty: every session. */
   expression?: string;
   /** When the sessions began, ISO-8601. Default: a day before `to`. */
   from?: string;

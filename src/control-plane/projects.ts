@@ -111,7 +111,8 @@ export class Projects {
       this.#putKey(id, "private", hashSecret(privateKey));
       this.#store.projects.putSync(id, enabled);
       const made: EnabledScoring = { project: enabled, siteKey, privateKey };
-      return audited(made, { ...of(enabled), action: "scoring.enabled", before: null, after: null });
+      const [before, after] = [{ enabled: false }, { enabled: true }];
+      return audited(made, { ...of(enabled), action: "scoring.enabled", before, after });
     });
   }
 
@@ -144,8 +145,14 @@ export class Projects {
       };
       this.#store.projects.putSync(id, rotated);
       const made: RotatedKey = { key, oldKeyEndsAt: old?.endsAt ?? null, endedKeys: ending.ended.length };
-      const after: AuditValues | null = old === null ? null : { old_key_ends_at: old.endsAt };
-      return audited(made, { ...of(rotated), action: "key.rotated", subject: `${kind} key`, before: null, after });
+      const ends = (keys: readonly OldKey[]) => keys.filter((each) => each.kind === kind).map(({ endsAt }) => endsAt);
+      const before: AuditValues = { rotated_keys_end_at: ends(this.oldKeysOf(project)) };
+      const after: AuditValues = {
+        overlap_hours: overlapHours,
+        old_key_ends_at: old?.endsAt ?? new Date(this.#now()).toISOString(),
+        rotated_keys_end_at: ends(ending.kept),
+      };
+      return audited(made, { ...of(rotated), action: "key.rotated", subject: `${kind} key`, before, after });
     });
   }
 

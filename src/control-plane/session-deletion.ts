@@ -5,7 +5,6 @@
 import { currentActor } from "../auth/actor.js";
 import type { AuditValues } from "../contract/audit.js";
 import type { Project } from "../contract/entities.js";
-import type { AddressLookup } from "../contract/network-fact.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
@@ -13,7 +12,6 @@ import type { Slices } from "../long-work.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
 import { unavailableFields } from "../rules/fields.js";
-import type { RuleInput } from "../rules/input.js";
 import { type NewAuditEntry, putAuditEntry } from "../store/audit-rows.js";
 import { sessionKey } from "../store/keys.js";
 import type { RemoteSessions } from "../store/remote-sessions.js";
@@ -28,7 +26,6 @@ import {
 } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
-import { ruleInput } from "../verdict/resolve.js";
 import {
   isBeyond,
   type LogPosition,
@@ -38,6 +35,7 @@ import {
   sessionAt,
   writePosition,
 } from "./session-log.js";
+import { asksRules, type SearchServices, SessionSearch } from "./session-search.js";
 import { logDeletion } from "./sessions-erase.js";
 
 /** One call of a deletion; the expression must not be empty. */
@@ -63,10 +61,9 @@ export interface DeletedSessions {
   readonly unavailableFields: readonly string[];
 }
 
-/** What a deletion reads and deletes in; fields of the network are looked up by address. */
-export interface DeletionServices {
+/** What a deletion reads and deletes in. */
+export interface DeletionServices extends SearchServices {
   readonly store: Store;
-  readonly addresses: AddressLookup;
 }
 
 /**
@@ -75,28 +72,30 @@ export interface DeletionServices {
  * in a cluster: the sessions are found again then.
  */
 export async function deleteSessions(
-  { store, addresses }: DeletionServices,
+  services: DeletionServices,
   project: Project,
   deletion: SessionDeletion,
   slices: Slices,
   now: () => number,
 ): Promise<DeletedSessions | Refusal | null> {
-  const compiled = compileRule(deletion.expressionSource);
+  const compiled = compileRule(deletion.expressionSource, "search");
   if (isRuleFault(compiled)) return refuse("invalidPayload", `expression: ${compiled.message}`);
   const after = deletion.cursor === null ? positionAt(deletion.untilMs) : readPosition(deletion.cursor);
   if (after === null) return refuse("invalidPayload", "cursor is not one of this log");
+  const { store } = services;
   const unlock = tryLock(store, `query:${project.accountId}`);
   if (unlock === null)
     return refuse("conflict", "another query of the account is under way: try again when it has ended");
   try {
-    const nowMs = now();
-    const matches = (input: RuleInput | null): boolean => input !== null && compiled.matches(input);
-    const found = await matched({ store, project, deletion, after, slices }, (part) =>
-      matches(ruleInput({ part, project, rules: [], context: {}, verifiedBot: part.verifiedBot, addresses, nowMs })),
-    );
+    const search = new SessionSearch(services, project, now());
+    const scanMax = search.scanMax(asksRules(compiled.ast));
+    const found = await matched({ store, project, deletion, after, slices, scanMax }, (part) => {
+      const { input } = search.of(part);
+      return input !== null && compiled.matches(input);
+    });
     if (found === null) return null;
     const { scanned, tokens, nextCursor } = found;
-    const counts = { scanned, matched: tokens.length, unavailableFields: unavailableFields(compiled.ast) };
+    const counts = { scanned, matched: tokens.length, unavailableFields: unavailableFields(compiled.ast, "search") };
     if (deletion.isDryRun || tokens.length === 0) return { ...counts, deleted: 0, nextCursor };
     const deleted =
       store.remoteSessions === undefined
@@ -114,12 +113,16 @@ interface Scan {
   readonly deletion: SessionDeletion;
   readonly after: LogPosition;
   readonly slices: Slices;
+  readonly scanMax: number;
 }
 
 type Part = NonNullable<ReturnType<typeof sessionAt>>["part"];
 
 /** Tokens of matched sessions, the latest first, as many as a call takes; where the next goes on. */
-async function matched({ store, project, deletion, after: start, slices }: Scan, isMatch: (part: Part) => boolean) {
+async function matched(
+  { store, project, deletion, after: start, slices, scanMax }: Scan,
+  isMatch: (part: Part) => boolean,
+) {
   const { fromMs, untilMs, isDryRun, atMost } = deletion;
   const matchedMax = isDryRun ? Number.POSITIVE_INFINITY : Math.min(atMost, limits.sessionDeletionMax);
   const tokens: string[] = [];
@@ -133,7 +136,7 @@ async function matched({ store, project, deletion, after: start, slices }: Scan,
     for (const position of positions) {
       if (slices.isOver && !(await slices.next())) return null;
       if (isBeyond(position, fromMs)) return ended(true);
-      if (scanned >= limits.sessionQueryMax) return ended(false);
+      if (scanned >= scanMax) return ended(false);
       after = position;
       if (position.firstSeenMs < fromMs || position.firstSeenMs >= untilMs) continue;
       const session = sessionAt(store, project.id, position);

@@ -1,21 +1,16 @@
 /** By what stored sessions can be counted: a dimension is one row, with what a session has of it and the condition that finds it again. */
 import type { VerdictPart } from "../contract/session.js";
 import type { SessionDimension } from "../contract/session-query.js";
-import type { Action, Band } from "../contract/verdict.js";
+import type { Band } from "../contract/verdict.js";
 import type { Comparison, Expression } from "../rules/ast.js";
-import type { RuleInput } from "../rules/input.js";
 import { formatV4, formatV6, parseV4, parseV6 } from "../verified-bots/address.js";
+import type { SearchedSession } from "./session-search.js";
 import { familyCondition, userAgentFamily } from "./user-agent-family.js";
 
 /** What is known of a session that is counted. */
-export interface CountedSession {
+export interface CountedSession extends SearchedSession {
   readonly part: VerdictPart;
   readonly band: Band;
-  /** Null: no rule is asked about it. */
-  readonly input: RuleInput | null;
-  readonly declaredBot: string | undefined;
-  /** What the rules of now would do, and which decides; worked out when it is first read. */
-  readonly outcome: () => { readonly action: Action; readonly rule: string | null };
 }
 
 interface DimensionRow {
@@ -35,13 +30,18 @@ export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
     valuesOf: ({ band }) => band,
     condition: (value) => (value === "not_computed" ? null : equals("band")(value)),
   },
-  action: { valuesOf: ({ outcome }) => outcome().action, condition: () => null },
-  rule: { valuesOf: ({ outcome }) => outcome().rule ?? "", condition: () => null },
+  action: { valuesOf: ({ outcome }) => outcome().action, condition: equals("action") },
+  rule: {
+    valuesOf: ({ outcome }) => {
+      const { ruleId, ruleName } = outcome();
+      return ruleId === null ? "" : `${ruleId} ${ruleName}`;
+    },
+    condition: (value) => ({ type: "cmp", op: "==", field: "rule_id", value: Number.parseInt(value, 10) }),
+  },
   path: { valuesOf: ({ part }) => part.last.path, condition: equals("path") },
   host: { valuesOf: ({ part }) => part.last.host.toLowerCase(), condition: equals("host") },
   user_agent: { valuesOf: ({ part }) => userAgentFamily(part.last.userAgent), condition: familyCondition },
-  // A rule has this field where requests are judged; stored sessions have the text that it is read from.
-  declared_bot: { valuesOf: ({ declaredBot }) => declaredBot ?? "", condition: () => null },
+  declared_bot: { valuesOf: ({ declaredBot }) => declaredBot()?.name ?? "", condition: equals("declared_bot") },
   country: { valuesOf: ({ input }) => input?.network.country ?? "", condition: equals("country") },
   as: {
     valuesOf: ({ input }) => {

@@ -3,14 +3,12 @@
  * the order of first contact; of a time with more sessions an even sample is counted. Reads only.
  */
 import type { Project } from "../contract/entities.js";
-import type { AddressLookup } from "../contract/network-fact.js";
-import type { VerdictPart } from "../contract/session.js";
 import type { SessionDimension } from "../contract/session-query.js";
 import { type Action, type Band, bands } from "../contract/verdict.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../long-work.js";
-import { compileRule } from "../rules/compile-rule.js";
+import { type CompiledRule, compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
 import { unavailableFields } from "../rules/fields.js";
 import type { RuleInput } from "../rules/input.js";
@@ -19,7 +17,6 @@ import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
 import { bandOfSession } from "../verdict/bands.js";
-import { decide, type NamedRule, ruleInput } from "../verdict/resolve.js";
 import { type BacktestMeter, zeros } from "./rule-backtest.js";
 import { type CountedSession, dimensionRows } from "./session-dimensions.js";
 import {
@@ -33,6 +30,7 @@ import {
   sessionAt,
   writePosition,
 } from "./session-log.js";
+import { asksRules, type SearchServices, SessionSearch } from "./session-search.js";
 import { Stats } from "./stats.js";
 
 const hourMs = 3_600_000;
@@ -90,12 +88,9 @@ export interface QueriedSessions {
   readonly unavailableFields: readonly string[];
 }
 
-/** What a query reads: the store, network facts, the rules of now, and the bot that a user agent names. */
-export interface SessionQueryServices {
+/** What a query reads, and where it counts. */
+export interface SessionQueryServices extends SearchServices {
   readonly store: Store;
-  readonly addresses: AddressLookup;
-  readonly rulesOf: (project: Project) => readonly NamedRule[];
-  readonly declaredBotOf: (userAgent: string) => string | undefined;
   readonly meter: BacktestMeter;
 }
 
@@ -111,7 +106,7 @@ export async function querySessions(
   nowMs: number,
 ): Promise<QueriedSessions | Refusal | null> {
   const source = query.expressionSource.trim();
-  const compiled = source === "" ? null : compileRule(query.expressionSource);
+  const compiled = source === "" ? null : compileRule(query.expressionSource, "search");
   if (compiled !== null && isRuleFault(compiled)) return refuse("invalidPayload", `expression: ${compiled.message}`);
   const after = query.cursor === null ? positionAt(query.untilMs) : readPosition(query.cursor);
   if (after === null) return refuse("invalidPayload", "cursor is not one of this log");
@@ -121,12 +116,12 @@ export async function querySessions(
     return refuse("conflict", "another query of the account is running: try again when it has ended");
   }
   try {
-    const scan = new Scan(services, project, query, compiled?.matches ?? null, nowMs);
+    const scan = new Scan(services, project, query, compiled, nowMs);
     const found = query.cursor === null ? await scan.first(after, slices) : await scan.page(after, slices);
     services.meter.ended(found === null ? "aborted" : "done");
     return found === null
       ? null
-      : { ...found, unavailableFields: compiled === null ? [] : unavailableFields(compiled.ast) };
+      : { ...found, unavailableFields: compiled === null ? [] : unavailableFields(compiled.ast, "search") };
   } finally {
     unlock();
   }
@@ -141,30 +136,30 @@ class Scan {
   readonly #query: SessionQuery;
   /** Null: every session matches. */
   readonly #matches: ((input: RuleInput) => boolean) | null;
-  readonly #nowMs: number;
-  readonly #rules: readonly NamedRule[];
+  readonly #search: SessionSearch;
+  /** Whether the expression compares what the rules decide. */
+  readonly #asksRules: boolean;
 
   constructor(
     services: SessionQueryServices,
     project: Project,
     query: SessionQuery,
-    matches: ((input: RuleInput) => boolean) | null,
+    compiled: CompiledRule | null,
     nowMs: number,
   ) {
     this.#services = services;
     this.#project = project;
     this.#query = query;
-    this.#matches = matches;
-    this.#nowMs = nowMs;
-    this.#rules = services.rulesOf(project);
+    this.#matches = compiled?.matches ?? null;
+    this.#asksRules = compiled !== null && asksRules(compiled.ast);
+    this.#search = new SessionSearch(services, project, nowMs);
   }
 
   /** Rows and counts. */
   async first(start: LogPosition, slices: Slices): Promise<Found | null> {
     const { groupBy } = this.#query;
-    const asksRules = groupBy.includes("action") || groupBy.includes("rule");
-    const rounds = asksRules ? Math.ceil((1 + this.#rules.length) / limits.sessionQueryRules) : 1;
-    const scanMax = Math.ceil(limits.sessionQueryMax / rounds);
+    const groupsByRules = groupBy.includes("action") || groupBy.includes("rule");
+    const scanMax = this.#search.scanMax(this.#asksRules || groupsByRules);
     const hourly = await this.#sessionsByHour(slices);
     if (hourly === null) return null;
     const known = [...hourly.values()].reduce((sum, count) => sum + count, 0);
@@ -181,7 +176,7 @@ class Scan {
   /** The rows after a cursor. Short of `limit` where matches are rare: the scan is as bounded as that of the first page. */
   async page(start: LogPosition, slices: Slices): Promise<Found | null> {
     const { limit } = this.#query;
-    const page = await this.#walk(start, limits.sessionQueryMax, limit, slices, null);
+    const page = await this.#walk(start, this.#search.scanMax(this.#asksRules), limit, slices, null);
     return page === null ? null : { ...page, isSample: false, counts: null };
   }
 
@@ -194,7 +189,7 @@ class Scan {
   ): Promise<Found | null> {
     const { fromMs, untilMs, limit } = this.#query;
     const { store } = this.#services;
-    const page = await this.#walk(start, limits.sessionQueryMax, limit, slices, null);
+    const page = await this.#walk(start, this.#search.scanMax(this.#asksRules), limit, slices, null);
     if (page === null) return null;
     const tally = new Tally(this.#query);
     let scanned = 0;
@@ -280,34 +275,17 @@ class Scan {
   /** Null for a session that the expression does not hold for, or that no rule is asked about. */
   #match({ part }: StoredSession): CountedSession | null {
     this.#services.meter.evaluated();
-    const asked = this.#asked(part);
-    const input = ruleInput(asked);
+    const session = this.#search.of(part);
+    const { input } = session;
     if (this.#matches !== null && (input === null || !this.#matches(input))) return null;
-    const { verifiedBot, last } = part;
-    const band = verifiedBot === null ? bandOfSession(part, this.#project.likelyBotThreshold) : "verified";
-    let outcome: ReturnType<CountedSession["outcome"]> | null = null;
-    return {
-      part,
-      band,
-      input,
-      declaredBot: last.userAgent === "" ? undefined : this.#services.declaredBotOf(last.userAgent),
-      outcome: () => {
-        const decision = outcome === null ? decide({ ...asked, rules: this.#rules }) : null;
-        outcome ??= { action: decision?.finding.action ?? "allow", rule: ruleName(decision?.rule ?? null) };
-        return outcome;
-      },
-    };
+    const band =
+      part.verifiedBot === null ? bandOfSession(part, this.#project.likelyBotThreshold) : ("verified" as const);
+    return { ...session, part, band };
   }
 
   #row({ token, part }: StoredSession): QueriedSession {
-    const decision = decide({ ...this.#asked(part), rules: this.#rules });
-    return { token, part, action: decision?.finding.action ?? "allow", ruleId: decision?.rule?.id ?? null };
-  }
-
-  #asked(part: VerdictPart) {
-    const { verifiedBot } = part;
-    const { addresses } = this.#services;
-    return { part, project: this.#project, rules: [], context: {}, verifiedBot, addresses, nowMs: this.#nowMs };
+    const { action, ruleId } = this.#search.of(part).outcome();
+    return { token, part, action, ruleId };
   }
 
   /** Sessions that began in each hour of the time, by the counts of ingest; of an hour that is cut, in proportion. */
@@ -322,10 +300,6 @@ class Scan {
     }
     return hourly;
   }
-}
-
-function ruleName(rule: NamedRule | null): string | null {
-  return rule === null ? null : `${rule.id} ${rule.name}`;
 }
 
 /** Lengths of a bar: those that clocks and calendars have. */

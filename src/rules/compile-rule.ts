@@ -3,6 +3,7 @@ import { limits } from "../limits.js";
 import type { Expression } from "./ast.js";
 import { compile, type Predicate } from "./compile.js";
 import { isRuleFault, RuleFault } from "./fault.js";
+import type { ExpressionUse } from "./fields.js";
 import { parse } from "./parse.js";
 
 /** A valid expression: what to show of it, and what to ask. */
@@ -24,12 +25,12 @@ function offsetBeyondMax(source: string): number | undefined {
   return undefined;
 }
 
-/** Compiles one expression of at most 2000 characters, or says what is wrong with it and where. Never throws. */
-export function compileRule(source: string): CompiledRule | RuleFault {
+/** Compiles one expression of at most 2000 characters, or says what is wrong with it and where; a search has more fields. Never throws. */
+export function compileRule(source: string, use: ExpressionUse = "rule"): CompiledRule | RuleFault {
   const beyond = offsetBeyondMax(source);
   if (beyond !== undefined) {
     return new RuleFault(source, beyond, `at most ${limits.ruleSourceMax} characters`, "more");
   }
-  const ast = parse(source);
+  const ast = parse(source, use);
   return isRuleFault(ast) ? ast : { ast, matches: compile(ast) };
 }

@@ -3,6 +3,13 @@
 /** Text of a fault shows at most this many characters of the source: messages stay readable and bounded. */
 const shownMax = 40;
 
+/** A change of the source that was probably meant: `text` in place of what stands from one offset to another. */
+export interface RuleFix {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
 /** The first fault of a source. A value, never thrown: `isRuleFault` tells it from a result. */
 export class RuleFault {
   /** For people: place, expectation and finding in one line. */
@@ -13,13 +20,16 @@ export class RuleFault {
   readonly column: number;
   readonly expected: string;
   readonly found: string;
+  /** Null where nothing is near. */
+  readonly fix: RuleFix | null;
 
-  constructor(source: string, offset: number, expected: string, found: string) {
+  constructor(source: string, offset: number, expected: string, found: string, fix: RuleFix | null = null) {
     const lines = source.slice(0, offset).split(/\r\n|\r|\n/);
     this.line = lines.length;
     this.column = [...lines.at(-1)!].length + 1;
     this.expected = expected;
     this.found = found;
+    this.fix = fix;
     this.message = `line ${this.line}, column ${this.column}: expected ${expected}, found ${found}`;
   }
 }

@@ -3,7 +3,7 @@
  * A getter only reads: it must not fail, and gives undefined where the value is missing.
  */
 import { botCategories } from "../contract/bot-categories.js";
-import { bands } from "../contract/verdict.js";
+import { actions, bands } from "../contract/verdict.js";
 import type { Address } from "./address.js";
 import type { Expression } from "./ast.js";
 import type { RuleInput } from "./input.js";
@@ -252,14 +252,14 @@ const requestFields: readonly Field[] = [
     type: "string",
     unit: "",
     meaning: "name of the bot, library or agent that the user agent names",
-    get: (input) => input.facts.request?.declaredBot?.name,
+    get: (input) => input.declaredBot?.name,
   },
   {
     name: "declared_bot_category",
     type: "string",
     unit: botCategories.join(", "),
     meaning: "what that bot is for",
-    get: (input) => input.facts.request?.declaredBot?.category,
+    get: (input) => input.declaredBot?.category,
   },
   {
     name: "signed_agent",
@@ -285,28 +285,68 @@ export const fields: readonly Field[] = [
   ...requestFields.map((field) => ({ ...field, meaning: `${field.meaning}; only where requests are judged` })),
 ];
 
+/** Fields that only searches of stored sessions have: no rule can ask what the rules decide. */
+export const searchFields: readonly Field[] = [
+  {
+    name: "action",
+    type: "category",
+    unit: "",
+    members: actions,
+    meaning: "what the current rules would do with the session; only in searches",
+    get: (input) => input.facts.search?.outcome().action,
+  },
+  {
+    name: "rule_id",
+    type: "integer",
+    unit: "",
+    meaning: "id of the rule behind that action; only in searches",
+    get: (input) => input.facts.search?.outcome().ruleId ?? undefined,
+  },
+];
+
+/** Where an expression is used: in a rule, or in a search of stored sessions, which has more fields. */
+export type ExpressionUse = "rule" | "search";
+
+/** The fields that an expression can name there. */
+export function fieldsFor(use: ExpressionUse): readonly Field[] {
+  return use === "search" ? [...fields, ...searchFields] : fields;
+}
+
 /** Names of the fields that only a judged request has. */
 export const requestFieldNames: ReadonlySet<string> = new Set(requestFields.map(({ name }) => name));
 
-/** Names of the fields that no stored session has: backtests and queries take them as missing. */
+/** Names of the fields that no stored session has: backtests take them as missing. */
 const unstoredFieldNames: ReadonlySet<string> = new Set(["method", ...requestFieldNames]);
+/** Those of them that a search reads from the stored user agent. */
+const searchedFieldNames: ReadonlySet<string> = new Set(["declared_bot", "declared_bot_category"]);
 
-const byName: ReadonlyMap<string, Field> = new Map(fields.map((field) => [field.name, field]));
+const byName: ReadonlyMap<string, Field> = new Map(fieldsFor("search").map((field) => [field.name, field]));
+const searchFieldNames: ReadonlySet<string> = new Set(searchFields.map(({ name }) => name));
 
-/** The field of that exact name, or undefined; names inherited by objects (`constructor`) are no fields. */
+/** The field of that exact name, those of searches among them, or undefined; names inherited by objects (`constructor`) are no fields. */
 export function fieldOf(name: string): Field | undefined {
   return byName.get(name);
 }
 
-/** The fields of an expression that no stored session has, each once, in the order of the expression. */
-export function unavailableFields(expression: Expression): string[] {
+/** Whether a field is one of `searchFields`, which no rule has. */
+export function isSearchField(name: string): boolean {
+  return searchFieldNames.has(name);
+}
+
+/** Names of the fields that an expression compares, each once, in its order. */
+export function comparedFields(expression: Expression): string[] {
   const names = new Set<string>();
   const visit = (node: Expression): void => {
-    if (node.type === "cmp") {
-      if (unstoredFieldNames.has(node.field)) names.add(node.field);
-    } else if (node.type === "not") visit(node.node);
+    if (node.type === "cmp") names.add(node.field);
+    else if (node.type === "not") visit(node.node);
     else for (const each of node.nodes) visit(each);
   };
   visit(expression);
   return [...names];
+}
+
+/** The fields of an expression that no stored session has, each once, in the order of the expression. */
+export function unavailableFields(expression: Expression, use: ExpressionUse = "rule"): string[] {
+  const isKnown = (name: string) => use === "search" && searchedFieldNames.has(name);
+  return comparedFields(expression).filter((name) => unstoredFieldNames.has(name) && !isKnown(name));
 }

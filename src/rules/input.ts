@@ -3,10 +3,11 @@
  * caller, read by the getters of `fields.ts`. It holds nothing of the logged-in assertion: no rule can read that.
  */
 import type { BotCategory } from "../contract/bot-categories.js";
+import type { DeclaredBot } from "../contract/declared-bots.js";
 import { neutralScore } from "../contract/evidence.js";
 import type { RequestEvidence } from "../contract/judged-request.js";
 import type { AddressLookup, NetworkFact } from "../contract/network-fact.js";
-import type { Band } from "../contract/verdict.js";
+import type { Action, Band } from "../contract/verdict.js";
 import { type Address, parseAddress } from "./address.js";
 
 /** Facts by name. A missing value is undefined; in the five values of the request context "" is missing too. */
@@ -46,6 +47,16 @@ export interface RuleFacts {
   readonly addresses?: AddressLookup | undefined;
   /** What the visitor's request shows; missing where the session alone is judged. */
   readonly request?: RequestEvidence | undefined;
+  /** Absent for a verdict. */
+  readonly search?: SearchFacts | undefined;
+}
+
+/** What only a search of stored sessions asks for; each is worked out when it is first read. */
+export interface SearchFacts {
+  /** The bot that the session's user agent names. */
+  readonly declaredBot: () => DeclaredBot | undefined;
+  /** What the current rules would do with the session, and the rule behind that; null: none. */
+  readonly outcome: () => { readonly action: Action; readonly ruleId: number | null };
 }
 
 const nothing: NetworkFact = { country: undefined, asn: undefined, asName: undefined };
@@ -80,6 +91,12 @@ export class RuleInput {
   get ipLists(): readonly string[] | undefined {
     const { ip, addresses } = this.facts;
     return ip ? addresses?.listsOf(ip) : undefined;
+  }
+
+  /** The bot that the request's user agent names, in a search that of the stored session. */
+  get declaredBot(): DeclaredBot | undefined {
+    const { request, search } = this.facts;
+    return request?.declaredBot ?? search?.declaredBot();
   }
 
   /** 1 to 99; undefined where the request was not judged. */

@@ -5,17 +5,17 @@
  *   expr = and { OR and }   and = not { AND not }   not = NOT not | "(" expr ")" | cmp
  *   cmp  = field op literal | field in "{" literal { "," literal } "}" | boolean-field
  */
+import { nearestWord } from "../contract/nearest-word.js";
 import { limits } from "../limits.js";
 import type { Comparison, Expression, Literal, Operator } from "./ast.js";
 import { operators } from "./ast.js";
 import { expectedLiteral, literalFor, operatorsOfType } from "./check.js";
 import { isRuleFault, RuleFault, shown } from "./fault.js";
-import { type Field, fieldOf, fields } from "./fields.js";
+import { type ExpressionUse, type Field, fieldOf, fieldsFor, isSearchField } from "./fields.js";
 import { lex, type Token } from "./lex.js";
 
 const operatorNames: ReadonlyMap<string, Operator> = new Map(operators.map((each) => [each, each]));
 const reserved: ReadonlySet<string> = new Set(["and", "or", "not", "true", "false", ...operators]);
-const allFieldNames = fields.map((field) => field.name).join(", ");
 
 /** The operator a token stands for: symbols as they are, words in any case. */
 function operatorOf(token: Token): Operator | undefined {
@@ -29,11 +29,13 @@ function quoted(names: readonly string[]): string {
 class Parser {
   readonly #source: string;
   readonly #tokens: readonly Token[];
+  readonly #use: ExpressionUse;
   #index = 0;
   #nodes = 0;
 
-  constructor(source: string) {
+  constructor(source: string, use: ExpressionUse) {
     this.#source = source;
+    this.#use = use;
     this.#tokens = lex(source);
   }
 
@@ -53,6 +55,14 @@ class Parser {
     const { kind, text, value, offset } = this.#token;
     if (kind === "bad") return new RuleFault(this.#source, offset, value, text);
     return new RuleFault(this.#source, offset, expected, kind === "end" ? "the end of the expression" : shown(text));
+  }
+
+  /** The same where another word was probably meant: `text` would take the token's place. */
+  #misspelt(expected: string, meant: string | undefined, text = meant): RuleFault {
+    const { kind, text: found, offset } = this.#token;
+    if (meant === undefined || text === undefined || kind === "bad") return this.#fault(expected);
+    const fix = { from: offset, to: offset + found.length, text };
+    return new RuleFault(this.#source, offset, `${expected} (did you mean ${text}?)`, shown(found), fix);
   }
 
   #take(kind: Token["kind"], text: string): boolean {
@@ -123,9 +133,20 @@ class Parser {
     const { kind, text } = this.#token;
     if (kind !== "word" || reserved.has(text.toLowerCase())) return this.#fault('a field, NOT or "("');
     const field = fieldOf(text);
-    if (field === undefined) return this.#fault(`a known field (${allFieldNames})`);
+    if (field === undefined) return this.#unknownField(text);
+    if (this.#use === "rule" && isSearchField(text)) {
+      return this.#fault(`a field of rules (${text} is what rules decide: only searches have it)`);
+    }
     this.#index++;
     return this.#condition(field);
+  }
+
+  #unknownField(text: string): RuleFault {
+    const names = fieldsFor(this.#use).map(({ name }) => name);
+    const meant = nearestWord(text, names);
+    return meant === undefined
+      ? this.#fault(`a known field (${names.join(", ")})`)
+      : this.#misspelt("a known field", meant);
   }
 
   #condition(field: Field): Comparison | RuleFault {
@@ -135,7 +156,11 @@ class Parser {
     }
     const allowed = operatorsOfType[field.type];
     if (op === undefined || !allowed.includes(op)) {
-      return this.#fault(`an operator of ${field.name} (${quoted(allowed)})`);
+      const expected = `an operator of ${field.name} (${quoted(allowed)})`;
+      const { kind, text } = this.#token;
+      return kind === "word" && op === undefined && !reserved.has(text.toLowerCase())
+        ? this.#misspelt(expected, nearestWord(text, allowed))
+        : this.#fault(expected);
     }
     this.#index++;
     const value = op === "in" ? this.#set(field) : this.#literal(field);
@@ -144,9 +169,16 @@ class Parser {
 
   #literal(field: Field): Literal | RuleFault {
     const value = literalFor(field, this.#token);
-    if (value === undefined) return this.#fault(expectedLiteral(field));
+    if (value === undefined) return this.#badLiteral(field);
     this.#index++;
     return value;
+  }
+
+  #badLiteral(field: Field): RuleFault {
+    const { kind, value } = this.#token;
+    const isText = kind === "word" || kind === "string";
+    const meant = isText && "members" in field ? nearestWord(value, field.members) : undefined;
+    return this.#misspelt(expectedLiteral(field), meant, meant && `"${meant}"`);
   }
 
   #set(field: Field): Literal[] | RuleFault {
@@ -162,7 +194,10 @@ class Parser {
   }
 }
 
-/** The tree of a well-formed, well-typed expression within the bounds of depth, nodes and sets, or the first fault. Never throws. */
-export function parse(source: string): Expression | RuleFault {
-  return new Parser(source).parse();
+/**
+ * The tree of a well-formed, well-typed expression within the bounds of depth, nodes and sets, or the first fault; a search has more fields.
+ * Never throws.
+ */
+export function parse(source: string, use: ExpressionUse = "rule"): Expression | RuleFault {
+  return new Parser(source, use).parse();
 }

@@ -13,7 +13,7 @@ import type { VerifiedBot } from "../contract/verified-bots.js";
 import { noUserAgent } from "../contract/visitor-request.js";
 import { limits } from "../limits.js";
 import { type EvaluatedRule, evaluateRules } from "../rules/evaluate.js";
-import { type RuleFacts, RuleInput } from "../rules/input.js";
+import { type RuleFacts, RuleInput, type SearchFacts } from "../rules/input.js";
 import { bandOf, bandOfSession } from "./bands.js";
 import { describe, type Finding, type MeaningOf, type ProvedBot } from "./finding.js";
 import { failOpenReason } from "./reason.js";
@@ -121,17 +121,17 @@ export function decide(input: DecideInput): Decision | null {
 }
 
 /**
- * What rules are asked about, whatever guards would decide before them; null where no rule is asked, since nothing is known. For queries
- * of stored sessions: a verdict takes `decide`.
+ * What rules are asked about, whatever guards would decide before them; null where no rule is asked, since nothing is known. For searches
+ * of stored sessions, which add what only they have: a verdict takes `decide`.
  */
-export function ruleInput(input: DecideInput): RuleInput | null {
+export function ruleInput(input: DecideInput, search?: SearchFacts): RuleInput | null {
   const { part, request, project, verifiedBot } = input;
   const scored = scoredOf(part, request);
   const proved: ProvedBot | null = request?.signedAgent ?? verifiedBot;
   if (scored === null && proved === null) return null;
   const known = scored ?? unscored;
   const band = proved === null ? bandOf(known.engineScores, known.score, project.likelyBotThreshold) : "verified";
-  return new RuleInput(ruleFacts(input, known, band, proved, clearanceFor(input)));
+  return new RuleInput({ ...ruleFacts(input, known, band, proved, clearanceFor(input)), search });
 }
 
 /** What engines said, of a session, a request or both. */

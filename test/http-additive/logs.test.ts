@@ -350,7 +350,7 @@ t.test("changes of the configuration are logged: who, what, before and after, an
     { action: "rule.removed", user: null },
     { action: "rule.removed", user: null, before: { name: "Block definite bots" }, after: null },
     { action: "token.created", user, project_id: null, before: null, after: { abilities: ["projects:read"] } },
-    { action: "key.rotated", user, subject: "private key", before: null, after: null },
+    { action: "key.rotated", user, subject: "private key", before: {}, after: { overlap_hours: 0 } },
     { action: "settings.changed", user, before: { likely_bot_threshold: 30 }, after: { likely_bot_threshold: 40 } },
     { action: "rule.removed", user, subject, before: { is_active: true }, after: null },
     { action: "rule.changed", user, subject, before: { is_active: false }, after: { is_active: true } },

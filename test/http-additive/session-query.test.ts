@@ -71,6 +71,9 @@ t.test("sessions are found by expression, each with what it last reported and wh
 t.test("every value can be clicked: its condition selects just the sessions that it counts", async (t) => {
   const one = await service.tenant("groups");
   await visitors(one);
+  const at = `/v1/projects/${one.project.id}`;
+  const rule = { name: "No bots", expression: "score < 30", action: "block" };
+  const { id } = (await service.ask("POST", `${at}/rules`, { as: one.token, body: rule })).json;
   const { status, json } = await query(one, { group_by: [...sessionDimensions] });
   t.equal(status, 200);
   t.same(
@@ -97,9 +100,25 @@ t.test("every value can be clicked: its condition selects just the sessions that
     { value: "python-requests", sessions: 3 },
     { value: "Chrome", sessions: 2 },
   ]);
-  t.match(group("declared_bot").values, [{ sessions: 3, condition: null }]);
-  t.match(group("action").values, [{ value: "allow", sessions: 5 }]);
-  t.match(group("rule"), { values: [], without: 5 });
+  t.match(group("declared_bot").values, [{ sessions: 3, condition: 'declared_bot == "python-requests"' }]);
+  t.match(group("action").values, [
+    { value: "block", sessions: 3, condition: 'action == "block"' },
+    { value: "allow", sessions: 2 },
+  ]);
+  t.match(group("rule"), {
+    values: [{ value: `${id} No bots`, sessions: 3, condition: `rule_id == ${id}` }],
+    without: 2,
+  });
+  const both = `action == "block" AND NOT (rule_id == ${id} OR declared_bot_category == "library")`;
+  t.match((await query(one, { expression: both })).json, { matched: 0, unavailable_fields: [] });
+  const counting = { expression: `rule_id == ${id}`, from: json.from, dry_run: true };
+  const deletion = await service.ask("POST", `${at}/sessions/delete`, { as: one.token, body: counting });
+  t.match(deletion.json, { matched: 3, deleted: 0, unavailable_fields: [] });
+  const refused = await service.ask("POST", `${at}/rules`, {
+    as: one.token,
+    body: { ...rule, expression: 'action == "block"' },
+  });
+  t.match(refused, { status: 422, json: { message: /action is what rules decide/ } });
   t.match((await query(one, { group_by: ["path"], top: 1 })).json.groups[0], {
     values: [{ value: "/login" }],
     further_values: 2,

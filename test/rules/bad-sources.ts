@@ -82,7 +82,12 @@ export const badSources: readonly BadSource[] = [
   bad("score < +5", "1:9", "a field, an operator", "+"),
 
   // Fields.
-  bad("scores < 30", "1:1", "a known field (score, band", "scores"),
+  bad("colour < 30", "1:1", "a known field (score, band", "colour"),
+  bad("scores < 30", "1:1", "a known field (did you mean score?)", "scores"),
+  bad('band == "definit"', "1:9", '(did you mean "definite"?)', "definit"),
+  bad("cleared AND band == Definite", "1:21", '(did you mean "definite"?)', "Definite"),
+  bad('path startswith "/a"', "1:6", "(did you mean starts_with?)", "startswith"),
+  bad('action == "block"', "1:1", "a field of rules (action is what rules decide: only searches have it)", "action"),
   bad("Score < 30", "1:1", "a known field", "Score"),
   bad("logged_in", "1:1", "a known field", "logged_in"),
   bad("logged_in_at > 5", "1:1", "a known field", "logged_in_at"),

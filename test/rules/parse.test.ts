@@ -20,6 +20,24 @@ t.test("a good source gives its tree, and the tree its printed form", async (t) 
   }
 });
 
+t.test("a fault that has a near word says what to put there, and that mends it", async (t) => {
+  for (const [source, mended] of [
+    ["cleared AND scor < 30", "cleared AND score < 30"],
+    ['band in {"definite", "likely_humn"}', 'band in {"definite", "likely_human"}'],
+    ['user_agent contain "x"', 'user_agent contains "x"'],
+  ] as const) {
+    const outcome = compileRule(source);
+    if (!isRuleFault(outcome) || outcome.fix === null) {
+      t.fail(source);
+      continue;
+    }
+    const { from, to, text } = outcome.fix;
+    t.equal(source.slice(0, from) + text + source.slice(to), mended);
+    t.notOk(isRuleFault(compileRule(mended)));
+  }
+  for (const source of ["score <", "colour == 1", "score == one"]) t.match(compileRule(source), { fix: null });
+});
+
 t.test("a bad source is refused where it is wrong, saying what was expected and found", async (t) => {
   for (const { source, at, expected, found } of badSources) {
     const outcome = compileRule(source);

@@ -3,7 +3,7 @@ import { Projects } from "../../control-plane/projects.js";
 import { limits } from "../../limits.js";
 import type { Given, StoreCommand } from "../command.js";
 import { expectDone, idOf, oneOf, textOf } from "../given.js";
-import { keyLines, UsageFailure } from "../output.js";
+import { CommandFailure, isTyped, keyLines, say, UsageFailure } from "../output.js";
 
 const positionals = [{ name: "ID", help: "project id" }] as const;
 const keyType = { name: "type", placeholder: "site|private", help: "which key", isRequired: true } as const;
@@ -40,6 +40,7 @@ const rotateKey: StoreCommand<Rotated> = {
   positionals,
   flags: [
     keyType,
+    { name: "yes", help: "do not ask before overlaps that are still running end" },
     {
       name: "overlap-hours",
       placeholder: "N",
@@ -49,9 +50,9 @@ const rotateKey: StoreCommand<Rotated> = {
   run: async (store, given) => {
     const type = oneOf(given, "type", keyTypes);
     const projects = new Projects(store, Date.now);
-    const { key, oldKeyEndsAt, endedKeys } = expectDone(
-      await projects.rotateKey(idOf(given, "ID"), type, overlapHours(given)),
-    );
+    const [id, hours] = [idOf(given, "ID"), overlapHours(given)];
+    if (hours === 0 && given["yes"] === undefined) await agreeToEnd(projects, id, type);
+    const { key, oldKeyEndsAt, endedKeys } = expectDone(await projects.rotateKey(id, type, hours));
     return { type, key, old_key_ends_at: oldKeyEndsAt, ended: endedKeys };
   },
   show: ({ type, key, old_key_ends_at, ended }) => {
@@ -62,6 +63,18 @@ const rotateKey: StoreCommand<Rotated> = {
     return lines.join("\n");
   },
 };
+
+/** Says which overlaps are still running, and asks whoever sits at a terminal. Scripts go on: an immediate rotation is for leaked keys. */
+async function agreeToEnd(projects: Projects, id: number, type: (typeof keyTypes)[number]): Promise<void> {
+  const project = projects.find(id);
+  const running = project === null ? [] : projects.oldKeysOf(project).filter(({ kind }) => kind === type);
+  if (running.length === 0) return;
+  const ends = running.map(({ endsAt }) => endsAt).join(", ");
+  say(`Without --overlap-hours, rotated ${type} keys that would still work end now as well: until ${ends}.`);
+  if (process.stdin.isTTY && !(await isTyped("Type yes to rotate: ", "yes"))) {
+    throw new CommandFailure("nothing was rotated");
+  }
+}
 
 const endOldKeys: StoreCommand = {
   name: "project end-old-keys",

@@ -1,18 +1,25 @@
 /** `verdictd session delete-matching`: deletes the sessions that an expression holds for, once somebody has agreed to their number. */
-import { createInterface } from "node:readline/promises";
 import { readServeConfig } from "../../config.js";
 import type { Project } from "../../contract/entities.js";
 import { isoDateOrTimeMs } from "../../contract/iso-time.js";
 import type { AddressLookup } from "../../contract/network-fact.js";
+import { DeclaredBotCatalogues } from "../../control-plane/declared-bot-catalogue.js";
 import { IpLists } from "../../control-plane/ip-lists.js";
-import { type DeletedSessions, deleteSessions, type SessionDeletion } from "../../control-plane/session-deletion.js";
+import { Rules } from "../../control-plane/rules.js";
+import {
+  type DeletedSessions,
+  type DeletionServices,
+  deleteSessions,
+  type SessionDeletion,
+} from "../../control-plane/session-deletion.js";
+import { createDeclaredBots } from "../../declared-bots/declared-bots.js";
 import { LongWork } from "../../long-work.js";
 import { NetworkFacts } from "../../network/network-facts.js";
 import { loadNetworkFacts } from "../../network/network-files.js";
 import type { Store } from "../../store/store.js";
 import type { Given, StoreCommand } from "../command.js";
 import { expectDone, idOf, textOf } from "../given.js";
-import { CommandFailure, say, UsageFailure } from "../output.js";
+import { CommandFailure, isTyped, say, UsageFailure } from "../output.js";
 
 interface Deleted {
   readonly scanned: number;
@@ -44,8 +51,8 @@ export const deleteMatchingCommand: StoreCommand<Deleted> = {
     const project = store.projects.get(idOf(given, "project"));
     if (project === undefined) throw new CommandFailure(`there is no project ${given["project"]}`);
     const isAborted = abortedBySignal();
-    const addresses = await addressesOf(store, given);
-    const asked = { store, addresses, project, given, isAborted, untilMs: timeOf(given, "to") ?? Date.now() };
+    const services = await servicesOf(store, given);
+    const asked = { services, project, given, isAborted, untilMs: timeOf(given, "to") ?? Date.now() };
     const counted = await all(asked, true, Number.POSITIVE_INFINITY);
     if (given["dry-run"] !== undefined || counted.matched === 0) return counted;
     if (given["yes"] === undefined) await agreed(counted.matched, project);
@@ -56,8 +63,7 @@ export const deleteMatchingCommand: StoreCommand<Deleted> = {
 };
 
 interface Asked {
-  readonly store: Store;
-  readonly addresses: AddressLookup;
+  readonly services: DeletionServices;
   readonly project: Project;
   readonly given: Given;
   readonly untilMs: number;
@@ -66,7 +72,7 @@ interface Asked {
 
 /** Goes through the whole time, call by call. */
 async function all(
-  { store, addresses, project, given, untilMs, isAborted }: Asked,
+  { services, project, given, untilMs, isAborted }: Asked,
   isDryRun: boolean,
   atMost: number,
 ): Promise<Deleted> {
@@ -85,7 +91,7 @@ async function all(
     };
     const slices = work.begin(isAborted);
     const found: DeletedSessions | null = expectDone(
-      await deleteSessions({ store, addresses }, project, deletion, slices, Date.now),
+      await deleteSessions(services, project, deletion, slices, Date.now),
     );
     if (found === null) {
       if (sum.deleted === 0) throw new CommandFailure("interrupted: nothing was deleted");
@@ -98,6 +104,18 @@ async function all(
     cursor = found.nextCursor;
     if (cursor === null || isAborted()) return sum;
   }
+}
+
+/** What an expression can ask of sessions, as the server knows it. */
+async function servicesOf(store: Store, given: Given): Promise<DeletionServices> {
+  const rules = new Rules(store, Date.now);
+  const bots = createDeclaredBots(new DeclaredBotCatalogues(store).read());
+  return {
+    store,
+    addresses: await addressesOf(store, given),
+    rulesOf: (project) => rules.ready(project),
+    declaredBotOf: (userAgent) => bots.of(userAgent),
+  };
 }
 
 /** Countries, networks and lists of addresses as the server knows them. */
@@ -123,10 +141,8 @@ async function agreed(count: number, { id, name }: Project): Promise<void> {
     throw new CommandFailure(`${count} sessions match: --yes deletes them, --dry-run only counts`);
   }
   say(`${count} sessions of project ${id} "${name}" match, and can't be restored once they are deleted.`);
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question(`Type ${count} to delete them: `);
-  lines.close();
-  if (answer.trim() !== String(count)) throw new CommandFailure("nothing was deleted");
+  if (!(await isTyped(`Type ${count} to delete them: `, String(count))))
+    throw new CommandFailure("nothing was deleted");
 }
 
 function timeOf(given: Given, name: string): number | null {

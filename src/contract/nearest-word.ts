@@ -1,0 +1,23 @@
+/** The word that a misspelt one was probably meant to be, for messages that say "did you mean". Pure. */
+
+/** The nearest of the words, whatever the case; undefined where none is within two edits, or a third of the word's length. */
+export function nearestWord(word: string, words: readonly string[]): string | undefined {
+  const distances = words.map((each) => ({ each, distance: editDistance(word.toLowerCase(), each.toLowerCase()) }));
+  const nearest = distances.sort((one, other) => one.distance - other.distance)[0];
+  return nearest !== undefined && nearest.distance <= Math.max(2, word.length / 3) ? nearest.each : undefined;
+}
+
+/** Levenshtein's distance; of words longer than 40 characters the first 40 count. */
+function editDistance(one: string, other: string): number {
+  const [a, b] = [one.slice(0, 40), other.slice(0, 40)];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

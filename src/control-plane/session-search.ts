@@ -1,0 +1,85 @@
+/**
+ * What an expression sees of a stored session when sessions are searched for: what a rule would, the bot that the session's user agent names, and
+ * what the rules of now would do. Shared by queries and deletions. Reads only.
+ */
+import type { DeclaredBot } from "../contract/declared-bots.js";
+import type { Project } from "../contract/entities.js";
+import type { AddressLookup } from "../contract/network-fact.js";
+import type { VerdictPart } from "../contract/session.js";
+import type { Action } from "../contract/verdict.js";
+import { limits } from "../limits.js";
+import type { Expression } from "../rules/ast.js";
+import { comparedFields, isSearchField } from "../rules/fields.js";
+import type { RuleInput } from "../rules/input.js";
+import { decide, type NamedRule, ruleInput } from "../verdict/resolve.js";
+
+/** What a search reads beside the sessions: network facts, the rules of now, and the bot that a user agent names. */
+export interface SearchServices {
+  readonly addresses: AddressLookup;
+  readonly rulesOf: (project: Project) => readonly NamedRule[];
+  readonly declaredBotOf: (userAgent: string) => DeclaredBot | undefined;
+}
+
+/** What the rules of now would do with a session, and which is behind it. */
+export interface SearchOutcome {
+  readonly action: Action;
+  readonly ruleId: number | null;
+  readonly ruleName: string | null;
+}
+
+/** A session as a search sees it. */
+export interface SearchedSession {
+  /** Null: no rule is asked about it, and no expression holds for it. */
+  readonly input: RuleInput | null;
+  readonly declaredBot: () => DeclaredBot | undefined;
+  readonly outcome: () => SearchOutcome;
+}
+
+/** One search: the rules are those of its beginning. */
+export class SessionSearch {
+  readonly #services: SearchServices;
+  readonly #project: Project;
+  readonly #nowMs: number;
+  readonly #rules: readonly NamedRule[];
+
+  constructor(services: SearchServices, project: Project, nowMs: number) {
+    this.#services = services;
+    this.#project = project;
+    this.#nowMs = nowMs;
+    this.#rules = services.rulesOf(project);
+  }
+
+  /** How many sessions are scanned at most; fewer where each is asked more rules than fit. */
+  scanMax(asksRules: boolean): number {
+    if (!asksRules) return limits.sessionQueryMax;
+    return Math.ceil(limits.sessionQueryMax / Math.ceil((1 + this.#rules.length) / limits.sessionQueryRules));
+  }
+
+  /** Everything but `input` is worked out when it is first asked for, and then kept. */
+  of(part: VerdictPart): SearchedSession {
+    const { addresses, declaredBotOf } = this.#services;
+    const { userAgent } = part.last;
+    const asked = { part, project: this.#project, context: {}, verifiedBot: part.verifiedBot, addresses };
+    const outcome = once((): SearchOutcome => {
+      const decision = decide({ ...asked, rules: this.#rules, nowMs: this.#nowMs });
+      const rule = decision?.rule ?? null;
+      return { action: decision?.finding.action ?? "allow", ruleId: rule?.id ?? null, ruleName: rule?.name ?? null };
+    });
+    const declaredBot = once(() => (userAgent === "" ? undefined : declaredBotOf(userAgent)));
+    const input = ruleInput({ ...asked, rules: [], nowMs: this.#nowMs }, { declaredBot, outcome });
+    return { input, declaredBot, outcome };
+  }
+}
+
+/** Whether an expression compares what the rules decide. */
+export function asksRules(expression: Expression): boolean {
+  return comparedFields(expression).some(isSearchField);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
