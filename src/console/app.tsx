@@ -1,9 +1,9 @@
 /** The console as a whole: signed out the sign-in form, signed in the frame of navigation around the page that is open. */
-import { useCallback, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { AccountAnswer, ProjectRow } from "../contract/api-answers.js";
 import { Api } from "./api.js";
 import { forgetToken, storedProject, storedToken, storeProject, storeToken } from "./credential.js";
-import { hashOf, type PageName, type Place, usePlace } from "./location.js";
+import { hashOf, hashOfProject, type PageName, type Place, replaceHash, usePlace } from "./location.js";
 import { BlocksPage } from "./pages/blocks.js";
 import { BotsPage } from "./pages/bots.js";
 import { ChangesPage } from "./pages/changes.js";
@@ -19,7 +19,7 @@ import { SettingsPage } from "./pages/settings.js";
 import { SignInPage } from "./pages/sign-in.js";
 import { TokensPage } from "./pages/tokens.js";
 import { UsagePage } from "./pages/usage.js";
-import { Fault } from "./parts.js";
+import { Fault, PageTitle } from "./parts.js";
 import { useResource } from "./resource.js";
 
 /** The root of the page. Another token mounts the frame anew, so that nothing loaded with one token is shown to the next. */
@@ -50,6 +50,12 @@ export interface ProjectPageProperties {
   readonly project: number;
 }
 
+/** What a page gets that keeps in its address what it shows. */
+export interface AddressedPageProperties extends ProjectPageProperties {
+  /** As the address has it now. */
+  readonly query: URLSearchParams;
+}
+
 const projectPages: readonly (readonly [PageName, string])[] = [
   ["overview", "Overview"],
   ["explore", "Explore"],
@@ -70,17 +76,21 @@ const accountPages: readonly (readonly [PageName, string])[] = [
 function Frame({ token, signOut }: { readonly token: string; readonly signOut: (why: string | null) => void }) {
   const api = useMemo(() => new Api(token, () => signOut("The token is no longer valid: sign in again.")), [token]);
   const place = usePlace();
-  const [chosen, setChosen] = useState(storedProject);
   const home = useResource(async () => {
     const [account, projects] = await Promise.all([api.account(), api.projects()]);
     return { account, projects: projects.data };
   }, [api]);
   const projects = home.value?.projects ?? [];
-  const project = projects.find(({ id }) => id === chosen) ?? projects[0];
+  const own = (wanted: number | null) => projects.find(({ id }) => id === wanted);
+  // A link to a project of another account must not show one of this.
+  const project = place.project === null ? (own(storedProject()) ?? projects[0]) : own(place.project);
+  useEffect(() => {
+    if (project === undefined) return;
+    storeProject(project.id);
+    if (projects.length > 1 && place.project === null) replaceHash(hashOfProject(project.id));
+  }, [project, place]);
   const choose = (id: number) => {
-    storeProject(id);
-    setChosen(id);
-    location.hash = hashOf(place.page);
+    location.hash = hashOf(place.page ?? "overview", undefined, {}, id);
   };
   return (
     <>
@@ -101,7 +111,14 @@ function Frame({ token, signOut }: { readonly token: string; readonly signOut: (
       <main id="content" tabIndex={-1}>
         <Fault of={home.fault} />
         {home.value !== undefined && (
-          <OpenPage place={place} api={api} project={project} signOut={signOut} onProjects={() => void home.reload()} />
+          <OpenPage
+            place={place}
+            api={api}
+            project={project}
+            hasProjects={projects.length > 0}
+            signOut={signOut}
+            onProjects={() => void home.reload()}
+          />
         )}
       </main>
     </>
@@ -123,7 +140,8 @@ function TopBar({ account, projects, chosen, onChoose, onSignOut }: TopBarProper
       {projects.length > 0 && (
         <label class="project">
           <span>Project</span>
-          <select value={chosen} onChange={(event) => onChoose(Number(event.currentTarget.value))}>
+          <select value={chosen ?? ""} onChange={(event) => onChoose(Number(event.currentTarget.value))}>
+            {chosen === undefined && <option value="">Choose a project</option>}
             {projects.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
@@ -143,11 +161,16 @@ function TopBar({ account, projects, chosen, onChoose, onSignOut }: TopBarProper
 function Links(properties: {
   readonly title: string;
   readonly pages: readonly (readonly [PageName, string])[];
-  readonly open: PageName;
+  readonly open: PageName | null;
 }) {
   const { title, pages, open } = properties;
+  const list = useRef<HTMLUListElement>(null);
+  // On a phone the pages are one long line.
+  useEffect(() => {
+    list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [open]);
   return (
-    <ul aria-label={title}>
+    <ul ref={list} aria-label={title}>
       {pages.map(([page, name]) => (
         <li key={page}>
           <a href={hashOf(page)} aria-current={page === open ? "page" : undefined}>
@@ -163,42 +186,71 @@ interface OpenPageProperties {
   readonly place: Place;
   readonly api: Api;
   readonly project: ProjectRow | undefined;
+  readonly hasProjects: boolean;
   readonly signOut: (why: string | null) => void;
   /** Something about the list of projects changed. */
   readonly onProjects: () => void;
 }
 
-function OpenPage({ place, api, project, signOut, onProjects }: OpenPageProperties) {
-  if (place.page === "bots") return <BotsPage api={api} />;
-  if (place.page === "members") return <MembersPage api={api} />;
-  if (place.page === "tokens") return <TokensPage api={api} onRevokedSelf={() => signOut("The token is revoked.")} />;
-  if (place.page === "changes") return <ChangesPage api={api} />;
-  if (place.page === "usage") return <UsagePage api={api} />;
-  if (project === undefined) return <p>The account has no project. Create one with “verdictd project create”.</p>;
+function OpenPage({ place, api, project, hasProjects, signOut, onProjects }: OpenPageProperties) {
+  const { page, item, query } = place;
+  if (page === null) return <NoPage />;
+  if (page === "bots") return <BotsPage api={api} query={query} />;
+  if (page === "members") return <MembersPage api={api} />;
+  if (page === "tokens") return <TokensPage api={api} onRevokedSelf={() => signOut("The token is revoked.")} />;
+  if (page === "changes") return <ChangesPage api={api} />;
+  if (page === "usage") return <UsagePage api={api} />;
+  if (project === undefined) return <NoProject hasProjects={hasProjects} wanted={place.project} />;
   const of: ProjectPageProperties = { api, project: project.id };
-  const { page, item } = place;
   switch (page) {
     case "overview":
-      return <OverviewPage key={project.id} {...of} isEnabled={project.scoring_enabled} />;
+      return <OverviewPage key={project.id} {...of} query={query} isEnabled={project.scoring_enabled} />;
     case "explore":
-      return <ExplorePage key={project.id} {...of} query={place.query} />;
+      return <ExplorePage key={project.id} {...of} query={query} />;
     case "sessions":
       return item === null ? (
-        <SessionsPage key={project.id} {...of} />
+        <SessionsPage key={project.id} {...of} query={query} />
       ) : (
         <SessionPage key={`${project.id} ${item}`} {...of} token={item} />
       );
     case "blocks":
-      return <BlocksPage key={project.id} {...of} />;
+      return <BlocksPage key={project.id} {...of} query={query} />;
     case "rules":
       return item === null ? (
         <RulesPage key={project.id} {...of} />
       ) : (
-        <RuleEditorPage key={`${project.id} ${item}`} {...of} item={item} />
+        <RuleEditorPage key={`${project.id} ${item}`} {...of} item={item} query={query} />
       );
     case "settings":
       return <SettingsPage key={project.id} {...of} />;
     case "keys":
       return <KeysPage key={project.id} {...of} onEnabled={onProjects} />;
   }
+}
+
+function NoPage() {
+  return (
+    <>
+      <PageTitle title="No such page" />
+      <p>
+        The console has no page with this address: <code class="wrap">{location.hash}</code>
+      </p>
+      <p>
+        <a href={hashOf("overview")}>To the overview</a>
+      </p>
+    </>
+  );
+}
+
+function NoProject({ hasProjects, wanted }: { readonly hasProjects: boolean; readonly wanted: number | null }) {
+  return (
+    <>
+      <PageTitle title="No project" />
+      <p>
+        {hasProjects
+          ? `This account has no project ${wanted}: the link is of another account, or the project is gone. Choose one of yours above.`
+          : "The account has no project. Create one with “verdictd project create”."}
+      </p>
+    </>
+  );
 }

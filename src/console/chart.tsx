@@ -37,7 +37,7 @@ export interface StackedBarsProperties {
   readonly onPick?: (first: number, last: number) => void;
 }
 
-const height = 220;
+const height = 204;
 const noMarks: readonly ChartMark[] = [];
 
 /** The chart with legend, readout of the hovered bar and a table of the same numbers; the text `empty` where all values are 0. */
@@ -145,6 +145,7 @@ function draw(
       axes: [
         {
           ...axis,
+          size: 34,
           grid: { show: false },
           ...(isTime && { values: (_: UPlot, splits: number[]) => splits.map(timeText) }),
         },
@@ -213,14 +214,24 @@ function picked(
     const index = Math.floor((plot.posToVal(x, "x") - starts[0]!) / width);
     return Math.max(0, Math.min(starts.length - 1, index));
   };
-  let from = 0;
-  plot.over.addEventListener("pointerdown", ({ offsetX }) => {
-    from = offsetX;
-  });
-  plot.over.addEventListener("click", ({ offsetX }) => {
-    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    const [first, last] = [barAt(Math.min(from, offsetX)), barAt(Math.max(from, offsetX))];
-    onPick(first, last);
+  const xOf = ({ clientX }: PointerEvent): number => clientX - plot.over.getBoundingClientRect().left;
+  plot.over.addEventListener("pointerdown", (down) => {
+    if (down.button !== 0) return;
+    const from = xOf(down);
+    // Wherever it is let go: a drag to the last bar easily ends beside the chart.
+    const end = (up: PointerEvent) => {
+      removeEventListener("pointerup", end);
+      removeEventListener("pointercancel", end);
+      if (up.type === "pointercancel") return;
+      const to = xOf(up);
+      // uPlot has to hear of it first: it draws the selection.
+      setTimeout(() => {
+        plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        onPick(barAt(Math.min(from, to)), barAt(Math.max(from, to)));
+      });
+    };
+    addEventListener("pointerup", end);
+    addEventListener("pointercancel", end);
   });
 }
 

@@ -1,6 +1,6 @@
 /** What may stand at a place of an expression: fields, operators, values, connectives, by the tokens before it. Pure. */
 import { operatorsOfType } from "../rules/check.js";
-import { type Field, fieldOf, fields } from "../rules/fields.js";
+import { type ExpressionUse, type Field, fieldOf, fieldsFor } from "../rules/fields.js";
 import { lex, type Token } from "../rules/lex.js";
 
 /** One suggestion; `detail` says beside it what it means or which field it belongs to. */
@@ -28,7 +28,12 @@ const isOperator = (text: string): boolean =>
 const isConnective = (text: string): boolean => ["and", "or", "not"].includes(text.toLowerCase());
 
 /** What fits at `caret`; nothing while nothing of it is written, unless `isAsked`. */
-export function completionsAt(source: string, caret: number, isAsked: boolean): Completions {
+export function completionsAt(
+  source: string,
+  caret: number,
+  isAsked: boolean,
+  use: ExpressionUse = "rule",
+): Completions {
   const before = lex(source.slice(0, caret)).filter(({ kind }) => kind !== "end");
   const last = before.at(-1);
   // An unclosed text is a value under way.
@@ -39,15 +44,15 @@ export function completionsAt(source: string, caret: number, isAsked: boolean): 
   const from = isUnderWay ? last.offset : caret;
   const written = source.slice(from, caret);
   if (written === "" && !isAsked) return none;
-  const options = candidates(tokens).filter(
+  const options = candidates(tokens, use).filter(
     ({ text }) => text !== written && text.toLowerCase().startsWith(written.toLowerCase()),
   );
   return { from, to: caret, options: options.slice(0, shownMax) };
 }
 
-function candidates(tokens: readonly Token[]): readonly Completion[] {
+function candidates(tokens: readonly Token[], use: ExpressionUse): readonly Completion[] {
   const last = tokens.at(-1);
-  if (last === undefined || isConnective(last.text) || last.text === "(") return starts();
+  if (last === undefined || isConnective(last.text) || last.text === "(") return starts(use);
   const field = fieldOf(last.text);
   if (last.kind === "word" && field !== undefined && !isValueOf(tokens)) {
     const operators = operatorsOfType[field.type].map((text) => ({ text, detail: field.name }));
@@ -57,10 +62,10 @@ function candidates(tokens: readonly Token[]): readonly Completion[] {
   return connectives;
 }
 
-function starts(): Completion[] {
+function starts(use: ExpressionUse): Completion[] {
   const detailOf = ({ meaning, unit }: Field) => (unit === "" ? meaning : `${meaning} (${unit})`);
   return [
-    ...fields.map((field) => ({ text: field.name, detail: detailOf(field) })),
+    ...fieldsFor(use).map((field) => ({ text: field.name, detail: detailOf(field) })),
     { text: "NOT", detail: "must not be true" },
   ];
 }

@@ -37,6 +37,18 @@ export function rangeOf({ time }: ExploreView): { from: string; to?: string } {
   return { from: new Date(Date.now() - spans[time].seconds * 1000).toISOString() };
 }
 
+/** The shortest preset that reaches back to a time; of an older one the day before and after. */
+export function timeAround(iso: string): ExploreView["time"] {
+  const atMs = Date.parse(iso);
+  const names = Object.keys(spans) as SpanName[];
+  const name = names.find((each) => each !== "hour" && Date.now() - atMs < spans[each].seconds * 1000 - marginMs);
+  const text = (ms: number) => new Date(ms).toISOString();
+  return name ?? { from: text(atMs - spans.day.seconds * 1000), to: text(atMs + spans.day.seconds * 1000) };
+}
+
+/** A preset ends now: what began so shortly after its start would be gone in a moment. */
+const marginMs = 600_000;
+
 function isSpan(text: string): text is SpanName {
   return Object.hasOwn(spans, text);
 }

@@ -1,6 +1,7 @@
 /** Expressions as chips: the conditions that an expression joins by AND, one added or taken away. Pure. */
 import type { Expression } from "../rules/ast.js";
-import { isRuleFault } from "../rules/fault.js";
+import { isRuleFault, type RuleFix } from "../rules/fault.js";
+import { comparedFields, type ExpressionUse, isSearchField } from "../rules/fields.js";
 import { parse } from "../rules/parse.js";
 import { print } from "../rules/print.js";
 
@@ -22,6 +23,11 @@ export function withToggled(source: string, condition: string): string {
   return all === null ? "" : print(all);
 }
 
+/** With this condition as well, also where it is there already; as it is while it has a fault. */
+export function withCondition(source: string, condition: string): string {
+  return conditionsOf(source)?.includes(condition) === true ? source : withToggled(source, condition);
+}
+
 /** What holds where the condition does not. */
 export function negated(condition: string): string {
   const node = joined(nodesOf(condition) ?? []);
@@ -34,9 +40,21 @@ export function equalTo(field: string, value: string | number): string {
   return print({ type: "cmp", op: "==", field, value });
 }
 
+/** Fields that only searches have, which no rule can ask. Of an expression with a fault there are none. */
+export function searchFieldsOf(source: string): readonly string[] {
+  const one = joined(nodesOf(source) ?? []);
+  return one === null ? [] : comparedFields(one).filter(isSearchField);
+}
+
+/** What was probably meant where the first fault is; null where nothing is near, or nothing is wrong. */
+export function fixOf(source: string, use: ExpressionUse): RuleFix | null {
+  const tree = parse(source, use);
+  return isRuleFault(tree) ? tree.fix : null;
+}
+
 function nodesOf(source: string): readonly Expression[] | null {
   if (source.trim() === "") return [];
-  const tree = parse(source);
+  const tree = parse(source, "search");
   if (isRuleFault(tree)) return null;
   return tree.type === "and" ? tree.nodes : [tree];
 }

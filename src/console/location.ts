@@ -1,5 +1,5 @@
-/** Which page is open: the part of the address after `#`, so that back, forward and reload work. Never holds a credential. */
-import { useEffect, useState } from "preact/hooks";
+/** Which page is open: the part of the address after `#`, so that back, forward, reload and links work. Never holds a credential. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** Every page by the first word of its address, in the order of the navigation. */
 export const pageNames = [
@@ -16,30 +16,54 @@ export const pageNames = [
   "changes",
   "usage",
 ] as const;
-/** One of `pageNames`; an address with another name opens the overview. */
+/** One of `pageNames`. */
 export type PageName = (typeof pageNames)[number];
 
 /** An address taken apart. `usePlace` makes it, `hashOf` is the way back. */
 export interface Place {
-  readonly page: PageName;
+  /** Null: no page has this address. */
+  readonly page: PageName | null;
   /** What of the page: a session's token, a rule's id; null: the page itself. */
   readonly item: string | null;
+  /** The id of the project, where the address names one: the accounts that have several need it. */
+  readonly project: number | null;
   /** What the page shows, as `name=value` pairs behind a question mark. */
   readonly query: URLSearchParams;
 }
 
-/** The address of a page, from `#` on, for links: `#/rules/7`, `#/explore?q=…`. The item is percent-encoded. */
-export function hashOf(page: PageName, item?: string | number, query?: Readonly<Record<string, string>>): string {
+const projectName = "project";
+
+/**
+ * The address of a page, from `#` on, for links: `#/rules/7`, `#/explore?q=…`. The item is percent-encoded. It is of the project that the present
+ * address names, if it names one, unless it is given another.
+ */
+export function hashOf(
+  page: PageName,
+  item?: string | number,
+  query?: Readonly<Record<string, string>>,
+  project: number | null = placeOf(location.hash).project,
+): string {
   const path = item === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(item)}`;
-  const pairs = String(new URLSearchParams(query));
+  const pairs = String(new URLSearchParams({ ...(project !== null && { [projectName]: String(project) }), ...query }));
   return pairs === "" ? path : `${path}?${pairs}`;
+}
+
+/** The address as it is, but of this project. */
+export function hashOfProject(project: number): string {
+  const [path = "", text = ""] = location.hash.split(/\?(.*)/s);
+  const query = new URLSearchParams(text);
+  query.set(projectName, String(project));
+  return `${path === "" ? "#/overview" : path}?${query}`;
 }
 
 function placeOf(hash: string): Place {
   const end = hash.indexOf("?");
   const [, name = "", item = ""] = (end < 0 ? hash : hash.slice(0, end)).split("/");
-  const page = pageNames.find((each) => each === name) ?? "overview";
-  return { page, item: item === "" ? null : decoded(item), query: new URLSearchParams(end < 0 ? "" : hash.slice(end)) };
+  const page = name === "" ? "overview" : (pageNames.find((each) => each === name) ?? null);
+  const query = new URLSearchParams(end < 0 ? "" : hash.slice(end));
+  const project = Number(query.get(projectName)) || null;
+  query.delete(projectName);
+  return { page, item: item === "" ? null : decoded(item), project, query };
 }
 
 function decoded(text: string): string {
@@ -52,7 +76,12 @@ function decoded(text: string): string {
 
 /** Changes the address without a step of its own in the history. */
 export function replaceHash(hash: string): void {
-  history.replaceState(null, "", hash);
+  try {
+    history.replaceState(null, "", hash);
+  } catch {
+    // Safari refuses more than a hundred changes in half a minute: the next one that it takes has all of them.
+    return;
+  }
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
@@ -65,4 +94,28 @@ export function usePlace(): Place {
     return () => removeEventListener("hashchange", follow);
   }, []);
   return place;
+}
+
+/**
+ * A text that the address holds: a change of it replaces the address, and an address that comes from elsewhere (back, a link) brings its own.
+ * `hashFor` makes the address of a text.
+ */
+export function useAddressed(
+  inAddress: string,
+  hashFor: (text: string) => string,
+): readonly [text: string, set: (text: string) => void] {
+  const [text, setText] = useState(inAddress);
+  /** What was put into the address from here: typing must not be undone by it. */
+  const written = useRef(inAddress);
+  // At once: an effect that comes later than the next key would take that back.
+  useLayoutEffect(() => {
+    if (written.current !== inAddress) setText(inAddress);
+    written.current = inAddress;
+  }, [inAddress]);
+  const set = (value: string) => {
+    setText(value);
+    written.current = value;
+    replaceHash(hashFor(value));
+  };
+  return [text, set];
 }

@@ -5,7 +5,7 @@ import type { Action, Band } from "../contract/verdict.js";
 import { messageOf } from "./api.js";
 import type { Log } from "./log.js";
 import type { Resource } from "./resource.js";
-import { actionWords, bandWords, clockTime, time } from "./words.js";
+import { actionWords, bandWords, clockTime, shortTime, time } from "./words.js";
 
 interface WithChildren {
   readonly children?: ComponentChildren;
@@ -137,14 +137,18 @@ export function ActionBadge({ action }: { readonly action: Action }) {
   );
 }
 
-/** A time of the API (ISO-8601) in the operator's zone; machines read the original in `datetime`. */
+/** A time of the API (ISO-8601) in the operator's zone, without the year if it is this one; machines read the original in `datetime`. */
 export function Time({ at }: { readonly at: string }) {
-  return <time dateTime={at}>{time(at)}</time>;
+  return (
+    <time dateTime={at} title={time(at)}>
+      {shortTime(at)}
+    </time>
+  );
 }
 
 /** A long text on two lines, whole when it is pressed. */
 export function Folded({ text }: { readonly text: string }) {
-  if (text.length <= 90) return text;
+  if (text.length <= 90) return <span class="wrap">{text}</span>;
   return (
     <details class="folded">
       <summary>{text}</summary>
@@ -155,6 +159,8 @@ export function Folded({ text }: { readonly text: string }) {
 /** One column of a `Table`. `name` is its heading, and on a phone, where rows become cards, the label of its cell. */
 export interface Column<Row> {
   readonly name: string;
+  /** The label on a phone, where another than `name` fits. */
+  readonly label?: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
   /** Its texts are short: they are not broken. */
@@ -188,8 +194,8 @@ export function Table<Row>(properties: {
       <tbody>
         {rows.map((row, index) => (
           <tr key={rowKey(row, index)}>
-            {columns.map(({ name, cell, ...form }) => (
-              <td key={name} data-label={name} class={classOf(form)}>
+            {columns.map(({ name, label = name, cell, ...form }) => (
+              <td key={name} data-label={label} class={classOf(form)}>
                 <span class="value">{cell(row)}</span>
               </td>
             ))}
@@ -302,6 +308,23 @@ export function CopyField({ label, value }: { readonly label: string; readonly v
         {said}
       </span>
     </div>
+  );
+}
+
+/** A text that is often taken along, with a small copy button behind it; `what` names it for readers. */
+export function CopyText({ text, what }: { readonly text: string; readonly what: string }) {
+  const [said, setSaid] = useState("");
+  const copy = async () => setSaid((await copied(text)) ? "Copied" : "Not copied: select the text");
+  return (
+    <span class="copy-text">
+      <code class="wrap">{text}</code>{" "}
+      <button type="button" class="quiet" aria-label={`Copy ${what}`} onClick={() => void copy()}>
+        Copy
+      </button>
+      <span class="said" role="status">
+        {said}
+      </span>
+    </span>
   );
 }
 

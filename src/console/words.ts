@@ -36,6 +36,13 @@ export const actionOrder: readonly Action[] = ["block", "challenge", "delay", "l
 const number = new Intl.NumberFormat("en-GB");
 const compact = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 1 });
 const moment = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const momentOfYear = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
 /** A number with its thousands grouped: 12,345. */
@@ -44,6 +51,11 @@ export const count = (value: number): string => number.format(value);
 export const shortCount = (value: number): string => compact.format(value);
 /** Date and time in the operator's zone. */
 export const time = (iso: string): string => moment.format(new Date(iso));
+/** The same without the year, if it is this one. */
+export function shortTime(iso: string): string {
+  const at = new Date(iso);
+  return (at.getFullYear() === new Date().getFullYear() ? momentOfYear : moment).format(at);
+}
 /** Time of day to the second, in the operator's zone. */
 export const clockTime = (date: Date): string => clock.format(date);
 

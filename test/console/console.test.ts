@@ -306,7 +306,9 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
   await desk.picture("session");
   await desk.go("Overview");
   const marks = page.getByRole("region", { name: "Sessions that you marked" });
-  await marks.getByText("1 person, 1 of them in a bot band; 0 bots, 0 of them in the band likely human.").waitFor();
+  await marks
+    .getByText("You marked 1 person: verdictd took 1 for a bot (false positives). You marked 0 bots:")
+    .waitFor();
   await marks.getByRole("row", { name: `${shown.detections[0].id} 1 0` }).waitFor();
   await desk.go("Rules");
   await page.getByRole("heading", { name: markupName }).waitFor();

@@ -1,10 +1,13 @@
 /** What a draft rule would have done to the sessions of the last day, and what stored sessions can't tell of it. */
+import type { ComponentChildren } from "preact";
 import type { Action } from "../../contract/verdict.js";
+import { equalTo, withCondition } from "../expression.js";
 import { hashOf } from "../location.js";
 import { Table } from "../parts.js";
 import { asksForSession } from "../rule-recipes.js";
 import type { Trial } from "../trial.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
+import { Explored } from "./explored.js";
 
 /** The headline of matches, counts by outcome and by band, and a sample of the sessions; before there is a result, why there is none. */
 export function Backtest(properties: { readonly trial: Trial; readonly expression: string; readonly action: Action }) {
@@ -31,10 +34,18 @@ export function Backtest(properties: { readonly trial: Trial; readonly expressio
       {matched > 0 && (
         <>
           <div class="counts">
-            <Counts caption="Outcome" rows={outcomes.map((each) => [actionWords[each], by_action[each]])} />
+            <Counts caption="Outcome" rows={outcomes.map((each) => [each, actionWords[each], by_action[each]])} />
             <Counts
               caption="Band"
-              rows={bandOrder.filter((each) => by_band[each] > 0).map((each) => [bandWords[each], by_band[each]])}
+              rows={bandOrder
+                .filter((each) => by_band[each] > 0)
+                .map((each) => [
+                  each,
+                  <Explored key={each} condition={withCondition(expression, equalTo("band", each))}>
+                    {bandWords[each]}
+                  </Explored>,
+                  by_band[each],
+                ])}
             />
           </div>
           {isSoftened && (
@@ -95,17 +106,17 @@ function Counts({
   rows,
 }: {
   readonly caption: string;
-  readonly rows: readonly (readonly [string, number])[];
+  readonly rows: readonly (readonly [key: string, name: ComponentChildren, value: number])[];
 }) {
   return (
     <Table
       caption={caption}
       columns={[
-        { name: caption, cell: ([name]) => name },
-        { name: "Sessions", cell: ([, value]) => count(value), isNumber: true },
+        { name: caption, cell: ([, name]) => name },
+        { name: "Sessions", cell: ([, , value]) => count(value), isNumber: true },
       ]}
       rows={rows}
-      rowKey={([name]) => name}
+      rowKey={([key]) => key}
       empty="None."
     />
   );

@@ -1,21 +1,22 @@
 /** Recorded blocks, the latest first, with a search over those that were read. */
-import { useState } from "preact/hooks";
 import type { BlockRow } from "../../contract/api-answers.js";
-import type { ProjectPageProperties } from "../app.js";
-import { exploreHash } from "../explore-view.js";
-import { equalTo } from "../expression.js";
-import { hashOf } from "../location.js";
+import type { AddressedPageProperties } from "../app.js";
+import { timeAround } from "../explore-view.js";
+import { hashOf, useAddressed } from "../location.js";
 import { useLog } from "../log.js";
-import { BandBadge, Fault, Folded, Freshness, Loaded, PageTitle, ReadOlder, Search, Table, Time } from "../parts.js";
+import { Fault, Folded, Freshness, Loaded, PageTitle, ReadOlder, Search, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { bandWords, count, plural } from "../words.js";
+import { ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
 
 /** Pages of 100 that one press of the button reads. */
 const pagesAtOnce = 10;
 
 /** Words search the rows that were loaded; a whole reference, as block pages show it, is asked of the server, however old it is. */
-export function BlocksPage({ api, project }: ProjectPageProperties) {
-  const [search, setSearch] = useState("");
+export function BlocksPage({ api, project, query }: AddressedPageProperties) {
+  const [search, setSearch] = useAddressed(query.get("q") ?? "", (q) =>
+    hashOf("blocks", undefined, q === "" ? {} : { q }),
+  );
   const log = useLog(
     (cursor) => api.blocks(project, cursor),
     (row) => row.id,
@@ -84,40 +85,18 @@ function textOf(row: BlockRow): string {
   return `${path ?? ""} ${reason} ${session_token ?? "no session"} ${ip ?? ""} rule ${rule_id} ${detection_ids.join(" ")} ${bandWords[verdict]}`.toLowerCase();
 }
 
-/** Explore around the time of a block, with this condition. */
-function exploreOf({ created_at }: BlockRow, expression: string): string {
-  const atMs = Date.parse(created_at);
-  const iso = (ms: number) => new Date(ms).toISOString();
-  return exploreHash({ expression, time: { from: iso(atMs - dayMs), to: iso(Math.min(Date.now(), atMs + dayMs)) } });
-}
-
-const dayMs = 24 * 3_600_000;
-
-/** A value of a block that leads to the sessions which have it. */
-function Explored({ row, field, value }: { readonly row: BlockRow; readonly field: string; readonly value: string }) {
-  return (
-    <a class="code" href={exploreOf(row, equalTo(field, value))} title="Explore sessions with this value">
-      {value}
-    </a>
-  );
-}
+/** Around the time of the block. */
+const at = ({ created_at }: BlockRow) => ({ time: timeAround(created_at) });
 
 const columns = [
   { name: "When", cell: (row: BlockRow) => <Time at={row.created_at} /> },
+  { name: "Band", cell: (row: BlockRow) => <ExploredBand band={row.verdict} {...at(row)} /> },
   {
-    name: "Band",
-    cell: (row: BlockRow) => (
-      <a class="bare" href={exploreOf(row, equalTo("band", row.verdict))} title="Explore sessions of this band">
-        <BandBadge band={row.verdict} />
-      </a>
-    ),
+    name: "Score",
+    cell: (row: BlockRow) => <ExploredNumber field="score" value={row.score} zero="none" {...at(row)} />,
+    isNumber: true,
   },
-  { name: "Score", cell: (row: BlockRow) => row.score, isNumber: true },
-  {
-    name: "Path",
-    cell: (row: BlockRow) =>
-      row.path === null ? <span class="dim">not known</span> : <Explored row={row} field="path" value={row.path} />,
-  },
+  { name: "Path", cell: (row: BlockRow) => <ExploredText field="path" value={row.path} {...at(row)} /> },
   { name: "Times", cell: (row: BlockRow) => count(row.count), isNumber: true },
   { name: "Reason", cell: (row: BlockRow) => <Folded text={row.reason} /> },
   {
@@ -125,9 +104,7 @@ const columns = [
     cell: (row: BlockRow) =>
       row.detection_ids.map((id) => (
         <span key={id}>
-          <a href={exploreOf(row, `detection_ids contains ${id}`)} title="Explore sessions with this detection">
-            {id}
-          </a>{" "}
+          <ExploredDetection id={id} {...at(row)} />{" "}
         </span>
       )),
   },
@@ -136,8 +113,13 @@ const columns = [
     name: "Visitor",
     cell: (row: BlockRow) =>
       row.session_token === null ? (
-        <span class="dim">
-          No session, {row.ip === null ? "address not known" : <Explored row={row} field="ip" value={row.ip} />}
+        <span>
+          <span class="dim">No session, </span>
+          {row.ip === null ? (
+            <span class="dim">address not known</span>
+          ) : (
+            <ExploredText field="ip" value={row.ip} {...at(row)} />
+          )}
         </span>
       ) : (
         <a class="code" href={hashOf("sessions", row.session_token)}>

@@ -1,18 +1,22 @@
 /** The verified-bot allowlist in force, with a search. */
-import { useState } from "preact/hooks";
 import type { VerifiedBotEntry } from "../../contract/verified-bots.js";
 import { type Api, ApiFault } from "../api.js";
+import { equalTo } from "../expression.js";
+import { hashOf, useAddressed } from "../location.js";
 import { Fault, PageTitle, Search, Table } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
+import { Explored } from "./explored.js";
 
 /** Rows shown at once: more is for the search. */
 const shownMax = 200;
 
 /** The list as the server exports it, filtered here; a note in its place where the account's plan does not include it. */
-export function BotsPage({ api }: { readonly api: Api }) {
+export function BotsPage({ api, query }: { readonly api: Api; readonly query: URLSearchParams }) {
   const list = useResource(() => api.verifiedBots(), [api]);
-  const [search, setSearch] = useState("");
+  const [search, setSearch] = useAddressed(query.get("q") ?? "", (q) =>
+    hashOf("bots", undefined, q === "" ? {} : { q }),
+  );
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const all = list.value?.data ?? [];
   const found = all.filter((entry) => words.every((word) => textOf(entry).includes(word)));
@@ -64,10 +68,25 @@ function textOf({ name, category, match_value }: VerifiedBotEntry): string {
 
 const columns = [
   { name: "Operator", cell: ({ name }: VerifiedBotEntry) => name },
-  { name: "Category", cell: ({ category }: VerifiedBotEntry) => categoryWords[category], isShort: true },
+  {
+    name: "Category",
+    cell: ({ category }: VerifiedBotEntry) => (
+      <Explored condition={equalTo("verified_bot_category", category)} time="week">
+        {categoryWords[category]}
+      </Explored>
+    ),
+    isShort: true,
+  },
   {
     name: "Proven by",
     cell: ({ match_method }: VerifiedBotEntry) => (match_method === "ip_cidr" ? "Address" : "Reverse DNS"),
   },
-  { name: "Range or suffix", cell: ({ match_value }: VerifiedBotEntry) => <code>{match_value}</code> },
+  {
+    name: "Range or suffix",
+    cell: ({ match_method, match_value }: VerifiedBotEntry) => (
+      <Explored condition={match_method === "ip_cidr" ? equalTo("ip", match_value) : null} time="week">
+        <code>{match_value}</code>
+      </Explored>
+    ),
+  },
 ];

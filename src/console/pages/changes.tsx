@@ -71,12 +71,15 @@ const rowKey = ({ scope, id }: AuditRow): string => `${scope === "server" ? "s" 
 
 const columns = [
   { name: "When", cell: (row: AuditRow) => <Time at={row.at} /> },
-  { name: "Who", cell: whoOf },
+  { name: "Who", cell: (row: AuditRow) => whoOf(row) },
   { name: "What", cell: ({ action }: AuditRow) => words[action] },
   {
     name: "Of",
-    cell: ({ subject, project_id }: AuditRow) =>
-      project_id === null || subject.startsWith("project") ? subject : `${subject} in project ${project_id}`,
+    cell: ({ subject, project_id }: AuditRow) => (
+      <span class="wrap">
+        {project_id === null || subject.startsWith("project") ? subject : `${subject} in project ${project_id}`}
+      </span>
+    ),
   },
   { name: "Before and after", cell: (row: AuditRow) => <Differences of={row} /> },
 ];
@@ -88,19 +91,40 @@ function whoOf({ user, token_id }: AuditRow): string {
 
 function Differences({ of: { before, after } }: { readonly of: AuditRow }) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  if (names.length === 0) return <span class="dim">nothing to compare</span>;
   return (
     <ul class="plain">
       {names.map((name) => (
         <li key={name}>
-          {name}: {before !== null && <code>{textOf(before[name])}</code>}
-          {before !== null && after !== null && " → "}
-          {after !== null && <code>{textOf(after[name])}</code>}
+          <span class="dim">{name.replaceAll("_", " ")}:</span> <Value of={before?.[name]} />
+          {before?.[name] !== undefined && after !== null && " → "}
+          {before?.[name] !== undefined && after !== null && after[name] === undefined ? "none" : null}
+          <Value of={after?.[name]} />
         </li>
       ))}
     </ul>
   );
 }
 
-function textOf(value: AuditValue | undefined): string {
-  return Array.isArray(value) ? value.join(", ") : String(value ?? "");
+const isoTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+/** Nothing for a value that is not there. */
+function Value({ of }: { readonly of: AuditValue | undefined }) {
+  if (of === undefined) return null;
+  const values = Array.isArray(of) ? of : [of];
+  if (values.length === 0) return <>none</>;
+  return (
+    <>
+      {values.map((value, index) => (
+        <span key={index}>
+          {index > 0 && ", "}
+          {typeof value === "string" && isoTime.test(value) ? (
+            <Time at={value} />
+          ) : (
+            <code>{String(value ?? "none")}</code>
+          )}
+        </span>
+      ))}
+    </>
+  );
 }

@@ -4,12 +4,12 @@ import type { QueriedSessionRow, SessionQueryAnswer } from "../../contract/sessi
 import { type Api, ApiFault } from "../api.js";
 import type { ProjectPageProperties } from "../app.js";
 import { csvOf } from "../csv.js";
-import { equalTo } from "../expression.js";
 import { hashOf } from "../location.js";
-import { ActionBadge, BandBadge, Card, Fault, Table, Time } from "../parts.js";
+import { Card, Fault, Table, Time } from "../parts.js";
 import { useTask } from "../resource.js";
 import { saveFile } from "../save-file.js";
 import { count, plural } from "../words.js";
+import { ExploredAction, ExploredBand, ExploredNumber, ExploredText } from "./explored.js";
 
 /** Sessions of an exported file. */
 const exportedMax = 5000;
@@ -127,14 +127,9 @@ async function page(api: Api, project: number, query: PageQuery): Promise<Sessio
 }
 
 function columnsOf(onToggle: (condition: string) => void) {
-  const value = (field: string, text: string | null) =>
-    text === null ? (
-      <span class="dim">not known</span>
-    ) : (
-      <button type="button" class="value-button" title={text} onClick={() => onToggle(equalTo(field, text))}>
-        {text}
-      </button>
-    );
+  const text = (field: string, value: string | null) => (
+    <ExploredText field={field} value={value} onToggle={onToggle} />
+  );
   return [
     {
       name: "Began",
@@ -144,11 +139,20 @@ function columnsOf(onToggle: (condition: string) => void) {
         </a>
       ),
     },
-    { name: "Band", cell: (row: QueriedSessionRow) => <BandBadge band={row.verdict} /> },
-    { name: "Score", cell: (row: QueriedSessionRow) => (row.score === 0 ? "none" : row.score), isNumber: true },
-    { name: "Action now", cell: (row: QueriedSessionRow) => <ActionBadge action={row.action} /> },
-    { name: "Address", cell: (row: QueriedSessionRow) => value("ip", row.ip) },
-    { name: "Path", cell: (row: QueriedSessionRow) => value("path", row.path) },
-    { name: "User agent", cell: (row: QueriedSessionRow) => value("user_agent", row.user_agent) },
+    { name: "Band", cell: (row: QueriedSessionRow) => <ExploredBand band={row.verdict} onToggle={onToggle} /> },
+    {
+      name: "Score",
+      cell: (row: QueriedSessionRow) => (
+        <ExploredNumber field="score" value={row.score} zero="none" onToggle={onToggle} />
+      ),
+      isNumber: true,
+    },
+    {
+      name: "Action now",
+      cell: (row: QueriedSessionRow) => <ExploredAction action={row.action} onToggle={onToggle} />,
+    },
+    { name: "Address", cell: (row: QueriedSessionRow) => text("ip", row.ip) },
+    { name: "Path", cell: (row: QueriedSessionRow) => text("path", row.path) },
+    { name: "User agent", cell: (row: QueriedSessionRow) => text("user_agent", row.user_agent) },
   ];
 }

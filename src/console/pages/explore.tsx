@@ -1,29 +1,27 @@
 /** Explore: which sessions an expression holds for, since when, what they have in common, and what a rule of it would do. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type SessionQueryAnswer, sessionDimensions } from "../../contract/session-query.js";
-import { type Action, actions } from "../../contract/verdict.js";
-import type { ProjectPageProperties } from "../app.js";
+import type { AddressedPageProperties, ProjectPageProperties } from "../app.js";
 import { StackedBars } from "../chart.js";
-import { storeDraft } from "../credential.js";
 import { type ExploreView, exploreHash, rangeOf, type SpanName, spans, viewOf } from "../explore-view.js";
 import { conditionsOf, withToggled } from "../expression.js";
 import { hashOf, replaceHash } from "../location.js";
 import { Card, Fault, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
-import { type ExpressionFault, useAsked, useTrial } from "../trial.js";
-import { actionWords, bandOrder, bandWords, count, plural, time } from "../words.js";
-import { Backtest, MissingFields } from "./backtest.js";
-import { DeletionDialog } from "./deletion.js";
+import { type ExpressionFault, useAsked } from "../trial.js";
+import { bandOrder, bandWords, count, plural, time } from "../words.js";
+import { MissingFields } from "./backtest.js";
+import { ExploreActions } from "./explore-actions.js";
 import { ExploreGroups } from "./explore-groups.js";
 import { FoundSessions } from "./explore-sessions.js";
 import { ExpressionField, type ExpressionState } from "./expression-field.js";
 import { RuleMarks, ruleMarks } from "./rule-marks.js";
 
 /** Asks as one types and puts what was asked into the address; shows the count, a chart over time, the panels and the sessions. */
-export function ExplorePage({ api, project, query }: ProjectPageProperties & { readonly query: URLSearchParams }) {
+export function ExplorePage({ api, project, query }: AddressedPageProperties) {
   const view = viewOf(query);
   const [expression, setExpression] = useState(view.expression);
-  const [found, setFound] = useState<SessionQueryAnswer | null>(null);
+  const [found, setFound] = useState<Found | null>(null);
   const [state, setState] = useState<ExpressionState>({ state: "waiting" });
   const [round, setRound] = useState(0);
   /** What this page itself has put into the address: typing must not be undone by it. */
@@ -42,7 +40,7 @@ export function ExplorePage({ api, project, query }: ProjectPageProperties & { r
       api.query(project, { expression, ...rangeOf(view), group_by: [...sessionDimensions], limit: 50 }, signal),
     (answer: SessionQueryAnswer | ExpressionFault) => {
       if ("state" in answer) return setState(answer);
-      setFound(answer);
+      setFound({ expression, answer });
       setState({ state: expression.trim() === "" ? "empty" : "good" });
       if (expression === view.expression) return;
       written.current = expression;
@@ -50,42 +48,59 @@ export function ExplorePage({ api, project, query }: ProjectPageProperties & { r
     },
     dependencies,
   );
-  const toggle = (condition: string) => go({ expression: withToggled(expression, condition) });
+  // Beside a fault nothing can be added: a click on what is shown adds to what it was found by.
+  const base = conditionsOf(expression) === null ? (found?.expression ?? "") : expression;
+  const toggle = (condition: string) => go({ expression: withToggled(base, condition) });
+  const again = () => setRound(round + 1);
+  const range = found === null ? null : { from: found.answer.from, to: found.answer.to };
   return (
     <>
       <PageTitle title="Explore">
         <p class="freshness">
           <span role="status">{state.state === "waiting" ? "Searching…" : ""}</span>
-          <button type="button" class="quiet" onClick={() => setRound(round + 1)}>
+          <button type="button" class="quiet" onClick={again}>
             Search again
           </button>
         </p>
       </PageTitle>
-      <TimeChoice time={view.time} shown={found} onChange={(time) => go({ time })} />
+      <TimeChoice time={view.time} shown={range} onChange={(time) => go({ time })} />
       <div class="card">
-        <ExpressionField value={expression} trial={state} rows={2} isRequired={false} onChange={setExpression} />
+        <ExpressionField
+          value={expression}
+          trial={state}
+          rows={2}
+          isRequired={false}
+          use="search"
+          onChange={setExpression}
+        />
         <Conditions expression={expression} onToggle={toggle} />
-        <RuleOfIt api={api} project={project} expression={expression} isGood={state.state === "good"} />
+        <ExploreActions
+          api={api}
+          project={project}
+          expression={expression}
+          isGood={state.state === "good"}
+          matched={state.state === "good" ? (found?.answer.matched ?? 0) : 0}
+          range={range}
+          onDeleted={again}
+        />
       </div>
       {found !== null && (
         <div class="found" aria-busy={state.state === "waiting"}>
-          <Headline found={found} />
-          <Chart api={api} project={project} found={found} onRange={(from, to) => go({ time: { from, to } })} />
-          <ExploreGroups api={api} groups={found.groups ?? []} matched={found.matched} onToggle={toggle} />
-          <DeleteFound
+          {state.state === "fault" && <Stale expression={found.expression} />}
+          <Headline found={found.answer} />
+          <Chart api={api} project={project} found={found.answer} onRange={(from, to) => go({ time: { from, to } })} />
+          <ExploreGroups
             api={api}
-            project={project}
-            expression={expression}
-            found={found}
-            isGood={state.state === "good"}
-            onDeleted={() => setRound(round + 1)}
+            groups={found.answer.groups ?? []}
+            matched={found.answer.matched}
+            onToggle={toggle}
           />
           <FoundSessions
-            key={`${found.from} ${found.to} ${round}`}
+            key={`${found.answer.from} ${found.answer.to} ${round}`}
             api={api}
             project={project}
-            expression={written.current}
-            first={found}
+            expression={found.expression}
+            first={found.answer}
             onToggle={toggle}
           />
         </div>
@@ -94,10 +109,27 @@ export function ExplorePage({ api, project, query }: ProjectPageProperties & { r
   );
 }
 
+/** What was found, and by what. */
+interface Found {
+  readonly expression: string;
+  readonly answer: SessionQueryAnswer;
+}
+
+/** Says that what follows is of an earlier expression. */
+function Stale({ expression }: { readonly expression: string }) {
+  return (
+    <p class="notice" role="status">
+      The expression above was not searched for. What follows is still the result{" "}
+      {expression.trim() === "" ? "for every session." : "for the last one that was: "}
+      {expression.trim() !== "" && <code>{expression}</code>}
+    </p>
+  );
+}
+
 /** The presets, and two times of one's own. */
 function TimeChoice(properties: {
   readonly time: ExploreView["time"];
-  readonly shown: SessionQueryAnswer | null;
+  readonly shown: { readonly from: string; readonly to: string } | null;
   readonly onChange: (time: ExploreView["time"]) => void;
 }) {
   const { time: chosen, shown, onChange } = properties;
@@ -169,55 +201,6 @@ function Conditions(properties: { readonly expression: string; readonly onToggle
   );
 }
 
-/** From what was found to a rule, and what it would have done. */
-function RuleOfIt({ api, project, expression, isGood }: ProjectPageProperties & RuleOfItProperties) {
-  const [isOpen, setOpen] = useState(false);
-  const [action, setAction] = useState<Action>("challenge");
-  const make = () => {
-    storeDraft(project, "new", { name: "", expression, action: isOpen ? action : "log", isActive: false });
-    location.hash = hashOf("rules", "new");
-  };
-  if (!isGood && !isOpen) return null;
-  return (
-    <>
-      <p class="buttons">
-        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          What would it have done?
-        </button>
-        <button type="button" aria-disabled={!isGood} onClick={() => isGood && make()}>
-          Make this a rule
-        </button>
-      </p>
-      {isOpen && (
-        <section class="dry-run" aria-label="What such a rule would have done">
-          <label>
-            <span>As a rule with the action</span>
-            <select value={action} onChange={(event) => setAction(event.currentTarget.value as Action)}>
-              {actions.map((each) => (
-                <option key={each} value={each}>
-                  {actionWords[each]}
-                </option>
-              ))}
-            </select>
-          </label>
-          <DryRun api={api} project={project} expression={expression} action={action} />
-        </section>
-      )}
-    </>
-  );
-}
-
-interface RuleOfItProperties {
-  readonly expression: string;
-  readonly isGood: boolean;
-}
-
-function DryRun(properties: ProjectPageProperties & { readonly expression: string; readonly action: Action }) {
-  const { api, project, expression, action } = properties;
-  const trial = useTrial(api, project, expression, action);
-  return <Backtest trial={trial} expression={expression} action={action} />;
-}
-
 /** How many, of how many, and what the numbers can't say. */
 function Headline({ found }: { readonly found: SessionQueryAnswer }) {
   const { from, to, scanned, matched, is_sample, total, unavailable_fields } = found;
@@ -253,41 +236,6 @@ const moments = new Intl.DateTimeFormat("en-GB", {
   hour: "2-digit",
   minute: "2-digit",
 });
-
-/** Offers to delete what was found, where an expression narrows it. */
-function DeleteFound(
-  properties: ProjectPageProperties & {
-    readonly expression: string;
-    readonly found: SessionQueryAnswer;
-    readonly isGood: boolean;
-    readonly onDeleted: () => void;
-  },
-) {
-  const { api, project, expression, found, isGood, onDeleted } = properties;
-  const [isOpen, setOpen] = useState(false);
-  if (!isOpen && (!isGood || found.matched === 0)) return null;
-  const close = (isChanged: boolean) => {
-    setOpen(false);
-    if (isChanged) onDeleted();
-  };
-  return (
-    <p class="buttons">
-      <button type="button" class="quiet" onClick={() => setOpen(true)}>
-        Delete these sessions…
-      </button>
-      {isOpen && (
-        <DeletionDialog
-          api={api}
-          project={project}
-          expression={expression}
-          from={found.from}
-          to={found.to}
-          onClose={close}
-        />
-      )}
-    </p>
-  );
-}
 
 function Chart(
   properties: ProjectPageProperties & {

@@ -1,6 +1,8 @@
 /** The field for an expression of the rules language: what is wrong with it as one types, and what may come next. */
 import { useId, useRef, useState } from "preact/hooks";
+import type { ExpressionUse } from "../../rules/fields.js";
 import { type Completions, completionsAt } from "../completion.js";
+import { fixOf } from "../expression.js";
 import type { ExpressionFault } from "../trial.js";
 import { plural } from "../words.js";
 
@@ -11,26 +13,29 @@ const nothing: Completions = { from: 0, to: 0, options: [] };
 
 /**
  * The text field with suggestions as one types (Ctrl+Space asks for them); under it whether the expression is valid, or its fault with a
- * mark under the place.
+ * mark under the place and a button for the word that was probably meant.
  */
 export function ExpressionField(properties: {
   readonly value: string;
   readonly trial: ExpressionState;
   readonly rows: number;
   readonly isRequired: boolean;
+  /** Decides which fields there are. */
+  readonly use: ExpressionUse;
   readonly onChange: (value: string) => void;
 }) {
-  const { value, trial, rows, isRequired, onChange } = properties;
+  const { value, trial, rows, isRequired, use, onChange } = properties;
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
   const [offered, setOffered] = useState<Completions>(nothing);
   const [active, setActive] = useState(-1);
   const isFaulty = trial.state === "fault";
+  const fix = isFaulty ? fixOf(value, use) : null;
   const isOpen = offered.options.length > 0;
   const offer = (isAsked: boolean) => {
     const { value: text, selectionStart, selectionEnd } = field.current!;
     setActive(-1);
-    setOffered(selectionStart === selectionEnd ? completionsAt(text, selectionStart, isAsked) : nothing);
+    setOffered(selectionStart === selectionEnd ? completionsAt(text, selectionStart, isAsked, use) : nothing);
   };
   const close = () => setOffered(nothing);
   const take = (index: number) => {
@@ -104,6 +109,19 @@ export function ExpressionField(properties: {
         {trial.state === "good" && "The expression is valid."}
         {isFaulty && capital(trial.message)}
       </div>
+      {fix !== null && (
+        <p>
+          <button
+            type="button"
+            onClick={() => {
+              onChange(`${value.slice(0, fix.from)}${fix.text}${value.slice(fix.to)}`);
+              field.current!.focus();
+            }}
+          >
+            Use <code>{fix.text}</code> instead
+          </button>
+        </p>
+      )}
       {isFaulty && trial.line !== null && <Pointer source={value} line={trial.line} column={trial.column} />}
     </div>
   );

@@ -84,6 +84,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
       {asked !== null && (
         <Rotation
           type={asked}
+          running={(scoring.value?.old_keys ?? []).filter(({ type }) => type === asked)}
           isBusy={task.isRunning}
           fault={task.fault}
           onYes={(overlapHours) => void rotate(asked, overlapHours)}
@@ -110,12 +111,14 @@ const overlaps: readonly (readonly [hours: number, name: string])[] = [
 /** Asks how long the old key goes on working, and says what ends. */
 function Rotation(properties: {
   readonly type: Kind;
+  /** Rotated keys of this type that still work. */
+  readonly running: readonly OldKeyRow[];
   readonly isBusy: boolean;
   readonly fault: string | null;
   readonly onYes: (overlapHours: number) => void;
   readonly onNo: () => void;
 }) {
-  const { type, isBusy, fault, onYes, onNo } = properties;
+  const { type, running, isBusy, fault, onYes, onNo } = properties;
   const [hours, setHours] = useState(0);
   const users = type === "site" ? "Pages that carry it stop reporting" : "Servers that use it stop getting verdicts";
   return (
@@ -139,9 +142,28 @@ function Rotation(properties: {
       </label>
       <p>
         {hours === 0
-          ? `${users} at once. Every older key that still works ends as well.`
-          : `${users} then: bring the new key everywhere before. Choose “refused at once” for a key that leaked.`}
+          ? `${users} at once.`
+          : `${users} then: bring the new key everywhere before. Choose “Refused at once” for a key that leaked.`}
       </p>
+      {running.length > 0 && hours === 0 && (
+        <div class="notice">
+          <p>
+            {running.length === 1
+              ? "An older key still works. It ends at once, too:"
+              : `${running.length} older keys still work. They end at once, too:`}
+          </p>
+          <ul>
+            {running.map(({ rotated_at, ends_at }) => (
+              <li key={rotated_at}>
+                rotated <Time at={rotated_at} />, would work until <Time at={ends_at} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {running.length > 0 && hours > 0 && (
+        <p class="dim">Older keys that still work ({running.length}) keep their own end.</p>
+      )}
     </Confirmation>
   );
 }

@@ -5,11 +5,11 @@ import type { MarkAnswer, MarkName, MarksAnswer, MarkTotals } from "../../contra
 import type { Api } from "../api.js";
 import type { ProjectPageProperties } from "../app.js";
 import { csvOf } from "../csv.js";
-import { exploreHash } from "../explore-view.js";
 import { Card, Fault, Loaded, Table, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { saveFile } from "../save-file.js";
 import { count, plural } from "../words.js";
+import { ExploredDetection } from "./explored.js";
 
 /** The card of a session's page that says whether it was a person or a bot, or takes that back; `onMarked` is awaited after each change. */
 export function MarkCard(
@@ -102,20 +102,16 @@ function Totals({ of }: { readonly of: MarkTotals }) {
   return (
     <>
       <p>
-        {plural(persons, "person")}, <b>{count(false_positives)}</b> of them in a bot band; {plural(bots, "bot")},{" "}
-        <b>{count(missed_bots)}</b> of them in the band likely human.
+        You marked {people(persons)}: verdictd took <b>{count(false_positives)}</b> for {bot(false_positives)} (false
+        positives). You marked {plural(bots, "bot")}: it took <b>{count(missed_bots)}</b> for {person(missed_bots)}{" "}
+        (missed).
       </p>
       {by_detection.length > 0 && (
         <Table
-          caption="Marked sessions by detection"
+          caption="Marked sessions on which a detection fired"
           columns={[
-            {
-              name: "Detection",
-              cell: ({ id }) => (
-                <a href={exploreHash({ expression: `detection_ids contains ${id}`, time: "week" })}>{id}</a>
-              ),
-            },
-            { name: "Persons", cell: (row) => count(row.persons), isNumber: true },
+            { name: "Detection", cell: ({ id }) => <ExploredDetection id={id} time="week" /> },
+            { name: "People", cell: (row) => count(row.persons), isNumber: true },
             { name: "Bots", cell: (row) => count(row.bots), isNumber: true },
           ]}
           rows={by_detection}
@@ -126,6 +122,10 @@ function Totals({ of }: { readonly of: MarkTotals }) {
     </>
   );
 }
+
+const people = (value: number): string => (value === 1 ? "1 person" : `${count(value)} people`);
+const person = (value: number): string => (value === 1 ? "a person" : "people");
+const bot = (value: number): string => (value === 1 ? "a bot" : "bots");
 
 const columnsOfFile = [
   "session_token",

@@ -1,11 +1,12 @@
 /** Overview: verdicts over time by band and by action, those on requests without a session apart, and how the scores of the latest sessions lie. */
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { SessionRow, StatsRow } from "../../contract/api-answers.js";
 import type { Api } from "../api.js";
-import type { ProjectPageProperties } from "../app.js";
+import type { AddressedPageProperties } from "../app.js";
 import { StackedBars } from "../chart.js";
-import { hashOf } from "../location.js";
+import { exploreHash } from "../explore-view.js";
+import { hashOf, useAddressed } from "../location.js";
 import { Card, Freshness, Loaded, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
@@ -26,8 +27,12 @@ const histogramPages = 5;
 /**
  * Tiles and charts of the last 24 hours, 7 or 30 days, the histogram of scores, and the marks; without scoring a note where to enable it.
  */
-export function OverviewPage({ api, project, isEnabled }: ProjectPageProperties & { readonly isEnabled: boolean }) {
-  const [spanName, setSpanName] = useState<SpanName>("day");
+export function OverviewPage(properties: AddressedPageProperties & { readonly isEnabled: boolean }) {
+  const { api, project, query, isEnabled } = properties;
+  const [last, setSpanName] = useAddressed(query.get("last") ?? "", (name) =>
+    hashOf("overview", undefined, { last: name }),
+  );
+  const spanName = Object.hasOwn(spans, last) ? (last as SpanName) : "day";
   const span = spans[spanName];
   const stats = useResource(
     () => api.stats(project, new Date(Date.now() - (span.seconds - span.width) * 1000), span.bucket),
@@ -237,13 +242,21 @@ function Scores({ rows }: { readonly rows: readonly SessionRow[] }) {
         startText={(start) => `${Math.max(1, start)} to ${start + binWidth - 1}`}
         series={series}
         empty="No session has a score yet."
+        onPick={(first, last) => {
+          location.hash = exploreHash({ expression: scoresIn(bins[first]!, bins[last]! + binWidth - 1), time: "week" });
+        }}
       />
       <p class="dim">
-        {plural(scored.length, "scored session")} of the latest {count(rows.length)}.
+        {plural(scored.length, "scored session")} of the latest {count(rows.length)}. Click a bar to explore such
+        sessions of the last 7 days.
         {verified > 0 && ` Not included: ${plural(verified, "session")} of verified bots, whatever their score.`}
       </p>
     </>
   );
+}
+
+function scoresIn(from: number, to: number): string {
+  return `score >= ${Math.max(1, from)} AND score <= ${to}`;
 }
 
 async function latestSessions(api: Api, project: number): Promise<SessionRow[]> {

@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
 import { type Action, actions } from "../../contract/verdict.js";
-import type { ProjectPageProperties } from "../app.js";
+import type { AddressedPageProperties } from "../app.js";
 import { forgetDraft, storeDraft, storedDraft } from "../credential.js";
-import { hashOf } from "../location.js";
+import { hashOf, useAddressed } from "../location.js";
 import { Card, Fault, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { useTrial } from "../trial.js";
@@ -12,21 +12,20 @@ import { actionWords } from "../words.js";
 import { Backtest } from "./backtest.js";
 import { ExpressionField } from "./expression-field.js";
 import { Recipes } from "./recipes.js";
+import { draftHash, draftIn, emptyDraft, type RuleDraft } from "./rule-draft.js";
 import { RuleHitsCard } from "./rule-hits.js";
 import { RuleLanguage } from "./rule-language.js";
 import { asksBeforeStart, StartDialog } from "./rule-start.js";
 
-interface Draft {
-  readonly name: string;
-  readonly expression: string;
-  readonly action: Action;
-  readonly isActive: boolean;
+interface RuleEditorPageProperties extends AddressedPageProperties {
+  /** A rule's id, or "new". */
+  readonly item: string;
 }
 
-const emptyDraft: Draft = { name: "", expression: "", action: "log", isActive: false };
-
-/** `item` is a rule's id, or "new". What is typed is kept as a draft of this tab until it is saved; one that is unknown gets a note. */
-export function RuleEditorPage({ api, project, item }: ProjectPageProperties & { readonly item: string }) {
+/**
+ * What is typed is in the address, and kept as a draft of this tab until it is saved. A rule that is unknown gets a note.
+ */
+export function RuleEditorPage({ api, project, item, query }: RuleEditorPageProperties) {
   const isNew = item === "new";
   const rules = useResource(() => api.rules(project), [api, project]);
   const [saved, setSaved] = useState<ListedRuleAnswer[] | null>(null);
@@ -46,7 +45,7 @@ export function RuleEditorPage({ api, project, item }: ProjectPageProperties & {
           saved === null ? null : !isNew && rule === undefined ? (
             <p class="notice">The project has no such rule: it may have been deleted.</p>
           ) : (
-            <Editor api={api} project={project} rule={rule ?? null} rules={saved} />
+            <Editor api={api} project={project} rule={rule ?? null} rules={saved} query={query} />
           )
         }
       </Loaded>
@@ -54,23 +53,34 @@ export function RuleEditorPage({ api, project, item }: ProjectPageProperties & {
   );
 }
 
-interface EditorProperties extends ProjectPageProperties {
+interface EditorProperties extends AddressedPageProperties {
   /** null: a new one. */
   readonly rule: ListedRuleAnswer | null;
   readonly rules: readonly ListedRuleAnswer[];
 }
 
-function Editor({ api, project, rule, rules }: EditorProperties) {
-  const item = rule === null ? "new" : String(rule.id);
-  const [draft, setDraft] = useState<Draft>(
-    () => storedDraft<Draft>(project, item) ?? (rule === null ? emptyDraft : draftOf(rule)),
-  );
-  // Kept, so that one can look at a session and come back.
-  const change = (part: Partial<Draft>) => {
+/** The draft that the address holds, or else that of this tab, or the rule as it is stored; a change of it goes into the first two. */
+function useDraft({ project, rule, query }: EditorProperties, item: string) {
+  const base = rule === null ? emptyDraft : draftOf(rule);
+  const inAddress = draftIn(query, base);
+  const [address, setAddress] = useAddressed(draftHash(item, inAddress ?? base, base), (text) => text);
+  useEffect(() => {
+    const stored = storedDraft<RuleDraft>(project, item);
+    if (inAddress === null && stored !== null) setAddress(draftHash(item, stored, base));
+  }, []);
+  const draft = draftIn(new URLSearchParams(address.split("?")[1]), base) ?? base;
+  const change = (part: Partial<RuleDraft>) => {
     const changed = { ...draft, ...part };
     storeDraft(project, item, changed);
-    setDraft(changed);
+    setAddress(draftHash(item, changed, base));
   };
+  return [draft, change] as const;
+}
+
+function Editor(properties: EditorProperties) {
+  const { api, project, rule, rules } = properties;
+  const item = rule === null ? "new" : String(rule.id);
+  const [draft, change] = useDraft(properties, item);
   const trial = useTrial(api, project, draft.expression, draft.action);
   const task = useTask();
   const nameField = useRef<HTMLInputElement>(null);
@@ -123,6 +133,7 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
             trial={trial}
             rows={5}
             isRequired
+            use="rule"
             onChange={(expression) => change({ expression })}
           />
           <label>
@@ -180,6 +191,6 @@ function Editor({ api, project, rule, rules }: EditorProperties) {
   );
 }
 
-function draftOf(rule: ListedRuleAnswer): Draft {
+function draftOf(rule: ListedRuleAnswer): RuleDraft {
   return { name: rule.name, expression: rule.expression_source, action: rule.action, isActive: rule.is_active };
 }

@@ -73,27 +73,22 @@ function AboutChallenge({ api, project }: ProjectPageProperties) {
   const settings = useResource(() => api.challenge(project), [api, project]);
   return (
     <>
-      <p>
-        <b>What people see:</b> a short page while their browser solves a proof of work, about a second on a phone. A
-        browser without JavaScript can’t pass.
-      </p>
-      <p>
-        <b>What it needs:</b> your middleware or proxy has to show it (<a href="/docs/challenge">how</a>); without that
-        it acts on challenge by its own default.
-      </p>
       <Fault of={settings.fault} />
-      {settings.value !== undefined && (
-        <p class={settings.value.enabled ? "dim" : "notice"}>
-          {settings.value.enabled ? (
-            "verdictd’s challenge is on in this project."
-          ) : (
-            <>
-              verdictd’s challenge is off in this project: challenge is left to your own hook.{" "}
-              <a href={hashOf("settings")}>Switch it on under Settings</a>.
-            </>
-          )}
+      {settings.value?.enabled === false && (
+        <p class="notice">
+          verdictd’s challenge is off in this project: until you <a href={hashOf("settings")}>switch it on</a>, your own
+          hook decides what people see.
         </p>
       )}
+      <p>
+        <b>What people see{settings.value?.enabled === false ? " once it is on" : ""}:</b> a short page while their
+        browser solves a proof of work, about a second on a phone. A browser without JavaScript can’t pass.
+      </p>
+      <p>
+        <b>What it needs:</b> a middleware or proxy of yours that shows this page (
+        <a href="/docs/challenge">how to set it up</a>). One that is not set up for it follows its own default for
+        challenge.
+      </p>
     </>
   );
 }

@@ -4,12 +4,13 @@ import type { BlockRow, DetectionAnswer, FiredDetectionAnswer, SessionAnswer } f
 import type { EngineName } from "../../contract/evidence.js";
 import type { Api } from "../api.js";
 import type { ProjectPageProperties } from "../app.js";
-import { exploreHash } from "../explore-view.js";
+import { type ExploreView, timeAround } from "../explore-view.js";
 import { equalTo } from "../expression.js";
 import { hashOf } from "../location.js";
-import { BandBadge, Card, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { Card, CopyText, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
+import { Explored, ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
 import { MarkCard } from "./marks.js";
 import { Moment, Noted, PointerPath, type TrailMoment } from "./trail.js";
 
@@ -32,7 +33,9 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
       <p>
         <a href={hashOf("sessions")}>All sessions</a>
       </p>
-      <p class="code wrap">{token}</p>
+      <p>
+        <CopyText text={token} what="the session token" />
+      </p>
       <Loaded from={session}>
         {(value) => (
           <>
@@ -41,12 +44,19 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
             <Card title="Engines">
               <ul class="engines">
                 {engines.map(([engine, name, note]) => (
-                  <Engine key={engine} name={name} note={note} score={value.engines[engine]} />
+                  <Engine
+                    key={engine}
+                    engine={engine}
+                    name={name}
+                    note={note}
+                    score={value.engines[engine]}
+                    time={timeAround(value.first_seen_at)}
+                  />
                 ))}
               </ul>
             </Card>
             <Card title="Detections">
-              <Detections fired={value.detections} known={known} />
+              <Detections fired={value.detections} known={known} time={timeAround(value.first_seen_at)} />
             </Card>
             <Card title="Timeline">
               <Timeline session={value} blocks={blocks.value ?? []} moments={trail.value?.moments ?? []} />
@@ -68,19 +78,36 @@ const engines: readonly (readonly [EngineName, string, string])[] = [
   ["behavioral", "Behavioral", "how the visitor behaves"],
 ];
 
+/** What selects sessions with this result; the language knows of JS detection only whether it found something. */
+function conditionOf(engine: EngineName, score: number): string {
+  return engine === "js_detection" ? "js_detected" : equalTo(`${engine}_score`, score);
+}
+
 function Engine({
+  engine,
   name,
   note,
   score,
+  time,
 }: {
+  readonly engine: EngineName;
   readonly name: string;
   readonly note: string;
   readonly score: number | null;
+  readonly time: ExploreView["time"];
 }) {
   return (
     <li>
       <b>{name}</b> <span class="dim">{note}</span>
-      <span class="score">{score === null ? "abstains" : score}</span>
+      <span class="score">
+        {score === null ? (
+          "abstains"
+        ) : (
+          <Explored condition={conditionOf(engine, score)} time={time}>
+            {score}
+          </Explored>
+        )}
+      </span>
       {score !== null && (
         <meter min={0} low={30} high={60} optimum={99} max={99} value={score} aria-label={`${name}: ${score} of 99`} />
       )}
@@ -90,30 +117,31 @@ function Engine({
 
 function Facts({ session }: { readonly session: SessionAnswer }) {
   const { verdict, score, event_count, path, ip, user_agent, logged_in_at, cleared_at } = session;
-  const unknown = <span class="dim">not known</span>;
+  const time = timeAround(session.first_seen_at);
   return (
     <dl class="facts card">
       <Fact name="Band">
-        <BandBadge band={verdict} />
+        <ExploredBand band={verdict} time={time} />
       </Fact>
-      <Fact name="Score">{score === 0 ? "none yet" : `${score} of 99, lower means more certainly a bot`}</Fact>
-      <Fact name="Events">{count(event_count)}</Fact>
-      <Fact name="Last path">{path === null ? unknown : <Same field="path" value={path} />}</Fact>
-      <Fact name="Address">{ip === null ? unknown : <Same field="ip" value={ip} />}</Fact>
-      <Fact name="User agent">{user_agent === null ? unknown : <Same field="user_agent" value={user_agent} />}</Fact>
+      <Fact name="Score">
+        <ExploredNumber field="score" value={score} zero="none yet" time={time} />
+        {score > 0 && " of 99, lower means more certainly a bot"}
+      </Fact>
+      <Fact name="Events">
+        <ExploredNumber field="event_count" value={event_count} time={time} />
+      </Fact>
+      <Fact name="Last path">
+        <ExploredText field="path" value={path} time={time} />
+      </Fact>
+      <Fact name="Address">
+        <ExploredText field="ip" value={ip} time={time} />
+      </Fact>
+      <Fact name="User agent">
+        <ExploredText field="user_agent" value={user_agent} time={time} />
+      </Fact>
       <Fact name="Login asserted">{logged_in_at === null ? "never" : <Time at={logged_in_at} />}</Fact>
       <Fact name="Challenge passed">{cleared_at === null ? "never" : <Time at={cleared_at} />}</Fact>
     </dl>
-  );
-}
-
-/** A value that leads to the sessions that have it, too. */
-function Same({ field, value }: { readonly field: string; readonly value: string }) {
-  const expression = equalTo(field, value);
-  return (
-    <a href={exploreHash({ expression, time: "day" })} title={expression}>
-      {value}
-    </a>
   );
 }
 
@@ -129,16 +157,15 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
 function Detections(properties: {
   readonly fired: readonly FiredDetectionAnswer[];
   readonly known: ReadonlyMap<number, DetectionAnswer>;
+  readonly time: ExploreView["time"];
 }) {
-  const { fired, known } = properties;
+  const { fired, known, time } = properties;
   const columns = [
     {
       name: "Detection",
       cell: ({ id, slug }: FiredDetectionAnswer) => (
         <>
-          <a href={exploreHash({ expression: `detection_ids contains ${id}`, time: "day" })}>
-            <code>{id}</code> {slug}
-          </a>
+          <ExploredDetection id={id} name={slug} time={time} />
           <br />
           <span class="dim">{known.get(id)?.meaning ?? ""}</span>
         </>
@@ -201,18 +228,25 @@ function Timeline({
 }) {
   const moments: { readonly at: string; readonly what: ComponentChildren }[] = [
     { at: session.first_seen_at, what: "First contact" },
-    ...noted.map((moment) => ({ at: moment.at, what: <Moment of={moment} /> })),
+    ...noted.map((moment) => ({
+      at: moment.at,
+      what: <Moment of={moment} time={timeAround(session.first_seen_at)} />,
+    })),
     ...blocks.map((block) => ({
       at: block.created_at,
       what: (
         <>
           Blocked by rule <a href={hashOf("rules", block.rule_id)}>{block.rule_id}</a>
           {block.path === null ? "" : ` on ${block.path}`}
-          {block.count > 1 ? ` and ${block.count - 1} more times in that minute` : ""}: {block.reason}
+          {block.count > 1 ? ` and ${block.count - 1} more times in that minute` : ""}
+          <Reason text={block.reason} />
         </>
       ),
     })),
-    { at: session.last_seen_at, what: `Latest of ${count(session.event_count)} events` },
+    {
+      at: session.last_seen_at,
+      what: session.event_count === 1 ? "The only event" : `Last of ${count(session.event_count)} events`,
+    },
   ];
   if (session.logged_in_at !== null) moments.push({ at: session.logged_in_at, what: "Login asserted by your backend" });
   if (session.cleared_at !== null) moments.push({ at: session.cleared_at, what: "Passed the challenge" });
@@ -225,6 +259,16 @@ function Timeline({
         </li>
       ))}
     </ol>
+  );
+}
+
+/** The same for most blocks of a session: it is opened where somebody wants it. */
+function Reason({ text }: { readonly text: string }) {
+  return (
+    <details class="reason">
+      <summary>Reason</summary>
+      {text}
+    </details>
   );
 }
 

@@ -2,18 +2,23 @@
 import { useRef, useState } from "preact/hooks";
 import type { SessionRow } from "../../contract/api-answers.js";
 import type { Band } from "../../contract/verdict.js";
-import type { ProjectPageProperties } from "../app.js";
-import { hashOf } from "../location.js";
+import type { AddressedPageProperties } from "../app.js";
+import { timeAround } from "../explore-view.js";
+import { hashOf, useAddressed } from "../location.js";
 import { useLog } from "../log.js";
-import { BandBadge, Fault, Freshness, Loaded, PageTitle, ReadOlder, Table, Time } from "../parts.js";
+import { Fault, Freshness, Loaded, PageTitle, ReadOlder, Table, Time } from "../parts.js";
 import { bandOrder, bandWords, count, plural } from "../words.js";
+import { ExploredBand, ExploredNumber } from "./explored.js";
 
 const refreshMs = 5000;
 
 /** Read anew every 5 s while Live is ticked. The choice of a band filters the rows that were loaded, not the log. */
-export function SessionsPage({ api, project }: ProjectPageProperties) {
+export function SessionsPage({ api, project, query }: AddressedPageProperties) {
   const [isLive, setLive] = useState(true);
-  const [band, setBand] = useState<Band | "">("");
+  const [chosen, setChosen] = useAddressed(query.get("band") ?? "", (name) =>
+    hashOf("sessions", undefined, name === "" ? {} : { band: name }),
+  );
+  const band = bandOrder.find((each) => each === chosen) ?? "";
   const log = useLog(
     (cursor) => api.sessions(project, cursor),
     (row) => row.session_token,
@@ -29,7 +34,7 @@ export function SessionsPage({ api, project }: ProjectPageProperties) {
       <div class="tools">
         <label>
           <span>Band</span>
-          <select value={band} onChange={(event) => setBand(event.currentTarget.value as Band | "")}>
+          <select value={band} onChange={(event) => setChosen(event.currentTarget.value)}>
             <option value="">All bands</option>
             {bandOrder.map((each) => (
               <option key={each} value={each}>
@@ -72,6 +77,9 @@ function emptyText(band: Band | "", read: number): string {
     : "No loaded session has this band.";
 }
 
+/** As far back as the session began. */
+const at = ({ first_seen_at }: SessionRow) => ({ time: timeAround(first_seen_at) });
+
 const columns = [
   {
     name: "Session",
@@ -81,12 +89,20 @@ const columns = [
       </a>
     ),
   },
-  { name: "Band", cell: (row: SessionRow) => <BandBadge band={row.verdict} /> },
-  { name: "Score", cell: (row: SessionRow) => (row.score === 0 ? "none" : row.score), isNumber: true },
+  { name: "Band", cell: (row: SessionRow) => <ExploredBand band={row.verdict} {...at(row)} /> },
+  {
+    name: "Score",
+    cell: (row: SessionRow) => <ExploredNumber field="score" value={row.score} zero="none" {...at(row)} />,
+    isNumber: true,
+  },
   { name: "Detections", cell: (row: SessionRow) => row.detection_ids.length, isNumber: true },
-  { name: "Events", cell: (row: SessionRow) => count(row.event_count), isNumber: true },
-  { name: "First seen", cell: (row: SessionRow) => <Time at={row.first_seen_at} /> },
-  { name: "Last seen", cell: (row: SessionRow) => <Time at={row.last_seen_at} /> },
+  {
+    name: "Events",
+    cell: (row: SessionRow) => <ExploredNumber field="event_count" value={row.event_count} {...at(row)} />,
+    isNumber: true,
+  },
+  { name: "First seen", label: "First", cell: (row: SessionRow) => <Time at={row.first_seen_at} /> },
+  { name: "Last seen", label: "Last", cell: (row: SessionRow) => <Time at={row.last_seen_at} /> },
 ];
 
 function OpenSession() {

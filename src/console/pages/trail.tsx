@@ -1,7 +1,9 @@
 /** A session's trail as it is shown: its pointer path drawn, its events as lines of the timeline, and how much of it there is. */
 import type { TrailAnswer } from "../../contract/api-answers.js";
 import type { EventType } from "../../contract/events.js";
+import type { ExploreView } from "../explore-view.js";
 import { count } from "../words.js";
+import { ExploredText } from "./explored.js";
 
 /** One line of the timeline: so many events of a type at a time, on a path (null: none). */
 export type TrailMoment = TrailAnswer["moments"][number];
@@ -22,11 +24,13 @@ const words: Readonly<Record<EventType, string>> = {
   timing: "Loading measured",
 };
 
-/** A moment in words: its type, its path, and how many events where there was more than one. */
-export function Moment({ of: { type, count: times, path } }: { readonly of: TrailMoment }) {
+/** A moment in words: its type, its path, which leads to sessions that ended there (`time`), and how many events if more than one. */
+export function Moment({ of, time }: { readonly of: TrailMoment; readonly time: ExploreView["time"] }) {
+  const { type, count: times, path } = of;
   return (
     <>
-      {words[type]} {path !== null && <code>{path}</code>} {times > 1 && <span class="dim">{count(times)} times</span>}
+      {words[type]} {path !== null && <ExploredText field="path" value={path} time={time} />}{" "}
+      {times > 1 && <span class="dim">{count(times)} times</span>}
     </>
   );
 }

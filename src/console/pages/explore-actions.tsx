@@ -1,0 +1,98 @@
+/** What can be done with the sessions that were found: try the expression as a rule, make it one, delete them. */
+import { useState } from "preact/hooks";
+import { type Action, actions } from "../../contract/verdict.js";
+import type { ProjectPageProperties } from "../app.js";
+import { searchFieldsOf } from "../expression.js";
+import { useTrial } from "../trial.js";
+import { actionWords, plural } from "../words.js";
+import { Backtest } from "./backtest.js";
+import { DeletionDialog } from "./deletion.js";
+import { newRuleHash } from "./rule-draft.js";
+
+interface ExploreActionsProperties extends ProjectPageProperties {
+  readonly expression: string;
+  /** The server has taken the expression. */
+  readonly isGood: boolean;
+  /** How many sessions it was found to match. */
+  readonly matched: number;
+  /** When those began; null before the first answer. */
+  readonly range: { readonly from: string; readonly to: string } | null;
+  readonly onDeleted: () => void;
+}
+
+/** Three buttons that need an expression, and why one of them can't be pressed. Deleting counts first and asks. */
+export function ExploreActions(properties: ExploreActionsProperties) {
+  const { api, project, expression, isGood, matched, range, onDeleted } = properties;
+  const [isOpen, setOpen] = useState(false);
+  const [action, setAction] = useState<Action>("challenge");
+  const [isDeleting, setDeleting] = useState(false);
+  const lacking = searchFieldsOf(expression);
+  const canRule = isGood && lacking.length === 0;
+  const make = () => {
+    location.hash = newRuleHash({ name: "", expression, action: isOpen ? action : "log", isActive: false });
+  };
+  return (
+    <>
+      <p class="buttons start">
+        <button type="button" aria-expanded={isOpen} disabled={!canRule && !isOpen} onClick={() => setOpen(!isOpen)}>
+          What would it have done?
+        </button>
+        <button type="button" disabled={!canRule} onClick={make}>
+          Make this a rule
+        </button>
+        <button
+          type="button"
+          class="danger-quiet"
+          disabled={!isDeleting && (!isGood || matched === 0)}
+          onClick={() => setDeleting(true)}
+        >
+          Delete these sessions…
+        </button>
+      </p>
+      <p class="dim">{noteOf(properties, lacking)}</p>
+      {isOpen && (
+        <section class="dry-run" aria-label="What such a rule would have done">
+          <label>
+            <span>As a rule with the action</span>
+            <select value={action} onChange={(event) => setAction(event.currentTarget.value as Action)}>
+              {actions.map((each) => (
+                <option key={each} value={each}>
+                  {actionWords[each]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <DryRun api={api} project={project} expression={expression} action={action} />
+        </section>
+      )}
+      {isDeleting && range !== null && (
+        <DeletionDialog
+          api={api}
+          project={project}
+          expression={expression}
+          from={range.from}
+          to={range.to}
+          onClose={(isChanged) => {
+            setDeleting(false);
+            if (isChanged) onDeleted();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function noteOf({ expression, isGood, matched }: ExploreActionsProperties, lacking: readonly string[]): string {
+  if (expression.trim() === "")
+    return "With a condition you can try it as a rule, save it as one, or delete its sessions.";
+  if (lacking.length > 0) {
+    return `A rule can’t ask for ${lacking.join(" or ")}: that is what rules decide. Searches and deletions can.`;
+  }
+  return isGood ? `Deleting shows their exact number and asks first. ${plural(matched, "session")} match now.` : "";
+}
+
+function DryRun(properties: ProjectPageProperties & { readonly expression: string; readonly action: Action }) {
+  const { api, project, expression, action } = properties;
+  const trial = useTrial(api, project, expression, action);
+  return <Backtest trial={trial} expression={expression} action={action} />;
+}

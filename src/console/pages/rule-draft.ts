@@ -1,0 +1,41 @@
+/** A rule as it is being written, and how the address of its form holds it, so that reload, back and a shared link bring it again. */
+import { type Action, actions } from "../../contract/verdict.js";
+import { hashOf } from "../location.js";
+
+/** What the form of a rule holds. */
+export interface RuleDraft {
+  readonly name: string;
+  readonly expression: string;
+  readonly action: Action;
+  readonly isActive: boolean;
+}
+
+/** What the form of a new rule begins with. */
+export const emptyDraft: RuleDraft = { name: "", expression: "", action: "log", isActive: false };
+
+/** The address of the form with this draft; of what is as in `base` it says nothing. */
+export function draftHash(item: string, draft: RuleDraft, base: RuleDraft): string {
+  const { name, expression, action, isActive } = draft;
+  return hashOf("rules", item, {
+    ...(name !== base.name && { name }),
+    ...(expression !== base.expression && { q: expression }),
+    ...(action !== base.action && { action }),
+    ...(isActive !== base.isActive && { active: String(isActive) }),
+  });
+}
+
+/** The form of a new rule with this draft. */
+export function newRuleHash(draft: RuleDraft): string {
+  return draftHash("new", draft, emptyDraft);
+}
+
+/** The draft that an address holds; null for one that holds none. What it does not say, or says wrongly, is as in `base`. */
+export function draftIn(query: URLSearchParams, base: RuleDraft): RuleDraft | null {
+  if (!["name", "q", "action", "active"].some((name) => query.has(name))) return null;
+  return {
+    name: query.get("name") ?? base.name,
+    expression: query.get("q") ?? base.expression,
+    action: actions.find((each) => each === query.get("action")) ?? base.action,
+    isActive: query.has("active") ? query.get("active") === "true" : base.isActive,
+  };
+}
