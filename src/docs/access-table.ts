@@ -7,7 +7,7 @@ import { code, escapeHtml, table } from "./html.js";
 export function accessTable(routes: readonly DocumentedRoute[]): string {
   const shown = routes.filter(({ credential, path }) => credential !== "none" || path.startsWith("/v1/"));
   return table(
-    ["Route", "Credential", "Owner, admin, member", "Viewer", "Ability asked of the token", "Also"],
+    ["Route", "Credential", "Owner, admin, member", "Viewer", "Required ability", "Also"],
     shown.map((route) => [
       code(`${methodOf(route)} ${route.path.replace(/:([a-z_]+)/g, "{$1}")}`),
       escapeHtml(credentials[route.credential]),

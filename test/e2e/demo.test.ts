@@ -60,6 +60,11 @@ t.test("headless automation on /demo ends in a bot band, with reasons that name 
       await page.keyboard.press("Enter");
       await page.waitForURL(/\/docs\/[a-z-]+#/);
       await page.getByRole("navigation", { name: "Previous and next page" }).getByRole("link").first().waitFor();
+      await page.setViewportSize({ width: 390, height: 844 });
+      for (const path of ["/docs/api", "/docs/integrate", "/docs/configuration"]) {
+        await page.goto(`http://127.0.0.1:${server.port}${path}`);
+        t.equal(await page.evaluate("document.documentElement.scrollWidth"), 390, `${path} fits a phone`);
+      }
       t.same(faults, []);
     },
   );
