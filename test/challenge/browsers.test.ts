@@ -1,28 +1,12 @@
-/** A real Chromium and Firefox pass verdictd's challenge without being asked to: page, form, script, tabs, policies, and what is told where it fails. */
+/** A real Chromium passes verdictd's challenge without being asked to: page, form, script, tabs, policies, and what is told where it fails. */
 import AxeBuilder from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
 import t from "tap";
-import { launch, noChromium, stepMsMax } from "../support/chromium.js";
-import { launchFirefox, noFirefox } from "../support/firefox.js";
-import { askUntil } from "../support/server.js";
-import { waitUntil } from "../support/wait-until.js";
-import { type ChallengedSite, openChallengedSite } from "./challenged-site.js";
-
-/** The session of a page, once it has a score: before that nobody is challenged. */
-async function scoredSession({ server, tenant }: ChallengedSite, ready: () => Promise<unknown>): Promise<string> {
-  const session = String(await ready());
-  await askUntil(
-    () => server.ask("GET", `/v1/projects/${tenant.projectId}/sessions/${session}`, { token: tenant.token }),
-    ({ json }) => json?.verdict !== undefined && json.verdict !== "not_computed",
-  );
-  return session;
-}
+import { launch, noChromium } from "../support/chromium.js";
+import { type ChallengedSite, openChallengedSite, readyScript, scoredSession } from "./challenged-site.js";
 
 /** The page loads itself anew when it has passed, which may be before it has loaded. */
 const atOnce = { waitUntil: "commit" } as const;
-
-const readyScript =
-  "new Promise(done => { const look = () => window.verdictd ? window.verdictd.ready.then(done) : setTimeout(look, 20); look(); })";
 
 async function visit(site: ChallengedSite, context: BrowserContext, path = "/"): Promise<Page> {
   const page = await context.newPage();
@@ -175,20 +159,4 @@ t.test("Chromium", { skip: noChromium ?? false }, async (t) => {
     t.match(await reader.locator("main").innerText(), /needs JavaScript/);
     t.match(await reader.locator("code").textContent(), /^[\w-]{8,}$/);
   });
-});
-
-t.test("Firefox", { skip: noFirefox ?? false }, async (t) => {
-  const site = await openChallengedSite(t);
-  const browser = await launchFirefox(t);
-  const page = await browser.newPage();
-  page.setDefaultTimeout(stepMsMax);
-  await page.goto(site.origin);
-  await scoredSession(site, () => page.evaluate(readyScript));
-  await page.goto(`${site.origin}/c/page`);
-  // Not `waitForFunction`, which builds a function in the page: the policy of the challenge page forbids that. A navigation ends an evaluation.
-  const isIn = (): Promise<unknown> =>
-    page.evaluate("document.body.innerText.includes('You are in')").catch(() => false);
-  await waitUntil(isIn, Boolean);
-  // 304 where the page that it loaded itself is still the same.
-  t.match(String((await page.goto(`${site.origin}/c/page`))?.status()), /^(200|304)$/);
 });

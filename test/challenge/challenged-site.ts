@@ -81,3 +81,20 @@ export function shopAnswer(siteKey: string, method: string, path: string): ShopA
       return null;
   }
 }
+
+/** The session of a page, once it has a score: before that nobody is challenged. */
+export async function scoredSession(
+  { server, tenant }: ChallengedSite,
+  ready: () => Promise<unknown>,
+): Promise<string> {
+  const session = String(await ready());
+  await askUntil(
+    () => server.ask("GET", `/v1/projects/${tenant.projectId}/sessions/${session}`, { token: tenant.token }),
+    ({ json }) => json?.verdict !== undefined && json.verdict !== "not_computed",
+  );
+  return session;
+}
+
+/** For `evaluate`: the session's token, once the SDK has it. */
+export const readyScript =
+  "new Promise(done => { const look = () => window.verdictd ? window.verdictd.ready.then(done) : setTimeout(look, 20); look(); })";

@@ -32,6 +32,7 @@ t.test("the client and the fetch middleware run without anything of Node's", asy
       return Response.json(verdict, { headers: { "X-Request-Id": "id-1" } });
     },
     AbortSignal,
+    Headers,
     URL,
     TextDecoder,
     TextEncoder,

@@ -1,9 +1,9 @@
 /** The SDK in a real Firefox: the shared promises that hang on the browser, and what only Firefox shows. */
 import t from "tap";
+import { deliveryCases, pageCases, prove } from "../sdk/cases.js";
+import { openSite, pageWith } from "../sdk/site.js";
+import { throughPuppeteer } from "../sdk/visitor.js";
 import { launchFirefox, noFirefox } from "../support/firefox.js";
-import { deliveryCases, pageCases, prove } from "./cases.js";
-import { openSite, pageWith } from "./site.js";
-import { throughPuppeteer } from "./visitor.js";
 
 if (noFirefox !== undefined) {
   t.plan(0, noFirefox);
