@@ -12,12 +12,14 @@ import { ClusterCounts } from "../src/cluster-store/recent-counts.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
 import { readFrame } from "../src/ingest/frame.js";
 import { encodeOutcomes } from "../src/ingest/task-answer.js";
+import { lowerThreadPriority } from "../src/ingest/thread-priority.js";
 import { TokenMint } from "../src/ingest/token-mint.js";
 import { limits } from "../src/limits.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
 import { openStore, TurnReads } from "../src/store/store.js";
 
 const { dataDir, ipStorage, plans, sessionsMax, cluster, meters: buffer } = workerData as ScoringWorkerData;
+lowerThreadPriority();
 if (cluster === undefined) throw new Error("started without a cluster");
 const meters = new ScoringMeters(buffer);
 const store = openStore(dataDir);
