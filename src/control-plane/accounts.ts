@@ -127,7 +127,7 @@ export class Accounts {
   async removeMember(accountId: number, userId: number, keepsOwner = false): Promise<Membership | Refusal> {
     return changeAudited(this.#store, this.#now, () => {
       const membership = this.#store.memberships.get([accountId, userId]);
-      if (membership === undefined) return refuse("notFound", `user ${userId} is no member of account ${accountId}`);
+      if (membership === undefined) return refuse("notFound", `user ${userId} is not a member of account ${accountId}`);
       if (keepsOwner && this.#isLastOwner(accountId, userId)) return lastOwner;
       this.#store.memberships.removeSync([accountId, userId]);
       return audited(membership, {
@@ -171,7 +171,7 @@ export class Accounts {
       const fault = this.#missing(accountId, userId);
       if (fault !== null) return fault;
       if (this.#store.memberships.get([accountId, userId]) === undefined) {
-        return refuse("conflict", `user ${userId} is no member of account ${accountId}`);
+        return refuse("conflict", `user ${userId} is not a member of account ${accountId}`);
       }
       const { result, changes } = this.#putToken(request, secret);
       return { result: { token: result, secret }, changes };
@@ -319,12 +319,12 @@ const lastOwner = refuse("conflict", "the account would be without an owner: mak
 function abilitiesFault(abilities: readonly string[]): Refusal | null {
   const odd = abilities.find((ability) => !tokenAbilities.some((known) => known === ability));
   if (odd === undefined && abilities.length > 0) return null;
-  return refuse("invalidPayload", `abilities are ${tokenAbilities.join(", ")}, not "${odd ?? ""}"`);
+  return refuse("invalidPayload", `abilities must be among ${tokenAbilities.join(", ")}, not "${odd ?? ""}"`);
 }
 
 function tokenNameFault(name: string): Refusal | null {
   if (name.length <= limits.tokenNameMax) return null;
-  return refuse("invalidPayload", `a token's name has at most ${limits.tokenNameMax} characters`);
+  return refuse("invalidPayload", `a token's name must have at most ${limits.tokenNameMax} characters`);
 }
 
 const slugFault = refuse(
@@ -336,7 +336,7 @@ function nameFault(name: string): Refusal | null {
   const length = name.trim().length;
   return length > 0 && name.length <= limits.nameMax
     ? null
-    : refuse("invalidPayload", `a name has 1 to ${limits.nameMax} characters`);
+    : refuse("invalidPayload", `a name must have 1 to ${limits.nameMax} characters`);
 }
 
 function unknown(kind: string, id: number): Refusal {

@@ -98,7 +98,7 @@ type Position = readonly [account: number, server: number];
 /** Matching changes, the latest first, from the cursor on. `invalidPayload` for a cursor that is none. */
 export async function auditPage(store: Store, query: AuditQuery): Promise<LogPage<AuditEntry> | Refusal> {
   const start = query.cursor === null ? ([Infinity, Infinity] as const) : readPosition(query.cursor);
-  if (start === null) return refuse("invalidPayload", "cursor is not one of this log");
+  if (start === null) return refuse("invalidPayload", "cursor is not valid for this list");
   const position = [...start] as [number, number];
   const rows: AuditEntry[] = [];
   for await (const entry of bothLogs(store, query, start)) {

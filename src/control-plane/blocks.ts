@@ -218,7 +218,7 @@ export class Blocks {
   /** The project's blocks, the latest first, from the cursor on. `invalidPayload` for a cursor that is none. */
   async page(projectId: number, limit: number, cursor: string | null): Promise<LogPage<Block> | Refusal> {
     const position = cursor === null ? null : decodeCursor("b", cursor, idBytes);
-    if (cursor !== null && position === null) return refuse("invalidPayload", "cursor is not one of this log");
+    if (cursor !== null && position === null) return refuse("invalidPayload", "cursor is not valid for this list");
     const before = position?.readUIntBE(0, idBytes) ?? latest;
     const rows = await this.#store.logs.blocks.before(projectId, before, limit + 1);
     const last = rows.length > limit ? rows[limit - 1]! : null;

@@ -64,7 +64,7 @@ export class Marks {
   /** The project's marks by first contact of their sessions, the latest first. `invalidPayload` for a cursor that is none. */
   async page(projectId: number, limit: number, cursor: string | null): Promise<LogPage<SessionMark> | Refusal> {
     const after = cursor === null ? null : decodeCursor("m", cursor, tokenBytes);
-    if (cursor !== null && after === null) return refuse("invalidPayload", "cursor is not one of this log");
+    if (cursor !== null && after === null) return refuse("invalidPayload", "cursor is not valid for this list");
     const { marks } = this.#store.logs;
     // Tokens as text do not lie in the order of their bytes: a project's marks are few enough to sort.
     const ordered = (await marks.tokens(projectId))

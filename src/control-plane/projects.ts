@@ -72,7 +72,7 @@ export class Projects {
 
   async create(accountId: number, name: string): Promise<Project | Refusal> {
     if (name.trim().length === 0 || name.length > limits.nameMax) {
-      return refuse("invalidPayload", `a name has 1 to ${limits.nameMax} characters`);
+      return refuse("invalidPayload", `a name must have 1 to ${limits.nameMax} characters`);
     }
     return changeAudited(this.#store, this.#now, () => {
       if (this.#store.accounts.get(accountId) === undefined) {

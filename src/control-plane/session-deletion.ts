@@ -81,11 +81,11 @@ export async function deleteSessions(
   const compiled = compileRule(deletion.expressionSource, "search");
   if (isRuleFault(compiled)) return refuse("invalidPayload", `expression: ${compiled.message}`);
   const after = deletion.cursor === null ? positionAt(deletion.untilMs) : readPosition(deletion.cursor);
-  if (after === null) return refuse("invalidPayload", "cursor is not one of this log");
+  if (after === null) return refuse("invalidPayload", "cursor is not valid for this list");
   const { store } = services;
   const unlock = tryLock(store, `query:${project.accountId}`);
   if (unlock === null)
-    return refuse("conflict", "another query of the account is under way: try again when it has ended");
+    return refuse("conflict", "another query of the account is running: try again when it has ended");
   try {
     const search = new SessionSearch(services, project, now());
     const scanMax = search.scanMax(asksRules(compiled.ast));

@@ -38,7 +38,7 @@ export async function sessionPage(
   slices: Slices,
 ): Promise<LogPage<StoredSession> | Refusal | null> {
   const after = cursor === null ? null : readPosition(cursor);
-  if (cursor !== null && after === null) return refuse("invalidPayload", "cursor is not one of this log");
+  if (cursor !== null && after === null) return refuse("invalidPayload", "cursor is not valid for this list");
   const found = await latestSessions(store, projectId, limit + 1, after, slices);
   if (found === null) return null;
   const rows = found.slice(0, limit).flatMap((position) => sessionAt(store, projectId, position) ?? []);

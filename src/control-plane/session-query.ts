@@ -109,7 +109,7 @@ export async function querySessions(
   const compiled = source === "" ? null : compileRule(query.expressionSource, "search");
   if (compiled !== null && isRuleFault(compiled)) return refuse("invalidPayload", `expression: ${compiled.message}`);
   const after = query.cursor === null ? positionAt(query.untilMs) : readPosition(query.cursor);
-  if (after === null) return refuse("invalidPayload", "cursor is not one of this log");
+  if (after === null) return refuse("invalidPayload", "cursor is not valid for this list");
   const unlock = tryLock(services.store, `query:${project.accountId}`);
   if (unlock === null) {
     services.meter.ended("refused");

@@ -275,7 +275,9 @@ export class HttpServer {
       return;
     }
     this.#options.onFailure(error, exchange.requestId);
-    exchange.send(refusal(refuse("internal", "the request failed; the log knows why, by its request id")));
+    exchange.send(
+      refusal(refuse("internal", "the request failed; the server's log has the cause, under this request id")),
+    );
   }
 
   /** The handler with what its credential stands for, or why it may not run. */

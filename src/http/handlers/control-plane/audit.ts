@@ -97,16 +97,16 @@ type Filters = Pick<AuditQuery, "projectId" | "kind" | "fromMs" | "untilMs">;
 function readFilters(query: URLSearchParams): Filters | Refusal {
   const project = query.get("project");
   const projectId = project === null ? null : positiveInteger(project);
-  if (project !== null && projectId === null) return refuse("invalidPayload", "project is the id of one");
+  if (project !== null && projectId === null) return refuse("invalidPayload", "project must be the id of a project");
   const kind = query.get("kind");
   if (kind !== null && !auditKinds.has(kind)) {
-    return refuse("invalidPayload", `kind is one of ${[...auditKinds].join(", ")}`);
+    return refuse("invalidPayload", `kind must be one of ${[...auditKinds].join(", ")}`);
   }
   const [from, to] = [query.get("from"), query.get("to")];
   const fromMs = from === null ? Number.NEGATIVE_INFINITY : isoDateOrTimeMs(from);
   const untilMs = to === null ? Number.POSITIVE_INFINITY : isoDateOrTimeMs(to);
   if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) {
-    return refuse("invalidPayload", "from and to are dates, or dates and times, of ISO-8601");
+    return refuse("invalidPayload", "from and to must be ISO-8601 dates, or dates and times");
   }
   return { projectId, kind, fromMs, untilMs };
 }

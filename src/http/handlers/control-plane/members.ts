@@ -102,7 +102,7 @@ function changeable(holder: TokenHolder, ...roles: readonly Role[]): number | Re
   const own = { abilities: [], role: holder.membership?.role ?? null };
   const above = roles.find((role) => isAbove({ abilities: [], role }, own));
   if (above === undefined) return account.id;
-  return refuse("insufficientTokenAbility", `the role ${above} is above that of the token that asks`);
+  return refuse("insufficientTokenAbility", `the role ${above} is above that of the calling token`);
 }
 
 function listMembers(accounts: Accounts, holder: TokenHolder): Reply {

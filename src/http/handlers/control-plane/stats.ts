@@ -95,7 +95,7 @@ interface Span {
 
 function readSpan(query: URLSearchParams, nowMs: number): Span | Refusal {
   const size = query.get("bucket") ?? "hour";
-  if (!isBucketSize(size)) return refuse("invalidPayload", "bucket must be hour or day");
+  if (!isBucketSize(size)) return refuse("invalidPayload", 'bucket must be "hour" or "day"');
   const to = query.get("to");
   const toMs = to === null ? nowMs : timeOf(to);
   if (toMs === null) return refuse("invalidPayload", "to must be an ISO-8601 date, or date and time");
@@ -107,7 +107,7 @@ function readSpan(query: URLSearchParams, nowMs: number): Span | Refusal {
     return refuse("invalidPayload", `from and to must be at most ${limits.statsBucketsMax} buckets apart`);
   }
   const by = query.get("by");
-  if (by !== null && by !== "rule") return refuse("invalidPayload", "by must be rule");
+  if (by !== null && by !== "rule") return refuse("invalidPayload", 'by must be "rule"');
   return { fromMs, toMs, size, byRule: by === "rule" };
 }
 

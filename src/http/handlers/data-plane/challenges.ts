@@ -113,7 +113,10 @@ function take(services: ChallengeServices, exchange: Exchange, req: HttpRequest,
         (reply) => exchange.send({ ...reply, headers: cors }),
         (error: unknown) => {
           services.onFailure(error, exchange.requestId);
-          const failed = refuse("internal", "the request failed; the log knows why, by its request id");
+          const failed = refuse(
+            "internal",
+            "the request failed; the server's log has the cause, under this request id",
+          );
           exchange.send({ ...refusal(failed), headers: cors });
         },
       );
@@ -146,7 +149,7 @@ async function callOf(
   if (holder instanceof Refusal) return holder;
   if (body instanceof Refusal) return body;
   const token = body["session_token"];
-  if (typeof token !== "string") return refuse("invalidPayload", "session_token must be string");
+  if (typeof token !== "string") return refuse("invalidPayload", "session_token must be a string");
   await services.sessions.load(holder.project.id, token, "certain");
   const part = services.sessions.verdictPart(holder.project.id, token);
   if (part === null) return refuse("unknownSession", "this project has no such session");
@@ -170,7 +173,7 @@ const issue: Handle = async ({ challenges }, { project, token, part }) => {
 
 const solve: Handle = async ({ challenges }, { project, token, body, userAgent }) => {
   const { solution } = body;
-  if (typeof solution !== "string") return refusal(refuse("invalidPayload", "solution must be string"));
+  if (typeof solution !== "string") return refusal(refuse("invalidPayload", "solution must be a string"));
   if (!isEnabled(project)) return disabled;
   const passedAtMs = await challenges.solve(project, token, solution, userAgent);
   if (passedAtMs instanceof Refusal) return refusal(passedAtMs);
