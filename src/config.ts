@@ -18,10 +18,11 @@ interface Form<T> {
 }
 
 class Expected {
-  readonly what: string;
-  constructor(what: string) {
-    this.what = what;
-  }
+  /** `isAll`: it says what was written instead, too. */
+  constructor(
+    readonly what: string,
+    readonly isAll = false,
+  ) {}
 }
 
 const text: Form<string> = {
@@ -110,7 +111,7 @@ const storeUrl: Form<string> = {
   placeholder: "URL",
   parse: (value) => {
     const read = parseStoreUrl(value);
-    return "fault" in read ? new Expected(`the URL of a cluster: it ${read.fault}`) : value;
+    return "fault" in read ? new Expected(`the URL of a cluster: it ${read.fault}`, true) : value;
   },
 };
 
@@ -291,7 +292,7 @@ export function readServeConfig(flags: GivenFlags, environment: NodeJS.ProcessEn
     const value = written === null ? row.fallback : row.parse(written.text);
     if (value instanceof Expected) {
       const got = row.isSecret === true ? "something else" : `"${written?.text}"`;
-      mistakes.push(`${written?.from}: expected ${value.what}, got ${got}`);
+      mistakes.push(`${written?.from}: expected ${value.what}${value.isAll ? "" : `, got ${got}`}`);
       continue;
     }
     config[camelCase(name)] = value;
@@ -364,6 +365,11 @@ function clusterContradictions({ store = "", engineCa = "", enginePassword = "" 
   const mistakes: string[] = [];
   if (enginePassword !== "" && url.password !== undefined) {
     mistakes.push("--engine-password: the URL of --store has a password as well; give one of them");
+  }
+  if (url.user !== undefined && url.password === undefined && enginePassword === "") {
+    mistakes.push(
+      "--store: the URL has a user without a password; write user:password@, or name a file with it in VERDICTD_ENGINE_PASSWORD_FILE",
+    );
   }
   if (engineCa === "") return mistakes;
   if (!url.isTls) mistakes.push("--engine-ca: --store is without TLS; write valkeys:// or rediss://");

@@ -5,9 +5,9 @@ import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { assetPath } from "./assets.js";
-import { describeCluster, lookAtCluster } from "./cluster-store/open-cluster.js";
+import { lookAtCluster, unfit } from "./cluster-store/open-cluster.js";
 import type { ServeConfig } from "./config.js";
-import { startWaitingServer, type WaitingOptions, type WaitingServer } from "./http/waiting-server.js";
+import { startWaitingServer, type WaitingOptions } from "./http/waiting-server.js";
 import { limits } from "./limits.js";
 import { isServed } from "./live/running.js";
 import type { Logger } from "./log.js";
@@ -17,7 +17,6 @@ import { loadNetworkFacts } from "./network/network-files.js";
 import { startOperations } from "./operations.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
 import { type Retention, sweep } from "./store/expiry.js";
-import { StoreError } from "./store/store-error.js";
 
 const dayMs = 86_400_000;
 
@@ -51,7 +50,7 @@ export async function startServers(
   stopping?: AbortSignal,
 ): Promise<RunningServer> {
   await refuseForeignPort(given);
-  const found = given.store === "" ? given : { ...given, port: await clusterIsThere(given, log, stopping) };
+  const found = given.store === "" ? given : { ...given, ...(await clusterIsThere(given, log, stopping)) };
   const config = { ...found, port: await sharedPort(found) };
   const shared = newSharedMemory(config.httpThreads, await loadNetworkFacts(config.ipDatabase));
   const first = await startServer(config, log, parts, { shared, number: 0 });
@@ -101,11 +100,12 @@ export async function startServers(
 }
 
 /**
- * Resolves when the cluster is as it has to be, with the port to listen on: until it can be reached, that port says that the server is not ready.
+ * Resolves when the cluster is as it has to be, with the ports to listen on: until it can be reached, these say that the server is not ready.
  * Rejects with what is wrong with the cluster, and where it was waited for, with what is still wrong `limits.clusterComingMs` after it came back.
  */
-async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: AbortSignal): Promise<number> {
-  let waiting: WaitingServer | null = null;
+async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: AbortSignal): Promise<Ports> {
+  let waiting: Waiting | null = null;
+  let saidMs = 0;
   // A cluster that comes back has its masters before its replicas: what is wrong with it then may pass.
   let cameMs = performance.now();
   try {
@@ -115,13 +115,18 @@ async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: Abort
       const isComing = waiting !== null && faults.length > 0 && performance.now() - cameMs < limits.clusterComingMs;
       if (isAway) cameMs = performance.now();
       if (!isAway && !isComing) {
-        if (faults.length > 0) throw new StoreError(`${describeCluster(config)}:\n${faults.join("\n")}`);
+        if (faults.length > 0) throw unfit(config, faults);
+        if (waiting !== null) log.info("the cluster is there");
         for (const warning of warnings) log.warn({ warning }, "the cluster");
-        return waiting?.port ?? config.port;
+        return waiting?.ports ?? config;
       }
       if (waiting === null) {
-        waiting = await startWaitingServer(waitingOptions(config));
-        log.error({ faults, port: waiting.port }, "the cluster can't be reached: waiting for it, not ready");
+        waiting = await startWaiting(config, log);
+        saidMs = performance.now();
+        log.error({ faults, ...waiting.ports }, "the cluster can't be reached: waiting for it, not ready");
+      } else if (performance.now() - saidMs > limits.outageSaidEveryMs) {
+        saidMs = performance.now();
+        log.error({ faults }, "still waiting for the cluster, not ready");
       }
       await delay(limits.clusterLookMs, undefined, { signal: stopping }).catch(() => {});
       stopping?.throwIfAborted();
@@ -129,6 +134,32 @@ async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: Abort
   } finally {
     await waiting?.close();
   }
+}
+
+type Ports = Pick<ServeConfig, "port" | "adminPort">;
+
+/** Both addresses while the cluster is waited for. */
+interface Waiting {
+  readonly ports: Ports;
+  close(): Promise<void>;
+}
+
+async function startWaiting(config: ServeConfig, log: Logger): Promise<Waiting> {
+  const { adminHost, adminPort } = config;
+  const server = await startWaitingServer(waitingOptions(config));
+  const admin = await startWaitingServer({ host: adminHost, port: adminPort }).catch((err: unknown) => {
+    log.warn(
+      { err, host: adminHost, port: adminPort },
+      "the admin address can't be had while the cluster is waited for",
+    );
+    return null;
+  });
+  return {
+    ports: { port: server.port, adminPort: admin?.port ?? adminPort },
+    close: async () => {
+      await Promise.all([server.close(), admin?.close()]);
+    },
+  };
 }
 
 function waitingOptions({ host, port, tlsCert, tlsKey }: ServeConfig): WaitingOptions {

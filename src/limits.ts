@@ -215,6 +215,15 @@ export const limits = {
   /** How long a cluster that was waited for may lack replicas, or anything else, once it answers again: masters come back before replicas do. */
   clusterComingMs: 60_000,
   clusterSilenceMs: 3000,
+  /**
+   * A master without an answer for so long after a request failed, longer than a failover takes, is asked no more but by what waits longer than
+   * that; how often it is probed then; how
+   * often the log says that the cluster can't be used, and after how long without a failure that it can.
+   */
+  clusterGiveUpMs: 5000,
+  clusterProbeMs: 250,
+  outageSaidEveryMs: 60_000,
+  outageOverMs: 5000,
   clusterPendingCommandsMax: 50_000,
   clusterPendingBytesMax: 64 * KIB * KIB,
   /** How far clocks of nodes may be from this machine's: what expires does so by theirs. */

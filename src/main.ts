@@ -7,7 +7,8 @@ import { pathToFileURL } from "node:url";
 import { assetPath } from "./assets.js";
 import { type CertificateFiles, readCertificate } from "./certificate.js";
 import { countsOnTheirWayMs, type NodeThread, openCluster } from "./cluster-store/open-cluster.js";
-import { mirrorFault } from "./cluster-store/open-config.js";
+import { migratedFault, mirrorFault } from "./cluster-store/open-config.js";
+import { OutageLog } from "./cluster-store/outage-log.js";
 import type { ServeConfig } from "./config.js";
 import { defaultPlans } from "./contract/plans.js";
 import type { Accounts } from "./control-plane/accounts.js";
@@ -72,7 +73,8 @@ export async function startServer(
   place: ThreadPlace = { shared: newSharedMemory(1), number: 0 },
 ): Promise<RunningServer> {
   const certificate = certificateOf(config);
-  const cluster = config.store === "" ? null : await openCluster(config, nodeThread(log, place));
+  const outages = new OutageLog(log);
+  const cluster = config.store === "" ? null : await openCluster(config, nodeThread(outages, place));
   const store = cluster?.store ?? (await openOfHost(config.dataDir));
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   const meters = new ThreadMeters(threads);
@@ -86,7 +88,16 @@ export async function startServer(
     draining: services.stopping,
   });
   const readiness = new ProcessReadiness(place.shared.readiness, place.number, ownReadiness);
-  const services = buildServices(config, log, store, pool, meters, () => isReady(readiness.all()), place.shared);
+  const services = buildServices(
+    config,
+    log,
+    store,
+    pool,
+    meters,
+    () => isReady(readiness.all()),
+    place.shared,
+    outages,
+  );
   const routeMeters = meters.meterRoutes(meteredRows(services.routes));
   const server = new HttpServer({
     routes: services.routes,
@@ -104,8 +115,11 @@ export async function startServer(
   });
   const flush = async (): Promise<void> => {
     await Promise.all([
-      services.traffic.flush().catch((err: unknown) => log.error({ err }, "counts of verdicts could not be stored")),
-      services.trails.flush().catch((err: unknown) => log.error({ err }, "timelines of sessions could not be stored")),
+      services.traffic.flush().then(
+        () => outages.worked(),
+        (err: unknown) => outages.failed(err, "counts of verdicts could not be stored"),
+      ),
+      services.trails.flush().catch((err: unknown) => outages.failed(err, "timelines of sessions could not be stored")),
     ]);
   };
   const flushing = [
@@ -175,23 +189,23 @@ export async function startServer(
   }
 }
 
-/** The store of a single host. Throws a `StoreError` when the folder mirrors a cluster. */
+/** The store of a single host. Throws a `StoreError` when the folder mirrors a cluster, or its store was migrated to one. */
 async function openOfHost(dataDir: string): Promise<Store> {
   const store = openStore(dataDir);
-  const fault = mirrorFault(store);
+  const fault = mirrorFault(store) ?? migratedFault(store);
   if (fault === null) return store;
   await store.close();
   throw new StoreError(fault);
 }
 
 /** What an HTTP thread is for the configuration of a cluster: the first one follows it for all of them. */
-function nodeThread(log: Logger, { shared, number }: ThreadPlace): NodeThread {
+function nodeThread(outages: OutageLog, { shared, number }: ThreadPlace): NodeThread {
   return {
     state: shared.configState,
     isFollower: number === 0,
     onFault: (err) => {
-      if (err === null) log.info("the configuration of the cluster is up to date again");
-      else log.error({ err }, "the configuration of the cluster can't be read: the control plane answers 503");
+      if (err === null) outages.over("the configuration of the cluster is up to date again");
+      else outages.began(err, "the configuration of the cluster can't be read: the control plane answers 503");
     },
   };
 }

@@ -8,6 +8,7 @@ import { assetPath, readAsset, readCompressedAsset } from "./assets.js";
 import { Credentials } from "./auth/credentials.js";
 import { TokenUses } from "./auth/token-uses.js";
 import { ChallengingRules } from "./challenge/challenging-rules.js";
+import type { OutageLog } from "./cluster-store/outage-log.js";
 import { bytesOfMib, type ServeConfig } from "./config.js";
 import type { Project } from "./contract/entities.js";
 import { defaultPlans } from "./contract/plans.js";
@@ -107,6 +108,7 @@ export function buildServices(
   { services: meters, challenges: challengeMeters }: ThreadMeters,
   isReady: () => boolean,
   shared: SharedMemory,
+  outages: OutageLog,
 ) {
   const now = Date.now;
   const reads = new TurnReads(store);
@@ -149,7 +151,7 @@ export function buildServices(
   const trails = new Trails({ store, credentials, sessionsMax: config.trailSessions, now });
   const work = new LongWork();
   const tokenUses = new TokenUses(store, now, (err) =>
-    log.warn({ err }, "the last use of a token could not be stored"),
+    outages.failed(err, "the last use of a token could not be stored"),
   );
   const overBudget = new RuleBudgetWatch({
     onEach: () => meters.add("verdictsOverRuleBudget"),
@@ -163,7 +165,7 @@ export function buildServices(
   const flushBlocks = (isAll = false): Promise<void> =>
     blocks.flush(isAll).then(
       (count) => meters.add("blocksRecorded", count),
-      (err: unknown) => log.error({ err }, "blocks could not be stored"),
+      (err: unknown) => outages.failed(err, "blocks could not be stored"),
     );
   const reverseDns = createReverseDns({
     ...(config.dnsServers.length > 0 && { servers: config.dnsServers }),
@@ -197,7 +199,7 @@ export function buildServices(
       meters.add(failure === null ? "agentFetches" : "agentFetchFailures");
       if (failure !== null) log.warn({ agent: url, failure }, "the keys of a signed agent could not be fetched");
     },
-    onFailure: (err) => log.error({ err }, "the keys of signed agents could not be refreshed"),
+    onFailure: (err) => outages.failed(err, "the keys of signed agents could not be refreshed"),
   });
   const identities = new VisitorIdentities(bots);
   const addresses = { networkOf: (ip: string) => network.of(ip), listsOf: (ip: string) => ipLists.namesOf(ip) };

@@ -50,6 +50,8 @@ export interface StoreCommand<R extends object = object> extends Command {
   runOnCluster?(cluster: OpenedMirror, given: Given, choice: ChosenCluster): Promise<R>;
   /** Whether it works on the store of a single host alone: a folder that mirrors a cluster is refused. */
   readonly isOfSingleHost?: boolean;
+  /** Whether it works on a store that was migrated to a cluster, too: what changes nothing of its rows does. Default: false. */
+  readonly worksOnMigrated?: boolean;
   /** Throws a `UsageFailure` for flags that can't be; called before a store is made or opened. */
   checkGiven?(given: Given): void;
   run(store: Store, given: Given): Promise<R>;

@@ -16,7 +16,7 @@ import { serveCommand } from "./commands/serve.js";
 import { sessionCommands } from "./commands/session.js";
 import { deleteMatchingCommand } from "./commands/session-deletion.js";
 import { storeCommands } from "./commands/store.js";
-import { migrateCommand } from "./commands/store-migrate.js";
+import { migrateCommand, reopenCommand } from "./commands/store-migrate.js";
 import { tailCommand } from "./commands/tail.js";
 import { tokenCommands } from "./commands/token.js";
 import { userCommands } from "./commands/user.js";
@@ -47,6 +47,7 @@ export const commands: readonly AnyCommand[] = [
   tailCommand,
   ...storeCommands,
   migrateCommand,
+  reopenCommand,
   completionCommand(() => commands),
   licensesCommand,
 ];

@@ -2,7 +2,7 @@
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
 import { faultLine } from "../cluster-store/fault-line.js";
 import { checkCluster, type OpenedMirror, openingFault, openMirror } from "../cluster-store/open-cluster.js";
-import { mirrorFault } from "../cluster-store/open-config.js";
+import { migratedFault, mirrorFault } from "../cluster-store/open-config.js";
 import { openStore } from "../store/store.js";
 import { storeFileFault } from "../store/store-file.js";
 import { versionText } from "../version.js";
@@ -60,7 +60,8 @@ async function openFor(command: StoreCommand, dataDir: string, cluster: ChosenCl
   }
   const store = openStore(dataDir);
   const isRefused = isForCluster(command) || command.isOfSingleHost === true;
-  const fault = isRefused ? mirrorFault(store) : null;
+  const fault =
+    (isRefused ? mirrorFault(store) : null) ?? (command.worksOnMigrated === true ? null : migratedFault(store));
   if (fault === null) return { opened: { store }, close: () => store.close() };
   await store.close();
   throw new CommandFailure(fault);

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClusterClient } from "../cluster/cluster-client.js";
-import { ClusterError } from "../cluster/cluster-error.js";
+import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
 import type { KeyedCommand, Outcome } from "../cluster/operation.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
@@ -30,15 +30,13 @@ export class BulkClient {
   write(commands: readonly KeyedCommand[]): Promise<Reply[]> {
     const { acks } = this;
     const options = { acks, ackMs: limits.clusterAckMs, deadlineMs: limits.clusterWriteMs, isIdempotent: true };
+    let isRepeat = false;
     return this.#persist(commands, async (left) => {
-      const { outcomes, replicas } = await this.client.writeGroup(left, options);
+      const { outcomes, replicas } = await this.client.writeGroup(left, { ...options, isRepeat });
       return outcomes.map((outcome, index) => {
         if (outcome instanceof ClusterError || replicas[index]! >= acks) return outcome;
-        return new ClusterError(
-          "deadline",
-          "unknown",
-          `${replicas[index]} of ${acks} replicas acknowledge what is written`,
-        );
+        isRepeat = true;
+        return unacknowledged(replicas[index]!, acks);
       });
     });
   }

@@ -1,13 +1,13 @@
 /** Asking the cluster on behalf of one request or one flush: answers, or an error that says that it may be asked again. */
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
-import { ClusterError } from "../cluster/cluster-error.js";
+import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import type { Command } from "../cluster/resp-encoder.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import type { Script } from "../cluster/script.js";
 import { keySlot } from "../cluster/slots.js";
-import { UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
+import { unavailable } from "./fault-line.js";
 
 /** The command with the slot of its first key. */
 export function onKey(name: string, key: string, ...args: readonly (string | Buffer | number)[]): KeyedCommand {
@@ -34,13 +34,11 @@ export async function writeAll(
   const options = { acks, ackMs: limits.clusterAckMs, deadlineMs: limits.clusterWriteMs, isIdempotent: true };
   const { outcomes, replicas } = await client.writeGroup(commands, options);
   const replies = outcomes.map(answerOf);
-  if (replicas.some((count) => count < acks)) throw new UnavailableError("too few copies of the store have the change");
+  for (const count of replicas) if (count < acks) throw unavailable(unacknowledged(count, acks));
   return replies;
 }
 
 function answerOf(outcome: Reply | ClusterError): Reply {
-  if (outcome instanceof ClusterError) {
-    throw new UnavailableError("the cluster does not answer: ask again", { cause: outcome });
-  }
+  if (outcome instanceof ClusterError) throw unavailable(outcome);
   return outcome;
 }

@@ -20,6 +20,7 @@ import { limits } from "../limits.js";
 import { tokenAt } from "../store/keys.js";
 import type { CountSender } from "./batch-counts.js";
 import { ClusterUnit, type FetchedRows, type NeededRow, type ReadSession, type SavedSession } from "./cluster-unit.js";
+import { troubleOf } from "./fault-line.js";
 import { indexRow, seenIdsRow, sessionRow, shardOfSession, shardSlots } from "./keys.js";
 import type { PathMemory } from "./path-memory.js";
 import { needsOf, spilledIdsNeeds, type UnreadBatch } from "./prefetch.js";
@@ -60,8 +61,7 @@ const roundsMax = 64;
 /** Sessions that are remembered as copiers; then their memory begins anew. */
 const copiersMax = 20_000;
 
-const notReached = refuse("unavailable", "the store can't be reached: send the batch again");
-const notAcknowledged = refuse("unavailable", "too few copies of the store have the batch: send it again");
+const notAcknowledged = refuse("unavailable", "too few replicas of the cluster have the batch: send it again");
 const contended = refuse("unavailable", "the session is being written by others: send the batch again");
 
 /** One a scoring thread; a session's batches take effect in one script, or not at all. */
@@ -95,7 +95,7 @@ export class ClusterCommit {
       }
     } catch (error) {
       this.#options.onFailure(error);
-      for (const { index } of pending) outcomes[index] ??= notReached;
+      for (const { index } of pending) outcomes[index] ??= refusedBy(error);
     }
     return outcomes;
   }
@@ -222,7 +222,7 @@ export class ClusterCommit {
       const outcome = outcomes[index]!;
       if (outcome instanceof ClusterError) {
         this.#options.onFailure(outcome);
-        fates.set(token, notReached);
+        fates.set(token, refusedBy(outcome));
       } else if (outcome !== 1) fates.set(token, "conflict");
       else fates.set(token, replicas[index]! < acks ? notAcknowledged : "written");
     }
@@ -231,6 +231,10 @@ export class ClusterCommit {
 }
 
 type SessionFate = "written" | "conflict" | Refusal;
+
+function refusedBy(error: unknown): Refusal {
+  return refuse("unavailable", `${troubleOf(error)}: send the batch again`);
+}
 
 function saveCommand(session: SavedSession, sessionMs: number): KeyedCommand {
   const { key, version, nextVersion, record, isNew, idempotency, seenIds } = session;

@@ -5,11 +5,11 @@ import type { KeyedCommand } from "../cluster/operation.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
 import type { Traffic } from "../contract/entities.js";
-import { UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
 import type { HourlyCounts, HourOfTraffic } from "../store/hourly-counts.js";
 import { hourOf } from "../store/keys.js";
 import { trafficKeptMs } from "./batch-counts.js";
+import { unavailable } from "./fault-line.js";
 import { partCount, trafficRow } from "./keys.js";
 import { countEvents } from "./recent-counts.js";
 
@@ -78,10 +78,6 @@ export class ClusterHourlyCounts implements HourlyCounts {
       return outcome;
     });
   }
-}
-
-function unavailable(cause: unknown): UnavailableError {
-  return new UnavailableError("the counts can't be had from the cluster: ask again", { cause });
 }
 
 /** Numbers in objects in objects, each with the names that lead to it. */

@@ -6,10 +6,11 @@ import type { Leases } from "../store/store.js";
 import { askAll, scriptOn } from "./cluster-asking.js";
 import { leaseRow } from "./keys.js";
 
-/** Keys: the lease. Arguments: who takes it, ms that it lasts. Gives 1 when it is theirs, anew or still. */
-const takeLease = defineScript({
+/** Takes or prolongs a lease. Keys: the lease. Arguments: who takes it, ms that it lasts. Gives 1 when it is theirs, anew or still. */
+export const takeLease = defineScript({
   name: "take-lease",
-  version: 1,
+  version: 2,
+  allowsFullMemory: true,
   source: `
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end

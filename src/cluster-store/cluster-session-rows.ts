@@ -3,13 +3,14 @@
  * a question has a deadline: the master is asked, then a replica, then the session counts as unknown.
  */
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
-import { ClusterError } from "../cluster/cluster-error.js";
+import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
 import { keySlot } from "../cluster/slots.js";
 import { UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
 import { tokenAt } from "../store/keys.js";
 import type { Changed, Freshness, KeyRange, SessionRows, UniqueMark } from "../store/session-rows.js";
 import { newVersion, versionBytes } from "./cluster-unit.js";
+import { unavailable } from "./fault-line.js";
 import { indexRow, markRow, sessionRow, shardCount, shardOfSession, shardSlots } from "./keys.js";
 import { saveSession } from "./scripts.js";
 import { TokenHeap } from "./token-heap.js";
@@ -108,10 +109,9 @@ export class ClusterSessionRows implements SessionRows {
           isIdempotent: true,
         },
       );
-      if (outcomes[0] instanceof ClusterError)
-        throw new UnavailableError("the store can't be written", { cause: outcomes[0] });
+      if (outcomes[0] instanceof ClusterError) throw unavailable(outcomes[0]);
       if (outcomes[0] !== 1) continue;
-      if (replicas[0]! < acks) throw new UnavailableError("too few copies of the store have the change");
+      if (replicas[0]! < acks) throw unavailable(unacknowledged(replicas[0]!, acks));
       this.#hold(key.toString("latin1"), Buffer.concat([version, record]));
       return "changed";
     }
@@ -143,7 +143,7 @@ export class ClusterSessionRows implements SessionRows {
     const deadline = { deadlineMs: limits.clusterWriteMs, isIdempotent: true };
     const outcomes = await this.#options.client.pipeline(commands, deadline);
     for (const outcome of outcomes) {
-      if (outcome instanceof ClusterError) throw new UnavailableError("the store can't be read", { cause: outcome });
+      if (outcome instanceof ClusterError) throw unavailable(outcome);
     }
     return outcomes;
   }
@@ -222,7 +222,7 @@ async function refill(client: ClusterClient, cursors: readonly IndexCursor[], co
   );
   for (const [index, cursor] of empty.entries()) {
     const outcome = outcomes[index]!;
-    if (outcome instanceof ClusterError) throw new UnavailableError("the store can't be read", { cause: outcome });
+    if (outcome instanceof ClusterError) throw unavailable(outcome);
     cursor.take(outcome, count);
   }
 }

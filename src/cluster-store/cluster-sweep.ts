@@ -2,12 +2,14 @@
  * Takes sessions out of the index of their project when their record has expired, and erases those that are older than they may be now. Records expire by
  * themselves; what a shorter `--session-days` or `--sessions-max` says of stored ones is done here.
  */
+import { randomUUID } from "node:crypto";
 import { scriptCommand } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import { limits } from "../limits.js";
 import type { Retention } from "../store/expiry.js";
 import { sessionKey, tokenAt } from "../store/keys.js";
 import type { BulkClient } from "./bulk-client.js";
+import { takeLease } from "./cluster-leases.js";
 import { indexedSessions, oldestSessions } from "./indexed-sessions.js";
 import { configKeys, configSlot, furtherRows, indexRow, sessionRow, shardOfSession, shardSlots } from "./keys.js";
 import { sweepIndex } from "./scripts.js";
@@ -15,8 +17,9 @@ import { eraseCommand } from "./session-commands.js";
 
 /** Whether this node is the one that sweeps now: the next sweep is anybody's again. */
 export async function isSweeper(bulk: BulkClient): Promise<boolean> {
-  const command = ["SET", configKeys.sweeper, Date.now(), "NX", "PX", Math.floor(0.9 * limits.sweepEveryMs)];
-  return (await bulk.read([{ command, slot: configSlot }]))[0] !== null;
+  // A holder of its own each time: it is not prolonged.
+  const args = [randomUUID(), Math.floor(0.9 * limits.sweepEveryMs)];
+  return (await bulk.read([scriptCommand(takeLease, [configKeys.sweeper], args, configSlot)]))[0] === 1;
 }
 
 /** Sessions of a project that went since they are too old, or their record has expired. Throws `ClusterError`. */

@@ -10,6 +10,7 @@ import { limits } from "../limits.js";
 import type { ConfigChanges } from "../store/store.js";
 import type { ConfigMirror } from "./config-mirror.js";
 import { type ConfigTruth, OtherClusterError, type SeenNode } from "./config-truth.js";
+import { troubleOf } from "./fault-line.js";
 
 interface Made<T> {
   readonly result: T;
@@ -103,6 +104,7 @@ async function reaching<T>(consequence: string, ask: () => Promise<T>): Promise<
     if (!(cause instanceof ClusterError || cause instanceof OtherClusterError)) throw cause;
     const hasNoEffect = cause instanceof OtherClusterError || cause.outcome !== "unknown";
     const what = consequence === notKnown && hasNoEffect ? notMade : consequence;
-    throw new UnavailableError(`the cluster of the configuration does not answer as it should: ${what}`, { cause });
+    const trouble = cause instanceof OtherClusterError ? "the cluster is another one now" : troubleOf(cause);
+    throw new UnavailableError(`${trouble}: ${what}`, { cause });
   }
 }

@@ -4,21 +4,24 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { ClusterError } from "../cluster/cluster-error.js";
 import { limits } from "../limits.js";
 import type { ConfigMirror } from "./config-mirror.js";
-import type { ConfigState } from "./config-state.js";
-import type { ConfigTruth } from "./config-truth.js";
+import type { ConfigFault, ConfigState } from "./config-state.js";
+import { type ConfigTruth, OtherClusterError } from "./config-truth.js";
 
 /** What the follower keeps up to date, and who hears of faults. */
 export interface FollowerParts {
   readonly mirror: ConfigMirror;
   readonly truth: ConfigTruth;
   readonly state: ConfigState;
-  /** Told why the cluster can't be followed, once until it can be again; then null. */
+  /** Told why the cluster can't be followed, each kind of fault once until it can be again; then null. */
   readonly onFault: (error: unknown | null) => void;
 }
 
-const pauseMs = 50;
+/** Between two tries where the cluster can't be followed: longer each time. */
+const pauseMsMin = 100;
+const pauseMsMax = 1000;
 
 /** One a node; `onFault` hears of faults, and it goes on until `stop`. */
 export class ConfigFollower {
@@ -49,7 +52,8 @@ export class ConfigFollower {
   }
 
   async #follow(): Promise<void> {
-    let isFaulty = false;
+    const told = new Set<ConfigFault>();
+    let pauseMs = pauseMsMin;
     while (!this.#isStopping) {
       // Where blocking is not possible, as while a master is being replaced, it asks now and then.
       await this.#parts.truth
@@ -58,14 +62,18 @@ export class ConfigFollower {
       if (this.#isStopping) return;
       try {
         // A node that can't apply changes must not go on saying that it is there: all others would wait for it.
-        if (isFaulty) await this.#parts.mirror.catchUp();
+        if (told.size > 0) await this.#parts.mirror.catchUp();
         await this.#catchUp();
-        if (isFaulty) this.#parts.onFault(null);
-        isFaulty = false;
+        if (told.size > 0) this.#parts.onFault(null);
+        told.clear();
+        pauseMs = pauseMsMin;
       } catch (error) {
-        if (!isFaulty) this.#parts.onFault(error);
-        isFaulty = true;
+        const fault = faultOf(error);
+        if (!told.has(fault)) this.#parts.onFault(error);
+        told.add(fault);
+        this.#parts.state.fail(fault);
         await delay(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, pauseMsMax);
       }
     }
   }
@@ -83,4 +91,11 @@ export class ConfigFollower {
       if (isLatest && after.revision === before.revision && after.change === before.change) return;
     }
   }
+}
+
+function faultOf(error: unknown): ConfigFault {
+  if (error instanceof OtherClusterError) return "other";
+  if (!(error instanceof ClusterError)) return "unreachable";
+  const { reason } = error;
+  return reason === "unacknowledged" || reason === "refused" ? reason : "unreachable";
 }

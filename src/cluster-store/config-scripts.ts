@@ -26,7 +26,9 @@ return redis.call('HGET', KEYS[1], 'cluster')`,
  */
 export const changeConfig = defineScript({
   name: "change-config",
-  version: 2,
+  version: 3,
+  // Its size has a bound of its own, and keys have to be revoked at any time.
+  allowsFullMemory: true,
   source: `
 local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes')
 if head[1] ~= ARGV[1] then return {'other', 0} end
@@ -85,7 +87,8 @@ return {'done', revision}`,
  */
 export const followConfig = defineScript({
   name: "follow-config",
-  version: 1,
+  version: 2,
+  allowsFullMemory: true,
   source: `
 local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change')
 if head[1] ~= ARGV[1] then return {head[1] or ''} end

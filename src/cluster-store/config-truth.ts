@@ -2,8 +2,9 @@
  * The configuration in the cluster: what it is as of, its changes one after another, and who follows them. What is read here has reached as
  * many replicas as are asked for: a node must not act on a change that a failover undoes.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
-import { ClusterError } from "../cluster/cluster-error.js";
+import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import type { Script } from "../cluster/script.js";
 import { limits } from "../limits.js";
@@ -55,6 +56,10 @@ export class OtherClusterError extends Error {
 }
 
 const allKeys = [configKeys.head, configKeys.rows, configKeys.log, configKeys.nodes];
+
+/** Between two tries of a write that too few replicas have. */
+const retryMsMin = 100;
+const retryMsMax = 1000;
 
 /** Throws `OtherClusterError` where the cluster is not the one that was followed. */
 export class ConfigTruth {
@@ -173,17 +178,20 @@ export class ConfigTruth {
     const { acks } = this;
     const endMs = performance.now() + deadlineMs;
     const command = scriptCommand(script, keys, args, configSlot);
-    for (;;) {
+    let missing: ClusterError | null = null;
+    for (let pauseMs = retryMsMin; ; pauseMs = Math.min(2 * pauseMs, retryMsMax)) {
       const leftMs = Math.max(1, endMs - performance.now());
-      const options = { deadlineMs: leftMs, acks, ackMs: Math.min(limits.configAckMs, leftMs), isIdempotent: true };
+      const ackMs = Math.min(limits.configAckMs, leftMs);
+      const isRepeat = missing !== null;
+      const options = { deadlineMs: leftMs, acks, ackMs, isRepeat, isIdempotent: true };
       const { outcomes, replicas } = await this.client.writeGroup([command], options);
       const outcome = outcomes[0]!;
-      if (outcome instanceof ClusterError) throw outcome;
+      // That an earlier try was carried out, and not acknowledged, says more than that there was no time for this one.
+      if (outcome instanceof ClusterError) throw outcome.reason === "deadline" && missing !== null ? missing : outcome;
       if (replicas[0]! >= acks) return outcome;
-      if (performance.now() >= endMs) {
-        const message = `${replicas[0]} of ${acks} replicas have the configuration after ${deadlineMs} ms`;
-        throw new ClusterError("deadline", "unknown", message);
-      }
+      missing = unacknowledged(replicas[0]!, acks);
+      if (performance.now() + pauseMs >= endMs) throw missing;
+      await delay(pauseMs);
     }
   }
 }

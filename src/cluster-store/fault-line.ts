@@ -1,5 +1,6 @@
-/** What a fault of the cluster says to the operator of a command. */
+/** What a fault of the cluster says to operators of commands, to those who read the log, and to those who asked over HTTP. */
 import { ClusterError } from "../cluster/cluster-error.js";
+import { UnavailableError } from "../errors.js";
 
 /** What the codes of the server mean here, more than what it says itself. */
 const lines: Readonly<Record<string, (message: string) => string>> = {
@@ -7,11 +8,36 @@ const lines: Readonly<Record<string, (message: string) => string>> = {
   NOPERM: (message) => `${message}: see the permissions of the store's user in the documentation`,
 };
 
+/** The same for who can only ask again. */
+const troubles: Readonly<Record<string, string>> = { OOM: "the memory of the cluster is full" };
+
 /** One line; null for an error that is not the cluster's. */
 export function faultLine(error: unknown): string | null {
   if (!(error instanceof ClusterError)) return null;
   const { message, serverCode, reason } = error;
   const line = lines[serverCode];
   if (line !== undefined) return line(message);
+  if (reason === "unacknowledged") return `too few replicas of the cluster answer: ${message}`;
   return reason === "refused" ? message : `the cluster does not answer: ${message}`;
+}
+
+/** What is wrong with the cluster, for who can only ask again: without addresses and what the server says. */
+export function troubleOf(error: unknown): string {
+  const { serverCode = "", reason = "" } = error instanceof ClusterError ? error : {};
+  const known = troubles[serverCode];
+  if (known !== undefined) return known;
+  if (reason === "unacknowledged") return "too few replicas of the cluster acknowledge what is written";
+  return reason === "refused" ? "the cluster refuses what it is asked" : "the cluster does not answer";
+}
+
+/** What a request that needs the cluster is refused with. */
+export function unavailable(cause: unknown): UnavailableError {
+  return new UnavailableError(`${troubleOf(cause)}: ask again`, { cause });
+}
+
+/** Why the cluster could not be used, for the log: one line, or the error itself where it is no fault of the cluster. */
+export function loggedFault(error: unknown): { readonly reason: string } | { readonly err: unknown } {
+  const cause = error instanceof UnavailableError ? error.cause : error;
+  if (error instanceof UnavailableError && cause === undefined) return { reason: error.message };
+  return cause instanceof ClusterError ? { reason: cause.message } : { err: error };
 }

@@ -9,7 +9,7 @@ import type { Reply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
 import type { ConfigRow } from "../store/config-rows.js";
 import { type MigrationMark, migrationMark, newStoreName, setMigrationMark } from "../store/migration-mark.js";
-import { configurationOf } from "../store/mirrored-tables.js";
+import { configurationOf, type UnmirroredName } from "../store/mirrored-tables.js";
 import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { rowsOf } from "../store/store-size.js";
@@ -93,12 +93,12 @@ export async function migrateStore(options: MigrationOptions): Promise<Migration
     // The first pass of the last step sees every byte; what it had to write is compared again by the next.
     const pass = await sessions.pass(isFinal, progress);
     passes.push(pass);
-    const rest = await copyRest(options, bulk, () => progress(pass.sessions));
+    const others = await copyRest(options, bulk, () => progress(pass.sessions));
     const changes = [
       pass.copied,
       pass.removed,
       configuration.copied,
-      ...Object.values(rest).map(({ copied }) => copied),
+      ...Object.values(others).map(({ copied }) => copied),
     ];
     const changed = changes.reduce((sum, count) => sum + count, 0);
     const isDone = isFinal ? changed === 0 : changed <= Math.max(littleMin, littleShare * pass.sessions);
@@ -119,11 +119,11 @@ export async function migrateStore(options: MigrationOptions): Promise<Migration
       removed: passes.reduce((sum, each) => sum + each.removed, 0),
       changing: isFinal || passes.length === 1 ? 0 : pass.copied + pass.removed,
       configuration: configuration.rows,
-      idempotencyKeys: rest.idempotency.rows,
-      months: rest.usage.rows,
-      hours: rest.traffic.rows,
-      paths: rest.paths.rows,
-      logs: rest.logs.rows,
+      idempotencyKeys: others.idempotency.rows,
+      months: others.usage.rows,
+      hours: others.traffic.rows,
+      paths: others.paths.rows,
+      logs: others.logs.rows,
       isFinished: isFinal,
     };
   }
@@ -155,7 +155,7 @@ async function begin({ store, name, isAnew, refuseFull }: MigrationOptions, bulk
       `${name} was opened to nodes at ${openedAt}: what they wrote since would be lost, so nothing was copied`,
     );
   }
-  const mark = { store: storeName, cluster, doneAt: null };
+  const mark = { store: storeName, cluster, name, doneAt: null };
   await setMigrationMark(store, mark);
   return mark;
 }
@@ -218,15 +218,42 @@ async function copyConfiguration(store: Store, truth: ConfigTruth, cluster: stri
   return { rows: wanted.length, copied: changed.length };
 }
 
+type Copying = (options: MigrationOptions, bulk: BulkClient, onPiece: () => void) => Promise<RowsPass>;
+
+/** What is copied beside sessions and configuration. */
+const rest = {
+  logs: (options, bulk, onPiece) => copyLogs(options.store, bulk, options, onPiece),
+  idempotency: ({ store }, bulk, onPiece) => copyIdempotency(store, bulk, onPiece),
+  usage: ({ store }, bulk, onPiece) => copyUsage(store, bulk, onPiece),
+  traffic: ({ store, trafficMs }, bulk, onPiece) => copyTraffic(store, bulk, trafficMs, onPiece),
+  paths: ({ store }, bulk, onPiece) => copyPathMemory(store, bulk, onPiece),
+} satisfies Record<string, Copying>;
+type Rest = keyof typeof rest;
+
+/** What copies each table that is no configuration, or why nothing does. A new table has to say. */
+export const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly left: string }>> = {
+  sessions: "sessions",
+  repeats: "sessions",
+  trails: "sessions",
+  blocks: "logs",
+  marks: "logs",
+  audit: "logs",
+  idempotency: "idempotency",
+  usage: "usage",
+  traffic: "traffic",
+  replays: "paths",
+  sightings: { left: "counts of two hours" },
+  solvedChallenges: { left: "remembered for ten minutes" },
+  blockTallies: { left: "remembered for minutes" },
+  revision: { left: "each store has its own" },
+  shingles: { left: "of an earlier version, empty" },
+  mirror: { left: "what this store is for clusters" },
+};
+
 async function copyRest(options: MigrationOptions, bulk: BulkClient, onPiece: () => void) {
-  const { store, trafficMs } = options;
-  return {
-    logs: await copyLogs(store, bulk, options, onPiece),
-    idempotency: await copyIdempotency(store, bulk, onPiece),
-    usage: await copyUsage(store, bulk, onPiece),
-    traffic: await copyTraffic(store, bulk, trafficMs, onPiece),
-    paths: await copyPathMemory(store, bulk, onPiece),
-  };
+  const passes = {} as Record<Rest, RowsPass>;
+  for (const name of Object.keys(rest) as Rest[]) passes[name] = await rest[name](options, bulk, onPiece);
+  return passes;
 }
 
 /** Counts once more, and opens the cluster to nodes. */

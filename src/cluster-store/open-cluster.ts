@@ -2,11 +2,12 @@
 import { readFileSync } from "node:fs";
 import { ClusterClient } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
-import { type Inspection, inspectCluster } from "../cluster/inspection.js";
+import { faultsLine, type Inspection, inspectCluster } from "../cluster/inspection.js";
 import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../cluster/store-url.js";
 import { limits } from "../limits.js";
 import { openStore, type Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
+import { hasStore } from "../store/store-file.js";
 import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";
 import { ClusterLeases } from "./cluster-leases.js";
 import { clusterLogs } from "./cluster-logs.js";
@@ -14,7 +15,7 @@ import { ClusterSessionRows } from "./cluster-session-rows.js";
 import { ClusterSessions } from "./cluster-sessions.js";
 import { ConfigFollower } from "./config-follower.js";
 import { ConfigState } from "./config-state.js";
-import { type OpenedConfig, openConfig } from "./open-config.js";
+import { type OpenedConfig, openConfig, tryConfig } from "./open-config.js";
 import { storeCommands } from "./permissions.js";
 
 /** The options of `serve` that concern the cluster. */
@@ -55,7 +56,7 @@ export interface NodeThread {
   readonly state: SharedArrayBuffer;
   /** Whether it follows the configuration, and keeps the node's lease, for all of them: one of a process does. */
   readonly isFollower: boolean;
-  /** Told why the configuration can't be followed, once until it can be again; then null. */
+  /** Told why the configuration can't be followed, each kind of fault once until it can be again; then null. */
   readonly onFault: (error: unknown | null) => void;
 }
 
@@ -78,7 +79,7 @@ export function storeUrlOf({ store, engineCa = "", enginePassword = "" }: Reache
 export type ReachedCluster = Pick<ClusterChoice, "store" | "engineCa" | "enginePassword">;
 
 /**
- * What is wrong with the cluster for a start: throws a `StoreError` with a line for each fault; gives what may hurt one day, a line each.
+ * What is wrong with the cluster for a start: throws a `StoreError` that names all faults; gives what may hurt one day, a line each.
  */
 export async function checkCluster(choice: CheckedChoice): Promise<readonly string[]> {
   return (await fitCluster(choice)).warnings;
@@ -88,9 +89,8 @@ type CheckedChoice = ReachedCluster & Pick<ClusterChoice, "engineAcks" | "engine
 
 /** As `checkCluster`; gives the bytes that its masters have left, too. */
 export async function fitCluster(choice: CheckedChoice): Promise<{ warnings: readonly string[]; freeBytes: number }> {
-  const url = storeUrlOf(choice);
   const { faults, warnings, nodes } = await lookAtCluster(choice);
-  if (faults.length > 0) throw new StoreError(`${describeStoreUrl(url)}:\n${faults.join("\n")}`);
+  if (faults.length > 0) throw unfit(choice, faults);
   const free = nodes
     .filter(({ role }) => role === "master")
     .map(({ maxmemory, usedMemory }) => (maxmemory === 0 ? Number.POSITIVE_INFINITY : maxmemory - usedMemory));
@@ -100,6 +100,11 @@ export async function fitCluster(choice: CheckedChoice): Promise<{ warnings: rea
 /** The cluster as people name it: its URL without user and password. */
 export function describeCluster(choice: ReachedCluster): string {
   return describeStoreUrl(storeUrlOf(choice));
+}
+
+/** What a start is refused with: all faults of the cluster in one line. */
+export function unfit(choice: ReachedCluster, faults: readonly string[]): StoreError {
+  return new StoreError(`${describeCluster(choice)}: ${faultsLine(faults)}`);
 }
 
 /** What is wrong with the cluster as a store, and what may hurt one day. */
@@ -113,7 +118,7 @@ export function lookAtCluster(choice: CheckedChoice): Promise<Inspection> {
 export async function openingFault(error: unknown, choice: CheckedChoice): Promise<unknown> {
   if (!(error instanceof ClusterError)) return error;
   const { faults } = await lookAtCluster({ ...choice, engineAcks: 0, engineDurable: true });
-  return faults.length === 0 ? error : new StoreError(`${describeCluster(choice)}:\n${faults.join("\n")}`);
+  return faults.length === 0 ? error : unfit(choice, faults);
 }
 
 /** Opens the mirror, up to date, and a client to the cluster. Throws `StoreError` and `ClusterError`; nothing is left open then. */
@@ -197,14 +202,17 @@ export async function openMirror(
   const { dataDir, engineAcks: acks } = choice;
   const url = storeUrlOf(choice);
   const client = new ClusterClient({ url });
-  const store = openStore(dataDir);
+  const options = { client, acks, name: describeStoreUrl(url) };
+  let store: Store | undefined;
   const close = async (): Promise<void> => {
     client.close();
-    await store.close();
+    await store?.close();
   };
   try {
     await client.ready();
-    const config = await openConfig(store, { client, acks, name: describeStoreUrl(url), fault });
+    if (!hasStore(dataDir)) await tryConfig(options);
+    store = openStore(dataDir);
+    const config = await openConfig(store, { ...options, fault });
     return { ...config, store: { ...config.store, ...clusterTables(client, acks, times) }, client, url, close };
   } catch (error) {
     await close();

@@ -1,6 +1,8 @@
 /** Joins a node's folder to the configuration of its cluster: refuses what does not belong together, then reads what is missing. */
 import { randomUUID } from "node:crypto";
 import type { ClusterClient } from "../cluster/cluster-client.js";
+import { limits } from "../limits.js";
+import { migrationMark } from "../store/migration-mark.js";
 import { MirroredTables } from "../store/mirrored-tables.js";
 import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
@@ -41,15 +43,30 @@ export async function openConfig(store: Store, options: ConfigOptions): Promise<
   return { store: { ...store, changes: new ClusterChanges(mirror, truth, fault) }, mirror, truth };
 }
 
-/** Id of the cluster that this folder may mirror. */
-async function clusterOf(store: Store, truth: ConfigTruth, name: string): Promise<string> {
-  const known = storedPosition(store)?.cluster ?? null;
-  const found = await truth.clusterId();
+/**
+ * Reads the configuration as a new mirror would, and keeps nothing: where that fails, a start has not made a folder yet. Throws as
+ * `openConfig`.
+ */
+export async function tryConfig({ client, acks, name }: Omit<ConfigOptions, "fault">): Promise<void> {
+  const truth = new ConfigTruth(client, acks);
+  const cluster = (await openedClusterId(truth, name)) ?? (await truth.identify(randomUUID()));
+  await truth.follow({ cluster, revision: -1, change: "" }, null, limits.configLeaseMs);
+}
+
+/** Id of the cluster, null when it has no configuration yet. Throws a `StoreError` while a store is being copied into it. */
+async function openedClusterId(truth: ConfigTruth, name: string): Promise<string | null> {
   if (await truth.isBeingCopied()) {
     throw new StoreError(
       `${name} is being filled by \`verdictd store migrate\`: finish that with --final, then it can be used`,
     );
   }
+  return truth.clusterId();
+}
+
+/** Id of the cluster that this folder may mirror. */
+async function clusterOf(store: Store, truth: ConfigTruth, name: string): Promise<string> {
+  const known = storedPosition(store)?.cluster ?? null;
+  const found = await openedClusterId(truth, name);
   if (known === null) {
     if (store.accounts.getKeysCount({ limit: 1 }) > 0 || store.sessions.getKeysCount({ limit: 1 }) > 0) {
       throw new StoreError(
@@ -75,4 +92,15 @@ async function clusterOf(store: Store, truth: ConfigTruth, name: string): Promis
 export function mirrorFault(store: Store): string | null {
   if (storedPosition(store) === null) return null;
   return `${store.root.path} mirrors the configuration of a cluster: name that with --store, or another folder with --data-dir`;
+}
+
+/** Why the store is not to be used any more: it was migrated to a cluster. Null: it may be. */
+export function migratedFault(store: Store): string | null {
+  const mark = migrationMark(store);
+  if (mark === null || mark.doneAt === null) return null;
+  const { cluster, name, doneAt } = mark;
+  return (
+    `${store.root.path} was migrated to ${name ?? `cluster ${cluster}`} at ${doneAt}: name that with --store, and another --data-dir; ` +
+    "or take this store back into use, without what the cluster has recorded since, with `verdictd store reopen`"
+  );
 }

@@ -19,10 +19,16 @@ export const pathsKeptMs = 30 * 86_400_000;
 
 const deadlineMs = limits.clusterWriteMs;
 
+/** Refreshes that a part without news is left out of, at most. */
+const restMax = 4;
+
 interface LogPosition {
   /** The log that was read last; -1: none. */
   number: number;
   bytes: number;
+  /** Refreshes until it is asked again, and how many there are after an answer without news. */
+  left: number;
+  rest: number;
 }
 
 /** The paths of one project. */
@@ -30,9 +36,12 @@ export class ProjectPaths {
   readonly #projectId: number;
   /** Hash and session of each slot, both 0 where nothing stands. */
   readonly #slots = new Uint32Array(2 * slotCount);
-  readonly #read: LogPosition[] = Array.from({ length: partCount }, () => ({ number: -1, bytes: 0 }));
+  readonly #read: LogPosition[] = Array.from({ length: partCount }, () => ({ number: -1, bytes: 0, left: 1, rest: 1 }));
   #loading: Promise<void> | null = null;
   isLoaded = false;
+  /** Whether a batch has asked since the last refresh. */
+  isUsed = false;
+  #refreshedMs = Number.NEGATIVE_INFINITY;
 
   constructor(projectId: number) {
     this.#projectId = projectId;
@@ -62,7 +71,15 @@ export class ProjectPaths {
     this.#slots[slot + 1] = session;
   }
 
-  /** Takes in what all nodes appended since. One at a time; rejects when the cluster does not answer. */
+  /** Whether a refresh was left out, since no batch asked. */
+  get isStale(): boolean {
+    return performance.now() - this.#refreshedMs > 2 * limits.clusterPathsRefreshMs;
+  }
+
+  /**
+   * Takes in what all nodes appended since, as far as it is looked for: few parts are written at a time, and those that had no news are asked less
+   * often. One at a time; rejects when the cluster does not answer.
+   */
   refresh(client: ClusterClient): Promise<void> {
     this.#loading ??= this.#refresh(client).finally(() => {
       this.#loading = null;
@@ -71,8 +88,12 @@ export class ProjectPaths {
   }
 
   async #refresh(client: ClusterClient): Promise<void> {
+    const isWhole = !this.isLoaded || this.isStale;
+    this.isUsed = false;
+    this.#refreshedMs = performance.now();
     await Promise.all(
       this.#read.map(async (position, part) => {
+        if (!isWhole && --position.left > 0) return;
         const rows = pathRows(this.#projectId, part);
         const since = [position.number, position.bytes];
         this.#take(
@@ -90,6 +111,9 @@ export class ProjectPaths {
     if (typeof number !== "number" || !Buffer.isBuffer(before) || !Buffer.isBuffer(current)) return;
     this.#addPairs(before);
     this.#addPairs(current);
+    const hasNews = position.number === -1 || before.length + current.length > 0;
+    position.rest = hasNews ? 1 : Math.min(2 * position.rest, restMax);
+    position.left = position.rest;
     position.bytes = number === position.number ? position.bytes + current.length : current.length;
     position.number = number;
   }
@@ -125,15 +149,23 @@ export class PathMemory {
     return paths;
   }
 
-  /** Before a group: what a project has is there once. Later `refresh` keeps it up to date. Null: nothing to wait for. */
+  /**
+   * Before a group: what a project has is there once, and again after a time without batches. In between `refresh` keeps it up to date. Null:
+   * nothing to wait for.
+   */
   load(projectId: number): Promise<void> | null {
     const paths = this.of(projectId);
-    return paths.isLoaded ? null : paths.refresh(this.#client);
+    const isStale = !paths.isUsed && paths.isStale;
+    paths.isUsed = true;
+    if (!paths.isLoaded) return paths.refresh(this.#client);
+    // What is remembered is enough where the cluster does not say what came since.
+    return isStale ? paths.refresh(this.#client).catch(() => {}) : null;
   }
 
-  /** Takes in what other nodes appended, for all projects held. Call every `limits.clusterPathsRefreshMs`; never rejects. */
+  /** Takes in what other nodes appended, for all projects that were asked for since. Call every `limits.clusterPathsRefreshMs`; never rejects. */
   async refresh(): Promise<void> {
-    await Promise.allSettled([...this.#projects.values()].map((paths) => paths.refresh(this.#client)));
+    const used = [...this.#projects.values()].filter(({ isUsed }) => isUsed);
+    await Promise.allSettled(used.map((paths) => paths.refresh(this.#client)));
   }
 
   /** The command that lets other threads and nodes know of pairs of hash and session, given as their bytes. */

@@ -6,11 +6,20 @@
  * - `deadline`: no answer in time;
  * - `busy`: more waits for the cluster than may; nothing was sent;
  * - `unreachable`: no connection, or it was lost;
+ * - `unacknowledged`: it was carried out, and too few replicas have it;
  * - `unsettled`: the cluster went on redirecting, loading or being down until the attempts were used up;
  * - `protocol`: what came is not RESP, or is over a bound;
  * - `closed`: the client was closed.
  */
-export type ClusterErrorReason = "refused" | "deadline" | "busy" | "unreachable" | "unsettled" | "protocol" | "closed";
+export type ClusterErrorReason =
+  | "refused"
+  | "deadline"
+  | "busy"
+  | "unreachable"
+  | "unacknowledged"
+  | "unsettled"
+  | "protocol"
+  | "closed";
 
 /**
  * What became of the command: `not-sent` and `refused` changed nothing, so that it may be given again; `unknown` may have been carried out
@@ -31,4 +40,10 @@ export class ClusterError extends Error {
   ) {
     super(message);
   }
+}
+
+/** The error of a write that so many replicas have, fewer than the `acks` that must. A failover may undo it. */
+export function unacknowledged(replicas: number, acks: number): ClusterError {
+  const message = `${replicas} of the ${acks} replicas that must acknowledge what is written have done so`;
+  return new ClusterError("unacknowledged", "unknown", message);
 }

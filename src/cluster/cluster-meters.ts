@@ -14,7 +14,7 @@ export function newClusterMeters() {
     deadlineMisses: 0,
     /** Commands that came when too many waited. */
     busy: 0,
-    /** `WAIT`s that fewer replicas answered than were asked for. */
+    /** Groups of writes, at each master, that fewer replicas acknowledged than were asked for; one that is tried again counts once. */
     acknowledgementsMissing: 0,
     slotMapReads: 0,
   };

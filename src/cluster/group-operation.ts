@@ -12,6 +12,8 @@ export interface Acknowledging {
   readonly acks: number;
   /** How long a master waits for them. */
   readonly ackMs: number;
+  /** An earlier try of the same request was counted among those that were not acknowledged. */
+  readonly isRepeat?: boolean;
 }
 
 /** An operation whose writes count the replicas that have them; call `acknowledge` before `begin`. */
@@ -55,17 +57,18 @@ export class GroupOperation extends Operation {
   }
 
   #wait(connection: Connection, indices: readonly number[]): void {
-    const { acks, ackMs } = this.#acknowledging;
+    const { acks, ackMs, isRepeat = false } = this.#acknowledging;
     const acknowledged = (replicas: number): void => {
       this.#waits--;
       const written = indices.filter((index) => this.#givenTo[index] === connection && this.hasAnswer(index));
       for (const index of written) this.replicas[index] = replicas;
-      if (replicas < acks && written.length > 0) this.meters.acknowledgementsMissing++;
+      if (replicas < acks && written.length > 0 && !isRepeat) this.meters.acknowledgementsMissing++;
       this.considerDone();
     };
     this.#waits++;
     const isTaken = connection.send({
-      command: ["WAIT", acks, ackMs],
+      // A whole number: others are refused, and 0 would wait for ever.
+      command: ["WAIT", acks, Math.max(1, Math.ceil(ackMs))],
       bytes: 40,
       isCancelled: false,
       isSent: false,

@@ -26,7 +26,7 @@ export interface ClusterDemands {
 
 /** What was found; the cluster can be used while `faults` is empty. */
 export interface Inspection {
-  /** Why the cluster can't be used, a line each. */
+  /** Why the cluster can't be used, a sentence each. */
   readonly faults: readonly string[];
   /** What is likely to hurt one day. */
   readonly warnings: readonly string[];
@@ -65,6 +65,8 @@ interface SeedView {
 }
 
 const askMs = 2000;
+const noAcknowledgements =
+  "no replica acknowledges writes (--engine-acks 0): a failover may lose batches and changes that were answered";
 
 /** Asks every seed, then every node of the cluster. Never throws: what can't be reached is a fault or a warning too. */
 export async function inspectCluster(url: StoreUrl, demands: ClusterDemands, tls?: ClusterTls): Promise<Inspection> {
@@ -125,6 +127,7 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
       true,
     );
   }
+  if (demands.acks === 0) findings.warning(noAcknowledgements);
   const facts = await everyNode(first, url, ask, findings);
   for (const each of facts) judgeNode(each, demands, findings);
   judgeClocks(facts, findings);
@@ -263,13 +266,14 @@ function judgeClocks(facts: readonly NodeFacts[], findings: Findings): void {
   }
 }
 
-/** Lines, those that say the same of several nodes as one. */
+/** Sentences, those that say the same of several nodes as one. */
 class Findings {
   readonly #faults = new Map<string, NodeAddress[]>();
   readonly #warnings = new Map<string, NodeAddress[]>();
   /** Whether all faults are of a kind that passes. */
   #arePassing = true;
 
+  /** `text` is a sentence, or with `node` one as `NodeRule.says` gives it. */
   fault(text: string, node?: NodeAddress, isPassing = false): void {
     note(this.#faults, text, node);
     this.#arePassing &&= isPassing;
@@ -281,7 +285,7 @@ class Findings {
 
   of(nodes: readonly NodeFacts[]): Inspection {
     const isAway = this.#faults.size > 0 && this.#arePassing;
-    return { faults: lines(this.#faults), warnings: lines(this.#warnings), nodes, isAway };
+    return { faults: sentences(this.#faults), warnings: sentences(this.#warnings), nodes, isAway };
   }
 }
 
@@ -291,8 +295,22 @@ function note(of: Map<string, NodeAddress[]>, text: string, node: NodeAddress | 
   of.set(text, nodes);
 }
 
-function lines(of: ReadonlyMap<string, readonly NodeAddress[]>): string[] {
-  return [...of].map(([text, nodes]) => (nodes.length === 0 ? text : `${nodes.join(", ")}: ${text}`));
+function sentences(of: ReadonlyMap<string, readonly NodeAddress[]>): string[] {
+  return [...of].map(([text, nodes]) => (nodes.length === 0 ? text : sentenceOf(text, nodes)));
+}
+
+/** The names in the place of `{nodes}`; of each `[one|several]` what suits their number. */
+function sentenceOf(text: string, nodes: readonly NodeAddress[]): string {
+  const names = [...nodes].sort();
+  const last = names.pop()!;
+  const list = names.length === 0 ? last : `${names.join(", ")} and ${last}`;
+  return text.replace(/\[([^|\]]*)\|([^\]]*)\]/g, names.length === 0 ? "$1" : "$2").replace("{nodes}", () => list);
+}
+
+/** What is wrong in one line: each fault set apart from the next. */
+export function faultsLine(faults: readonly string[]): string {
+  if (faults.length === 1) return faults[0]!;
+  return `${faults.length} faults: ${faults.map((fault, index) => `(${index + 1}) ${fault}`).join("; ")}`;
 }
 
 function judgeNode(node: NodeFacts, demands: ClusterDemands, findings: Findings): void {
@@ -308,7 +326,7 @@ function judgeNode(node: NodeFacts, demands: ClusterDemands, findings: Findings)
 
 interface NodeRule {
   readonly isFault: boolean;
-  /** The line; `undefined` when the node is as it should be. */
+  /** The sentence, with `{nodes}` and `[one|several]` for `sentenceOf`; `undefined` when the node is as it should be. */
   says(node: NodeFacts, demands: ClusterDemands): string | undefined;
 }
 
@@ -318,58 +336,72 @@ const rules: readonly NodeRule[] = [
     isFault: true,
     says: ({ kind, version }) =>
       isOlder(version, kind === "valkey" ? "7.2" : "7.0")
-        ? `is ${kind} ${version}, which is too old: valkey 7.2 or newer, or redis 7.0 to 7.2`
+        ? `{nodes} [is|are] ${kind} ${version}, which is too old: use valkey 7.2 or newer, or redis 7.0 to 7.2`
         : undefined,
   },
   {
     isFault: true,
     says: ({ isCluster }) =>
-      isCluster ? undefined : "is a single server: start it with cluster-enabled yes, as a node of a cluster",
+      isCluster
+        ? undefined
+        : "{nodes} [is a single server: start it|are single servers: start each] with cluster-enabled yes, as a node of a cluster",
   },
   {
     isFault: false,
     says: ({ kind, version }) =>
-      kind === "redis" && !isOlder(version, "7.3") ? `is redis ${version}; tested are 7.0 to 7.2` : undefined,
+      kind === "redis" && !isOlder(version, "7.3")
+        ? `{nodes} [is|are] redis ${version}; tested are 7.0 to 7.2`
+        : undefined,
   },
   {
     isFault: true,
     says: ({ maxmemoryPolicy }) =>
       maxmemoryPolicy === "noeviction"
         ? undefined
-        : `maxmemory-policy is ${maxmemoryPolicy}, which throws records away: set noeviction`,
+        : `on {nodes} maxmemory-policy is ${maxmemoryPolicy}, which throws records away: set noeviction`,
   },
   {
     isFault: true,
-    says: ({ isAofOn }, { acks, isDurableOtherwise = false }) =>
-      isAofOn || isDurableOtherwise || acks === 0
+    says: ({ isAofOn }, { isDurableOtherwise = false }) =>
+      isAofOn || isDurableOtherwise
         ? undefined
-        : "writes no append-only file, so that a restart loses everything: set appendonly yes",
+        : "{nodes} [writes|write] no append-only file, so that a restart loses everything: set appendonly yes " +
+          "(--engine-durable for a managed service that keeps its data otherwise)",
   },
   {
     isFault: true,
     says: ({ role, replicas }, { acks }) =>
       role === "master" && replicas < acks
-        ? `has ${replicas === 0 ? "no replica" : `${replicas} of the replicas`} to acknowledge writes, ${acks + 1} are wanted`
+        ? `{nodes} [has|have] ${replicas === 0 ? "no replica" : replicasOf(replicas)}, but ${acks === 1 ? "one" : acks} must acknowledge ` +
+          `each write (--engine-acks ${acks}): give [it|each of them] ${acks + 1}, so that one may fail`
         : undefined,
   },
   {
     isFault: false,
     says: ({ role, replicas }, { acks }) =>
       role === "master" && acks > 0 && replicas === acks
-        ? `has ${replicas === 1 ? "one replica" : `${replicas} replicas`}: once one is lost, nothing is acknowledged until it is back`
+        ? `{nodes} [has|have] only ${replicasOf(replicas)}[| each]: when one fails, writes are refused until it is back`
         : undefined,
   },
   {
     isFault: false,
     says: ({ maxmemory }) =>
-      maxmemory === 0 ? "has no maxmemory, so that a full machine ends it instead of refusing writes" : undefined,
+      maxmemory === 0
+        ? "{nodes} [has|have] no maxmemory, so that a full machine ends [it|them] instead of refusing writes"
+        : undefined,
   },
   {
     isFault: false,
     says: ({ maxmemory, usedMemory }) =>
-      maxmemory > 0 && usedMemory > 0.9 * maxmemory ? "uses more than nine tenths of its maxmemory" : undefined,
+      maxmemory > 0 && usedMemory > 0.9 * maxmemory
+        ? "{nodes} [uses|use] more than nine tenths of [its|their] maxmemory"
+        : undefined,
   },
 ];
+
+function replicasOf(count: number): string {
+  return count === 1 ? "one replica" : `${count} replicas`;
+}
 
 function isOlder(version: string, than: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);

@@ -2,7 +2,8 @@
  * Commands on their way through the cluster: which node each goes to, what the node's answer means, when it is given again and when the
  * caller hears of it. One operation has one deadline.
  */
-import { ClusterError } from "./cluster-error.js";
+import { limits } from "../limits.js";
+import { ClusterError, type ClusterErrorReason } from "./cluster-error.js";
 import type { ClusterMeters } from "./cluster-meters.js";
 import type { Connection, Lane, Sendable } from "./connection.js";
 import type { Command } from "./resp-encoder.js";
@@ -48,6 +49,10 @@ const passing: Readonly<Record<string, boolean>> = {
   MASTERDOWN: true,
   READONLY: true,
 };
+
+/** A deadline that is missed by less may be missed since this thread was busy. */
+const patientMs = 1000;
+const unanswered: ReadonlySet<ClusterErrorReason> = new Set(["deadline", "unreachable", "unsettled"]);
 
 /** Several commands with one deadline; done when each has an outcome. */
 export class Operation {
@@ -133,6 +138,8 @@ export class Request implements Sendable {
   #isSettled = false;
   /** An earlier attempt was lost on its way. */
   #mayBeDone = false;
+  /** The master that it was last for. */
+  #master: NodeAddress = "";
   #pause: NodeJS.Timeout | undefined;
 
   constructor(
@@ -157,6 +164,15 @@ export class Request implements Sendable {
       return;
     }
     const address = this.#target ?? this.#choose();
+    if (this.#tellsOfMaster) {
+      this.#master = address ?? "";
+      const refusal = this.#attempts === 0 ? topology.circuits.refusal(this.#master) : undefined;
+      if (refusal !== undefined) {
+        topology.refresh();
+        this.#settle(refusal, false);
+        return;
+      }
+    }
     if (address === undefined) {
       topology.refresh();
       this.#wait(new ClusterError("unreachable", "not-sent", `no node is known to have slot ${this.keyed.slot}`));
@@ -186,7 +202,10 @@ export class Request implements Sendable {
   answered(reply: Reply, from: Connection): void {
     if (this.#isSettled) return;
     if (reply instanceof ErrorReply) this.#failed(reply, from);
-    else this.#settle(reply);
+    else {
+      this.operation.topology.circuits.answered(from.address);
+      this.#settle(reply);
+    }
   }
 
   lost(error: ClusterError): void {
@@ -203,7 +222,7 @@ export class Request implements Sendable {
     if (this.#isSettled) return;
     this.isCancelled = true;
     const outcome = this.isSent ? "unknown" : "not-sent";
-    this.#settle(new ClusterError("deadline", outcome, `no answer of the cluster in ${deadlineMs} ms`));
+    this.#settle(new ClusterError("deadline", outcome, `no answer of the cluster in ${Math.round(deadlineMs)} ms`));
   }
 
   #choose(): NodeAddress | undefined {
@@ -289,8 +308,20 @@ export class Request implements Sendable {
     }, pauseMs);
   }
 
-  #settle(outcome: Outcome): void {
+  /** Whether it waits so long for a master that its failure tells of it, and not so long that the master may be replaced meanwhile. */
+  get #tellsOfMaster(): boolean {
+    const { routing, deadlineMs } = this.operation;
+    const isToMaster = routing.lane === "command" || routing.lane === "group";
+    const isPatient = deadlineMs >= patientMs && deadlineMs < limits.clusterGiveUpMs;
+    return isToMaster && routing.node === undefined && !routing.failsFast && isPatient;
+  }
+
+  /** `wasTried`: no master had been given up before it was asked. */
+  #settle(outcome: Outcome, wasTried = true): void {
     if (this.#isSettled) return;
+    if (wasTried && this.#tellsOfMaster && outcome instanceof ClusterError && unanswered.has(outcome.reason)) {
+      this.operation.topology.circuits.failed(this.#master, outcome);
+    }
     this.#isSettled = true;
     clearTimeout(this.#pause);
     if (this.#mayBeDone && outcome instanceof ClusterError && outcome.outcome !== "unknown") {

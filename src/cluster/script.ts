@@ -19,7 +19,11 @@ export function defineScript(script: {
   readonly version: number;
   readonly source: string;
   readonly isReadOnly?: boolean;
+  /** It may write when the memory is full: what it writes is little, or makes room. */
+  readonly allowsFullMemory?: boolean;
 }): Script {
-  const sha = createHash("sha1").update(script.source).digest("hex");
-  return { ...script, sha, isReadOnly: script.isReadOnly ?? false };
+  const { name, version, isReadOnly = false, allowsFullMemory = false } = script;
+  const source = allowsFullMemory ? `#!lua flags=allow-oom\n${script.source}` : script.source;
+  const sha = createHash("sha1").update(source).digest("hex");
+  return { name, version, source, sha, isReadOnly };
 }

@@ -3,6 +3,8 @@ import type { NodeAddress } from "./slots.js";
 
 /** A parsed address; the password is for connections only, never for a message. */
 export interface StoreUrl {
+  /** As it was written; absent: `valkey`, or `valkeys` with TLS. */
+  readonly scheme?: string;
   readonly isTls: boolean;
   /** Nodes to begin with; the cluster names the others. */
   readonly seeds: readonly NodeAddress[];
@@ -22,7 +24,7 @@ const seedsMax = 64;
  * text: a mistyped URL may have its password anywhere.
  */
 export function parseStoreUrl(text: string): StoreUrl | { readonly fault: string } {
-  const scheme = /^([a-z]+):\/\//.exec(text)?.[1] ?? "";
+  const scheme = /^([a-z]+):\/\//i.exec(text)?.[1]?.toLowerCase() ?? "";
   const isTls = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
   if (isTls === undefined) {
     return { fault: "must begin with valkey://, valkeys:// (TLS), redis:// or rediss:// (TLS)" };
@@ -32,25 +34,28 @@ export function parseStoreUrl(text: string): StoreUrl | { readonly fault: string
   const credentials = parseCredentials(at === -1 ? undefined : rest.slice(0, at));
   if ("fault" in credentials) return credentials;
   const [, hosts = "", path = ""] = /^([^/?#]*)(.*)$/s.exec(rest.slice(at + 1)) ?? [];
-  if (!["", "/", "/0"].includes(path)) {
-    return {
-      fault: "must end after the last host and port: a cluster has one database, and there are no options in it",
-    };
-  }
+  if (hosts === "") return { fault: `must name a host behind ${scheme}://, such as ${scheme}://10.0.0.1:6379` };
+  if (!["", "/", "/0"].includes(path)) return { fault: pathFault(hosts, path) };
   const seeds: NodeAddress[] = [];
   const names = hosts.split(",");
   if (names.length > seedsMax) return { fault: `names more than ${seedsMax} nodes; some three are enough` };
   for (const [index, name] of names.entries()) {
     const seed = parseSeed(name);
-    if (typeof seed !== "string") return { fault: `node ${index + 1}: ${seed.fault}` };
+    if (typeof seed !== "string") return { fault: seed.fault(`host ${index + 1} of ${names.length}`) };
     seeds.push(seed);
   }
-  return { isTls, seeds: [...new Set(seeds)], ...credentials };
+  return { scheme, isTls, seeds: [...new Set(seeds)], ...credentials };
+}
+
+function pathFault(hosts: string, path: string): string {
+  if (path.startsWith("/") && hosts.endsWith(":")) return "must have its scheme once, in front of the first host";
+  if (/^\/[^?#]/.test(path)) return "must not name a database behind its hosts: a cluster has only one";
+  return "must end with the last host and port: there are no options behind ? or #";
 }
 
 /** The URL without user and password, for logs. */
-export function describeStoreUrl({ isTls, seeds }: StoreUrl): string {
-  return `${isTls ? "valkeys" : "valkey"}://${seeds.map(bracketed).join(",")}`;
+export function describeStoreUrl({ isTls, scheme = isTls ? "valkeys" : "valkey", seeds }: StoreUrl): string {
+  return `${scheme}://${seeds.map(bracketed).join(",")}`;
 }
 
 function bracketed(address: NodeAddress): string {
@@ -61,6 +66,7 @@ function bracketed(address: NodeAddress): string {
 
 function parseCredentials(text: string | undefined): { user?: string; password?: string } | { fault: string } {
   if (text === undefined) return {};
+  if (text === "" || text === ":") return { fault: "must have a user or a password before the @, or no @" };
   const colon = text.indexOf(":");
   try {
     const user = decodeURIComponent(colon === -1 ? text : text.slice(0, colon));
@@ -71,11 +77,17 @@ function parseCredentials(text: string | undefined): { user?: string; password?:
   }
 }
 
-function parseSeed(text: string): NodeAddress | { fault: string } {
+/** The address, or what is wrong with the host that is named so. */
+function parseSeed(text: string): NodeAddress | { fault(host: string): string } {
+  if (text === "") return { fault: (host) => `must have a host in each place between its commas: ${host} is empty` };
   const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9_.-]+))(?::(.*))?$/s.exec(text);
-  if (parts === null) return { fault: "must be host:port, with IPv6 addresses in brackets" };
+  if (parts === null) {
+    return { fault: (host) => `must name hosts as HOST or HOST:PORT, IPv6 addresses in brackets: ${host} is none` };
+  }
   const [, address, name, digits] = parts;
   const port = digits === undefined ? defaultPort : /^\d{1,5}$/.test(digits) ? Number(digits) : 0;
-  if (port < 1 || port > 65_535) return { fault: "its port must be a number from 1 to 65535" };
+  if (port < 1 || port > 65_535) {
+    return { fault: (host) => `must have ports from 1 to 65535: that of ${host} is none` };
+  }
   return `${address ?? name}:${port}`;
 }

@@ -1,4 +1,5 @@
 /** Knows the nodes of the cluster and who has which slot; reads that again when it turns out to be wrong. */
+import { Circuits } from "./circuits.js";
 import { ClusterError } from "./cluster-error.js";
 import type { ClusterMeters } from "./cluster-meters.js";
 import { ClusterNode } from "./cluster-node.js";
@@ -36,7 +37,7 @@ export function askNode(node: ClusterNode, command: Command, deadlineMs: number)
     const timer = setTimeout(() => {
       sendable.isCancelled = true;
       const outcome = sendable.isSent ? "unknown" : "not-sent";
-      reject(new ClusterError("deadline", outcome, `${node.address} did not answer in ${deadlineMs} ms`));
+      reject(new ClusterError("deadline", outcome, `${node.address} did not answer in ${Math.round(deadlineMs)} ms`));
     }, deadlineMs);
     const connection = node.connection("command");
     const isTaken = connection?.send(sendable);
@@ -53,6 +54,8 @@ export function askNode(node: ClusterNode, command: Command, deadlineMs: number)
 /** One for each client; nodes that the cluster no longer names are closed. */
 export class Topology {
   map = new SlotMap();
+  /** Masters that have not answered for a while. */
+  readonly circuits = new Circuits((address) => this.#serves(address));
   readonly #nodes = new Map<NodeAddress, ClusterNode>();
   #reading: Promise<void> | undefined;
   #readMs = Number.NEGATIVE_INFINITY;
@@ -101,6 +104,7 @@ export class Topology {
 
   close(): void {
     this.isClosed = true;
+    this.circuits.close();
     clearInterval(this.#regularly);
     clearTimeout(this.#again);
     for (const node of this.#nodes.values()) node.close();
@@ -130,6 +134,17 @@ export class Topology {
       }
     }
     throw fault instanceof ClusterError ? fault : new ClusterError("unreachable", "not-sent", String(fault));
+  }
+
+  /** Whether requests to this master would be served; "": whether any node says who has which slot. */
+  async #serves(address: NodeAddress): Promise<boolean> {
+    if (address === "") {
+      await this.read();
+      return true;
+    }
+    this.refresh();
+    const info = await askNode(this.node(address), ["CLUSTER", "INFO"], answerMs);
+    return /^cluster_state:ok/m.test(String(info));
   }
 
   async #view(node: ClusterNode): Promise<View> {

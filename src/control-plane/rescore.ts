@@ -48,6 +48,14 @@ export async function rescoreSessions(
 function rescore(store: Store, key: Buffer): "changed" | "same" | "left" | "gone" {
   const bytes = store.sessions.getBinary(key);
   if (bytes === undefined) return "gone";
+  const record = rescored(bytes);
+  if (record === "same" || record === "left") return record;
+  store.sessions.putSync(key, record);
+  return "changed";
+}
+
+/** A stored session's record, scored by the present catalogue; "same" when it stays, "left" when it can't be scored. */
+export function rescored(bytes: Buffer): Buffer | "same" | "left" {
   const record = decodeSession(bytes);
   // Scored without its history, a session would be forgiven.
   if (record === null || !record.verdict.scored || !hasKnownLayout(record.features)) return "left";
@@ -57,6 +65,5 @@ function rescore(store: Store, key: Buffer): "changed" | "same" | "left" | "gone
   const before = { score: verdict.score, ids: verdict.detectionIds.join() };
   scoreSession(verdict, features);
   if (verdict.score === before.score && verdict.detectionIds.join() === before.ids) return "same";
-  store.sessions.putSync(key, encodeSession(record));
-  return "changed";
+  return encodeSession(record);
 }

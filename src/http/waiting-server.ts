@@ -1,5 +1,5 @@
 /**
- * Answers in the place of a server that is still waiting for its cluster: it lives, it is not ready, and everything else may be asked again. Node's
+ * Answers in the place of a server that is still waiting for its cluster, on its address and on the admin address: it lives, it is not ready, and everything else may be asked again. Node's
  * own server: nothing of the API is served here.
  */
 import { once } from "node:events";

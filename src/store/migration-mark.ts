@@ -10,7 +10,9 @@ export interface MigrationMark {
   readonly store: string;
   /** Id of the cluster. */
   readonly cluster: string;
-  /** When the cluster was opened to nodes, as text; null: it is still being copied. */
+  /** The cluster as people name it: its URL without user and password. Absent in marks of earlier versions. */
+  readonly name?: string;
+  /** When the cluster was opened to nodes, as text; null: it is still being copied, or the store is used again. */
   readonly doneAt: string | null;
 }
 
@@ -36,6 +38,7 @@ export function newStoreName(): string {
 /** Whether a row of the table `mirror` is such a mark as it should be; null: it is another row. */
 export function isMigrationMark(key: string, value: unknown): boolean | null {
   if (key !== markKey) return null;
-  const { store, cluster, doneAt } = value as Partial<MigrationMark>;
-  return typeof store === "string" && typeof cluster === "string" && (doneAt === null || typeof doneAt === "string");
+  const { store, cluster, name = "", doneAt } = value as Partial<MigrationMark>;
+  const isNamed = typeof store === "string" && typeof cluster === "string" && typeof name === "string";
+  return isNamed && (doneAt === null || typeof doneAt === "string");
 }

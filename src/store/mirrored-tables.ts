@@ -13,6 +13,9 @@ type MirroredName = {
 }[keyof typeof isMirroredTable];
 type MirroredTable = Database<unknown, ConfigKey>;
 
+/** The tables that are no part of the configuration: what becomes of each in a cluster is said where it is migrated. */
+export type UnmirroredName = Exclude<keyof typeof isMirroredTable, MirroredName>;
+
 const mirroredNames = (Object.keys(isMirroredTable) as (keyof typeof isMirroredTable)[]).filter(
   (name): name is MirroredName => isMirroredTable[name],
 );

@@ -276,6 +276,9 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     await one.commit(request(body("paths000")));
     await one.sender.flush();
     await two.paths.refresh();
+    const asked = two.client.meters.commands;
+    await two.paths.refresh();
+    t.equal(two.client.meters.commands, asked, "nothing is asked again before there is a batch");
     const { session_token: token } = recorded((await two.commit(request(body("paths001"))))[0]);
     await two.commit(request(batch("paths002", 1, token)));
     t.ok((await stored(token))!.verdict.detectionIds.length > 0);

@@ -4,12 +4,17 @@ import t from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { ClusterLeases } from "../../src/cluster-store/cluster-leases.js";
+import { ConfigFollower } from "../../src/cluster-store/config-follower.js";
+import { ConfigState } from "../../src/cluster-store/config-state.js";
+import { openConfig } from "../../src/cluster-store/open-config.js";
+import { Accounts } from "../../src/control-plane/accounts.js";
 import { UnavailableError } from "../../src/errors.js";
 import { AgentRefresh } from "../../src/signed-agents/agent-refresh.js";
+import { openStore } from "../../src/store/store.js";
 import { signInto } from "../ops/certificates.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { freePort, serve, verdictd } from "../support/process.js";
-import { startRedis } from "../support/redis-cluster.js";
+import { type RedisNode, startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
 /** A server asked before it has said its port. */
@@ -111,6 +116,13 @@ t.test("before the cluster is there a node says that it is not ready; later outa
   t.ok(moved.sum("verdictd_cluster_deadline_misses_total") > before.sum("verdictd_cluster_deadline_misses_total"));
   t.ok(moved.sum("verdictd_cluster_retries_total") >= before.sum("verdictd_cluster_retries_total"));
   t.ok(moved.sum("verdictd_cluster_config_age_seconds") > 2, "it grows while nothing is heard");
+  const isRefusedAtOnce = async (): Promise<boolean> => {
+    const misses = async () => (await server.metrics()).sum("verdictd_cluster_deadline_misses_total");
+    const count = await misses();
+    const { status } = await server.ask("POST", "/v1/events", { headers, body: batch("while-it-is-given-up") });
+    return status === 503 && (await misses()) === count;
+  };
+  t.ok(await waitUntil(isRefusedAtOnce, (isIt) => isIt), "after a while no batch waits for a deadline any more");
   t.equal((await server.ask("GET", "/v1/projects", { token })).status, 503, "the control plane says so");
 
   await Promise.all(redis.nodes.map((node) => node.restart()));
@@ -125,6 +137,12 @@ t.test("before the cluster is there a node says that it is not ready; later outa
     (status) => status === 200,
   );
   await server.end("SIGTERM");
+  const said = server.log.filter(({ level, reason, err }) => level === "error" && (reason ?? err) !== undefined);
+  t.ok(said.length > 0 && said.length <= 3 && said.every(({ err }) => err === undefined), "an outage is a line or two");
+  t.ok(
+    server.log.some(({ msg }) => msg === "the configuration of the cluster is up to date again"),
+    "and so is its end",
+  );
 });
 
 t.test("a wait for the cluster can be ended, and what is wrong with it ends it", async (t) => {
@@ -134,8 +152,54 @@ t.test("a wait for the cluster can be ended, and what is wrong with it ends it",
     port,
     until: "the cluster can't be reached: waiting for it, not ready",
   });
-  t.equal(await waiting.end("SIGTERM"), 1);
+  const adminPort = Number(waiting.log.find(({ adminPort }) => adminPort !== undefined)?.["adminPort"]);
+  t.same(
+    [await statusOf(adminPort, "/readyz"), await statusOf(adminPort, "/healthz")],
+    [503, 200],
+    "the admin address too",
+  );
+  t.equal(await waiting.end("SIGTERM"), 0, "told to stop, it did");
   t.equal(await statusOf(port, "/readyz"), 0);
+});
+
+t.test("a replica is missing, then the memory is full: the configuration says why, and asks seldom", async (t) => {
+  const redis = await startRedis(t, { masters: 1, replicas: 1 });
+  const [master, replica] = redis.nodes as [RedisNode, RedisNode];
+  const client = new ClusterClient({ url: parseStoreUrl(redis.url) as StoreUrl });
+  const store = openStore(t.testdir());
+  const state = new ConfigState();
+  const config = await openConfig(store, { client, acks: 1, name: "the test's", fault: () => state.fault });
+  const faults: unknown[] = [];
+  const follower = new ConfigFollower({ ...config, state, onFault: (error) => faults.push(error) });
+  await follower.start();
+  t.teardown(async () => {
+    await follower.stop();
+    client.close();
+    await store.close();
+  });
+  const accounts = new Accounts(config.store, Date.now);
+  const seen = (isDone: (fault: string | null) => boolean) => waitUntil(async () => state.fault, isDone);
+  await replica.kill();
+  const before = { ...client.meters };
+  const isTold = (fault: string | null) =>
+    fault?.startsWith("too few replicas of the cluster acknowledge the conf") ?? false;
+  t.ok(isTold(await seen(isTold)), "the lease has run out, and why");
+  const after = client.meters;
+  t.ok(after.roundTrips - before.roundTrips < 50, `${after.roundTrips - before.roundTrips} round trips`);
+  const missing = after.acknowledgementsMissing - before.acknowledgementsMissing;
+  t.ok(missing >= 1 && missing <= 3, `what is tried again counts once: ${missing}`);
+  t.match(faults.at(-1), {
+    reason: "unacknowledged",
+    message: "0 of the 1 replicas that must acknowledge what is written have done so",
+  });
+  await replica.restart();
+  t.equal(await seen((fault) => fault === null), null);
+  t.equal(faults.at(-1), null);
+
+  await master.ask("CONFIG", "SET", "maxmemory", "1000000");
+  const user = await accounts.createUser("Ann", "ann@example.com");
+  t.match(user, { name: "Ann" }, "a full memory takes changes of the configuration, which has a bound of its own");
+  t.equal(state.fault, null);
 });
 
 t.test("one node at a time fetches the keys of signed agents, another when it has gone", async (t) => {

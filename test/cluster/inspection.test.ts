@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import t, { type Test } from "tap";
-import { type ClusterDemands, inspectCluster } from "../../src/cluster/inspection.js";
+import { type ClusterDemands, faultsLine, inspectCluster } from "../../src/cluster/inspection.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { storeAclRules, storeCommands } from "../../src/cluster-store/permissions.js";
 import { selfSigned } from "../ops/certificates.js";
@@ -48,7 +48,7 @@ async function configured(t: Test, node: RedisNode, name: string, value: string)
 t.test("a cluster as it should be has no fault; one replica is worth a warning", async (t) => {
   const { faults, warnings, nodes } = await look(cluster.url);
   t.same(faults, []);
-  t.same(warnings, [`${master.address}: has one replica: once one is lost, nothing is acknowledged until it is back`]);
+  t.same(warnings, [`${master.address} has only one replica: when one fails, writes are refused until it is back`]);
   t.match(
     nodes
       .map(({ address, role, kind, replicas }) => ({ address, role, kind, replicas }))
@@ -63,7 +63,7 @@ t.test("a cluster as it should be has no fault; one replica is worth a warning",
 
 t.test("a single server", async (t) => {
   t.same((await look(single.url)).faults, [
-    `${single.nodes[0]!.address}: is a single server: start it with cluster-enabled yes, as a node of a cluster`,
+    `${single.nodes[0]!.address} is a single server: start it with cluster-enabled yes, as a node of a cluster`,
   ]);
 });
 
@@ -129,19 +129,30 @@ t.test("a user who may do what the store needs is enough, and misses each permis
 t.test("a policy that evicts, no append-only file, no replica: one line for all nodes that have it", async (t) => {
   for (const node of [master, replica]) await configured(t, node, "maxmemory-policy", "allkeys-lru");
   await configured(t, replica, "appendonly", "no");
-  const policy = / maxmemory-policy is allkeys-lru, which throws records away: set noeviction$/;
+  const policy =
+    /^on 127\.0\.0\.1:\d+ and 127\.0\.0\.1:\d+ maxmemory-policy is allkeys-lru, which throws records away: set noeviction$/;
   const { faults } = await look(cluster.url);
   t.equal(faults.length, 2);
   t.match(faults[0], policy);
   t.ok(faults[0]!.includes(master.address) && faults[0]!.includes(replica.address));
+  const noFile = `${replica.address} writes no append-only file, so that a restart loses everything: set appendonly yes`;
+  t.equal(faults[1], `${noFile} (--engine-durable for a managed service that keeps its data otherwise)`);
+  t.same((await look(cluster.url, { acks: 0 })).faults, faults, "to accept losses by a failover is not to accept all");
   t.equal(
-    faults[1],
-    `${replica.address}: writes no append-only file, so that a restart loses everything: set appendonly yes`,
+    faultsLine(faults),
+    `2 faults: (1) ${faults[0]}; (2) ${faults[1]}`,
+    "in one line each is set apart from the next",
   );
   t.equal((await look(cluster.url, { acks: 1, isDurableOtherwise: true })).faults.length, 1);
   const [node] = other.nodes as [RedisNode];
-  t.same((await look(other.url)).faults, [`${node.address}: has no replica to acknowledge writes, 2 are wanted`]);
-  t.same((await look(other.url, { acks: 0 })).faults, [], "which is as is wanted where losses are accepted");
+  const noReplica = `${node.address} has no replica, but one must acknowledge each write (--engine-acks 1)`;
+  t.same((await look(other.url)).faults, [`${noReplica}: give it 2, so that one may fail`]);
+  const accepted = await look(other.url, { acks: 0 });
+  t.same(accepted.faults, [], "which is as is wanted where losses are accepted");
+  t.match(accepted.warnings, [
+    /^no replica acknowledges writes \(--engine-acks 0\): a failover may lose/,
+    /no maxmemory/,
+  ]);
 });
 
 t.test("nodes of two clusters", async (t) => {
@@ -161,7 +172,7 @@ t.test("slots that nobody serves", async (t) => {
 t.test("a version that is too old, or newer than those tested", async (t) => {
   const old = await changed(t, master, /redis_version:7/, () => "redis_version:6");
   t.match((await look(at(old))).faults, [
-    /^127\.0\.0\.1:\d+: is redis 6\.[\d.]+, which is too old: valkey 7\.2 or newer, or redis 7\.0 to 7\.2$/,
+    /^127\.0\.0\.1:\d+ is redis 6\.[\d.]+, which is too old: use valkey 7\.2 or newer, or redis 7\.0 to 7\.2$/,
   ]);
   const next = await changed(t, master, /redis_version:7/, () => "redis_version:8");
   const { faults, warnings } = await look(at(next));

@@ -4,18 +4,25 @@ import t from "tap";
 import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 
 const good: Readonly<Record<string, StoreUrl>> = {
-  "valkey://a": { isTls: false, seeds: ["a:6379"] },
-  "redis://a:1,b:2,c": { isTls: false, seeds: ["a:1", "b:2", "c:6379"] },
-  "valkeys://a/": { isTls: true, seeds: ["a:6379"] },
-  "rediss://user:p%40ss%2F%25@a:1/0": { isTls: true, seeds: ["a:1"], user: "user", password: "p@ss/%" },
-  "valkey://:secret@a": { isTls: false, seeds: ["a:6379"], password: "secret" },
-  "valkey://:se:c@ret@a": { isTls: false, seeds: ["a:6379"], password: "se:c@ret" },
-  "valkey://user@a": { isTls: false, seeds: ["a:6379"], user: "user" },
+  "valkey://a": { scheme: "valkey", isTls: false, seeds: ["a:6379"] },
+  "redis://a:1,b:2,c": { scheme: "redis", isTls: false, seeds: ["a:1", "b:2", "c:6379"] },
+  "VALKEYS://a/": { scheme: "valkeys", isTls: true, seeds: ["a:6379"] },
+  "rediss://user:p%40ss%2F%25@a:1/0": {
+    scheme: "rediss",
+    isTls: true,
+    seeds: ["a:1"],
+    user: "user",
+    password: "p@ss/%",
+  },
+  "valkey://:secret@a": { scheme: "valkey", isTls: false, seeds: ["a:6379"], password: "secret" },
+  "valkey://:se:c@ret@a": { scheme: "valkey", isTls: false, seeds: ["a:6379"], password: "se:c@ret" },
+  "valkey://user@a": { scheme: "valkey", isTls: false, seeds: ["a:6379"], user: "user" },
   "valkey://[::1]:7000,[fe80::1],127.0.0.1:7000": {
+    scheme: "valkey",
     isTls: false,
     seeds: ["::1:7000", "fe80::1:6379", "127.0.0.1:7000"],
   },
-  "valkey://a:1,a:1": { isTls: false, seeds: ["a:1"] },
+  "valkey://a:1,a:1": { scheme: "valkey", isTls: false, seeds: ["a:1"] },
 };
 for (const [text, url] of Object.entries(good)) {
   t.test(`${text} is a store`, async (t) => t.same(parseStoreUrl(text), url));
@@ -26,15 +33,20 @@ const bad: Readonly<Record<string, RegExp>> = {
   "a:6379": /must begin with/,
   "http://a": /must begin with/,
   "constructor://a": /must begin with/,
-  "valkey://": /node 1: must be host:port/,
-  "valkey://a,,b": /node 2: must be host:port/,
-  "valkey://a b": /node 1: must be host:port/,
-  "valkey://::1:7000": /node 1: its port|node 1: must be/,
-  "valkey://a:0": /node 1: its port/,
-  "valkey://a,b:65536": /node 2: its port/,
-  "valkey://a:port": /node 1: its port/,
-  "valkey://a/1": /one database/,
-  "valkey://a?db=1": /one database/,
+  "valkey://": /^must name a host behind valkey:\/\/, such as valkey:\/\/10\.0\.0\.1:6379$/,
+  "rediss:///0": /^must name a host behind rediss:\/\//,
+  "valkey://:6379": /^must name hosts as HOST or HOST:PORT.*: host 1 of 1 is none$/,
+  "valkey://a,,b": /^must have a host in each place between its commas: host 2 of 3 is empty$/,
+  "valkey://a,": /: host 2 of 2 is empty$/,
+  "valkey://a b": /^must name hosts as HOST or HOST:PORT.*: host 1 of 1 is none$/,
+  "valkey://::1:7000": /IPv6 addresses in brackets: host 1 of 1 is none$/,
+  "valkey://a:0": /^must have ports from 1 to 65535: that of host 1 of 1 is none$/,
+  "valkey://a,b:65536": /that of host 2 of 2 is none$/,
+  "valkey://a:port": /that of host 1 of 1 is none$/,
+  "valkey://a/1": /^must not name a database behind its hosts/,
+  "valkey://a?db=1": /^must end with the last host and port/,
+  "valkey://a,valkey://b": /^must have its scheme once, in front of the first host$/,
+  "valkey://@a": /^must have a user or a password before the @, or no @$/,
   "valkey://user:100%@a": /percent-encoded/,
   [`valkey://${"a,".repeat(64)}a`]: /more than 64/,
 };
@@ -58,7 +70,11 @@ t.test("no fault and no description has the password, wherever it stands", async
     const parsed = parseStoreUrl(text);
     t.ok("fault" in parsed && !parsed.fault.includes(secret), text);
   }
-  t.equal(describeStoreUrl(parseStoreUrl(`rediss://u:${secret}@[::1],b:7`) as StoreUrl), "valkeys://[::1]:6379,b:7");
+  t.equal(
+    describeStoreUrl(parseStoreUrl(`rediss://u:${secret}@[::1],b:7`) as StoreUrl),
+    "rediss://[::1]:6379,b:7",
+    "its scheme stays",
+  );
 });
 
 t.test("any password comes through when it is encoded", async () => {

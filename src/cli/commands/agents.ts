@@ -23,6 +23,7 @@ interface Listing {
 const list: StoreCommand<Listing> = {
   name: "agents list",
   help: "show the agents whose signed requests are verified, and the state of their keys",
+  worksOnMigrated: true,
   run: async (store) => {
     const agents = new SignedAgentStore(store);
     const listed = agents.listed();

@@ -14,6 +14,7 @@ const cellsOf = ({ name, operator, category, token }: DeclaredBotEntry): string[
 const list: StoreCommand<Listing<DeclaredBotEntry>> = {
   name: "declared-bots list",
   help: "show the bots known by their user agent; with --json, in the form that import accepts",
+  worksOnMigrated: true,
   run: async (store) => {
     const catalogues = new DeclaredBotCatalogues(store);
     return listingOf(catalogues.read(), catalogues.isImported);

@@ -45,6 +45,7 @@ function readListFile(path: string): string {
 const list: StoreCommand<{ readonly data: readonly Shown[] }> = {
   name: "ip-list list",
   help: "show the lists of addresses",
+  worksOnMigrated: true,
   run: async (store) => ({ data: new IpLists(store).list().map(shown) }),
   show: ({ data }) =>
     columns([

@@ -24,6 +24,7 @@ interface ListedMember {
 const memberList: StoreCommand<{ readonly data: readonly ListedMember[] }> = {
   name: "member list",
   help: "show the members of an account and their roles",
+  worksOnMigrated: true,
   flags: [whom[0]],
   run: async (store, given) => {
     const members = new Accounts(store, Date.now).membersOf(idOf(given, "account"));

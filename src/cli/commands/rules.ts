@@ -18,6 +18,7 @@ const project = { name: "project", placeholder: "ID", help: "project id", isRequ
 const exporting: StoreCommand<RulesFile> = {
   name: "rules export",
   help: "print the rules of a project as YAML, in the order of evaluation",
+  worksOnMigrated: true,
   flags: [project],
   run: async (store, given) => {
     const id = idOf(given, "project");

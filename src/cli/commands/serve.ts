@@ -1,5 +1,6 @@
 /** `verdictd serve`: runs the server until SIGTERM or SIGINT. */
 import { setFlagsFromString } from "node:v8";
+import { faultLine } from "../../cluster-store/fault-line.js";
 import { environmentName, type GivenFlags, readServeConfig, type ServeConfig, serveOptions } from "../../config.js";
 import { isLoopbackHost } from "../../contract/loopback.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
@@ -10,7 +11,7 @@ import { createLog, type RunningServer } from "../../main.js";
 import { openToOthers } from "../../store/folder.js";
 import { storeFileFault } from "../../store/store-file.js";
 import type { Flag, Given, ProcessCommand } from "../command.js";
-import { CommandFailure, exitCodes, UsageFailure } from "../output.js";
+import { CommandFailure, exitCodes, oneLine, UsageFailure } from "../output.js";
 
 /** A flag for each row of `serveOptions`, its help with the environment variable and the default. */
 export const serveFlags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
@@ -39,7 +40,12 @@ export const serveCommand: ProcessCommand = {
     const stopping = new AbortController();
     const starting = startServers(config, log, {}, stopping.signal);
     stopOnSignal(starting, stopping, log, config.drainSeconds * 1000 + limits.stopMsMax);
-    const server = await starting;
+    const server = await starting.catch((error: unknown) => {
+      // Told to stop before it could listen: that is no failure.
+      if (error === stopping.signal.reason) return null;
+      throw config.store === "" ? error : startFailure(error);
+    });
+    if (server === null) return;
     const open = openToOthers(config.dataDir);
     if (open !== null) {
       log.warn(
@@ -53,9 +59,24 @@ export const serveCommand: ProcessCommand = {
     const page = `${address}/console`;
     log.info({ host: config.host, port: server.port, dataDir: config.dataDir, console: page }, "listening");
     warnOfOpenDoors(config, log);
+    if (server.accounts.isEmpty) log.warn(noAccount(config));
     if (greeting !== "") console.log(greeting);
   },
 };
+
+/** Why a node could not start, as a line of the log: what it found in the cluster may stand there already. */
+function startFailure(error: unknown): CommandFailure {
+  const reason = oneLine(faultLine(error) ?? (error instanceof Error ? error.message : String(error)));
+  const time = new Date().toISOString();
+  return new CommandFailure(JSON.stringify({ level: "fatal", time, pid: process.pid, reason, msg: "could not start" }));
+}
+
+/** Nothing can be asked of a server without an account. */
+function noAccount({ store, dataDir }: ServeConfig): string {
+  // Without the URL itself, which may hold a password.
+  const where = store === "" ? `--data-dir ${dataDir}` : "--store URL";
+  return `there is no account yet, so that nothing can be sent or asked: create the first one with \`verdictd init ${where}\``;
+}
 
 /** What this configuration leaves open that an operator may not expect. */
 function warnOfOpenDoors(config: ServeConfig, log: ReturnType<typeof createLog>): void {
@@ -102,7 +123,7 @@ function stopOnSignal(
     if (isStopping) process.exit(exitCodes.failed);
     isStopping = true;
     log.info({ signal }, "stopping");
-    stopping.abort(new CommandFailure("stopped before the cluster could be reached"));
+    stopping.abort();
     setTimeout(() => {
       log.fatal("not stopped in time: ending the process now");
       // An orderly exit would wait for a thread that hangs.

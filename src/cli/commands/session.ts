@@ -65,6 +65,7 @@ export const sessionCommands: readonly StoreCommand[] = [
   {
     name: "session show",
     help: "show everything that is stored about a session",
+    worksOnMigrated: true,
     positionals,
     isOfCluster: true,
     run: async (store, given) => {

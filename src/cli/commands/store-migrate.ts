@@ -1,14 +1,18 @@
-/** `verdictd store migrate`: from the store of a single host to a cluster. */
+/** `verdictd store migrate` and `store reopen`: from the store of a single host to a cluster, and back to it. */
 import { resolve } from "node:path";
 import { type MigrationReport, migrateToCluster } from "../../cluster-store/open-migration.js";
 import { isServed } from "../../live/running.js";
+import { migrationMark, setMigrationMark } from "../../store/migration-mark.js";
 import { flagsOf, optionsOf } from "../cluster-choice.js";
 import type { Given, StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
-import { CommandFailure, keyLines, say, UsageFailure } from "../output.js";
+import { CommandFailure, columns, say, UsageFailure } from "../output.js";
 import { progressBar } from "../progress.js";
 
-const ownFlags = ["engine-acks", "engine-durable", "session-days", "block-days", "stats-days"] as const;
+const ownFlags = [
+  ...(["engine-password", "engine-ca", "engine-acks", "engine-durable"] as const),
+  ...(["session-days", "block-days", "stats-days"] as const),
+];
 
 /** The target, and the rest as `serve` has it: named by `--to`, or as `serve` names its store. */
 function targetOf(given: Given) {
@@ -29,6 +33,8 @@ export const migrateCommand: StoreCommand<MigrationReport> = {
     ...flagsOf(ownFlags),
   ],
   isOfSingleHost: true,
+  // What it does to a store that was migrated it says itself.
+  worksOnMigrated: true,
   checkGiven: (given) => void targetOf(given),
   run: async (store, given) => {
     const options = targetOf(given);
@@ -59,7 +65,7 @@ export const migrateCommand: StoreCommand<MigrationReport> = {
     }
   },
   json: reportOf,
-  show: (report) => `${keyLines(reportOf(report))}\n\n${report.isFinished ? finished : nextStep}`,
+  show: (report) => `${columns(rowsOf(report))}\n\n${report.isFinished ? finished : nextStep}`,
 };
 
 function reportOf(report: MigrationReport): object {
@@ -80,7 +86,44 @@ function reportOf(report: MigrationReport): object {
   };
 }
 
+/** The report for people: what each number counts. */
+function rowsOf(report: MigrationReport): string[][] {
+  const rows: [number, string][] = [
+    [report.sessions, "sessions are in the cluster, as they are here"],
+    [report.copied, "of them were new or had changed, and were written"],
+    [report.removed, "sessions were removed from the cluster: they are gone here"],
+    [report.changing, "sessions had changed again by the last of the passes: about what the next run will find"],
+    [report.passes, report.passes === 1 ? "pass over all sessions" : "passes over all sessions"],
+    [report.configuration, "rows of configuration: accounts, keys, rules, lists"],
+    [report.idempotencyKeys, "idempotency keys that still count"],
+    [report.months, "counts of events by account and month"],
+    [report.hours, "counts of a project's hour"],
+    [report.paths, "parts of the index of pointer paths"],
+    [report.logs, "rows of logs: blocks, marks, timelines, changes of the configuration"],
+  ];
+  return [["cluster", report.cluster], ...rows.map(([count, what]) => [String(count), what])];
+}
+
 const nextStep = `The store was copied while it is in use. Run this again as often as you like: it copies what has changed since.
 When you are ready: stop the servers of this store, run it once more with --final, then start them with --store.`;
 
-const finished = `Every row was compared and is the same. Start the servers with --store and an empty --data-dir: tokens stay valid.`;
+const finished = `Every row was compared and is the same. Start the servers with --store and an empty --data-dir: tokens stay valid.
+This store refuses to be served or changed from now on; \`verdictd store reopen\` takes it back into use.`;
+
+/** Takes a store back into use that was migrated with `--final`; fails for one that was not. */
+export const reopenCommand: StoreCommand = {
+  name: "store reopen",
+  help: "use a store again that was migrated to a cluster; what the cluster has recorded since is not in it",
+  isOfSingleHost: true,
+  worksOnMigrated: true,
+  run: async (store, given) => {
+    const mark = migrationMark(store);
+    if (mark === null || mark.doneAt === null) {
+      throw new CommandFailure(`the store in ${resolve(textOf(given, "data-dir"))} was not migrated with --final`);
+    }
+    await setMigrationMark(store, { ...mark, doneAt: null });
+    return { migrated_to: mark.name ?? mark.cluster, migrated_at: mark.doneAt };
+  },
+  show: () =>
+    "The store is in use again. Stop the nodes of the cluster before you serve it: two stores would go on with the same keys.",
+};

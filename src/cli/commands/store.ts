@@ -3,7 +3,8 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkRows } from "../../cluster-store/cluster-check.js";
 import { lookAtCluster } from "../../cluster-store/open-cluster.js";
-import { rescoreSessions } from "../../control-plane/rescore.js";
+import { rewriteSessions } from "../../cluster-store/rewrite-sessions.js";
+import { rescored, rescoreSessions } from "../../control-plane/rescore.js";
 import { checkStore, storeChecks } from "../../control-plane/store-check.js";
 import { storeStatistics } from "../../control-plane/store-statistics.js";
 import { printableLine } from "../../printable.js";
@@ -19,6 +20,7 @@ import { progressBar } from "../progress.js";
 const backup: StoreCommand = {
   name: "backup",
   help: "copy the store while it is in use (of a cluster, its configuration); the copy is a complete --data-dir",
+  worksOnMigrated: true,
   positionals: [{ name: "DIR", help: "folder for the copy: empty, or created" }],
   run: async (store, given) => {
     const directory = resolve(textOf(given, "DIR"));
@@ -47,6 +49,7 @@ function checkReport({ rows, faultCount, faults }: IntegrityReport): CheckReport
 const check: StoreCommand<CheckReport> = {
   name: "check",
   help: "read every row of the store and report what is wrong with it",
+  worksOnMigrated: true,
   run: async (store, given) => {
     const bar = progressBar("check", given["json"] === undefined);
     return checkReport(checkStore(store, bar));
@@ -86,6 +89,7 @@ async function statsOf(store: Store, storeBytes: number): Promise<object> {
 const stats: StoreCommand = {
   name: "stats",
   help: "show counts and sizes; on a cluster, the memory of its masters",
+  worksOnMigrated: true,
   run: (store, given) => statsOf(store, statSync(storeFile(textOf(given, "data-dir"))).size),
   runOnCluster: async ({ store }, _, choice) => {
     const { nodes } = await lookAtCluster(choice);
@@ -100,8 +104,13 @@ const stats: StoreCommand = {
 const rescore: StoreCommand = {
   name: "rescore",
   help: "score every stored session again with the current detections",
-  isOfSingleHost: true,
   run: (store, given) => rescoreSessions(store, progressBar("rescore", given["json"] === undefined)),
+  runOnCluster: async ({ store, client }, given, { engineAcks: acks }) => {
+    const projectIds = [...store.projects.getKeys({})];
+    const total = (await store.remoteSessions?.count(projectIds)) ?? 0;
+    const onProgress = progressBar("rescore", given["json"] === undefined);
+    return rewriteSessions({ client, acks, projectIds, change: rescored, total, onProgress });
+  },
 };
 
 /** Backup, check, rescore and stats, beside a running server. */

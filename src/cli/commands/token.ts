@@ -16,6 +16,7 @@ interface ListedToken {
 const tokenList: StoreCommand<{ readonly data: readonly ListedToken[] }> = {
   name: "token list",
   help: "show the tokens of an account: name, user, abilities and last use",
+  worksOnMigrated: true,
   flags: [{ name: "account", placeholder: "ID", help: "account id", isRequired: true }],
   run: async (store, given) => {
     const accounts = new Accounts(store, Date.now);

@@ -24,6 +24,7 @@ const cellsOf = ({ name, category, match_method, match_value }: VerifiedBotEntry
 const list: StoreCommand<VerifiedListing> = {
   name: "verified-bots list",
   help: "show the verified bots; with --json, in the form that import accepts",
+  worksOnMigrated: true,
   run: async (store) => {
     const catalogues = new VerifiedBotCatalogues(store);
     const catalogue = catalogues.read();

@@ -1,0 +1,68 @@
+/**
+ * Which masters have not answered for a while: what is asked of them is refused at once, instead of each request waiting for its deadline, until
+ * a probe finds that they serve again. A master that another one replaces is not asked any more, and its successor begins anew.
+ */
+import { limits } from "../limits.js";
+import { ClusterError } from "./cluster-error.js";
+import type { NodeAddress } from "./slots.js";
+
+interface Failing {
+  /** When the first request failed that no answer followed. */
+  readonly sinceMs: number;
+  why: string;
+  probe: NodeJS.Timeout | undefined;
+}
+
+/** One for each client. */
+export class Circuits {
+  /** By the address of the master; "" while no node is known to have the slot. */
+  readonly #failing = new Map<NodeAddress, Failing>();
+  readonly #serves: (address: NodeAddress) => Promise<boolean>;
+
+  /** `serves`: asks whether a master serves its slots. */
+  constructor(serves: (address: NodeAddress) => Promise<boolean>) {
+    this.#serves = serves;
+  }
+
+  /** A master has answered. */
+  answered(address: NodeAddress): void {
+    if (this.#failing.size > 0) this.#close(address);
+  }
+
+  /** A request had no answer by its deadline. */
+  failed(address: NodeAddress, { message }: ClusterError): void {
+    const failing = this.#failing.get(address);
+    if (failing === undefined)
+      this.#failing.set(address, { sinceMs: performance.now(), why: message, probe: undefined });
+    else failing.why = message;
+  }
+
+  /** Why nothing is asked of this master now; undefined: ask it. */
+  refusal(address: NodeAddress): ClusterError | undefined {
+    const failing = this.#failing.get(address);
+    if (failing === undefined || performance.now() - failing.sinceMs < limits.clusterGiveUpMs) return undefined;
+    failing.probe ??= this.#probeLater(address);
+    return new ClusterError("unreachable", "not-sent", failing.why);
+  }
+
+  close(): void {
+    for (const address of [...this.#failing.keys()]) this.#close(address);
+  }
+
+  #close(address: NodeAddress): void {
+    clearTimeout(this.#failing.get(address)?.probe);
+    this.#failing.delete(address);
+  }
+
+  #probeLater(address: NodeAddress): NodeJS.Timeout {
+    const timer = setTimeout(async () => {
+      const serves = await this.#serves(address).catch(() => false);
+      const failing = this.#failing.get(address);
+      if (failing === undefined) return;
+      if (serves) this.#close(address);
+      // Asked for again by the next request: a master that nobody needs is not probed for ever.
+      else failing.probe = undefined;
+    }, limits.clusterProbeMs);
+    return timer.unref();
+  }
+}
