@@ -45,6 +45,11 @@ export class Circuits {
     return new ClusterError("unreachable", "not-sent", failing.why);
   }
 
+  /** Forgets masters that are none any more, by a map of the cluster. */
+  keep(masters: ReadonlySet<NodeAddress>): void {
+    for (const address of [...this.#failing.keys()]) if (!masters.has(address)) this.#close(address);
+  }
+
   close(): void {
     for (const address of [...this.#failing.keys()]) this.#close(address);
   }

@@ -166,6 +166,7 @@ export class Topology {
 
   #use(map: SlotMap): void {
     this.map = map;
+    this.circuits.keep(new Set(map.shards.map(({ master }) => master)));
     const used = new Set([...map.shards.flatMap(({ master, replicas }) => [master, ...replicas]), ...this.seeds]);
     for (const [address, node] of this.#nodes) {
       if (used.has(address) || !node.isIdle) continue;

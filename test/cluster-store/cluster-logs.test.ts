@@ -21,6 +21,7 @@ import type { IngestEvent } from "../../src/contract/events.js";
 import type { SessionMark } from "../../src/contract/marks.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import { addressSubject, Blocks, sessionSubject } from "../../src/control-plane/blocks.js";
+import { storeStatistics } from "../../src/control-plane/store-statistics.js";
 import { withEvents } from "../../src/control-plane/trail.js";
 import { Refusal, UnavailableError } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
@@ -315,6 +316,7 @@ t.test("over HTTP: recorded through one node, read through the other, and there 
   t.equal(actions[0], "rule.created");
   t.ok(actions.length >= 3, "each change, the latest first");
   t.same(await asked(near), found, "the same on the node that has recorded them");
+  t.equal((await storeStatistics(far.server.store, nowMs)).blocks, 1, "statistics count it");
   await near.server.stop();
   t.same(await asked(far), found);
 });
