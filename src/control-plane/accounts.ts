@@ -127,7 +127,7 @@ export class Accounts {
   async removeMember(accountId: number, userId: number, keepsOwner = false): Promise<Membership | Refusal> {
     return changeAudited(this.#store, this.#now, () => {
       const membership = this.#store.memberships.get([accountId, userId]);
-      if (membership === undefined) return refuse("notFound", `user ${userId} is not a member of account ${accountId}`);
+      if (membership === undefined) return refuse("notFound", `user ${userId} is no member of account ${accountId}`);
       if (keepsOwner && this.#isLastOwner(accountId, userId)) return lastOwner;
       this.#store.memberships.removeSync([accountId, userId]);
       return audited(membership, {
@@ -171,7 +171,7 @@ export class Accounts {
       const fault = this.#missing(accountId, userId);
       if (fault !== null) return fault;
       if (this.#store.memberships.get([accountId, userId]) === undefined) {
-        return refuse("conflict", `user ${userId} is not a member of account ${accountId}`);
+        return refuse("conflict", `user ${userId} is no member of account ${accountId}`);
       }
       const { result, changes } = this.#putToken(request, secret);
       return { result: { token: result, secret }, changes };
