@@ -87,7 +87,7 @@ export const limits = {
    */
   guessesFree: 10,
   guessWindowMs: MINUTE_MS,
-  guessDelayMs: 500,
+  failedAuthDelayMs: 500,
   guessAddressesMax: 10_000,
   guessesHeldMax: 1000,
 

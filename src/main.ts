@@ -107,7 +107,7 @@ export async function startServer(
     strictAbilities: config.strictAbilities,
     onTokenUsed: (tokenId) => services.tokenUses.note(tokenId),
     controlPlaneFault: () => cluster?.controlPlaneFault() ?? null,
-    onTurn: () => services.reads.begin(),
+    onTick: () => services.reads.begin(),
     onFailure: services.onFailure,
     meterOf: (method, path) => routeMeters.of(method, path),
     accessLog: log.isLevelEnabled("debug") ? new AccessLog((entry) => log.debug(entry, "request"), networkOf) : null,

@@ -79,7 +79,7 @@ export async function scoringThreadsUp(pool: Piscina, threads: number, meters: T
  */
 export function watchScoring(queue: IngestQueue, pool: Piscina, watch: WriteWatch, log: Logger): NodeJS.Timeout {
   return setInterval(() => {
-    if (queue.tick() && watch.isQuiet) {
+    if (queue.tick() && watch.isIdle) {
       log.error("a scoring task does not finish: replacing the scoring threads");
       for (const thread of pool.threads) void thread.terminate();
     }

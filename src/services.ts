@@ -133,8 +133,8 @@ export function buildServices(
   const disk = new DiskRoom({
     dataDir: config.dataDir,
     now: () => performance.now(),
-    onChange: (isLeft, freeBytes) => {
-      if (isLeft) log.info({ freeBytes }, "the disk has room again: batches are accepted");
+    onChange: (hasRoom, freeBytes) => {
+      if (hasRoom) log.info({ freeBytes }, "the disk has room again: batches are accepted");
       else log.error({ freeBytes }, "the disk is almost full: batches are refused until there is room");
     },
   });
@@ -217,7 +217,7 @@ export function buildServices(
       load: (project: ProjectSettings, token: string) =>
         sessions.load(project.id, token, hasState(project) ? "now" : "recent"),
     }),
-    verdictPart: (projectId, token) => sessions.verdictPart(projectId, token),
+    scoredState: (projectId, token) => sessions.scoredState(projectId, token),
     stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
     rulesOf: (project) => rules.ready(project),
     verifiedBotAt: (ip) => bots().lookup(ip) ?? null,
@@ -234,7 +234,7 @@ export function buildServices(
         challengingRules.note(project.id, token, rule.id);
       }
       if (!blocked || rule === null) return;
-      if (!disk.isLeft) {
+      if (!disk.hasRoom) {
         meters.add("blocksFailed");
         return;
       }
@@ -306,7 +306,7 @@ export function buildServices(
       requestVerdicts,
       canonicalIp,
       onTrimmed,
-      onTurn: () => reads.begin(),
+      onTick: () => reads.begin(),
       onBlocked,
     }),
     loggedInRoute({ sessions, now }),

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mintSessionToken } from "../../src/contract/session-token.js";
 import { sessionKey } from "../../src/store/keys.js";
-import { decodeSession, decodeVerdictPart, encodeSession, type SessionRecord } from "../../src/store/session-record.js";
+import { decodeScoredState, decodeSession, encodeSession, type SessionRecord } from "../../src/store/session-record.js";
 import { openStore } from "../../src/store/store.js";
 import { type TimedRow, timed } from "./timed.js";
 
@@ -51,9 +51,9 @@ export function storeBench(): TimedRow[] {
     return [
       timed(`pack a session record, ${packed.length} bytes`, 50_000, () => encodeSession(record)),
       timed("unpack it wholly", 50_000, () => decodeSession(packed)),
-      timed("unpack its verdict part", 50_000, () => decodeVerdictPart(packed)),
-      timed(`read a verdict part, ${held} sessions`, 50_000, () => {
-        decodeVerdictPart(store.sessions.getBinaryFast(key()) as Buffer);
+      timed("unpack its scored state", 50_000, () => decodeScoredState(packed)),
+      timed(`read a scored state, ${held} sessions`, 50_000, () => {
+        decodeScoredState(store.sessions.getBinaryFast(key()) as Buffer);
       }),
       timed(`write ${grouped} sessions in one transaction, synced`, 20, () => {
         store.root.transactionSync(() => {

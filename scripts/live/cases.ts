@@ -3,7 +3,7 @@ import { type BehaviorName, behaviors } from "./behaviors.js";
 import { missingProgram } from "./chromium.js";
 import { losesClearance } from "./clearance.js";
 import type { DrivenPage } from "./driven-page.js";
-import { type GoalName, goals, type LiveCase, type Surroundings } from "./measurement.js";
+import { type CrossSessionCounts, type GoalName, goals, type LiveCase } from "./measurement.js";
 import { pause } from "./pause.js";
 import { aidCases } from "./tools/aids.js";
 import { chromedriverTool } from "./tools/chromedriver.js";
@@ -40,10 +40,10 @@ const behaviorsOf: Record<"plain" | "hardened", readonly (readonly [GoalName, Be
   ],
 };
 
-type Act = (page: DrivenPage, around: Surroundings) => Promise<void>;
+type Act = (page: DrivenPage, around: CrossSessionCounts) => Promise<void>;
 
 /** Opens the visit's page, and acts on it once the SDK has reported. */
-async function visitDriven(tool: DrivenTool, around: Surroundings, act: Act): Promise<void> {
+async function visitDriven(tool: DrivenTool, around: CrossSessionCounts, act: Act): Promise<void> {
   const { visit, display } = around;
   const opened = await tool.open(display);
   let timer: NodeJS.Timeout | undefined;

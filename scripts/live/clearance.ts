@@ -1,7 +1,7 @@
 /** A visitor that passes verdictd's challenge and then acts: the clearance has to end with the batch that shows what it is. */
 import type { Band, Verdict } from "../../src/contract/verdict.js";
 import type { DrivenPage } from "./driven-page.js";
-import type { Surroundings } from "./measurement.js";
+import type { CrossSessionCounts } from "./measurement.js";
 import { pause } from "./pause.js";
 
 /** Best first. */
@@ -14,7 +14,11 @@ const readEveryMs = 40;
  * Passes, acts, and looks at the verdict all the while. Rejects where the pass does not let in, where a verdict lets in although the band is worse
  * than at the pass, and where the visitor is let in when all was seen.
  */
-export async function losesClearance(around: Surroundings, page: DrivenPage, act: () => Promise<void>): Promise<void> {
+export async function losesClearance(
+  around: CrossSessionCounts,
+  page: DrivenPage,
+  act: () => Promise<void>,
+): Promise<void> {
   const { visit, verdictOnChallenged } = around;
   let passed = await verdictOnChallenged();
   for (const endMs = Date.now() + passMsMax; passed.verdict === "not_computed" && Date.now() < endMs; ) {

@@ -41,7 +41,7 @@ export const goals = {
 export type GoalName = keyof typeof goals;
 
 /** What a visit is carried out with. */
-export interface Surroundings {
+export interface CrossSessionCounts {
   readonly visit: SiteVisit;
   readonly random: Random;
   /** Number of this visit within its case, from 0. */
@@ -63,7 +63,7 @@ export interface LiveCase {
   /** Most visits that can be made; absent: any number. */
   readonly runsMax?: () => number;
   /** Makes the visit and closes everything it opened. */
-  readonly carryOut: (surroundings: Surroundings) => Promise<void>;
+  readonly carryOut: (crossSession: CrossSessionCounts) => Promise<void>;
 }
 
 /** What one visit came to. */

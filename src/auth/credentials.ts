@@ -9,7 +9,7 @@ import { readRevision, type Store } from "../store/store.js";
 import { hashSecret, privateKeyPrefix, siteKeyPrefix } from "./secrets.js";
 
 /** The project behind a site or private key, with its owner. */
-export interface KeyHolder {
+export interface AuthenticatedKey {
   readonly project: Project;
   readonly account: Account;
 }
@@ -28,7 +28,7 @@ const secretCharactersMax = 128;
 
 /** What a key stands for, and until when, ms. */
 interface ReadKey {
-  readonly holder: KeyHolder;
+  readonly holder: AuthenticatedKey;
   readonly untilMs: number;
 }
 
@@ -54,7 +54,7 @@ export class Credentials {
   }
 
   /** The holder of a valid key of this kind; null for one that is missing, malformed, ended or of the other kind. */
-  keyHolder(kind: KeyKind, key: string): KeyHolder | null {
+  authenticatedKey(kind: KeyKind, key: string): AuthenticatedKey | null {
     if (!key.startsWith(prefixes[kind]) || key.length > secretCharactersMax) return null;
     this.#refresh();
     // A key that comes again and again is compared faster than it is hashed, which each request's new string would have to be.
@@ -70,7 +70,7 @@ export class Credentials {
   }
 
   /** Null once the key has ended. The clock is asked for rotated keys only. */
-  #holderOf(read: ReadKey | null): KeyHolder | null {
+  #holderOf(read: ReadKey | null): AuthenticatedKey | null {
     if (read === null) return null;
     return read.untilMs === Number.POSITIVE_INFINITY || this.#now() < read.untilMs ? read.holder : null;
   }

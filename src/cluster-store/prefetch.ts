@@ -2,7 +2,7 @@
  * Which rows a group of batches will most likely read, known before it is run: the session that each names; for a first contact its
  * `Idempotency-Key` and what is counted across sessions. What else is needed shows when the group is run, and costs it a second round.
  */
-import type { Credentials, KeyHolder } from "../auth/credentials.js";
+import type { AuthenticatedKey, Credentials } from "../auth/credentials.js";
 import { keySlot } from "../cluster/slots.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { Refusal } from "../errors.js";
@@ -52,11 +52,11 @@ export function needsOf(
   copiers: ReadonlySet<string>,
 ): Needs {
   const needs: Needs = { rows: new Map(), sessions: new Map(), projectIds: new Set() };
-  const holders = new Map<string, KeyHolder | null>();
+  const holders = new Map<string, AuthenticatedKey | null>();
   const projectOf = (key: string): number | null => {
     let holder = holders.get(key);
     if (holder === undefined) {
-      holder = credentials.keyHolder("site", key);
+      holder = credentials.authenticatedKey("site", key);
       holders.set(key, holder);
     }
     return holder === null ? null : holder.project.id;

@@ -15,7 +15,7 @@ export const neutralScore = 60;
  * Counts that one session alone can't know, kept by the store with bounds and expiry, read inside the write transaction.
  * All are per project, and count this session too.
  */
-export interface Surroundings {
+export interface CrossSessionCounts {
   /** Sessions first seen from this address in the last hour or so. */
   readonly sessionsFromIp: number;
   /** Sessions that sent a batch of this very shape (types, order, geometry; not ids or times) in the last hour or so. */

@@ -5,7 +5,7 @@ import type { LoggedInPolicy, SignedAgentPolicy } from "./verdict.js";
 import type { VerifiedBot } from "./verified-bots.js";
 
 /** What a verdict is made of. */
-export interface VerdictPart {
+export interface ScoredState {
   scored: boolean;
   /** 1 to 99 or null, by engine. */
   engineScores: Record<EngineName, number | null>;
@@ -30,7 +30,7 @@ export interface VerdictPart {
 }
 
 /** That of a session whose first batch came at `nowMs` and has not been folded yet. */
-export function newVerdictPart(nowMs: number): VerdictPart {
+export function newScoredState(nowMs: number): ScoredState {
   return {
     scored: false,
     engineScores: { heuristics: null, js_detection: null, behavioral: null },

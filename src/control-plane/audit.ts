@@ -133,8 +133,8 @@ async function* bothLogs(
   const shared = entriesBefore(store, accountOfServer, sees ? server : 0);
   let [left, right] = [await own.next(), await shared.next()];
   while (left.done !== true || right.done !== true) {
-    const isLeft = right.done === true || (left.done !== true && left.value.at >= right.value.at);
-    if (isLeft) {
+    const hasRoom = right.done === true || (left.done !== true && left.value.at >= right.value.at);
+    if (hasRoom) {
       yield left.value as AuditEntry;
       left = await own.next();
     } else {

@@ -5,12 +5,12 @@ import { checkSolution, makePuzzle, type Puzzle, type PuzzleKeys, puzzleKeys } f
 import { workOf } from "../challenge/work.js";
 import { defaultChallengeSettings } from "../contract/challenge.js";
 import type { Project } from "../contract/entities.js";
-import type { VerdictPart } from "../contract/session.js";
+import type { ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
-import { decodeVerdictPart, withClearance } from "../store/session-record.js";
+import { decodeScoredState, withClearance } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import { bandOfSession } from "../verdict/bands.js";
 
@@ -47,7 +47,7 @@ export class Challenges {
   }
 
   /** A challenge for a session of the project. `unavailable` while as many are being made as this thread makes at once. */
-  async issue(project: Project, token: string, part: VerdictPart): Promise<IssuedChallenge | Refusal> {
+  async issue(project: Project, token: string, part: ScoredState): Promise<IssuedChallenge | Refusal> {
     if (this.#making >= limits.challengesMadeAtOnceMax)
       return refuse("unavailable", "too many challenges at once; try again");
     const { now, onEvent, causeOf } = this.#options;
@@ -96,7 +96,7 @@ export class Challenges {
     /** When the session passed before; 0: never. */
     let passedBeforeMs = 0;
     const pass = (record: Buffer): Buffer | null => {
-      const verdict = decodeVerdictPart(record);
+      const verdict = decodeScoredState(record);
       if (verdict === null) return null;
       passedBeforeMs = verdict.clearance?.atMs ?? 0;
       const band = bandOfSession(verdict, project.likelyBotThreshold);

@@ -1,7 +1,7 @@
 /** Marks of sessions, "this was a person" or "this was a bot": the operator's own measure of what verdictd gets wrong. */
 import type { Project } from "../contract/entities.js";
 import type { MarkName, SessionMark } from "../contract/marks.js";
-import type { VerdictPart } from "../contract/session.js";
+import type { ScoredState } from "../contract/session.js";
 import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
@@ -40,7 +40,7 @@ export class Marks {
   /** Marks a session, or changes its mark. `notFound` for no session of the project, `conflict` when it has too many marks. */
   async set(project: Project, token: string, as: MarkName, userId: number): Promise<SessionMark | Refusal> {
     await this.#sessions.load(project.id, token, "certain");
-    const part = this.#sessions.verdictPart(project.id, token);
+    const part = this.#sessions.scoredState(project.id, token);
     if (part === null) return refuse("notFound", "the project has no such session");
     const mark: SessionMark = {
       projectId: project.id,
@@ -101,7 +101,7 @@ export class Marks {
 }
 
 function stateOf(
-  part: VerdictPart,
+  part: ScoredState,
   { likelyBotThreshold }: Project,
 ): Pick<SessionMark, "band" | "score" | "detectionIds"> {
   const band = part.verifiedBot === null ? bandOfSession(part, likelyBotThreshold) : "verified";

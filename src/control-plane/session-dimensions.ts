@@ -1,5 +1,5 @@
 /** By what stored sessions can be counted: a dimension is one row, with what a session has of it and the condition that finds it again. */
-import type { VerdictPart } from "../contract/session.js";
+import type { ScoredState } from "../contract/session.js";
 import type { SessionDimension } from "../contract/session-query.js";
 import type { Band } from "../contract/verdict.js";
 import type { Comparison, Expression } from "../rules/ast.js";
@@ -9,7 +9,7 @@ import { familyCondition, userAgentFamily } from "./user-agent-family.js";
 
 /** What is known of a session that is counted. */
 export interface CountedSession extends SearchedSession {
-  readonly part: VerdictPart;
+  readonly part: ScoredState;
   readonly band: Band;
 }
 

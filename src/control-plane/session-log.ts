@@ -2,20 +2,20 @@
  * The log of a project's sessions: by first contact, the latest first. Keys order sessions by the second of their token, which is that of
  * their first contact or, under load, the next; within a second they are sorted here. Reads only.
  */
-import type { VerdictPart } from "../contract/session.js";
+import type { ScoredState } from "../contract/session.js";
 import { earliestToken, encodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../long-work.js";
 import { sessionKey, sessionRange, tokenBytes } from "../store/keys.js";
-import { decodeVerdictPart, firstSeenMs } from "../store/session-record.js";
+import { decodeScoredState, firstSeenMs } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
 /** A session of the log. */
 export interface StoredSession {
   readonly token: string;
-  readonly part: VerdictPart;
+  readonly part: ScoredState;
 }
 
 /** Where a session stands in the log. */
@@ -58,7 +58,7 @@ export function isBeyond({ token }: LogPosition, fromMs: number): boolean {
 /** The session at a position, which was just read; null when it has been erased meanwhile. */
 export function sessionAt(store: Store, projectId: number, { token }: LogPosition): StoredSession | null {
   const record = store.rows.record(sessionKey(projectId, token));
-  const part = record === undefined ? null : decodeVerdictPart(record);
+  const part = record === undefined ? null : decodeScoredState(record);
   return part === null ? null : { token: encodeSessionToken(token), part };
 }
 

@@ -5,7 +5,7 @@
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import type { Project } from "../contract/entities.js";
 import type { AddressLookup } from "../contract/network-fact.js";
-import type { VerdictPart } from "../contract/session.js";
+import type { ScoredState } from "../contract/session.js";
 import type { Action } from "../contract/verdict.js";
 import { limits } from "../limits.js";
 import type { Expression } from "../rules/ast.js";
@@ -56,7 +56,7 @@ export class SessionSearch {
   }
 
   /** Everything but `input` is worked out when it is first asked for, and then kept. */
-  of(part: VerdictPart): SearchedSession {
+  of(part: ScoredState): SearchedSession {
     const { addresses, declaredBotOf } = this.#services;
     const { userAgent } = part.last;
     const asked = { part, project: this.#project, context: {}, verifiedBot: part.verifiedBot, addresses };

@@ -1,5 +1,5 @@
-/** Stored sessions as the data plane and the logs see them: the verdict part by token, and the logged-in assertion. */
-import type { ProjectSettings, VerdictPart } from "../contract/session.js";
+/** Stored sessions as the data plane and the logs see them: the scored state by token, and the logged-in assertion. */
+import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { type ExplainedDetection, explain } from "../engines/score.js";
 import { unpackFeatures } from "../engines/session-features.js";
@@ -7,8 +7,8 @@ import type { Refusal } from "../errors.js";
 import type { Slices } from "../long-work.js";
 import { sessionKey, sessionKeyBytes, writeSessionKey } from "../store/keys.js";
 import {
+  decodeScoredState,
   decodeSession,
-  decodeVerdictPart,
   hasClearance,
   loggedInAtMs,
   withLoggedInAt,
@@ -51,9 +51,9 @@ export class Sessions {
   }
 
   /** What a verdict of this session is made of; null for a token that is malformed, unknown or another project's. */
-  verdictPart(projectId: number, token: string): VerdictPart | null {
+  scoredState(projectId: number, token: string): ScoredState | null {
     const bytes = this.#read(projectId, token);
-    return bytes === null ? null : decodeVerdictPart(bytes);
+    return bytes === null ? null : decodeScoredState(bytes);
   }
 
   exists(projectId: number, token: string): boolean {
@@ -64,7 +64,7 @@ export class Sessions {
   stateStamp(project: ProjectSettings, token: string, nowMs: number): number {
     const bytes = this.#read(project.id, token);
     if (bytes === null) return 0;
-    const part = hasClearance(bytes) ? decodeVerdictPart(bytes) : null;
+    const part = hasClearance(bytes) ? decodeScoredState(bytes) : null;
     return part === null ? loggedInAtMs(bytes) : stateStamp(part, project, nowMs);
   }
 

@@ -1,7 +1,7 @@
 /** Everything the store holds about one session, decoded, for an operator who is asked for it. Reads only. */
 import type { Block } from "../contract/entities.js";
 import type { SessionMark } from "../contract/marks.js";
-import type { VerdictPart } from "../contract/session.js";
+import type { ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { Trail } from "../contract/trail.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
@@ -16,7 +16,7 @@ export interface StoredSession {
   readonly projectId: number;
   /** Bytes of the session's record. */
   readonly recordBytes: number;
-  readonly verdict: VerdictPart;
+  readonly verdict: ScoredState;
   /** Request ids remembered against repeats, in the record and in rows of their own. */
   readonly requestIds: number;
   /** What was observed, by name; null when the features can't be unpacked. */

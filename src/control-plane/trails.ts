@@ -104,7 +104,7 @@ export class Trails {
     const batch = parseJsonObject(body);
     const bytes = decodeSessionToken(token);
     if (batch instanceof Refusal || bytes === null) return null;
-    const holder = this.#options.credentials.keyHolder("site", siteKey || String(batch["site_key"]));
+    const holder = this.#options.credentials.authenticatedKey("site", siteKey || String(batch["site_key"]));
     if (holder === null) return null;
     const projectId = holder.project.id;
     const events = batch["events"] as IngestEvent[];

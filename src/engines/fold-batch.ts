@@ -4,7 +4,7 @@
  */
 
 import type { EventPayload, IngestEvent } from "../contract/events.js";
-import type { Surroundings } from "../contract/evidence.js";
+import type { CrossSessionCounts } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { isoTimeMs, receivedAtMs } from "../contract/iso-time.js";
 import { limits } from "../limits.js";
@@ -23,14 +23,14 @@ export function foldBatch(
   features: SessionFeatures,
   events: readonly IngestEvent[],
   facts: RequestFacts,
-  surroundings: Surroundings,
+  crossSession: CrossSessionCounts,
 ): void {
   for (const event of events) foldEvent(features, event, facts);
   const pathPoints = foldPointerEvents(features.numbers, events, facts.nowMs);
   features.numbers[F.events]! += events.length;
   foldClocks(features.numbers, events, facts.nowMs);
   foldOrder(features.numbers, events, facts.nowMs);
-  foldRequest(features, facts, surroundings, pathPoints);
+  foldRequest(features, facts, crossSession, pathPoints);
 }
 
 /** Folds what does not depend on the pointer's path. */

@@ -1,5 +1,5 @@
 /** Folds the facts of one ingest request (headers, address, counts kept by the store) into the features. */
-import { type Surroundings, ticketStates } from "../contract/evidence.js";
+import { type CrossSessionCounts, ticketStates } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { isPublicAddress } from "../contract/public-address.js";
 import { claimsOf } from "./agent-claims.js";
@@ -12,7 +12,7 @@ import { F, type SessionFeatures, setText, T } from "./session-features.js";
 export function foldRequest(
   features: SessionFeatures,
   facts: RequestFacts,
-  surroundings: Surroundings,
+  crossSession: CrossSessionCounts,
   pathPoints: number,
 ): void {
   const n = features.numbers;
@@ -22,18 +22,18 @@ export function foldRequest(
   foldIdentity(n, facts);
   foldHeaders(n, facts);
   setText(features, T.acceptLanguage, facts.acceptLanguage);
-  if (isPublicAddress(facts.ip)) n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, surroundings.sessionsFromIp);
+  if (isPublicAddress(facts.ip)) n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, crossSession.sessionsFromIp);
   if (pathPoints >= shapePointsMin) {
-    n[F.shapeSessionsMax] = Math.max(n[F.shapeSessionsMax]!, surroundings.sessionsWithShape);
+    n[F.shapeSessionsMax] = Math.max(n[F.shapeSessionsMax]!, crossSession.sessionsWithShape);
   }
-  n[F.environmentSessionsMax] = Math.max(n[F.environmentSessionsMax]!, surroundings.sessionsWithEnvironment);
-  if (surroundings.startTicket !== null) {
-    const state = ticketStates.indexOf(surroundings.startTicket);
+  n[F.environmentSessionsMax] = Math.max(n[F.environmentSessionsMax]!, crossSession.sessionsWithEnvironment);
+  if (crossSession.startTicket !== null) {
+    const state = ticketStates.indexOf(crossSession.startTicket);
     // What was once seen is not undone by a better one.
     if (!(n[F.startTicket]! >= state)) n[F.startTicket] = state;
   }
-  n[F.shinglesReplayed]! += Math.max(0, surroundings.replayedShingles);
-  n[F.turnHashesReplayed]! += Math.max(0, surroundings.replayedTurns);
+  n[F.shinglesReplayed]! += Math.max(0, crossSession.replayedShingles);
+  n[F.turnHashesReplayed]! += Math.max(0, crossSession.replayedTurns);
 }
 
 /** A batch of fewer points (a first page view, one click) looks alike from many people. */

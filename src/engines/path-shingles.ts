@@ -1,6 +1,6 @@
 /**
  * Shingles of a pointer path: hashes over eight consecutive steps (dx, dy), by which a recorded path is known again wherever
- * and however fast it is replayed. The store keeps them per project; matches come back in `Surroundings.replayedShingles`.
+ * and however fast it is replayed. The store keeps them per project; matches come back in `CrossSessionCounts.replayedShingles`.
  */
 import type { IngestEvent } from "../contract/events.js";
 import { F, ringSize, type SessionFeatures } from "./session-features.js";

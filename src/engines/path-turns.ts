@@ -1,7 +1,7 @@
 /**
  * Turns of a pointer path: the points at which it reverses along an axis. They stay where they are however fast a recording is
  * replayed and however the browser thins it out, so that hashes over four of them know a path again where those over single
- * steps (path-shingles.ts) do not. The store keeps both per project; matches come back in `Surroundings.replayedTurns`.
+ * steps (path-shingles.ts) do not. The store keeps both per project; matches come back in `CrossSessionCounts.replayedTurns`.
  */
 import type { IngestEvent } from "../contract/events.js";
 import { mix } from "./hash.js";

@@ -50,7 +50,7 @@ export class Exchange implements Holder {
    * Call in the synchronous callback of a request that is not answered in it: the client may go in the meantime. What is answered at once
    * does without, and without a cork, which uWebSockets holds around its callback.
    */
-  wait(): void {
+  deferResponse(): void {
     if (this.#waits) return;
     this.#waits = true;
     this.#res.onAborted(() => {
@@ -69,7 +69,7 @@ export class Exchange implements Holder {
     this.#announcedBytes = bodyBytes;
     if (!isChunked) return;
     this.#isLast = true;
-    this.wait();
+    this.deferResponse();
   }
 
   /** True when the client has gone or has its answer. */
@@ -114,7 +114,7 @@ export class Exchange implements Holder {
       refuseOversize();
       return;
     }
-    this.wait();
+    this.deferResponse();
     this.#body = new BodyReader(this.#res, {
       bytesMax,
       held: isAnonymous ? this.#work.anonymousBodies : this.#work.bodies,
@@ -162,7 +162,7 @@ export class Exchange implements Holder {
       this.#finish();
       return;
     }
-    this.wait();
+    this.deferResponse();
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     this.#res.onWritable((offset) => {
       const [isTaken, isWritten] = this.#res.tryEnd(bytes.subarray(offset), bytes.length);
@@ -178,7 +178,7 @@ export class Exchange implements Holder {
    * unanswered and closes at once.
    */
   #sendLast(reply: Reply): void {
-    this.wait();
+    this.deferResponse();
     setImmediate(() => {
       if (this.#isDone) return;
       if (reply.body === undefined || (typeof reply.body === "string" && reply.body.length <= corkBytes)) {

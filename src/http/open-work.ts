@@ -40,7 +40,7 @@ export class OpenWork {
    * Resolves when a stop cuts nobody off: nothing is unanswered, and connections are gone or have brought nothing for
    * `limits.stopQuietMs`. After `limits.stopRequestsMsMax` at the latest: a body that never ends must not keep the process.
    */
-  async quiet(): Promise<void> {
+  async drain(): Promise<void> {
     this.isClosing = true;
     for (let waitedMs = 0; waitedMs < limits.stopRequestsMsMax; waitedMs += limits.stopLookMs) {
       if (this.requests === 0 && (this.connections === 0 || waitedMs >= limits.stopQuietMs)) return;

@@ -1,6 +1,6 @@
 /** The shape of the route table: a route is one row of method, path, credential and handler. */
 import type { HttpRequest } from "uWebSockets.js";
-import type { KeyHolder, TokenHolder } from "../auth/credentials.js";
+import type { AuthenticatedKey, TokenHolder } from "../auth/credentials.js";
 import type { TokenNeed } from "../contract/access.js";
 import type { Project } from "../contract/entities.js";
 import type { Feature } from "../contract/plans.js";
@@ -34,7 +34,7 @@ export interface ProjectCall extends TokenCall {
 }
 /** A request with a good private key; the project is the key's. */
 export interface KeyCall extends Call {
-  readonly holder: KeyHolder;
+  readonly holder: AuthenticatedKey;
 }
 
 type Handler<C extends Call> = (call: C) => Reply | Promise<Reply>;

@@ -13,11 +13,11 @@ import type { Project, Role } from "../contract/entities.js";
 import type { Plans } from "../contract/plans.js";
 import { Refusal, refuse, UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
-import { turn } from "../turn.js";
+import { yieldToEventLoop } from "../yield-to-event-loop.js";
 import type { AccessLog } from "./access-log.js";
 import { bearer, Exchange, type RequestMeter } from "./exchange.js";
+import { FailedAuthThrottle } from "./failed-auth-throttle.js";
 import { ambiguous, chunkedGet, Framing } from "./framing.js";
-import { GuessDelay } from "./guess-delay.js";
 import { OpenWork } from "./open-work.js";
 import { type Reply, refusal } from "./reply.js";
 import { requestIds } from "./request-id.js";
@@ -37,7 +37,7 @@ export interface ServerOptions {
   /** Called for every request with a good account token. */
   readonly onTokenUsed: (tokenId: number) => void;
   /** Called before a request is looked at, and again before its body is. */
-  readonly onTurn: () => void;
+  readonly onTick: () => void;
   readonly onFailure: (error: unknown, requestId: string) => void;
   /** What counts the requests of a row; `other` stands for the methods that a path does not take, `/*` for unknown paths. */
   readonly meterOf: (method: string, path: string) => RequestMeter;
@@ -90,7 +90,7 @@ export class HttpServer {
   readonly #nextRequestId = requestIds();
   readonly #work = new OpenWork();
   readonly #turn = new TurnShares();
-  readonly #guesses = new GuessDelay();
+  readonly #guesses = new FailedAuthThrottle();
   readonly #framing = new Framing();
   /** The one that takes connections last; the others serve what they have. */
   readonly #apps: TemplatedApp[] = [];
@@ -108,17 +108,17 @@ export class HttpServer {
       renewCertificate: async () => {
         const next = await this.#listenAnew(host, bound);
         // What waits at the old listener would be reset: one turn of the event loop takes it in, and closing comes right after.
-        await turn();
-        await turn();
+        await yieldToEventLoop();
+        await yieldToEventLoop();
         us_listen_socket_close(socket);
         socket = next;
       },
       stop: async () => {
         // As above. Answers close their connections only when the listeners of other threads are gone too: clients come back at once then.
-        await turn();
+        await yieldToEventLoop();
         us_listen_socket_close(socket);
         await delay(limits.stopListenersMs);
-        await this.#work.quiet();
+        await this.#work.drain();
       },
       close: () => {
         for (const app of this.#apps) app.close();
@@ -158,7 +158,7 @@ export class HttpServer {
     const method = methodNames[route.method];
     const meter = this.#options.meterOf(method, route.path);
     app[route.method](route.path, (res, req) => {
-      this.#options.onTurn();
+      this.#options.onTick();
       if (this.#isFlooded(res)) return;
       const exchange = this.#exchange(res, meter, method, route.path);
       if ("handleRaw" in route) {
@@ -234,7 +234,7 @@ export class HttpServer {
   }
 
   #run(route: Exclude<Route, RawRoute>, exchange: Exchange, req: HttpRequest): void {
-    exchange.wait();
+    exchange.deferResponse();
     const params = parametersOf(route.path, req);
     const query = new URLSearchParams(req.getQuery() ?? "");
     const headers = (route.headers ?? []).map((name) => req.getHeader(name));
@@ -246,7 +246,7 @@ export class HttpServer {
       return;
     }
     const handle = (body: Buffer): void => {
-      this.#options.onTurn();
+      this.#options.onTick();
       void this.#answer(exchange, () => answer({ params, query, body, headers, isAborted: () => exchange.isOver }));
     };
     if (route.readsBody !== true) {
@@ -288,7 +288,7 @@ export class HttpServer {
   ): ((call: Call) => Reply | Promise<Reply>) | Refusal {
     if (route.credential === "none") return route.handle;
     if (route.credential === "private-key") {
-      const holder = this.#options.credentials.keyHolder("private", privateKeyOf(req));
+      const holder = this.#options.credentials.authenticatedKey("private", privateKeyOf(req));
       if (holder === null) return refuse("unauthenticated", "a valid private key is required");
       if (holder.account.subscription !== "active") return noSubscription;
       return (call) => route.handle({ ...call, holder });

@@ -2,14 +2,14 @@
  * The ingest write path, run by a scoring worker: session state is read, folded, scored and written, all of it through a unit of work. Has
  * no effect outside of that, so the same group may be run again on another unit when this one could not be committed.
  */
-import type { Credentials, KeyHolder } from "../auth/credentials.js";
+import type { AuthenticatedKey, Credentials } from "../auth/credentials.js";
 import { addressProof } from "../contract/address-proof.js";
 import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.js";
 import type { LastRequest } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import type { Plans } from "../contract/plans.js";
 import type { IpStorage } from "../contract/scoring-worker.js";
-import { newVerdictPart, type VerdictPart } from "../contract/session.js";
+import { newScoredState, type ScoredState } from "../contract/session.js";
 import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
 import { rulePath } from "../contract/visitor-request.js";
 import { setCrawlerClaim } from "../engines/crawler-claim.js";
@@ -80,7 +80,7 @@ interface OpenSession extends DirtySession {
   readonly key: Buffer;
   /** As clients know it. */
   readonly token: string;
-  readonly verdict: VerdictPart;
+  readonly verdict: ScoredState;
   readonly features: SessionFeatures;
   readonly seenIds: SeenIds;
   readonly isNew: boolean;
@@ -104,7 +104,7 @@ interface Group {
   readonly unit: UnitOfWork;
   readonly context: CommitContext;
   /** By site key: nothing can change them while the unit is at work. */
-  readonly holders: Map<string, KeyHolder | null>;
+  readonly holders: Map<string, AuthenticatedKey | null>;
   /** By token. */
   readonly sessions: Map<string, OpenSession>;
   /** Those of the batches under way that are to be saved. */
@@ -168,7 +168,7 @@ function takeBatch(group: Group, request: IngestRequest, body: ReadBody): Ingest
   const key = request.siteKey || siteKeyOf(body);
   let holder = group.holders.get(key);
   if (holder === undefined) {
-    holder = group.context.credentials.keyHolder("site", key);
+    holder = group.context.credentials.authenticatedKey("site", key);
     group.holders.set(key, holder);
   }
   if (holder === null) return refuse("unauthenticated", "a valid site key is required");
@@ -186,7 +186,7 @@ function recordBatch(
   request: IngestRequest,
   batch: IngestBatch,
   idHashes: readonly number[],
-  { project, account }: KeyHolder,
+  { project, account }: AuthenticatedKey,
 ): Recorded | ContactShed {
   const { facts } = request;
   const session = findSession(group, project.id, batch.session_token) ?? takeFirstContact(group, project.id, request);
@@ -198,13 +198,13 @@ function recordBatch(
     group.changed.add(session);
     try {
       const owner = { projectId: project.id, name: nameOf(session), features: session.features, isFirst };
-      const surroundings = {
+      const crossSession = {
         sessionsFromIp: isFirst ? countAddress(group.unit, project.id, facts.ip, facts.nowMs) : 0,
         sessionsWithEnvironment: isFirst ? countEnvironment(group.unit, project.id, fresh, facts.ip, facts.nowMs) : 0,
         startTicket: takeTicket(group.unit, project, fresh, facts),
         ...countPathReuse(group.unit, owner, fresh, facts),
       };
-      foldBatch(session.features, fresh, facts, surroundings);
+      foldBatch(session.features, fresh, facts, crossSession);
     } catch (cause) {
       throw new BatchFault("folding failed", { cause });
     }
@@ -325,7 +325,7 @@ function newSession(unit: UnitOfWork, projectId: number, token: Buffer, nowMs: n
     projectId,
     key,
     token: encodeSessionToken(token),
-    verdict: newVerdictPart(nowMs),
+    verdict: newScoredState(nowMs),
     features: newFeatures(),
     seenIds: new SeenIds(unit, key, noHashes, 0),
     isNew: true,

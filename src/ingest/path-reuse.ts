@@ -3,7 +3,7 @@
  * noted in the project's path-reuse index as far as the visitor's room there goes.
  */
 import type { IngestEvent } from "../contract/events.js";
-import type { Surroundings } from "../contract/evidence.js";
+import type { CrossSessionCounts } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { cornerHashes, foldCornerOwners } from "../engines/path-corners.js";
 import { shingleHashes } from "../engines/path-shingles.js";
@@ -26,7 +26,7 @@ export interface PathOwner {
   readonly isFirst: boolean;
 }
 
-type PathReuse = Pick<Surroundings, "sessionsWithShape" | "replayedShingles" | "replayedTurns">;
+type PathReuse = Pick<CrossSessionCounts, "sessionsWithShape" | "replayedShingles" | "replayedTurns">;
 
 /** From this share of known hashes on a batch is a copy. */
 const copyShare = 0.5;

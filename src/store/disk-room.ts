@@ -12,32 +12,32 @@ export interface DiskRoomOptions {
   /** A monotonic clock, ms. */
   readonly now: () => number;
   /** Told when room runs out, and when there is some again. */
-  readonly onChange: (isLeft: boolean, freeBytes: number) => void;
+  readonly onChange: (hasRoom: boolean, freeBytes: number) => void;
 }
 
 /** Looks at the disk when it is asked, not by a timer, and no more than once in `limits.diskLookMs`. */
 export class DiskRoom {
   readonly #options: DiskRoomOptions;
   #lookedMs = Number.NEGATIVE_INFINITY;
-  #isLeft = true;
+  #hasRoom = true;
 
   constructor(options: DiskRoomOptions) {
     this.#options = options;
   }
 
   /** Whether more than `limits.diskReserveBytes` are free, as seen at most `limits.diskLookMs` ago. */
-  get isLeft(): boolean {
+  get hasRoom(): boolean {
     const { dataDir, now, onChange } = this.#options;
     const nowMs = now();
-    if (nowMs - this.#lookedMs < limits.diskLookMs) return this.#isLeft;
+    if (nowMs - this.#lookedMs < limits.diskLookMs) return this.#hasRoom;
     this.#lookedMs = nowMs;
     const freeBytes = freeBytesOf(dataDir);
-    const isLeft = freeBytes > limits.diskReserveBytes;
-    if (isLeft !== this.#isLeft) {
-      this.#isLeft = isLeft;
-      onChange(isLeft, freeBytes);
+    const hasRoom = freeBytes > limits.diskReserveBytes;
+    if (hasRoom !== this.#hasRoom) {
+      this.#hasRoom = hasRoom;
+      onChange(hasRoom, freeBytes);
     }
-    return isLeft;
+    return hasRoom;
   }
 }
 

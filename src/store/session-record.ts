@@ -1,5 +1,5 @@
 /**
- * The packed record of a session: the verdict part first, so that a verdict read touches nothing else, then the request ids
+ * The packed record of a session: the scored state first, so that a verdict read touches nothing else, then the request ids
  * seen lately, then the features that the engines own. Both hot paths use it; its layout is written down here only.
  *
  * | at      | what                                                                   |
@@ -24,7 +24,7 @@
  */
 import { addressProofBytes } from "../contract/address-proof.js";
 import type { Clearance } from "../contract/challenge.js";
-import type { VerdictPart } from "../contract/session.js";
+import type { ScoredState } from "../contract/session.js";
 import { bands, verifiedBotCategories } from "../contract/verdict.js";
 
 const layoutVersion = 1;
@@ -44,7 +44,7 @@ const paddedSizes = [778, 982, 1321, 2000] as const;
 
 /** A record unpacked; scoring reads all of it, verdicts only `verdict`. */
 export interface SessionRecord {
-  verdict: VerdictPart;
+  verdict: ScoredState;
   /** Hashes of the request ids seen since the last spill, 8 bytes each. */
   repeats: Buffer;
   /** Packed by the engines; opaque here. */
@@ -138,8 +138,8 @@ export function spilledIdsOf(bytes: Buffer): number {
   return Math.max(0, bytes.readUInt32LE(32) - bytes.readUInt16LE(44));
 }
 
-/** The verdict part alone, read from the head of a record. Null when the record is not of this layout or cut short. */
-export function decodeVerdictPart(bytes: Buffer): VerdictPart | null {
+/** The scored state alone, read from the head of a record. Null when the record is not of this layout or cut short. */
+export function decodeScoredState(bytes: Buffer): ScoredState | null {
   if (bytes.length < headBytes || bytes[0] !== layoutVersion) return null;
   const idCount = bytes[7]!;
   if (repeatsOffset(bytes) > bytes.length) return null;
@@ -195,7 +195,7 @@ function textsOf(bytes: Buffer, from: number, end: number): (length: number) => 
  * reused read buffer, which is longer than its `length` says: every slice of it names its end.
  */
 export function decodeSession(bytes: Buffer): SessionRecord | null {
-  const verdict = decodeVerdictPart(bytes);
+  const verdict = decodeScoredState(bytes);
   if (verdict === null) return null;
   const repeatsAt = repeatsOffset(bytes);
   const featuresAt = repeatsAt + 8 * bytes.readUInt16LE(44);

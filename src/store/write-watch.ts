@@ -65,7 +65,7 @@ export class WriteWatch {
   }
 
   /** Whether no thread has the lock or waits for it: only then may one be terminated. */
-  get isQuiet(): boolean {
+  get isIdle(): boolean {
     return Atomics.load(this.#counts, asked) === Atomics.load(this.#counts, over);
   }
 }

@@ -1,7 +1,7 @@
 /** From engine scores to a band. Computed when a verdict is read, so a new threshold applies without scoring again. */
 
 import type { EngineName } from "../contract/evidence.js";
-import type { VerdictPart } from "../contract/session.js";
+import type { ScoredState } from "../contract/session.js";
 import type { Band } from "../contract/verdict.js";
 
 /** A band that comes from scores alone; `verified` takes a proof and `not_computed` is the lack of a score. */
@@ -39,7 +39,7 @@ export function bandOf(
 
 /** The band of a stored session by what its events showed: `not_computed` until it has been scored. */
 export function bandOfSession(
-  { scored, engineScores, score }: Pick<VerdictPart, "scored" | "engineScores" | "score">,
+  { scored, engineScores, score }: Pick<ScoredState, "scored" | "engineScores" | "score">,
   threshold: number,
 ): ScoredBand | "not_computed" {
   return scored ? bandOf(engineScores, score, threshold) : "not_computed";

@@ -3,7 +3,7 @@
  * verdict read; otherwise each verdict is computed, since what a request shows changes from one to the next. Any failure answers fail-open.
  */
 import type { RequestEvidence, VerdictQuestion } from "../contract/judged-request.js";
-import type { ProjectSettings, VerdictPart } from "../contract/session.js";
+import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import { defaultRequestScoring } from "../contract/session.js";
 import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
 import { type VerdictText, VerdictTexts } from "./finding.js";
@@ -16,7 +16,7 @@ export interface RequestVerdictSources extends VerdictSources {
   readonly examine: (
     project: ProjectSettings,
     question: VerdictQuestion,
-    part: VerdictPart | null,
+    part: ScoredState | null,
     nowMs: number,
   ) => RequestEvidence | Promise<RequestEvidence>;
 }
@@ -55,7 +55,7 @@ export class RequestVerdicts {
     }
     const nowMs = this.#sources.now();
     try {
-      const part = sessionToken === null ? null : this.#sources.verdictPart(project.id, sessionToken);
+      const part = sessionToken === null ? null : this.#sources.scoredState(project.id, sessionToken);
       const evidence = this.#sources.examine(project, question, part, nowMs);
       if (!(evidence instanceof Promise)) return this.#resolve(project, question, part, evidence, nowMs);
       return evidence
@@ -69,7 +69,7 @@ export class RequestVerdicts {
   #resolve(
     project: ProjectSettings,
     { sessionToken, request: { context } }: VerdictQuestion,
-    part: VerdictPart | null,
+    part: ScoredState | null,
     evidence: RequestEvidence,
     nowMs: number,
   ): RequestAnswer {

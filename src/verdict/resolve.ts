@@ -7,7 +7,7 @@ import type { Clearance } from "../contract/challenge.js";
 import { type LastRequest, neutralScore } from "../contract/evidence.js";
 import type { RequestEvidence } from "../contract/judged-request.js";
 import type { AddressLookup } from "../contract/network-fact.js";
-import { defaultRequestScoring, type ProjectSettings, type VerdictPart } from "../contract/session.js";
+import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/session.js";
 import type { Action, Band, LoggedInPolicy, RequestContext, Verdict } from "../contract/verdict.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import { noUserAgent } from "../contract/visitor-request.js";
@@ -44,7 +44,7 @@ export interface Resolution extends Omit<Decision, "finding"> {
 /** Everything that a decision depends on. `nowMs` is ms since the epoch. */
 export interface DecideInput {
   /** Null: there is no session. */
-  readonly part: VerdictPart | null;
+  readonly part: ScoredState | null;
   /** Absent: the session alone is judged. */
   readonly request?: RequestEvidence;
   readonly project: ProjectSettings;
@@ -135,7 +135,7 @@ export function ruleInput(input: DecideInput, search?: SearchFacts): RuleInput |
 }
 
 /** What engines said, of a session, a request or both. */
-interface Scored extends Pick<VerdictPart, "engineScores" | "score"> {
+interface Scored extends Pick<ScoredState, "engineScores" | "score"> {
   readonly detectionIds: readonly number[];
 }
 
@@ -147,7 +147,7 @@ const unscored: Scored = {
 };
 
 /** Of a session and its request the lower score counts, and what was found in both. A request in which nothing speaks has the neutral score. */
-function scoredOf(part: VerdictPart | null, request: RequestEvidence | undefined): Scored | null {
+function scoredOf(part: ScoredState | null, request: RequestEvidence | undefined): Scored | null {
   const session = part?.scored === true ? part : null;
   if (request === undefined) return session;
   const { score: heuristics, detectionIds } = request;
@@ -240,7 +240,7 @@ function isShelterable(band: Band): boolean {
 }
 
 /** Whether the logged-in assertion still holds: 24 hours from the most recent call. */
-export function isLoggedIn(part: Pick<VerdictPart, "loggedInAtMs">, nowMs: number): boolean {
+export function isLoggedIn(part: Pick<ScoredState, "loggedInAtMs">, nowMs: number): boolean {
   return part.loggedInAtMs > 0 && nowMs - part.loggedInAtMs < limits.loggedInMs;
 }
 

@@ -3,7 +3,7 @@ import { clearanceEndMs, isStanding } from "../challenge/clearance.js";
 import { addressProof } from "../contract/address-proof.js";
 import type { VerdictSource } from "../contract/live-verdict.js";
 import type { AddressLookup } from "../contract/network-fact.js";
-import type { ProjectSettings, VerdictPart } from "../contract/session.js";
+import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdict.js";
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
@@ -20,7 +20,7 @@ export interface VerdictSources {
    */
   readonly load?: (project: ProjectSettings, token: string) => Promise<void> | null;
   /** Null for an unknown session or one of another project. */
-  readonly verdictPart: (projectId: number, token: string) => VerdictPart | null;
+  readonly scoredState: (projectId: number, token: string) => ScoredState | null;
   /** `stateStamp` of the session as it is now; 0 for one that is gone. Asked on cached answers of projects where it can matter. */
   readonly stateStamp: (project: ProjectSettings, token: string, nowMs: number) => number;
   /** Active rules in the order of evaluation. */
@@ -105,7 +105,7 @@ export class VerdictReader {
       sources.onAnswer(project, cached.text.verdict, "cached", "session", token, context, nowMs);
       return cached.text;
     }
-    const part = sources.verdictPart(project.id, token);
+    const part = sources.scoredState(project.id, token);
     if (part === null) return this.#failedOpen(project, token, context, nowMs);
     const rules = sources.rulesOf(project);
     const verifiedBot = verifiedBotOf(part, context, sources.verifiedBotAt);
@@ -129,7 +129,7 @@ export class VerdictReader {
     return !hasState(project) || this.#sources.stateStamp(project, token, nowMs) === entry.stateStamp;
   }
 
-  #remember(key: VerdictKey, text: VerdictText, part: VerdictPart, project: ProjectSettings, nowMs: number): void {
+  #remember(key: VerdictKey, text: VerdictText, part: ScoredState, project: ProjectSettings, nowMs: number): void {
     let endsMs = nowMs + this.#ttlMs;
     const windowEndMs = part.loggedInAtMs + limits.loggedInMs;
     if (windowEndMs > nowMs) endsMs = Math.min(endsMs, windowEndMs);
@@ -152,7 +152,7 @@ function keyOf(
 
 /** By the address of the request that asks, where it is another than the one that proved who the session is. */
 export function verifiedBotOf(
-  { verifiedBot, addressProof: proof, last }: VerdictPart,
+  { verifiedBot, addressProof: proof, last }: ScoredState,
   { ip }: RequestContext,
   verifiedBotAt: (ip: string) => VerifiedBot | null,
 ): VerifiedBot | null {
@@ -170,7 +170,7 @@ export function hasState({ botSettings, challenge }: ProjectSettings): boolean {
  * One number for the session's assertion and clearance, which differs whenever one of them begins or ends: both times only grow, and the end
  * of a clearance takes away more than either ever adds.
  */
-export function stateStamp(part: VerdictPart, project: ProjectSettings, nowMs: number): number {
+export function stateStamp(part: ScoredState, project: ProjectSettings, nowMs: number): number {
   const { loggedInAtMs, clearance } = part;
   const { challenge } = project;
   if (clearance === null || challenge === undefined) return loggedInAtMs;

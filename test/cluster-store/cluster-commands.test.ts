@@ -9,7 +9,7 @@ import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { ClusterSessions } from "../../src/cluster-store/cluster-sessions.js";
 import { idempotencyRow, indexRow, shardOfSession, trafficRow, usageRow } from "../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
-import { newVerdictPart } from "../../src/contract/session.js";
+import { newScoredState } from "../../src/contract/session.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { hourOf, idempotencyKey, sessionKey, tokenAt } from "../../src/store/keys.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
@@ -234,7 +234,7 @@ t.test("what has outlived its time goes, of too many sessions the oldest", async
   const put = async (firstSeenMs: number, number: number, lastSeenMs: number, isExpired = false): Promise<string> => {
     const token = storedToken(firstSeenMs, number);
     const key = sessionKey(own, decodeSessionToken(token)!);
-    const part = { ...newVerdictPart(firstSeenMs), lastSeenMs };
+    const part = { ...newScoredState(firstSeenMs), lastSeenMs };
     const record = encodeSession({ verdict: part, repeats: Buffer.alloc(0), features: Buffer.alloc(0) });
     const index = indexRow(shardOfSession(key), own);
     const row = Buffer.concat([Buffer.from(`${index.slice(0, -4)}s`), key]);

@@ -145,19 +145,20 @@ t.test("the first account is made once in a cluster, by whichever node", async (
 
 t.test("a key that is rotated and a token that is revoked are refused by both nodes at once", async (t) => {
   const { siteKey, privateKey } = done(await one.projects.enableScoring(first.projectId));
-  for (const { credentials } of [one, two]) t.ok(credentials.keyHolder("private", privateKey!));
+  for (const { credentials } of [one, two]) t.ok(credentials.authenticatedKey("private", privateKey!));
   const rotated = done(await two.projects.rotateKey(first.projectId, "private"));
   for (const { credentials } of [one, two]) {
-    t.equal(credentials.keyHolder("private", privateKey!), null);
-    t.ok(credentials.keyHolder("private", rotated.key));
-    t.ok(credentials.keyHolder("site", siteKey));
+    t.equal(credentials.authenticatedKey("private", privateKey!), null);
+    t.ok(credentials.authenticatedKey("private", rotated.key));
+    t.ok(credentials.authenticatedKey("site", siteKey));
   }
   const overlapping = done(await one.projects.rotateKey(first.projectId, "private", 1));
   for (const { credentials } of [one, two]) {
-    for (const key of [rotated.key, overlapping.key]) t.ok(credentials.keyHolder("private", key), "both for an hour");
+    for (const key of [rotated.key, overlapping.key])
+      t.ok(credentials.authenticatedKey("private", key), "both for an hour");
   }
   t.equal(await two.projects.endOldKeys(first.projectId, "private"), 1);
-  for (const { credentials } of [one, two]) t.equal(credentials.keyHolder("private", rotated.key), null);
+  for (const { credentials } of [one, two]) t.equal(credentials.authenticatedKey("private", rotated.key), null);
   const { accountId, userId } = first;
   const { token, secret } = done(await one.accounts.createToken({ accountId, userId, abilities: ["*"] }));
   t.ok(two.credentials.tokenHolder(secret));

@@ -18,7 +18,7 @@ t.test("special addresses are no visitor's; their neighbours are", async (t) => 
 });
 
 t.test("sessions of one address count only where it is a visitor's", async (t) => {
-  const surroundings = { ...alone, sessionsFromIp: 310 };
+  const crossSession = { ...alone, sessionsFromIp: 310 };
   for (const [ip, count] of [
     ["100.64.0.1", 1],
     ["169.254.10.1", 1],
@@ -26,7 +26,7 @@ t.test("sessions of one address count only where it is a visitor's", async (t) =
     ["", 1],
     ["198.51.100.7", 310],
   ] as const) {
-    const features = folded([event("page", { path: "/" })], { facts: { ...chromeFacts, ip }, surroundings });
+    const features = folded([event("page", { path: "/" })], { facts: { ...chromeFacts, ip }, crossSession });
     t.equal(Math.max(1, features.numbers[F.ipSessionsMax]!), count, ip);
   }
 });

@@ -139,7 +139,7 @@ t.test("an explanation names each detection with the values it read", async (t) 
 
 t.test("counts that other sessions give are folded", async (t) => {
   const path = wobblyPath(30, 4).map(([at, x, y]) => event("mouse", { t: at, x, y }));
-  const features = folded(path, { surroundings: { ...alone, sessionsWithShape: 9 } });
+  const features = folded(path, { crossSession: { ...alone, sessionsWithShape: 9 } });
   t.ok(combine(runEngines(features, lastRequest)).detectionIds.includes(100302));
 });
 

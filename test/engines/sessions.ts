@@ -1,7 +1,7 @@
 /** Sessions for tests and measurements: the request of a plain Chrome, its environment, and events from pointer paths. */
 
 import type { EventPayload, EventType, IngestEvent, PointRow } from "../../src/contract/events.js";
-import type { LastRequest, Surroundings } from "../../src/contract/evidence.js";
+import type { CrossSessionCounts, LastRequest } from "../../src/contract/evidence.js";
 import type { RequestFacts } from "../../src/contract/header-facts.js";
 import { foldBatch } from "../../src/engines/fold-batch.js";
 import { newFeatures, type SessionFeatures } from "../../src/engines/session-features.js";
@@ -68,7 +68,7 @@ export const chromeEnvironment: EventPayload = {
   rtt: 50,
 };
 
-export const alone: Surroundings = {
+export const alone: CrossSessionCounts = {
   sessionsFromIp: 1,
   sessionsWithShape: 1,
   replayedShingles: 0,
@@ -89,13 +89,13 @@ export function event(type: EventType, payload: EventPayload, atMs = startMs): I
 /** The events cut into batches and folded into new features, the clock of each request at its last event. */
 export function folded(
   events: readonly IngestEvent[],
-  { facts = chromeFacts, surroundings = alone, batchSize = 100 } = {},
+  { facts = chromeFacts, crossSession = alone, batchSize = 100 } = {},
 ): SessionFeatures {
   const features = newFeatures();
   for (let from = 0; from < events.length; from += batchSize) {
     const batch = events.slice(from, from + batchSize);
     const nowMs = Date.parse(batch[batch.length - 1]!.received_at);
-    foldBatch(features, batch, { ...facts, nowMs }, surroundings);
+    foldBatch(features, batch, { ...facts, nowMs }, crossSession);
   }
   return features;
 }

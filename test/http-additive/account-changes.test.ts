@@ -28,7 +28,7 @@ t.test("a rotated key works until the end that its owner chose, and is refused t
   const account = good(await accounts.createAccount(made));
   const { id } = good(await projects.create(account.id, "a"));
   const first = good(await projects.enableScoring(id)).privateKey!;
-  const knows = (key: string) => credentials.keyHolder("private", key) !== null;
+  const knows = (key: string) => credentials.authenticatedKey("private", key) !== null;
   const second = good(await projects.rotateKey(id, "private", 2));
   t.same([knows(first), knows(second.key)], [true, true]);
   t.equal(second.oldKeyEndsAt, "2026-01-01T02:00:00.000Z");

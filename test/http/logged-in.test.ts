@@ -28,7 +28,7 @@ t.test("logged-in", async (t) => {
     t.match(json.asserted_at, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/);
     const at = Date.parse(json.asserted_at);
     t.ok(at >= from && at <= to);
-    t.equal((await server.verdictPart(tenant.projectId, session))?.loggedInAtMs, at);
+    t.equal((await server.scoredState(tenant.projectId, session))?.loggedInAtMs, at);
   });
 
   await t.test("each call restarts the window", async (t) => {
@@ -37,13 +37,13 @@ t.test("logged-in", async (t) => {
     for (let tries = 0; tries < 1000 && last === first; tries++)
       last = Date.parse((await ask(session)).json.asserted_at);
     t.ok(last > first);
-    t.equal((await server.verdictPart(tenant.projectId, session))?.loggedInAtMs, last);
+    t.equal((await server.scoredState(tenant.projectId, session))?.loggedInAtMs, last);
   });
 
   await t.test("the assertion stores a timestamp and nothing else", async (t) => {
-    const before = (await server.verdictPart(tenant.projectId, session))!;
+    const before = (await server.scoredState(tenant.projectId, session))!;
     await ask(session);
-    const after = (await server.verdictPart(tenant.projectId, session))!;
+    const after = (await server.scoredState(tenant.projectId, session))!;
     t.strictSame({ ...after, loggedInAtMs: 0 }, { ...before, loggedInAtMs: 0 });
   });
 
@@ -122,7 +122,7 @@ t.test("logged-in", async (t) => {
   });
 
   await t.test("parallel assertions and batches of one session lose neither", async (t) => {
-    const count = (await server.verdictPart(tenant.projectId, session))!.eventCount;
+    const count = (await server.scoredState(tenant.projectId, session))!.eventCount;
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => [
         ask(session),
@@ -132,7 +132,7 @@ t.test("logged-in", async (t) => {
         }),
       ]).flat(),
     );
-    const { eventCount, loggedInAtMs } = (await server.verdictPart(tenant.projectId, session))!;
+    const { eventCount, loggedInAtMs } = (await server.scoredState(tenant.projectId, session))!;
     t.equal(eventCount, count + 40);
     t.ok(loggedInAtMs > 0);
   });

@@ -84,7 +84,7 @@ t.test("two tenants", async (t) => {
     const [a, b] = [await assert(foreign), await assert(unknown)];
     t.same([a.status, a.json.code], [404, "UNKNOWN_SESSION"]);
     t.equal(a.text, b.text);
-    t.equal((await server.verdictPart(two.projectId, json.session_token))?.loggedInAtMs, 0, "nothing was asserted");
+    t.equal((await server.scoredState(two.projectId, json.session_token))?.loggedInAtMs, 0, "nothing was asserted");
   });
 
   await t.test("a foreign session's token on ingest mints a session of one's own", async (t) => {

@@ -47,7 +47,7 @@ t.test("stopped while batches are on their way, the server keeps each one it ack
   t.ok(acknowledged.length > 0);
 
   const second = await startServer(t, [], dataDir);
-  const stored = await Promise.all(acknowledged.map((token) => second.verdictPart(tenant.projectId, token)));
+  const stored = await Promise.all(acknowledged.map((token) => second.scoredState(tenant.projectId, token)));
   const missing = acknowledged.filter((_, index) => stored[index] === null);
   t.same(missing, []);
 });

@@ -48,7 +48,7 @@ export async function retries(t: Test): Promise<void> {
   const tenant = await firstTenant(server);
   const { store } = server;
   const send = sender(server, tenant);
-  const eventCount = async (token: string) => (await server.verdictPart(tenant.projectId, token))?.eventCount;
+  const eventCount = async (token: string) => (await server.scoredState(tenant.projectId, token))?.eventCount;
 
   await t.test("20 parallel retries of one first-contact batch give one session and exact counts", async (t) => {
     const before = await server.sessionCount();

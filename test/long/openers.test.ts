@@ -54,7 +54,7 @@ t.test("no acknowledged batch is lost while three processes open the store witho
   t.teardown(() => store.close());
   const sessions = new Sessions(store);
   t.same(
-    tokens.filter((token) => sessions.verdictPart(owner.projectId, token)?.eventCount !== 3),
+    tokens.filter((token) => sessions.scoredState(owner.projectId, token)?.eventCount !== 3),
     [],
   );
   t.same(checkStore(store).faults, []);

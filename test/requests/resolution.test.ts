@@ -2,7 +2,7 @@
 import t from "tap";
 import { userAgentHash } from "../../src/challenge/clearance.js";
 import type { RequestEvidence } from "../../src/contract/judged-request.js";
-import type { VerdictPart } from "../../src/contract/session.js";
+import type { ScoredState } from "../../src/contract/session.js";
 import { noUserAgent } from "../../src/contract/visitor-request.js";
 import { decide, type NamedRule } from "../../src/verdict/resolve.js";
 import { plainRequest as nothing, nowMs, project, rule, session } from "../verdict/material.js";
@@ -12,7 +12,7 @@ const signed: RequestEvidence = { ...nothing, signature: "verified", signedAgent
 
 function judged(
   request: RequestEvidence,
-  part: VerdictPart | null = null,
+  part: ScoredState | null = null,
   settings: Parameters<typeof project> = [],
   rules: readonly NamedRule[] = [],
 ) {

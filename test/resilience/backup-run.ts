@@ -66,7 +66,7 @@ export async function backupUnderLoad(t: Test, backups: number, connections: num
     const copy = openStore(join(folder, `copy${count}`));
     const sessions = new Sessions(copy);
     const missing = told.tokens.filter(
-      (token, index) => index < known && sessions.verdictPart(owner.projectId, token)?.eventCount !== 5,
+      (token, index) => index < known && sessions.scoredState(owner.projectId, token)?.eventCount !== 5,
     );
     t.same(missing, [], `copy ${count} holds the ${known} sessions acknowledged before it began`);
     const { faultCount, faults } = checkStore(copy);

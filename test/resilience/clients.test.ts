@@ -126,7 +126,7 @@ t.test("clients that contradict themselves", async (t) => {
       body: batch("forged00", 1, mine.session_token),
     });
     t.equal(forged.json.session_token, mine.session_token);
-    const part = await server.verdictPart(tenant.projectId, mine.session_token);
+    const part = await server.scoredState(tenant.projectId, mine.session_token);
     t.same(
       [part?.last.ip, part?.verifiedBot],
       ["127.0.0.1", null],

@@ -176,7 +176,7 @@ async function compare(
     let acknowledged = 0;
     for (const { sessions: ledger, pending, token: current } of visitors) {
       for (const [token, events] of ledger) {
-        const found = sessions.verdictPart(owner.projectId, token)?.eventCount ?? 0;
+        const found = sessions.scoredState(owner.projectId, token)?.eventCount ?? 0;
         const cut = pending !== null && token === current ? pending.count : 0;
         if (found !== events && found !== events + cut) wrong.push(`${token}: ${found}, told ${events}, cut ${cut}`);
         known++;

@@ -77,7 +77,7 @@ export async function endThreads(t: Test, rounds: number, scoringThreads = 1): P
   const store = openStore(dataDir);
   t.teardown(() => store.close());
   const sessions = new Sessions(store);
-  const lost = told.filter(({ token }) => sessions.verdictPart(owner.projectId, token)?.eventCount !== 3);
+  const lost = told.filter(({ token }) => sessions.scoredState(owner.projectId, token)?.eventCount !== 3);
   t.same(lost, [], "what was acknowledged is there, once");
   t.comment(`${rounds} threads ended, ${told.length} batches beside them`);
 }

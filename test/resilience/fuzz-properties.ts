@@ -4,13 +4,13 @@ import fc from "fast-check";
 import type { Test } from "tap";
 import { addressProofBytes } from "../../src/contract/address-proof.js";
 import { parseJsonObject } from "../../src/contract/json-body.js";
-import type { VerdictPart } from "../../src/contract/session.js";
+import type { ScoredState } from "../../src/contract/session.js";
 import { bands } from "../../src/contract/verdict.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { Refusal } from "../../src/errors.js";
 import { checkBatch } from "../../src/ingest/decode-batch.js";
 import { FrameWriter, type IngestRequest, readFrame } from "../../src/ingest/frame.js";
-import { decodeSession, decodeVerdictPart, encodeSession } from "../../src/store/session-record.js";
+import { decodeScoredState, decodeSession, encodeSession } from "../../src/store/session-record.js";
 import { event } from "../support/batches.js";
 import { noFacts, openIngest } from "./ingest.js";
 
@@ -122,7 +122,7 @@ export function framesKeepRequests(numRuns: number): void {
 const plain = (each: IngestRequest): unknown =>
   JSON.parse(JSON.stringify({ ...each, body: Buffer.from(each.body).toString("hex") }));
 
-const unproved: fc.Arbitrary<VerdictPart> = fc.record(
+const unproved: fc.Arbitrary<ScoredState> = fc.record(
   {
     scored: fc.boolean(),
     engineScores: fc.record(
@@ -167,7 +167,7 @@ const unproved: fc.Arbitrary<VerdictPart> = fc.record(
 );
 
 const proof = fc.uint8Array({ minLength: addressProofBytes, maxLength: addressProofBytes });
-const part: fc.Arbitrary<VerdictPart> = fc
+const part: fc.Arbitrary<ScoredState> = fc
   .tuple(unproved, fc.option(proof))
   .map(([each, bytes]) => (bytes === null ? each : { ...each, addressProof: Buffer.from(bytes).toString("hex") }));
 
@@ -190,7 +190,7 @@ export function recordsSurviveDamage(numRuns: number): void {
       const damaged = Buffer.from(bytes);
       damaged[at % damaged.length]! ^= 1 + (cut % 255);
       decodeSession(damaged);
-      decodeVerdictPart(damaged);
+      decodeScoredState(damaged);
       return true;
     }),
     { numRuns },
@@ -250,7 +250,7 @@ export async function countsAgreeWithSets(t: Test, numRuns: number): Promise<voi
         tokens.set(step.visitor, answer.session_token);
       }
       return [...tokens].every(
-        ([visitor, token]) => sessions.verdictPart(owner.projectId, token)?.eventCount === seen[visitor]!.size,
+        ([visitor, token]) => sessions.scoredState(owner.projectId, token)?.eventCount === seen[visitor]!.size,
       );
     }),
     { numRuns },

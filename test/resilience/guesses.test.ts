@@ -1,44 +1,44 @@
 /** Guessing credentials is slow on the control plane, and never slows down anybody else. */
 import t from "tap";
-import { GuessDelay } from "../../src/http/guess-delay.js";
+import { FailedAuthThrottle } from "../../src/http/failed-auth-throttle.js";
 import { limits } from "../../src/limits.js";
 import { batch } from "../support/batches.js";
 import { firstTenant, startServer } from "../support/server.js";
 
 t.test("wrong guesses of an address wait from a number on, for a window", async (t) => {
-  const guesses = new GuessDelay();
+  const guesses = new FailedAuthThrottle();
   const delays = Array.from({ length: limits.guessesFree + 3 }, () => guesses.delayMs("203.0.113.1", 1000));
-  t.same(delays.slice(-4), [0, limits.guessDelayMs, limits.guessDelayMs, limits.guessDelayMs]);
+  t.same(delays.slice(-4), [0, limits.failedAuthDelayMs, limits.failedAuthDelayMs, limits.failedAuthDelayMs]);
   t.equal(guesses.delayMs("203.0.113.2", 1000), 0, "another address is another count");
   t.equal(guesses.delayMs("203.0.113.1", 1000 + limits.guessWindowMs), 0, "the window ends");
   t.equal(guesses.delayMs("203.0.113.1", 0), 0, "a clock that stepped back starts anew");
 });
 
 t.test("addresses without end fill no memory", async (t) => {
-  const guesses = new GuessDelay();
+  const guesses = new FailedAuthThrottle();
   for (let index = 0; index < 3 * limits.guessAddressesMax; index++) guesses.delayMs(`address ${index}`, 0);
   t.equal(guesses.delayMs("address 0", 0), 0);
 });
 
 t.test("all addresses of an IPv6 /64 count as one, IPv4 written as IPv6 one by one", async (t) => {
-  const guesses = new GuessDelay();
+  const guesses = new FailedAuthThrottle();
   const hex = (index: number): string => index.toString(16).padStart(4, "0");
   const from = (network: string, index: number): number =>
     guesses.delayMs(`2001:0db8:0000:${network}:${hex(index * 7)}:0000:0000:${hex(index)}`, 0);
   for (let index = 0; index < limits.guessesFree; index++) t.equal(from("0001", index), 0);
-  t.equal(from("0001", 500), limits.guessDelayMs);
+  t.equal(from("0001", 500), limits.failedAuthDelayMs);
   t.equal(from("0002", 500), 0, "the next /64 is somebody else");
   const mapped = (index: number) => guesses.delayMs(`0000:0000:0000:0000:0000:ffff:cb00:${hex(index)}`, 0);
   for (let index = 0; index < 2 * limits.guessesFree; index++) t.equal(mapped(index), 0);
 });
 
 t.test("guesses from everywhere do not unsay the count of one who goes on guessing", async (t) => {
-  const guesses = new GuessDelay();
+  const guesses = new FailedAuthThrottle();
   const guess = () => guesses.delayMs("203.0.113.1", 0);
   for (let index = 0; index < limits.guessesFree; index++) guess();
   for (let index = 0; index < 2 * limits.guessAddressesMax; index++) {
     guesses.delayMs(`address ${index}`, 0);
-    if (index % 1000 === 0) t.equal(guess(), limits.guessDelayMs);
+    if (index % 1000 === 0) t.equal(guess(), limits.failedAuthDelayMs);
   }
 });
 

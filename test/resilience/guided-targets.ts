@@ -71,7 +71,7 @@ export async function fuzzBatches(t: Test, inputs: number, seed: number): Promis
       const [outcome] = take({ body, nowMs: noon });
       if (outcome !== undefined && "session_token" in outcome) {
         seen.taken++;
-        const score = sessions.verdictPart(owner.projectId, outcome.session_token)?.score ?? 0;
+        const score = sessions.scoredState(owner.projectId, outcome.session_token)?.score ?? 0;
         if (!Number.isInteger(score) || score < 1 || score > 99) throw new Error(`a score of ${score}`);
         return true;
       }

@@ -196,7 +196,7 @@ export async function cutEverywhere(t: Test, recording: Recording, cuts: number,
       const flushed = Math.max(-1, ...flushes.filter(({ to }) => to <= cut).map(({ from }) => from));
       let lost = 0;
       for (const { line, token } of answers) {
-        if (line > cut || sessions.verdictPart(owner.projectId, token)?.eventCount === 5) continue;
+        if (line > cut || sessions.scoredState(owner.projectId, token)?.eventCount === 5) continue;
         lost++;
         if (line < flushed) wrong.push(`cut at ${cut}: ${token} was acknowledged and flushed`);
       }

@@ -99,7 +99,7 @@ export async function acceptedBatchesAreScored(t: Test, numRuns: number): Promis
         const answer = take({ body: { session_token: token, events }, nowMs })[0] as any;
         if (answer.accepted !== events.length) throw new Error(JSON.stringify(answer));
         token = answer.session_token;
-        const score = sessions.verdictPart(owner.projectId, token!)?.score ?? 0;
+        const score = sessions.scoredState(owner.projectId, token!)?.score ?? 0;
         if (!Number.isInteger(score) || score < 1 || score > 99) throw new Error(`a score of ${score}`);
         seen.batches++;
         seen.events += events.length;

@@ -45,7 +45,7 @@ async function missing(dataDir: string, { projectId }: Owner, tokens: readonly s
   const gone: string[] = [];
   for (const token of tokens) {
     await sessions.load(projectId, token, "certain");
-    if (sessions.verdictPart(projectId, token)?.eventCount !== 3) gone.push(token);
+    if (sessions.scoredState(projectId, token)?.eventCount !== 3) gone.push(token);
   }
   await store.close();
   return gone;

@@ -30,7 +30,7 @@ for (const [storage, expected] of [
     const { store, owner, take } = await openIngest(t, defaultPlans, storage);
     const [answer] = take({ body: batch("address0", 2), nowMs: Date.UTC(2026, 10, 21), ip: "203.0.113.77" });
     if (answer === undefined || !("session_token" in answer)) throw new Error("the batch was refused");
-    t.equal(new Sessions(store).verdictPart(owner.projectId, answer.session_token)?.last.ip, expected);
+    t.equal(new Sessions(store).scoredState(owner.projectId, answer.session_token)?.last.ip, expected);
     const holds = [...store.sessions.getRange({})].some(({ value }) => value.includes("203.0.113.77"));
     t.equal(holds, storage === "full");
   });

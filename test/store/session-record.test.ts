@@ -1,11 +1,11 @@
 /** The session record: sizes that fit pages, and what is read back whatever the size. Damage to records is tested with the fuzz properties. */
 import { randomFillSync } from "node:crypto";
 import t from "tap";
-import type { VerdictPart } from "../../src/contract/session.js";
+import type { ScoredState } from "../../src/contract/session.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 
-const verdict: VerdictPart = {
+const verdict: ScoredState = {
   scored: true,
   engineScores: { heuristics: 12, js_detection: null, behavioral: 60 },
   score: 12,

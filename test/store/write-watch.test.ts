@@ -15,9 +15,9 @@ t.test("a transaction that hangs is seen, and those that come and go are not", a
   marker.asking(() =>
     marker.holding(() => {
       ticks = [1, 2, 3].map(() => watch.tick());
-      t.notOk(watch.isQuiet);
+      t.notOk(watch.isIdle);
     }),
   );
   t.same(ticks, [0, 1, 2]);
-  t.same([watch.tick(), watch.isQuiet], [0, true], "it is over");
+  t.same([watch.tick(), watch.isIdle], [0, true], "it is over");
 });

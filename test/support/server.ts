@@ -4,7 +4,7 @@
  */
 import type { Test } from "tap";
 import type { Role } from "../../src/contract/entities.js";
-import type { VerdictPart } from "../../src/contract/session.js";
+import type { ScoredState } from "../../src/contract/session.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { Accounts } from "../../src/control-plane/accounts.js";
 import { createFirstAccount } from "../../src/control-plane/first-account.js";
@@ -30,7 +30,7 @@ export interface TestServer extends Served {
   /** The flags of commands that name this store. */
   readonly where: readonly string[];
   /** What is stored of a session now; null: nothing. */
-  verdictPart(projectId: number, token: string): Promise<VerdictPart | null>;
+  scoredState(projectId: number, token: string): Promise<ScoredState | null>;
   /** How many sessions are stored. */
   sessionCount(): Promise<number>;
 }
@@ -57,10 +57,10 @@ export async function startServer(t: Test, flags: readonly string[] = [], dataDi
     store,
     where: ["--data-dir", dataDir, ...where],
     command: (...words: string[]) => json(dataDir, ...words),
-    verdictPart: async (projectId: number, token: string) => {
+    scoredState: async (projectId: number, token: string) => {
       const bytes = decodeSessionToken(token);
       if (bytes !== null) await store.rows.load([sessionKey(projectId, bytes)], "certain");
-      return sessions.verdictPart(projectId, token);
+      return sessions.scoredState(projectId, token);
     },
     sessionCount: () => countRows(store, "sessions"),
   });

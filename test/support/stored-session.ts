@@ -3,7 +3,7 @@ import { keySlot } from "../../src/cluster/slots.js";
 import { versionBytes } from "../../src/cluster-store/cluster-unit.js";
 import { indexRow, marksRow, partCount, sessionRow, shardOfSession, usageRow } from "../../src/cluster-store/keys.js";
 import type { SessionMark } from "../../src/contract/marks.js";
-import { newVerdictPart, type VerdictPart } from "../../src/contract/session.js";
+import { newScoredState, type ScoredState } from "../../src/contract/session.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import { monthOf, sessionKey, tokenAt } from "../../src/store/keys.js";
 import { encodeSession } from "../../src/store/session-record.js";
@@ -15,8 +15,8 @@ const noBytes = Buffer.alloc(0);
 const livesMs = String(86_400_000);
 
 /** The rows of a session that began at `firstSeenMs`, with what else of its verdict is said. */
-function sessionOf(projectId: number, token: string, firstSeenMs: number, more: Partial<VerdictPart>) {
-  const verdict = { ...newVerdictPart(firstSeenMs), eventCount: 1, ...more };
+function sessionOf(projectId: number, token: string, firstSeenMs: number, more: Partial<ScoredState>) {
+  const verdict = { ...newScoredState(firstSeenMs), eventCount: 1, ...more };
   return {
     key: sessionKey(projectId, decodeSessionToken(token)!),
     record: encodeSession({ verdict, repeats: noBytes, features: noBytes }),
@@ -52,7 +52,7 @@ export async function storeSession(
   projectId: number,
   firstSeenMs: number,
   number: number,
-  more: Partial<VerdictPart> = {},
+  more: Partial<ScoredState> = {},
 ): Promise<string> {
   const token = storedToken(firstSeenMs, number);
   const { key, record } = sessionOf(projectId, token, firstSeenMs, more);
@@ -76,7 +76,7 @@ export function storeScoredSession(
   number: number,
   userAgent: string,
 ): Promise<string> {
-  const { last } = newVerdictPart(firstSeenMs);
+  const { last } = newScoredState(firstSeenMs);
   return storeSession(store, projectId, firstSeenMs, number, { scored: true, score: 50, last: { ...last, userAgent } });
 }
 

@@ -1,6 +1,6 @@
 /** Sessions, projects and rules as verdicts are made of them, for tests of this folder. */
 import type { RequestEvidence } from "../../src/contract/judged-request.js";
-import type { ProjectSettings, VerdictPart } from "../../src/contract/session.js";
+import type { ProjectSettings, ScoredState } from "../../src/contract/session.js";
 import type { Action } from "../../src/contract/verdict.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
@@ -9,7 +9,7 @@ import type { NamedRule } from "../../src/verdict/resolve.js";
 export const nowMs = Date.UTC(2026, 10, 21, 12);
 
 /** A scored session; `score` is that of heuristics. */
-export function session(score: number, change: Partial<VerdictPart> = {}): VerdictPart {
+export function session(score: number, change: Partial<ScoredState> = {}): ScoredState {
   return {
     scored: true,
     engineScores: { heuristics: score, js_detection: null, behavioral: null },

@@ -1,6 +1,6 @@
 /** From a session to an action: the order of resolution, the logged-in policy's table, reasons, what counts as a block. */
 import t from "tap";
-import type { VerdictPart } from "../../src/contract/session.js";
+import type { ScoredState } from "../../src/contract/session.js";
 import { type Action, actions, loggedInPolicies, type RequestContext } from "../../src/contract/verdict.js";
 import { limits } from "../../src/limits.js";
 import {
@@ -16,7 +16,7 @@ import { nowMs, project, rule, session } from "./material.js";
 const bot = { name: "Googlebot", category: "search" } as const;
 
 interface Given {
-  readonly part?: VerdictPart;
+  readonly part?: ScoredState;
   readonly settings?: Parameters<typeof project>[0];
   readonly rules?: readonly NamedRule[];
   readonly context?: RequestContext;

@@ -1,7 +1,7 @@
 /** The verdict reader with sources and a clock of the test's own: caching, what is served at once, failing open, what is recorded. */
 import t from "tap";
 import { serveOptions } from "../../src/config.js";
-import type { VerdictPart } from "../../src/contract/session.js";
+import type { ScoredState } from "../../src/contract/session.js";
 import type { RequestContext } from "../../src/contract/verdict.js";
 import { limits } from "../../src/limits.js";
 import { RequestVerdicts, requestVerdictText } from "../../src/verdict/request-verdicts.js";
@@ -16,14 +16,14 @@ const token = "sess_a";
 function reading(ttlMs = 60_000) {
   const state = {
     nowMs,
-    part: session(3) as VerdictPart | null,
+    part: session(3) as ScoredState | null,
     rules: [] as readonly NamedRule[],
     computed: [] as Resolution[],
     answers: [] as string[],
     failures: [] as unknown[],
   };
   const sources: VerdictSources = {
-    verdictPart: () => state.part,
+    scoredState: () => state.part,
     stateStamp: (project, _, nowMs) => (state.part === null ? 0 : stateStamp(state.part, project, nowMs)),
     rulesOf: () => state.rules,
     verifiedBotAt: () => null,
@@ -133,7 +133,7 @@ t.test("whatever source fails, the answer is the fail-open body, and the failure
   const fail = (): never => {
     throw new Error("the disk is on fire");
   };
-  for (const name of ["verdictPart", "rulesOf", "verifiedBotAt", "meaningOf", "onComputed", "stateStamp"] as const) {
+  for (const name of ["scoredState", "rulesOf", "verifiedBotAt", "meaningOf", "onComputed", "stateStamp"] as const) {
     const { state, reader } = reading();
     const verdicts = reader({ [name]: fail });
     const policy = project({ loggedInPolicy: "whitelist" });
@@ -166,7 +166,7 @@ t.test(
     };
     const settings = project({}, { requestScoring: { enabled: true, signedAgents: "allow" } });
     const cases: [string, object][] = [
-      ...(["verdictPart", "rulesOf", "verifiedBotAt", "meaningOf", "onComputed", "examine"] as const).map(
+      ...(["scoredState", "rulesOf", "verifiedBotAt", "meaningOf", "onComputed", "examine"] as const).map(
         (name): [string, object] => [name, { [name]: fail }],
       ),
       ["a look-up that waits", { examine: async () => fail() }],

@@ -59,7 +59,7 @@ app.get<{ Params: { token: string } }>(
   { schema: { response: { 200: verdictSchema } } },
   async (request, reply) => {
     if (request.headers.authorization !== bearer) return reply.code(401).send(unauthenticated);
-    const session = await sessions.verdictPart(request.params.token);
+    const session = await sessions.scoredState(request.params.token);
     if (session === null) {
       return { verdict: "not_computed", score: 0, action: "allow", detection_ids: [], reason: failOpenReason };
     }

@@ -1,10 +1,10 @@
 /** The peer's rules: the ten that the bench gives verdictd's project (`bench/bed.ts`), written by hand as code. They match nobody. */
-import type { VerdictPart } from "../../../src/contract/session.js";
+import type { ScoredState } from "../../../src/contract/session.js";
 
 export interface Rule {
   readonly name: string;
   readonly action: "challenge";
-  readonly matches: (session: VerdictPart, band: string, ageSeconds: number) => boolean;
+  readonly matches: (session: ScoredState, band: string, ageSeconds: number) => boolean;
 }
 
 const fifth = /^.*\/wp-.*5\.php$/i;

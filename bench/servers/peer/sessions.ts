@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { IngestBatch, IngestEvent } from "../../../src/contract/events.js";
 import type { RequestFacts } from "../../../src/contract/header-facts.js";
-import { newVerdictPart, type VerdictPart } from "../../../src/contract/session.js";
+import { newScoredState, type ScoredState } from "../../../src/contract/session.js";
 import { foldBatch } from "../../../src/engines/fold-batch.js";
 import { scoreSession } from "../../../src/engines/score-session.js";
 import {
@@ -27,13 +27,13 @@ const repeatsMax = 128;
 interface Session {
   readonly token: string;
   readonly isNew: boolean;
-  readonly verdict: VerdictPart;
+  readonly verdict: ScoredState;
   readonly features: SessionFeatures;
   /** Hashes of the latest request ids, two words each. */
   readonly repeats: Int32Array;
 }
 
-/** Other sessions like this one, as `Surroundings` counts them. */
+/** Other sessions like this one, as `CrossSessionCounts` counts them. */
 interface Sightings {
   readonly fromIp: number;
   readonly withShape: number;
@@ -54,9 +54,9 @@ export class Sessions {
   }
 
   /** What a verdict is made of; null for a session nobody knows. */
-  async verdictPart(token: string): Promise<VerdictPart | null> {
+  async scoredState(token: string): Promise<ScoredState | null> {
     const text = await this.#redis.hget(keyOf(token), "verdict");
-    return text === null ? null : (JSON.parse(text) as VerdictPart);
+    return text === null ? null : (JSON.parse(text) as ScoredState);
   }
 
   /** Records a batch and scores its session. Resolves when Redis has both in its append-only file: a killed process loses nothing. */
@@ -95,7 +95,7 @@ export class Sessions {
     Buffer.from(repeats.buffer).set(state.subarray(2, 2 + repeatsBytes));
     const features = unpackFeatures(state, 2 + repeatsBytes, state.length);
     if (features === null) throw new Error(`the state of ${token} can't be read`);
-    return { token, isNew: false, verdict: JSON.parse(verdict.toString()) as VerdictPart, features, repeats };
+    return { token, isNew: false, verdict: JSON.parse(verdict.toString()) as ScoredState, features, repeats };
   }
 
   async #fold(
@@ -183,7 +183,7 @@ function newSession(token: string, { nowMs }: RequestFacts): Session {
   return {
     token,
     isNew: true,
-    verdict: newVerdictPart(nowMs),
+    verdict: newScoredState(nowMs),
     features: newFeatures(),
     repeats: new Int32Array(0),
   };

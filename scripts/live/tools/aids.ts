@@ -3,7 +3,7 @@
  * operating system's input. Each hand is a recorded person's, each recording is played once.
  */
 import { missingProgram } from "../chromium.js";
-import type { LiveCase, Surroundings } from "../measurement.js";
+import type { CrossSessionCounts, LiveCase } from "../measurement.js";
 import { pause } from "../pause.js";
 import { between } from "../randomness.js";
 import type { PagePlace } from "../site.js";
@@ -28,7 +28,7 @@ export interface Person {
 }
 
 interface Visitor extends Person {
-  readonly around: Surroundings;
+  readonly around: CrossSessionCounts;
   readonly hand: Hand;
   readonly place: PagePlace;
 }
@@ -40,15 +40,15 @@ interface Aid {
   /** Chromium unless told otherwise. */
   readonly browser?: "firefox";
   readonly missing?: () => string | null;
-  readonly visit: (around: Surroundings, person: Person) => Promise<void>;
+  readonly visit: (around: CrossSessionCounts, person: Person) => Promise<void>;
 }
 
 const buttons = ["info", "prices", "photos", "basket"] as const;
 
-const inWindow = (around: Surroundings, person: Person, act: Act, options: WindowOptions = {}) =>
+const inWindow = (around: CrossSessionCounts, person: Person, act: Act, options: WindowOptions = {}) =>
   visitInWindow(around, (hand, place) => act({ ...person, around, hand, place }), options);
 
-const acting = (act: Act) => (around: Surroundings, person: Person) => inWindow(around, person, act);
+const acting = (act: Act) => (around: CrossSessionCounts, person: Person) => inWindow(around, person, act);
 
 async function point({ around, hand, place, movements }: Visitor, id: string): Promise<void> {
   const target = pointOf(place, id, around.random);
@@ -75,7 +75,7 @@ async function typeText(hand: Hand, text: string, delayMs: number): Promise<void
   await pause(text.length * (delayMs + 2) + 300);
 }
 
-const readByScreenReader = (browser: "chromium" | "firefox") => async (around: Surroundings, person: Person) => {
+const readByScreenReader = (browser: "chromium" | "firefox") => async (around: CrossSessionCounts, person: Person) => {
   const bus = await openAccessibilityBus();
   const args = browser === "chromium" ? ["--force-renderer-accessibility"] : [];
   const act: Act = async ({ hand, typing }) => {
@@ -95,7 +95,7 @@ const readByScreenReader = (browser: "chromium" | "firefox") => async (around: S
 };
 
 /** The keys of the number pad that lead to a target: along one side, then along the other, then the click in the middle. */
-async function moveByNumberPad(around: Surroundings, person: Person): Promise<void> {
+async function moveByNumberPad(around: CrossSessionCounts, person: Person): Promise<void> {
   const display = around.display!;
   await setMouseKeys(display, "on");
   const act: Act = async (visitor) => {
@@ -235,7 +235,7 @@ const asUsual: Act = async (visitor) => {
 };
 
 /** A page with a script of its own. */
-const onPage = (script: string) => (around: Surroundings, person: Person) => {
+const onPage = (script: string) => (around: CrossSessionCounts, person: Person) => {
   around.visit.pageScript = script;
   return inWindow(around, person, asUsual);
 };
@@ -254,7 +254,7 @@ const labels = `${boxes(6)}
 
 const withExtension =
   (name: ExtensionName, act: Act, pageScript = "") =>
-  async (around: Surroundings, person: Person) => {
+  async (around: CrossSessionCounts, person: Person) => {
     const folder = await unpackExtension(name);
     around.visit.pageScript = pageScript;
     try {
@@ -287,7 +287,7 @@ const identity = `
     form.insertAdjacentHTML("beforeend", '<input name="' + each + '" placeholder="' + each + '">');
 `;
 
-const throughProxy = (others: readonly string[]) => async (around: Surroundings, person: Person) => {
+const throughProxy = (others: readonly string[]) => async (around: CrossSessionCounts, person: Person) => {
   const proxy = await startFilteringProxy(others);
   try {
     await inWindow(around, person, asUsual, { args: proxy.args });

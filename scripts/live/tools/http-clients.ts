@@ -7,7 +7,7 @@ import type { IngestEvent } from "../../../src/contract/events.js";
 import { awaitOutput, startChild } from "../child-process.js";
 import { missingProgram, ordinaryUserAgent, programs } from "../chromium.js";
 import { type MadeUpPath, madeUpBatches } from "../made-up-events.js";
-import type { LiveCase, Surroundings } from "../measurement.js";
+import type { CrossSessionCounts, LiveCase } from "../measurement.js";
 import { pause } from "../pause.js";
 import type { SiteVisit } from "../site.js";
 
@@ -91,7 +91,7 @@ async function postVisit(
   post: Post,
   path: MadeUpPath,
   copied: boolean,
-  { visit, random, run }: Surroundings,
+  { visit, random, run }: CrossSessionCounts,
 ): Promise<void> {
   const claimed = copied ? { userAgent: ordinaryUserAgent(claimedVersion), majorVersion: claimedVersion } : null;
   const batches: IngestEvent[][] = madeUpBatches(random, new URL(visit.url).host, path, claimed);

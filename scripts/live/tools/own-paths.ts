@@ -2,7 +2,7 @@
 import { type OwnDriver, ownDrivers } from "../../own-drivers.js";
 import { missingProgram } from "../chromium.js";
 import { screenSize } from "../display.js";
-import type { LiveCase, Surroundings } from "../measurement.js";
+import type { CrossSessionCounts, LiveCase } from "../measurement.js";
 import { integerBetween } from "../randomness.js";
 import type { Movement, MovementStep } from "../traces.js";
 import { pageTop, playMovement, visitInWindow } from "./window.js";
@@ -14,7 +14,7 @@ const played = [
   "overlapping submovements, tremor, fidgets",
 ];
 
-function visitByPaths(around: Surroundings, { trace }: OwnDriver): Promise<void> {
+function visitByPaths(around: CrossSessionCounts, { trace }: OwnDriver): Promise<void> {
   return visitInWindow(around, async (hand, place) => {
     const { events } = trace(integerBetween(around.random, 1, 1_000_000), {
       width: Math.min(place.innerWidth, screenSize.width),

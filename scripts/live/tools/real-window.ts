@@ -1,5 +1,5 @@
 /** A person's visit as the operating system delivers one: recorded movements and typing of a person in a real window. */
-import type { Surroundings } from "../measurement.js";
+import type { CrossSessionCounts } from "../measurement.js";
 import { pause } from "../pause.js";
 import { between } from "../randomness.js";
 import type { PersonRecording, Stroke } from "../traces.js";
@@ -9,7 +9,7 @@ const movementTargets = ["name", "info", "prices"] as const;
 
 /** One visit with a person's movements and a person's typing. Needs a display. */
 export function visitInRealWindow(
-  around: Surroundings,
+  around: CrossSessionCounts,
   { movements }: PersonRecording,
   typing: readonly Stroke[],
 ): Promise<void> {

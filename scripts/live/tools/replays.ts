@@ -5,7 +5,7 @@
 import { alterations } from "../../altered-traces.js";
 import { batchesOf, dataFolder, readTraces, type Trace, type TraceRow } from "../../trace-sessions.js";
 import { ordinaryUserAgent } from "../chromium.js";
-import type { LiveCase, Surroundings } from "../measurement.js";
+import type { CrossSessionCounts, LiveCase } from "../measurement.js";
 import { pause } from "../pause.js";
 import type { SiteVisit } from "../site.js";
 import { type DrivenTool, packageTools } from "./driven-tools.js";
@@ -95,7 +95,7 @@ async function showOriginal(recording: Trace, visit: SiteVisit): Promise<void> {
   }
 }
 
-async function playReplay(tool: DrivenTool, pace: Pace, around: Surroundings): Promise<void> {
+async function playReplay(tool: DrivenTool, pace: Pace, around: CrossSessionCounts): Promise<void> {
   const recording = recordings(pace)[around.run];
   if (recording === undefined) throw new Error(`no recording for run ${around.run + 1}`);
   await showOriginal(recording, around.visit);

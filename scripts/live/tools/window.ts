@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { endChild, startChild } from "../child-process.js";
 import { programs, quietArgs } from "../chromium.js";
 import { type Display, screenSize } from "../display.js";
-import type { Surroundings } from "../measurement.js";
+import type { CrossSessionCounts } from "../measurement.js";
 import { pause } from "../pause.js";
 import { between, integerBetween, type Random } from "../randomness.js";
 import { scratchFolder } from "../scratch-folder.js";
@@ -143,7 +143,7 @@ function switchesOf(browser: "chromium" | "firefox", profile: string): string[] 
 
 /** Opens the visit's page in a window, lets `act` be its visitor, and closes everything. Needs a display. */
 export async function visitInWindow(
-  { visit, display }: Surroundings,
+  { visit, display }: CrossSessionCounts,
   act: (hand: Hand, place: PagePlace) => Promise<void>,
   { browser: program = "chromium", args = [], env = {}, isAddressTyped = false }: WindowOptions = {},
 ): Promise<void> {

@@ -3,13 +3,13 @@
  * session is the resource: it is looked for before the rest of the body is.
  */
 import type { HttpRequest } from "uWebSockets.js";
-import type { Credentials, KeyHolder } from "../../../auth/credentials.js";
+import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
 import type { ChallengeAnswer, ClearedAnswer } from "../../../contract/api-answers.js";
 import { defaultChallengeSettings } from "../../../contract/challenge.js";
 import type { Project } from "../../../contract/entities.js";
 import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
 import type { RouteDoc } from "../../../contract/route-doc.js";
-import type { VerdictPart } from "../../../contract/session.js";
+import type { ScoredState } from "../../../contract/session.js";
 import type { Challenges } from "../../../control-plane/challenges.js";
 import type { Sessions } from "../../../control-plane/sessions.js";
 import { Refusal, refuse } from "../../../errors.js";
@@ -32,7 +32,7 @@ export interface ChallengeServices {
 interface ChallengeCall {
   readonly project: Project;
   readonly token: string;
-  readonly part: VerdictPart;
+  readonly part: ScoredState;
   readonly body: JsonObject;
   /** As far as verdicts know it. */
   readonly userAgent: string;
@@ -129,8 +129,8 @@ const crowded: Reply = {
   headers: cors,
 };
 
-function holderOf({ credentials }: ChallengeServices, siteKey: string): KeyHolder | Refusal {
-  const holder = credentials.keyHolder("site", siteKey);
+function holderOf({ credentials }: ChallengeServices, siteKey: string): AuthenticatedKey | Refusal {
+  const holder = credentials.authenticatedKey("site", siteKey);
   if (holder === null) return refuse("unauthenticated", "a valid site key is required");
   return holder.account.subscription === "active"
     ? holder
@@ -151,7 +151,7 @@ async function callOf(
   const token = body["session_token"];
   if (typeof token !== "string") return refuse("invalidPayload", "session_token must be a string");
   await services.sessions.load(holder.project.id, token, "certain");
-  const part = services.sessions.verdictPart(holder.project.id, token);
+  const part = services.sessions.scoredState(holder.project.id, token);
   if (part === null) return refuse("unknownSession", "this project has no such session");
   return { project: holder.project, token, part, body, userAgent };
 }

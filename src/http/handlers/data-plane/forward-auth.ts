@@ -4,7 +4,7 @@
  * key, an unpaid account and every failure answer 204 and say so in `X-Verdict-Error`, so a mistake never shuts a site.
  */
 import type { HttpRequest } from "uWebSockets.js";
-import type { Credentials, KeyHolder } from "../../../auth/credentials.js";
+import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import { defaultRequestScoring } from "../../../contract/session.js";
 import type { Action, RequestContext, Verdict } from "../../../contract/verdict.js";
@@ -138,7 +138,7 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
         exchange.send(reply);
         return;
       }
-      exchange.wait();
+      exchange.deferResponse();
       void reply.then((each) => exchange.send(each));
     },
   }));
@@ -178,7 +178,7 @@ function sentLines(req: HttpRequest): SentLines {
   return lines;
 }
 
-function isJudged({ requestScoring = defaultRequestScoring }: KeyHolder["project"]): boolean {
+function isJudged({ requestScoring = defaultRequestScoring }: AuthenticatedKey["project"]): boolean {
   return requestScoring.enabled;
 }
 
@@ -186,10 +186,10 @@ function isJudged({ requestScoring = defaultRequestScoring }: KeyHolder["project
  * By either header: a visitor's own `Authorization`, which the proxy may pass on, must not spoil the key that the proxy sends in the
  * other one.
  */
-function holderOf(credentials: Credentials, headers: SentHeaders): KeyHolder | null {
+function holderOf(credentials: Credentials, headers: SentHeaders): AuthenticatedKey | null {
   return (
-    credentials.keyHolder("private", headers.get("x-service-private-key") ?? "") ??
-    credentials.keyHolder("private", bearerOf(headers.get("authorization") ?? ""))
+    credentials.authenticatedKey("private", headers.get("x-service-private-key") ?? "") ??
+    credentials.authenticatedKey("private", bearerOf(headers.get("authorization") ?? ""))
   );
 }
 
@@ -219,7 +219,7 @@ function questionOf(
 
 function verdictReply(
   verdict: Verdict,
-  holder: KeyHolder,
+  holder: AuthenticatedKey,
   headers: SentHeaders,
   context: RequestContext,
   requestId: string,
@@ -250,7 +250,7 @@ function blockOf(headers: SentHeaders, verdictId: string): DenialResponse {
 
 /** With verdictd's own challenge where the project has it; otherwise the page says that there is none. */
 function challengeOf(
-  { project }: KeyHolder,
+  { project }: AuthenticatedKey,
   headers: SentHeaders,
   { host: site = "", method = "" }: RequestContext,
   verdictId: string,

@@ -20,7 +20,7 @@ import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
 /** What the ingest needs of its thread; `disk` refuses batches while there is no room. */
 export interface IngestServices {
   readonly queue: IngestQueue;
-  readonly disk: { readonly isLeft: boolean };
+  readonly disk: { readonly hasRoom: boolean };
   readonly credentials: Credentials;
   /** The visitor's address in canonical text: the socket's, or the forwarded one behind a trusted proxy. */
   readonly clientIp: (socketAddress: string, forwardedFor: string) => string;
@@ -148,14 +148,14 @@ function earlyRefusal(
 ): Reply | null {
   if (isAmbiguous) return ambiguous;
   if (siteKey !== "") {
-    const holder = credentials.keyHolder("site", siteKey);
+    const holder = credentials.authenticatedKey("site", siteKey);
     if (holder === null) return refusal(refuse("unauthenticated", "a valid site key is required"));
     if (holder.account.subscription !== "active") {
       return refusal(refuse("noActiveSubscription", "the account has no active subscription"));
     }
     if (!isIdempotencyKey(idempotencyKey)) return refusal(badIdempotencyKey);
   }
-  if (!disk.isLeft) return refusal(refuse("unavailable", "the disk is almost full; send the batch again later"));
+  if (!disk.hasRoom) return refusal(refuse("unavailable", "the disk is almost full; send the batch again later"));
   return null;
 }
 

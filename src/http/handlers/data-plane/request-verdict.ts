@@ -3,7 +3,7 @@
  * once the body is known to be one answers fail-open.
  */
 import type { HttpRequest } from "uWebSockets.js";
-import type { Credentials, KeyHolder } from "../../../auth/credentials.js";
+import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import {
@@ -28,7 +28,7 @@ export interface RequestVerdictServices {
   /** Told of every request, of what was not taken as it came. */
   readonly onTrimmed: (trimming: Trimming) => void;
   /** Call before anything is read for a request. */
-  readonly onTurn: () => void;
+  readonly onTick: () => void;
   readonly onBlocked: OnBlocked;
 }
 
@@ -55,7 +55,7 @@ export function requestVerdictRoute(services: RequestVerdictServices): RawRoute 
 }
 
 function judgeRequest(services: RequestVerdictServices, exchange: Exchange, req: HttpRequest): void {
-  const holder = services.credentials.keyHolder("private", privateKeyOf(req));
+  const holder = services.credentials.authenticatedKey("private", privateKeyOf(req));
   if (holder === null) {
     exchange.send(refusal(refuse("unauthenticated", "a valid private key is required")));
     return;
@@ -72,8 +72,13 @@ function judgeRequest(services: RequestVerdictServices, exchange: Exchange, req:
   });
 }
 
-function answer(services: RequestVerdictServices, exchange: Exchange, { project }: KeyHolder, bytes: Buffer): void {
-  services.onTurn();
+function answer(
+  services: RequestVerdictServices,
+  exchange: Exchange,
+  { project }: AuthenticatedKey,
+  bytes: Buffer,
+): void {
+  services.onTick();
   const question = decodeVerdictBody(bytes, services.canonicalIp);
   if (question instanceof Refusal) {
     exchange.send(refusal(question));

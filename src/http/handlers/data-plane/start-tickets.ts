@@ -64,7 +64,7 @@ function answer(
   socketAddress: string,
 ): Reply {
   if (headers.isAmbiguous) return ambiguous;
-  const holder = credentials.keyHolder("site", headers.siteKey);
+  const holder = credentials.authenticatedKey("site", headers.siteKey);
   if (holder === null) return refusal(refuse("unauthenticated", "a valid site key is required"));
   if (holder.account.subscription !== "active") {
     return refusal(refuse("noActiveSubscription", "the account has no active subscription"));

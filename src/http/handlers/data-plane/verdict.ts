@@ -73,7 +73,7 @@ function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpReq
     return;
   }
   exchange.framedBy(headers.framing);
-  const holder = services.credentials.keyHolder("private", headers.privateKey);
+  const holder = services.credentials.authenticatedKey("private", headers.privateKey);
   if (holder === null) {
     exchange.send(refusal(refuse("unauthenticated", "a valid private key is required")));
   } else if (holder.account.subscription !== "active") {
@@ -87,7 +87,7 @@ function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpReq
       exchange.sendJsonText(answerOf(services, exchange, project, token, context));
       return;
     }
-    exchange.wait();
+    exchange.deferResponse();
     void loading.then(() =>
       exchange.send({ status: 200, body: answerOf(services, exchange, project, token, context) }),
     );

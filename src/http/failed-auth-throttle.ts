@@ -10,7 +10,7 @@ interface Guesses {
 }
 
 /** One an HTTP thread; each counts for itself. */
-export class GuessDelay {
+export class FailedAuthThrottle {
   /** By source, the one that guessed least recently first. */
   readonly #bySource = new Map<string, Guesses>();
   #held = 0;
@@ -27,7 +27,7 @@ export class GuessDelay {
     this.#bySource.set(source, guesses);
     if (this.#bySource.size > limits.guessAddressesMax) this.#bySource.delete(this.#bySource.keys().next().value!);
     guesses.count++;
-    return guesses.count > limits.guessesFree && this.#held < limits.guessesHeldMax ? limits.guessDelayMs : 0;
+    return guesses.count > limits.guessesFree && this.#held < limits.guessesHeldMax ? limits.failedAuthDelayMs : 0;
   }
 
   /** Runs `answer` now, or after the delay. */
