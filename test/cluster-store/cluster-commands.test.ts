@@ -267,17 +267,23 @@ t.test("what has outlived its time goes, of too many sessions the oldest", async
   await sessions.sweep([own], { ...retention, sessionMs: -dayMs }, nowMs, () => false);
 });
 
-t.test("counts of an hour live as long as statistics are kept", async (t) => {
-  const short = await serve(t, newFolder(t), { flags: [...on, "--stats-days", "2", ...threads] });
-  await ingest(short, keys.site_key, 1);
-  const isShort = async (): Promise<boolean> => {
-    const parts = Array.from({ length: 16 }, (_, part) => trafficRow(projectId, part, hourOf(Date.now())));
-    const left = await Promise.all(parts.map(async (row) => Number(await ask("PTTL", row))));
-    return left.some((ms) => ms > 0 && ms <= 2 * 86_400_000);
-  };
-  t.ok(await waitUntil(isShort, (isIt) => isIt));
-  await short.end("SIGTERM");
-});
+t.test(
+  "another node: its metrics have the sessions of the cluster, its counts live as long as statistics are kept",
+  async (t) => {
+    const { sessions } = await json<{ sessions: number }>(mirror, "stats", ...on);
+    const short = await serve(t, newFolder(t), { flags: [...on, "--stats-days", "2", ...threads] });
+    const metrics = await short.metricsOnce((seen) => seen.sum("verdictd_sessions_stored") === sessions);
+    t.equal(metrics.sum("verdictd_sessions_stored"), sessions);
+    await ingest(short, keys.site_key, 1);
+    const isShort = async (): Promise<boolean> => {
+      const parts = Array.from({ length: 16 }, (_, part) => trafficRow(projectId, part, hourOf(Date.now())));
+      const left = await Promise.all(parts.map(async (row) => Number(await ask("PTTL", row))));
+      return left.some((ms) => ms > 0 && ms <= 2 * 86_400_000);
+    };
+    t.ok(await waitUntil(isShort, (isIt) => isIt));
+    await short.end("SIGTERM");
+  },
+);
 
 t.test("a backup is the configuration, and is restored into an empty cluster", async (t) => {
   const copy = join(newFolder(t), "copy");
@@ -408,13 +414,4 @@ t.test("bad days: one line each", async (t) => {
     code: 1,
     stderr: /NOPERM .*scan.*: see the permissions of the store's user in the documentation\n$/,
   });
-});
-
-t.test("the node's metrics have the sessions of the cluster", async (t) => {
-  const { stdout } = await command(["stats", ...on, "--json", "--data-dir", mirror]);
-  const { sessions } = JSON.parse(stdout) as { sessions: number };
-  const late = await serve(t, newFolder(t), { flags: [...on, "--admin-port", "0", ...threads] });
-  const metrics = await late.metricsOnce((seen) => seen.sum("verdictd_sessions_stored") === sessions);
-  t.equal(metrics.sum("verdictd_sessions_stored"), sessions);
-  await late.end("SIGTERM");
 });

@@ -6,7 +6,8 @@ import { startNodes } from "../support/cluster-nodes.js";
 import { startRedis } from "../support/redis-cluster.js";
 
 t.test("nothing that was acknowledged is lost or counted twice", async (t) => {
-  const cluster = await startRedis(t);
+  // What does not answer for a second is replaced.
+  const cluster = await startRedis(t, { settings: [["cluster-node-timeout", "1000"]] });
   const made = await startNodes(t, cluster, { count: 2, flags: ["--scoring-threads", "1"] });
   const load = new ClusterLoad({ ...made, visitors: 16, seed: Date.now() % 100_000, pauseMs: 20 });
   const scene = { ...made, cluster, load, zones: null };

@@ -13,7 +13,7 @@ import { AgentRefresh } from "../../src/signed-agents/agent-refresh.js";
 import { openStore } from "../../src/store/store.js";
 import { signInto } from "../ops/certificates.js";
 import { batch, browserHeaders } from "../support/batches.js";
-import { freePort, serve, verdictd } from "../support/process.js";
+import { command, freePort, serve, verdictd } from "../support/process.js";
 import { type RedisNode, startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
@@ -24,6 +24,9 @@ const statusOf = (port: number, path: string): Promise<number> =>
     () => 0,
   );
 
+// They wait for clusters and for what runs out most of their time.
+t.jobs = 4;
+
 t.test("a cluster behind TLS: an authority and a password from files; a wrong one is one clear line", async (t) => {
   const folder = t.testdir();
   const own = signInto(folder, "engine");
@@ -33,7 +36,7 @@ t.test("a cluster behind TLS: an authority and a password from files; a wrong on
   writeFileSync(`${folder}/password`, "p@ss/word\n");
   const env = { VERDICTD_STORE: store, VERDICTD_ENGINE_ACKS: "0", VERDICTD_ENGINE_PASSWORD_FILE: `${folder}/password` };
   const init = (more: NodeJS.ProcessEnv) =>
-    verdictd(["init", "--json", "--data-dir", `${folder}/mirror`], { ...env, ...more });
+    command(["init", "--json", "--data-dir", `${folder}/mirror`], { ...env, ...more });
 
   const unknown = await init({});
   t.equal(unknown.code, 1);
@@ -71,7 +74,7 @@ t.test("before the cluster is there a node says that it is not ready; later outa
   const redis = await startRedis(t, { masters: 3, replicas: 0 });
   const folder = t.testdir();
   const env = { VERDICTD_STORE: redis.url, VERDICTD_ENGINE_ACKS: "0" };
-  const made = await verdictd(["init", "--json", "--data-dir", folder], env);
+  const made = await command(["init", "--json", "--data-dir", folder], env);
   const token: string = JSON.parse(made.stdout).account_token;
   await Promise.all(redis.nodes.map((node) => node.kill()));
 

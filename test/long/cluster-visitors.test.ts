@@ -1,16 +1,16 @@
 /**
- * Three nodes on a cluster of six processes behind nginx, and real Chromium visitors on the demo page, while one thing after another is killed:
+ * Three nodes on a cluster of six processes behind the nginx of the compose file, and real Chromium visitors on the demo page, while one thing after another is killed:
  * every page is there, no visitor sees an error, and every session has each event that the SDK sent, once.
  */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { BrowserContext, Page, Request } from "playwright-core";
 import t from "tap";
 import { missing, runProxy } from "../middleware/proxy.js";
 import { incidents } from "../resilience/cluster-incidents.js";
 import { audit, ClusterLoad } from "../resilience/cluster-load.js";
-import { launch, noChromium, sessionCookie } from "../support/chromium.js";
-import { startNodes, type VerdictdNode } from "../support/cluster-nodes.js";
+import { launch, noChromium, sessionCookie, stepMsMax } from "../support/chromium.js";
+import { startNodes } from "../support/cluster-nodes.js";
+import { deployedNginx } from "../support/deployed-nginx.js";
 import { freePort } from "../support/process.js";
 import { startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
@@ -21,42 +21,13 @@ if (lacking !== undefined) {
   process.exit(0);
 }
 
-/** nginx as in front of any servers: what one can't answer, the next is asked. Batches carry ids, so that they may be given twice. */
-function nginxConfig(nodes: readonly VerdictdNode[], port: number, folder: string): string {
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((each) => `${each}_temp_path ${folder};`);
-  return `
-worker_processes 1; ${process.getuid?.() === 0 ? "user root;" : ""}
-events {}
-http {
-  access_log off;
-  ${temporary.join("\n  ")}
-  upstream verdictd {
-    ${nodes.map((node) => `server ${node.host}:${node.port} max_fails=1 fail_timeout=1s;`).join("\n    ")}
-    keepalive 16;
-  }
-  server {
-    listen 127.0.0.1:${port};
-    location / {
-      proxy_pass http://verdictd;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_set_header Host $http_host;
-      proxy_connect_timeout 1s;
-      proxy_next_upstream error timeout http_503 non_idempotent;
-      proxy_next_upstream_timeout 5s;
-    }
-  }
-}
-`;
-}
-
 /** A visitor's page, what its SDK sent and what of it was taken. */
 class PageVisitor {
   readonly sent = new Set<string>();
   readonly taken = new Set<string>();
   readonly faults: string[] = [];
-  readonly #moves: Promise<void>;
-  isOver = false;
+  #moves: Promise<void> = Promise.resolve();
+  #isOver = false;
 
   constructor(
     readonly context: BrowserContext,
@@ -64,7 +35,7 @@ class PageVisitor {
   ) {
     page.on("request", (request) => this.#add(request, this.sent));
     page.on("requestfinished", async (request) => {
-      const response = await request.response();
+      const response = await request.response().catch(() => null);
       if (response?.status() === 202) this.#add(request, this.taken);
       // The SDK keeps a batch that is refused; anything else that fails is what a visitor would see.
       else if (response === null || (response.status() >= 400 && !isBatch(request))) {
@@ -75,21 +46,29 @@ class PageVisitor {
       if (!isBatch(request)) this.faults.push(`${request.url()}: ${request.failure()?.errorText}`);
     });
     page.on("pageerror", (error) => this.faults.push(error.message));
-    this.#moves = this.#move();
   }
 
-  /** Moves the pointer and types until it is over. */
+  /** Opens the page; its status. From then on the pointer moves, not before: a browser may never answer for moves over a page that goes. */
+  async visit(url: string): Promise<number | undefined> {
+    const answer = await this.page.goto(url);
+    this.#moves = this.#move().catch((error: Error) => void this.faults.push(`the pointer: ${error.message}`));
+    return answer?.status();
+  }
+
   async #move(): Promise<void> {
-    for (let step = 0; !this.isOver; step++) {
+    for (let step = 0; !this.#isOver; step++) {
       await this.page.mouse.move(100 + ((step * 37) % 400), 100 + ((step * 61) % 300), { steps: 5 });
-      await this.page.waitForTimeout(200);
+      await delay(200);
     }
   }
 
   /** Once everything that was sent has been taken. */
   async done(): Promise<void> {
-    this.isOver = true;
-    await this.#moves;
+    this.#isOver = true;
+    // The browser's driver sets no bound to moves.
+    const late = delay(stepMsMax, "late", { ref: false });
+    if ((await Promise.race([this.#moves, late])) === "late")
+      this.faults.push("the browser does not answer for the pointer");
     const left = await waitUntil(
       async () => this.sent.size - this.taken.size,
       (count) => count === 0,
@@ -111,10 +90,8 @@ t.test("visitors notice nothing", async (t) => {
   const made = await startNodes(t, cluster, { count: 3, flags: ["--demo", "--scoring-threads", "1"] });
   const port = await freePort();
   const folder = t.testdir();
-  const file = join(folder, "nginx.conf");
-  writeFileSync(file, nginxConfig(made.nodes, port, folder));
-  const globals = `daemon off; pid ${join(folder, "nginx.pid")}; error_log ${join(folder, "error.log")};`;
-  await runProxy(t, ["nginx", "-p", folder, "-c", file, "-e", join(folder, "error.log"), "-g", globals], {}, port);
+  const addresses = made.nodes.map((node) => `${node.host}:${node.port}`);
+  await runProxy(t, ["nginx", "-p", folder, "-c", deployedNginx(folder, addresses, port)], {}, port);
   const site = `http://127.0.0.1:${port}`;
 
   const browser = await launch(t);
@@ -124,8 +101,7 @@ t.test("visitors notice nothing", async (t) => {
     const page = await context.newPage();
     const visitor = new PageVisitor(context, page);
     visitors.push(visitor);
-    const answer = await page.goto(`${site}/demo`);
-    t.equal(answer?.status(), 200, "the page is there");
+    t.equal(await visitor.visit(`${site}/demo`), 200, "the page is there");
   };
   await Promise.all([visit(), visit(), visit()]);
 
@@ -141,6 +117,7 @@ t.test("visitors notice nothing", async (t) => {
     "kill of a node",
   ];
   for (const [run, name] of names.entries()) {
+    t.comment(name);
     await incidents.find((each) => each.name === name)!.happen(scene, run);
     await cluster.restore();
     // One who comes in between.

@@ -11,6 +11,7 @@ import t, { type Test } from "tap";
 import { parse } from "yaml";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { serveOptions } from "../../src/config.js";
+import { deployedNginx } from "../support/deployed-nginx.js";
 import { freePort, verdictd } from "../support/process.js";
 import { waitUntil } from "../support/wait-until.js";
 
@@ -156,15 +157,11 @@ t.test(
     await once(node, "listening");
     t.teardown(() => node.close());
     const [port, gone] = [await freePort(), await freePort()];
-    const text = read("nginx.conf")
-      .replace("node-1:8080", `127.0.0.1:${(node.address() as AddressInfo).port}`)
-      .replace(/node-[23]:8080/g, `127.0.0.1:${gone}`)
-      .replace("listen 8080", `listen 127.0.0.1:${port}`)
-      .replace("http {", "http {\n  access_log off;");
-    writeFileSync(join(at, "nginx.conf"), `daemon off;\npid ${at}/pid;\nerror_log stderr;\n${text}`);
-    const tested = spawnSync(nginx, ["-t", "-c", join(at, "nginx.conf"), "-p", at], { encoding: "utf8" });
+    const addresses = [(node.address() as AddressInfo).port, gone, gone].map((each) => `127.0.0.1:${each}`);
+    const file = deployedNginx(at, addresses, port);
+    const tested = spawnSync(nginx, ["-t", "-c", file, "-p", at], { encoding: "utf8" });
     t.equal(tested.status, 0, tested.stderr);
-    const running = spawn(nginx, ["-c", join(at, "nginx.conf"), "-p", at], { stdio: "ignore" });
+    const running = spawn(nginx, ["-c", file, "-p", at], { stdio: "ignore" });
     t.teardown(async () => {
       running.kill("SIGTERM");
       await once(running, "exit");

@@ -56,6 +56,8 @@ export const newCounts = (): LoadCounts => ({
 const againMs = 100;
 /** A node that has not answered by then does not. */
 const answerMs = 30_000;
+/** When a cluster that is whole again must have taken what waited for it. */
+const takenMs = 120_000;
 /** Now and then a batch is so large that the ids of a session spill out of its record. */
 const largeBatch = 100;
 
@@ -83,19 +85,33 @@ export class ClusterLoad {
 
   /** Once every batch on its way now has been taken: every shard is served. */
   async caughtUp(): Promise<void> {
-    await Promise.all(this.#visitors.map(({ step }) => step));
+    await this.#within(Promise.all(this.#visitors.map(({ step }) => step)));
   }
 
   /** Once so many further batches were taken. */
   async taken(batches: number): Promise<void> {
+    let isLate = false;
     const until = this.counts.batches + batches;
-    while (this.counts.batches < until) await delay(10);
+    const reached = async (): Promise<void> => {
+      while (this.counts.batches < until && !isLate) await delay(10);
+    };
+    await this.#within(reached()).finally(() => {
+      isLate = true;
+    });
   }
 
   /** Sends what is on its way to its end, and nothing more. */
   async stop(): Promise<void> {
     this.#isOver = true;
-    await this.#running;
+    await this.#within(this.#running);
+  }
+
+  /** Throws when batches are not taken any more, and says what they are told. */
+  async #within(work: Promise<unknown>): Promise<void> {
+    const late = delay(takenMs, "late" as const, { ref: false });
+    if ((await Promise.race([work, late])) !== "late") return;
+    this.#isOver = true;
+    throw new Error(`batches are not taken: after ${takenMs} ms ${JSON.stringify(this.counts)}`);
   }
 
   /** A session that was acknowledged. */
@@ -129,6 +145,8 @@ export class ClusterLoad {
         this.#acknowledge(visitor, name, count, taken as Reply[]);
         return;
       }
+      // Given up: see `#within`.
+      if (this.#isOver && performance.now() - fromMs > takenMs) return;
       isDoubled = false;
       at++;
       await delay(againMs * (0.5 + Math.random()));

@@ -6,7 +6,7 @@ import type { Test } from "tap";
 import { parseExposition } from "./exposition.js";
 import { Client } from "./keep-alive-client.js";
 import type { Owner } from "./owner.js";
-import { freePort, type Served, serve, verdictd } from "./process.js";
+import { command, freePort, type Served, serve } from "./process.js";
 import type { NodePlace, RedisCluster } from "./redis-cluster.js";
 
 /** A node of verdictd that can die and come back under the same address. */
@@ -43,7 +43,7 @@ export async function startNodes(t: Test, cluster: RedisCluster, options: NodesO
   // Not the test's own folder, which is emptied whenever the test asks for it.
   const folder = mkdtempSync(join(tmpdir(), "verdictd-nodes-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const made = await verdictd(["init", "--store", cluster.url, "--data-dir", join(folder, "init"), "--json"]);
+  const made = await command(["init", "--store", cluster.url, "--data-dir", join(folder, "init"), "--json"]);
   if (made.code !== 0) throw new Error(`init: ${made.stderr}`);
   const { account_id, project_id, account_token } = JSON.parse(made.stdout);
   const nodes = await Promise.all(
