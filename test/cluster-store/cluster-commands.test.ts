@@ -1,8 +1,6 @@
 /** What commands and nodes tell, check, erase, copy and remove of a real cluster's sessions and configuration. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import t, { type Test } from "tap";
+import t from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
@@ -14,30 +12,20 @@ import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { hourOf, idempotencyKey, sessionKey, tokenAt } from "../../src/store/keys.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 import { ingest, threads } from "../cli/ingest.js";
+import { ownFolder } from "../support/own-folder.js";
 import { command, json, serve } from "../support/process.js";
-import { type RedisNode, startRedis } from "../support/redis-cluster.js";
+import type { RedisNode } from "../support/redis-cluster.js";
 import { askUntil } from "../support/server.js";
 import { storedToken } from "../support/stored-session.js";
 import { waitUntil } from "../support/wait-until.js";
+import { startCommandClusters } from "./command-clusters.js";
 
-// As a user who may do no more than the store needs.
-const user = ["user", "store", "on", ">secret", ...storeAclRules];
-const [cluster, other, single] = await Promise.all([
-  startRedis(t, { settings: [user] }),
-  startRedis(t, { masters: 1, replicas: 0 }),
-  startRedis(t, { isSingle: true }),
-]);
-const url = cluster.url.replace("redis://", "redis://store:secret@");
+const { cluster, url, other, single } = await startCommandClusters(t);
 const client = new ClusterClient({ url: parseStoreUrl(url) as StoreUrl });
 await client.ready();
 t.teardown(() => client.close());
 
-const newFolder = (t: Test): string => {
-  const folder = mkdtempSync(join(tmpdir(), "verdictd-commands-"));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
-const mirror = newFolder(t);
+const mirror = ownFolder(t);
 const on = ["--store", url] as const;
 const ask = (...words: (string | Buffer | number)[]) =>
   client.execute(words, keySlot(words[1] as string), { deadlineMs: 5000 });
@@ -51,7 +39,7 @@ const { code, stdout, stderr } = await command(["init", ...on, "--json", "--data
 if (code !== 0) throw new Error(stderr);
 const first = JSON.parse(stdout) as First;
 const projectId = first.project_id;
-const node = await serve(t, newFolder(t), { flags: [...on, "--verdict-ttl", "0", ...threads] });
+const node = await serve(t, ownFolder(t), { flags: [...on, "--verdict-ttl", "0", ...threads] });
 const { json: keys } = await askUntil(
   () => node.ask("POST", `/v1/projects/${projectId}/scoring`, { token: first.account_token }),
   ({ status }) => status === 200,
@@ -271,7 +259,7 @@ t.test(
   "another node: its metrics have the sessions of the cluster, its counts live as long as statistics are kept",
   async (t) => {
     const { sessions } = await json<{ sessions: number }>(mirror, "stats", ...on);
-    const short = await serve(t, newFolder(t), { flags: [...on, "--stats-days", "2", ...threads] });
+    const short = await serve(t, ownFolder(t), { flags: [...on, "--stats-days", "2", ...threads] });
     const metrics = await short.metricsOnce((seen) => seen.sum("verdictd_sessions_stored") === sessions);
     t.equal(metrics.sum("verdictd_sessions_stored"), sessions);
     await ingest(short, keys.site_key, 1);
@@ -286,7 +274,7 @@ t.test(
 );
 
 t.test("a backup is the configuration, and is restored into an empty cluster", async (t) => {
-  const copy = join(newFolder(t), "copy");
+  const copy = join(ownFolder(t), "copy");
   const { directory } = await json<{ directory: string }>(mirror, "backup", copy, ...on);
   t.equal(directory, copy);
   t.match(await json(copy, "check"), { ok: true, rows: { accounts: 1, sessions: 0 } });
@@ -296,7 +284,7 @@ t.test("a backup is the configuration, and is restored into an empty cluster", a
     code: 0,
     stdout: /Every row was compared and is the same/,
   });
-  const restored = await serve(t, newFolder(t), { flags: ["--store", other.url, "--engine-acks", "0", ...threads] });
+  const restored = await serve(t, ownFolder(t), { flags: ["--store", other.url, "--engine-acks", "0", ...threads] });
   const account = await askUntil(
     () => restored.ask("GET", "/v1/account", { token: first.account_token }),
     ({ status }) => status !== 503,
@@ -362,7 +350,7 @@ t.test("bad days: one line each", async (t) => {
   const commands = [
     ["check"],
     ["stats"],
-    ["backup", join(newFolder(t), "x")],
+    ["backup", join(ownFolder(t), "x")],
     ["session", "show", storedToken(0, 1)],
     ["session", "delete", storedToken(0, 1)],
   ];
@@ -373,7 +361,7 @@ t.test("bad days: one line each", async (t) => {
   ];
   for (const words of commands) {
     for (const [store, line] of lines) {
-      const outcome = await command([...words, "--store", store, "--data-dir", newFolder(t)]);
+      const outcome = await command([...words, "--store", store, "--data-dir", ownFolder(t)]);
       t.match(outcome, { code: 1, stderr: line }, words.join(" "));
     }
     const unnamed = await command([...words, "--data-dir", mirror]);
@@ -386,7 +374,7 @@ t.test("bad days: one line each", async (t) => {
     t.match(stranger, { code: 1, stderr: /mirrors cluster [-0-9a-f]+, but .* is cluster/ }, words.join(" "));
   }
   await replicaless.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-  const folder = newFolder(t);
+  const folder = ownFolder(t);
   const found = await command(["check", "--store", other.url, "--engine-acks", "0", "--json", "--data-dir", folder]);
   t.match(JSON.parse(found.stdout), {
     ok: false,

@@ -1,7 +1,4 @@
 /** The logs in a real cluster: what one node records every node reads, with the bounds, ids and expiry of a single host. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import t from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { keySlot } from "../../src/cluster/slots.js";
@@ -31,6 +28,7 @@ import type { NewBlock } from "../../src/store/logs.js";
 import type { Store } from "../../src/store/store.js";
 import { startService, toolHeaders } from "../http-additive/service.js";
 import { automatedBatch, batch, event } from "../support/batches.js";
+import { ownFolder } from "../support/own-folder.js";
 import { startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
@@ -265,11 +263,8 @@ t.test("a cluster that does not answer is said, and what waited still waits", as
 
 t.test("over HTTP: recorded through one node, read through the other, and there when the first has gone", async (t) => {
   const serveNode = () => {
-    // Not the test's own folder, which is emptied whenever it is asked for.
-    const folder = mkdtempSync(join(tmpdir(), "verdictd-mirror-"));
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
     return startService(t, {
-      "data-dir": folder,
+      "data-dir": ownFolder(t),
       store: storeUrl,
       "engine-acks": "0",
       "trail-sessions": "10",

@@ -11,8 +11,9 @@ import { SignedAgentStore } from "../../src/control-plane/signed-agent-store.js"
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { openStore, readRevision } from "../../src/store/store.js";
+import { ownFolder } from "../support/own-folder.js";
 import { command } from "../support/process.js";
-import { done, eventually, mirrored, newFolder, startConfigCluster, startNodeOn } from "./config-nodes.js";
+import { done, eventually, mirrored, startConfigCluster, startNodeOn } from "./config-nodes.js";
 
 const { cluster, url } = await startConfigCluster(t);
 const startNode = (t: Test, folder?: string) => startNodeOn(url, t, folder);
@@ -108,7 +109,7 @@ t.test("what refuses or throws changes nothing, and a write beside a change is a
 });
 
 t.test("a command changes what nodes have, in a folder of its own or beside a node in its folder", async (t) => {
-  for (const dataDir of [newFolder(t), one.folder]) {
+  for (const dataDir of [ownFolder(t), one.folder]) {
     const { store, close } = await openMirror({ store: cluster.url, dataDir, engineAcks: 1 });
     t.teardown(close);
     t.same(mirrored(store), mirrored(one.store), "it has all that nodes have");
@@ -123,7 +124,7 @@ t.test("a command changes what nodes have, in a folder of its own or beside a no
 
 t.test("the command line goes the same way", async (t) => {
   const words = ["project", "create", "--account", String(first.accountId), "--name", "typed", "--json"];
-  const own = await command([...words, "--store", cluster.url, "--data-dir", join(newFolder(t), "mirror")]);
+  const own = await command([...words, "--store", cluster.url, "--data-dir", join(ownFolder(t), "mirror")]);
   t.equal(own.code, 0, own.stderr);
   const beside = await command([...words, "--data-dir", one.folder], { VERDICTD_STORE: cluster.url });
   t.equal(beside.code, 0, beside.stderr);
@@ -134,7 +135,7 @@ t.test("the command line goes the same way", async (t) => {
   const before = one.mirror.position();
   const unnamed = await command([...words, "--data-dir", one.folder]);
   t.match([unnamed.code, unnamed.stderr], [1, /mirrors the configuration of a cluster: name that with --store/]);
-  const again = await command(["init", "--store", cluster.url, "--data-dir", newFolder(t), "--engine-acks", "0"]);
+  const again = await command(["init", "--store", cluster.url, "--data-dir", ownFolder(t), "--engine-acks", "0"]);
   t.match([again.code, again.stderr], [1, /the store has accounts already/]);
   const wrong = await command([...words, "--store", "redis:/secret", "--data-dir", one.folder]);
   t.match([wrong.code, wrong.stderr], [2, /--store: expected the URL of a cluster/]);

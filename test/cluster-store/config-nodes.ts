@@ -1,7 +1,4 @@
 /** Nodes on a real cluster that share its configuration, in this process: what tests of the mirror change, cut off and kill. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
@@ -17,6 +14,7 @@ import { Refusal, UnavailableError } from "../../src/errors.js";
 import { tableNames } from "../../src/store/keys.js";
 import { mirroredTableNames } from "../../src/store/mirrored-tables.js";
 import { openStore, type Store } from "../../src/store/store.js";
+import { ownFolder } from "../support/own-folder.js";
 import { type RedisCluster, startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
@@ -42,15 +40,8 @@ export interface Node extends OpenedConfig {
   stop(): Promise<void>;
 }
 
-/** A folder of its own, not that of the test, which is emptied whenever it is asked for. */
-export const newFolder = (t: Test): string => {
-  const folder = mkdtempSync(join(tmpdir(), "verdictd-mirror-"));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
-
 /** A node that follows the configuration of a cluster. */
-export async function startNodeOn(url: StoreUrl, t: Test, folder = newFolder(t)): Promise<Node> {
+export async function startNodeOn(url: StoreUrl, t: Test, folder = ownFolder(t)): Promise<Node> {
   const client = new ClusterClient({ url });
   const opened = openStore(folder);
   const state = new ConfigState();

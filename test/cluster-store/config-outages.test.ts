@@ -12,8 +12,9 @@ import { openStore } from "../../src/store/store.js";
 import { StoreError } from "../../src/store/store-error.js";
 import { startService } from "../http-additive/service.js";
 import { batch } from "../support/batches.js";
+import { ownFolder } from "../support/own-folder.js";
 import { waitUntil } from "../support/wait-until.js";
-import { current, done, eventually, mirrored, newFolder, startConfigCluster, startNodeOn } from "./config-nodes.js";
+import { current, done, eventually, mirrored, startConfigCluster, startNodeOn } from "./config-nodes.js";
 
 const { cluster, url } = await startConfigCluster(t);
 const startNode = (t: Test, folder?: string) => startNodeOn(url, t, folder);
@@ -45,7 +46,7 @@ t.test("over HTTP: revoked at one node, refused by the other; cut off, the contr
   const everywhere = (...command: string[]) => Promise.all(cluster.nodes.map((node) => node.ask(...command)));
   await everywhere("ACL", "SETUSER", "far", "on", ">secret", "~*", "&*", "+@all");
   const serveNode = (store: string) =>
-    startService(t, { "data-dir": newFolder(t), store, "engine-deadline-ms": "5000" });
+    startService(t, { "data-dir": ownFolder(t), store, "engine-deadline-ms": "5000" });
   const [near, far] = await Promise.all([
     serveNode(cluster.url),
     serveNode(cluster.url.replace("://", "://far:secret@")),
@@ -100,7 +101,7 @@ t.test("a frozen cluster: the lease runs out, changes are refused, and all goes 
 });
 
 t.test("two clusters by mistake, or a store of one host: refused in a line, and nothing is changed", async (t) => {
-  const own = newFolder(t);
+  const own = ownFolder(t);
   const single = openStore(own);
   await new Accounts(single, Date.now).createAccount({
     name: "Own",

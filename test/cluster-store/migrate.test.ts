@@ -1,34 +1,21 @@
 /** A single host's store on its way into a real cluster: while it serves, killed and interrupted on the way, into clusters that are not fit for it. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import t, { type Test } from "tap";
+import { readdirSync } from "node:fs";
+import t from "tap";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { limits } from "../../src/limits.js";
 import { openStore } from "../../src/store/store.js";
 import { ingest, threads } from "../cli/ingest.js";
 import { event } from "../support/batches.js";
+import { ownFolder } from "../support/own-folder.js";
 import { type Owner, ownerOf } from "../support/owner.js";
 import { command, json, type Served, serve, start, verdictd } from "../support/process.js";
-import { type RedisCluster, type RedisNode, startRedis } from "../support/redis-cluster.js";
+import type { RedisCluster, RedisNode } from "../support/redis-cluster.js";
 import { askUntil } from "../support/server.js";
 import { putSession } from "../support/stored-session.js";
 import { waitUntil } from "../support/wait-until.js";
+import { startCommandClusters } from "./command-clusters.js";
 
-// As a user who may do no more than the store needs.
-const user = ["user", "store", "on", ">secret", ...storeAclRules];
-const [cluster, other, single] = await Promise.all([
-  startRedis(t, { settings: [user] }),
-  startRedis(t, { masters: 1, replicas: 0 }),
-  startRedis(t, { isSingle: true }),
-]);
-const url = cluster.url.replace("redis://", "redis://store:secret@");
-
-const newFolder = (t: Test): string => {
-  const folder = mkdtempSync(join(tmpdir(), "verdictd-migrate-"));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
+const { cluster, url, other, single } = await startCommandClusters(t);
 
 /** A store in which so many sessions were seen a moment ago; its owner. */
 async function storeOf(folder: string, sessions: number): Promise<Owner> {
@@ -71,7 +58,7 @@ const emptied = async (of: RedisCluster): Promise<void> => {
 };
 
 t.test("a store moves while it serves, and its tokens go on", async (t) => {
-  const folder = newFolder(t);
+  const folder = ownFolder(t);
   const owner = await storeOf(folder, 0);
   const host = await serve(t, folder, { flags: ["--verdict-ttl", "0", ...threads] });
   const tokens: string[] = [];
@@ -81,7 +68,7 @@ t.test("a store moves while it serves, and its tokens go on", async (t) => {
   const batch = { key: crypto.randomUUID(), id: crypto.randomUUID() };
   const resent = await sent(host, owner, batch);
   t.match(await migrate(folder), { sessions: 6, copied: 6, removed: 0, finished: false });
-  const empty = newFolder(t);
+  const empty = ownFolder(t);
   t.match(
     JSON.parse(await refused("serve", "--store", url, "--data-dir", empty, "--port", "0", "--admin-port", "0")),
     {
@@ -110,7 +97,7 @@ t.test("a store moves while it serves, and its tokens go on", async (t) => {
   await host.end("SIGTERM");
   t.match(await migrate(folder, "--final"), { sessions: 5, finished: true });
 
-  const node = await serve(t, newFolder(t), { flags: ["--store", url, "--verdict-ttl", "0", ...threads] });
+  const node = await serve(t, ownFolder(t), { flags: ["--store", url, "--verdict-ttl", "0", ...threads] });
   for (const [index, token] of tokens.entries()) t.same(await detail(node, owner, token), before[index], token);
   t.same((await node.ask("GET", "/v1/usage", { token: owner.token })).json, usage);
   const moved = (await node.ask("GET", `/v1/projects/${owner.projectId}/stats`, { token: owner.token })).json;
@@ -162,7 +149,7 @@ async function sent(server: Served, { siteKey }: Owner, { key, id }: { readonly 
 
 t.test("killed and interrupted on the way, it goes on", async (t) => {
   await emptied(cluster);
-  const folder = newFolder(t);
+  const folder = ownFolder(t);
   const sessions = 12 * limits.clusterPieceRows;
   await storeOf(folder, sessions);
   const begin = async () => {
@@ -193,7 +180,7 @@ t.test("killed and interrupted on the way, it goes on", async (t) => {
 
 t.test("a session that is damaged or missing in the cluster is found by the last step", async (t) => {
   await emptied(cluster);
-  const folder = newFolder(t);
+  const folder = ownFolder(t);
   await storeOf(folder, 40);
   await migrate(folder);
   const rows = (
@@ -222,7 +209,7 @@ t.test("a session that is damaged or missing in the cluster is found by the last
 
 t.test("clusters by mistake", async (t) => {
   await Promise.all([emptied(cluster), emptied(other)]);
-  const [folder, second] = [newFolder(t), newFolder(t)];
+  const [folder, second] = [ownFolder(t), ownFolder(t)];
   await Promise.all([storeOf(folder, 3), storeOf(second, 3)]);
   await migrate(folder);
   const to = (target: string, dir: string, ...flags: string[]) =>
@@ -233,7 +220,7 @@ t.test("clusters by mistake", async (t) => {
     /this store was copied to cluster [-0-9a-f]+, but redis:.* is an empty cluster: name that one, or copy to this one with --anew$/,
   );
   t.equal(await keysIn(other), 0, "nothing was written");
-  await command(["init", "--store", other.url, "--data-dir", newFolder(t), "--engine-acks", "0"]);
+  await command(["init", "--store", other.url, "--data-dir", ownFolder(t), "--engine-acks", "0"]);
   const keys = await keysIn(other);
   t.match(await to(other.url, second), /is in use by another verdictd: name an empty cluster$/);
   t.match(await to(other.url, folder, "--anew"), /is in use by another verdictd: name an empty cluster$/);
@@ -247,7 +234,7 @@ t.test("clusters by mistake", async (t) => {
   await emptied(other);
   const anew = ["store", "migrate", "--to", other.url, "--data-dir", folder, "--engine-acks", "0", "--anew", "--json"];
   t.match(JSON.parse((await command(anew)).stdout), { sessions: 3, copied: 3 });
-  const mirror = newFolder(t);
+  const mirror = ownFolder(t);
   await emptied(cluster);
   await command(["init", "--store", url, "--data-dir", mirror]);
   t.match(await to(other.url, mirror), /mirrors the configuration of a cluster/);
@@ -255,7 +242,7 @@ t.test("clusters by mistake", async (t) => {
 
 t.test("clusters that are not fit: one line, and nothing is written", async (t) => {
   await emptied(other);
-  const folder = newFolder(t);
+  const folder = ownFolder(t);
   await storeOf(folder, 3);
   const [node] = other.nodes as [RedisNode];
   const [lone] = single.nodes as [RedisNode];
@@ -297,7 +284,7 @@ t.test("clusters that are not fit: one line, and nothing is written", async (t) 
 
 t.test("a memory that is full on the way: one line, and it goes on once there is room", async (t) => {
   await emptied(other);
-  const folder = newFolder(t);
+  const folder = ownFolder(t);
   const sessions = 8 * limits.clusterPieceRows;
   await storeOf(folder, sessions);
   const [node] = other.nodes as [RedisNode];

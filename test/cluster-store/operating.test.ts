@@ -13,7 +13,7 @@ import { AgentRefresh } from "../../src/signed-agents/agent-refresh.js";
 import { openStore } from "../../src/store/store.js";
 import { signInto } from "../ops/certificates.js";
 import { batch, browserHeaders } from "../support/batches.js";
-import { command, freePort, serve, verdictd } from "../support/process.js";
+import { command, freePort, serve } from "../support/process.js";
 import { type RedisNode, startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 

@@ -1,10 +1,9 @@
 /** Several `verdictd serve` on one cluster, with an account and a project: what tests of more than one machine kill and ask. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { parseExposition } from "./exposition.js";
 import { Client } from "./keep-alive-client.js";
+import { ownFolder } from "./own-folder.js";
 import type { Owner } from "./owner.js";
 import { command, freePort, type Served, serve } from "./process.js";
 import type { NodePlace, RedisCluster } from "./redis-cluster.js";
@@ -40,9 +39,7 @@ export interface ClusterNodes {
 
 /** Makes the first account in the cluster, then starts the nodes, and enables scoring through one of them. All ends with the test. */
 export async function startNodes(t: Test, cluster: RedisCluster, options: NodesOptions): Promise<ClusterNodes> {
-  // Not the test's own folder, which is emptied whenever the test asks for it.
-  const folder = mkdtempSync(join(tmpdir(), "verdictd-nodes-"));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = ownFolder(t);
   const made = await command(["init", "--store", cluster.url, "--data-dir", join(folder, "init"), "--json"]);
   if (made.code !== 0) throw new Error(`init: ${made.stderr}`);
   const { account_id, project_id, account_token } = JSON.parse(made.stdout);
