@@ -31,7 +31,7 @@ const parameters: readonly ParameterDoc[] = [
   {
     in: "query",
     name: "kind",
-    description: "Only changes whose action begins so",
+    description: "Only changes whose action begins with this",
     schema: { type: "string", enum: [...auditKinds] },
   },
   { in: "query", name: "from", description: "Start", schema: time },

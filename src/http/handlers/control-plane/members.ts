@@ -66,7 +66,7 @@ export function memberRoutes(accounts: Accounts): TokenRoute[] {
         id: "changeMember",
         tag: "control plane",
         summary: "Change a member's role",
-        description: "Owners and admins may, from and to roles up to their own. 409 for the last owner.",
+        description: "For owners and admins, from and to roles up to their own. 409 for the last owner.",
         body: "MemberChangeBody",
         answers: { 200: "MemberChangedAnswer" },
         refusals: ["forbidden", "insufficientTokenAbility", "notFound", "conflict"],

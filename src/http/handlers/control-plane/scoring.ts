@@ -58,7 +58,7 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
         tag: "control plane",
         summary: "Rotate a key",
         description:
-          "The old key is refused from the next request on, and so is every older one of its type. With `overlap_hours` the old key goes on " +
+          "The old key and all older ones of its type are refused from the next request on. With `overlap_hours` the old key goes on " +
           "working for so long, and is refused then: time to bring the new key everywhere.",
         body: "RotateBody",
         answers: { 200: "RotatedKeyAnswer" },

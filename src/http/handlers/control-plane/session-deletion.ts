@@ -27,9 +27,9 @@ export function sessionDeletionRoute(services: DeletionRouteServices): ProjectRo
     doc: {
       id: "deleteSessions",
       tag: "logs",
-      summary: "Delete the sessions that an expression holds for",
+      summary: "Delete the sessions that match an expression",
       description:
-        "With `dry_run` it counts them, and deletes nothing. Each goes with its blocks, its mark and every other row that names it, and can't be " +
+        "With `dry_run` they are counted, and nothing is deleted. A session is deleted with its blocks, its mark and every other row that names it, and can't be " +
         `restored; counts over time stay. One call looks at ${limits.sessionQueryMax} sessions and deletes ${limits.sessionDeletionMax} at most: ` +
         "`next_cursor` goes on. `at_most` bounds it to the number that was agreed to. It ends when its client goes; what was deleted by then is " +
         "in the log of changes. A cached verdict of a deleted session is answered until it expires. An account has one query or deletion " +

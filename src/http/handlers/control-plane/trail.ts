@@ -23,7 +23,7 @@ export function trailRoute({ sessions, trails }: TrailServices): ProjectRoute {
     doc: {
       id: "getSessionTrail",
       tag: "logs",
-      summary: "The latest course of a session: a coarse pointer path, and kinds of events with their times",
+      summary: "The timeline of a session: a coarse pointer path, and kinds of events with their times",
       description:
         "Kept of the latest sessions of a project only (`--trail-sessions`), and under load of a share of them: the lists are " +
         "empty then. Nothing of it is scored.",

@@ -67,7 +67,7 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
       doc: {
         id: "preflightIngest",
         tag: "data plane",
-        summary: "CORS preflight of the ingest",
+        summary: "CORS preflight of `/v1/events`",
         answers: { 204: "empty" },
       },
       handle: () => ({ status: 204, headers: preflight }),

@@ -21,7 +21,7 @@ export function consoleRoutes({ html, script, style }: ConsoleFiles): PublicRout
       doc: {
         id: "getRoot",
         tag: "service",
-        summary: "Leads to the console",
+        summary: "Redirects to the console",
         answers: { 302: "empty" },
       },
       handle: () => ({ status: 302, headers: [["Location", "/console"]] }),

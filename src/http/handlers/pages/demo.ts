@@ -47,7 +47,7 @@ export function demoRoutes({ demoProject, verdicts, html }: DemoServices): Publi
       doc: {
         id: "getDemoVerdict",
         tag: "service",
-        summary: "The demo visitor's own verdict; an empty object while no project is enabled",
+        summary: "The demo visitor's own verdict; an empty object while no project has scoring enabled",
         parameters: [{ in: "query", name: "session", description: "Session token", schema: { type: "string" } }],
         answers: { 200: "DemoVerdictAnswer" },
       },
