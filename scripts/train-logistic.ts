@@ -3,7 +3,8 @@
  * trained weights are shipped. Trains on sources whose licences allow it, tests on all others. Deterministic: full batches,
  * weights from zero. Usage: train-logistic.
  */
-import { evidenceOf, type SessionEvidence } from "../src/engines/session-evidence.js";
+import type { SessionEvidence } from "../src/contract/session-evidence.js";
+import { evidenceOf } from "../src/engines/session-evidence.js";
 import { chromeFacts } from "../test/engines/sessions.js";
 import { foldTrace, ShingleIndex, wilson } from "./quality.js";
 import { dataFolder, readTraces, type Trace } from "./trace-sessions.js";

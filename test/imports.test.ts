@@ -21,7 +21,7 @@ const allowed: Record<string, readonly string[] | null> = {
   certificate: ["node:"],
   version: ["assets", "store", "node:"],
   contract: ["limits", "errors", "typia", "node:"],
-  detections: ["contract", "engines"],
+  detections: ["contract"],
   engines: ["contract", "limits", "detections", "text-memo"],
   rules: ["contract", "limits", "ipaddr.js"],
   "verified-bots": ["assets", "contract", "limits", "text-memo", "tldts", "node:"],

@@ -1,7 +1,7 @@
 /** The console's only way to the server: typed calls of the API with the account token. Throws `ApiFault` for every refusal. */
+
 import type {
   AccountAnswer,
-  BlocksAnswer,
   ChallengeSettingsAnswer,
   DetectionsAnswer,
   ErrorAnswer,
@@ -17,14 +17,10 @@ import type {
   RuleTestAnswer,
   ScoringAnswer,
   ScoringEnabledAnswer,
-  SessionAnswer,
-  SessionsAnswer,
   SettingsAnswer,
-  StatsAnswer,
   TokenCreatedAnswer,
   TokenRevokedAnswer,
   TokensAnswer,
-  TrailAnswer,
   UsageAnswer,
   UserAnswer,
   VerifiedBotsAnswer,
@@ -41,6 +37,7 @@ import type {
   TokenBody,
 } from "../contract/control.js";
 import type { Role } from "../contract/entities.js";
+import type { BlocksAnswer, SessionAnswer, SessionsAnswer, StatsAnswer, TrailAnswer } from "../contract/log-answers.js";
 import type { MarkAnswer, MarkBody, MarksAnswer } from "../contract/marks.js";
 import type { SessionDeletionAnswer, SessionDeletionBody } from "../contract/session-deletion.js";
 import type { SessionQueryAnswer, SessionQueryBody } from "../contract/session-query.js";

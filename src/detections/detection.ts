@@ -2,9 +2,10 @@
  * The form of a detection: one record says what it is, how much it weighs, what it reads, when it fires and where the idea
  * comes from. Everything else (runner, public catalogue, documentation, tests) is derived from the list of such records.
  */
+
 import type { EngineName } from "../contract/evidence.js";
-import type { RequestEvidence } from "../engines/request-evidence.js";
-import type { SessionEvidence } from "../engines/session-evidence.js";
+import type { RequestEvidence } from "../contract/request-evidence.js";
+import type { SessionEvidence } from "../contract/session-evidence.js";
 
 /** Whether it counts. experimental: it fires and adds nothing to a score; retired: it is not run any more, and keeps its id. */
 export type DetectionState = "experimental" | "scoring" | "retired";

@@ -2,16 +2,7 @@
  * What browser a User-Agent claims to be, as far as detections need it: family, major version and form. It is a claim, and
  * unknown agents are "other": nothing may be expected of those.
  */
-
-/** Append only: the features hold positions. */
-export const browserFamilies = ["chromium", "firefox", "safari", "other"] as const;
-/** The engine behind the name: Edge and Opera are `chromium`, browsers on iOS `safari`. */
-export type BrowserFamily = (typeof browserFamilies)[number];
-
-/** Append only: the features hold positions. */
-export const claimedSystems = ["windows", "mac", "linux", "android", "ios", "chromeos", "other"] as const;
-/** The operating system that a user agent names; `other` where it names none of these. */
-export type ClaimedSystem = (typeof claimedSystems)[number];
+import type { BrowserFamily, ClaimedSystem } from "../contract/claimed-browser.js";
 
 /** The claim of one user agent; `claimedBrowser` makes it. */
 export interface ClaimedBrowser {

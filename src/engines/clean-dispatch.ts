@@ -1,5 +1,5 @@
 /** Whether moves came clean of any driver's dispatch, by what the SDK measures of them beside their places. */
-import { browserFamilies, claimedSystems } from "./claimed-browser.js";
+import { browserFamilies, claimedSystems } from "../contract/claimed-browser.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
 /** Input of the operating system: at most so many moves with fractions, a lag of 4.2 ms in Firefox (drivers: 0.2), times on the grid. */

@@ -1,5 +1,5 @@
 /** Sec-CH-UA headers held against the User-Agent: both come from one build, and who changes one of them often forgets the other. */
-import type { ClaimedSystem } from "./claimed-browser.js";
+import type { ClaimedSystem } from "../contract/claimed-browser.js";
 
 /** Sec-CH-UA names a Chromium engine whose major version the User-Agent denies, or another maker, or comes from a browser without hints. */
 export function contradictsHints(hints: string, userAgent: string): boolean {

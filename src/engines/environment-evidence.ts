@@ -1,5 +1,5 @@
 /** What the environment that a page reports comes to, beside single facts: how much of it there is, and what of it is another system's. */
-import { type ClaimedSystem, claimedSystems } from "./claimed-browser.js";
+import { type ClaimedSystem, claimedSystems } from "../contract/claimed-browser.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
 /** The system of the user agent; undefined where none was sent. */

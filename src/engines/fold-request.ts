@@ -1,9 +1,9 @@
 /** Folds the facts of one ingest request (headers, address, counts kept by the store) into the features. */
+import { browserFamilies, claimedSystems } from "../contract/claimed-browser.js";
 import { type CrossSessionCounts, ticketStates } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { isPublicAddress } from "../contract/public-address.js";
 import { claimsOf } from "./agent-claims.js";
-import { browserFamilies, claimedSystems } from "./claimed-browser.js";
 import { contradictsHints, contradictsPlatform } from "./client-hints.js";
 import { hashText } from "./hash.js";
 import { F, type SessionFeatures, setText, T } from "./session-features.js";

@@ -2,6 +2,7 @@
  * Runs the detections over a session's evidence and combines the engines. Pure: the same features give the same result, and
  * the order of the catalogue does not matter. Bands and thresholds are the verdict's business.
  */
+
 import {
   type EngineName,
   type EngineResults,
@@ -10,10 +11,11 @@ import {
   type LastRequest,
   neutralScore,
 } from "../contract/evidence.js";
+import type { Evidence } from "../contract/session-evidence.js";
 import { detections } from "../detections/catalogue.js";
 import { type Detection, type EvidenceGroup, type Observed, strengths } from "../detections/detection.js";
 import { DetectionRunner } from "./detection-runner.js";
-import { type Evidence, evidenceOf } from "./session-evidence.js";
+import { evidenceOf } from "./session-evidence.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
 const scoreMax = 99;

@@ -1,10 +1,11 @@
 /** The packed form of the features: round trips at any offset, and bytes that are not one. */
+
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import t from "tap";
+import { browserFamilies, claimedSystems } from "../../src/contract/claimed-browser.js";
 import { verifiedBotCategories } from "../../src/contract/verdict.js";
 import { crawlerClaims } from "../../src/contract/visitor.js";
-import { browserFamilies, claimedSystems } from "../../src/engines/claimed-browser.js";
 import {
   countFields,
   factFields,

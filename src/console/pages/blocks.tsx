@@ -1,5 +1,5 @@
 /** Recorded blocks, the latest first, with a search over those that were read. */
-import type { BlockRow } from "../../contract/api-answers.js";
+import type { BlockRow } from "../../contract/log-answers.js";
 import type { AddressedPageProperties } from "../app.js";
 import { timeAround } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";

@@ -1,6 +1,7 @@
 /** Marks of sessions: set on a session's page, and what they say of verdictd on the overview. */
+
 import { useState } from "preact/hooks";
-import type { SessionAnswer } from "../../contract/api-answers.js";
+import type { SessionAnswer } from "../../contract/log-answers.js";
 import type { MarkAnswer, MarkName, MarksAnswer, MarkTotals } from "../../contract/marks.js";
 import type { Api } from "../api.js";
 import type { ProjectPageProperties } from "../app.js";

@@ -1,7 +1,8 @@
 /** Overview: verdicts over time by band and by action, those on requests without a session apart, and how the scores of the latest sessions lie. */
+
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import type { SessionRow, StatsRow } from "../../contract/api-answers.js";
+import type { SessionRow, StatsRow } from "../../contract/log-answers.js";
 import type { Api } from "../api.js";
 import type { AddressedPageProperties } from "../app.js";
 import { StackedBars } from "../chart.js";

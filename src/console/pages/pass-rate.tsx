@@ -1,5 +1,5 @@
 /** The pass rate of challenges by rule over the last days: the operator's measure of false positives. */
-import type { ChallengeCounts, StatsRow } from "../../contract/api-answers.js";
+import type { ChallengeCounts, StatsRow } from "../../contract/log-answers.js";
 import type { Api } from "../api.js";
 import { hashOf } from "../location.js";
 import { count } from "../words.js";

@@ -1,6 +1,7 @@
 /** What became of a rule: its hits over time, the last one, and beside it the pass rate of its challenges. */
+
 import { useMemo } from "preact/hooks";
-import type { RuleHits, StatsRow } from "../../contract/api-answers.js";
+import type { RuleHits, StatsRow } from "../../contract/log-answers.js";
 import type { Api } from "../api.js";
 import type { ProjectPageProperties } from "../app.js";
 import { StackedBars } from "../chart.js";

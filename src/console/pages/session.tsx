@@ -1,7 +1,9 @@
 /** One session in depth: the engines, every detection with its share and evidence, and the course of it as far as it is stored. */
+
 import type { ComponentChildren } from "preact";
-import type { BlockRow, DetectionAnswer, FiredDetectionAnswer, SessionAnswer } from "../../contract/api-answers.js";
+import type { DetectionAnswer } from "../../contract/api-answers.js";
 import type { EngineName } from "../../contract/evidence.js";
+import type { BlockRow, FiredDetectionAnswer, SessionAnswer } from "../../contract/log-answers.js";
 import type { Api } from "../api.js";
 import type { ProjectPageProperties } from "../app.js";
 import { type ExploreView, timeAround } from "../explore-view.js";

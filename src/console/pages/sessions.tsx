@@ -1,6 +1,7 @@
 /** Live sessions: the log, the latest first, read anew while it is looked at; a way to one session by its token. */
+
 import { useRef, useState } from "preact/hooks";
-import type { SessionRow } from "../../contract/api-answers.js";
+import type { SessionRow } from "../../contract/log-answers.js";
 import type { Band } from "../../contract/verdict.js";
 import type { AddressedPageProperties } from "../app.js";
 import { timeAround } from "../explore-view.js";

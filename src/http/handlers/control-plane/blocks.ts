@@ -1,6 +1,7 @@
 /** The log of recorded blocks: what was enforced, by which rule, and why. */
-import type { BlockRow, BlocksAnswer } from "../../../contract/api-answers.js";
+
 import type { Block } from "../../../contract/entities.js";
+import type { BlockRow, BlocksAnswer } from "../../../contract/log-answers.js";
 import type { Band } from "../../../contract/verdict.js";
 import type { Blocks } from "../../../control-plane/blocks.js";
 import { Refusal } from "../../../errors.js";

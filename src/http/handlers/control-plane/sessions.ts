@@ -1,6 +1,7 @@
 /** The log of sessions and one session in detail: band and score as a verdict read would give them now. */
-import type { SessionAnswer, SessionRow, SessionsAnswer } from "../../../contract/api-answers.js";
+
 import type { Project } from "../../../contract/entities.js";
+import type { SessionAnswer, SessionRow, SessionsAnswer } from "../../../contract/log-answers.js";
 import type { SessionMark } from "../../../contract/marks.js";
 import type { Marks } from "../../../control-plane/marks.js";
 import type { StoredSession } from "../../../control-plane/session-log.js";

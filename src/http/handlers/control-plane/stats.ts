@@ -1,11 +1,12 @@
 /** Events, sessions and verdict answers of a project over time, by hour or day of UTC. */
+
+import type { ChallengeCounts, RuleHits } from "../../../contract/entities.js";
+import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
 import type {
   ChallengeCounts as ChallengeCountsAnswer,
   RuleHits as RuleHitsAnswer,
   StatsAnswer,
-} from "../../../contract/api-answers.js";
-import type { ChallengeCounts, RuleHits } from "../../../contract/entities.js";
-import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
+} from "../../../contract/log-answers.js";
 import type { ParameterDoc } from "../../../contract/route-doc.js";
 import { type BucketSize, bucketCount, bucketHours, type Stats } from "../../../control-plane/stats.js";
 import { Refusal, refuse } from "../../../errors.js";

@@ -1,5 +1,5 @@
 /** The course of one session, as far as it is kept: for people to look at. */
-import type { TrailAnswer } from "../../../contract/api-answers.js";
+import type { TrailAnswer } from "../../../contract/log-answers.js";
 import type { Trail } from "../../../contract/trail.js";
 import type { Sessions } from "../../../control-plane/sessions.js";
 import type { Trails } from "../../../control-plane/trails.js";

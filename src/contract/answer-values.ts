@@ -1,0 +1,21 @@
+/** Numbers and texts that answers of the API are made of, with their bounds. */
+import type { tags } from "typia";
+
+/** ISO 8601 in UTC. */
+export type IsoTime = string & tags.Format<"date-time">;
+/** Of an account, project, rule, token or block. */
+export type Id = number & tags.Type<"uint32"> & tags.Minimum<1>;
+/** Never negative. */
+export type Count = number & tags.Type<"uint64">;
+/** 32 bits, signed. */
+export type Integer = number & tags.Type<"int32">;
+/** 0 (not computed) or 1 to 99; lower is more bot-confident. */
+export type Score = number & tags.Type<"uint32"> & tags.Maximum<99>;
+/** 1 to 99; lower is more bot-confident. */
+export type EngineScore = number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<99>;
+/** 1 to 99. */
+export type Threshold = number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<99>;
+/** Of the public catalogue of detections. */
+export type DetectionId = number & tags.Type<"uint32">;
+/** As `/v1/events` gave it. */
+export type SessionToken = string & tags.Pattern<"^sess_[A-Za-z0-9_-]{1,128}$">;

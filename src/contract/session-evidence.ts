@@ -1,0 +1,263 @@
+/**
+ * What detections may read of a session: facts, shares and deviations with a meaning, which `engines/session-evidence.ts` makes of its features.
+ * undefined stands for "not observed, or too little of it to say"; a detection that reads such a value is skipped.
+ */
+import type { BrowserFamily, ClaimedSystem } from "./claimed-browser.js";
+import type { TicketState } from "./evidence.js";
+
+/** One session's evidence. Shares are 0 to 1, times ms, lengths CSS pixels. */
+export interface SessionEvidence {
+  // identity
+  userAgent: string;
+  browserFamily: BrowserFamily;
+  browserVersion: number;
+  browserSystem: ClaimedSystem;
+  browserMobile: boolean;
+  /** An app's web view or a browser known to rewrite headers. */
+  browserEmbedded: boolean;
+  /** Batches without User-Agent. */
+  noUserAgent: number;
+  /** 2: the user agent names a tool that no person's browser is; 1: one that ordinary apps use as well. */
+  toolAgent: number;
+  crawlerClaim: number;
+  webdriver: boolean;
+  userAgentChanges: number;
+  networkChanges: number;
+  // headers: batches in which something is missing or odd
+  batches: number;
+  noAcceptLanguage: number;
+  anyAcceptLanguage: number;
+  noAccept: number;
+  libraryAccept: number;
+  noAcceptEncoding: number;
+  noBrotli: number;
+  noOrigin: number;
+  /** False when a batch came from a page without https (and not on loopback): browsers then leave headers out. */
+  secureContext: boolean;
+  /** True when every batch came from an https page. */
+  securePage: boolean;
+  noFetchMetadata: number;
+  partFetchMetadata: number;
+  navigationFetch: number;
+  noClientHints: number;
+  clientHintsForeign: number;
+  platformForeign: number;
+  // rate
+  ipSessions: number;
+  shapeSessions: number;
+  /** Sessions that opened with this environment, from this network, in an hour. */
+  environmentSessions: number;
+  /** The worst that a start ticket of the session turned out to be. */
+  startTicket: TicketState;
+  /** The SDK's second file has reported, and no start ticket came with it. */
+  startTicketMissing: boolean;
+  /** Batches whose last event is stamped before it can have happened; events out of order in their batch; an environment, but no page in the first of several. */
+  earlyEvents: number;
+  stampReversals: number;
+  pagelessStart: boolean;
+  sessionSeconds: number;
+  events: number;
+  eventsPerSecond: number;
+  // forged
+  futureEvents: number;
+  clockSpreadSeconds: number;
+  /** By how much that spread exceeds the age of the session: events from before its beginning, or from the future. */
+  secondsBeforeSession: number;
+  timeReversals: number;
+  badCoordinates: number;
+  outsideViewport: number;
+  badDurations: number;
+  honeypots: number;
+  instantFills: number;
+  unkeyedShare: number;
+  submits: number;
+  untrustedShare: number;
+  untrusted: number;
+  /** Clicks with isTrusted false, their share of all clicks that say so, and what a visitor did by hand. */
+  clicksUntrusted: number;
+  clicksUntrustedShare: number;
+  handActs: number;
+  /** What was done with a pointer or a finger. */
+  handMoves: number;
+  // environment
+  /** How many of ten things that every browser tells a page were reported. */
+  environmentFacts: number;
+  uaMobile: boolean;
+  /** User agent of the page against that of its requests. */
+  uaDiffers: boolean;
+  brandsDiffer: boolean;
+  headlessBrand: boolean;
+  languagesDiffer: boolean;
+  languages: string;
+  languageCount: number;
+  acceptLanguage: string;
+  timezone: string;
+  tzOffset: number;
+  platform: string;
+  cpu: number;
+  memory: number;
+  touchPoints: number;
+  plugins: number;
+  mimeTypes: number;
+  screenW: number;
+  screenH: number;
+  availW: number;
+  availH: number;
+  innerW: number;
+  innerH: number;
+  outerW: number;
+  outerH: number;
+  dpr: number;
+  colorDepth: number;
+  webglRenderer: string;
+  chromeObject: boolean;
+  permissionsMismatch: boolean;
+  permission: string;
+  evalLength: number;
+  stackProbe: boolean;
+  rtt: number;
+  rafMean: number;
+  rafSd: number;
+  driverArtifacts: string;
+  nativeTampered: string;
+  iframeMismatch: string;
+  workerMismatch: string;
+  pageUserAgent: string;
+  /** The browser's media queries know of no pointer at all. */
+  noPointer: boolean;
+  /** Of three client hints that the page asks for, how many are empty; the page's platform is another system than the user agent's. */
+  hintsEmpty: number;
+  pagePlatformForeign: boolean;
+  uaFullVersion: string;
+  /** Fonts of another system are there, and none of the claimed one. */
+  fontsForeign: boolean;
+  // pointer
+  points: number;
+  steps: number;
+  /** Pairs of consecutive steps of at least 8 px, and the share of them that are equal within a rounding. */
+  stepPairs: number;
+  repeatedSteps: number;
+  /** Mean length of the second steps of these pairs. */
+  stepLength: number;
+  /** Difference between the steps of such pairs, relative to their length. */
+  bend: number;
+  /** Share of three such steps in a row that lie on a smooth curve, evenly spaced. */
+  smoothShare: number;
+  /** How the length of steps follows their duration: 1 as a hand's does, 0 not at all (exponent of the power law). */
+  paceExponent: number;
+  paces: number;
+  /** Share of strokes that stop dead at full speed. */
+  abruptShare: number;
+  meanTurn: number;
+  turns: number;
+  /** Moments at which the path leaves its line by pixels, their share of all that could, and the share of those to and fro. */
+  swerves: number;
+  swerveShare: number;
+  swervesBackShare: number;
+  /** Share of steps as short as those in which a hand comes to rest. */
+  slowShare: number;
+  /** Share of moves that cross a screen within moments. */
+  leapShare: number;
+  /** Share of moves that are faster than any hand. */
+  rushShare: number;
+  /** Mean and coefficient of variation of the intervals between points. */
+  gapMean: number;
+  gapVariation: number;
+  strokes: number;
+  straightMean: number;
+  straightSpread: number;
+  spurts: number;
+  /** Peak of the speed of strokes by its mean: the mean over strokes, and its coefficient of variation. */
+  peakMean: number;
+  peakVariation: number;
+  /** Correlation of the distance with the duration of strokes. */
+  distanceTimeCorrelation: number;
+  /** Rises of speed in reaches: how many, mean and standard deviation of their skewness. See `fold-reaches.ts`. */
+  rises: number;
+  riseSkewness: number;
+  riseSpread: number;
+  fractionShare: number;
+  coalescedMean: number;
+  lagMean: number;
+  movementMismatch: number;
+  clicks: number;
+  shortHoldShare: number;
+  holds: number;
+  holdVariation: number;
+  /** Clicks whose aim is known, and the share of them in the very middle of their target. */
+  clicksMeasured: number;
+  centeredShare: number;
+  clicksByKey: number;
+  /** Clicks soon after a move, and the share of them that happened elsewhere than the pointer was. */
+  clicksTracked: number;
+  astrayShare: number;
+  /** Share of the moments (clicks, moves after a pause) at which the pointer was suddenly elsewhere; moments, and steps for each. */
+  brokenShare: number;
+  breakChances: number;
+  stepsPerResume: number;
+  /** Paths that count their moves as the SDK does, but lack what it measures of them. */
+  bareReports: number;
+  /** What the SDK measures of moves is as the operating system's input has it, and nothing else tells of a driver. */
+  cleanDispatch: boolean;
+  /** They are so, and nearly all long steps repeat the one before: a stick or a number pad draws the same path again, and proves nothing by it. */
+  isDevicePath: boolean;
+  /** Beside headers that begin with Sec-, at most one kind is lacking, and the page reports: as behind a proxy that strips some. */
+  strippedHeaders: boolean;
+  /** Share of the times between a mouse's moves that are not whole milliseconds; the same of keys. */
+  offGridShare: number;
+  keyOffGridShare: number;
+  unmovedClickShare: number;
+  jumpedClickShare: number;
+  shingles: number;
+  replayedShare: number;
+  /** The same of the hashes over turns, which outlive thinning and scaling in time. */
+  turnHashes: number;
+  replayedTurnShare: number;
+  /** Hashes over corners, which outlive turning and scaling; by how many another session that showed them leads, and that as a share. */
+  cornerHashes: number;
+  cornerLead: number;
+  cornerLeadShare: number;
+  /** Some moves came merged into one event, as those of the operating system do when they are faster than frames. */
+  mergedMoves: boolean;
+  touches: number;
+  flatTouchShare: number;
+  // scroll
+  scrolls: number;
+  /** Times of under 2 s between scrolls, and the distance of the last one. */
+  scrollGaps: number;
+  scrollDistance: number;
+  scrollGapMean: number;
+  scrollGapVariation: number;
+  scrollSameShare: number;
+  uncausedScrollShare: number;
+  scrollsUncaused: number;
+  /** Bursts of the wheel that went a notch or more in one event, and their share of all bursts of that length. */
+  wheelLeaps: number;
+  wheelLeapShare: number;
+  // keys
+  keys: number;
+  dwellMean: number;
+  dwellVariation: number;
+  shortDwellShare: number;
+  flightMean: number;
+  flightVariation: number;
+  shortFlightShare: number;
+  /** Share of flights that take no time: under 3 ms. */
+  instantFlightShare: number;
+  /** Pairs of presses that a rhythm is told from; mean and coefficient of variation of the times between them. */
+  keyPairs: number;
+  pressMean: number;
+  pressVariation: number;
+  /** Shares of presses after a pause, before the last key was up, and far closer than the mean. */
+  keyPauseShare: number;
+  keyOverlapShare: number;
+  closeKeyShare: number;
+  /** Correlation of a key's hold with the time from its release to the next press, and with the next hold. */
+  holdGapCorrelation: number;
+  holdCorrelation: number;
+}
+
+/** What a detection about sessions may read. */
+export type EvidenceName = keyof SessionEvidence;
+/** Evidence of one session, as detections get it: undefined for what was not observed, or too little. */
+export type Evidence = { readonly [Name in EvidenceName]: SessionEvidence[Name] | undefined };
