@@ -20,7 +20,8 @@ export const leftOut: Readonly<Record<string, string>> = {
   "challenge/browsers": ofBrowsers,
   "cli/file-modes": ofOneHost,
   "cli/progress": "draws the progress of commands on the files of one host",
-  "cli/rules-and-rescore": "rescores the records of one host",
+  "cli/rules-and-rescore":
+    "changes records of one host to rescore them: `cluster-store/cluster-commands` does so in a cluster",
   "cli/stored-data": "looks at the rows of one host: `cluster-store/cluster-commands` does so in a cluster",
   "cli/wrong-usage": "counts the lines of mistakes, beside which a cluster's warnings stand",
   "cluster/": "the client of clusters, which it starts itself",
