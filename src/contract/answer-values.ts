@@ -9,9 +9,9 @@ export type Id = number & tags.Type<"uint32"> & tags.Minimum<1>;
 export type Count = number & tags.Type<"uint64">;
 /** 32 bits, signed. */
 export type Integer = number & tags.Type<"int32">;
-/** 0 (not computed) or 1 to 99; lower is more bot-confident. */
+/** 0 (not computed) or 1 to 99; the lower, the stronger the evidence of a bot. */
 export type Score = number & tags.Type<"uint32"> & tags.Maximum<99>;
-/** 1 to 99; lower is more bot-confident. */
+/** 1 to 99; the lower, the stronger the evidence of a bot. */
 export type EngineScore = number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<99>;
 /** 1 to 99. */
 export type Threshold = number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Maximum<99>;

@@ -74,11 +74,11 @@ export interface UserAnswer {
 export interface GuardSettings {
   /** Verified bots get `allow` before rules. */
   allow_verified: boolean;
-  /** When false, static-resource requests are skipped. */
+  /** When false, requests of static resources are allowed before rules. */
   protect_static: boolean;
 }
 
-/** The guards, and what a logged-in assertion protects from; no value of it shelters `definite` or `confident_automated`. */
+/** The guards and the logged-in policy, which never softens an action in the bands `definite` and `confident_automated`. */
 export interface BotSettingsAnswer extends GuardSettings {
   logged_in_policy: LoggedInPolicy;
 }
@@ -99,7 +99,7 @@ export interface ScoringAnswer {
   site_key: string | null;
   bot_settings: BotSettingsAnswer;
   likely_bot_threshold: Threshold;
-  /** Rotated keys that still work, the one rotated first at the front; absent: none. */
+  /** Rotated keys that still work, in the order of their rotation; absent: none. */
   old_keys?: OldKeyRow[];
 }
 
@@ -165,7 +165,7 @@ export interface ClearedAnswer {
   expires_at: IsoTime;
 }
 
-/** The new key: for a private one the only chance to capture it. */
+/** The new key. A private key is shown in this answer only. */
 export interface RotatedKeyAnswer {
   type: "site" | "private";
   key: string;
@@ -319,7 +319,7 @@ export interface TokenRow {
   created_at: IsoTime;
   /** The last request with it, accurate to a minute (in a cluster, to an hour); null: none since this was first recorded. */
   last_used_at: IsoTime | null;
-  /** Whether it is the calling token. */
+  /** Whether this is the calling token. */
   current: boolean;
 }
 
@@ -330,7 +330,7 @@ export interface TokensAnswer {
   meta: CountMeta;
 }
 
-/** The new token: the only chance to capture its secret. */
+/** The new token. Its secret is shown in this answer only. */
 export interface TokenCreatedAnswer {
   id: Id;
   account_token: string;
@@ -345,7 +345,7 @@ export interface MemberRow {
   tokens: Count | null;
   /** The last use of any of them; null: none, or for owners and admins only. */
   last_used_at: IsoTime | null;
-  /** Whether it is whoever asks. */
+  /** Whether this is the calling user. */
   current: boolean;
 }
 
@@ -356,7 +356,7 @@ export interface MembersAnswer {
   meta: CountMeta;
 }
 
-/** A new member: the only chance to capture the secret of the first token. */
+/** A new member. The secret of the first token is shown in this answer only. */
 export interface MemberCreatedAnswer {
   user: { id: Id; name: string; email: string };
   role: Role;

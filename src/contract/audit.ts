@@ -69,9 +69,9 @@ export interface AuditEntry {
 
 /** A change as the API shows it; the user's name is looked up when it is read. */
 export interface AuditRow {
-  /** Counts by `scope`: those of the server and those of the account have each their own. */
+  /** The server and each account number their changes separately. */
   id: Id;
-  /** What it holds for: all accounts of this server, the account, one project. */
+  /** What it applies to: the whole server, the account, or one project. */
   scope: "server" | "account" | "project";
   at: string & tags.Format<"date-time">;
   /** Null: by the command line; its name is null when the user no longer exists. */
@@ -81,7 +81,7 @@ export interface AuditRow {
   action: AuditAction;
   /** What was changed: a rule's id and name, a kind of key, a user. */
   subject: string;
-  /** Values that differ, by their names in the API; null: it was not there. */
+  /** Values that changed, by their names in the API; null: there was none. */
   before: AuditValues | null;
   after: AuditValues | null;
 }

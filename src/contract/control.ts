@@ -9,7 +9,7 @@ type Int32 = number & tags.Type<"int32">;
 /** Which key of a project to replace, and how long the old one overlaps with the new. */
 export interface RotateBody {
   type: "site" | "private";
-  /** How long the key that is replaced goes on working; default 0: every older key of this type is refused at once. */
+  /** How many hours the key that is replaced still works; default 0: every older key of this type is refused at once. */
   overlap_hours?: number & tags.Type<"uint32"> & tags.Maximum<720>;
 }
 
@@ -48,7 +48,7 @@ export interface ChallengeBody {
   site_key?: string;
 }
 
-/** Asks for a pass for the solution of a challenge; the challenge was made for the same session. */
+/** The solution of a challenge that was made for the same session, to get a pass for it. */
 export interface SolutionBody extends ChallengeBody {
   /** Base64 of JSON `{challenge, solution}`, as altcha-lib makes it. */
   solution: string;
@@ -67,24 +67,24 @@ export interface RuleBody {
 }
 
 /** Send only what changes; an absent key keeps its value. */
-export type RuleChangeBody = Partial<RuleBody>;
+export interface RuleChangeBody extends Partial<RuleBody> {}
 
 /** What a token may be able to do; `*` is everything the holder's role permits. */
 export const tokenAbilities = ["projects:read", "projects:write", "content:read", "content:write", "*"] as const;
 /** One ability of a token; it never permits more than the holder's role does. */
 export type TokenAbility = (typeof tokenAbilities)[number];
 
-/** A new account token, of the same user and account as the one that asks. */
+/** A new account token, for the same user and account as the calling token. */
 export interface TokenBody {
   /** What it is for, as lists show it. */
   name?: string & tags.MaxLength<100>;
   abilities: TokenAbility[] & tags.MinItems<1> & tags.MaxItems<5>;
 }
 
-/** Somebody new on the account. */
+/** A new member of the account. */
 export interface MemberBody {
   name: string & tags.MinLength<1> & tags.MaxLength<255>;
-  /** Of nobody that the server knows. */
+  /** An address that no user of the server has yet. */
   email: string & tags.MinLength<3> & tags.MaxLength<255>;
   role: Role;
 }

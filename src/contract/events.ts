@@ -23,7 +23,7 @@ export type EventType =
 type Documented<Pattern extends string> = tags.JsonSchemaPlugin<{ pattern: Pattern }>;
 type Text = string & tags.MaxLength<512>;
 type Scalar = boolean | number | Text;
-/** A fact about the environment: browsers and SDK versions disagree on its form, so any scalar or list of scalars will do. */
+/** A fact about the environment: its form differs between browsers and SDK versions, so any scalar or list of scalars is accepted. */
 type Fact = Scalar | (Scalar[] & tags.MaxItems<64>);
 type Names = Text | (Text[] & tags.MaxItems<64>);
 
@@ -33,7 +33,7 @@ export type PointRow = [t: number, x: number, y: number];
 export type StrokeRow = [t: number, dwell: number];
 
 /**
- * The payload of any event. One whitelist serves all types, so a known key on an unexpected type never sinks a batch.
+ * The payload of any event. One whitelist serves all types, so a known key in an event of another type does not refuse the batch.
  * Every key is optional: absent means "not observed", which differs from an observed `false` or 0.
  */
 export interface EventPayload {
@@ -55,7 +55,7 @@ export interface EventPayload {
   y?: number;
   dx?: number;
   dy?: number;
-  /** ms since the page was opened (`performance.now()`) of the event, or of the first row of `points`. */
+  /** Time of the event, or of the first row of `points`: ms since the page was opened (`performance.now()`). */
   t?: number;
   /** ms since the event before it. */
   dt?: number;
@@ -180,10 +180,8 @@ export interface EventPayload {
   raf_sd?: number;
 }
 
-/**
- * ISO-8601 date and time, zone optional (UTC then). The pattern is for readers and generated documents; `checkBatch` holds it,
- * because typia would compile it anew for every event.
- */
+// The pattern is for readers and generated documents; `checkBatch` holds it, because typia would compile it anew for every event.
+/** ISO-8601 date and time, in UTC if it names no zone. */
 export type Timestamp = string &
   Documented<"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)?$">;
 
@@ -201,7 +199,7 @@ export type IngestEvents = IngestEvent[] & tags.MinItems<1> & tags.MaxItems<100>
 
 /** Body of `POST /v1/events`. Unknown keys beside these are ignored. */
 export interface IngestBatch {
-  /** null on first contact; a token is minted then, or when this one is not recoverable. */
+  /** null on first contact. The answer has a new token then, and also if this one can't be used any more. */
   session_token: string | null;
   events: IngestEvents;
   /** Alternative to the header `X-Service-Site-Key`. */

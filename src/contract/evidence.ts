@@ -50,7 +50,7 @@ export interface FiredDetection {
   readonly contribution: number;
 }
 
-/** Outcome of one engine: a score of 1 to 99 (lower is more bot-confident), or null when it abstains. */
+/** Outcome of one engine: a score of 1 to 99 (the lower, the stronger the evidence of a bot), or null when it abstains. */
 export interface EngineResult {
   readonly score: number | null;
   readonly fired: readonly FiredDetection[];

@@ -33,7 +33,7 @@ export interface RequestFindings {
 
 /** The heuristics engine's result for one request. */
 export interface RequestScore {
-  /** 1 to 99, lower is more bot-confident; null where nothing counts, which stands for the neutral 60. */
+  /** 1 to 99, the lower, the stronger the evidence of a bot; null where nothing counts, which stands for the neutral 60. */
   readonly score: number | null;
   /** Strongest first. */
   readonly detectionIds: readonly number[];
@@ -76,7 +76,7 @@ export interface VerdictBody {
     host?: string;
     /** Of the visitor. */
     ip?: string;
-    /** Lines as received, where order and case count; or values by name. The first 100 count. */
+    /** Lines as received, whose order and case are judged too; or values by name. The first 100 are used. */
     headers?: [name: string, value: string][] | { [name: string]: string | string[] };
     /** `1.0`, `1.1`, `2` or `3`; `2.0` and `HTTP/2` are read as well. */
     http_version?: string;

@@ -67,7 +67,7 @@ export interface SessionAnswer extends SessionRow {
   mark: MarkAnswer | null;
 }
 
-/** The course of a session as far as it is kept; in order of time, the oldest dropped first. */
+/** The timeline of a session, as far as it is kept; in order of time, the oldest dropped first. */
 export interface TrailAnswer {
   /** Events that it covers; the session may have more. */
   noted: number & tags.Type<"uint32">;

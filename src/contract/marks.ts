@@ -43,7 +43,7 @@ export interface MarkAnswer {
   detection_ids: (number & tags.Type<"uint32">)[];
 }
 
-/** Marks by what they say of verdictd. */
+/** Counts of marks, and of those that contradict the verdict. */
 export interface MarkTotals {
   /** Marked as persons; of these in a bot band: false positives. */
   persons: Count;
@@ -55,7 +55,7 @@ export interface MarkTotals {
   by_detection: { id: number & tags.Type<"uint32">; persons: Count; bots: Count }[];
 }
 
-/** One page of a project's marks, and the totals to judge verdictd by. */
+/** One page of a project's marks, and the totals of all of them. */
 export interface MarksAnswer {
   /** In the order of the sessions' first contact, the latest first. */
   data: MarkAnswer[];

@@ -7,12 +7,12 @@ type Count = number & tags.Type<"uint64">;
 export interface SessionDeletionBody {
   /** Which sessions, as in a query of sessions; not empty. */
   expression: string & tags.MinLength<1>;
-  /** When they began: from, and until, exclusive; ISO-8601. Default of `to`: now. */
+  /** When they began: from, and until (exclusive), ISO-8601. Default of `to`: now. */
   from: string;
   to?: string;
   /** Counts them and deletes nothing. */
   dry_run?: boolean;
-  /** Deletes no more than so many: what was agreed to. */
+  /** Deletes no more than this, such as the number that somebody has confirmed. */
   at_most?: number & tags.Type<"uint32">;
   /** `next_cursor` of the answer before. */
   cursor?: string | null;
@@ -20,13 +20,13 @@ export interface SessionDeletionBody {
 
 /** What one call did; repeat it with `next_cursor` until that is null. */
 export interface SessionDeletionAnswer {
-  /** Sessions of this part of the time that were looked at. */
+  /** Sessions that this call looked at. */
   scanned: Count;
   matched: Count;
   /** 0 for a dry run. */
   deleted: Count;
-  /** Goes on where this answer ended; null: the whole time is done, or `at_most` is reached. */
+  /** Send it as `cursor` to continue; null: the whole range is done, or `at_most` is reached. */
   next_cursor: string | null;
-  /** Fields of the expression that no stored session has: what asks them matches none. */
+  /** Fields of the expression that stored sessions don't have: a comparison with them is false. */
   unavailable_fields: string[];
 }

@@ -43,7 +43,7 @@ export interface SessionQueryBody {
   cursor?: string;
 }
 
-/** A matched session: what it last reported, and what the rules of now would do with it. */
+/** A matched session: what it last reported, and and the action that the current rules would take. */
 export interface QueriedSessionRow extends SessionRow {
   action: Action;
   /** The rule behind the action; null: none. */
@@ -62,10 +62,10 @@ export interface SessionGroup {
     value: string;
     /** Matched sessions. */
     sessions: Count;
-    /** What selects them, in the rules language; null where it can't say that. */
+    /** The condition that selects them, in the rules language; null if the language can't express it. */
     condition: string | null;
   }[];
-  /** Values that are not among these. */
+  /** How many other values there are. */
   further_values: Count;
   /** Matched sessions without any value. */
   without: Count;
@@ -85,12 +85,12 @@ export interface SessionQueryAnswer {
   meta: LogMeta;
   from: IsoTime;
   to: IsoTime;
-  /** Sessions that the expression was asked about for `matched`, groups and chart; with `cursor` those of this page. */
+  /** Sessions on which the expression was evaluated for `matched`, groups and chart; with `cursor`, for this page. */
   scanned: Count;
   matched: Count;
-  /** Whether the time has more sessions than were scanned: an even sample of them was, and every count is one of the sample. */
+  /** Whether the range has more sessions than were scanned. Then an even sample was scanned, and every count is of that sample. */
   is_sample: boolean;
-  /** Sessions that began in the time: counted, or of a sample by the hourly counts; null where those are gone. Absent with `cursor`. */
+  /** Sessions that began in the range: counted, or for a sample estimated from the hourly counts; null if these are gone. Absent with `cursor`. */
   total?: Count | null;
   /** One for each of `group_by`, in its order. Absent with `cursor`. */
   groups?: SessionGroup[];

@@ -37,14 +37,14 @@ export type VerifiedBotCategory = (typeof verifiedBotCategories)[number];
 /** Answer of the verdict read. `verified_bot_category` is present only on a verified bot. */
 export interface Verdict {
   verdict: Band;
-  /** 0 (not computed) or 1 to 99; lower is more bot-confident. */
+  /** 0 (not computed) or 1 to 99; the lower, the stronger the evidence of a bot. */
   score: number & tags.Type<"uint32"> & tags.Maximum<99>;
   action: Action;
   /** Stable ids explaining the score; empty for clean humans. */
   detection_ids: (number & tags.Type<"uint32">)[];
   /** Plain-English summary. */
   reason: string;
-  /** Of an address one of the five of the verified-bot list; of a signed agent any. */
+  /** Of a bot on the verified-bot list, one of its five categories; of a signed agent, any. */
   verified_bot_category?: BotCategory;
 }
 
