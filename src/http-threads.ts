@@ -1,4 +1,5 @@
 /** Runs `--http-threads` servers on one port: the first in this thread, the others in threads of their own. */
+
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -16,7 +17,8 @@ import type { ThreadBuffers } from "./metrics/exposition.js";
 import { loadNetworkFacts } from "./network/network-files.js";
 import { startOperations } from "./operations.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
-import { type Retention, sweep } from "./store/expiry.js";
+import { sweep } from "./store/expiry.js";
+import type { Retention } from "./store/retention.js";
 
 const dayMs = 86_400_000;
 

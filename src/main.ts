@@ -2,6 +2,7 @@
  * Composition root: starts and stops one HTTP thread, which is a store, the services on it (`services.ts`), a pool of scoring workers
  * and a listener. `--http-threads` runs as many of them on one port.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { assetPath } from "./assets.js";
@@ -26,7 +27,8 @@ import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
 import { buildServices } from "./services.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
 import { surviveCommitFailures } from "./store/commit-failures.js";
-import { openStore, type Store } from "./store/store.js";
+import { openStore } from "./store/open-store.js";
+import type { Store } from "./store/store.js";
 import { StoreError } from "./store/store-error.js";
 import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
 

@@ -2,6 +2,7 @@
  * Piscina entry of the scoring threads where sessions lie in a cluster: opens the mirror of the configuration and a client once, then commits
  * the batches of each task. No logic of its own.
  */
+
 import { move, workerData } from "piscina";
 import { Credentials } from "../src/auth/credentials.js";
 import { ClusterClient } from "../src/cluster/cluster-client.js";
@@ -16,7 +17,8 @@ import { lowerThreadPriority } from "../src/ingest/thread-priority.js";
 import { TokenMint } from "../src/ingest/token-mint.js";
 import { limits } from "../src/limits.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
-import { openStore, TurnReads } from "../src/store/store.js";
+import { openStore } from "../src/store/open-store.js";
+import { TurnReads } from "../src/store/store.js";
 
 const { dataDir, ipStorage, plans, sessionsMax, cluster, meters: buffer } = workerData as ScoringWorkerData;
 lowerThreadPriority();

@@ -1,4 +1,5 @@
 /** Piscina entry of the scoring threads: opens the store once, then commits the batches of each task. No logic of its own. */
+
 import { move, workerData } from "piscina";
 import { Credentials } from "../src/auth/credentials.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
@@ -10,7 +11,7 @@ import { lowerThreadPriority } from "../src/ingest/thread-priority.js";
 import { TokenMint } from "../src/ingest/token-mint.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
 import { GroupWriter } from "../src/store/group-writer.js";
-import { openStore } from "../src/store/store.js";
+import { openStore } from "../src/store/open-store.js";
 import { WriteMarker } from "../src/store/write-watch.js";
 
 lowerThreadPriority();

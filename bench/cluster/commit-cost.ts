@@ -2,6 +2,7 @@
  * What a batch costs a scoring thread and the engine: the same batches, committed to LMDB and to a cluster in turns, in this process. Run
  * by `npm run bench -- --only cluster`, which starts the cluster.
  */
+
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +27,7 @@ import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
 import { batchText, idPlaces, jitterPlaces, tokenPlaceholder, UniqueIds } from "../load/batches.js";
 

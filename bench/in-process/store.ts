@@ -1,12 +1,13 @@
 /** The session record and its table: pack, unpack, read, write in groups. The store is a real one, in a temporary folder. */
+
 import { randomFillSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mintSessionToken } from "../../src/contract/session-token.js";
 import { sessionKey } from "../../src/store/keys.js";
+import { openStore } from "../../src/store/open-store.js";
 import { decodeScoredState, decodeSession, encodeSession, type SessionRecord } from "../../src/store/session-record.js";
-import { openStore } from "../../src/store/store.js";
 import { type TimedRow, timed } from "./timed.js";
 
 const held = 20_000;

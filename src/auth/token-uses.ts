@@ -2,8 +2,10 @@
  * When account tokens were last good for a request: noted by the control plane, stored after the answer, once a minute for each token at most.
  * Nothing that is judged depends on it.
  */
+
 import { limits } from "../limits.js";
-import { recordControlPlane, type Store } from "../store/store.js";
+import { recordControlPlane } from "../store/control-plane-changes.js";
+import type { Store } from "../store/store.js";
 
 /** Notes for one thread. A failed write is reported and not tried again. */
 export class TokenUses {

@@ -3,7 +3,7 @@
 import { faultLine } from "../cluster-store/fault-line.js";
 import { checkCluster, type OpenedMirror, openingFault, openMirror } from "../cluster-store/open-cluster.js";
 import { migratedFault, mirrorFault } from "../cluster-store/open-config.js";
-import { openStore } from "../store/store.js";
+import { openStore } from "../store/open-store.js";
 import { storeFileFault } from "../store/store-file.js";
 import { versionText } from "../version.js";
 import { type ChosenCluster, clusterOf } from "./cluster-choice.js";

@@ -1,14 +1,14 @@
 /** All rows of a session of a cluster, read and erased together, and the number of sessions. */
+
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
 import type { Block } from "../contract/entities.js";
 import { encodeSessionToken } from "../contract/session-token.js";
 import { limits } from "../limits.js";
-import type { Retention } from "../store/expiry.js";
-import { tokenAt } from "../store/keys.js";
+import { type SessionKeys, type SessionTable, tokenAt } from "../store/keys.js";
 import type { RemoteRows, RemoteSessions } from "../store/remote-sessions.js";
-import type { SessionKeys, SessionTable } from "../store/session-erasure.js";
+import type { Retention } from "../store/retention.js";
 import { BulkClient } from "./bulk-client.js";
 import { onKey } from "./cluster-asking.js";
 import { ClusterBlockLog, eraseBlocks } from "./cluster-block-log.js";

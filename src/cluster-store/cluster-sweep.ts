@@ -2,12 +2,13 @@
  * Takes sessions out of the index of their project when their record has expired, and erases those that are older than they may be now. Records expire by
  * themselves; what a shorter `--session-days` or `--sessions-max` says of stored ones is done here.
  */
+
 import { randomUUID } from "node:crypto";
 import { scriptCommand } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import { limits } from "../limits.js";
-import type { Retention } from "../store/expiry.js";
 import { sessionKey, tokenAt } from "../store/keys.js";
+import type { Retention } from "../store/retention.js";
 import type { BulkClient } from "./bulk-client.js";
 import { takeLease } from "./cluster-leases.js";
 import { indexedSessions, oldestSessions } from "./indexed-sessions.js";

@@ -1,11 +1,13 @@
 /** Opens the cluster that `--store` names: looks at it first, then joins the sessions of this thread's store to it. */
+
 import { readFileSync } from "node:fs";
 import { ClusterClient } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import { faultsLine, type Inspection, inspectCluster } from "../cluster/inspection.js";
 import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../cluster/store-url.js";
 import { limits } from "../limits.js";
-import { openStore, type Store } from "../store/store.js";
+import { openStore } from "../store/open-store.js";
+import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { hasStore } from "../store/store-file.js";
 import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";

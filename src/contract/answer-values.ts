@@ -19,3 +19,9 @@ export type Threshold = number & tags.Type<"uint32"> & tags.Minimum<1> & tags.Ma
 export type DetectionId = number & tags.Type<"uint32">;
 /** As `/v1/events` gave it. */
 export type SessionToken = string & tags.Pattern<"^sess_[A-Za-z0-9_-]{1,128}$">;
+
+/** Where a page of a log ends. */
+export interface LogMeta {
+  /** Send it as `cursor` to get the next page; null on the last page. Opaque. */
+  next_cursor: string | null;
+}

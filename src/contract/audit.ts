@@ -1,7 +1,7 @@
 /** The log of changes to an account's configuration: who, what, before and after. It never holds a secret. */
 
 import type { tags } from "typia";
-import type { LogMeta } from "./log-answers.js";
+import type { LogMeta } from "./answer-values.js";
 
 type Id = number & tags.Type<"uint32"> & tags.Minimum<1>;
 /** A setting as the log shows it: text, number, flag, list of texts; null where it has no value. */

@@ -1,17 +1,11 @@
 /** Answers about what was recorded of visitors: sessions, timelines, blocks, statistics. */
 import type { tags } from "typia";
-import type { Count, DetectionId, EngineScore, Id, IsoTime, Score, SessionToken } from "./answer-values.js";
+import type { Count, DetectionId, EngineScore, Id, IsoTime, LogMeta, Score, SessionToken } from "./answer-values.js";
 import type { EventType } from "./events.js";
 import type { EngineName } from "./evidence.js";
 import type { MarkAnswer } from "./marks.js";
 import type { PointKind } from "./trail.js";
 import type { Band } from "./verdict.js";
-
-/** Where a page of a log ends. */
-export interface LogMeta {
-  /** Send it as `cursor` to get the next page; null on the last page. Opaque. */
-  next_cursor: string | null;
-}
 
 /** A session in the log: band and score as a verdict read would give them now, without a request context. */
 export interface SessionRow {

@@ -1,7 +1,7 @@
 /** What an operator knows of a session: that it was a person, or a bot. Kept with what verdictd said of it then. */
 
 import type { tags } from "typia";
-import type { LogMeta } from "./log-answers.js";
+import type { LogMeta } from "./answer-values.js";
 import type { Band } from "./verdict.js";
 
 type Count = number & tags.Type<"uint64">;

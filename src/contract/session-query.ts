@@ -1,7 +1,8 @@
 /** Queries of stored sessions (`POST …/sessions/query`): the body, the answer, and by what sessions can be grouped. */
 
 import type { tags } from "typia";
-import type { BandCounts, LogMeta, SessionRow } from "./log-answers.js";
+import type { LogMeta } from "./answer-values.js";
+import type { BandCounts, SessionRow } from "./log-answers.js";
 import type { Action } from "./verdict.js";
 
 type Count = number & tags.Type<"uint64">;

@@ -2,12 +2,14 @@
  * Changes of the configuration with what the log of changes says of them, and the log as it is read. Everything that changes the
  * configuration goes through `changeAudited`, which does not compile without a word on the log. Secrets are never handed to it.
  */
+
 import { currentActor } from "../auth/actor.js";
 import { type AuditAction, type AuditEntry, type AuditValues, accountOfServer } from "../contract/audit.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { NewAuditEntry } from "../store/audit-rows.js";
-import { changeControlPlane, type Store } from "../store/store.js";
+import { changeControlPlane } from "../store/control-plane-changes.js";
+import type { Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
 /** One change. `before` and `after` may hold what is the same in both: only what differs is kept. */

@@ -1,6 +1,16 @@
 /** What it takes to turn a project's rules into others: the plan that `rules apply` carries out, or only shows. Pure. */
+
 import type { Rule } from "../contract/entities.js";
-import type { NewRule } from "./rules.js";
+import type { Action } from "../contract/verdict.js";
+
+/** A rule to create, its source not compiled yet. */
+export interface NewRule {
+  readonly name: string;
+  readonly expressionSource: string;
+  readonly action: Action;
+  readonly isActive: boolean;
+  readonly sortOrder: number;
+}
 
 /** One rule's change; `before` is missing for a new rule, `after` for one that goes. Equal rules have both and are `unchanged`. */
 export interface RuleChange {

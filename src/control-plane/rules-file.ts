@@ -1,8 +1,9 @@
 /** Brings a project's rules to what a file says, changing no more than it has to: applying the same file twice changes nothing. */
+
 import type { FiledRule, RulesFile } from "../contract/rules-file.js";
 import { type Refusal, refuse } from "../errors.js";
-import type { RuleChange } from "./rule-changes.js";
-import type { NewRule, Rules } from "./rules.js";
+import type { NewRule, RuleChange } from "./rule-changes.js";
+import type { Rules } from "./rules.js";
 
 /** The rules of a project in the order of evaluation. */
 export function exportRules(rules: Rules, projectId: number): RulesFile {

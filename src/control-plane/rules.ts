@@ -2,7 +2,6 @@
 import { type AuditValues, accountOfServer } from "../contract/audit.js";
 import type { Project, Rule } from "../contract/entities.js";
 import type { ProjectSettings } from "../contract/session.js";
-import type { Action } from "../contract/verdict.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Expression } from "../rules/ast.js";
@@ -12,16 +11,7 @@ import { type EvaluatedRule, orderRules } from "../rules/evaluate.js";
 import { isRuleFault, type RuleFault } from "../rules/fault.js";
 import { nextId, type Store } from "../store/store.js";
 import { type Audited, type AuditedChange, audited, changeAudited, unchanged } from "./audit.js";
-import { type RuleChange, ruleChanges } from "./rule-changes.js";
-
-/** A rule to create, its source not compiled yet. */
-export interface NewRule {
-  readonly name: string;
-  readonly expressionSource: string;
-  readonly action: Action;
-  readonly isActive: boolean;
-  readonly sortOrder: number;
-}
+import { type NewRule, type RuleChange, ruleChanges } from "./rule-changes.js";
 
 /** A rule ready to be evaluated. */
 export interface ReadyRule extends EvaluatedRule {

@@ -2,6 +2,7 @@
  * Deletion of stored sessions by a rule's expression, a bounded number a call: sessions are looked at in the order of the log, the rows that
  * name a matched one are found, and then each goes with all of its rows. Ended at any time, what is deleted is deleted whole, and logged.
  */
+
 import { currentActor } from "../auth/actor.js";
 import type { AuditValues } from "../contract/audit.js";
 import type { Project } from "../contract/entities.js";
@@ -13,17 +14,10 @@ import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
 import { unavailableFields } from "../rules/fields.js";
 import { type NewAuditEntry, putAuditEntry } from "../store/audit-rows.js";
-import { sessionKey } from "../store/keys.js";
+import { type SessionKeys, type SessionTable, sessionKey } from "../store/keys.js";
 import type { RemoteSessions } from "../store/remote-sessions.js";
 import { SessionCount } from "../store/session-count.js";
-import {
-  eraseFound,
-  type RowKey,
-  type SessionKeys,
-  type SessionTable,
-  stretchOf,
-  walkedTables,
-} from "../store/session-erasure.js";
+import { eraseFound, type RowKey, stretchOf, walkedTables } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
 import {

@@ -1,6 +1,8 @@
 /** Erases a session and every row that names it. Counters of events stay: they name nobody. */
+
 import type { AuditValues } from "../contract/audit.js";
-import { eraseRows, type SessionTable } from "../store/session-erasure.js";
+import type { SessionTable } from "../store/keys.js";
+import { eraseRows } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
 import { audited, changeAudited, unchanged } from "./audit.js";
 import { findSession } from "./stored-session.js";

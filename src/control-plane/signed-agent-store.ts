@@ -2,6 +2,7 @@
  * The agents whose signatures count and their keys: the imported list or the one that comes with verdictd, with what was added and taken
  * off since. A change raises the control plane's revision, by which every running server notices it.
  */
+
 import { type AuditValues, accountOfServer } from "../contract/audit.js";
 import type {
   AgentFetch,
@@ -14,8 +15,9 @@ import type {
 import { limits } from "../limits.js";
 import { checkAgent, checkAgentList, isAgentFault, shippedAgents } from "../signed-agents/agents.js";
 import { isKeySetFault, readKeySet } from "../signed-agents/jwks.js";
+import { recordControlPlane } from "../store/control-plane-changes.js";
 import { type SignedAgentKey, signedAgentKeys } from "../store/keys.js";
-import { readRevision, recordControlPlane, type Store } from "../store/store.js";
+import { readRevision, type Store } from "../store/store.js";
 import { type Audited, audited, changeAudited, unchanged } from "./audit.js";
 
 const { list: listKey, changes: changesKey, agent: agentKey, keys: keysKey, fetch: fetchKey } = signedAgentKeys;

@@ -1,4 +1,5 @@
 /** The integrity check of a store with what rules, engines and verified bots know of the values they keep in it. */
+
 import { hashSecret } from "../auth/secrets.js";
 import { isCatalogueFault } from "../contract/catalogue-file.js";
 import { checkDeclaredBots } from "../declared-bots/catalogue.js";
@@ -6,7 +7,8 @@ import { unpackFeatures } from "../engines/session-features.js";
 import { ipListRecordFault } from "../network/ip-list-index.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
-import { checkIntegrity, type IntegrityChecks, type IntegrityReport, type Progress } from "../store/integrity.js";
+import { checkIntegrity, type IntegrityReport, type Progress } from "../store/integrity.js";
+import type { IntegrityChecks } from "../store/integrity-checks.js";
 import type { Store } from "../store/store.js";
 import { checkCatalogue } from "../verified-bots/catalogue.js";
 import { signedAgentRowFault } from "./signed-agent-store.js";

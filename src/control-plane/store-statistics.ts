@@ -1,6 +1,8 @@
 /** Counts and sizes of a store. Reads the store's own counts, so it costs the same however much is stored. */
+
 import { monthOf } from "../store/keys.js";
-import { type Store, schemaVersion } from "../store/store.js";
+import { schemaVersion } from "../store/open-store.js";
+import type { Store } from "../store/store.js";
 import { rowsOf } from "../store/store-size.js";
 
 /** Some megabytes. */

@@ -1,13 +1,14 @@
 /** Everything the store holds about one session, decoded, for an operator who is asked for it. Reads only. */
+
 import type { Block } from "../contract/entities.js";
 import type { SessionMark } from "../contract/marks.js";
 import type { ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { Trail } from "../contract/trail.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
-import { sessionKey } from "../store/keys.js";
+import { type SessionKeys, type SessionTable, sessionKey } from "../store/keys.js";
 import type { RemoteRows } from "../store/remote-sessions.js";
-import { type RowKey, rowKeys, type SessionKeys, type SessionTable } from "../store/session-erasure.js";
+import { type RowKey, rowKeys } from "../store/session-erasure.js";
 import { decodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 

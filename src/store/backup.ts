@@ -2,12 +2,14 @@
  * A hot copy of the store: LMDB copies one snapshot while servers and commands go on reading and writing. A copy that was cut
  * short is never found under the store's name.
  */
+
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "./folder.js";
 import type { Progress } from "./integrity.js";
 import { configurationOf, MirroredTables } from "./mirrored-tables.js";
-import { openStore, type Store } from "./store.js";
+import { openStore } from "./open-store.js";
+import type { Store } from "./store.js";
 import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
 import { usedBytes } from "./store-size.js";

@@ -14,21 +14,10 @@ import {
   type TableName,
   writeSightingHour,
 } from "./keys.js";
+import type { Retention } from "./retention.js";
 import { countSessions, SessionCount } from "./session-count.js";
 import { removeSession } from "./session-erasure.js";
 import { lastId, type Store } from "./store.js";
-
-/** How long rows are kept, and how many sessions, as the options of the server say. */
-export interface Retention {
-  /** ms after its last batch that a session is kept. */
-  readonly sessionMs: number;
-  /** Sessions a project may have: of one that is close to it, the oldest go. */
-  readonly sessionsMax: number;
-  /** ms that a recorded block, and a mark of a session, is kept. */
-  readonly blockMs: number;
-  /** ms that hourly counts are kept. */
-  readonly trafficMs: number;
-}
 
 /** When rows of a table go. */
 type Expiry =

@@ -2,10 +2,11 @@
  * What holds of a row of each table: its record is of its kind and its references lead somewhere and back. Called by the walk in
  * `integrity.ts`. A table that is added to `tableNames` does not compile until it is here.
  */
+
 import { accountOfServer } from "../contract/audit.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import { unpackCrossSessionCount } from "./cross-session-count.js";
-import type { Walk } from "./integrity.js";
+import type { IntegrityWalk } from "./integrity-checks.js";
 import {
   blockTallyBytes,
   blockTallyKeyBytes,
@@ -21,14 +22,14 @@ import {
   tokenBytes,
 } from "./keys.js";
 import { isMigrationMark } from "./migration-mark.js";
+import { schemaVersion } from "./open-store.js";
 import { decodeSession } from "./session-record.js";
-import { schemaVersion } from "./store.js";
 
 /** What is wrong with a row, or null. May throw on a value that is nothing like what it should be. */
-type RowCheck = (walk: Walk, value: never, key: never) => string | null;
+type RowCheck = (walk: IntegrityWalk, value: never, key: never) => string | null;
 
 /** A record of this kind, then what `more` says. */
-function record<V, K>(kind: StoredRecord, more: (walk: Walk, value: V, key: K) => string | null): RowCheck {
+function record<V, K>(kind: StoredRecord, more: (walk: IntegrityWalk, value: V, key: K) => string | null): RowCheck {
   return (walk, value, key) => {
     const mismatch = storedRecordMismatch(kind, value);
     return mismatch === null ? more(walk, value, key) : `${mismatch.path || "the record"} ${mismatch.fault}`;
@@ -37,7 +38,7 @@ function record<V, K>(kind: StoredRecord, more: (walk: Walk, value: V, key: K) =
 
 /** A catalogue, or the count of its imports. */
 function catalogueRow(kind: "verifiedBots" | "declaredBots"): RowCheck {
-  return (walk: Walk, value: unknown, key: string) => {
+  return (walk: IntegrityWalk, value: unknown, key: string) => {
     if (key !== catalogueKeys.imports) return walk.checks[kind](value);
     return Number.isInteger(value) ? null : "is no count";
   };
@@ -181,6 +182,6 @@ interface RuleRow {
 
 const oldHashes = ({ oldKeys = [] }: ProjectRow): string[] => oldKeys.map(({ hash }) => hash);
 
-function siteKeyHash(walk: Walk, project: ProjectRow): string | null {
+function siteKeyHash(walk: IntegrityWalk, project: ProjectRow): string | null {
   return project.siteKey === null ? null : walk.checks.hashSecret(project.siteKey);
 }

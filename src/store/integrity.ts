@@ -4,8 +4,9 @@
  */
 import type { Transaction } from "lmdb";
 import { limits } from "../limits.js";
+import type { IntegrityChecks, IntegrityWalk, RowKey } from "./integrity-checks.js";
 import { rowChecks } from "./integrity-rows.js";
-import { hourMs, monthOf, type SignedAgentKey, type TableName, tableNames } from "./keys.js";
+import { hourMs, monthOf, type TableName, tableNames } from "./keys.js";
 import { sessionCountKey } from "./session-count.js";
 import type { Store } from "./store.js";
 import { rowsOf } from "./store-size.js";
@@ -27,25 +28,11 @@ export interface IntegrityReport {
   readonly faults: readonly IntegrityFault[];
 }
 
-/** What other modules know of stored values; each says what is wrong, or null. */
-export interface IntegrityChecks {
-  /** Under what the tables of tokens and keys hold a secret. */
-  readonly hashSecret: (secret: string) => string;
-  readonly ruleSource: (source: string) => string | null;
-  readonly features: (packed: Buffer) => string | null;
-  readonly verifiedBots: (catalogue: unknown) => string | null;
-  readonly declaredBots: (catalogue: unknown) => string | null;
-  readonly ipList: (record: unknown) => string | null;
-  readonly signedAgents: (value: unknown, key: SignedAgentKey) => string | null;
-}
-
-type Key = string | number | (string | number)[] | Buffer;
-
 /** A table as the walk needs it: any key, any value. */
 interface AnyTable {
   getStats(): object;
-  getKeys(options: object): Iterable<Key>;
-  get(key: Key, options: { transaction: Transaction }): unknown;
+  getKeys(options: object): Iterable<RowKey>;
+  get(key: RowKey, options: { transaction: Transaction }): unknown;
 }
 
 /** Told now and then how many of how many rows were read. */
@@ -87,7 +74,7 @@ interface TrafficSum {
 }
 
 /** One walk over a store: reads a snapshot, gathers faults and the sums that counters are held against. */
-export class Walk {
+export class Walk implements IntegrityWalk {
   readonly checks: IntegrityChecks;
   readonly #store: Store;
   readonly #transaction: Transaction;
@@ -113,7 +100,7 @@ export class Walk {
 
   /** Reads every row of a table through its check. */
   table(table: TableName): void {
-    const check = rowChecks[table] as (walk: Walk, value: unknown, key: unknown) => string | null;
+    const check = rowChecks[table] as (walk: IntegrityWalk, value: unknown, key: unknown) => string | null;
     let rows = 0;
     for (const key of tableOf(this.#store, table).getKeys({ transaction: this.#transaction })) {
       rows++;
@@ -128,12 +115,12 @@ export class Walk {
     this.#rows[tableNames[table]] = rows;
   }
 
-  get(table: TableName, key: Key): unknown {
+  get(table: TableName, key: RowKey): unknown {
     return tableOf(this.#store, table).get(key, { transaction: this.#transaction });
   }
 
   /** A field of the record at `key`; undefined when there is none. */
-  field(table: TableName, key: Key, name: string): unknown {
+  field(table: TableName, key: RowKey, name: string): unknown {
     const value = this.get(table, key);
     return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
   }
@@ -186,13 +173,13 @@ export class Walk {
     return { rows: this.#rows, faultCount: this.#faultCount, faults: this.#faults };
   }
 
-  #fault(table: TableName, key: Key, fault: string): void {
+  #fault(table: TableName, key: RowKey, fault: string): void {
     this.#faultCount++;
     if (this.#faults.length >= limits.integrityFaultsMax) return;
     this.#faults.push({ table: tableNames[table], key: keyText(key), fault });
   }
 }
 
-function keyText(key: Key): string {
+function keyText(key: RowKey): string {
   return Buffer.isBuffer(key) ? key.toString("hex") : Array.isArray(key) ? key.join("/") : String(key);
 }

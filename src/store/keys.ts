@@ -91,6 +91,17 @@ export const tableNames = {
 /** A table as code names it; the value in `tableNames` is its name in LMDB, which never changes. */
 export type TableName = keyof typeof tableNames;
 
+/** Tables with rows of sessions; where these lie is in `session-erasure.ts`. */
+export type SessionTable = "blocks" | "sessions" | "repeats" | "idempotency" | "trails" | "marks";
+
+/** What the rows of a session are found by. */
+export interface SessionKeys {
+  readonly projectId: number;
+  readonly token: Buffer;
+  /** `sessionKey`. */
+  readonly key: Buffer;
+}
+
 /**
  * The configuration: rows that on a cluster have their truth there, and that each node mirrors. Of `meta`, those that
  * `isMirroredMetaKey` names. A new table has to say what it is.

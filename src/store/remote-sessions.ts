@@ -1,6 +1,6 @@
 /** Sessions with all their rows where these lie in a cluster: for who is shown or erases all that is stored of a visitor, or counts. */
-import type { Retention } from "./expiry.js";
-import type { SessionKeys, SessionTable } from "./session-erasure.js";
+import type { SessionKeys, SessionTable } from "./keys.js";
+import type { Retention } from "./retention.js";
 
 /** What lies of a session beside its logs. */
 export interface RemoteRows {

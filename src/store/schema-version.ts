@@ -4,8 +4,24 @@
  */
 import { chmodSync, closeSync, constants, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
 import type { SessionTables } from "./session-tables.js";
+import type { Store } from "./store.js";
 import { StoreError } from "./store-error.js";
-import type { Schema, Upgrade } from "./upgrades.js";
+
+/** Brings a store from schema `to - 1` to `to`. */
+export interface Upgrade {
+  readonly to: number;
+  /** Runs inside a write transaction together with the other steps: a thrown error undoes all of them. */
+  readonly apply: (store: Store) => void;
+  /** The same in a further file with sessions (`session-files.ts`); absent: there is nothing to change. */
+  readonly applyToSessions?: (part: SessionTables) => void;
+}
+
+/** What a build reads and writes. */
+export interface Schema {
+  readonly version: number;
+  /** Ordered by `to`, without a gap up to `version`. */
+  readonly upgrades: readonly Upgrade[];
+}
 
 /** How an environment is upgraded. */
 export interface Upgrading {

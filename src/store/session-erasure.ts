@@ -4,17 +4,9 @@
  */
 import { encodeSessionToken } from "../contract/session-token.js";
 import { limits } from "../limits.js";
-import { repeatsKey, type TableName, tokenBytes } from "./keys.js";
+import { repeatsKey, type SessionKeys, type SessionTable, type TableName, tokenBytes } from "./keys.js";
 import { SessionCount } from "./session-count.js";
 import type { Store } from "./store.js";
-
-/** What the rows of a session are found by. */
-export interface SessionKeys {
-  readonly projectId: number;
-  readonly token: Buffer;
-  /** `sessionKey`. */
-  readonly key: Buffer;
-}
 
 /** A key of any table that can name a session. */
 export type RowKey = Buffer | [number, number] | [number, string];
@@ -77,12 +69,7 @@ export const sessionRows = {
   marks: { find: (_, { projectId, token }) => [[projectId, encodeSessionToken(token)]] },
   audit: nothingOfASession,
   mirror: nothingOfASession,
-} as const satisfies Record<TableName, OwnRows | NamingRows | null>;
-
-/** Tables with rows of sessions. */
-export type SessionTable = {
-  [T in TableName]: (typeof sessionRows)[T] extends null ? never : T;
-}[TableName];
+} as const satisfies { [T in TableName]: T extends SessionTable ? OwnRows | NamingRows : null };
 
 type OwnTable = { [T in SessionTable]: (typeof sessionRows)[T] extends OwnRows ? T : never }[SessionTable];
 

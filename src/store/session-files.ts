@@ -8,12 +8,11 @@ import type { Database } from "lmdb";
 import type { Traffic } from "../contract/entities.js";
 import { packCrossSessionCount, unpackCrossSessionCount } from "./cross-session-count.js";
 import { Environment } from "./environment.js";
-import { upgradeTo } from "./schema-version.js";
+import { type Schema, upgradeTo } from "./schema-version.js";
 import { SessionCount } from "./session-count.js";
 import { openSessionTables, type SessionTables } from "./session-tables.js";
 import { StoreError } from "./store-error.js";
 import { sessionsFile } from "./store-file.js";
-import type { Schema } from "./upgrades.js";
 
 /** The last schema whose stores may have several files. */
 const splitSchema = 4;

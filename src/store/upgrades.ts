@@ -3,25 +3,9 @@ import { dirname } from "node:path";
 import type { Database } from "lmdb";
 import { packCrossSessionCount } from "./cross-session-count.js";
 import { idempotencyKey, replayBucketSlots, replayKeys, sightingKey } from "./keys.js";
+import type { Schema, Upgrade } from "./schema-version.js";
 import { checkSessionFiles } from "./session-files.js";
 import type { SessionTables } from "./session-tables.js";
-import type { Store } from "./store.js";
-
-/** Brings a store from schema `to - 1` to `to`. */
-export interface Upgrade {
-  readonly to: number;
-  /** Runs inside a write transaction together with the other steps: a thrown error undoes all of them. */
-  readonly apply: (store: Store) => void;
-  /** The same in a further file with sessions (`session-files.ts`); absent: there is nothing to change. */
-  readonly applyToSessions?: (part: SessionTables) => void;
-}
-
-/** What a build reads and writes. */
-export interface Schema {
-  readonly version: number;
-  /** Ordered by `to`, without a gap up to `version`. */
-  readonly upgrades: readonly Upgrade[];
-}
 
 /** Shingles of pointer paths, a row each until now, move into buckets. Both are in the order of project and slot. */
 const bucketsOfShingles: Upgrade = {

@@ -1,8 +1,9 @@
 /** Whatever the program makes is its owner's alone, under the usual umask, and a folder that is open to others is said at start. */
+
 import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { currentSchema } from "../../src/store/upgrades.js";
 import { serve, verdictd } from "../support/process.js";
 

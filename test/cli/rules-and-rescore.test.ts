@@ -1,10 +1,11 @@
 /** Rules as a file, and stored sessions scored again: commands beside a running server. */
+
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { sessionRange } from "../../src/store/keys.js";
+import { openStore } from "../../src/store/open-store.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
-import { openStore } from "../../src/store/store.js";
 import { automatedBatch } from "../support/batches.js";
 import { command } from "../support/process.js";
 import { firstTenant, startServer } from "../support/server.js";

@@ -1,9 +1,11 @@
 /** What commands tell and erase of the data a running server stores: session show and delete, stats, check, backup. */
+
 import { join } from "node:path";
 import t from "tap";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { tableNames } from "../../src/store/keys.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
+import type { Store } from "../../src/store/store.js";
 import { command, json, serve } from "../support/process.js";
 import { askUntil } from "../support/server.js";
 import { ingest, threads } from "./ingest.js";

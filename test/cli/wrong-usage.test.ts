@@ -1,11 +1,12 @@
 /** What the command line does with mistakes: exit codes, one clear line, and nothing made by a slip of the hand. */
+
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { commands } from "../../src/cli/commands.js";
-import { schemaVersion } from "../../src/store/store.js";
+import { schemaVersion } from "../../src/store/open-store.js";
 import { command, verdictd } from "../support/process.js";
 
 const lineCount = (text: string): number => text.trimEnd().split("\n").length;

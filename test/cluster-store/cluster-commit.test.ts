@@ -1,4 +1,5 @@
 /** Groups of batches committed to a real cluster: what one host would have stored, conflicts, retries, lost acknowledgements, counts. */
+
 import { randomUUID } from "node:crypto";
 import t from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
@@ -26,8 +27,8 @@ import { TokenMint } from "../../src/ingest/token-mint.js";
 import { limits } from "../../src/limits.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
 import { hourOf, monthOf, sessionKey } from "../../src/store/keys.js";
+import { openStore } from "../../src/store/open-store.js";
 import { decodeSession } from "../../src/store/session-record.js";
-import { openStore } from "../../src/store/store.js";
 import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
 import { automatedBatch, batch, events } from "../support/batches.js";
 import { ownerOf } from "../support/owner.js";

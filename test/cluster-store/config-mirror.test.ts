@@ -1,4 +1,5 @@
 /** The configuration in a real cluster, of several nodes: what one changes all have. */
+
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { TokenUses } from "../../src/auth/token-uses.js";
@@ -10,7 +11,8 @@ import { Projects } from "../../src/control-plane/projects.js";
 import { SignedAgentStore } from "../../src/control-plane/signed-agent-store.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
-import { openStore, readRevision } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
+import { readRevision } from "../../src/store/store.js";
 import { ownFolder } from "../support/own-folder.js";
 import { command } from "../support/process.js";
 import { done, eventually, mirrored, startConfigCluster, startNodeOn } from "./config-nodes.js";

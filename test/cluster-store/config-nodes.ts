@@ -1,4 +1,5 @@
 /** Nodes on a real cluster that share its configuration, in this process: what tests of the mirror change, cut off and kill. */
+
 import type { Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
@@ -13,7 +14,8 @@ import { Rules } from "../../src/control-plane/rules.js";
 import { Refusal, UnavailableError } from "../../src/errors.js";
 import { tableNames } from "../../src/store/keys.js";
 import { mirroredTableNames } from "../../src/store/mirrored-tables.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
+import type { Store } from "../../src/store/store.js";
 import { ownFolder } from "../support/own-folder.js";
 import { type RedisCluster, startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";

@@ -1,4 +1,5 @@
 /** The configuration in a real cluster while nodes are cut off, the cluster is frozen or another one, and its master dies. */
+
 import t, { type Test } from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { configKeys, configSlot } from "../../src/cluster-store/keys.js";
@@ -8,7 +9,7 @@ import { Accounts } from "../../src/control-plane/accounts.js";
 import { createFirstAccount, type FirstAccount } from "../../src/control-plane/first-account.js";
 import { UnavailableError } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { StoreError } from "../../src/store/store-error.js";
 import { startService } from "../http-additive/service.js";
 import { batch } from "../support/batches.js";

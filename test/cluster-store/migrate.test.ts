@@ -1,9 +1,10 @@
 /** A single host's store on its way into a real cluster: while it serves, killed and interrupted on the way, into clusters that are not fit for it. */
+
 import { readdirSync } from "node:fs";
 import t from "tap";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { limits } from "../../src/limits.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { ingest, threads } from "../cli/ingest.js";
 import { event } from "../support/batches.js";
 import { ownFolder } from "../support/own-folder.js";

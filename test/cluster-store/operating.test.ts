@@ -1,4 +1,5 @@
 /** What an operator meets on a cluster: TLS and passwords in files, a start before the cluster, outages, metrics, work that one node does for all. */
+
 import { readFileSync, writeFileSync } from "node:fs";
 import t from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
@@ -10,7 +11,7 @@ import { openConfig } from "../../src/cluster-store/open-config.js";
 import { Accounts } from "../../src/control-plane/accounts.js";
 import { UnavailableError } from "../../src/errors.js";
 import { AgentRefresh } from "../../src/signed-agents/agent-refresh.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { signInto } from "../ops/certificates.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { command, freePort, serve } from "../support/process.js";

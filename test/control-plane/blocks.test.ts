@@ -1,4 +1,5 @@
 /** Blocks collected in memory and stored together: order, ids, the bound, and what two flushes at once do. */
+
 import t, { type Test } from "tap";
 import type { Project } from "../../src/contract/entities.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
@@ -8,7 +9,8 @@ import { limits } from "../../src/limits.js";
 import { sweep } from "../../src/store/expiry.js";
 import { sessionKey } from "../../src/store/keys.js";
 import type { NewBlock } from "../../src/store/logs.js";
-import { openStore, type Store, skipIds } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
+import { type Store, skipIds } from "../../src/store/store.js";
 import { putSession, storedToken } from "../support/stored-session.js";
 
 const beganMs = Date.UTC(2026, 10, 21);

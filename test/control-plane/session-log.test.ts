@@ -1,4 +1,5 @@
 /** The log of sessions, page by page; and which of them a backtest and a query take: those that began in a time, all or an even sample of it. */
+
 import t from "tap";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { defaultBotSettings } from "../../src/control-plane/projects.js";
@@ -9,7 +10,7 @@ import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { LongWork } from "../../src/long-work.js";
 import { hourOf } from "../../src/store/keys.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { putSession } from "../support/stored-session.js";
 
 const untilMs = Date.UTC(2026, 10, 21, 12);

@@ -1,4 +1,5 @@
 /** What is kept of a session's course, how little, of how many sessions, and that it goes with the session. */
+
 import t, { type Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import type { IngestEvent } from "../../src/contract/events.js";
@@ -10,7 +11,8 @@ import { withEvents } from "../../src/control-plane/trail.js";
 import { Trails } from "../../src/control-plane/trails.js";
 import { limits } from "../../src/limits.js";
 import { sessionKey } from "../../src/store/keys.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
+import type { Store } from "../../src/store/store.js";
 import { event as batchEvent } from "../support/batches.js";
 import { ownerOf } from "../support/owner.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";

@@ -1,4 +1,5 @@
 /** What an operator does over HTTP beyond the contract: members, tokens with name and last use, keys that overlap, deletion by expression. */
+
 import t from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import { TokenUses } from "../../src/auth/token-uses.js";
@@ -7,7 +8,7 @@ import { IpLists } from "../../src/control-plane/ip-lists.js";
 import { Projects } from "../../src/control-plane/projects.js";
 import { VerifiedBotCatalogues } from "../../src/control-plane/verified-bot-catalogue.js";
 import { limits } from "../../src/limits.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { batch } from "../support/batches.js";
 import { countRows, isOnCluster } from "../support/test-store.js";
 import { waitUntil } from "../support/wait-until.js";

@@ -1,4 +1,5 @@
 /** Shedding over real sockets, by a queue that takes nothing: what it costs and what it leaves of the connection. */
+
 import t from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import { defaultPlans } from "../../src/contract/plans.js";
@@ -9,7 +10,7 @@ import { IngestQueue } from "../../src/ingest/queue.js";
 import { limits } from "../../src/limits.js";
 import { RouteMeters } from "../../src/metrics/route-meters.js";
 import { ServiceMeters } from "../../src/metrics/service-meters.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { chunked, RawClient, rawRequest } from "../support/raw-socket.js";
 
 t.test("a batch that is shed", async (t) => {

@@ -1,4 +1,5 @@
 /** A group's run has no effect but through its unit of work: one that is thrown away leaves nothing, and the next says the same. */
+
 import t from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import { defaultPlans } from "../../src/contract/plans.js";
@@ -8,7 +9,7 @@ import type { IngestRequest } from "../../src/ingest/frame.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 import { tableNames } from "../../src/store/keys.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { noFacts } from "../resilience/ingest.js";
 import { batch, event } from "../support/batches.js";
 import { ownerOf } from "../support/owner.js";

@@ -1,4 +1,5 @@
 /** The short rows that a first contact leaves: projects kept apart, counts of any size, and those of a store of schema 2. */
+
 import t, { type Test } from "tap";
 import { mintSessionToken } from "../../src/contract/session-token.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
@@ -8,8 +9,9 @@ import { findIdempotent, hashIdempotencyKey, rememberIdempotent } from "../../sr
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { packCrossSessionCount, unpackCrossSessionCount } from "../../src/store/cross-session-count.js";
 import { hourOf, idempotencyDay, idempotencyKey } from "../../src/store/keys.js";
+import { openStore } from "../../src/store/open-store.js";
 import type { SessionTables } from "../../src/store/session-tables.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import type { Store } from "../../src/store/store.js";
 import { currentSchema } from "../../src/store/upgrades.js";
 
 const noon = Date.UTC(2026, 10, 21, 12);

@@ -1,9 +1,10 @@
 /** Counts across sessions: what is the same shape of a batch and what is another, and how long it is remembered. */
+
 import t from "tap";
 import type { EventPayload, IngestEvent, PointRow } from "../../src/contract/events.js";
 import { countAddress, countShape } from "../../src/ingest/cross-session-counts.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 
 const noon = Date.UTC(2026, 10, 21, 12);
 const hourMs = 3_600_000;

@@ -1,8 +1,10 @@
 /** The memory of pointer paths: what is known again, over transactions, threads, undone work and an older store's layout. */
+
 import t from "tap";
 import { LmdbPathReuseIndex } from "../../src/ingest/lmdb-path-reuse-index.js";
 import { limits } from "../../src/limits.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
+import type { Store } from "../../src/store/store.js";
 
 /** What the memory stands for: of each slot the newest shingle, and who showed it first. */
 class Model {

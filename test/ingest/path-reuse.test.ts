@@ -1,4 +1,5 @@
 /** What is known of a batch's paths: copies, however they were delivered, and the same visitor's events sent once more. */
+
 import t, { type Test } from "tap";
 import type { IngestEvent } from "../../src/contract/events.js";
 import type { RequestFacts } from "../../src/contract/header-facts.js";
@@ -8,7 +9,7 @@ import { combine, runEngines } from "../../src/engines/score.js";
 import { newFeatures } from "../../src/engines/session-features.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { countPathReuse } from "../../src/ingest/path-reuse.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { alone, chromeFacts, event, lastRequest, seededRandom, startMs, wobblyPath } from "../engines/sessions.js";
 
 const replayed = [300112, 300129, 300139];

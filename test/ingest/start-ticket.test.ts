@@ -1,11 +1,12 @@
 /** Start tickets: what a ticket that comes back is taken for, whoever made it, wherever and however often it comes. */
+
 import t from "tap";
 import type { IngestEvent } from "../../src/contract/events.js";
 import { countEnvironment } from "../../src/ingest/cross-session-counts.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { checkTicket, issueTicket, takeTicket } from "../../src/ingest/start-ticket.js";
 import { limits } from "../../src/limits.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { chromeEnvironment, event } from "../engines/sessions.js";
 
 const noon = Date.UTC(2026, 10, 21, 12);

@@ -1,4 +1,5 @@
 /** A store under ingest that other processes open thousands of times: without `src/store/environment.ts` it is ruined within seconds. */
+
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
@@ -6,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";

@@ -2,9 +2,10 @@
  * The executable does all of verdictd on a host that has nothing: run in an empty root, as an ordinary user. Continuous
  * integration runs this file too, after making the executable.
  */
+
 import { readFileSync, statSync } from "node:fs";
 import t from "tap";
-import { schemaVersion } from "../../src/store/store.js";
+import { schemaVersion } from "../../src/store/open-store.js";
 import { BareRoot, cannotRun, executable } from "../package/bare-root.js";
 import { firstProject, firstSession } from "../package/first-session.js";
 import { freePort } from "../support/process.js";

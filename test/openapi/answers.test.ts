@@ -2,10 +2,11 @@
  * Real answers of every endpoint against the document: each operation is asked until every status it lists was seen, and each
  * answer must fit the schema that the document gives for it.
  */
+
 import t, { type Test } from "tap";
 import { sessionDimensions } from "../../src/contract/session-query.js";
 import { limits } from "../../src/limits.js";
-import { recordControlPlane } from "../../src/store/store.js";
+import { recordControlPlane } from "../../src/store/control-plane-changes.js";
 import { tryLock } from "../../src/store/thread-lock.js";
 import {
   type Answer,

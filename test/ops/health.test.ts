@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import t from "tap";
 import { newReadinessBoard, ProcessReadiness } from "../../src/http/readiness.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { freePort, serve, verdictd } from "../support/process.js";
 import { waitUntil } from "../support/wait-until.js";
 

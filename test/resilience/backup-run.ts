@@ -2,12 +2,13 @@
  * Backups beside a loaded server, and the restore drill of the documentation: the copy holds all that was acknowledged before it
  * began, in one state that agrees with itself, and can be served in the store's place.
  */
+
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
 import { makeOwner, type Owner } from "../support/owner.js";

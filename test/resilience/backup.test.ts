@@ -1,8 +1,9 @@
 /** Backups and what comes back of them; the long form is in `test/long`. */
+
 import { copyFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { openStore, schemaVersion } from "../../src/store/store.js";
+import { openStore, schemaVersion } from "../../src/store/open-store.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { makeOwner } from "../support/owner.js";
 import { command, verdictd } from "../support/process.js";

@@ -2,10 +2,11 @@
  * Kills a server under ingest again and again and holds the store against a ledger of what clients were told. Visitors behave as the
  * SDK does: a batch without an answer is sent again, with the same key and ids, until it has one.
  */
+
 import type { Test } from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
 import { makeOwner, type Owner } from "../support/owner.js";

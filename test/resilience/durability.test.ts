@@ -1,9 +1,10 @@
 /** What a power cut leaves: with `--durability power-loss` all that was acknowledged, by default a whole store with all that was flushed. */
+
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import t from "tap";
 import { checkStore } from "../../src/control-plane/store-check.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { batch } from "../support/batches.js";
 import { openIngest } from "./ingest.js";
 import { copyStoreFile, cutEverywhere, record, seenUnflushed } from "./power-cut.js";

@@ -1,9 +1,10 @@
 /** Erasure and the sweep beside a loaded server. */
+
 import t from "tap";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { sweep } from "../../src/store/expiry.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";
 import { makeOwner } from "../support/owner.js";

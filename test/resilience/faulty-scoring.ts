@@ -2,10 +2,11 @@
  * A scoring worker with faults, for tests alone: the real entry, but a batch whose body names a fault suffers it. No program of
  * verdictd loads it; a test passes it to `startServers`.
  */
+
 import { workerData } from "piscina";
 import type { ScoringWorkerData } from "../../src/contract/scoring-worker.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { WriteMarker } from "../../src/store/write-watch.js";
 import { commitFrame as realCommitFrame, type TaskAnswer } from "../../workers/scoring.js";
 

@@ -1,8 +1,9 @@
 /** A server whose scoring threads can be made to fail, and what is asked of it whenever one ends: nothing acknowledged is lost. */
+
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { batch, event } from "../support/batches.js";
 import { Client, type Reply } from "../support/keep-alive-client.js";
 import { makeOwner, type Owner } from "../support/owner.js";

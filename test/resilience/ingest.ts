@@ -1,4 +1,5 @@
 /** The ingest write path in the test's own process, with the clock in the test's hand: what a scoring thread runs, on a real store. */
+
 import type { Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import { noHeaders } from "../../src/contract/header-facts.js";
@@ -11,7 +12,8 @@ import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
+import type { Store } from "../../src/store/store.js";
 import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
 import { type Owner, ownerOf } from "../support/owner.js";
 

@@ -2,12 +2,13 @@
  * Power cuts, replayed: the writes and flushes of a running server are recorded with strace, then the file is put together as a disk
  * might hold it after a cut at any moment: all that a flush covered, and of the rest any pages.
  */
+
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { batch } from "../support/batches.js";
 import { Client } from "../support/keep-alive-client.js";

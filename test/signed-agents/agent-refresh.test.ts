@@ -1,4 +1,5 @@
 // Keys come into the store in the background, are kept on failure, and count at once in every process that has the store open.
+
 import t, { type Test } from "tap";
 import { SignedAgentStore } from "../../src/control-plane/signed-agent-store.js";
 import { limits } from "../../src/limits.js";
@@ -6,7 +7,7 @@ import { AgentRefresh, type AgentRefreshParts, refreshAgents } from "../../src/s
 import { directoryFetcher } from "../../src/signed-agents/directory-fetch.js";
 import { Nonces } from "../../src/signed-agents/nonces.js";
 import { createSignedAgents } from "../../src/signed-agents/signed-agents.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { keySet, startDirectory } from "./directory-server.js";
 import { newKey, signedRequest } from "./signer.js";
 

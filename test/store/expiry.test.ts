@@ -1,9 +1,11 @@
 /** The sweep removes what is old, keeps what is not, and a session that came back. */
+
 import t, { type Test } from "tap";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { sweep } from "../../src/store/expiry.js";
 import { hourOf, idempotencyDay, idempotencyKey, repeatsKey, sessionKey, sightingKey } from "../../src/store/keys.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
+import type { Store } from "../../src/store/store.js";
 import { putSession } from "../support/stored-session.js";
 
 const dayMs = 86_400_000;

@@ -1,4 +1,5 @@
 /** The integrity check finds what was damaged on purpose, each fault in its table, and nothing in a sound store. */
+
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -18,8 +19,9 @@ import {
   sessionKey,
   sightingKey,
 } from "../../src/store/keys.js";
+import { openStore } from "../../src/store/open-store.js";
 import { encodeSession } from "../../src/store/session-record.js";
-import { openStore, type Store } from "../../src/store/store.js";
+import type { Store } from "../../src/store/store.js";
 import { storeFile, storeFileFault } from "../../src/store/store-file.js";
 
 const nowMs = Date.UTC(2026, 10, 21, 12);

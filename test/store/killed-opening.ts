@@ -1,6 +1,7 @@
 /** Opens a store in a process of its own that is killed in a write transaction: `node killed-opening.js FOLDER TRANSACTION`, counted from 1. */
+
 import { Environment } from "../../src/store/environment.js";
-import { openStore } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
 
 const [dataDir = "", killAt = ""] = process.argv.slice(2);
 const transactionSync = Environment.prototype.transactionSync;

@@ -1,4 +1,5 @@
 /** A store that an earlier version split over several files is merged into one when it is opened, and nothing of it is lost. */
+
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, truncateSync } from "node:fs";
@@ -17,9 +18,9 @@ import { unpackCrossSessionCount } from "../../src/store/cross-session-count.js"
 import { Environment } from "../../src/store/environment.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
 import { solvedChallengeKey } from "../../src/store/keys.js";
+import { openStore, schemaVersion } from "../../src/store/open-store.js";
 import { sessionCountKey } from "../../src/store/session-count.js";
 import { openSessionTables, type SessionTables } from "../../src/store/session-tables.js";
-import { openStore, schemaVersion } from "../../src/store/store.js";
 import { sessionsFile, storeFile, storeFileFault } from "../../src/store/store-file.js";
 import { currentSchema } from "../../src/store/upgrades.js";
 import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";

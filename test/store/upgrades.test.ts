@@ -1,11 +1,14 @@
 /** An older store is brought to the schema of a newer program, with a copy first; a newer store is refused. */
+
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { openStore, type Store, schemaVersion } from "../../src/store/store.js";
+import { openStore, schemaVersion } from "../../src/store/open-store.js";
+import type { Schema } from "../../src/store/schema-version.js";
+import type { Store } from "../../src/store/store.js";
 import { StoreError } from "../../src/store/store-error.js";
 import { storeFile } from "../../src/store/store-file.js";
-import { currentSchema, type Schema } from "../../src/store/upgrades.js";
+import { currentSchema } from "../../src/store/upgrades.js";
 
 /** The next program: counts two steps further, each leaving a mark that says what it found. */
 const newer: Schema = {

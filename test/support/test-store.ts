@@ -2,9 +2,11 @@
  * What the servers of the tests keep their sessions and configuration in: a folder of one host, or, with `TEST_STORE=cluster`, a cluster for each
  * folder, which then is the folder of its mirror. So the tests of the contract run on both. What only a cluster needs is loaded only for one.
  */
+
 import { dirname, resolve } from "node:path";
 import { t as root } from "tap";
-import { openStore, type Store } from "../../src/store/store.js";
+import { openStore } from "../../src/store/open-store.js";
+import type { Store } from "../../src/store/store.js";
 import type { RedisCluster } from "./redis-cluster.js";
 import { waitUntil } from "./wait-until.js";
 

@@ -1,8 +1,10 @@
 /** The rules of a project: list, create, change (PATCH, and PUT as its alias), delete. */
+
 import type { RuleChangeBody } from "../../../contract/control.js";
 import type { Rule } from "../../../contract/entities.js";
 import { checkRule, checkRuleChange } from "../../../contract/validators.js";
-import { compiledTree, type NewRule, type Rules } from "../../../control-plane/rules.js";
+import type { NewRule } from "../../../control-plane/rule-changes.js";
+import { compiledTree, type Rules } from "../../../control-plane/rules.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { json, type Reply, refusal } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";

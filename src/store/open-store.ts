@@ -1,0 +1,83 @@
+/** Opens the LMDB environment that every thread and the command line share. */
+import { Environment } from "./environment.js";
+import { makeFolder } from "./folder.js";
+import { LmdbHourlyCounts } from "./hourly-counts.js";
+import { tableNames } from "./keys.js";
+import { LmdbBlockLog } from "./lmdb-block-log.js";
+import { LmdbAuditLog, LmdbMarkLog, LmdbTrailLog } from "./lmdb-logs.js";
+import { LmdbSessionRows } from "./lmdb-session-rows.js";
+import type { Logs } from "./logs.js";
+import { type Schema, upgradeTo } from "./schema-version.js";
+import { mergeSessionFiles } from "./session-files.js";
+import { openSessionTables, packedTable, recordTable } from "./session-tables.js";
+import type { Store } from "./store.js";
+import { storeFile } from "./store-file.js";
+import { currentSchema } from "./upgrades.js";
+
+/** Version of the tables and records this build reads and writes. */
+export const schemaVersion = currentSchema.version;
+
+/**
+ * Opens (and on an empty folder creates) the store in `dataDir`. An older store is upgraded, after a copy of it was put beside it as
+ * `verdictd.mdb.schema-N`. Throws `StoreError` for a folder that can't be used and for a store from a newer version, and what an upgrade
+ * throws.
+ */
+export function openStore(dataDir: string, schema: Schema = currentSchema): Store {
+  makeFolder(dataDir);
+  const store = openTables(dataDir);
+  try {
+    upgradeTo(store, { schema, file: storeFile(dataDir), apply: ({ apply }) => apply(store) });
+    mergeSessionFiles(store, dataDir, schema);
+    return store;
+  } catch (error) {
+    void store.close();
+    throw error;
+  }
+}
+
+function openTables(dataDir: string): Store {
+  const root = new Environment(storeFile(dataDir));
+  const sessionTables = openSessionTables(root);
+  const tables: Omit<Store, "logs"> = {
+    ...sessionTables,
+    counts: new LmdbHourlyCounts(sessionTables),
+    rows: new LmdbSessionRows(sessionTables),
+    revision: root.openDB<Buffer, number>({
+      name: tableNames.revision,
+      encoding: "binary",
+      keyEncoding: "uint32",
+    }),
+    accounts: recordTable(root, tableNames.accounts),
+    slugs: recordTable(root, tableNames.slugs),
+    users: recordTable(root, tableNames.users),
+    emails: recordTable(root, tableNames.emails),
+    memberships: recordTable(root, tableNames.memberships),
+    tokens: recordTable(root, tableNames.tokens),
+    tokenHashes: recordTable(root, tableNames.tokenHashes),
+    tokenUses: recordTable(root, tableNames.tokenUses),
+    projects: recordTable(root, tableNames.projects),
+    keys: recordTable(root, tableNames.keys),
+    rules: recordTable(root, tableNames.rules),
+    blocks: recordTable(root, tableNames.blocks),
+    marks: recordTable(root, tableNames.marks),
+    audit: recordTable(root, tableNames.audit),
+    blockTallies: packedTable(root, tableNames.blockTallies),
+    verifiedBots: recordTable(root, tableNames.verifiedBots),
+    declaredBots: recordTable(root, tableNames.declaredBots),
+    ipLists: recordTable(root, tableNames.ipLists),
+    signedAgents: recordTable(root, tableNames.signedAgents),
+    shingles: packedTable(root, tableNames.shingles),
+    mirror: recordTable(root, tableNames.mirror),
+    close: () => root.close(),
+  };
+  return { ...tables, logs: logsOf(tables) };
+}
+
+function logsOf(tables: Omit<Store, "logs">): Logs {
+  return {
+    blocks: new LmdbBlockLog(tables),
+    marks: new LmdbMarkLog(tables),
+    audit: new LmdbAuditLog(tables.audit),
+    trails: new LmdbTrailLog(tables),
+  };
+}
