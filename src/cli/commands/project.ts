@@ -70,7 +70,7 @@ async function agreeToEnd(projects: Projects, id: number, type: (typeof keyTypes
   const running = project === null ? [] : projects.oldKeysOf(project).filter(({ kind }) => kind === type);
   if (running.length === 0) return;
   const ends = running.map(({ endsAt }) => endsAt).join(", ");
-  say(`Without --overlap-hours, rotated ${type} keys that would still work end now as well: until ${ends}.`);
+  say(`Older ${type} keys still work until ${ends}. Without --overlap-hours, this rotation ends them now.`);
   if (process.stdin.isTTY && !(await isTyped("Type yes to rotate: ", "yes"))) {
     throw new CommandFailure("nothing was rotated");
   }
