@@ -22,6 +22,11 @@ const startNode = (t: Test, folder?: string) => startNodeOn(url, t, folder);
 const [one, two] = await Promise.all([startNode(t), startNode(t)]);
 const first: FirstAccount = done(await createFirstAccount(one.accounts, one.projects));
 
+// Two nodes that are cut off at the same time wait for one lease.
+t.jobs = 2;
+/** For those that do something to the cluster or to the nodes of all. */
+const alone = { buffered: false };
+
 t.test("a node that is cut off is waited for as long as its lease, and refuses until it has caught up", async (t) => {
   const cut = await startNode(t);
   cut.vanish();
@@ -82,7 +87,7 @@ t.test("over HTTP: revoked at one node, refused by the other; cut off, the contr
   t.ok(await far.ingest(tenant, batch("later")), "and batches taken");
 });
 
-t.test("a frozen cluster: the lease runs out, changes are refused, and all goes on afterwards", async (t) => {
+t.test("a frozen cluster: the lease runs out, changes are refused, and all goes on afterwards", alone, async (t) => {
   const master = await cluster.masterOf(configSlot);
   const before = one.mirror.position();
   master.freeze();
@@ -101,110 +106,118 @@ t.test("a frozen cluster: the lease runs out, changes are refused, and all goes 
   t.equal(two.projects.find(thawed.id)?.name, "thawed");
 });
 
-t.test("two clusters by mistake, or a store of one host: refused in a line, and nothing is changed", async (t) => {
-  const own = ownFolder(t);
-  const single = openStore(own);
-  await new Accounts(single, Date.now).createAccount({
-    name: "Own",
-    slug: "own",
-    plan: Object.keys(defaultPlans)[0]!,
-    isPersonal: false,
-    subscription: "active",
-  });
-  const client = new ClusterClient({ url });
-  t.teardown(async () => {
-    client.close();
-    await single.close();
-  });
-  const options = { client, acks: 1, name: "the test's" };
-  await t.rejects(
-    openConfig(single, options),
-    new StoreError(
-      `${single.root.path} is the store of a single host: name another folder for the mirror of the test's`,
-    ),
-  );
-  t.equal(single.slugs.get("own"), 1);
-
-  const strayed = await startNode(t);
-  await strayed.stop();
-  const store = openStore(strayed.folder);
-  t.teardown(() => store.close());
-  const position = store.mirror.get("position") as object;
-  await store.mirror.put("position", { ...position, cluster: "another" });
-  await t.rejects(openConfig(store, options), {
-    name: "Error",
-    message: /mirrors cluster another, but the test's is cluster /,
-  });
-  t.ok(store.projects.get(first.projectId), "its rows stay");
-
-  const head = await cluster.masterOf(configSlot);
-  const id = String(await head.ask("HGET", configKeys.head, "cluster"));
-  await head.ask("HSET", configKeys.head, "cluster", "changed under way");
-  const fault = await waitUntil(
-    async () => one.state.fault,
-    (seen) => seen !== null,
-  );
-  t.match(fault, /cut off/, "a running node follows no other cluster");
-  t.match(one.faults.at(-1), { name: "OtherClusterError", message: /cluster changed under way/ });
-  t.ok(one.projects.find(first.projectId), "and keeps what it has");
-  await head.ask("HSET", configKeys.head, "cluster", id);
-  t.equal(await current(one), null);
-  t.equal(await current(two), null);
-});
-
-t.test("the master of the configuration is killed under changes: none is lost, none is made twice", async (t) => {
-  for (const node of cluster.nodes) await node.ask("CONFIG", "SET", "cluster-node-timeout", "1000");
-  const master = await cluster.masterOf(configSlot);
-  const before = one.projects.ofAccount(first.accountId).length;
-  const answered: string[] = [];
-  const unknown: string[] = [];
-  let isOver = false;
-  const changing = [one, two].map(async (node, index) => {
-    for (let count = 0; !isOver; count++) {
-      const name = `killed ${index}.${count}`;
-      await current(node);
-      try {
-        done(await node.projects.create(first.accountId, name));
-        answered.push(name);
-      } catch (error) {
-        if (!(error instanceof UnavailableError)) throw error;
-        unknown.push(name);
-      }
-    }
-  });
-  const reached = (count: number) =>
-    waitUntil(
-      async () => answered.length,
-      (seen) => seen >= count,
+t.test(
+  "two clusters by mistake, or a store of one host: refused in a line, and nothing is changed",
+  alone,
+  async (t) => {
+    const own = ownFolder(t);
+    const single = openStore(own);
+    await new Accounts(single, Date.now).createAccount({
+      name: "Own",
+      slug: "own",
+      plan: Object.keys(defaultPlans)[0]!,
+      isPersonal: false,
+      subscription: "active",
+    });
+    const client = new ClusterClient({ url });
+    t.teardown(async () => {
+      client.close();
+      await single.close();
+    });
+    const options = { client, acks: 1, name: "the test's" };
+    await t.rejects(
+      openConfig(single, options),
+      new StoreError(
+        `${single.root.path} is the store of a single host: name another folder for the mirror of the test's`,
+      ),
     );
-  await reached(10);
-  await master.kill();
-  const killedAt = answered.length;
-  await waitUntil(
-    async () => (await cluster.masterOf(configSlot)).address,
-    (address) => address !== master.address,
-  );
-  await master.restart();
-  await reached(killedAt + 10);
-  isOver = true;
-  await Promise.all(changing);
-  t.equal(await current(one), null);
-  t.equal(await current(two), null);
-  const names = one.projects
-    .ofAccount(first.accountId)
-    .slice(before)
-    .map(({ name }) => name);
-  t.equal(new Set(names).size, names.length, "none twice");
-  t.same(
-    answered.filter((name) => !names.includes(name)),
-    [],
-    "each that was answered is there",
-  );
-  t.same(
-    names.filter((name) => !answered.includes(name) && !unknown.includes(name)),
-    [],
-  );
-  t.same(mirrored(two.store), mirrored(one.store));
-  t.ok(answered.length >= killedAt + 10, "changes go on");
-  t.comment(`${answered.length} answered, ${unknown.length} not`);
-});
+    t.equal(single.slugs.get("own"), 1);
+
+    const strayed = await startNode(t);
+    await strayed.stop();
+    const store = openStore(strayed.folder);
+    t.teardown(() => store.close());
+    const position = store.mirror.get("position") as object;
+    await store.mirror.put("position", { ...position, cluster: "another" });
+    await t.rejects(openConfig(store, options), {
+      name: "Error",
+      message: /mirrors cluster another, but the test's is cluster /,
+    });
+    t.ok(store.projects.get(first.projectId), "its rows stay");
+
+    const head = await cluster.masterOf(configSlot);
+    const id = String(await head.ask("HGET", configKeys.head, "cluster"));
+    await head.ask("HSET", configKeys.head, "cluster", "changed under way");
+    const fault = await waitUntil(
+      async () => one.state.fault,
+      (seen) => seen !== null,
+    );
+    t.match(fault, /cut off/, "a running node follows no other cluster");
+    t.match(one.faults.at(-1), { name: "OtherClusterError", message: /cluster changed under way/ });
+    t.ok(one.projects.find(first.projectId), "and keeps what it has");
+    await head.ask("HSET", configKeys.head, "cluster", id);
+    t.equal(await current(one), null);
+    t.equal(await current(two), null);
+  },
+);
+
+t.test(
+  "the master of the configuration is killed under changes: none is lost, none is made twice",
+  alone,
+  async (t) => {
+    for (const node of cluster.nodes) await node.ask("CONFIG", "SET", "cluster-node-timeout", "1000");
+    const master = await cluster.masterOf(configSlot);
+    const before = one.projects.ofAccount(first.accountId).length;
+    const answered: string[] = [];
+    const unknown: string[] = [];
+    let isOver = false;
+    const changing = [one, two].map(async (node, index) => {
+      for (let count = 0; !isOver; count++) {
+        const name = `killed ${index}.${count}`;
+        await current(node);
+        try {
+          done(await node.projects.create(first.accountId, name));
+          answered.push(name);
+        } catch (error) {
+          if (!(error instanceof UnavailableError)) throw error;
+          unknown.push(name);
+        }
+      }
+    });
+    const reached = (count: number) =>
+      waitUntil(
+        async () => answered.length,
+        (seen) => seen >= count,
+      );
+    await reached(10);
+    await master.kill();
+    const killedAt = answered.length;
+    await waitUntil(
+      async () => (await cluster.masterOf(configSlot)).address,
+      (address) => address !== master.address,
+    );
+    await master.restart();
+    await reached(killedAt + 10);
+    isOver = true;
+    await Promise.all(changing);
+    t.equal(await current(one), null);
+    t.equal(await current(two), null);
+    const names = one.projects
+      .ofAccount(first.accountId)
+      .slice(before)
+      .map(({ name }) => name);
+    t.equal(new Set(names).size, names.length, "none twice");
+    t.same(
+      answered.filter((name) => !names.includes(name)),
+      [],
+      "each that was answered is there",
+    );
+    t.same(
+      names.filter((name) => !answered.includes(name) && !unknown.includes(name)),
+      [],
+    );
+    t.same(mirrored(two.store), mirrored(one.store));
+    t.ok(answered.length >= killedAt + 10, "changes go on");
+    t.comment(`${answered.length} answered, ${unknown.length} not`);
+  },
+);

@@ -68,6 +68,12 @@ t.test("a store moves while it serves, and its tokens go on", async (t) => {
   for (let count = 0; count < 3; count++) await ingest(host, owner.siteKey, 100, tokens[0]);
   const batch = { key: crypto.randomUUID(), id: crypto.randomUUID() };
   const resent = await sent(host, owner, batch);
+  // Timelines are stored a moment after the answers, in their order.
+  await askUntil(
+    () =>
+      host.ask("GET", `/v1/projects/${owner.projectId}/sessions/${resent.session_token}/trail`, { token: owner.token }),
+    ({ json }) => json.noted > 0,
+  );
   t.match(await migrate(folder), { sessions: 6, copied: 6, removed: 0, finished: false });
   const empty = ownFolder(t);
   t.match(
@@ -145,7 +151,7 @@ async function sent(server: Served, { siteKey }: Owner, { key, id }: { readonly 
     body: { session_token: null, events },
   });
   if (status !== 202) throw new Error(`${status}: ${text}`);
-  return json as object;
+  return json as { readonly session_token: string };
 }
 
 t.test("killed and interrupted on the way, it goes on", async (t) => {

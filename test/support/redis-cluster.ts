@@ -5,18 +5,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { connect as connectTcp, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { connect as connectTls } from "node:tls";
 import type { Test } from "tap";
-import { RespEncoder } from "../../src/cluster/resp-encoder.js";
-import { ErrorReply, type Reply, RespParser } from "../../src/cluster/resp-parser.js";
+import type { Reply } from "../../src/cluster/resp-parser.js";
 import { freePort } from "./process.js";
+import { type Asker, openAsker, RedisFault } from "./redis-asker.js";
 import { waitUntil } from "./wait-until.js";
 
 const slots = 16_384;
+/** How often nodes tell each other what they know hangs on this setting: clusters are formed under the usual one. */
+const nodeTimeout = "cluster-node-timeout";
 
 export interface RedisOptions {
   /** Default 3. */
@@ -138,6 +138,8 @@ export async function startRedis(t: Pick<Test, "teardown">, options: RedisOption
 class StartedNode implements RedisNode {
   readonly address: string;
   id = "";
+  /** Whether it belongs to the cluster for good. */
+  isMember = false;
   #child: ChildProcess | undefined;
   #connection: Promise<Asker> | undefined;
 
@@ -239,7 +241,7 @@ class StartedNode implements RedisNode {
         : [
             ["--cluster-enabled", "yes"],
             ["--cluster-port", String(this.busPort)],
-            ["--cluster-node-timeout", "2000"],
+            [`--${nodeTimeout}`, "2000"],
             ["--cluster-config-file", "nodes.conf"],
           ]),
       ...(password === undefined
@@ -255,7 +257,9 @@ class StartedNode implements RedisNode {
       ["--appendfsync", "everysec"],
       ["--maxmemory-policy", "noeviction"],
       ["--repl-diskless-sync-delay", "0"],
-      ...settings.map(([name, ...values]) => [`--${name}`, ...values]),
+      ...settings
+        .filter(([name]) => this.isMember || name !== nodeTimeout)
+        .map(([name, ...values]) => [`--${name}`, ...values]),
     ];
   }
 
@@ -300,6 +304,16 @@ class StartedCluster implements RedisCluster {
     );
     await this.waitOk();
     for (const head of heads) await this.#waitReplicas(head, replicas);
+    await this.#keep(nodes);
+  }
+
+  /** Gives nodes that have become members their own setting. */
+  async #keep(nodes: readonly StartedNode[]): Promise<void> {
+    const [, value] = this.options.settings?.find(([name]) => name === nodeTimeout) ?? [];
+    for (const node of nodes) {
+      node.isMember = true;
+      if (value !== undefined) await node.ask("CONFIG", "SET", nodeTimeout, value);
+    }
   }
 
   async masterOf(slot: number): Promise<RedisNode> {
@@ -389,6 +403,7 @@ class StartedCluster implements RedisCluster {
     for (const follower of followers) await follower.ask("CLUSTER", "REPLICATE", node.id);
     await this.#waitReplicas(node, followers.length);
     await this.waitOk();
+    await this.#keep(added as StartedNode[]);
     return node;
   }
 
@@ -456,38 +471,4 @@ class StartedCluster implements RedisCluster {
   #idOf(node: RedisNode): string {
     return (node as StartedNode).id;
   }
-}
-
-/** An error that the server answered. */
-class RedisFault extends Error {}
-
-type Asker = (command: readonly (string | Uint8Array)[]) => Promise<Reply>;
-
-async function openAsker(host: string, port: number, { tls, password }: RedisOptions): Promise<Asker> {
-  const waiting: { done: (reply: Reply) => void; failed: (error: Error) => void }[] = [];
-  const encoder = new RespEncoder();
-  const socket: Socket =
-    tls === undefined ? connectTcp({ host, port }) : connectTls({ host, port, ca: readFileSync(tls.certificate) });
-  socket.unref();
-  const parser = new RespParser((reply) => {
-    const { done, failed } = waiting.shift()!;
-    if (reply instanceof ErrorReply) failed(new RedisFault(reply.message));
-    else done(reply);
-  });
-  socket.on("data", (chunk: Buffer) => parser.write(chunk));
-  const lost = (error: Error): void => {
-    for (const { failed } of waiting.splice(0)) failed(error);
-  };
-  socket.on("error", lost).on("close", () => lost(new Error("the node closed the connection")));
-  await once(socket, tls === undefined ? "connect" : "secureConnect");
-  const ask: Asker = (command) =>
-    new Promise((done, failed) => {
-      if (socket.destroyed) return failed(new Error("the node closed the connection"));
-      waiting.push({ done, failed });
-      encoder.add(command);
-      socket.write(encoder.take());
-      encoder.release(false);
-    });
-  if (password !== undefined) await ask(["AUTH", password]);
-  return ask;
 }
