@@ -55,6 +55,10 @@ t.test("headless automation on /demo ends in a bot band, with reasons that name 
       await page.getByRole("button", { name: "Copied" }).waitFor();
       t.equal(await page.evaluate("navigator.clipboard.readText()"), "npm ci && npm start");
       await page.keyboard.press("/");
+      await page.keyboard.type("sessions");
+      const first = page.locator("#search-results a").first();
+      await first.filter({ hasText: /^Find sessions$/ }).waitFor();
+      await page.keyboard.press("Escape");
       await page.keyboard.type("logged in policy");
       await page.getByRole("link", { name: "Concepts: Logged-in visitors" }).waitFor();
       await page.keyboard.press("Enter");

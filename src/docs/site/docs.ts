@@ -10,7 +10,12 @@ interface Section {
 const resultsMax = 12;
 const excerptChars = 140;
 
-for (const block of document.querySelectorAll("pre")) block.before(copyButton(block));
+for (const block of document.querySelectorAll("pre")) {
+  const frame = document.createElement("div");
+  frame.className = "code";
+  block.replaceWith(frame);
+  frame.append(block, copyButton(block));
+}
 addSearch();
 
 function copyButton(block: HTMLElement): HTMLElement {
@@ -79,7 +84,7 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
-/** Sections that hold every word, best first: in the heading, at the start of a word, in a short section. */
+/** Sections that hold every word, best first: pages of that name, headings of pages, routes, names of schemas, text. */
 function sectionsWith(words: readonly string[], sections: readonly Section[]): Section[] {
   return sections
     .map((section) => ({ section, rank: rankOf(section, words) }))
@@ -89,17 +94,36 @@ function sectionsWith(words: readonly string[], sections: readonly Section[]): S
     .map(({ section }) => section);
 }
 
-function rankOf({ page, heading, text }: Section, words: readonly string[]): number {
-  const title = `${page} ${heading}`.toLowerCase();
-  const body = text.toLowerCase();
+const route = /^[A-Z]+ \//;
+const schemaName = /^[A-Z][A-Za-z]*$/;
+
+function rankOf(section: Section, words: readonly string[]): number {
+  const { page, heading, text } = section;
+  const isPage = heading === page;
+  const [inHeading, inText] = route.test(heading)
+    ? [8, 0.5]
+    : !isPage && page === "API" && schemaName.test(heading)
+      ? [4, 0.5]
+      : [isPage ? 40 : 15, 1];
   let rank = 0;
   for (const word of words) {
-    const inTitle = title.includes(word) ? 10 : 0;
-    const at = body.indexOf(word);
-    if (inTitle === 0 && at < 0) return 0;
-    rank += inTitle + (at < 0 ? 0 : 1 + (at === 0 || /\W/.test(body[at - 1]!) ? 1 : 0));
+    const found = inHeading * shareOf(word, heading) + 5 * shareOf(word, page) + inText * 3 * shareOf(word, text);
+    if (found === 0) return 0;
+    rank += found;
   }
   return rank + 1 / (1 + text.length);
+}
+
+/** 1 for a whole word of the text, less for the start of one, little for a part of one, 0 where it is not there. */
+function shareOf(word: string, text: string): number {
+  const lower = text.toLowerCase();
+  let best = 0;
+  for (let at = lower.indexOf(word); at >= 0 && best < 1; at = lower.indexOf(word, at + 1)) {
+    const starts = at === 0 || /\W/.test(lower[at - 1]!);
+    const ends = at + word.length === lower.length || /\W/.test(lower[at + word.length]!);
+    best = Math.max(best, starts && ends ? 1 : starts ? 0.6 : 0.2);
+  }
+  return best;
 }
 
 function resultOf({ path, page, heading, text }: Section, words: readonly string[]): HTMLElement {
