@@ -83,8 +83,14 @@ function fieldBefore(tokens: readonly Token[]): Field | undefined {
 function valuesOf(field: Field | undefined): Completion[] {
   if (field === undefined) return [];
   if (field.type === "boolean") return ["true", "false"].map((text) => ({ text, detail: field.name }));
-  const members = "members" in field ? field.members : [];
+  const members = knownValues(field);
   return members.map((member) => ({ text: `"${member}"`, detail: field.name }));
+}
+
+/** The values that a field can have, where they are a closed list; else none. */
+export function knownValues(field: Field): readonly string[] {
+  if ("members" in field) return field.members;
+  return ("known" in field ? field.known : undefined) ?? [];
 }
 
 const endOf = ({ offset, text }: Token): number => offset + text.length;

@@ -1,10 +1,13 @@
 /** The word that a misspelt one was probably meant to be, for messages that say "did you mean". Pure. */
 
-/** The nearest of the words, whatever the case; undefined where none is within two edits, or a third of the word's length. */
+/** The nearest of the words, whatever the case; undefined where none is within two edits or a third of the length, or nothing is in common. */
 export function nearestWord(word: string, words: readonly string[]): string | undefined {
   const distances = words.map((each) => ({ each, distance: editDistance(word.toLowerCase(), each.toLowerCase()) }));
   const nearest = distances.sort((one, other) => one.distance - other.distance)[0];
-  return nearest !== undefined && nearest.distance <= Math.max(2, word.length / 3) ? nearest.each : undefined;
+  if (nearest === undefined) return undefined;
+  const { each, distance } = nearest;
+  const hasCommon = distance < Math.max(word.length, each.length);
+  return hasCommon && distance <= Math.max(2, word.length / 3) ? each : undefined;
 }
 
 /** Levenshtein's distance; of words longer than 40 characters the first 40 count. */

@@ -30,6 +30,8 @@ interface IntegerRow extends FieldRow<"integer", number> {
 interface StringRow extends FieldRow<"string", string> {
   /** The case its getter gives; a literal is brought to it on compile. Absent: as sent, and cases differ. */
   readonly fold?: "lower" | "upper";
+  /** The only values that its getter gives, where they are a closed list; a rule may compare with another, which never matches. */
+  readonly known?: readonly string[];
 }
 
 /** A row of the table; `type` decides which operators and literals the field takes (see `check.ts`). */
@@ -244,6 +246,7 @@ const requestFields: readonly Field[] = [
     name: "http_version",
     type: "string",
     unit: "1.0, 1.1, 2 or 3",
+    known: ["1.0", "1.1", "2", "3"],
     meaning: "HTTP version of the visitor's request",
     get: (input) => input.facts.request?.httpVersion,
   },
@@ -258,6 +261,7 @@ const requestFields: readonly Field[] = [
     name: "declared_bot_category",
     type: "string",
     unit: botCategories.join(", "),
+    known: botCategories,
     meaning: "what that bot is for",
     get: (input) => input.declaredBot?.category,
   },
@@ -273,6 +277,7 @@ const requestFields: readonly Field[] = [
     name: "signature",
     type: "string",
     unit: "none, verified, unverified or invalid",
+    known: ["none", "verified", "unverified", "invalid"],
     meaning:
       "result of checking the request's signature; unverified: the key is unknown, or it covers something that was not reported",
     get: (input) => input.facts.request?.signature,

@@ -61,6 +61,15 @@ t.test("a key is rotated: the secret is shown once and can be copied", async (t)
   const projectId = await newProject(server, tenant.accountId);
   await page.reload();
   await page.getByRole("combobox", { name: "Project" }).selectOption(String(projectId));
+  await page.waitForURL(new RegExp(`#/overview\\?project=${projectId}$`));
+  await page.goto(`${desk.address}#/rules?project=${tenant.projectId}`);
+  await desk.title("Rules");
+  const chosen = page.getByRole("combobox", { name: "Project" });
+  t.equal(await chosen.inputValue(), String(tenant.projectId), "a link names its project");
+  await page.goto(`${desk.address}#/rules?project=999999`);
+  await desk.title("No project");
+  await chosen.selectOption(String(projectId));
+  await desk.go("Overview");
   await page.getByRole("link", { name: "Enable it under Keys" }).click();
   await page.getByRole("button", { name: "Enable scoring" }).click();
   const dialog = page.getByRole("dialog");

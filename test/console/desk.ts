@@ -141,6 +141,8 @@ function focusedName(): string {
   return (focused?.getAttribute("aria-label") ?? label ?? focused?.textContent ?? "").trim();
 }
 
+/** A user agent that names an HTTP library. */
+const declaredAgent = "python-requests/2.31.0";
 /** Headers whose user agent tries to be markup. */
 export const markupAgent = "<img src=x onerror=\"globalThis.hit='agent'\"><script>hit=1</script>";
 /** A path that tries to leave an attribute. */
@@ -159,7 +161,10 @@ export async function traffic(server: TestServer, tenant: Tenant): Promise<{ peo
   const people: string[] = [];
   const bots: string[] = [];
   for (let each = 0; each < 14; each++) people.push(await send(batch(`person${each}`, 1 + (each % 5)), {}));
-  for (let each = 0; each < 5; each++) bots.push(await send(automatedBatch(`robot${each}`), {}));
+  for (let each = 0; each < 5; each++) {
+    const headers: Record<string, string> = each === 0 ? { "user-agent": declaredAgent } : {};
+    bots.push(await send(automatedBatch(`robot${each}`), headers));
+  }
   bots.push(await send(automatedBatch("markup"), { "user-agent": markupAgent }));
   for (const token of [...people, ...bots]) await readVerdict(server, tenant, token, "/shop");
   return { people, bots };

@@ -2,7 +2,15 @@
 import t from "tap";
 import { completionsAt } from "../../src/console/completion.js";
 import { csvOf } from "../../src/console/csv.js";
-import { conditionsOf, equalTo, negated, withToggled } from "../../src/console/expression.js";
+import {
+  conditionsOf,
+  doubtsOf,
+  equalTo,
+  negated,
+  searchFieldsOf,
+  withCondition,
+  withToggled,
+} from "../../src/console/expression.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
 
@@ -26,10 +34,26 @@ t.test("a condition is added, and taken away by adding it again", async (t) => {
   for (const text of [path, joined, negated(family)]) t.notOk(isRuleFault(compileRule(text)), text);
 });
 
+t.test("fields of searches alone, and values that no field has, are told", async (t) => {
+  t.same(searchFieldsOf('action == "block" AND NOT (rule_id == 3 OR cleared)'), ["action", "rule_id"]);
+  t.same(searchFieldsOf("cleared"), []);
+  t.same(searchFieldsOf("action =="), []);
+  t.equal(withCondition("cleared", "cleared"), "cleared");
+  t.equal(withCondition("cleared", "js_detected"), "cleared AND js_detected");
+  t.same(doubtsOf('NOT signature in {"verified", "veryfied"} OR http_version != "5"'), [
+    { field: "signature", value: "veryfied", meant: "verified" },
+    { field: "http_version", value: "5", meant: undefined },
+  ]);
+  t.same(doubtsOf('path == "/x" AND declared_bot_category == "library" AND band == "definite"'), []);
+});
+
 t.test("what may come next follows from what stands before", async (t) => {
   const offered = (source: string, isAsked = false) =>
     completionsAt(source, source.length, isAsked).options.map(({ text }) => text);
   t.same(offered("ver"), ["verified_bot", "verified_bot_category"]);
+  t.same(offered("act"), []);
+  t.match(completionsAt("act", 3, false, "search"), { options: [{ text: "action" }] });
+  t.same(offered('signature == "un'), ['"unverified"']);
   t.same(offered("score < 30 AND hos"), ["host"]);
   t.same(offered("path st"), ["starts_with"]);
   t.same(offered('band == "l'), ['"likely_automated"', '"likely_human"']);

@@ -1,7 +1,8 @@
 /**
- * What analysts and operators come to the console for, each done once in a real browser: deletion by expression, marks of rule changes, first
+ * What analysts and operators come to the console for, each done once in a real browser: Explore, deletion by expression, marks of rule changes, first
  * use of an action, blocks that lead to Explore, members, tokens with names, keys that overlap. `CONSOLE_PICTURES=1` leaves pictures.
  */
+import { readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { launch, noChromium } from "../support/chromium.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
@@ -41,6 +42,159 @@ const desk = await Desk.open(t, browser, server);
 const { page } = desk;
 await desk.signIn(tenant.token);
 const dialog = page.getByRole("dialog");
+
+t.test("Explore finds sessions by expression, click and bar; its address, files and rules say the same", async (t) => {
+  const all = people.length + bots.length;
+  const answer = async (expression: string) => (await asked("POST", `${at}/sessions/query`, { expression })).json;
+  await desk.go("Explore");
+  await desk.says(`${all} sessions of ${all}`);
+  const source = page.getByLabel("Expression");
+  await source.fill("score << 30");
+  await desk.says("Line 1, column 8: expected");
+  t.ok(await page.getByText(`${all} sessions of ${all}`).isVisible(), "what was found stays while one types");
+  await desk.says("What follows is still the result for every session.");
+  await source.fill("scor < 30");
+  await page.getByRole("button", { name: "Use score instead" }).click();
+  t.equal(await source.inputValue(), "score < 30", "the word that was meant takes its place");
+  await source.fill('declared_bot_category == "librari"');
+  await desk.says('never has the value "librari": did you mean "library"?');
+
+  await source.fill("");
+  await source.pressSequentially("ba");
+  await page.getByRole("option", { name: /^band / }).waitFor();
+  t.same(await desk.barriers(), []);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await source.pressSequentially("== ");
+  await page.keyboard.press("Control+Space");
+  await page.getByRole("option", { name: '"definite"' }).click();
+  t.equal(await source.inputValue(), 'band == "definite" ', "completed by keyboard and mouse");
+  await page.keyboard.press("Escape");
+  const definite = await answer('band == "definite"');
+  t.ok(definite.matched > 0 && definite.matched < all);
+  await desk.says(`${definite.matched} sessions of ${all}`);
+  t.match(decodeURIComponent(page.url()), /#\/explore\?q=band\+==\+"definite"/, "the address holds what was typed");
+
+  await page.getByRole("list", { name: "Conditions" }).getByRole("button").click();
+  await desk.says(`${all} sessions of ${all}`);
+  const panel = page.getByRole("region", { name: "Detection" });
+  await panel.getByRole("button").first().click();
+  const condition = await page.getByRole("list", { name: "Conditions" }).locator("code").textContent();
+  t.match(condition, /^detection_ids contains \d+$/);
+  const { matched } = await answer(condition!);
+  await desk.says(`${matched} sessions of ${all}`);
+  await page.getByRole("button", { name: "All but Definite bot" }).click();
+  const narrowed = await answer(`${condition} AND NOT band == "definite"`);
+  await desk.says(`${narrowed.matched} sessions of ${all}`);
+  await page.goBack();
+  await desk.says(`${matched} sessions of ${all}`);
+  await page.reload();
+  await desk.says(`${matched} sessions of ${all}`);
+  t.equal(await source.inputValue(), condition, "what is shown outlives a reload");
+  await desk.picture("explore");
+
+  const saved = async (name: string) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+    return readFileSync(await download.path(), "utf8");
+  };
+  const csv = (await saved("CSV")).trimEnd().split("\r\n");
+  t.equal(csv.length, 1 + matched);
+  t.match(csv[0], /^session_token,.*,path,user_agent,/);
+  t.same(JSON.parse(await saved("JSON")).data, (await answer(condition!)).data);
+
+  await page.getByRole("button", { name: "What would it have done?" }).click();
+  await desk.says(`Matches ${matched} of the ${all} sessions of the last 24 hours.`);
+  t.same(await desk.barriers(), []);
+  await page.getByText("As a table").click();
+  const span = (await page.getByText(/^Sessions that began from/).textContent())!;
+  await page.getByRole("region", { name: "Matched sessions" }).getByRole("table").getByRole("button").last().click();
+  await page.getByText(span, { exact: true }).waitFor({ state: "hidden" });
+  await page.waitForURL(/from=.*&to=/);
+  await page.getByLabel("From", { exact: true }).waitFor();
+  const bar = new URLSearchParams(page.url().split("?")[1]);
+  t.ok(Date.parse(bar.get("to")!) - Date.parse(bar.get("from")!) <= 900_000, "one bar of a day");
+  const chart = page.getByRole("img", { name: /^Matched sessions by the time/ });
+  await chart.scrollIntoViewIfNeeded();
+  const box = (await chart.boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width + 30, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL((url) => !url.href.includes(bar.get("from")!.replaceAll(":", "%3A")));
+  const dragged = new URLSearchParams(page.url().split("?")[1]);
+  t.equal(dragged.get("to"), bar.get("to"), "a drag beyond the last bar goes to the end");
+  t.ok(dragged.get("from")! > bar.get("from")!);
+  await page.getByRole("radio", { name: "24 hours" }).check();
+  await desk.says(`${matched} sessions of ${all}`);
+  await page.getByRole("button", { name: "Make this a rule" }).click();
+  await desk.title("New rule");
+  t.equal(await source.inputValue(), condition);
+  await page.getByLabel("Name", { exact: true }).fill("From Explore");
+  await page.getByLabel("Action").selectOption("delay");
+  const form = page.url();
+  await desk.go("Usage");
+  await page.evaluate("sessionStorage.removeItem('verdictd.draft.1.new')");
+  await page.goto(form);
+  await desk.title("New rule");
+  t.equal(await source.inputValue(), condition, "the address holds the form");
+  t.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "From Explore");
+  t.equal(await page.getByLabel("Action").inputValue(), "delay");
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await desk.title("Rules");
+  t.same(desk.broken, []);
+});
+
+t.test("whatever the language can say is clicked where it is shown, and leads to its sessions", async (t) => {
+  const matched = async (expression: string): Promise<number> =>
+    (await asked("POST", `${at}/sessions/query`, { expression })).json.matched;
+  const conditions = page.getByRole("list", { name: "Conditions" });
+  const clicked = async (name: string, condition: string) => {
+    await conditions.getByText(condition, { exact: true }).waitFor();
+    await desk.says(new RegExp(`^${await matched(condition)} sessions? of 20`));
+    await conditions.getByRole("button", { name: `Remove ${condition}` }).click();
+    await desk.says(/^20 sessions of 20/);
+    t.pass(name);
+  };
+  await desk.go("Explore");
+  await desk.says(/^20 sessions of 20/);
+  const row = page.getByRole("row").filter({ hasText: "Definite bot" }).filter({ hasText: "Allow" }).first();
+  await row.getByRole("button", { name: "Definite bot" }).click();
+  await clicked("a band", 'band == "definite"');
+  const score = (await row.locator('[data-label="Score"]').textContent())!.trim();
+  await row.locator('[data-label="Score"]').getByRole("button").click();
+  await clicked("a score", `score == ${score}`);
+  await row.getByRole("button", { name: "Allow" }).click();
+  await conditions.getByText('action == "allow"', { exact: true }).waitFor();
+  await desk.says("A rule can’t ask for action: that is what rules decide.");
+  t.ok(await page.getByRole("button", { name: "Make this a rule" }).isDisabled());
+  await clicked("an action", 'action == "allow"');
+  const panel = page.getByRole("region", { name: "Declared bot" });
+  const bot = (await panel.getByRole("button").first().textContent())!;
+  await panel.getByRole("button").first().click();
+  await clicked("a declared bot", `declared_bot == "${bot}"`);
+  await page.getByLabel("Expression").fill("scor");
+  await desk.says("What follows is still the result for every session.");
+  await row.getByRole("button", { name: "Definite bot" }).click();
+  await clicked("a click mends a faulty expression", 'band == "definite"');
+
+  await desk.go("Sessions");
+  await page.getByLabel("Band").selectOption("definite");
+  await page.reload();
+  await desk.title("Sessions");
+  t.equal(await page.getByLabel("Band").inputValue(), "definite", "the filter is in the address");
+  await page.getByRole("row").nth(1).getByRole("link", { name: "Definite bot" }).click();
+  await desk.title("Explore");
+  await clicked("a band of the list", 'band == "definite"');
+  await page.goto(`${desk.address}#/sessions/${bots[0]}`);
+  await desk.title("Session");
+  await page.locator(".engines").getByRole("link").first().click();
+  await desk.title("Explore");
+  await conditions.getByText(/^heuristics_score == \d+$/).waitFor();
+  await page.goto(`${desk.address}#/nonsense`);
+  await desk.title("No such page");
+  t.same(await desk.barriers(), []);
+  t.same(desk.broken, []);
+});
 
 t.test("the first rule that challenges says what it does to people, and what it needs", async (t) => {
   await desk.go("Rules");
@@ -169,6 +323,11 @@ t.test(
     await desk.says(/A key rotated .* works until/);
     await look(t, desk, "old-key");
     t.equal((await readVerdict(server, tenant, people[0]!, "/")).verdict, "likely_human", "the old key works");
+    await page.getByRole("button", { name: "Rotate the private key" }).click();
+    await dialog.getByText("An older key still works. It ends at once, too:").waitFor();
+    await dialog.getByLabel("The old key").selectOption("Works for 1 hour more");
+    await dialog.getByText("An older key still works.").waitFor({ state: "hidden" });
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "End it now" }).click();
     await desk.says("1 rotated key of type private ended.");
     t.equal((await server.ask("GET", `/v1/sessions/${people[0]}/verdict`, { token: tenant.privateKey })).status, 401);
@@ -180,6 +339,9 @@ t.test("the page of changes has all of it", async (t) => {
   for (const what of ["Rotated key ended", "Key rotated", "Member removed", "Sessions deleted", "Rule created"]) {
     await page.getByRole("cell", { name: what, exact: true }).first().waitFor();
   }
+  const row = (what: string) => page.getByRole("row").filter({ hasText: what });
+  await row("Key rotated").getByText("overlap hours: 24").waitFor();
+  t.match(await row("Rotated key ended").textContent(), /ends at: \d/);
   await look(t, desk, "changes");
   t.same(desk.broken, []);
 });

@@ -2,7 +2,7 @@
 import { useId, useRef, useState } from "preact/hooks";
 import type { ExpressionUse } from "../../rules/fields.js";
 import { type Completions, completionsAt } from "../completion.js";
-import { fixOf } from "../expression.js";
+import { doubtsOf, fixOf } from "../expression.js";
 import type { ExpressionFault } from "../trial.js";
 import { plural } from "../words.js";
 
@@ -109,6 +109,15 @@ export function ExpressionField(properties: {
         {trial.state === "good" && "The expression is valid."}
         {isFaulty && capital(trial.message)}
       </div>
+      {trial.state === "good" &&
+        doubtsOf(value).map(({ field, value: text, meant }) => (
+          <p key={`${field} ${text}`} class="notice">
+            <code>{field}</code> never has the value <code>{`"${text}"`}</code>
+            {meant === undefined ? "." : ": did you mean "}
+            {meant !== undefined && <code>{`"${meant}"`}</code>}
+            {meant !== undefined && "?"}
+          </p>
+        ))}
       {fix !== null && (
         <p>
           <button

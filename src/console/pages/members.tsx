@@ -1,5 +1,5 @@
 /** Members: who belongs to the account and as what; owners and admins add people, change roles and remove them. */
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { MemberRow } from "../../contract/api-answers.js";
 import { type Role, roles } from "../../contract/entities.js";
 import type { Api } from "../api.js";
@@ -170,7 +170,7 @@ function NewMember(properties: {
 }) {
   const { isBusy, onAdd, count } = properties;
   const [draft, setDraft] = useState(nobody);
-  useEffect(() => setDraft(nobody), [count]);
+  useLayoutEffect(() => setDraft(nobody), [count]);
   const submit = (event: Event) => {
     event.preventDefault();
     if (isBusy) return;

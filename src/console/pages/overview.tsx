@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { SessionRow, StatsRow } from "../../contract/log-answers.js";
 import type { Api } from "../api.js";
-import type { AddressedPageProperties } from "../app.js";
+import type { AddressedPageProperties, ProjectPageProperties } from "../app.js";
 import { StackedBars } from "../chart.js";
 import { exploreHash } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
@@ -12,6 +12,7 @@ import { Card, Freshness, Loaded, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
 import { MarksCard } from "./marks.js";
+import { type RuleMark, RuleMarks, ruleMarks } from "./rule-marks.js";
 
 const hour = 3600;
 const spans = {
@@ -60,7 +61,7 @@ export function OverviewPage(properties: AddressedPageProperties & { readonly is
           </label>
         ))}
       </fieldset>
-      <Loaded from={stats}>{({ data }) => <Traffic rows={data} span={span} />}</Loaded>
+      <Loaded from={stats}>{({ data }) => <Traffic api={api} project={project} rows={data} span={span} />}</Loaded>
       <Histogram api={api} project={project} />
       <MarksCard api={api} project={project} />
     </>
@@ -81,7 +82,14 @@ function difference<Counts extends object>(total: Counts, part: Counts): Counts 
   return Object.fromEntries(names.map((name) => [name, Number(total[name]) - Number(part[name])])) as Counts;
 }
 
-function Traffic({ rows, span }: { readonly rows: readonly StatsRow[]; readonly span: (typeof spans)[SpanName] }) {
+function Traffic(
+  properties: ProjectPageProperties & { readonly rows: readonly StatsRow[]; readonly span: (typeof spans)[SpanName] },
+) {
+  const { api, project, rows, span } = properties;
+  const from = rows[0]?.at ?? "";
+  const changes = useResource(() => api.ruleChanges(project, from, new Date().toISOString()), [api, project, from]);
+  const marks = useMemo(() => ruleMarks(changes.value?.data ?? []), [changes.value]);
+  const hasMoreMarks = changes.value?.meta.next_cursor != null;
   const starts = useMemo(() => rows.map(({ at }) => Date.parse(at) / 1000), [rows]);
   const sessions = useMemo(() => rows.map(ofSessions), [rows]);
   const requests = useMemo(() => rows.map(({ requests }) => requests), [rows]);
@@ -104,6 +112,8 @@ function Traffic({ rows, span }: { readonly rows: readonly StatsRow[]; readonly 
         rows={sessions}
         starts={starts}
         span={span}
+        marks={marks}
+        hasMoreMarks={hasMoreMarks}
         empty="No verdict was asked for in this time."
       />
       <VerdictCharts
@@ -117,6 +127,8 @@ function Traffic({ rows, span }: { readonly rows: readonly StatsRow[]; readonly 
         rows={requests}
         starts={starts}
         span={span}
+        marks={marks}
+        hasMoreMarks={hasMoreMarks}
         empty="No request without a session was judged in this time."
       />
     </>
@@ -132,9 +144,13 @@ function VerdictCharts(properties: {
   readonly rows: readonly Verdicts[];
   readonly starts: readonly number[];
   readonly span: (typeof spans)[SpanName];
+  /** When rules changed. */
+  readonly marks: readonly RuleMark[];
+  /** Earlier changes were not read. */
+  readonly hasMoreMarks: boolean;
   readonly empty: string;
 }) {
-  const { title, about, rows, starts, span, empty } = properties;
+  const { title, about, rows, starts, span, marks, hasMoreMarks, empty } = properties;
   const byBand = useMemo(
     () =>
       bandOrder.map((band) => ({
@@ -159,6 +175,7 @@ function VerdictCharts(properties: {
     isTime: true,
     startName: "From",
     startText: (start: number) => startText(start, span.bucket),
+    marks,
     empty,
   };
   return (
@@ -178,6 +195,7 @@ function VerdictCharts(properties: {
           </section>
         </div>
       )}
+      {answers(rows) > 0 && <RuleMarks marks={marks} hasMore={hasMoreMarks} />}
     </Card>
   );
 }

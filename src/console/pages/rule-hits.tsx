@@ -75,17 +75,26 @@ const hours = new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digi
 function Hits({ rows, rule }: { readonly rows: readonly StatsRow[]; readonly rule: number }) {
   const starts = useMemo(() => rows.map(({ at }) => Date.parse(at) / 1000), [rows]);
   const hits = useMemo(() => rows.map(({ hits_by_rule }) => hits_by_rule?.[rule]), [rows, rule]);
-  const series = useMemo(
+  const onSessions = useMemo(
+    () => [{ name: "On sessions", color: "--accent", values: hits.map((each) => each?.sessions ?? 0) }],
+    [hits],
+  );
+  const onRequests = useMemo(
     () => [
-      { name: "On sessions", color: "--accent", values: hits.map((each) => each?.sessions ?? 0) },
-      {
-        name: "On requests without a session",
-        color: "--band-not_computed",
-        values: hits.map((each) => each?.requests ?? 0),
-      },
+      { name: "On requests without a session", color: "--accent", values: hits.map((each) => each?.requests ?? 0) },
     ],
     [hits],
   );
+  const hasRequests = hits.some((each) => (each?.requests ?? 0) > 0);
+  const hasSessions = hits.some((each) => (each?.sessions ?? 0) > 0);
+  const axis = {
+    starts,
+    width: 3600,
+    isTime: true,
+    startName: "From",
+    startText: (start: number) => hours.format(new Date(start * 1000)),
+    empty: "Only active rules are evaluated.",
+  };
   const last = hits.findLast((each) => each !== undefined)?.last_at;
   return (
     <>
@@ -98,16 +107,20 @@ function Hits({ rows, rule }: { readonly rows: readonly StatsRow[]; readonly rul
           </>
         )}
       </p>
-      <StackedBars
-        label={`Verdicts that the rule matched in the last ${days} days`}
-        starts={starts}
-        width={3600}
-        isTime
-        startName="From"
-        startText={(start) => hours.format(new Date(start * 1000))}
-        series={series}
-        empty="Only active rules are evaluated."
-      />
+      {(hasSessions || !hasRequests) && (
+        <StackedBars
+          {...axis}
+          label={`Verdicts on sessions that the rule matched in the last ${days} days`}
+          series={onSessions}
+        />
+      )}
+      {hasRequests && (
+        <StackedBars
+          {...axis}
+          label={`Verdicts on requests without a session that the rule matched in the last ${days} days`}
+          series={onRequests}
+        />
+      )}
       <p class="dim">
         Computed verdicts that it decided or logged; answers from the cache are not counted, and rules below one that
         decides are not evaluated.

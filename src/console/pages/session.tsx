@@ -202,8 +202,9 @@ function Detections(properties: {
   );
 }
 
-/** To four digits: more of a measured number says nothing. */
+/** Numbers to four digits, those of lists too: more of a measured number says nothing. */
 function rounded(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(rounded);
   return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
 }
 

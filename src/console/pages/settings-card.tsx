@@ -1,6 +1,6 @@
 /** A card of settings: a draft of what is stored, changed field by field and saved as a whole; and the fields it is made of. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Card, Fault, Loaded } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 
@@ -40,7 +40,8 @@ function Form<Settings extends object>(
   const [draft, setDraft] = useState(stored);
   const [said, setSaid] = useState("");
   const task = useTask();
-  useEffect(() => setDraft(stored), [stored]);
+  // At once: an effect that comes later than the first key would take that back.
+  useLayoutEffect(() => setDraft(stored), [stored]);
   const change = (part: Partial<Settings>) => {
     setSaid("");
     setDraft((before) => ({ ...before, ...part }));
