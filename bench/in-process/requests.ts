@@ -6,11 +6,11 @@
 import { shippedDeclaredBots } from "../../src/declared-bots/catalogue.js";
 import { createDeclaredBots } from "../../src/declared-bots/declared-bots.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
+import { parseAddress } from "../../src/net/parsed-address.js";
 import { isIpListFault, parseIpList } from "../../src/network/ip-list-file.js";
 import { createIpListIndex } from "../../src/network/ip-list-index.js";
 import { NetworkFacts } from "../../src/network/network-facts.js";
 import { shippedFacts } from "../../src/network/network-files.js";
-import { parseAddress } from "../../src/network/parsed-address.js";
 import { newRates, RequestRates } from "../../src/requests/rates.js";
 import { requestFrom, ways } from "../../test/requests/browser-headers.js";
 import { browsers } from "../../test/requests/honest-headers.js";

@@ -2,7 +2,7 @@
  * The formulas of `src/docs/operations.md` (Sizing) as code, so that the fill-up holds them to what it measures: what verdictd takes of the
  * disk and of memory at most. Change both together.
  */
-import { serveOptions } from "../../src/config.js";
+import { serveOptions } from "../../src/config/config.js";
 
 const MIB = 1024 ** 2;
 

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { BuildInfo } from "../../src/version.js";
+import type { BuildInfo } from "../../src/server/version.js";
 
 /** Packages that bring compiled code. */
 const nativePackages = ["lmdb", "msgpackr-extract", "uWebSockets.js", "uWebSockets.js-next"] as const;

@@ -1,5 +1,11 @@
 /** The cluster that a command works on: its flags and variables are those of `serve`. */
-import { environmentName, type GivenFlags, readServeConfig, type ServeConfig, type ServeFlag } from "../config.js";
+import {
+  environmentName,
+  type GivenFlags,
+  readServeConfig,
+  type ServeConfig,
+  type ServeFlag,
+} from "../config/config.js";
 import type { Flag, Given } from "./command.js";
 import { serveFlags } from "./commands/serve.js";
 import { UsageFailure } from "./output.js";

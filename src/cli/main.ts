@@ -3,9 +3,9 @@
 import { faultLine } from "../cluster-store/fault-line.js";
 import { checkCluster, type OpenedMirror, openingFault, openMirror } from "../cluster-store/open-cluster.js";
 import { migratedFault, mirrorFault } from "../cluster-store/open-config.js";
+import { versionText } from "../server/version.js";
 import { openStore } from "../store/open-store.js";
 import { storeFileFault } from "../store/store-file.js";
-import { versionText } from "../version.js";
 import { type ChosenCluster, clusterOf } from "./cluster-choice.js";
 import { type AnyCommand, type Given, isForCluster, type StoreCommand } from "./command.js";
 import { commands } from "./commands.js";

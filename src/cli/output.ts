@@ -3,7 +3,7 @@
  * characters that a terminal obeys, whoever the text is from.
  */
 import { createInterface } from "node:readline/promises";
-import { printableJson, printableLine, printableText } from "../printable.js";
+import { printableJson, printableLine, printableText } from "../runtime/printable.js";
 
 /** Exit codes: done, refused or failed, wrong usage. */
 export const exitCodes = { done: 0, failed: 1, usage: 2 } as const;

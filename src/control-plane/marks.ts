@@ -5,7 +5,7 @@ import type { ScoredState } from "../contract/session.js";
 import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import type { Slices } from "../long-work.js";
+import type { Slices } from "../runtime/long-work.js";
 import { tokenBytes } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { bandOfSession } from "../verdict/bands.js";

@@ -2,8 +2,8 @@
 import type { ScoredState } from "../contract/session.js";
 import type { SessionDimension } from "../contract/session-query.js";
 import type { Band } from "../contract/verdict.js";
+import { formatV4, formatV6, parseV4, parseV6 } from "../net/address-text.js";
 import type { Comparison, Expression } from "../rules/ast.js";
-import { formatV4, formatV6, parseV4, parseV6 } from "../verified-bots/address.js";
 import type { SearchedSession } from "./session-search.js";
 import { familyCondition, userAgentFamily } from "./user-agent-family.js";
 

@@ -6,7 +6,7 @@ import type { ScoredState } from "../contract/session.js";
 import { earliestToken, encodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import type { Slices } from "../long-work.js";
+import type { Slices } from "../runtime/long-work.js";
 import { sessionKey, sessionRange, tokenBytes } from "../store/keys.js";
 import { decodeScoredState, firstSeenMs } from "../store/session-record.js";
 import type { Store } from "../store/store.js";

@@ -4,7 +4,7 @@ import { decodeSessionToken } from "../contract/session-token.js";
 import { type ExplainedDetection, explain } from "../engines/score.js";
 import { unpackFeatures } from "../engines/session-features.js";
 import type { Refusal } from "../errors.js";
-import type { Slices } from "../long-work.js";
+import type { Slices } from "../runtime/long-work.js";
 import { sessionKey, sessionKeyBytes, writeSessionKey } from "../store/keys.js";
 import {
   decodeScoredState,

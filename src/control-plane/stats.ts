@@ -2,7 +2,7 @@
 import type { ChallengeCounts, RuleHits, Traffic } from "../contract/entities.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
 import { limits } from "../limits.js";
-import type { Slices } from "../long-work.js";
+import type { Slices } from "../runtime/long-work.js";
 import { addedChallenges, addedRules } from "../store/hourly-counts.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";

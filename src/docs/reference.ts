@@ -2,7 +2,7 @@
  * The tables of `/docs` that must never differ from the program: made, when the server starts, of the lists that the program itself
  * works by. Pure; every text is escaped.
  */
-import { environmentName, serveOptions } from "../config.js";
+import { environmentName, serveOptions } from "../config/config.js";
 import { componentSchemas } from "../contract/openapi-schemas.js";
 import type { JsonSchema } from "../contract/route-doc.js";
 import { detections, publicCatalogue } from "../detections/catalogue.js";

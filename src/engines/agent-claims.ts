@@ -1,6 +1,6 @@
 /** What a User-Agent claims, as far as detections need it: looked at once a text, for the same ones come again and again. */
 import { automationUserAgents } from "../detections/automation-user-agents.js";
-import { TextMemo } from "../text-memo.js";
+import { TextMemo } from "../runtime/text-memo.js";
 import { type ClaimedBrowser, claimedBrowser } from "./claimed-browser.js";
 
 /** What is the same for every session and request with the user agent. */

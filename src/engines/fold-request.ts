@@ -2,7 +2,7 @@
 import { browserFamilies, claimedSystems } from "../contract/claimed-browser.js";
 import { type CrossSessionCounts, ticketStates } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
-import { isPublicAddress } from "../contract/public-address.js";
+import { isPublicAddress } from "../net/public-address.js";
 import { claimsOf } from "./agent-claims.js";
 import { contradictsHints, contradictsPlatform } from "./client-hints.js";
 import { hashText } from "./hash.js";

@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isLoopbackHost } from "../contract/loopback.js";
+import { isLoopbackHost } from "../net/loopback.js";
 import { isReady, type Readiness } from "./readiness.js";
 
 /** Where the admin address is, and what it answers. */

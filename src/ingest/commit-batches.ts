@@ -24,6 +24,7 @@ import {
 } from "../engines/session-features.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import { storedAddress } from "../net/stored-address.js";
 import { sessionKey, tokenAt } from "../store/keys.js";
 import { decodeSession, encodeSession } from "../store/session-record.js";
 import { countAddress, countEnvironment } from "./cross-session-counts.js";
@@ -39,7 +40,6 @@ import {
 import { countPathReuse } from "./path-reuse.js";
 import { SeenIds } from "./seen-ids.js";
 import { takeTicket } from "./start-ticket.js";
-import { storedAddress } from "./stored-address.js";
 import type { TokenMint } from "./token-mint.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 import { UsageTally } from "./usage-tally.js";

@@ -20,7 +20,7 @@ import {
 import { verifiedBotCategories } from "../contract/verdict.js";
 import { crawlerClaims, unidentified, type VisitorIdentity } from "../contract/visitor.js";
 import { limits } from "../limits.js";
-import { ownText } from "../text-memo.js";
+import { ownText } from "../runtime/text-memo.js";
 
 /** One ingest request before its body is looked at. */
 export interface IngestRequest {

@@ -9,11 +9,11 @@ import { cornerHashes, foldCornerOwners } from "../engines/path-corners.js";
 import { shingleHashes } from "../engines/path-shingles.js";
 import { turnHashes } from "../engines/path-turns.js";
 import type { SessionFeatures } from "../engines/session-features.js";
+import { subscriberNetwork } from "../net/subscriber-network.js";
 import { countResent, countShape } from "./cross-session-counts.js";
 import { Hash64 } from "./hash.js";
 import type { PathRoom } from "./path-reuse-index.js";
 import { keepRoom, roomFor } from "./path-room.js";
-import { subscriberNetwork } from "./subscriber-network.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 
 /** A session as the path-reuse index knows it. */

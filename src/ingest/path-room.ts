@@ -3,9 +3,9 @@
  * so many a session and so many the address (the /64 of IPv6) in two hours. Replays are looked for in every batch all the same.
  */
 import type { RequestFacts } from "../contract/header-facts.js";
-import { isPublicAddress } from "../contract/public-address.js";
 import { F, type SessionFeatures } from "../engines/session-features.js";
 import { limits } from "../limits.js";
+import { isPublicAddress } from "../net/public-address.js";
 import { countPathShare } from "./cross-session-counts.js";
 import type { PathRoom } from "./path-reuse-index.js";
 import type { UnitOfWork } from "./unit-of-work.js";

@@ -1,7 +1,7 @@
 /** Who a visitor is by address and DNS, for each batch: at once as far as it is known, later where DNS has to be asked. */
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import type { CrawlerClaim, VisitorIdentity } from "../contract/visitor.js";
-import { TextMemo } from "../text-memo.js";
+import { TextMemo } from "../runtime/text-memo.js";
 
 /** What became of a claim to be a crawler; undefined: DNS has to be asked. */
 export type ClaimAnswer =

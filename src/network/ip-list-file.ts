@@ -4,9 +4,9 @@
  */
 import type { IpListRecord } from "../contract/ip-lists.js";
 import { limits } from "../limits.js";
-import { type Cidr, groupsOf, isCidrFault, parseCidr } from "../verified-bots/cidr.js";
+import { type Cidr, groupsOf, isCidrFault, parseCidr } from "../net/cidr.js";
+import { wordsOfGroups } from "../net/words.js";
 import { bytesOfWords } from "./ip-list-index.js";
-import { wordsOfGroups } from "./words.js";
 
 /** Why a file is no list; the line is counted from 1, 0 where it is the whole. */
 export interface IpListFault {

@@ -1,7 +1,7 @@
 /** Says whether an address is on an operator's list: binary search over the sorted ranges as they are stored. Pure. */
 import type { IpListRecord } from "../contract/ip-lists.js";
-import type { ParsedAddress } from "./parsed-address.js";
-import { compareWords, lastNotAboveV4, lastNotAboveV6 } from "./words.js";
+import type { ParsedAddress } from "../net/parsed-address.js";
+import { compareWords, lastNotAboveV4, lastNotAboveV6 } from "../net/words.js";
 
 /** One list, ready to be asked. `asn` is the address's own, undefined where it is not known. */
 export interface IpListIndex {

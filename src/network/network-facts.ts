@@ -1,9 +1,9 @@
 /** Country and autonomous system of an address, from the table that all HTTP threads of a process share. */
 import type { NetworkFact } from "../contract/network-fact.js";
 import { limits } from "../limits.js";
+import { parseAddress } from "../net/parsed-address.js";
+import { lastNotAboveV4, lastNotAboveV6 } from "../net/words.js";
 import { type FactTable, factRow, factTable } from "./fact-table.js";
-import { parseAddress } from "./parsed-address.js";
-import { lastNotAboveV4, lastNotAboveV6 } from "./words.js";
 
 const nothing: NetworkFact = Object.freeze({ country: undefined, asn: undefined, asName: undefined });
 

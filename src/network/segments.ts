@@ -2,7 +2,7 @@
  * A table of address space in sorted segments: each reaches from its start to just before the next one and has a value, 0 for nothing. How
  * network facts are built; `fact-table.ts` is how they are held.
  */
-import { compareWords } from "./words.js";
+import { compareWords } from "../net/words.js";
 
 /** The segments of one family of addresses, in columns that grow. `starts` and `values` are views that the next `push` may leave behind. */
 export class Segments {

@@ -3,7 +3,7 @@
  * An IPv4-mapped IPv6 address is its IPv4 address, so that a rule never depends on how a proxy spells a visitor.
  */
 import ipaddr from "ipaddr.js";
-import { parseV4 } from "../contract/ipv4.js";
+import { parseV4 } from "../net/ipv4.js";
 
 /** Longest text of an address or range: a transitional IPv6 address (45 characters) and `/128`. */
 const addressTextMax = 49;

@@ -9,9 +9,9 @@ import { request } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { PublicJwk } from "../contract/signed-agents.js";
 import { limits } from "../limits.js";
+import { isPublicAddress } from "../net/connectable-address.js";
 import { directoryPath } from "./agents.js";
 import { isKeySetFault, readKeySet } from "./jwks.js";
-import { isPublicAddress } from "./public-address.js";
 
 /** The keys, or why there are none: one line, with nothing of the answer's text in it. */
 export type FetchedDirectory = { readonly keys: readonly PublicJwk[] } | { readonly failure: string };

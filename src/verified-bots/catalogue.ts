@@ -7,11 +7,11 @@ import { type CatalogueFault, cut, fault, isCatalogueFault, isLine, isRecord } f
 import { verifiedBotCategories } from "../contract/verdict.js";
 import { matchMethods, type VerifiedBotCatalogue, type VerifiedBotEntry } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
+import { type Cidr, isCidrFault, parseCidr } from "../net/cidr.js";
+import { specialRange } from "../net/special-ranges.js";
 // Only for the compiler, which then copies the file beside the compiled module; it is read below, when it is asked for.
 import type shippedFile from "./catalogue.json";
-import { type Cidr, isCidrFault, parseCidr } from "./cidr.js";
 import { isPublicSuffix } from "./public-suffix.js";
-import { specialRange } from "./special-ranges.js";
 
 /**
  * The catalogue with values in canonical spelling and repeats of one (name, category, method, value) dropped, or the first

@@ -5,8 +5,8 @@
  */
 import { Resolver } from "node:dns/promises";
 import { limits } from "../limits.js";
-import { ownText } from "../text-memo.js";
-import { canonicalAddress, parseV4, reverseName } from "./address.js";
+import { canonicalAddress, parseV4, reverseName } from "../net/address-text.js";
+import { ownText } from "../runtime/text-memo.js";
 
 /** What DNS says of an address. Names are lower case without a trailing dot. */
 export interface ReverseAnswer {

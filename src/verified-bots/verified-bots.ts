@@ -3,10 +3,10 @@
  * from one catalogue and thrown away with it; it holds no state but what `reverse-dns.ts` remembers.
  */
 import type { VerifiedBot, VerifiedBotCatalogue, VerifiedBotEntry } from "../contract/verified-bots.js";
-import { canonicalAddress } from "./address.js";
+import { canonicalAddress } from "../net/address-text.js";
+import { isCidrFault, parseCidr } from "../net/cidr.js";
+import { createCidrIndex } from "../net/cidr-index.js";
 import { scriptRunnersOf } from "./catalogue.js";
-import { isCidrFault, parseCidr } from "./cidr.js";
-import { createCidrIndex } from "./cidr-index.js";
 import type { Claim, ClaimMatcher } from "./claims.js";
 import type { ReverseAnswer, ReverseDns } from "./reverse-dns.js";
 

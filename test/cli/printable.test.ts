@@ -6,8 +6,8 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import t from "tap";
-import { isPrintable, printableJson, printableLine } from "../../src/printable.js";
-import { parseYaml, yamlText } from "../../src/yaml-file.js";
+import { parseYaml, yamlText } from "../../src/config/yaml-file.js";
+import { isPrintable, printableJson, printableLine } from "../../src/runtime/printable.js";
 import { automatedBatch, event } from "../support/batches.js";
 import { command, start } from "../support/process.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
@@ -104,7 +104,7 @@ t.test("no command prints what a terminal obeys; its JSON and YAML hold the text
 });
 
 t.test("lines of the log have no such characters, and are JSON of the very text", async (t) => {
-  const log = new URL("../../src/log.js", import.meta.url).href;
+  const log = new URL("../../src/runtime/log.js", import.meta.url).href;
   const code = `import { createLog } from ${JSON.stringify(log)};
     createLog("info").warn({ err: new Error(process.argv[1]), path: process.argv[1] }, process.argv[1]);`;
   const text = nasty.replaceAll("\0", "");

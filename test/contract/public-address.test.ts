@@ -1,7 +1,7 @@
 /** Which addresses are a visitor's: the edges of every range that IANA sets apart. */
 import t from "tap";
-import { isPublicAddress } from "../../src/contract/public-address.js";
 import { F } from "../../src/engines/session-features.js";
+import { isPublicAddress } from "../../src/net/public-address.js";
 import { alone, chromeFacts, event, folded } from "../engines/sessions.js";
 
 t.test("special addresses are no visitor's; their neighbours are", async (t) => {

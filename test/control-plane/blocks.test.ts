@@ -3,9 +3,9 @@
 import t, { type Test } from "tap";
 import type { Project } from "../../src/contract/entities.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
-import { Blocks, sessionSubject } from "../../src/control-plane/blocks.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
+import { Blocks, sessionSubject } from "../../src/recording/blocks.js";
 import { sweep } from "../../src/store/expiry.js";
 import { sessionKey } from "../../src/store/keys.js";
 import type { NewBlock } from "../../src/store/logs.js";

@@ -8,7 +8,7 @@ import { querySessions } from "../../src/control-plane/session-query.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
 import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
-import { LongWork } from "../../src/long-work.js";
+import { LongWork } from "../../src/runtime/long-work.js";
 import { hourOf } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
 import { putSession } from "../support/stored-session.js";

@@ -1,8 +1,8 @@
 /** Counts of verdicts collected in memory: what a flush has stored when it resolves, and what is kept when it can't. */
 
 import t from "tap";
-import { TrafficCounter } from "../../src/control-plane/traffic.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
+import { TrafficCounter } from "../../src/recording/traffic.js";
 import type { HourlyCounts } from "../../src/store/hourly-counts.js";
 import { hourOf } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";

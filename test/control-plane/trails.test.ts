@@ -7,9 +7,9 @@ import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../
 import type { Trail } from "../../src/contract/trail.js";
 import { storedRecordMismatch } from "../../src/contract/validators.js";
 import { eraseSession } from "../../src/control-plane/sessions-erase.js";
-import { withEvents } from "../../src/control-plane/trail.js";
-import { Trails } from "../../src/control-plane/trails.js";
 import { limits } from "../../src/limits.js";
+import { withEvents } from "../../src/recording/trail.js";
+import { Trails } from "../../src/recording/trails.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";

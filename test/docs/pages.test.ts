@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { environmentName, serveOptions } from "../../src/config.js";
+import { environmentName, serveOptions } from "../../src/config/config.js";
 import { ruleRecipes } from "../../src/console/rule-recipes.js";
 import { componentSchemas } from "../../src/contract/openapi-schemas.js";
 import { detections } from "../../src/detections/catalogue.js";

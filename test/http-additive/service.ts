@@ -1,9 +1,9 @@
 /** A whole server in this process on a folder of the test's own, spoken to over real sockets. Gone at the end of the test. */
 import type { Test } from "tap";
-import { type GivenFlags, readServeConfig } from "../../src/config.js";
+import { type GivenFlags, readServeConfig } from "../../src/config/config.js";
 import type { Account, Project, Role } from "../../src/contract/entities.js";
 import { Refusal } from "../../src/errors.js";
-import { createLog, type RunningServer, startServer } from "../../src/main.js";
+import { createLog, type RunningServer, startServer } from "../../src/server/http-thread.js";
 import { browserHeaders } from "../support/batches.js";
 import { storeUrlFor } from "../support/test-store.js";
 

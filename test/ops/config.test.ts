@@ -1,7 +1,7 @@
 /** Configuration from flags, environment and file together, as `verdictd config` shows it and `serve` refuses it. */
 import { existsSync } from "node:fs";
 import t from "tap";
-import { camelCase, environmentName, readServeConfig, serveOptions } from "../../src/config.js";
+import { camelCase, environmentName, readServeConfig, serveOptions } from "../../src/config/config.js";
 import { command, verdictd } from "../support/process.js";
 
 /** Nothing of the surroundings. */

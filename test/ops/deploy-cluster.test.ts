@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { parse } from "yaml";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
-import { serveOptions } from "../../src/config.js";
+import { serveOptions } from "../../src/config/config.js";
 import { deployedNginx } from "../support/deployed-nginx.js";
 import { freePort, verdictd } from "../support/process.js";
 import { waitUntil } from "../support/wait-until.js";

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import t from "tap";
-import { createLog, networkOf, scrubbed } from "../../src/log.js";
+import { createLog, networkOf, scrubbed } from "../../src/runtime/log.js";
 import type { Ask } from "../support/ask.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import type { Owner } from "../support/owner.js";

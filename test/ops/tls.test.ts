@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type TLSSocket } from "node:tls";
 import t, { type Test } from "tap";
-import { readCertificate, reasonToKeepOld } from "../../src/certificate.js";
+import { readCertificate, reasonToKeepOld } from "../../src/config/certificate.js";
 import { serve, verdictd } from "../support/process.js";
 import { replacePair, signInto } from "./certificates.js";
 

@@ -1,8 +1,8 @@
 /** `verdictd serve` with the faulty scoring worker, for tests alone: flags as `serve` takes them, nothing of the command line. */
 import { parseArgs } from "node:util";
-import { readServeConfig, serveOptions } from "../../src/config.js";
-import { startServers } from "../../src/http-threads.js";
-import { createLog } from "../../src/main.js";
+import { readServeConfig, serveOptions } from "../../src/config/config.js";
+import { createLog } from "../../src/server/http-thread.js";
+import { startServers } from "../../src/server/serve.js";
 
 const options = Object.fromEntries(Object.keys(serveOptions).map((name) => [name, { type: "string" as const }]));
 const { values } = parseArgs({ options, allowPositionals: true });

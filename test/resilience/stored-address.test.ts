@@ -3,7 +3,7 @@ import t from "tap";
 import { defaultPlans } from "../../src/contract/plans.js";
 import type { IpStorage } from "../../src/contract/scoring-worker.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
-import { storedAddress } from "../../src/ingest/stored-address.js";
+import { storedAddress } from "../../src/net/stored-address.js";
 import { batch } from "../support/batches.js";
 import { openIngest } from "./ingest.js";
 

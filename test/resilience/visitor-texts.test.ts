@@ -3,10 +3,10 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import t from "tap";
 import { boundedValue } from "../../src/ingest/frame.js";
-import { subscriberNetwork } from "../../src/ingest/subscriber-network.js";
 import { VisitorIdentities } from "../../src/ingest/visitor-identities.js";
 import { limits } from "../../src/limits.js";
-import { ownPart, TextMemo } from "../../src/text-memo.js";
+import { subscriberNetwork } from "../../src/net/subscriber-network.js";
+import { ownPart, TextMemo } from "../../src/runtime/text-memo.js";
 
 const MIB = 1024 * 1024;
 const longBytes = 15_000;

@@ -4,9 +4,9 @@ import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import t from "tap";
 import { limits } from "../../src/limits.js";
+import { isPublicAddress } from "../../src/net/connectable-address.js";
 import { directoryPath } from "../../src/signed-agents/agents.js";
 import { directoryFetcher } from "../../src/signed-agents/directory-fetch.js";
-import { isPublicAddress } from "../../src/signed-agents/public-address.js";
 import { type Answer, keySet, startDirectory } from "./directory-server.js";
 import { newKey } from "./signer.js";
 

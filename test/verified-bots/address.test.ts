@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import fc from "fast-check";
 import t from "tap";
-import { canonicalAddress, parseV4, parseV6, reverseName } from "../../src/verified-bots/address.js";
+import { canonicalAddress, parseV4, parseV6, reverseName } from "../../src/net/address-text.js";
 
 /** Text that is an address, or nearly one. */
 const nearlyAnAddress = fc.oneof(

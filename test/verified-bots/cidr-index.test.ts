@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import ipaddr from "ipaddr.js";
 import t from "tap";
-import { type Cidr, isCidrFault, parseCidr } from "../../src/verified-bots/cidr.js";
-import { createCidrIndex } from "../../src/verified-bots/cidr-index.js";
+import { type Cidr, isCidrFault, parseCidr } from "../../src/net/cidr.js";
+import { createCidrIndex } from "../../src/net/cidr-index.js";
 
 function cidr(text: string): Cidr {
   const parsed = parseCidr(text);

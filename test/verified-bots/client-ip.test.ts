@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
-import { clientIp, parseTrustedProxies, type TrustedProxies } from "../../src/verified-bots/client-ip.js";
+import { clientIp, parseTrustedProxies, type TrustedProxies } from "../../src/net/client-ip.js";
 
 function trusted(list: string): TrustedProxies {
   const parsed = parseTrustedProxies(list);

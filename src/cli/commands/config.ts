@@ -1,5 +1,11 @@
 /** `verdictd config`: prints the configuration that `serve` would start with, and where each value comes from. */
-import { type EffectiveOption, environmentName, type GivenFlags, readServeConfig, serveOptions } from "../../config.js";
+import {
+  type EffectiveOption,
+  environmentName,
+  type GivenFlags,
+  readServeConfig,
+  serveOptions,
+} from "../../config/config.js";
 import { type Flag, jsonFlag, type ProcessCommand } from "../command.js";
 import { columns, print, printJson, UsageFailure } from "../output.js";
 

@@ -1,4 +1,6 @@
 /** `verdictd rules export` and `rules apply`: a project's rules as a YAML file, diffable, applied without needless change. */
+
+import { parseYaml, yamlText } from "../../config/yaml-file.js";
 import type { RulesFile } from "../../contract/rules-file.js";
 import { checkRulesFile } from "../../contract/validators.js";
 import { changeLines, type RuleChange } from "../../control-plane/rule-changes.js";
@@ -7,7 +9,6 @@ import { applyRules, exportRules } from "../../control-plane/rules-file.js";
 import { compileRule } from "../../rules/compile-rule.js";
 import { isRuleFault } from "../../rules/fault.js";
 import { unavailableFields } from "../../rules/fields.js";
-import { parseYaml, yamlText } from "../../yaml-file.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf, textOf } from "../given.js";
 import { readTextFile } from "../json-file.js";

@@ -1,13 +1,19 @@
 /** `verdictd serve`: runs the server until SIGTERM or SIGINT. */
 import { setFlagsFromString } from "node:v8";
 import { faultLine } from "../../cluster-store/fault-line.js";
-import { environmentName, type GivenFlags, readServeConfig, type ServeConfig, serveOptions } from "../../config.js";
-import { isLoopbackHost } from "../../contract/loopback.js";
+import {
+  environmentName,
+  type GivenFlags,
+  readServeConfig,
+  type ServeConfig,
+  serveOptions,
+} from "../../config/config.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
-import { startServers } from "../../http-threads.js";
 import { limits } from "../../limits.js";
-import { createLog, type RunningServer } from "../../main.js";
+import { isLoopbackHost } from "../../net/loopback.js";
+import { createLog, type RunningServer } from "../../server/http-thread.js";
+import { startServers } from "../../server/serve.js";
 import { openToOthers } from "../../store/folder.js";
 import { storeFileFault } from "../../store/store-file.js";
 import type { Flag, Given, ProcessCommand } from "../command.js";

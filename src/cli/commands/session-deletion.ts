@@ -1,5 +1,5 @@
 /** `verdictd session delete-matching`: deletes the sessions that an expression holds for, once somebody has agreed to their number. */
-import { readServeConfig } from "../../config.js";
+import { readServeConfig } from "../../config/config.js";
 import type { Project } from "../../contract/entities.js";
 import { isoDateOrTimeMs } from "../../contract/iso-time.js";
 import type { AddressLookup } from "../../contract/network-fact.js";
@@ -13,9 +13,9 @@ import {
   type SessionDeletion,
 } from "../../control-plane/session-deletion.js";
 import { createDeclaredBots } from "../../declared-bots/declared-bots.js";
-import { LongWork } from "../../long-work.js";
 import { NetworkFacts } from "../../network/network-facts.js";
 import { loadNetworkFacts } from "../../network/network-files.js";
+import { LongWork } from "../../runtime/long-work.js";
 import type { Store } from "../../store/store.js";
 import type { Given, StoreCommand } from "../command.js";
 import { expectDone, idOf, textOf } from "../given.js";

@@ -7,7 +7,7 @@ import { rewriteSessions } from "../../cluster-store/rewrite-sessions.js";
 import { rescored, rescoreSessions } from "../../control-plane/rescore.js";
 import { checkStore, storeChecks } from "../../control-plane/store-check.js";
 import { storeStatistics } from "../../control-plane/store-statistics.js";
-import { printableLine } from "../../printable.js";
+import { printableLine } from "../../runtime/printable.js";
 import { backupConfiguration, backupStore } from "../../store/backup.js";
 import type { IntegrityFault, IntegrityReport } from "../../store/integrity.js";
 import type { Store } from "../../store/store.js";

@@ -3,7 +3,7 @@ import type { LiveVerdict } from "../../contract/live-verdict.js";
 import { actions, bands } from "../../contract/verdict.js";
 import { limits } from "../../limits.js";
 import { type FollowState, followVerdicts } from "../../live/follow.js";
-import { printableLine } from "../../printable.js";
+import { printableLine } from "../../runtime/printable.js";
 import { dataDirFlag, type Given, jsonFlag, type ProcessCommand } from "../command.js";
 import { idOf, someOf } from "../given.js";
 import { print, printJson } from "../output.js";

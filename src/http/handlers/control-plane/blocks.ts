@@ -3,10 +3,10 @@
 import type { Block } from "../../../contract/entities.js";
 import type { BlockRow, BlocksAnswer } from "../../../contract/log-answers.js";
 import type { Band } from "../../../contract/verdict.js";
-import type { Blocks } from "../../../control-plane/blocks.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import type { LongWork } from "../../../long-work.js";
+import type { Blocks } from "../../../recording/blocks.js";
+import type { LongWork } from "../../../runtime/long-work.js";
 import { json, refusal, unread } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";

@@ -3,7 +3,7 @@ import type { MarkAnswer, MarksAnswer, MarkTotals, SessionMark } from "../../../
 import { checkMark } from "../../../contract/validators.js";
 import type { MarkCounts, Marks } from "../../../control-plane/marks.js";
 import { Refusal, refuse } from "../../../errors.js";
-import type { LongWork } from "../../../long-work.js";
+import type { LongWork } from "../../../runtime/long-work.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";

@@ -4,7 +4,7 @@ import { checkRuleTest } from "../../../contract/validators.js";
 import { type BacktestServices, backtestRule } from "../../../control-plane/rule-backtest.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import type { LongWork } from "../../../long-work.js";
+import type { LongWork } from "../../../runtime/long-work.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { readBodyAs } from "./wire.js";

@@ -4,7 +4,7 @@ import { checkSessionDeletion } from "../../../contract/validators.js";
 import { type DeletionServices, deleteSessions } from "../../../control-plane/session-deletion.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import type { LongWork } from "../../../long-work.js";
+import type { LongWork } from "../../../runtime/long-work.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { readSpan } from "./session-query.js";

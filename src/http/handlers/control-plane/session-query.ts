@@ -13,7 +13,7 @@ import {
 } from "../../../control-plane/session-query.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import type { LongWork } from "../../../long-work.js";
+import type { LongWork } from "../../../runtime/long-work.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { sessionRow } from "./sessions.js";

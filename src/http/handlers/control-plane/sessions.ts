@@ -7,7 +7,7 @@ import type { Marks } from "../../../control-plane/marks.js";
 import type { StoredSession } from "../../../control-plane/session-log.js";
 import type { SessionDetail, Sessions } from "../../../control-plane/sessions.js";
 import { Refusal, refuse } from "../../../errors.js";
-import type { LongWork } from "../../../long-work.js";
+import type { LongWork } from "../../../runtime/long-work.js";
 import { resolve } from "../../../verdict/resolve.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";

@@ -11,7 +11,7 @@ import type { ParameterDoc } from "../../../contract/route-doc.js";
 import { type BucketSize, bucketCount, bucketHours, type Stats } from "../../../control-plane/stats.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import type { LongWork } from "../../../long-work.js";
+import type { LongWork } from "../../../runtime/long-work.js";
 import { json, refusal, unread } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 

@@ -2,8 +2,8 @@
 import type { TrailAnswer } from "../../../contract/log-answers.js";
 import type { Trail } from "../../../contract/trail.js";
 import type { Sessions } from "../../../control-plane/sessions.js";
-import type { Trails } from "../../../control-plane/trails.js";
 import { refuse } from "../../../errors.js";
+import type { Trails } from "../../../recording/trails.js";
 import { json, refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 

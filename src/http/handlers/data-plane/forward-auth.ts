@@ -19,7 +19,7 @@ import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import { challengeResponse } from "../../../middleware/challenge-page.js";
 import { type DenialResponse, denialResponse } from "../../../middleware/denial-page.js";
-import { ownPart } from "../../../text-memo.js";
+import { ownPart } from "../../../runtime/text-memo.js";
 import type { RequestAnswer, RequestVerdicts } from "../../../verdict/request-verdicts.js";
 import { bearerOf, type Exchange } from "../../exchange.js";
 import type { Reply } from "../../reply.js";

@@ -2,7 +2,6 @@
 import type { Credentials } from "../../../auth/credentials.js";
 import type { IngestAnswer } from "../../../contract/events.js";
 import { requestFactsOf } from "../../../contract/header-facts.js";
-import type { Trails } from "../../../control-plane/trails.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { IngestOutcome } from "../../../ingest/commit-batches.js";
 import type { IngestRequest } from "../../../ingest/frame.js";
@@ -10,6 +9,7 @@ import { badIdempotencyKey, isIdempotencyKey } from "../../../ingest/idempotency
 import type { IngestQueue } from "../../../ingest/queue.js";
 import type { VisitorIdentities } from "../../../ingest/visitor-identities.js";
 import { limits } from "../../../limits.js";
+import type { Trails } from "../../../recording/trails.js";
 import type { Exchange } from "../../exchange.js";
 import { ambiguous } from "../../framing.js";
 import { type Reply, refusal } from "../../reply.js";

@@ -7,7 +7,7 @@ import type { RequestContext } from "../../../contract/verdict.js";
 import { rulePath } from "../../../contract/visitor-request.js";
 import { refuse } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
-import { ownPart } from "../../../text-memo.js";
+import { ownPart } from "../../../runtime/text-memo.js";
 import type { VerdictReader } from "../../../verdict/verdict-reader.js";
 import type { Exchange } from "../../exchange.js";
 import { ambiguous } from "../../framing.js";

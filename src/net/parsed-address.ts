@@ -1,5 +1,5 @@
 /** An address as look-ups in tables of words take it. */
-import { mappedV4, parseV4, parseV6 } from "../verified-bots/address.js";
+import { mappedV4, parseV4, parseV6 } from "./address-text.js";
 import { wordsOfGroups } from "./words.js";
 
 /** `v4` is -1 for IPv6. Valid until the next one is parsed. */

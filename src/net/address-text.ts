@@ -2,7 +2,7 @@
  * Reads and writes IP addresses as text, strictly: four decimal parts without leading zeros, or RFC 4291 text for IPv6; no
  * zone. The first step of every lookup, so it allocates nothing on the IPv4 path. It knows nothing of ranges or of DNS.
  */
-import { parseV4 } from "../contract/ipv4.js";
+import { parseV4 } from "./ipv4.js";
 
 export { parseV4 };
 

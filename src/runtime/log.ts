@@ -4,7 +4,7 @@
  */
 import { isIPv4, isIPv6 } from "node:net";
 import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from "pino";
-import { limits } from "./limits.js";
+import { limits } from "../limits.js";
 import { printableText } from "./printable.js";
 
 /** From the most lines to none at all. */

@@ -1,36 +1,36 @@
 /**
- * Composition root: starts and stops one HTTP thread, which is a store, the services on it (`services.ts`), a pool of scoring workers
+ * Starts and stops one HTTP thread, which is a store, the services on it (`services.ts`), a pool of scoring workers
  * and a listener. `--http-threads` runs as many of them on one port.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { assetPath } from "./assets.js";
-import { type CertificateFiles, readCertificate } from "./certificate.js";
-import { countsOnTheirWayMs, type NodeThread, openCluster } from "./cluster-store/open-cluster.js";
-import { migratedFault, mirrorFault } from "./cluster-store/open-config.js";
-import { OutageLog } from "./cluster-store/outage-log.js";
-import type { ServeConfig } from "./config.js";
-import { defaultPlans } from "./contract/plans.js";
-import type { Accounts } from "./control-plane/accounts.js";
-import type { Projects } from "./control-plane/projects.js";
-import { AccessLog } from "./http/access-log.js";
-import { isReady, ProcessReadiness, type Readiness } from "./http/readiness.js";
-import type { Route } from "./http/route.js";
-import { HttpServer, meteredRows } from "./http/server.js";
-import { limits } from "./limits.js";
-import { type Logger, networkOf } from "./log.js";
-import type { ThreadBuffers } from "./metrics/exposition.js";
-import type { RouteLabel } from "./metrics/route-meters.js";
-import { ThreadMeters } from "./metrics/thread-meters.js";
+import { assetPath } from "../assets.js";
+import { countsOnTheirWayMs, type NodeThread, openCluster } from "../cluster-store/open-cluster.js";
+import { migratedFault, mirrorFault } from "../cluster-store/open-config.js";
+import { OutageLog } from "../cluster-store/outage-log.js";
+import { type CertificateFiles, readCertificate } from "../config/certificate.js";
+import type { ServeConfig } from "../config/config.js";
+import { defaultPlans } from "../contract/plans.js";
+import type { Accounts } from "../control-plane/accounts.js";
+import type { Projects } from "../control-plane/projects.js";
+import { AccessLog } from "../http/access-log.js";
+import { isReady, ProcessReadiness, type Readiness } from "../http/readiness.js";
+import type { Route } from "../http/route.js";
+import { HttpServer, meteredRows } from "../http/server.js";
+import { limits } from "../limits.js";
+import type { ThreadBuffers } from "../metrics/exposition.js";
+import type { RouteLabel } from "../metrics/route-meters.js";
+import { ThreadMeters } from "../metrics/thread-meters.js";
+import { type Logger, networkOf } from "../runtime/log.js";
+import { surviveCommitFailures } from "../store/commit-failures.js";
+import { openStore } from "../store/open-store.js";
+import type { Store } from "../store/store.js";
+import { StoreError } from "../store/store-error.js";
+import { newWriteCounts, WriteWatch } from "../store/write-watch.js";
 import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
 import { buildServices } from "./services.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
-import { surviveCommitFailures } from "./store/commit-failures.js";
-import { openStore } from "./store/open-store.js";
-import type { Store } from "./store/store.js";
-import { StoreError } from "./store/store-error.js";
-import { newWriteCounts, WriteWatch } from "./store/write-watch.js";
 
 /** One HTTP thread that takes requests, with what operations and tests need of it. */
 export interface RunningServer {
@@ -59,7 +59,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-export { createLog } from "./log.js";
+export { createLog } from "../runtime/log.js";
 
 /** What a test may replace. */
 export interface ServerParts {

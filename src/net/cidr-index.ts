@@ -2,7 +2,7 @@
  * Finds the ranges that hold an address. Nested ranges are flattened once into disjoint sorted segments, each with the list
  * of items that cover it, so a lookup is one parse and one binary search over plain numbers. Immutable after building.
  */
-import { mappedV4, parseV4, parseV6 } from "./address.js";
+import { mappedV4, parseV4, parseV6 } from "./address-text.js";
 import { type Cidr, groupsOf } from "./cidr.js";
 
 /** Look-ups by address among ranges, each of which stands for an item. */

@@ -1,10 +1,10 @@
 /** Memory that all HTTP threads of a process share beside the store: made once at start, and handed to each. */
-import { newChallengingRules } from "./challenge/challenging-rules.js";
-import { newConfigState } from "./cluster-store/config-state.js";
-import { newReadinessBoard } from "./http/readiness.js";
-import { shippedFacts } from "./network/network-files.js";
-import { newRates } from "./requests/rates.js";
-import { newNonceTable } from "./signed-agents/nonces.js";
+import { newChallengingRules } from "../challenge/challenging-rules.js";
+import { newConfigState } from "../cluster-store/config-state.js";
+import { newReadinessBoard } from "../http/readiness.js";
+import { shippedFacts } from "../network/network-files.js";
+import { newRates } from "../requests/rates.js";
+import { newNonceTable } from "../signed-agents/nonces.js";
 
 /** Can be posted to other threads. */
 export interface SharedMemory {

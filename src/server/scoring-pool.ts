@@ -5,14 +5,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
-import type { ServeConfig } from "./config.js";
-import { defaultPlans } from "./contract/plans.js";
-import type { ScoringCluster, ScoringWorkerData } from "./contract/scoring-worker.js";
-import type { IngestQueue } from "./ingest/queue.js";
-import { limits } from "./limits.js";
-import type { Logger } from "./log.js";
-import type { ThreadMeters } from "./metrics/thread-meters.js";
-import type { WriteWatch } from "./store/write-watch.js";
+import type { ServeConfig } from "../config/config.js";
+import { defaultPlans } from "../contract/plans.js";
+import type { ScoringCluster, ScoringWorkerData } from "../contract/scoring-worker.js";
+import type { IngestQueue } from "../ingest/queue.js";
+import { limits } from "../limits.js";
+import type { ThreadMeters } from "../metrics/thread-meters.js";
+import type { Logger } from "../runtime/log.js";
+import type { WriteWatch } from "../store/write-watch.js";
 
 const dayMs = 86_400_000;
 

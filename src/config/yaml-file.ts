@@ -1,6 +1,6 @@
 /** YAML, and so JSON, read with line numbers for its mistakes. The only file that knows the package. Reads texts, opens no files. */
 import { Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar, visit } from "yaml";
-import { isPrintable, printableText } from "./printable.js";
+import { isPrintable, printableText } from "../runtime/printable.js";
 
 /** What one key of a file's outermost map holds. */
 export interface YamlEntry {

@@ -2,7 +2,7 @@
  * Reads CIDR text, for the catalogue and for `--trusted-proxies`. Strict on purpose: a range with host bits is more often a
  * slip than a wish, and both lists decide who is trusted. The message then says which range was probably meant.
  */
-import { formatV4, formatV6, mappedV4, parseV4, parseV6 } from "./address.js";
+import { formatV4, formatV6, mappedV4, parseV4, parseV6 } from "./address-text.js";
 
 /** An address range. IPv4-mapped IPv6 ranges are read as the IPv4 range they are. */
 export interface Cidr {

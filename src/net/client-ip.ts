@@ -3,7 +3,7 @@
  * that header, so it is believed hop by hop from the right, and only as far as the hop that wrote it is trusted.
  */
 import { limits } from "../limits.js";
-import { canonicalAddress } from "./address.js";
+import { canonicalAddress } from "./address-text.js";
 import { type Cidr, isCidrFault, parseCidr } from "./cidr.js";
 import { createCidrIndex } from "./cidr-index.js";
 

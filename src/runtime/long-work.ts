@@ -2,7 +2,7 @@
  * Long work of a thread that also answers requests: cut by time, and of all that is under way one slice a turn of the event loop. So
  * however much is asked for, other requests wait for one slice at most, and what nobody waits for any more ends.
  */
-import { limits } from "./limits.js";
+import { limits } from "../limits.js";
 
 /** One a thread, shared by everything in it that takes long; `begin` for each piece of work. */
 export class LongWork {

@@ -1,16 +1,16 @@
 /** What operators and their tools get of a running server: the admin address with metrics and health, and certificates on SIGHUP. */
-import { type CertificateFacts, readCertificate, reasonToKeepOld } from "./certificate.js";
-import type { ServeConfig } from "./config.js";
-import { bytesOfMib } from "./config.js";
-import { startAdmin } from "./http/admin.js";
-import { isReady } from "./http/readiness.js";
-import { limits } from "./limits.js";
-import type { Logger } from "./log.js";
-import type { RunningServer } from "./main.js";
-import { createExposition, type ProcessState, type ThreadBuffers } from "./metrics/exposition.js";
-import { freeBytesOf } from "./store/disk-room.js";
-import type { Store } from "./store/store.js";
-import { rowsOf, usedBytes } from "./store/store-size.js";
+import { type CertificateFacts, readCertificate, reasonToKeepOld } from "../config/certificate.js";
+import type { ServeConfig } from "../config/config.js";
+import { bytesOfMib } from "../config/config.js";
+import { startAdmin } from "../http/admin.js";
+import { isReady } from "../http/readiness.js";
+import { limits } from "../limits.js";
+import { createExposition, type ProcessState, type ThreadBuffers } from "../metrics/exposition.js";
+import type { Logger } from "../runtime/log.js";
+import { freeBytesOf } from "../store/disk-room.js";
+import type { Store } from "../store/store.js";
+import { rowsOf, usedBytes } from "../store/store-size.js";
+import type { RunningServer } from "./http-thread.js";
 import { programVersion } from "./version.js";
 
 /** What the admin address shows and SIGHUP renews; `first` is the HTTP thread of the main thread. */

@@ -1,7 +1,7 @@
 /** What this build is: version, commit, Node and native parts. Read from files beside the code; no part of serving. */
 import { existsSync } from "node:fs";
-import { assetPath, readAsset } from "./assets.js";
-import { currentSchema } from "./store/upgrades.js";
+import { assetPath, readAsset } from "../assets.js";
+import { currentSchema } from "../store/upgrades.js";
 
 /** What the build writes to `build.json`. */
 export interface BuildInfo {

@@ -4,12 +4,12 @@
  */
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { availableParallelism } from "node:os";
+import { parseStoreUrl } from "../cluster/store-url.js";
+import type { Durability, IpStorage } from "../contract/scoring-worker.js";
+import { limits } from "../limits.js";
+import { parseTrustedProxies } from "../net/client-ip.js";
 import { authoritiesFault, certificateFault } from "./certificate.js";
-import { parseStoreUrl } from "./cluster/store-url.js";
 import { type FileValue, readConfigFile, readValueFile } from "./config-file.js";
-import type { Durability, IpStorage } from "./contract/scoring-worker.js";
-import { limits } from "./limits.js";
-import { parseTrustedProxies } from "./verified-bots/client-ip.js";
 
 /** How a value is written and read. `parse` returns the value, or what was expected of it. */
 interface Form<T> {

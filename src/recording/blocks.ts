@@ -4,13 +4,13 @@
  * last record's count. What was recorded of a minute is tallied in the store, so the bound holds over all threads and processes.
  */
 import type { Block } from "../contract/entities.js";
+import { decodeCursor, encodeCursor, type LogPage } from "../control-plane/cursor.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import type { Slices } from "../long-work.js";
+import type { Slices } from "../runtime/long-work.js";
 import { blockTallyKey, blockTallyMinute } from "../store/keys.js";
 import type { BlockTally, NewBlock } from "../store/logs.js";
 import type { Store } from "../store/store.js";
-import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
 /** Bytes of a block id in a cursor. */
 const idBytes = 6;

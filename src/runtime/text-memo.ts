@@ -1,5 +1,5 @@
 /** Memory of what visitors write, bounded in characters: copies of parts of their texts, and what is remembered by them. */
-import { limits } from "./limits.js";
+import { limits } from "../limits.js";
 
 /** A copy. What is cut out of a text is a view in V8, which keeps all of that text in memory as long as it is held. */
 export function ownText(text: string): string {
