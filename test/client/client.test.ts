@@ -1,7 +1,9 @@
 /** Holds that the client never throws, says why there is no verdict, and leaves a dead verdictd alone. Servers here are real ones. */
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import t, { type Test } from "tap";
 import { type ClientFailure, type ClientOptions, createClient } from "../../src/client/client.js";
 
@@ -233,4 +235,16 @@ t.test("a mistake in the options shows at once, and the key is not echoed", asyn
   t.throws(() => createClient({ baseUrl: "http://127.0.0.1", privateKey: "secret" }), {
     message: /^(?!.*secret)/,
   });
+});
+
+t.test("Node's fetch is loaded when the client is made, and not while its first visitor waits", async (t) => {
+  const source = `
+    const { createClient } = await import(${JSON.stringify(new URL("../../src/client/client.js", import.meta.url).href)});
+    const isLoaded = () => process.moduleLoadList.some((name) => name.endsWith("deps/undici/undici"));
+    const before = isLoaded();
+    createClient({ baseUrl: "http://127.0.0.1:1", privateKey: "sk_test" });
+    console.log(JSON.stringify([before, isLoaded()]));`;
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source], { env });
+  t.same(JSON.parse(stdout), [false, true]);
 });
