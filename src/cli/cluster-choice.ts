@@ -1,4 +1,5 @@
 /** The cluster that a command works on: its flags and variables are those of `serve`. */
+
 import {
   environmentName,
   type GivenFlags,
@@ -6,9 +7,9 @@ import {
   type ServeConfig,
   type ServeFlag,
 } from "../config/config.js";
-import type { Flag, Given } from "./command.js";
-import { serveFlags } from "./commands/serve.js";
+import type { Flag, Given } from "./flag.js";
 import { UsageFailure } from "./output.js";
+import { serveFlags } from "./serve-flags.js";
 
 const names = ["store", "engine-password", "engine-ca", "engine-acks", "engine-durable"] as const;
 

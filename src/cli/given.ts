@@ -1,6 +1,7 @@
 /** Reads the texts that a command was given; a bad value is a `UsageFailure` that names the flag. */
+
 import { Refusal } from "../errors.js";
-import type { Given } from "./command.js";
+import type { Given } from "./flag.js";
 import { CommandFailure, UsageFailure } from "./output.js";
 
 /** A value that the parser made sure of: a required flag or an argument. */

@@ -1,5 +1,7 @@
 /** The text of `verdictd --help`: every command with its flags, derived from the command table. */
-import type { AnyCommand, Flag } from "./command.js";
+
+import type { AnyCommand } from "./command.js";
+import type { Flag } from "./flag.js";
 
 const widthMax = 110;
 

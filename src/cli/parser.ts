@@ -1,6 +1,8 @@
 /** Builds the parser of the command line from the command table. The only file that knows commander. */
+
 import { CommanderError, Option, Command as Parser } from "commander";
-import { type AnyCommand, allFlagsOf, type Given } from "./command.js";
+import { type AnyCommand, allFlagsOf } from "./command.js";
+import type { Given } from "./flag.js";
 import { programHelp } from "./help.js";
 import { oneLine, UsageFailure } from "./output.js";
 

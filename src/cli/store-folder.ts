@@ -1,7 +1,8 @@
 /** Which folder a command works on. Looks whether a store is there, and makes none. */
+
 import { resolve } from "node:path";
 import { hasStore } from "../store/store-file.js";
-import type { Given } from "./command.js";
+import type { Given } from "./flag.js";
 import { CommandFailure } from "./output.js";
 
 /** The folder that was named, or the default. */

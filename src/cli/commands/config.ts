@@ -1,4 +1,5 @@
 /** `verdictd config`: prints the configuration that `serve` would start with, and where each value comes from. */
+
 import {
   type EffectiveOption,
   environmentName,
@@ -6,7 +7,8 @@ import {
   readServeConfig,
   serveOptions,
 } from "../../config/config.js";
-import { type Flag, jsonFlag, type ProcessCommand } from "../command.js";
+import { jsonFlag, type ProcessCommand } from "../command.js";
+import type { Flag } from "../flag.js";
 import { columns, print, printJson, UsageFailure } from "../output.js";
 
 const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({

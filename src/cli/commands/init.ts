@@ -1,8 +1,10 @@
 /** `verdictd init`: the first account, owner, project and token of an empty store. */
+
 import { Accounts } from "../../control-plane/accounts.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Projects } from "../../control-plane/projects.js";
-import type { Given, StoreCommand } from "../command.js";
+import type { StoreCommand } from "../command.js";
+import type { Given } from "../flag.js";
 import { expectDone } from "../given.js";
 import { keyLines, say, UsageFailure } from "../output.js";
 

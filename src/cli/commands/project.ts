@@ -1,7 +1,9 @@
 /** `verdictd project create`, `project enable-scoring`, and the rotation of a project's keys. */
+
 import { Projects } from "../../control-plane/projects.js";
 import { limits } from "../../limits.js";
-import type { Given, StoreCommand } from "../command.js";
+import type { StoreCommand } from "../command.js";
+import type { Given } from "../flag.js";
 import { expectDone, idOf, oneOf, textOf } from "../given.js";
 import { CommandFailure, isTyped, keyLines, say, UsageFailure } from "../output.js";
 

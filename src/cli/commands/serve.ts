@@ -1,13 +1,8 @@
 /** `verdictd serve`: runs the server until SIGTERM or SIGINT. */
+
 import { setFlagsFromString } from "node:v8";
 import { faultLine } from "../../cluster-store/fault-line.js";
-import {
-  environmentName,
-  type GivenFlags,
-  readServeConfig,
-  type ServeConfig,
-  serveOptions,
-} from "../../config/config.js";
+import { type GivenFlags, readServeConfig, type ServeConfig } from "../../config/config.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
 import { limits } from "../../limits.js";
@@ -16,16 +11,10 @@ import { createLog, type RunningServer } from "../../server/http-thread.js";
 import { startServers } from "../../server/serve.js";
 import { openToOthers } from "../../store/folder.js";
 import { storeFileFault } from "../../store/store-file.js";
-import type { Flag, Given, ProcessCommand } from "../command.js";
+import type { ProcessCommand } from "../command.js";
+import type { Given } from "../flag.js";
 import { CommandFailure, exitCodes, oneLine, UsageFailure } from "../output.js";
-
-/** A flag for each row of `serveOptions`, its help with the environment variable and the default. */
-export const serveFlags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
-  name,
-  ...(row.placeholder !== "" && { placeholder: row.placeholder }),
-  ...("isRepeatable" in row && { isRepeatable: true }),
-  help: `${row.help} (${environmentName(name)}${row.help.includes("default:") ? "" : `, default ${String(row.fallback) || "none"}`})`,
-}));
+import { serveFlags } from "../serve-flags.js";
 
 /**
  * Resolves once the server listens and its greeting is printed; what keeps the process alive is the server. Fails on a bad configuration

@@ -1,4 +1,5 @@
 /** `verdictd session delete-matching`: deletes the sessions that an expression holds for, once somebody has agreed to their number. */
+
 import { readServeConfig } from "../../config/config.js";
 import type { Project } from "../../contract/entities.js";
 import { isoDateOrTimeMs } from "../../contract/iso-time.js";
@@ -17,7 +18,8 @@ import { NetworkFacts } from "../../network/network-facts.js";
 import { loadNetworkFacts } from "../../network/network-files.js";
 import { LongWork } from "../../runtime/long-work.js";
 import type { Store } from "../../store/store.js";
-import type { Given, StoreCommand } from "../command.js";
+import type { StoreCommand } from "../command.js";
+import type { Given } from "../flag.js";
 import { expectDone, idOf, textOf } from "../given.js";
 import { CommandFailure, isTyped, say, UsageFailure } from "../output.js";
 

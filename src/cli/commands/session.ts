@@ -1,8 +1,10 @@
 /** `verdictd session show` and `session delete`: what is stored about one visitor, for those who are asked for it or to forget it. */
+
 import { wellFormedToken } from "../../contract/session-token.js";
 import { eraseSession } from "../../control-plane/sessions-erase.js";
 import { readStoredSession, type StoredSession } from "../../control-plane/stored-session.js";
-import type { Given, StoreCommand } from "../command.js";
+import type { StoreCommand } from "../command.js";
+import type { Given } from "../flag.js";
 import { textOf } from "../given.js";
 import { CommandFailure, UsageFailure } from "../output.js";
 

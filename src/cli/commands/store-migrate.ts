@@ -1,10 +1,12 @@
 /** `verdictd store migrate` and `store reopen`: from the store of a single host to a cluster, and back to it. */
+
 import { resolve } from "node:path";
 import { type MigrationReport, migrateToCluster } from "../../cluster-store/open-migration.js";
 import { isServed } from "../../live/running.js";
 import { migrationMark, setMigrationMark } from "../../store/migration-mark.js";
 import { flagsOf, optionsOf } from "../cluster-choice.js";
-import type { Given, StoreCommand } from "../command.js";
+import type { StoreCommand } from "../command.js";
+import type { Given } from "../flag.js";
 import { textOf } from "../given.js";
 import { CommandFailure, columns, say, UsageFailure } from "../output.js";
 import { progressBar } from "../progress.js";

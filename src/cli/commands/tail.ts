@@ -1,10 +1,12 @@
 /** `verdictd tail`: the verdicts that running servers answer, as they answer them, until it is interrupted. */
+
 import type { LiveVerdict } from "../../contract/live-verdict.js";
 import { actions, bands } from "../../contract/verdict.js";
 import { limits } from "../../limits.js";
 import { type FollowState, followVerdicts } from "../../live/follow.js";
 import { printableLine } from "../../runtime/printable.js";
-import { dataDirFlag, type Given, jsonFlag, type ProcessCommand } from "../command.js";
+import { dataDirFlag, jsonFlag, type ProcessCommand } from "../command.js";
+import type { Given } from "../flag.js";
 import { idOf, someOf } from "../given.js";
 import { print, printJson } from "../output.js";
 import { storeFolder } from "../store-folder.js";

@@ -1,5 +1,7 @@
 /** What can be typed after `verdictd`, derived from the command table: the shells' scripts are made of it. */
-import { type AnyCommand, allFlagsOf, type Flag, type Positional } from "../command.js";
+
+import { type AnyCommand, allFlagsOf, type Positional } from "../command.js";
+import type { Flag } from "../flag.js";
 
 /** What a value may be: one of these words, a file, a folder, or something that only the user knows. */
 export type ValueKind = readonly string[] | "file" | "folder" | "anything";
