@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
 import { faultLine } from "../cluster-store/fault-line.js";
 import { checkCluster, type OpenedMirror, openingFault, openMirror } from "../cluster-store/open-cluster.js";
 import { migratedFault, mirrorFault } from "../cluster-store/open-config.js";
@@ -8,7 +9,6 @@ import { storeFileFault } from "../store/store-file.js";
 import { type ChosenCluster, clusterOf } from "./cluster-choice.js";
 import { type AnyCommand, isForCluster, type StoreCommand } from "./command.js";
 import { commands } from "./commands.js";
-/** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
 import type { Given } from "./flag.js";
 import { CommandFailure, exitCodes, keyLines, oneLine, print, printJson, say, UsageFailure } from "./output.js";
 import { buildParser, isWrongUsage } from "./parser.js";
