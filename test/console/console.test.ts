@@ -235,7 +235,7 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
   await marks
     .getByText("You marked 1 person: verdictd took 1 for a bot (false positives). You marked 0 bots:")
     .waitFor();
-  await marks.getByRole("row", { name: `${shown.detections[0].id} 1 0` }).waitFor();
+  await marks.getByRole("row", { name: `${shown.detections[0].id} ${shown.detections[0].slug} 1 0` }).waitFor();
   await desk.go("Rules");
   await page.getByRole("heading", { name: markupName }).waitFor();
   // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM

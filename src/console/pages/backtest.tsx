@@ -10,8 +10,14 @@ import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from ".
 import { Explored } from "./explored.js";
 
 /** The headline of matches, counts by outcome and by band, and a sample of the sessions; before there is a result, why there is none. */
-export function Backtest(properties: { readonly trial: Trial; readonly expression: string; readonly action: Action }) {
-  const { trial, expression, action } = properties;
+export function Backtest(properties: {
+  readonly trial: Trial;
+  readonly expression: string;
+  readonly action: Action;
+  /** Numbers alone, where one is asked something. */
+  readonly isBrief?: boolean;
+}) {
+  const { trial, expression, action, isBrief = false } = properties;
   if (trial.state === "empty")
     return <p class="dim">Write an expression: it is backtested on the sessions of the last 24 hours as you type.</p>;
   if (trial.state === "waiting") return <p class="dim">Backtesting…</p>;
@@ -51,16 +57,18 @@ export function Backtest(properties: { readonly trial: Trial; readonly expressio
           {isSoftened && (
             <p class="dim">Some outcomes differ from the action: guards and the logged-in policy come first.</p>
           )}
-          <h3>Some of them</h3>
-          <ul class="plain">
-            {sample.map((token) => (
-              <li key={token}>
-                <a class="code wrap" href={hashOf("sessions", token)}>
-                  {token}
-                </a>
-              </li>
-            ))}
-          </ul>
+          {!isBrief && <h3>Some of them</h3>}
+          {!isBrief && (
+            <ul class="plain">
+              {sample.map((token) => (
+                <li key={token}>
+                  <a class="code wrap" href={hashOf("sessions", token)}>
+                    {token}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )}
         </>
       )}
       <p class="dim">As if it were the only rule. Trying stores nothing.</p>

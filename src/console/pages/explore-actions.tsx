@@ -88,7 +88,9 @@ function noteOf({ expression, isGood, matched }: ExploreActionsProperties, lacki
   if (lacking.length > 0) {
     return `A rule can’t ask for ${lacking.join(" or ")}: that is what rules decide. Searches and deletions can.`;
   }
-  return isGood ? `Deleting shows their exact number and asks first. ${plural(matched, "session")} match now.` : "";
+  return isGood && matched > 0
+    ? `Deleting shows their exact number and asks first. ${plural(matched, "session")} match now.`
+    : "";
 }
 
 function DryRun(properties: ProjectPageProperties & { readonly expression: string; readonly action: Action }) {

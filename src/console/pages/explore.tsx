@@ -1,5 +1,5 @@
 /** Explore: which sessions an expression holds for, since when, what they have in common, and what a rule of it would do. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type SessionQueryAnswer, sessionDimensions } from "../../contract/session-query.js";
 import type { AddressedPageProperties, ProjectPageProperties } from "../app.js";
 import { StackedBars } from "../chart.js";
@@ -134,7 +134,7 @@ function TimeChoice(properties: {
 }) {
   const { time: chosen, shown, onChange } = properties;
   const [isFree, setFree] = useState(typeof chosen !== "string");
-  useEffect(() => setFree(typeof chosen !== "string"), [typeof chosen]);
+  useLayoutEffect(() => setFree(typeof chosen !== "string"), [typeof chosen]);
   const range = typeof chosen !== "string" ? chosen : shown;
   const form = useRef<HTMLFormElement>(null);
   const apply = (event: Event) => {
@@ -281,7 +281,7 @@ function Chart(
       />
       <Fault of={changes.fault} />
       <RuleMarks marks={marks} hasMore={changes.value?.meta.next_cursor != null} />
-      <p class="dim">Click a bar, or drag over several, to narrow the time range.</p>
+      {found.matched > 0 && <p class="dim">Click a bar, or drag over several, to narrow the time range.</p>}
     </Card>
   );
 }

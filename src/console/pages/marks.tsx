@@ -61,6 +61,10 @@ export function MarkCard(
 /** On the overview. */
 export function MarksCard({ api, project }: ProjectPageProperties) {
   const marks = useResource(() => api.marks(project, null), [api, project]);
+  const slugs = useResource(
+    async () => new Map((await api.detections()).data.map(({ id, slug }) => [id, slug])),
+    [api],
+  );
   const task = useTask();
   const [said, setSaid] = useState("");
   const save = (type: "csv" | "json") =>
@@ -91,12 +95,12 @@ export function MarksCard({ api, project }: ProjectPageProperties) {
       }
     >
       <Fault of={task.fault} />
-      <Loaded from={marks}>{({ totals }) => <Totals of={totals} />}</Loaded>
+      <Loaded from={marks}>{({ totals }) => <Totals of={totals} slugs={slugs.value ?? new Map()} />}</Loaded>
     </Card>
   );
 }
 
-function Totals({ of }: { readonly of: MarkTotals }) {
+function Totals({ of, slugs }: { readonly of: MarkTotals; readonly slugs: ReadonlyMap<number, string> }) {
   const { persons, false_positives, bots, missed_bots, by_detection } = of;
   if (persons + bots === 0)
     return <p class="dim">None yet: a session’s page has the buttons “This was a person” and “This was a bot”.</p>;
@@ -111,7 +115,10 @@ function Totals({ of }: { readonly of: MarkTotals }) {
         <Table
           caption="Marked sessions on which a detection fired"
           columns={[
-            { name: "Detection", cell: ({ id }) => <ExploredDetection id={id} time="week" /> },
+            {
+              name: "Detection",
+              cell: ({ id }) => <ExploredDetection id={id} name={slugs.get(id) ?? ""} time="week" />,
+            },
             { name: "People", cell: (row) => count(row.persons), isNumber: true },
             { name: "Bots", cell: (row) => count(row.bots), isNumber: true },
           ]}

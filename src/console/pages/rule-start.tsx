@@ -64,7 +64,7 @@ export function StartDialog(
           What <b class="wrap">{name}</b> would have done:
         </p>
       )}
-      <Backtest trial={trial} expression={expression} action={action} />
+      <Backtest trial={trial} expression={expression} action={action} isBrief />
     </Confirmation>
   );
 }
