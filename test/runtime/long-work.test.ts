@@ -1,7 +1,7 @@
 /** Long work in slices: one a turn of the event loop, in the order of asking, and none for who has gone. */
 import t from "tap";
-import { limits } from "../src/limits.js";
-import { LongWork } from "../src/runtime/long-work.js";
+import { limits } from "../../src/limits.js";
+import { LongWork } from "../../src/runtime/long-work.js";
 
 t.test("a slice lasts for its time on the clock", async (t) => {
   let nowMs = 0;
