@@ -1,4 +1,4 @@
-/** Fast 64-bit hashing of short strings for de-duplication and sightings. Not for secrets. */
+/** Fast 64-bit hashing of short strings for de-duplication and cross-session counts. Not for secrets. */
 
 /**
  * Two interleaved 32-bit lanes, MurmurHash3's finaliser at their end (the public-domain "cyrb53" construction): about 1e-11 chance that

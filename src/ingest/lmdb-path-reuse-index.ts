@@ -5,12 +5,12 @@
  * slots all at once. Used inside the ingest transaction only; what other threads and processes wrote is read at its start.
  */
 import { limits } from "../limits.js";
-import { replayBucketSlots, replayKeys } from "../store/keys.js";
+import { pathReuseBucketSlots, pathReuseKeys } from "../store/keys.js";
 import type { SessionTables } from "../store/session-tables.js";
 import type { PathReuseIndex, PathRoom } from "./path-reuse-index.js";
 
 const entryBytes = 8;
-const bucketWords = 2 * replayBucketSlots;
+const bucketWords = 2 * pathReuseBucketSlots;
 
 /** What is known of a bucket, as bits: it was read from the store; the log says something of its slots. */
 const isRead = 1;
@@ -19,7 +19,7 @@ const isChanged = 2;
 const slotCount = limits.shingleSlotsMax;
 
 function bucketOf(slot: number): number {
-  return Math.floor(slot / replayBucketSlots);
+  return Math.floor(slot / pathReuseBucketSlots);
 }
 
 /** What this thread holds of one project. All of it is in the store as well. */
@@ -48,7 +48,7 @@ class ProjectPaths {
   constructor(store: SessionTables, projectId: number) {
     this.#store = store;
     this.#projectId = projectId;
-    const buckets = Math.ceil(slotCount / replayBucketSlots);
+    const buckets = Math.ceil(slotCount / pathReuseBucketSlots);
     this.#slots = new Uint32Array(bucketWords * buckets);
     this.#inLog = new Uint8Array(slotCount / 8);
     this.#buckets = new Uint8Array(buckets);
@@ -56,12 +56,12 @@ class ProjectPaths {
 
   /** Bytes held of buckets. The rest of the memory has not been touched. */
   get heldBytes(): number {
-    return this.#held * replayBucketSlots * entryBytes;
+    return this.#held * pathReuseBucketSlots * entryBytes;
   }
 
   /** Takes in what others have written. Call in each transaction before the first `note`. */
   catchUp(): void {
-    const head = this.#store.replays.getBinaryFast(replayKeys.head(this.#projectId)) as Buffer | undefined;
+    const head = this.#store.pathReuse.getBinaryFast(pathReuseKeys.head(this.#projectId)) as Buffer | undefined;
     const generation = head === undefined ? 0 : head.readUInt32LE(0);
     const rows = head === undefined ? 0 : head.readUInt32LE(4);
     if (generation !== this.#generation || rows < this.#rows) {
@@ -69,7 +69,9 @@ class ProjectPaths {
       this.#generation = generation;
     }
     for (; this.#rows < rows; this.#rows++) {
-      const row = this.#store.replays.getBinaryFast(replayKeys.log(this.#projectId, this.#rows)) as Buffer | undefined;
+      const row = this.#store.pathReuse.getBinaryFast(pathReuseKeys.log(this.#projectId, this.#rows)) as
+        | Buffer
+        | undefined;
       for (let at = 0; row !== undefined && at + entryBytes <= row.length; at += entryBytes) {
         this.#set(row.readUInt32LE(at), row.readUInt32LE(at + 4));
       }
@@ -120,7 +122,7 @@ class ProjectPaths {
     const head = Buffer.allocUnsafe(8);
     head.writeUInt32LE(this.#generation, 0);
     head.writeUInt32LE(this.#rows, 4);
-    this.#store.replays.putSync(replayKeys.head(this.#projectId), head);
+    this.#store.pathReuse.putSync(pathReuseKeys.head(this.#projectId), head);
   }
 
   /** Writes what is new behind the log, in rows of a page at most: a little more than a page would take two. */
@@ -128,7 +130,7 @@ class ProjectPaths {
     for (let at = 0; at < this.#freshWords; at += bucketWords) {
       const words = Math.min(bucketWords, this.#freshWords - at);
       const row = Buffer.from(this.#fresh.buffer, 4 * at, 4 * words);
-      this.#store.replays.putSync(replayKeys.log(this.#projectId, this.#rows++), row);
+      this.#store.pathReuse.putSync(pathReuseKeys.log(this.#projectId, this.#rows++), row);
     }
   }
 
@@ -149,10 +151,12 @@ class ProjectPaths {
     const state = this.#buckets[bucket]!;
     if (state === 0) this.#held++;
     this.#buckets[bucket] = state | isRead;
-    const stored = this.#store.replays.getBinaryFast(replayKeys.bucket(this.#projectId, bucket)) as Buffer | undefined;
+    const stored = this.#store.pathReuse.getBinaryFast(pathReuseKeys.bucket(this.#projectId, bucket)) as
+      | Buffer
+      | undefined;
     if (stored === undefined) return;
-    const first = bucket * replayBucketSlots;
-    const slots = Math.min(replayBucketSlots, Math.floor(stored.length / entryBytes), slotCount - first);
+    const first = bucket * pathReuseBucketSlots;
+    const slots = Math.min(pathReuseBucketSlots, Math.floor(stored.length / entryBytes), slotCount - first);
     for (let index = 0; index < slots; index++) {
       const slot = first + index;
       if ((this.#inLog[slot >> 3]! & (1 << (slot & 7))) !== 0) continue;
@@ -163,15 +167,16 @@ class ProjectPaths {
 
   /** Takes the log into the buckets and begins a new one. */
   #fold(): void {
-    const bucketBytes = replayBucketSlots * entryBytes;
+    const bucketBytes = pathReuseBucketSlots * entryBytes;
     for (let bucket = 0; bucket < this.#buckets.length; bucket++) {
       if ((this.#buckets[bucket]! & isChanged) === 0) continue;
       if ((this.#buckets[bucket]! & isRead) === 0) this.#read(bucket);
       const bytes = Buffer.from(this.#slots.buffer, bucket * bucketBytes, bucketBytes);
-      this.#store.replays.putSync(replayKeys.bucket(this.#projectId, bucket), bytes);
+      this.#store.pathReuse.putSync(pathReuseKeys.bucket(this.#projectId, bucket), bytes);
       this.#buckets[bucket] = isRead;
     }
-    for (let row = 0; row < this.#rows; row++) this.#store.replays.removeSync(replayKeys.log(this.#projectId, row));
+    for (let row = 0; row < this.#rows; row++)
+      this.#store.pathReuse.removeSync(pathReuseKeys.log(this.#projectId, row));
     this.#inLog.fill(0);
     this.#logged = 0;
     this.#generation++;
@@ -263,13 +268,13 @@ export class LmdbPathReuseIndex implements PathReuseIndex {
 export function storedPaths(store: SessionTables, projectId: number): Uint32Array {
   store.root.resetReadTxn();
   const slots = new Uint32Array(2 * slotCount);
-  for (let bucket = 0; bucket * replayBucketSlots < slotCount; bucket++) {
-    const stored = store.replays.getBinary(replayKeys.bucket(projectId, bucket));
-    if (stored !== undefined) putPairs(stored, (index) => bucket * replayBucketSlots + index, slots);
+  for (let bucket = 0; bucket * pathReuseBucketSlots < slotCount; bucket++) {
+    const stored = store.pathReuse.getBinary(pathReuseKeys.bucket(projectId, bucket));
+    if (stored !== undefined) putPairs(stored, (index) => bucket * pathReuseBucketSlots + index, slots);
   }
-  const rows = store.replays.getBinary(replayKeys.head(projectId))?.readUInt32LE(4) ?? 0;
+  const rows = store.pathReuse.getBinary(pathReuseKeys.head(projectId))?.readUInt32LE(4) ?? 0;
   for (let row = 0; row < rows; row++) {
-    const stored = store.replays.getBinary(replayKeys.log(projectId, row));
+    const stored = store.pathReuse.getBinary(pathReuseKeys.log(projectId, row));
     if (stored !== undefined) putPairs(stored, (_, hash) => hash & (slotCount - 1), slots);
   }
   return slots.filter((_, word) => slots[word | 1] !== 0 || slots[word & ~1] !== 0);

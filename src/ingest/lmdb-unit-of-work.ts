@@ -3,7 +3,7 @@
  * batches add to is summed up and written once, by `save`. One object serves a scoring thread for all its transactions, one after another.
  */
 import { packCrossSessionCount, unpackCrossSessionCount } from "../store/cross-session-count.js";
-import { repeatsKey, sightingKey, writeSightingHour } from "../store/keys.js";
+import { crossSessionKey, repeatsKey, writeCrossSessionHour } from "../store/keys.js";
 import { SessionCount } from "../store/session-count.js";
 import type { SessionTables } from "../store/session-tables.js";
 import { LmdbPathReuseIndex } from "./lmdb-path-reuse-index.js";
@@ -85,10 +85,10 @@ export class LmdbUnitOfWork implements UnitOfWork {
 
   countAcross(kind: CrossSessionKind, projectId: number, hash: readonly number[], hour: number): number {
     const store = this.#store;
-    const key = sightingKey(hour, crossSessionKinds[kind], projectId, hash);
+    const key = crossSessionKey(hour, crossSessionKinds[kind], projectId, hash);
     const before = readCount(store, key);
-    store.sightings.putSync(key, packCrossSessionCount(before + 1));
-    writeSightingHour(key, hour - 1);
+    store.crossSessionCounts.putSync(key, packCrossSessionCount(before + 1));
+    writeCrossSessionHour(key, hour - 1);
     return before + 1 + readCount(store, key);
   }
 
@@ -180,7 +180,7 @@ export class LmdbUnitOfWork implements UnitOfWork {
   }
 }
 
-function readCount({ sightings }: SessionTables, key: Buffer): number {
-  const bytes = sightings.getBinaryFast(key) as Buffer | undefined;
+function readCount({ crossSessionCounts }: SessionTables, key: Buffer): number {
+  const bytes = crossSessionCounts.getBinaryFast(key) as Buffer | undefined;
   return bytes === undefined ? 0 : (unpackCrossSessionCount(bytes) ?? 0);
 }

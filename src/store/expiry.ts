@@ -12,7 +12,7 @@ import {
   sessionRange,
   solvedChallengeKey,
   type TableName,
-  writeSightingHour,
+  writeCrossSessionHour,
 } from "./keys.js";
 import type { Retention } from "./retention.js";
 import { countSessions, SessionCount } from "./session-count.js";
@@ -62,8 +62,8 @@ const expiries = {
   sessions: { ofProject: async (of) => (await sweepSessions(of)) + (await makeRoom(of)) },
   repeats: "kept",
   idempotency: { below: idempotencyFloor },
-  sightings: { below: sightingFloor },
-  replays: "kept",
+  crossSessionCounts: { below: crossSessionFloor },
+  pathReuse: "kept",
   shingles: "kept",
   trails: "kept",
   solvedChallenges: { below: (nowMs) => solvedChallengeKey(nowMs, "") },
@@ -107,9 +107,9 @@ function idempotencyFloor(nowMs: number): Buffer {
   return floor;
 }
 
-function sightingFloor(nowMs: number): Buffer {
+function crossSessionFloor(nowMs: number): Buffer {
   const floor = Buffer.alloc(3);
-  writeSightingHour(floor, hourOf(nowMs) - 1);
+  writeCrossSessionHour(floor, hourOf(nowMs) - 1);
   return floor;
 }
 

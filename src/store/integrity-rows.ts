@@ -11,11 +11,11 @@ import {
   blockTallyBytes,
   blockTallyKeyBytes,
   catalogueKeys,
+  crossSessionKeyBytes,
   idempotencyKeyBytes,
-  replayBucketSlots,
+  pathReuseBucketSlots,
   type SignedAgentKey,
   sessionKeyBytes,
-  sightingKeyBytes,
   signedAgentKeys,
   solvedChallengeKeyBytes,
   type TableName,
@@ -144,8 +144,9 @@ export const rowChecks: Record<TableName, RowCheck> = {
   },
   idempotency: (_, value: Buffer, key: Buffer) =>
     key.length === idempotencyKeyBytes && value.length === tokenBytes ? null : "has another length",
-  replays: (_, value: Buffer, key: Buffer) => {
-    const isWhole = key[4] === 0 ? value.length === 8 * replayBucketSlots : value.length > 0 && value.length % 8 === 0;
+  pathReuse: (_, value: Buffer, key: Buffer) => {
+    const isWhole =
+      key[4] === 0 ? value.length === 8 * pathReuseBucketSlots : value.length > 0 && value.length % 8 === 0;
     return isWhole ? null : "has another length";
   },
   trails: record("trail", (walk, _: unknown, key: Buffer) =>
@@ -162,8 +163,8 @@ export const rowChecks: Record<TableName, RowCheck> = {
     return isPosition ? null : "is no position in a cluster's configuration";
   },
   shingles: () => "should be empty since schema 2",
-  sightings: (_, value: Buffer, key: Buffer) =>
-    key.length === sightingKeyBytes && unpackCrossSessionCount(value) !== null ? null : "has another length",
+  crossSessionCounts: (_, value: Buffer, key: Buffer) =>
+    key.length === crossSessionKeyBytes && unpackCrossSessionCount(value) !== null ? null : "has another length",
 };
 
 interface ProjectRow {

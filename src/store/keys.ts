@@ -38,7 +38,7 @@ import { limits } from "../limits.js";
  * | repeats       | project u32, token 21 bytes, generation u8      | sorted 8-byte request-id hashes                    |
  * | idempotency   | day u16, hash 11 bytes of project and key       | token 21 bytes                                     |
  * | sightings     | hour u24, hash 8 bytes of project, kind, what   | `cross-session-count.ts`                                |
- * | replays       | project u32, 0 u8, bucket u16                   | `replayBucketSlots` times hash u32, session u32    |
+ * | replays       | project u32, 0 u8, bucket u16                   | `pathReuseBucketSlots` times hash u32, session u32    |
  * | replays       | project u32, 1 u8, row u32                      | log of this generation: the same pairs, any number |
  * | replays       | project u32, 2 u8                               | generation u32, rows of the log u32                |
  * | shingles      | project u32, slot u32                           | schema 1, now empty                                |
@@ -78,8 +78,8 @@ export const tableNames = {
   sessions: "sessions",
   repeats: "repeats",
   idempotency: "idempotency",
-  sightings: "sightings",
-  replays: "replays",
+  crossSessionCounts: "sightings",
+  pathReuse: "replays",
   shingles: "shingles",
   trails: "trails",
   solvedChallenges: "solved_challenges",
@@ -131,8 +131,8 @@ export const isMirroredTable = {
   sessions: false,
   repeats: false,
   idempotency: false,
-  sightings: false,
-  replays: false,
+  crossSessionCounts: false,
+  pathReuse: false,
   shingles: false,
   trails: false,
   solvedChallenges: false,
@@ -271,10 +271,10 @@ export function sessionRange(projectId: number): { start: Buffer; end: Buffer } 
   return { start, end };
 }
 
-/** ms of an hour: the bucket of traffic and sightings. */
+/** ms of an hour: the bucket of traffic and cross-session counts. */
 export const hourMs = 3_600_000;
 
-/** Hour bucket of the traffic and sightings tables. */
+/** Hour bucket of traffic and cross-session counts. */
 export function hourOf(atMs: number): number {
   return Math.floor(atMs / hourMs);
 }
@@ -285,27 +285,27 @@ export function monthOf(atMs: number): string {
 }
 
 /** Hour u24 and hash: 11 bytes. */
-export const sightingKeyBytes = 3 + 8;
+export const crossSessionKeyBytes = 3 + 8;
 
-/** Key of a sighting of this kind, 1 to 4, whose hash is two words. */
-export function sightingKey(hour: number, kind: number, projectId: number, hash: readonly number[]): Buffer {
-  const key = Buffer.allocUnsafe(sightingKeyBytes);
-  writeSightingHour(key, hour);
+/** Key of a cross-session count of this kind, 1 to 4, whose hash is two words. */
+export function crossSessionKey(hour: number, kind: number, projectId: number, hash: readonly number[]): Buffer {
+  const key = Buffer.allocUnsafe(crossSessionKeyBytes);
+  writeCrossSessionHour(key, hour);
   key.writeInt32BE(hash[0]! ^ spread(projectId), 3);
   key.writeInt32BE(hash[1]! ^ spread(kind), 7);
   return key;
 }
 
-/** Makes a sighting's key that of another hour, or gives it the first; in the first three bytes of `key`. */
-export function writeSightingHour(key: Buffer, hour: number): void {
+/** Makes a cross-session count's key that of another hour, or gives it the first; in the first three bytes of `key`. */
+export function writeCrossSessionHour(key: Buffer, hour: number): void {
   key.writeUIntBE(hour, 0, 3);
 }
 
 /** Slots of a bucket: with the header of its page (24 bytes) exactly one page of 4 KiB. */
-export const replayBucketSlots = 509;
+export const pathReuseBucketSlots = 509;
 
 /** Keys of a project's memory of pointer paths. */
-export const replayKeys = {
+export const pathReuseKeys = {
   bucket: (projectId: number, bucket: number): Buffer => {
     const key = Buffer.allocUnsafe(7);
     key.writeUInt32BE(projectId, 0);

@@ -59,9 +59,9 @@ export const sessionRows = {
   sessions: { keysOf: (session) => [Buffer.from(session)] },
   repeats: { keysOf: (session) => [repeatsKey(session, 0), repeatsKey(session, 1)] },
   idempotency: { find: idempotencyOf, stretch: idempotencyAfter },
-  sightings: nothingOfASession,
+  crossSessionCounts: nothingOfASession,
   // Four bytes of a token beside the hash of a piece of a path: names nobody to whom the token is not known.
-  replays: nothingOfASession,
+  pathReuse: nothingOfASession,
   shingles: nothingOfASession,
   trails: { keysOf: (session) => [Buffer.from(session)] },
   solvedChallenges: nothingOfASession,

@@ -71,12 +71,12 @@ const addTraffic: Merge<[number, number], Traffic> = ({ traffic }, rows) => {
   }
 };
 
-const addCounts: Merge<Buffer, Buffer> = ({ sightings }, rows) => {
+const addCounts: Merge<Buffer, Buffer> = ({ crossSessionCounts }, rows) => {
   for (const { key, value } of rows) {
-    const before = sightings.getBinary(key);
+    const before = crossSessionCounts.getBinary(key);
     const count =
       (unpackCrossSessionCount(value) ?? 0) + (before === undefined ? 0 : (unpackCrossSessionCount(before) ?? 0));
-    sightings.putSync(key, packCrossSessionCount(count));
+    crossSessionCounts.putSync(key, packCrossSessionCount(count));
   }
 };
 
@@ -90,10 +90,10 @@ const merges = {
   idempotency: copied("idempotency"),
   trails: copied("trails"),
   solvedChallenges: copied("solvedChallenges"),
-  sightings: addCounts,
+  crossSessionCounts: addCounts,
   usage: addUsage,
   traffic: addTraffic,
-} as const satisfies Record<Exclude<keyof SessionTables, "root" | "meta" | "replays">, unknown>;
+} as const satisfies Record<Exclude<keyof SessionTables, "root" | "meta" | "pathReuse">, unknown>;
 
 const tables = Object.keys(merges) as (keyof typeof merges)[];
 
@@ -132,7 +132,7 @@ function mergeSome(main: SessionTables, dataDir: string, schema: Schema, files: 
   }
   if (files.size === 0) {
     for (let file = merged.file; file < count; file++) files.set(file, openFile(main, dataDir, file, schema));
-    main.replays.clearSync();
+    main.pathReuse.clearSync();
   }
   const table = tables[merged.table]!;
   const from = files.get(merged.file)![table] as unknown as Database<unknown, Buffer>;

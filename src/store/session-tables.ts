@@ -14,8 +14,8 @@ export interface SessionTables {
   readonly sessions: Database<Buffer, Buffer>;
   readonly repeats: Database<Buffer, Buffer>;
   readonly idempotency: Database<Buffer, Buffer>;
-  readonly sightings: Database<Buffer, Buffer>;
-  readonly replays: Database<Buffer, Buffer>;
+  readonly crossSessionCounts: Database<Buffer, Buffer>;
+  readonly pathReuse: Database<Buffer, Buffer>;
   readonly trails: Database<Trail, Buffer>;
   readonly solvedChallenges: Database<Buffer, Buffer>;
 }
@@ -43,8 +43,8 @@ export function openSessionTables(root: Environment): SessionTables {
     sessions: packedTable(root, tableNames.sessions),
     repeats: packedTable(root, tableNames.repeats),
     idempotency: packedTable(root, tableNames.idempotency),
-    sightings: packedTable(root, tableNames.sightings),
-    replays: packedTable(root, tableNames.replays),
+    crossSessionCounts: packedTable(root, tableNames.crossSessionCounts),
+    pathReuse: packedTable(root, tableNames.pathReuse),
     trails: root.openDB<Trail, Buffer>({ name: tableNames.trails, keyEncoding: "binary" }),
     solvedChallenges: packedTable(root, tableNames.solvedChallenges),
   };

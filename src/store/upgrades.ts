@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import type { Database } from "lmdb";
 import { packCrossSessionCount } from "./cross-session-count.js";
-import { idempotencyKey, replayBucketSlots, replayKeys, sightingKey } from "./keys.js";
+import { crossSessionKey, idempotencyKey, pathReuseBucketSlots, pathReuseKeys } from "./keys.js";
 import type { Schema, Upgrade } from "./schema-version.js";
 import { checkSessionFiles } from "./session-files.js";
 import type { SessionTables } from "./session-tables.js";
@@ -10,20 +10,20 @@ import type { SessionTables } from "./session-tables.js";
 /** Shingles of pointer paths, a row each until now, move into buckets. Both are in the order of project and slot. */
 const bucketsOfShingles: Upgrade = {
   to: 2,
-  apply: ({ shingles, replays }) => {
+  apply: ({ shingles, pathReuse }) => {
     let open: { readonly projectId: number; readonly number: number; readonly bytes: Buffer } | null = null;
     const close = (): void => {
-      if (open !== null) replays.putSync(replayKeys.bucket(open.projectId, open.number), open.bytes);
+      if (open !== null) pathReuse.putSync(pathReuseKeys.bucket(open.projectId, open.number), open.bytes);
     };
     for (const { key, value } of shingles.getRange({})) {
       const projectId = key.readUInt32BE(0);
       const slot = key.readUInt32BE(4);
-      const number = Math.floor(slot / replayBucketSlots);
+      const number = Math.floor(slot / pathReuseBucketSlots);
       if (open === null || open.projectId !== projectId || open.number !== number) {
         close();
-        open = { projectId, number, bytes: Buffer.alloc(8 * replayBucketSlots) };
+        open = { projectId, number, bytes: Buffer.alloc(8 * pathReuseBucketSlots) };
       }
-      open.bytes.set(value.subarray(0, 8), 8 * (slot % replayBucketSlots));
+      open.bytes.set(value.subarray(0, 8), 8 * (slot % pathReuseBucketSlots));
     }
     close();
     shingles.clearSync();
@@ -32,15 +32,15 @@ const bucketsOfShingles: Upgrade = {
 
 /**
  * Rows that each first contact brings become shorter. Until now idempotency had day u16, project u32 and 16 bytes of hash as key and
- * created f64, token as value; sightings hour u32, kind u8, project u32 and 8 bytes of hash, and a count u32.
+ * created f64, token as value; cross-session counts hour u32, kind u8, project u32 and 8 bytes of hash, and a count u32.
  */
-function shortenContactRows({ idempotency, sightings }: SessionTables): void {
+function shortenContactRows({ idempotency, crossSessionCounts }: SessionTables): void {
   replaceRows(idempotency, 22, (key, value) => ({
     key: idempotencyKey(key.readUInt16BE(0), key.readUInt32BE(2), key.subarray(6, 22)),
     value: value.subarray(8, 29),
   }));
-  replaceRows(sightings, 17, (key, value) => ({
-    key: sightingKey(key.readUInt32BE(0), key[4]!, key.readUInt32BE(5), [key.readInt32BE(9), key.readInt32BE(13)]),
+  replaceRows(crossSessionCounts, 17, (key, value) => ({
+    key: crossSessionKey(key.readUInt32BE(0), key[4]!, key.readUInt32BE(5), [key.readInt32BE(9), key.readInt32BE(13)]),
     value: packCrossSessionCount(value.readUInt32LE(0)),
   }));
 }

@@ -98,7 +98,7 @@ function putContact(part: SessionTables, number: number, token: Buffer): void {
   part.idempotency.putSync(key, value);
 }
 
-function putSighting(part: SessionTables, number: number): void {
+function putCrossSessionCount(part: SessionTables, number: number): void {
   const words: number[] = [];
   const hash = new Hash64();
   hash.addText(`192.0.2.${number}`);
@@ -111,7 +111,7 @@ function putSighting(part: SessionTables, number: number): void {
   key.writeInt32BE(words[1]!, 13);
   const count = Buffer.alloc(4);
   count.writeUInt32LE(seen(number), 0);
-  part.sightings.putSync(key, count);
+  part.crossSessionCounts.putSync(key, count);
 }
 
 t.test("first contacts and counts of a store of schema 2 are known after the upgrade", async (t) => {
@@ -120,7 +120,7 @@ t.test("first contacts and counts of a store of schema 2 are known after the upg
   older.root.transactionSync(() => {
     for (let number = 0; number < contacts; number++) {
       putContact(older, number, tokenOf(number, contactMs(number)));
-      putSighting(older, number);
+      putCrossSessionCount(older, number);
     }
   });
   await older.close();
@@ -137,7 +137,7 @@ t.test("first contacts and counts of a store of schema 2 are known after the upg
     }
   });
   t.equal(store.idempotency.getCount(), contacts, "no row of schema 2 is left");
-  t.equal(store.sightings.getCount(), contacts);
+  t.equal(store.crossSessionCounts.getCount(), contacts);
   t.same(wrong, []);
   t.same(checkStore(store).faults, []);
 });

@@ -63,7 +63,7 @@ t.test("two threads that take turns remember what one table of slots would", asy
   }
   t.ok(found > 1000, `${found} matches`);
   t.ok(
-    [...store.replays.getKeys()].some((key) => key[4] === 0),
+    [...store.pathReuse.getKeys()].some((key) => key[4] === 0),
     "the log has been taken into buckets on the way",
   );
 });

@@ -72,7 +72,7 @@ async function hashesIn(store: Store): Promise<number> {
     }
     return count;
   }
-  for (const { key, value } of store.replays.getRange({})) {
+  for (const { key, value } of store.pathReuse.getRange({})) {
     if (key[4] === 2) continue;
     for (let at = 0; at + 8 <= value.length; at += 8) if (value.readUInt32LE(at + 4) !== 0) count++;
   }

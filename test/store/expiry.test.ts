@@ -3,7 +3,14 @@
 import t, { type Test } from "tap";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { sweep } from "../../src/store/expiry.js";
-import { hourOf, idempotencyDay, idempotencyKey, repeatsKey, sessionKey, sightingKey } from "../../src/store/keys.js";
+import {
+  crossSessionKey,
+  hourOf,
+  idempotencyDay,
+  idempotencyKey,
+  repeatsKey,
+  sessionKey,
+} from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 import { putSession } from "../support/stored-session.js";
@@ -89,11 +96,11 @@ t.test("idempotency keys stay for 24 hours and go after two days", async (t) => 
   t.match(await sweep(store, retention, nowMs), { idempotency: 2 });
 });
 
-t.test("sightings of this hour and the one before stay", async (t) => {
+t.test("cross-session counts of this hour and the one before stay", async (t) => {
   const store = openTestStore(t);
   for (const hoursAgo of [0, 1, 2, 30])
-    store.sightings.putSync(sightingKey(hourOf(nowMs) - hoursAgo, 1, 1, [0, 0]), Buffer.of(1));
-  t.match(await sweep(store, retention, nowMs), { sightings: 2 });
+    store.crossSessionCounts.putSync(crossSessionKey(hourOf(nowMs) - hoursAgo, 1, 1, [0, 0]), Buffer.of(1));
+  t.match(await sweep(store, retention, nowMs), { crossSessionCounts: 2 });
 });
 
 t.test("old blocks and counts go, by project", async (t) => {

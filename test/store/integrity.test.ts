@@ -11,13 +11,13 @@ import { newFeatures, packedBytes, packFeatures } from "../../src/engines/sessio
 import { backupStore } from "../../src/store/backup.js";
 import { packCrossSessionCount } from "../../src/store/cross-session-count.js";
 import {
+  crossSessionKey,
   hourOf,
   idempotencyDay,
   idempotencyKey,
   monthOf,
   repeatsKey,
   sessionKey,
-  sightingKey,
 } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
 import { encodeSession } from "../../src/store/session-record.js";
@@ -67,7 +67,7 @@ async function soundStore(t: Test): Promise<Store> {
     store.sessions.putSync(key, session(5));
     store.repeats.putSync(repeatsKey(key, 0), Buffer.alloc(16));
     store.idempotency.putSync(contactKey, token);
-    store.sightings.putSync(sightingKey(hourOf(nowMs), 1, 1, [1, 2]), packCrossSessionCount(300));
+    store.crossSessionCounts.putSync(crossSessionKey(hourOf(nowMs), 1, 1, [1, 2]), packCrossSessionCount(300));
     store.traffic.putSync([1, hourOf(nowMs)], { events: 5, sessions: 1, verdicts: {}, actions: {} });
     store.usage.putSync([1, monthOf(nowMs)], 5);
   });
@@ -133,8 +133,8 @@ const damages: Record<string, [(store: Store) => unknown, { table: string; key?:
     (s) => s.idempotency.putSync(contactKey, token.subarray(1)),
     { table: "idempotency", key: contactKey.toString("hex"), fault: /length/ },
   ],
-  "a sighting without a count": [
-    (s) => s.sightings.putSync(sightingKey(hourOf(nowMs), 2, 1, [1, 2]), Buffer.alloc(3)),
+  "a cross-session count without a count": [
+    (s) => s.crossSessionCounts.putSync(crossSessionKey(hourOf(nowMs), 2, 1, [1, 2]), Buffer.alloc(3)),
     { table: "sightings", fault: /length/ },
   ],
   "more events in sessions than were counted": [

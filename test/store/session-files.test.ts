@@ -60,7 +60,7 @@ const copiedTables = ["sessions", "repeats", "idempotency", "trails", "solvedCha
 function addRows(rows: Rows, tables: SessionTables): void {
   for (const name of copiedTables)
     for (const { key, value } of tables[name].getRange({})) rows.copied.set(`${name} ${key.toString("hex")}`, value);
-  for (const { key, value } of tables.sightings.getRange({})) {
+  for (const { key, value } of tables.crossSessionCounts.getRange({})) {
     const name = key.toString("hex");
     rows.counts.set(name, (rows.counts.get(name) ?? 0) + unpackCrossSessionCount(value)!);
   }
