@@ -212,7 +212,7 @@ t.test("credentials", async (t) => {
 t.test("with --strict-abilities a change of configuration asks for projects:write", async (t) => {
   const server = await startServer(t, ["--strict-abilities"]);
   t.notOk(
-    server.log.some(({ msg }) => String(msg).includes("--strict-abilities")),
+    server.log.some(({ msg }) => String(msg).includes("--strict-abilities requires")),
     "then the start does not warn",
   );
   const owner = await firstTenant(server);
