@@ -114,13 +114,17 @@ t.test("Explore finds sessions by expression, click and bar; its address, files 
   const bar = new URLSearchParams(page.url().split("?")[1]);
   t.ok(Date.parse(bar.get("to")!) - Date.parse(bar.get("from")!) <= 900_000, "one bar of a day");
   const chart = page.getByRole("img", { name: /^Matched sessions by the time/ });
-  await chart.scrollIntoViewIfNeeded();
-  const box = (await chart.boundingBox())!;
-  await page.mouse.move(box.x + box.width / 2, box.y + 40);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width + 30, box.y + 60, { steps: 4 });
-  await page.mouse.up();
-  await page.waitForURL((url) => !url.href.includes(bar.get("from")!.replaceAll(":", "%3A")));
+  const isNarrowed = (url: URL) => !url.href.includes(bar.get("from")!.replaceAll(":", "%3A"));
+  // The chart is drawn a moment after the figures around it: a drag before that is none.
+  for (let tries = 0; tries < 20 && !isNarrowed(new URL(page.url())); tries++) {
+    await chart.hover();
+    const box = (await chart.boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width + 30, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(isNarrowed, { timeout: 2000 }).catch(() => {});
+  }
   const dragged = new URLSearchParams(page.url().split("?")[1]);
   t.equal(dragged.get("to"), bar.get("to"), "a drag beyond the last bar goes to the end");
   t.ok(dragged.get("from")! > bar.get("from")!);
@@ -145,37 +149,37 @@ t.test("Explore finds sessions by expression, click and bar; its address, files 
 });
 
 t.test("whatever the language can say is clicked where it is shown, and leads to its sessions", async (t) => {
-  const matched = async (expression: string): Promise<number> =>
-    (await asked("POST", `${at}/sessions/query`, { expression })).json.matched;
   const conditions = page.getByRole("list", { name: "Conditions" });
-  const clicked = async (name: string, condition: string) => {
-    await conditions.getByText(condition, { exact: true }).waitFor();
-    await desk.says(new RegExp(`^${await matched(condition)} sessions? of 20`));
-    await conditions.getByRole("button", { name: `Remove ${condition}` }).click();
-    await desk.says(/^20 sessions of 20/);
-    t.pass(name);
-  };
+  const shown = (condition: string | RegExp) => conditions.getByText(condition, { exact: true }).waitFor();
   await desk.go("Explore");
   await desk.says(/^20 sessions of 20/);
-  const row = page.getByRole("row").filter({ hasText: "Definite bot" }).filter({ hasText: "Allow" }).first();
-  await row.getByRole("button", { name: "Definite bot" }).click();
-  await clicked("a band", 'band == "definite"');
-  const score = (await row.locator('[data-label="Score"]').textContent())!.trim();
-  await row.locator('[data-label="Score"]').getByRole("button").click();
-  await clicked("a score", `score == ${score}`);
-  await row.getByRole("button", { name: "Allow" }).click();
-  await conditions.getByText('action == "allow"', { exact: true }).waitFor();
-  await desk.says("A rule can’t ask for action: that is what rules decide.");
-  t.ok(await page.getByRole("button", { name: "Make this a rule" }).isDisabled());
-  await clicked("an action", 'action == "allow"');
   const panel = page.getByRole("region", { name: "Declared bot" });
   const bot = (await panel.getByRole("button").first().textContent())!;
   await panel.getByRole("button").first().click();
-  await clicked("a declared bot", `declared_bot == "${bot}"`);
-  await page.getByLabel("Expression").fill("scor");
-  await desk.says("What follows is still the result for every session.");
+  await desk.says(/^1 session of 20/);
+  const row = page.getByRole("table", { name: /^Sessions that match/ }).locator("tbody tr");
+  const score = (await row.locator('[data-label="Score"]').textContent())!.trim();
   await row.getByRole("button", { name: "Definite bot" }).click();
-  await clicked("a click mends a faulty expression", 'band == "definite"');
+  await shown('band == "definite"');
+  await row.locator('[data-label="Score"]').getByRole("button").click();
+  await shown(`score == ${score}`);
+  await row.getByRole("button", { name: "Allow" }).click();
+  await shown('action == "allow"');
+  await desk.says("A rule can’t ask for action: that is what rules decide.");
+  t.ok(await page.getByRole("button", { name: "Make this a rule" }).isDisabled());
+  const expression = `declared_bot == "${bot}" AND band == "definite" AND score == ${score} AND action == "allow"`;
+  t.equal(await page.getByLabel("Expression").inputValue(), expression);
+  t.match((await asked("POST", `${at}/sessions/query`, { expression })).json, { matched: 1, unavailable_fields: [] });
+  await page.waitForURL((url) => url.hash.includes("action"));
+  await page.getByLabel("Expression").fill("scor");
+  await desk.says("What follows is still the result for the last one that was:");
+  await row.getByRole("button", { name: "Definite bot" }).click();
+  await conditions.waitFor();
+  t.match(
+    await page.getByLabel("Expression").inputValue(),
+    /^declared_bot == "[^"]+" AND /,
+    "a click starts from what is shown",
+  );
 
   await desk.go("Sessions");
   await page.getByLabel("Band").selectOption("definite");
@@ -184,12 +188,12 @@ t.test("whatever the language can say is clicked where it is shown, and leads to
   t.equal(await page.getByLabel("Band").inputValue(), "definite", "the filter is in the address");
   await page.getByRole("row").nth(1).getByRole("link", { name: "Definite bot" }).click();
   await desk.title("Explore");
-  await clicked("a band of the list", 'band == "definite"');
+  await shown('band == "definite"');
   await page.goto(`${desk.address}#/sessions/${bots[0]}`);
   await desk.title("Session");
   await page.locator(".engines").getByRole("link").first().click();
   await desk.title("Explore");
-  await conditions.getByText(/^heuristics_score == \d+$/).waitFor();
+  await shown(/^heuristics_score == \d+$/);
   await page.goto(`${desk.address}#/nonsense`);
   await desk.title("No such page");
   t.same(await desk.barriers(), []);
