@@ -188,6 +188,31 @@ t.test("the table permits nothing that no file uses", async (t) => {
   }
 });
 
+t.test("no import of src/ goes in a circle", async (t) => {
+  const files = sources(join(root, "src"));
+  const known = new Set(files);
+  const next = new Map(
+    files.map((file) => {
+      const text = readFileSync(file, "utf8");
+      const specifiers = [...text.matchAll(/(?:from|import)\s+"(\.[^"]+)\.js"/g)].map(([, path]) => path!);
+      const targets = specifiers
+        .map((path) => resolve(dirname(file), path))
+        .flatMap((path) => [`${path}.ts`, `${path}.tsx`]);
+      return [file, targets.filter((target) => known.has(target))];
+    }),
+  );
+  t.ok([...next.values()].flat().length > files.length, "imports are found");
+  // Files that import none of those left go, until none does: what stays is in a circle, or leads to one.
+  for (let before = -1; before !== next.size; ) {
+    before = next.size;
+    for (const [file, targets] of next) if (!targets.some((target) => next.has(target))) next.delete(file);
+  }
+  t.same(
+    [...next.keys()].map((file) => relative(root, file)),
+    [],
+  );
+});
+
 t.test("typia is called by one file only", async (t) => {
   const callers = sources(join(root, "src"))
     .flatMap(importsOf)

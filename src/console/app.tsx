@@ -4,6 +4,7 @@ import type { AccountAnswer, ProjectRow } from "../contract/api-answers.js";
 import { Api } from "./api.js";
 import { forgetToken, storedProject, storedToken, storeProject, storeToken } from "./credential.js";
 import { hashOf, hashOfProject, type PageName, type Place, replaceHash, usePlace } from "./location.js";
+import type { ProjectPageProperties } from "./page-properties.js";
 import { BlocksPage } from "./pages/blocks.js";
 import { BotsPage } from "./pages/bots.js";
 import { ChangesPage } from "./pages/changes.js";
@@ -42,18 +43,6 @@ export function App() {
     return <SignInPage notice={notice} onSignIn={signIn} />;
   }
   return <Frame key={token} token={token} signOut={signOut} />;
-}
-
-/** What every page of a project gets. */
-export interface ProjectPageProperties {
-  readonly api: Api;
-  readonly project: number;
-}
-
-/** What a page gets that keeps in its address what it shows. */
-export interface AddressedPageProperties extends ProjectPageProperties {
-  /** As the address has it now. */
-  readonly query: URLSearchParams;
 }
 
 const projectPages: readonly (readonly [PageName, string])[] = [

@@ -1,9 +1,9 @@
 /** Recorded blocks, the latest first, with a search over those that were read. */
 import type { BlockRow } from "../../contract/log-answers.js";
-import type { AddressedPageProperties } from "../app.js";
 import { timeAround } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
 import { useLog } from "../log.js";
+import type { AddressedPageProperties } from "../page-properties.js";
 import { Fault, Folded, Freshness, Loaded, PageTitle, ReadOlder, Search, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { bandWords, count, plural } from "../words.js";

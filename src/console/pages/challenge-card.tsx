@@ -1,6 +1,6 @@
 /** Settings of verdictd's own challenge: on or off, how hard it is, how long a pass holds. */
 import type { ChallengeDifficulty } from "../../contract/challenge.js";
-import type { ProjectPageProperties } from "../app.js";
+import type { ProjectPageProperties } from "../page-properties.js";
 import { CheckField, ChoiceField, NumberField, SettingsCard } from "./settings-card.js";
 
 const difficultyWords: Readonly<Record<ChallengeDifficulty, string>> = {

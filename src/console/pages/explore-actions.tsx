@@ -1,8 +1,8 @@
 /** What can be done with the sessions that were found: try the expression as a rule, make it one, delete them. */
 import { useState } from "preact/hooks";
 import { type Action, actions } from "../../contract/verdict.js";
-import type { ProjectPageProperties } from "../app.js";
 import { searchFieldsOf } from "../expression.js";
+import type { ProjectPageProperties } from "../page-properties.js";
 import { useTrial } from "../trial.js";
 import { actionWords, plural } from "../words.js";
 import { Backtest } from "./backtest.js";

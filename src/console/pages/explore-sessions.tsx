@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import type { QueriedSessionRow, SessionQueryAnswer } from "../../contract/session-query.js";
 import { type Api, ApiFault } from "../api.js";
-import type { ProjectPageProperties } from "../app.js";
 import { csvOf } from "../csv.js";
 import { hashOf } from "../location.js";
+import type { ProjectPageProperties } from "../page-properties.js";
 import { Card, Fault, Table, Time } from "../parts.js";
 import { useTask } from "../resource.js";
 import { saveFile } from "../save-file.js";

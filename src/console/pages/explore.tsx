@@ -1,11 +1,11 @@
 /** Explore: which sessions an expression holds for, since when, what they have in common, and what a rule of it would do. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type SessionQueryAnswer, sessionDimensions } from "../../contract/session-query.js";
-import type { AddressedPageProperties, ProjectPageProperties } from "../app.js";
 import { StackedBars } from "../chart.js";
 import { type ExploreView, exploreHash, rangeOf, type SpanName, spans, viewOf } from "../explore-view.js";
 import { conditionsOf, withToggled } from "../expression.js";
 import { hashOf, replaceHash } from "../location.js";
+import type { AddressedPageProperties, ProjectPageProperties } from "../page-properties.js";
 import { Card, Fault, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
 import { type ExpressionFault, useAsked } from "../trial.js";

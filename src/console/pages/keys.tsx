@@ -1,7 +1,7 @@
 /** Keys: enabling scoring, the site key to take along, rotation of both. A private key is shown once, when it is made. */
 import { useState } from "preact/hooks";
 import type { OldKeyRow } from "../../contract/api-answers.js";
-import type { ProjectPageProperties } from "../app.js";
+import type { ProjectPageProperties } from "../page-properties.js";
 import { Card, Confirmation, CopyField, Fault, Loaded, PageTitle, SecretDialog, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { plural, time } from "../words.js";

@@ -1,6 +1,6 @@
 /** Settings of request scoring: whether requests of visitors without a scored session are judged, and who decides about signed agents. */
 import type { SignedAgentPolicy } from "../../contract/verdict.js";
-import type { ProjectPageProperties } from "../app.js";
+import type { ProjectPageProperties } from "../page-properties.js";
 import { CheckField, ChoiceField, SettingsCard } from "./settings-card.js";
 
 const policyWords: Readonly<Record<SignedAgentPolicy, string>> = {

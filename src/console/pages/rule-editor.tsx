@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
 import { type Action, actions } from "../../contract/verdict.js";
-import type { AddressedPageProperties } from "../app.js";
 import { forgetDraft, storeDraft, storedDraft } from "../credential.js";
 import { hashOf, useAddressed } from "../location.js";
+import type { AddressedPageProperties } from "../page-properties.js";
 import { Card, Fault, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { useTrial } from "../trial.js";

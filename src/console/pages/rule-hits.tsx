@@ -3,8 +3,8 @@
 import { useMemo } from "preact/hooks";
 import type { RuleHits, StatsRow } from "../../contract/log-answers.js";
 import type { Api } from "../api.js";
-import type { ProjectPageProperties } from "../app.js";
 import { StackedBars } from "../chart.js";
+import type { ProjectPageProperties } from "../page-properties.js";
 import { Card, Freshness, Loaded, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";

@@ -1,8 +1,8 @@
 /** What is asked before a rule that people notice is switched on: what it would have done, and on first use what it does and needs. */
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
 import type { Action } from "../../contract/verdict.js";
-import type { ProjectPageProperties } from "../app.js";
 import { hashOf } from "../location.js";
+import type { ProjectPageProperties } from "../page-properties.js";
 import { Confirmation, Fault } from "../parts.js";
 import { useResource } from "../resource.js";
 import { useTrial } from "../trial.js";

@@ -1,8 +1,8 @@
 /** The rules in the order of evaluation: moved by dragging or with the arrow keys, switched on and off, deleted. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
-import type { ProjectPageProperties } from "../app.js";
 import { hashOf } from "../location.js";
+import type { ProjectPageProperties } from "../page-properties.js";
 import { ActionBadge, Confirmation, Fault, Freshness, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { moved, orderChanges } from "../rule-order.js";

@@ -3,10 +3,10 @@
 import { useRef, useState } from "preact/hooks";
 import type { SessionRow } from "../../contract/log-answers.js";
 import type { Band } from "../../contract/verdict.js";
-import type { AddressedPageProperties } from "../app.js";
 import { timeAround } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
 import { useLog } from "../log.js";
+import type { AddressedPageProperties } from "../page-properties.js";
 import { Fault, Freshness, Loaded, PageTitle, ReadOlder, Table, Time } from "../parts.js";
 import { bandOrder, bandWords, count, plural } from "../words.js";
 import { ExploredBand, ExploredNumber } from "./explored.js";

@@ -2,7 +2,7 @@
 import type { SettingsAnswer } from "../../contract/api-answers.js";
 import type { LoggedInPolicy } from "../../contract/verdict.js";
 import { bandOfScore } from "../../verdict/bands.js";
-import type { ProjectPageProperties } from "../app.js";
+import type { ProjectPageProperties } from "../page-properties.js";
 import { BandBadge, PageTitle } from "../parts.js";
 import { ChallengeCard } from "./challenge-card.js";
 import { RequestScoringCard } from "./request-scoring-card.js";
