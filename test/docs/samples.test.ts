@@ -35,8 +35,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   "serve --store valkey://": "test/long/cluster.test.ts, with a cluster of its own",
   "user verdictd on >PASSWORD": "test/cluster-store/permissions.test.ts",
   "// captcha.js": "test/docs/captcha-example.test.ts",
-  'localStorage.getItem("bot-detection")': "test/sdk/page.test.ts, in Chromium",
-  '<button id="allow">': "test/sdk/page.test.ts, in Chromium",
+  'localStorage.getItem("bot-detection")': "test/browsers/sdk-page.test.ts, in Chromium",
+  '<button id="allow">': "test/browsers/sdk-page.test.ts, in Chromium",
 };
 
 const samples = allSamples();

@@ -1,7 +1,7 @@
 /** What the collectors see in a real Chromium, driven as people and scripts drive it, and what they must never send. */
 import t from "tap";
+import { openSite, pageWith, wholeEnvironment } from "../sdk/site.js";
 import { launch, launchAlone, noChromium } from "../support/chromium.js";
-import { openSite, pageWith, wholeEnvironment } from "./site.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);

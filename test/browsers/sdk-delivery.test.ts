@@ -1,9 +1,9 @@
 /** How batches travel, seen on the wire from a real Chromium: first report, batches, retries, leaving, tabs. */
 import t from "tap";
+import { deliveryCases, prove, repeatCases } from "../sdk/cases.js";
+import { gate, openSite, pageWith } from "../sdk/site.js";
+import { throughPlaywright } from "../sdk/visitor.js";
 import { launch, noChromium, sessionCookie } from "../support/chromium.js";
-import { deliveryCases, prove, repeatCases } from "./cases.js";
-import { gate, openSite, pageWith } from "./site.js";
-import { throughPlaywright } from "./visitor.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);

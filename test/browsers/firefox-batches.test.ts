@@ -1,4 +1,4 @@
-/** How the SDK cuts and repeats batches, in a real Firefox; `sdk.test.ts` has what hangs on the browser. */
+/** How the SDK cuts and repeats batches, in a real Firefox; `firefox-sdk.test.ts` has what hangs on the browser. */
 import t from "tap";
 import { prove, repeatCases } from "../sdk/cases.js";
 import { throughPuppeteer } from "../sdk/visitor.js";

@@ -5,11 +5,11 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import t from "tap";
+import { pageCases, prove } from "../sdk/cases.js";
+import { openSite, pageWith } from "../sdk/site.js";
+import { throughPlaywright } from "../sdk/visitor.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { waitUntil } from "../support/wait-until.js";
-import { pageCases, prove } from "./cases.js";
-import { openSite, pageWith } from "./site.js";
-import { throughPlaywright } from "./visitor.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);
