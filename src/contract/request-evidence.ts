@@ -3,7 +3,7 @@
  * network facts and what catalogues say of it. undefined stands for "can't be told"; a detection that reads such a value is skipped.
  */
 import type { BotCategory } from "./bot-categories.js";
-import type { BrowserFamily, ClaimedSystem } from "./claimed-browser.js";
+import type { BrowserEvidence } from "./browser-evidence.js";
 import type { HttpVersion } from "./judged-request.js";
 import type { SignatureState } from "./signed-agents.js";
 
@@ -14,41 +14,15 @@ import type { SignatureState } from "./signed-agents.js";
 export type Purpose = "navigation" | "script" | "resource" | "unknown";
 
 /**
- * One request's evidence. Names that sessions have too mean the same, where sessions count batches: 0 or 1 here. A bot that names itself
- * claims no browser: nothing is expected of its headers.
+ * One request's evidence. A bot that names itself claims no browser: nothing is expected of its headers.
  */
-export interface RequestEvidence {
+export interface RequestEvidence extends BrowserEvidence {
   // identity
-  userAgent: string;
-  browserFamily: BrowserFamily;
-  browserVersion: number;
-  browserSystem: ClaimedSystem;
-  browserMobile: boolean;
-  browserEmbedded: boolean;
-  noUserAgent: number;
-  toolAgent: number;
-  crawlerClaim: number;
   headlessBrand: boolean;
   /** What the bot is for that the user agent names. */
   declaredBot: BotCategory | "none";
   signature: SignatureState;
-  // headers, as of a session's batches
-  noAcceptLanguage: number;
-  anyAcceptLanguage: number;
-  noAccept: number;
-  /** No compression is accepted, though no range is asked for. */
-  noAcceptEncoding: number;
-  noBrotli: number;
-  noOrigin: number;
-  /** The address is trustworthy to browsers: https, or on this machine. Undefined where nothing says so. */
-  secureContext: boolean;
-  /** It is https for sure. */
-  securePage: boolean;
-  noFetchMetadata: number;
-  partFetchMetadata: number;
-  noClientHints: number;
-  clientHintsForeign: number;
-  platformForeign: number;
+  // headers
   strippedHeaders: boolean;
   // of one request only
   method: string;

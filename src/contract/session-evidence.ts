@@ -2,46 +2,19 @@
  * What detections may read of a session: facts, shares and deviations with a meaning, which `engines/session-evidence.ts` makes of its features.
  * undefined stands for "not observed, or too little of it to say"; a detection that reads such a value is skipped.
  */
-import type { BrowserFamily, ClaimedSystem } from "./claimed-browser.js";
+import type { BrowserEvidence } from "./browser-evidence.js";
 import type { TicketState } from "./evidence.js";
 
 /** One session's evidence. Shares are 0 to 1, times ms, lengths CSS pixels. */
-export interface SessionEvidence {
+export interface SessionEvidence extends BrowserEvidence {
   // identity
-  userAgent: string;
-  browserFamily: BrowserFamily;
-  browserVersion: number;
-  browserSystem: ClaimedSystem;
-  browserMobile: boolean;
-  /** An app's web view or a browser known to rewrite headers. */
-  browserEmbedded: boolean;
-  /** Batches without User-Agent. */
-  noUserAgent: number;
-  /** 2: the user agent names a tool that no person's browser is; 1: one that ordinary apps use as well. */
-  toolAgent: number;
-  crawlerClaim: number;
   webdriver: boolean;
   userAgentChanges: number;
   networkChanges: number;
-  // headers: batches in which something is missing or odd
+  // batches, and those in which something is odd
   batches: number;
-  noAcceptLanguage: number;
-  anyAcceptLanguage: number;
-  noAccept: number;
   libraryAccept: number;
-  noAcceptEncoding: number;
-  noBrotli: number;
-  noOrigin: number;
-  /** False when a batch came from a page without https (and not on loopback): browsers then leave headers out. */
-  secureContext: boolean;
-  /** True when every batch came from an https page. */
-  securePage: boolean;
-  noFetchMetadata: number;
-  partFetchMetadata: number;
   navigationFetch: number;
-  noClientHints: number;
-  clientHintsForeign: number;
-  platformForeign: number;
   // rate
   ipSessions: number;
   shapeSessions: number;
