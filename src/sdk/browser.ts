@@ -35,7 +35,10 @@ export function init(options: VerdictdOptions): Verdictd {
 function mistakeIn(options: VerdictdOptions): string | null {
   try {
     checkOptionNames("verdictd", options, optionNames);
-    return options.siteKey ? null : "verdictd: `siteKey` is missing, so nothing is collected";
+    if (!options.siteKey) return "verdictd: `siteKey` is missing, so nothing is collected";
+    return ["wait", undefined].includes(options.consent)
+      ? null
+      : 'verdictd: `consent` can only be "wait", so nothing is collected until start()';
   } catch (error) {
     return (error as Error).message;
   }

@@ -25,7 +25,7 @@ export interface VerdictdOptions {
   token?: string;
   /** Most ms that an event waits for its batch. Default 5000. */
   interval?: number;
-  /** `wait`: nothing is collected, stored or sent before `start()` is called. Default: the SDK starts by itself. */
+  /** `wait`: nothing is collected, stored or sent before `start()` is called; a mistaken value has that effect, too. Default: the SDK starts by itself. */
   consent?: string;
   /**
    * The SDK's second file, loaded once the first report was answered; null: none. Default: `sdk-probes.js` beside the script; for the npm

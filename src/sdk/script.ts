@@ -9,7 +9,13 @@ function start(): void {
   // Included twice, or an element of that name: the first SDK wins, an element gives way.
   if (typeof page.verdictd?.token === "function") return;
   const script = document.currentScript ?? document.querySelector("script[data-site-key]");
-  if (script instanceof HTMLScriptElement) page.verdictd = startSdk(optionsOf(script));
+  if (script instanceof HTMLScriptElement) {
+    const options = optionsOf(script);
+    const { siteKey, consent = "wait" } = options;
+    // Of other mistakes the second file tells, once a first report was answered.
+    if (!siteKey || consent !== "wait") console.error("verdictd: check data-site-key, data-consent");
+    page.verdictd = startSdk(options);
+  }
 }
 
 try {

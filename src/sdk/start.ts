@@ -42,7 +42,8 @@ export function startSdk(options: VerdictdOptions): Verdictd {
     if (typeof document !== "object" || typeof fetch !== "function" || !options.siteKey) return;
     settings = settingsOf(options);
     tokens = openTokenStore(settings);
-    if (options.consent !== "wait") start();
+    // Whatever else it says, somebody wanted consent first.
+    if (options.consent === undefined) start();
   });
   if (!tokens!) settle!(null);
   return verdictd;

@@ -158,6 +158,36 @@ t.test("the npm entry starts on request, in the page, and is inert on a server",
   t.equal(inert.token(), null);
 });
 
+t.test("mistakes in the script tag are told, and a mistaken consent collects nothing", async (t) => {
+  const site = await openSite(t);
+  const page = await browser.newPage();
+  const told = complaintsOf(page);
+  const waiting = "verdictd: check data-site-key, data-consent";
+  site.pages.set("/", pageWith(`${quick} data-consent="true"`));
+  site.pages.set("/keyless", '<!doctype html><script src="/sdk.js" data-sitekey="pk_test"></script>');
+  await page.goto(site.origin);
+  await page.waitForTimeout(1500);
+  t.equal(await page.evaluate("verdictd.token()"), null);
+  await page.goto(`${site.origin}/keyless`);
+  t.equal(await page.evaluate("verdictd.ready"), null);
+  t.same([site.posts.length, told], [0, [waiting, waiting]]);
+
+  told.length = 0;
+  const slips = 'data-consnet="wait" data-cookie="no" data-cookie-max-age="1h" data-nscript="afterInteractive"';
+  site.pages.set("/slips", pageWith(`${quick} ${slips}`));
+  await page.goto(`${site.origin}/slips`);
+  await waitUntil(
+    async () => told.length,
+    (length) => length >= 3,
+  );
+  t.same(told, [
+    "verdictd: unknown attribute data-consnet; did you mean data-consent?",
+    'verdictd: data-cookie: expected on or off, got "no"',
+    'verdictd: data-cookie-max-age: expected seconds, got "1h"',
+  ]);
+  await page.close();
+});
+
 t.test("stop ends it", async (t) => {
   const site = await openSite(t);
   site.pages.set("/next", "<p>next</p>");

@@ -4,6 +4,7 @@
  */
 import type { PageHooks } from "../page-hooks.js";
 import type { Recorder } from "../recorder.js";
+import { checkAttributes } from "./attributes.js";
 import { collectLateEnvironment } from "./environment.js";
 import { noteTicket, startTicket } from "./start-ticket.js";
 import { compareWorker, factsHere } from "./worker.js";
@@ -22,6 +23,11 @@ export function probe(
   base: string,
   token: string | null,
 ): void {
+  try {
+    checkAttributes(siteKey);
+  } catch {
+    // A page that broke the DOM hears nothing.
+  }
   collectLateEnvironment({
     worker_mismatch: () =>
       workerUrl === null ? undefined : compareWorker(() => new Worker(scriptUrl(workerUrl), { type: "module" })),
