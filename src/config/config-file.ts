@@ -3,6 +3,7 @@
  * text as a flag would be written; `config.ts` checks it like any other. Mistakes are collected, never thrown.
  */
 import { readFileSync } from "node:fs";
+import { nearestWord } from "../contract/nearest-word.js";
 import { type YamlEntry, yamlEntries } from "./yaml-file.js";
 
 /** The text of a file with one value, without the line break at its end, or why there is none. */
@@ -50,7 +51,8 @@ export function readConfigFile(
     const { key, line, value } = entry;
     const from = `${path}:${line}: ${key}`;
     if (key === "config" || !Object.hasOwn(known, key)) {
-      const near = Object.keys(known).find((each) => plain(each) === plain(key) && each !== key);
+      const options = Object.keys(known).filter((each) => each !== "config");
+      const near = options.find((each) => plain(each) === plain(key)) ?? nearestWord(key, options);
       mistakes.push(`${from}: no such option${near === undefined ? "" : `, did you mean "${near}"?`}`);
       continue;
     }

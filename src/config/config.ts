@@ -5,6 +5,7 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { availableParallelism } from "node:os";
 import { parseStoreUrl } from "../cluster/store-url.js";
+import { nearestWord } from "../contract/nearest-word.js";
 import type { Durability, IpStorage } from "../contract/scoring-worker.js";
 import { limits } from "../limits.js";
 import { parseTrustedProxies } from "../net/client-ip.js";
@@ -335,6 +336,24 @@ function readEnvironment(environment: NodeJS.ProcessEnv, mistakes: string[]): Ma
   }
   return found;
 }
+
+/** Variables that no option of `serve` has: of the tests, the build and the samples of the documentation. */
+const otherVariables = new Set(["VERDICTD_CACHE_DIR", "VERDICTD_PRIVATE_KEY", "VERDICTD_TEST_ROOT", "VERDICTD_TRACES"]);
+
+/** A line for each variable `VERDICTD_…` that nothing reads. No mistake: a supervisor may set variables of its own, as Kubernetes does. */
+export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
+  const known = serveFlags.map(environmentName).flatMap((name) => [name, `${name}_FILE`]);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith("VERDICTD_") && !known.includes(name) && !otherVariables.has(name))
+    .filter((name) => !serviceVariable.test(name))
+    .map((name) => {
+      const near = nearestWord(name, known);
+      return `${name} is ignored: there is no such option${near === undefined ? "" : `; did you mean ${near}?`}`;
+    });
+}
+
+/** What Kubernetes and Docker's links set for a service of that name: `VERDICTD_SERVICE_HOST`, `VERDICTD_PORT_8080_TCP_ADDR`. */
+const serviceVariable = /^VERDICTD_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))/;
 
 function shownValue({ isSecret }: Option<unknown>, value: unknown): string {
   if (isSecret === true) return value === "" ? "" : "(hidden)";

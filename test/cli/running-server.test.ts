@@ -14,7 +14,12 @@ interface First {
 t.test("a running server notices what commands change", async (t) => {
   const dir = join(t.testdir(), "store");
   const first = await json<First>(dir, "init");
-  const serving = await serve(t, dir, { flags: ["--verdict-ttl", "0", ...threads] });
+  const env = { VERDICTD_TRUSTED_PROXY: "10.0.0.0/8", VERDICTD_SERVICE_HOST: "10.0.0.1" };
+  const serving = await serve(t, dir, { flags: ["--verdict-ttl", "0", ...threads], env });
+  t.same(
+    serving.log.map(({ msg }) => msg).filter((msg) => String(msg).includes("VERDICTD_")),
+    ["VERDICTD_TRUSTED_PROXY is ignored: there is no such option; did you mean VERDICTD_TRUSTED_PROXIES?"],
+  );
   const scoring = `/v1/projects/${first.project_id}/scoring`;
   const { json: keys } = await serving.ask("POST", scoring, { token: first.account_token });
 
@@ -97,7 +102,8 @@ t.test("a running server notices what commands change", async (t) => {
     const second = (await rotate("--overlap-hours", "2")).stdout;
     t.match(second, /^key: pk_\S+\n\nThe site key before it works until 2\S+\.\n$/m);
     t.ok(await ingest(serving, keys.site_key, 1));
-    const { stdout: third } = await rotate();
+    t.match(await rotate(), { code: 1, stdout: "", stderr: /nothing was rotated; --yes rotates all the same\n$/ });
+    const { stdout: third } = await rotate("--yes");
     t.match(third, /is refused from now on\.\n1 older site key from earlier rotations ended too\.\n$/);
     await t.rejects(ingest(serving, keys.site_key, 1), /401/);
     keys.site_key = /pk_\S+/.exec(third)![0];

@@ -42,7 +42,7 @@ const rotateKey: StoreCommand<Rotated> = {
   positionals,
   flags: [
     keyType,
-    { name: "yes", help: "do not ask before overlaps that are still running end" },
+    { name: "yes", help: "rotate without asking, even if older keys that still work end at once" },
     {
       name: "overlap-hours",
       placeholder: "N",
@@ -66,16 +66,16 @@ const rotateKey: StoreCommand<Rotated> = {
   },
 };
 
-/** Says which overlaps are still running, and asks whoever sits at a terminal. Scripts go on: an immediate rotation is for leaked keys. */
+/** Says which overlaps are still running, and asks whoever sits at a terminal; scripts have to say `--yes`. Where none is running, nothing is asked. */
 async function agreeToEnd(projects: Projects, id: number, type: (typeof keyTypes)[number]): Promise<void> {
   const project = projects.find(id);
   const running = project === null ? [] : projects.oldKeysOf(project).filter(({ kind }) => kind === type);
   if (running.length === 0) return;
   const ends = running.map(({ endsAt }) => endsAt).join(", ");
-  say(`Older ${type} keys still work until ${ends}. Without --overlap-hours, this rotation ends them now.`);
-  if (process.stdin.isTTY && !(await isTyped("Type yes to rotate: ", "yes"))) {
-    throw new CommandFailure("nothing was rotated");
-  }
+  const question = `Older ${type} keys still work until ${ends}. Without --overlap-hours, this rotation ends them now`;
+  if (!process.stdin.isTTY) throw new CommandFailure(`${question}: nothing was rotated; --yes rotates all the same`);
+  say(`${question}.`);
+  if (!(await isTyped("Type yes to rotate: ", "yes"))) throw new CommandFailure("nothing was rotated");
 }
 
 const endOldKeys: StoreCommand = {

@@ -2,7 +2,7 @@
 
 import { setFlagsFromString } from "node:v8";
 import { faultLine } from "../../cluster-store/fault-line.js";
-import { type GivenFlags, readServeConfig, type ServeConfig } from "../../config/config.js";
+import { type GivenFlags, readServeConfig, type ServeConfig, unknownVariables } from "../../config/config.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
 import { limits } from "../../limits.js";
@@ -34,6 +34,7 @@ export const serveCommand: ProcessCommand = {
     const log = createLog(config.logLevel);
     const stopping = new AbortController();
     const starting = startServers(config, log, {}, stopping.signal);
+    for (const line of unknownVariables(process.env)) log.warn(line);
     stopOnSignal(starting, stopping, log, config.drainSeconds * 1000 + limits.stopMsMax);
     const server = await starting.catch((error: unknown) => {
       // Told to stop before it could listen: that is no failure.
