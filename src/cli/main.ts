@@ -1,7 +1,13 @@
 #!/usr/bin/env node
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
 import { faultLine } from "../cluster-store/fault-line.js";
-import { checkCluster, type OpenedMirror, openingFault, openMirror } from "../cluster-store/open-cluster.js";
+import {
+  checkCluster,
+  describeCluster,
+  type OpenedMirror,
+  openingFault,
+  openMirror,
+} from "../cluster-store/open-cluster.js";
 import { migratedFault, mirrorFault } from "../cluster-store/open-config.js";
 import { versionText } from "../server/version.js";
 import { openStore } from "../store/open-store.js";
@@ -30,7 +36,7 @@ async function runOnStore(
   command.checkGiven?.(given);
   const fault = storeFileFault(dataDir);
   if (fault !== null) throw new CommandFailure(fault);
-  const { opened, close } = await openFor(command, dataDir, cluster);
+  const { opened, close } = await sayingOfWait(cluster, () => openFor(command, dataDir, cluster));
   try {
     const result =
       cluster !== null && "client" in opened && command.runOnCluster !== undefined
@@ -48,6 +54,19 @@ async function runOnStore(
 interface Opened {
   readonly opened: OpenedMirror | Pick<OpenedMirror, "store">;
   close(): Promise<void>;
+}
+
+/** Whoever waits for a cluster longer than this is told so. */
+const silentWaitMs = 2000;
+
+async function sayingOfWait<T>(cluster: ChosenCluster | null, open: () => Promise<T>): Promise<T> {
+  if (cluster === null) return open();
+  const timer = setTimeout(() => say(`waiting for the cluster at ${describeCluster(cluster)}`), silentWaitMs);
+  try {
+    return await open();
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The store; where a cluster was named, its mirror in the folder, up to date. */

@@ -43,7 +43,7 @@ export class BulkClient {
 
   /** The answer of one node, such as a page of its keys. Not tried again: another node may have its slots by then. */
   onNode(address: string, command: KeyedCommand["command"]): Promise<Reply> {
-    return this.client.onNode(address, command, limits.clusterPatienceMs);
+    return this.client.onNode(address, command, this.patienceMs);
   }
 
   async #persist(

@@ -45,6 +45,15 @@ export interface ClusterCommitOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** What a group has of the cluster so far. */
+interface Fetched {
+  readonly rows: FetchedRows;
+  /** Why a row can't be had, by its name: only the batches that need it are refused. */
+  readonly failed: Map<string, ClusterError>;
+  /** When the whole group is to be answered, by `performance.now()`. */
+  readonly endMs: number;
+}
+
 /** A batch that is not settled yet. */
 interface Pending extends UnreadBatch {
   readonly index: number;
@@ -62,6 +71,7 @@ const roundsMax = 64;
 const copiersMax = 20_000;
 
 const notAcknowledged = refuse("unavailable", "too few replicas of the cluster have the batch: send it again");
+const late = refuse("unavailable", "the cluster does not answer in time: send the batch again");
 const contended = refuse("unavailable", "the session is being written by others: send the batch again");
 
 /** One a scoring thread; a session's batches take effect in one script, or not at all. */
@@ -78,15 +88,23 @@ export class ClusterCommit {
   async commit(requests: readonly IngestRequest[]): Promise<IngestOutcome[]> {
     const outcomes = new Array<IngestOutcome>(requests.length);
     let pending: Pending[] = requests.map((request, index) => ({ index, request, body: null }));
-    const rows: FetchedRows = new Map();
+    const fetched: Fetched = {
+      rows: new Map(),
+      failed: new Map(),
+      endMs: performance.now() + limits.clusterWriteMs,
+    };
     try {
       for (let rounds = 0, conflicts = 0; pending.length > 0; rounds++) {
         if (conflicts > limits.clusterConflictRounds || rounds > roundsMax) {
           for (const { index } of pending) outcomes[index] = contended;
           break;
         }
-        await this.#fetch(rows, pending);
-        const again = await this.#round(rows, pending, outcomes);
+        if (rounds > 0 && performance.now() > fetched.endMs) {
+          for (const { index } of pending) outcomes[index] = late;
+          break;
+        }
+        await this.#fetch(fetched, pending);
+        const again = await this.#round(fetched, pending, outcomes);
         if (again.conflicts > 0) {
           conflicts++;
           this.#options.onConflict(again.conflicts);
@@ -100,23 +118,25 @@ export class ClusterCommit {
     return outcomes;
   }
 
-  /** Fetches what the batches need and `rows` has not. */
-  async #fetch(rows: FetchedRows, pending: readonly Pending[]): Promise<void> {
-    const { client, context, paths } = this.#options;
+  /** Fetches what the batches need and has not been asked for. */
+  async #fetch(fetched: Fetched, pending: readonly Pending[]): Promise<void> {
+    const { context, paths } = this.#options;
+    const { rows, failed } = fetched;
     const needs = needsOf(context.credentials, pending, this.#copiers);
     const loads = [...needs.projectIds].map((projectId) => paths.load(projectId));
-    for (const name of rows.keys()) needs.rows.delete(name);
-    await Promise.all([fetchRows(client, rows, needs.rows), ...loads]);
+    for (const name of [...rows.keys(), ...failed.keys()]) needs.rows.delete(name);
+    await Promise.all([this.#fetchRows(fetched, needs.rows), ...loads]);
     // Foreseen as well: a batch that is run without them has to be run again.
-    await fetchRows(client, rows, spilledIdsNeeds(needs, rows));
+    await this.#fetchRows(fetched, spilledIdsNeeds(needs, rows));
   }
 
   /** Runs the batches and writes what is complete; gives those that have to be done again, and whether others changed their sessions. */
-  async #round(rows: FetchedRows, pending: readonly Pending[], outcomes: IngestOutcome[]): Promise<Again> {
-    const { client, paths, counts, sender, onFired } = this.#options;
+  async #round(fetched: Fetched, pending: readonly Pending[], outcomes: IngestOutcome[]): Promise<Again> {
+    const { paths, counts, sender, onFired } = this.#options;
+    const { rows, failed } = fetched;
     const unit = new ClusterUnit(rows, counts, paths);
     const result = this.#run(unit, pending);
-    if (result === null) return this.#halves(rows, pending, outcomes);
+    if (result === null) return this.#halves(fetched, pending, outcomes);
     const sessions = result.outcomes.map(tokenOf);
     const unfinished = new Set(unit.incompleteSessions);
     for (const position of unit.incompleteBatches) {
@@ -130,8 +150,12 @@ export class ClusterCommit {
       const read = unit.read.get(session);
       if (read !== undefined && !unit.saved.has(session) && !unfinished.has(session)) unchanged.set(session, read);
     }
-    const fates = await this.#write(saved, unchanged);
+    const fates = await this.#write(saved, unchanged, fetched.endMs);
     const again: Again = { batches: [], conflicts: 0 };
+    const wanted = new Map([...unit.missing].filter(([name]) => !failed.has(name)));
+    // Nothing is left that could be fetched for them.
+    const isHopeless = wanted.size === 0 && unit.missing.size > 0;
+    const lost = isHopeless ? refusedBy([...unit.missing.keys()].map((name) => failed.get(name))[0]) : null;
     for (const [position, batch] of pending.entries()) {
       const session = sessions[position]!;
       const fate = fates.get(session);
@@ -139,6 +163,7 @@ export class ClusterCommit {
       if (isUnfinished || fate === "conflict" || fate instanceof Refusal) {
         unit.forgetPaths(position);
         if (!isUnfinished && fate instanceof Refusal) outcomes[batch.index] = fate;
+        else if (isUnfinished && lost !== null) outcomes[batch.index] = lost;
         else again.batches.push(batch);
         if (!isUnfinished && fate === "conflict") again.conflicts++;
         continue;
@@ -154,7 +179,7 @@ export class ClusterCommit {
     }
     for (const session of saved) if (fates.get(session.token) === "conflict") forget(rows, session);
     for (const [token, { key }] of unchanged) if (fates.get(token) === "conflict") forget(rows, { key });
-    await fetchRows(client, rows, unit.missing);
+    await this.#fetchRows(fetched, wanted);
     return again;
   }
 
@@ -165,13 +190,13 @@ export class ClusterCommit {
   }
 
   /** Where a batch breaks the scoring: one half after the other, down to that batch, which is refused. */
-  async #halves(rows: FetchedRows, pending: readonly Pending[], outcomes: IngestOutcome[]): Promise<Again> {
+  async #halves(fetched: Fetched, pending: readonly Pending[], outcomes: IngestOutcome[]): Promise<Again> {
     if (pending.length === 1) {
       outcomes[pending[0]!.index] = faultyBatch;
       return { batches: [], conflicts: 0 };
     }
     const middle = pending.length >> 1;
-    const first = await this.#round(rows, pending.slice(0, middle), outcomes);
+    const first = await this.#round(fetched, pending.slice(0, middle), outcomes);
     // The first half may have changed sessions of the second.
     return { batches: [...first.batches, ...pending.slice(middle)], conflicts: first.conflicts };
   }
@@ -201,6 +226,7 @@ export class ClusterCommit {
   async #write(
     saved: readonly SavedSession[],
     unchanged: ReadonlyMap<string, ReadSession>,
+    endMs: number,
   ): Promise<Map<string, SessionFate>> {
     const fates = new Map<string, SessionFate>();
     const { client, acks, sessionMs } = this.#options;
@@ -214,7 +240,7 @@ export class ClusterCommit {
     const { outcomes, replicas } = await client.writeGroup(commands, {
       acks,
       ackMs: limits.clusterAckMs,
-      deadlineMs: limits.clusterWriteMs,
+      deadlineMs: Math.max(limits.clusterAckMs, endMs - performance.now()),
       // A version is written once: given again, the script finds it.
       isIdempotent: true,
     });
@@ -227,6 +253,34 @@ export class ClusterCommit {
       else fates.set(token, replicas[index]! < acks ? notAcknowledged : "written");
     }
     return fates;
+  }
+
+  /**
+   * Asks for rows, for half of the group's time at most: then there is some left to write. A count that can't be had is one of nothing, since a
+   * new session must not hang on a shard that is not its own; another row is noted as failed.
+   */
+  async #fetchRows({ rows, failed, endMs }: Fetched, needed: ReadonlyMap<string, NeededRow>): Promise<void> {
+    if (needed.size === 0) return;
+    const { client, onFailure } = this.#options;
+    const commands = Array.from(needed.values(), ({ key, also, slot }) => ({
+      command: also === undefined ? ["GET", key] : ["MGET", key, also],
+      slot,
+    }));
+    const deadlineMs = Math.max(1, Math.min(limits.clusterWriteMs / 2, endMs - performance.now()));
+    const outcomes = await client.pipeline(commands, { deadlineMs, isIdempotent: true });
+    const fault = outcomes.find((outcome) => outcome instanceof ClusterError);
+    if (fault !== undefined) onFailure(fault);
+    let index = 0;
+    for (const [name, { also, isCount = false }] of needed) {
+      const outcome = outcomes[index++];
+      if (outcome instanceof ClusterError && !isCount) {
+        failed.set(name, outcome);
+        continue;
+      }
+      const [value, other] = Array.isArray(outcome) ? outcome : [outcome];
+      rows.set(name, value instanceof Buffer ? value : null);
+      if (also !== undefined) rows.set(also, other instanceof Buffer ? other : null);
+    }
   }
 }
 
@@ -258,28 +312,6 @@ function saveCommand(session: SavedSession, sessionMs: number): KeyedCommand {
 /** Finds the version that was read, or another. */
 function confirmCommand({ key, version }: ReadSession): KeyedCommand {
   return scriptCommand(saveSession, [sessionRow(key)], [version, version], shardSlots[shardOfSession(key)]!);
-}
-
-/** Adds the rows to `rows`. Rejects when one can't be had. */
-async function fetchRows(
-  client: ClusterClient,
-  rows: FetchedRows,
-  needed: ReadonlyMap<string, NeededRow>,
-): Promise<void> {
-  if (needed.size === 0) return;
-  const commands = Array.from(needed.values(), ({ key, also, slot }) => ({
-    command: also === undefined ? ["GET", key] : ["MGET", key, also],
-    slot,
-  }));
-  const outcomes = await client.pipeline(commands, { deadlineMs: limits.clusterWriteMs, isIdempotent: true });
-  let index = 0;
-  for (const [name, { also }] of needed) {
-    const outcome = outcomes[index++];
-    if (outcome instanceof ClusterError) throw outcome;
-    const [value, other] = Array.isArray(outcome) ? outcome : [outcome];
-    rows.set(name, value instanceof Buffer ? value : null);
-    if (also !== undefined) rows.set(also, other instanceof Buffer ? other : null);
-  }
 }
 
 /** Lets what was fetched of a session, and of the key that it was minted for, be fetched anew. */

@@ -1,6 +1,6 @@
 /**
  * Sessions of a cluster as an HTTP thread reads them: what was read is held for a moment, so that a page's verdicts cost one question, and
- * a question has a deadline: the master is asked, then a replica, then the session counts as unknown.
+ * a question has a deadline: the master is asked, then a replica, then the session counts as unknown, unless somebody has to know.
  */
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
@@ -31,8 +31,12 @@ export interface ClusterSessionRowsOptions {
 interface HeldRow {
   /** Version and record; null: there is none. */
   readonly value: Buffer | null;
+  /** `unansweredMs`: nobody said whether there is one. */
   readonly atMs: number;
 }
+
+/** Older than anything: the next read asks again. */
+const unansweredMs = Number.NEGATIVE_INFINITY;
 
 /** One an HTTP thread; without an answer in time, sessions count as unknown and verdicts fail open. */
 export class ClusterSessionRows implements SessionRows {
@@ -50,13 +54,15 @@ export class ClusterSessionRows implements SessionRows {
     const isMissing = (key: Buffer): boolean => !((this.#held.get(key.toString("latin1"))?.atMs ?? -1) > freshMs);
     // Copies: callers use their keys again.
     const missing = keys.filter(isMissing).map((key) => Buffer.from(key));
-    return missing.length === 0
-      ? null
-      : this.#load(missing, freshness === "certain" ? limits.clusterWriteMs : this.#options.deadlineMs);
+    return missing.length === 0 ? null : this.#load(missing, freshness === "certain");
   }
 
   record(key: Buffer): Buffer | undefined {
     return this.#held.get(key.toString("latin1"))?.value?.subarray(versionBytes);
+  }
+
+  isUnanswered(key: Buffer): boolean {
+    return this.#held.get(key.toString("latin1"))?.atMs === unansweredMs;
   }
 
   async keys({ start, end, reverse = false, limit }: KeyRange): Promise<Buffer[]> {
@@ -118,25 +124,33 @@ export class ClusterSessionRows implements SessionRows {
     throw new UnavailableError("the session is being written by others");
   }
 
-  async #load(keys: readonly Buffer[], deadlineMs: number): Promise<void> {
+  /** `isCertain`: rejects when one can't be had, or only a replica, which may lag behind, says that it is not there. */
+  async #load(keys: readonly Buffer[], isCertain: boolean): Promise<void> {
     const { client } = this.#options;
+    const deadlineMs = isCertain ? limits.clusterWriteMs : this.#options.deadlineMs;
     const commands = keys.map((key) => ({ command: ["GET", sessionRow(key)], slot: shardSlots[shardOfSession(key)]! }));
     const each = { deadlineMs: deadlineMs / 2, isIdempotent: true, failsFast: true };
     const outcomes = await client.pipeline(commands, each);
     const failed = [...outcomes.keys()].filter((index) => outcomes[index] instanceof ClusterError);
+    let fault: ClusterError | null = null;
     if (failed.length > 0) {
       const again = await client.pipeline(
         failed.map((index) => commands[index]!),
         { ...each, readFrom: "replica" },
       );
-      for (const [position, index] of failed.entries()) outcomes[index] = again[position]!;
+      for (const [position, index] of failed.entries()) {
+        const outcome = again[position]!;
+        if (!(outcome instanceof Buffer))
+          fault = (outcome instanceof ClusterError ? outcome : outcomes[index]) as ClusterError;
+        outcomes[index] = outcome;
+      }
     }
     for (const [index, key] of keys.entries()) {
       const outcome = outcomes[index]!;
-      // Not held: the next verdict asks again.
-      if (outcome instanceof ClusterError) this.#drop(key.toString("latin1"));
+      if (outcome instanceof ClusterError) this.#hold(key.toString("latin1"), null, unansweredMs);
       else this.#hold(key.toString("latin1"), outcome instanceof Buffer ? Buffer.from(outcome) : null);
     }
+    if (isCertain && fault !== null) throw unavailable(fault);
   }
 
   async #ask(commands: readonly { command: (string | Buffer)[]; slot: number }[]) {
@@ -148,9 +162,9 @@ export class ClusterSessionRows implements SessionRows {
     return outcomes;
   }
 
-  #hold(name: string, value: Buffer | null): void {
+  #hold(name: string, value: Buffer | null, atMs = this.#options.now()): void {
     this.#drop(name);
-    this.#held.set(name, { value, atMs: this.#options.now() });
+    this.#held.set(name, { value, atMs });
     this.#heldBytes += value?.length ?? 0;
     for (const oldest of this.#held.keys()) {
       if (this.#heldBytes <= limits.clusterHeldBytesMax && this.#held.size <= limits.clusterHeldRowsMax) break;

@@ -1,6 +1,7 @@
 /** All rows of a session of a cluster, read and erased together, and the number of sessions. */
 
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
+import { ClusterError } from "../cluster/cluster-error.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
 import type { Block } from "../contract/entities.js";
@@ -15,6 +16,7 @@ import { ClusterBlockLog, eraseBlocks } from "./cluster-block-log.js";
 import { isSweeper, makeRoom, sweepSessions } from "./cluster-sweep.js";
 import { versionBytes } from "./cluster-unit.js";
 import { ConfigTruth } from "./config-truth.js";
+import { unavailable } from "./fault-line.js";
 import {
   indexRow,
   marksRow,
@@ -29,8 +31,8 @@ import { mastersOf, scanKeys } from "./scan.js";
 import { countIndexed } from "./scripts.js";
 import { eraseCommand, readCommand } from "./session-commands.js";
 
-/** How long somebody waits for an answer, or for replicas, before that is a failure. */
-const patienceMs = 10_000;
+/** How long a sweep waits for an answer, or for replicas, before that is a failure: nobody waits for it. */
+const sweepPatienceMs = 10_000;
 /** How many rows of a session are numbers of eight bytes: its seen request ids, as `furtherRows` begins. */
 const seenIdsRows = 2;
 /** Some megabytes. */
@@ -40,20 +42,43 @@ function sum(counts: readonly Reply[]): number {
   return counts.reduce((all: number, count) => all + Number(count), 0);
 }
 
-/** Whole sessions of a cluster, for threads and commands; an erasure counts once `acks` replicas have it. */
+/** What the cluster answers; when it does not, an `UnavailableError`. */
+async function orUnavailable<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    throw error instanceof ClusterError ? unavailable(error) : error;
+  }
+}
+
+/** Whole sessions of a cluster, for threads and commands; an erasure counts once `acks` replicas have it. Rejects with `unavailable`. */
 export class ClusterSessions implements RemoteSessions {
   readonly #bulk: BulkClient;
+  readonly #sweeping: BulkClient;
   readonly #truth: ConfigTruth;
   readonly #blocks: ClusterBlockLog;
 
-  /** `acks`: replicas that must know that a session is erased. */
-  constructor(client: ClusterClient, acks: number) {
+  /** `acks`: replicas that must know that a session is erased. `patienceMs`: how long whoever asks waits for an answer, or for replicas. */
+  constructor(client: ClusterClient, acks: number, patienceMs: number) {
     this.#bulk = new BulkClient(client, acks, patienceMs);
+    this.#sweeping = new BulkClient(client, acks, sweepPatienceMs);
     this.#truth = new ConfigTruth(client, acks);
     this.#blocks = new ClusterBlockLog({ client, blockMs: Number.POSITIVE_INFINITY, now: Date.now });
   }
 
-  async find(keys: readonly Buffer[]): Promise<Buffer | null> {
+  find(keys: readonly Buffer[]): Promise<Buffer | null> {
+    return orUnavailable(this.#find(keys));
+  }
+
+  read(session: SessionKeys): Promise<RemoteRows | null> {
+    return orUnavailable(this.#read(session));
+  }
+
+  erase(sessions: readonly SessionKeys[]): Promise<Record<SessionTable, number>> {
+    return orUnavailable(this.#erase(sessions));
+  }
+
+  async #find(keys: readonly Buffer[]): Promise<Buffer | null> {
     const commands = keys.map((key) => ({
       command: ["EXISTS", sessionRow(key)],
       slot: shardSlots[shardOfSession(key)]!,
@@ -62,7 +87,7 @@ export class ClusterSessions implements RemoteSessions {
     return keys.find((_, index) => replies[index] === 1) ?? null;
   }
 
-  async read(session: SessionKeys): Promise<RemoteRows | null> {
+  async #read(session: SessionKeys): Promise<RemoteRows | null> {
     const [reply] = await this.#bulk.read([readCommand(session.key)]);
     const [stored, , , ...further] = Array.isArray(reply) ? reply : [];
     if (!(stored instanceof Buffer)) return null;
@@ -72,7 +97,7 @@ export class ClusterSessions implements RemoteSessions {
     return { record, spilledIds, idempotencyKeys: (await this.#namingRows([session])).length };
   }
 
-  async erase(sessions: readonly SessionKeys[]): Promise<Record<SessionTable, number>> {
+  async #erase(sessions: readonly SessionKeys[]): Promise<Record<SessionTable, number>> {
     const stored = await this.#bulk.read(sessions.map(({ key }) => readCommand(key)));
     // The record goes last: ended on the way, this can be asked again.
     const naming = await this.#namingRows(sessions);
@@ -128,11 +153,11 @@ export class ClusterSessions implements RemoteSessions {
     nowMs: number,
     isStopping: () => boolean,
   ): Promise<number | null> {
-    if (!(await isSweeper(this.#bulk))) return null;
+    if (!(await isSweeper(this.#sweeping))) return null;
     let swept = 0;
     for (const projectId of projectIds) {
-      swept += await sweepSessions(this.#bulk, projectId, retention, nowMs, isStopping);
-      swept += await makeRoom(this.#bulk, projectId, await this.count([projectId]), retention, isStopping);
+      swept += await sweepSessions(this.#sweeping, projectId, retention, nowMs, isStopping);
+      swept += await makeRoom(this.#sweeping, projectId, await this.count([projectId]), retention, isStopping);
     }
     return swept;
   }
@@ -143,8 +168,7 @@ export class ClusterSessions implements RemoteSessions {
       const rows = projectIds.map((projectId) => indexRow(shard, projectId));
       return scriptCommand(countIndexed, rows, [], shardSlots[shard]!);
     });
-    const counts = await this.#bulk.read(commands);
-    return sum(counts);
+    return sum(await orUnavailable(this.#bulk.read(commands)));
   }
 
   /**

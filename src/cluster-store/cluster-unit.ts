@@ -32,6 +32,8 @@ export interface NeededRow {
   /** A second row in the same slot that is fetched with it. */
   readonly also?: string;
   readonly slot: number;
+  /** Of something that is counted across sessions, which a batch can do without. */
+  readonly isCount?: boolean;
 }
 
 /** A session that the unit writes. */
@@ -276,7 +278,7 @@ export class ClusterUnit implements UnitOfWork {
 
   #count(row: string): number {
     const value = this.#rows.get(row);
-    if (value === undefined) this.#miss(row, { key: row, slot: keySlot(row) });
+    if (value === undefined) this.#miss(row, { key: row, slot: keySlot(row), isCount: true });
     return Number(value?.toString("latin1") ?? 0);
   }
 

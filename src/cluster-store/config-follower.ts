@@ -71,7 +71,8 @@ export class ConfigFollower {
         const fault = faultOf(error);
         if (!told.has(fault)) this.#parts.onFault(error);
         told.add(fault);
-        this.#parts.state.fail(fault);
+        const isSilent = fault === "unreachable" && !(await this.#parts.truth.isThere());
+        this.#parts.state.fail(isSilent ? "silent" : fault);
         await delay(pauseMs);
         pauseMs = Math.min(2 * pauseMs, pauseMsMax);
       }

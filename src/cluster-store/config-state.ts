@@ -18,6 +18,7 @@ const faults = {
   other:
     "this node is cut off from its configuration: the cluster is another one now, or has lost its rows; the log says more",
   refused: "the cluster refuses what this node asks of its configuration; the log says why",
+  silent: "the cluster does not answer: ask again",
 } as const;
 
 /** Why the configuration can't be followed. */

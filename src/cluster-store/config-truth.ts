@@ -69,6 +69,14 @@ export class ConfigTruth {
     private readonly acks: number,
   ) {}
 
+  /** Whether any node of the cluster says who has which slot. */
+  isThere(): Promise<boolean> {
+    return this.client.ready().then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** Id of the cluster; null when it has no configuration. */
   async clusterId(): Promise<string | null> {
     const command = ["HGET", configKeys.head, "cluster"];

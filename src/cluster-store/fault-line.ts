@@ -12,7 +12,8 @@ const lines: Readonly<Record<string, (message: string) => string>> = {
 const troubles: Readonly<Record<string, string>> = { OOM: "the memory of the cluster is full" };
 
 /** One line; null for an error that is not the cluster's. */
-export function faultLine(error: unknown): string | null {
+export function faultLine(thrown: unknown): string | null {
+  const error = thrown instanceof UnavailableError ? thrown.cause : thrown;
   if (!(error instanceof ClusterError)) return null;
   const { message, serverCode, reason } = error;
   const line = lines[serverCode];

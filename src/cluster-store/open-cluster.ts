@@ -134,6 +134,7 @@ export async function openCluster(choice: ClusterChoice, thread: NodeThread): Pr
       blockMs: choice.blockDays * dayMs,
       statsMs: choice.statsDays * dayMs,
       deadlineMs: Math.max(2, choice.engineDeadlineMs),
+      patienceMs: limits.clusterWriteMs,
       heldMs: Math.min(limits.clusterRowMs, choice.verdictTtl * 1000),
     },
   });
@@ -157,12 +158,13 @@ export async function openCluster(choice: ClusterChoice, thread: NodeThread): Pr
   };
 }
 
-/** How long what is written is kept, a verdict waits for the cluster, and what was read is held, ms. */
+/** How long what is written is kept, a verdict, and who asks for a whole session, waits for the cluster, and what was read is held, ms. */
 interface ClusterTimes {
   readonly sessionMs: number;
   readonly blockMs: number;
   readonly statsMs?: number;
   readonly deadlineMs: number;
+  readonly patienceMs: number;
   readonly heldMs: number;
 }
 
@@ -171,15 +173,16 @@ const timesOfCommands: ClusterTimes = {
   sessionMs: longestMs,
   blockMs: longestMs,
   deadlineMs: limits.clusterWriteMs,
+  patienceMs: limits.clusterGiveUpMs,
   heldMs: limits.clusterRowMs,
 };
 
 /** All that lies in the cluster itself, not in the mirror. */
 function clusterTables(client: ClusterClient, acks: number, times: ClusterTimes) {
-  const { sessionMs, blockMs, statsMs, deadlineMs, heldMs } = times;
+  const { sessionMs, blockMs, statsMs, deadlineMs, patienceMs, heldMs } = times;
   const common = { client, acks, sessionMs, now: Date.now };
   return {
-    remoteSessions: new ClusterSessions(client, acks),
+    remoteSessions: new ClusterSessions(client, acks, patienceMs),
     counts: new ClusterHourlyCounts(client, statsMs),
     rows: new ClusterSessionRows({ ...common, deadlineMs, heldMs }),
     logs: clusterLogs({ ...common, blockMs }),

@@ -17,7 +17,8 @@ const logBytesMax = (slotCount / partCount) * pairBytes;
 /** A project without visitors for so long starts anew. */
 export const pathsKeptMs = 30 * 86_400_000;
 
-const deadlineMs = limits.clusterWriteMs;
+/** As long as a group of batches waits for its rows. */
+const deadlineMs = limits.clusterWriteMs / 2;
 
 /** Refreshes that a part without news is left out of, at most. */
 const restMax = 4;
@@ -157,9 +158,8 @@ export class PathMemory {
     const paths = this.of(projectId);
     const isStale = !paths.isUsed && paths.isStale;
     paths.isUsed = true;
-    if (!paths.isLoaded) return paths.refresh(this.#client);
-    // What is remembered is enough where the cluster does not say what came since.
-    return isStale ? paths.refresh(this.#client).catch(() => {}) : null;
+    // What is remembered is enough where the cluster does not say what came since, or before.
+    return !paths.isLoaded || isStale ? paths.refresh(this.#client).catch(() => {}) : null;
   }
 
   /** Takes in what other nodes appended, for all projects that were asked for since. Call every `limits.clusterPathsRefreshMs`; never rejects. */

@@ -148,7 +148,7 @@ function countNeed(needs: Needs) {
   return (kind: CrossSessionKind, projectId: number, hash: readonly number[], hour: number): number => {
     const row = crossSessionRow(crossSessionKinds[kind], projectId, hash, hour);
     const before = crossSessionRow(crossSessionKinds[kind], projectId, hash, hour - 1);
-    needs.rows.set(row, { key: row, also: before, slot: keySlot(row) });
+    needs.rows.set(row, { key: row, also: before, slot: keySlot(row), isCount: true });
     return 0;
   };
 }

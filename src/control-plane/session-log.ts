@@ -86,7 +86,7 @@ export async function latestSessions(
   for (;;) {
     if (slices.isOver && !(await slices.next())) return null;
     const keys = await store.rows.keys({ start, end: first, reverse: true, limit: limits.sessionKeysRead });
-    await store.rows.load(keys);
+    await store.rows.load(keys, "certain");
     for (const key of keys) {
       // Faster than a range with values, which copies each record into a buffer of its own.
       const record = store.rows.record(key);
@@ -161,7 +161,7 @@ export async function sampleOfSessions(
     const isLatest = isUntilNow && slice === slices - 1;
     const end = isLatest ? sessionRange(projectId).end : sessionKey(projectId, earliestToken(firstSeenMs + sliceMs));
     const keys = await store.rows.keys({ start, end, limit: ofSlice });
-    await store.rows.load(keys);
+    await store.rows.load(keys, "certain");
     for (const key of keys) positions.push({ firstSeenMs, token: Buffer.from(key.subarray(-tokenBytes)) });
   }
   return positions.slice(0, count);

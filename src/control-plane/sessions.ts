@@ -56,6 +56,11 @@ export class Sessions {
     return bytes === null ? null : decodeScoredState(bytes);
   }
 
+  /** As `SessionRows.isUnanswered`. */
+  isUnanswered(projectId: number, token: string): boolean {
+    return writeSessionKey(this.#key, projectId, token) && this.#store.rows.isUnanswered(this.#key);
+  }
+
   exists(projectId: number, token: string): boolean {
     return this.#read(projectId, token) !== null;
   }

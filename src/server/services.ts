@@ -216,6 +216,7 @@ export function buildServices(
     ...(config.store !== "" && {
       load: (project: ProjectSettings, token: string) =>
         sessions.load(project.id, token, hasState(project) ? "now" : "recent"),
+      isUnanswered: (projectId: number, token: string) => sessions.isUnanswered(projectId, token),
     }),
     scoredState: (projectId, token) => sessions.scoredState(projectId, token),
     stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),

@@ -24,6 +24,10 @@ export class LmdbSessionRows implements SessionRows {
     return this.#tables.sessions.getBinaryFast(key) as Buffer | undefined;
   }
 
+  isUnanswered(): boolean {
+    return false;
+  }
+
   async keys({ start, end, reverse = false, limit }: KeyRange): Promise<Buffer[]> {
     return [...this.#tables.sessions.getKeys({ start, end, reverse, limit })];
   }

@@ -22,18 +22,20 @@ export interface UniqueMark {
 /** What became of a change: `used`: the mark was there. */
 export type Changed = "changed" | "gone" | "used";
 
-/** How a session is wanted: as it was a moment ago, as it is now if that can be had in time, or as it is now however long it takes. */
+/** How a session is wanted: as it was a moment ago, as it is now if that can be had in time, or for certain as it is now. */
 export type Freshness = "recent" | "now" | "certain";
 
 /** Reads and changes of sessions outside of scoring. On a cluster only what `load` brought is found. */
 export interface SessionRows {
   /**
-   * Lets `record` find these sessions, by default `recent`. Null: they are at hand. Never rejects: what can't be had in time is as if it were not
-   * there.
+   * Lets `record` find these sessions, by default `recent`. Null: they are at hand. What can't be had in time is as if it were not there, unless it
+   * is wanted `certain`: then it rejects with `unavailable`.
    */
   load(keys: readonly Buffer[], freshness?: Freshness): Promise<void> | null;
   /** The record's bytes, valid until the next read; undefined: there is none, or it was not loaded. */
   record(key: Buffer): Buffer | undefined;
+  /** Whether it is not known if there is such a session: when it was last loaded, the store did not answer in time. */
+  isUnanswered(key: Buffer): boolean;
   /** Keys of sessions in the order of their bytes. Rejects with `unavailable` when they can't be read. */
   keys(range: KeyRange): Promise<Buffer[]>;
   /**

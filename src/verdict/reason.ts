@@ -12,8 +12,11 @@ const bandWords: Record<Exclude<Band, "not_computed">, string> = {
 /** Detections named in a reason; the rest are counted. */
 const namedMax = 3;
 
-/** The reason of every fail-open body, whatever was behind it: a foreign token is not told from an unknown one. */
+/** The reason of a fail-open body: a foreign token is not told from an unknown one. */
 export const failOpenReason = "No verdict yet: the session is unknown or has not been scored.";
+
+/** The same where a cluster did not say in time whether there is such a session. */
+export const unansweredReason = "No verdict: the store did not answer in time whether it has the session.";
 
 /** What was found: the band, its score and the strongest detections by their meanings. */
 export function findingReason(band: Exclude<Band, "not_computed">, score: number, meanings: readonly string[]): string {

@@ -64,8 +64,8 @@ export interface ResolveInput extends DecideInput {
 }
 
 /** The body for a session that is unknown, foreign, not yet scored or can't be read. A fresh object each time. */
-export function failOpenVerdict(): Verdict {
-  return { verdict: "not_computed", score: 0, action: "allow", detection_ids: [], reason: failOpenReason };
+export function failOpenVerdict(reason = failOpenReason): Verdict {
+  return { verdict: "not_computed", score: 0, action: "allow", detection_ids: [], reason };
 }
 
 /** `decide` in words; the fail-open body with no rule where that is null. */

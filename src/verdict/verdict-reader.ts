@@ -9,6 +9,7 @@ import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
 import { bandOfSession } from "./bands.js";
 import { type MeaningOf, type VerdictText, VerdictTexts } from "./finding.js";
+import { unansweredReason } from "./reason.js";
 import { decide, failOpenVerdict, type NamedRule, type Resolution } from "./resolve.js";
 import { type CachedVerdict, VerdictCache, type VerdictKey } from "./verdict-cache.js";
 
@@ -21,6 +22,8 @@ export interface VerdictSources {
   readonly load?: (project: ProjectSettings, token: string) => Promise<void> | null;
   /** Null for an unknown session or one of another project. */
   readonly scoredState: (projectId: number, token: string) => ScoredState | null;
+  /** Whether `load` had no answer for this session: it is unknown whether there is one. Absent: all are at hand. */
+  readonly isUnanswered?: (projectId: number, token: string) => boolean;
   /** `stateStamp` of the session as it is now; 0 for one that is gone. Asked on cached answers of projects where it can matter. */
   readonly stateStamp: (project: ProjectSettings, token: string, nowMs: number) => number;
   /** Active rules in the order of evaluation. */
@@ -63,7 +66,8 @@ export class VerdictReader {
   readonly #ttlMs: number;
   readonly #cache: VerdictCache;
   readonly #texts: VerdictTexts;
-  readonly #failOpen: VerdictText = { verdict: failOpenVerdict(), body: JSON.stringify(failOpenVerdict()) };
+  readonly #failOpen = textOf(failOpenVerdict());
+  readonly #unanswered = textOf(failOpenVerdict(unansweredReason));
 
   constructor({ sources, ttlMs, cacheBytesMax }: VerdictReaderOptions) {
     this.#sources = sources;
@@ -120,8 +124,10 @@ export class VerdictReader {
   }
 
   #failedOpen(project: ProjectSettings, token: string | null, context: RequestContext, nowMs: number): VerdictText {
-    this.#sources.onAnswer(project, this.#failOpen.verdict, "fail_open", "session", token, context, nowMs);
-    return this.#failOpen;
+    const isUnanswered = token !== null && this.#sources.isUnanswered?.(project.id, token) === true;
+    const text = isUnanswered ? this.#unanswered : this.#failOpen;
+    this.#sources.onAnswer(project, text.verdict, "fail_open", "session", token, context, nowMs);
+    return text;
   }
 
   /** A logged-in assertion and a clearance take effect at once, and a clearance ends at once. */
@@ -140,6 +146,10 @@ export class VerdictReader {
     const stamp = hasState(project) ? stateStamp(part, project, nowMs) : 0;
     this.#cache.set(key, { text, stateStamp: stamp }, nowMs, endsMs);
   }
+}
+
+function textOf(verdict: Verdict): VerdictText {
+  return { verdict, body: JSON.stringify(verdict) };
 }
 
 function keyOf(

@@ -5,7 +5,15 @@ import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { ClusterSessions } from "../../src/cluster-store/cluster-sessions.js";
-import { idempotencyRow, indexRow, shardOfSession, trafficRow, usageRow } from "../../src/cluster-store/keys.js";
+import {
+  configSlot,
+  idempotencyRow,
+  indexRow,
+  shardOfSession,
+  shardSlots,
+  trafficRow,
+  usageRow,
+} from "../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { newScoredState } from "../../src/contract/session.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
@@ -215,7 +223,7 @@ t.test("every row is read, and what is wrong with one is said", async (t) => {
 });
 
 t.test("what has outlived its time goes, of too many sessions the oldest", async (t) => {
-  const sessions = new ClusterSessions(client, 1);
+  const sessions = new ClusterSessions(client, 1, 5000);
   const dayMs = 86_400_000;
   const nowMs = Date.now();
   const own = 77;
@@ -343,6 +351,63 @@ t.test("a full memory: batches are refused, sessions can be read, judged and era
   t.equal((await node.ask("DELETE", `/v1/tokens/${id}`, { token: first.account_token })).status, 200);
   t.equal((await node.ask("GET", "/v1/projects", { token: account_token })).status, 401);
   for (const each of cluster.nodes) await each.ask("CONFIG", "SET", "maxmemory", "0");
+});
+
+t.test("a shard that does not answer: nobody is told that its sessions are not there, others go on", async (t) => {
+  const masterOf = (slot: number) => client.shardOf(slot)!.master;
+  const masterOfSession = (token: string) =>
+    masterOf(shardSlots[shardOfSession(sessionKey(projectId, decodeSessionToken(token)!))]!);
+  const sessionElsewhere = async (...masters: string[]): Promise<string> => {
+    for (;;) {
+      const token = await ingest(node, keys.site_key, 3);
+      if (!masters.includes(masterOfSession(token))) return token;
+    }
+  };
+  const lost = await sessionElsewhere(masterOf(configSlot));
+  const kept = await sessionElsewhere(masterOfSession(lost));
+  for (const each of cluster.nodes) await each.ask("CONFIG", "SET", "cluster-require-full-coverage", "no");
+  const frozen = await cluster.masterOf(shardSlots[shardOfSession(sessionKey(projectId, decodeSessionToken(lost)!))]!);
+  const away = [frozen, ...(await cluster.replicasOf(frozen))];
+  for (const each of away) each.freeze();
+
+  const token = first.account_token;
+  const path = `/v1/projects/${projectId}/sessions/${lost}`;
+  const refused = { status: 503, json: { message: "the cluster does not answer: ask again" } };
+  const asked = await Promise.all([
+    node.ask("POST", `/v1/sessions/${lost}/logged-in`, { token: keys.private_key }),
+    node.ask("GET", path, { token }),
+    node.ask("GET", `${path}/trail`, { token }),
+    node.ask("PUT", `${path}/mark`, { token, body: { as: "person" } }),
+    node.ask("DELETE", path, { token }),
+    node.ask("GET", `/v1/projects/${projectId}/sessions`, { token }),
+  ]);
+  for (const answer of asked) t.match(answer, refused);
+  const verdict = await node.ask("GET", `/v1/sessions/${lost}/verdict`, { token: keys.private_key });
+  t.match(verdict, {
+    status: 200,
+    json: { verdict: "not_computed", action: "allow", reason: /did not answer in time/ },
+  });
+  const [own, other] = await Promise.allSettled([
+    ingest(node, keys.site_key, 3, kept),
+    ingest(node, keys.site_key, 3, lost),
+  ]);
+  t.match(own, { status: "fulfilled", value: kept }, "a batch is not refused for another's shard");
+  t.match(other, { status: "rejected", reason: /503: .*send the batch again/ });
+  const login = await node.ask("POST", `/v1/sessions/${kept}/logged-in`, { token: keys.private_key });
+  t.equal(login.status, 200);
+  t.notOk(
+    node.log.some(({ err }) => err !== undefined),
+    "no fault of verdictd's own",
+  );
+
+  for (const each of away) each.thaw();
+  await cluster.waitOk();
+  for (const each of cluster.nodes) await each.ask("CONFIG", "SET", "cluster-require-full-coverage", "yes");
+  const erased = await askUntil(
+    () => node.ask("DELETE", path, { token }),
+    ({ status }) => status !== 503,
+  );
+  t.equal(erased.status, 204);
 });
 
 t.test("bad days: one line each", async (t) => {

@@ -112,6 +112,7 @@ t.test("before the cluster is there a node says that it is not ready; later outa
   const session = first.json.session_token;
   const verdict = await server.ask("GET", `/v1/sessions/${session.slice(0, -1)}A/verdict`, { token: keys.private_key });
   t.match([verdict.status, verdict.json.action], [200, "allow"]);
+  t.match(verdict.json.reason, /the store did not answer in time/);
   t.equal((await server.ask("GET", "/readyz")).status, 200, "taken out of the balancer, nobody would be let in");
   const moved = await server.metricsOnce(
     (seen) => seen.sum("verdictd_cluster_failures_total") > 0 && seen.sum("verdictd_cluster_config_age_seconds") > 2,
@@ -127,7 +128,11 @@ t.test("before the cluster is there a node says that it is not ready; later outa
     return status === 503 && (await misses()) === count;
   };
   t.ok(await waitUntil(isRefusedAtOnce, (isIt) => isIt), "after a while no batch waits for a deadline any more");
-  t.equal((await server.ask("GET", "/v1/projects", { token })).status, 503, "the control plane says so");
+  const refused = await waitUntil(
+    () => server.ask("GET", "/v1/projects", { token }),
+    ({ json }) => json.message === "the cluster does not answer: ask again",
+  );
+  t.match(refused, { status: 503, json: { message: "the cluster does not answer: ask again" } });
 
   await Promise.all(redis.nodes.map((node) => node.restart()));
   await redis.waitOk();
