@@ -5,7 +5,7 @@ import type { Action, Band } from "../contract/verdict.js";
 import { messageOf } from "./api.js";
 import type { Log } from "./log.js";
 import type { Resource } from "./resource.js";
-import { actionWords, bandWords, clockTime, shortTime, time } from "./words.js";
+import { actionWords, bandWords, clockTime, sentence, shortTime, time } from "./words.js";
 
 interface WithChildren {
   readonly children?: ComponentChildren;
@@ -26,6 +26,11 @@ export function PageTitle({ title, children }: WithChildren & { readonly title: 
       {children}
     </header>
   );
+}
+
+/** Puts the focus back to where the page begins. */
+export function focusTitle(): void {
+  document.querySelector<HTMLElement>("h1")?.focus();
 }
 
 /** A section with a heading that names it for screen readers; `aside` stands beside the heading. */
@@ -51,7 +56,7 @@ export function Fault({ of }: { readonly of: unknown }) {
   if (of === null || of === undefined) return null;
   return (
     <p class="fault" role="alert">
-      {typeof of === "string" ? of : messageOf(of)}
+      {sentence(typeof of === "string" ? of : messageOf(of))}
     </p>
   );
 }
@@ -110,7 +115,7 @@ export function Freshness({ of, every }: { readonly of: Resource<unknown>; reado
     <p class="freshness">
       <span>
         {of.loadedAt === null ? "" : `As of ${clockTime(of.loadedAt)}`}
-        {every === undefined ? "" : `, every ${every}`}
+        {every === undefined || of.loadedAt === null ? "" : `, every ${every}`}
       </span>
       <button type="button" class="quiet" onClick={() => void of.reload()}>
         Refresh

@@ -63,3 +63,7 @@ export const clockTime = (date: Date): string => clock.format(date);
 export function plural(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
+
+/** With a capital at its start, unless it begins with a name in code, such as `expires_at`. */
+export const sentence = (text: string): string =>
+  text.replace(/^[a-z](?=[a-z]*[ ,’'-])/, (letter) => letter.toUpperCase());

@@ -112,6 +112,13 @@ t.test("Explore finds sessions by expression, click and bar; its address, files 
   await page.waitForURL(/from=.*&to=/);
   await page.getByLabel("From", { exact: true }).waitFor();
   const bar = new URLSearchParams(page.url().split("?")[1]);
+  const [begin, end] = [page.getByLabel("From", { exact: true }), page.getByLabel("To", { exact: true })];
+  const ended = await end.inputValue();
+  await end.fill(await begin.inputValue());
+  await page.getByRole("button", { name: "Show" }).click();
+  await desk.says("“From” has to be before “To”.");
+  t.equal(await end.getAttribute("aria-invalid"), "true");
+  await end.fill(ended);
   t.ok(Date.parse(bar.get("to")!) - Date.parse(bar.get("from")!) <= 900_000, "one bar of a day");
   const chart = page.getByRole("img", { name: /^Matched sessions by the time/ });
   const isNarrowed = (url: URL) => !url.href.includes(bar.get("from")!.replaceAll(":", "%3A"));
@@ -285,6 +292,7 @@ t.test("sessions that were found are deleted, after their number was agreed to",
   await dialog.getByText(new RegExp(`^${matched} sessions? deleted.$`)).waitFor();
   await dialog.getByRole("button", { name: "Close" }).click();
   await desk.says("No session in this time range matches.");
+  await page.locator("h1:focus").waitFor();
   t.equal((await asked("GET", `${at}/sessions`)).json.data.length, people.length + bots.length - matched);
 });
 
@@ -333,7 +341,10 @@ t.test(
     await dialog.getByText("An older key still works.").waitFor({ state: "hidden" });
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "End it now" }).click();
-    await desk.says("1 rotated key of type private ended.");
+    await dialog.getByText("Servers that use it stop getting verdicts at once.").waitFor();
+    t.equal((await readVerdict(server, tenant, people[0]!, "/")).verdict, "likely_human", "it asks first");
+    await dialog.getByRole("button", { name: "End now" }).click();
+    await desk.says("1 old private key ended: refused from now on.");
     t.equal((await server.ask("GET", `/v1/sessions/${people[0]}/verdict`, { token: tenant.privateKey })).status, 401);
   },
 );

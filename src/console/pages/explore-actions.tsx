@@ -1,8 +1,9 @@
 /** What can be done with the sessions that were found: try the expression as a rule, make it one, delete them. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Action, actions } from "../../contract/verdict.js";
 import { searchFieldsOf } from "../expression.js";
 import type { ProjectPageProperties } from "../page-properties.js";
+import { focusTitle } from "../parts.js";
 import { useTrial } from "../trial.js";
 import { actionWords, plural } from "../words.js";
 import { Backtest } from "./backtest.js";
@@ -24,12 +25,19 @@ interface ExploreActionsProperties extends ProjectPageProperties {
 export function ExploreActions(properties: ExploreActionsProperties) {
   const { api, project, expression, isGood, matched, range, onDeleted } = properties;
   const [isOpen, setOpen] = useState(false);
-  const [action, setAction] = useState<Action>("challenge");
+  const [action, setAction] = useState<Action>("log");
   const [isDeleting, setDeleting] = useState(false);
+  const hasDeleted = useRef(false);
+  // The button that opened the dialog is disabled by then.
+  useEffect(() => {
+    if (isDeleting || !hasDeleted.current) return;
+    hasDeleted.current = false;
+    focusTitle();
+  }, [isDeleting]);
   const lacking = searchFieldsOf(expression);
   const canRule = isGood && lacking.length === 0;
   const make = () => {
-    location.hash = newRuleHash({ name: "", expression, action: isOpen ? action : "log", isActive: false });
+    location.hash = newRuleHash({ name: "", expression, action, isActive: false });
   };
   return (
     <>
@@ -74,6 +82,7 @@ export function ExploreActions(properties: ExploreActionsProperties) {
           to={range.to}
           onClose={(isChanged) => {
             setDeleting(false);
+            hasDeleted.current = isChanged;
             if (isChanged) onDeleted();
           }}
         />

@@ -134,12 +134,14 @@ function TimeChoice(properties: {
 }) {
   const { time: chosen, shown, onChange } = properties;
   const [isFree, setFree] = useState(typeof chosen !== "string");
+  const [isReversed, setReversed] = useState(false);
   useLayoutEffect(() => setFree(typeof chosen !== "string"), [typeof chosen]);
   const range = typeof chosen !== "string" ? chosen : shown;
   const form = useRef<HTMLFormElement>(null);
   const apply = (event: Event) => {
     event.preventDefault();
     const [from, to] = [...form.current!.querySelectorAll("input")].map(({ value }) => new Date(value));
+    setReversed(from! >= to!);
     if (from! < to!) onChange({ from: from!.toISOString(), to: to!.toISOString() });
   };
   return (
@@ -161,13 +163,26 @@ function TimeChoice(properties: {
         <form ref={form} onSubmit={apply} key={`${range.from} ${range.to}`}>
           <label>
             <span>From</span>
-            <input type="datetime-local" step={1} required defaultValue={localTime(range.from)} />
+            <input
+              type="datetime-local"
+              step={1}
+              required
+              defaultValue={localTime(range.from)}
+              aria-invalid={isReversed}
+            />
           </label>
           <label>
             <span>To</span>
-            <input type="datetime-local" step={1} required defaultValue={localTime(range.to)} />
+            <input
+              type="datetime-local"
+              step={1}
+              required
+              defaultValue={localTime(range.to)}
+              aria-invalid={isReversed}
+            />
           </label>
           <button type="submit">Show</button>
+          {isReversed && <Fault of="“From” has to be before “To”." />}
         </form>
       )}
     </div>

@@ -4,7 +4,7 @@ import type { ExpressionUse } from "../../rules/fields.js";
 import { type Completions, completionsAt } from "../completion.js";
 import { doubtsOf, fixOf } from "../expression.js";
 import type { ExpressionFault } from "../trial.js";
-import { plural } from "../words.js";
+import { plural, sentence } from "../words.js";
 
 /** What the server says of the expression. */
 export type ExpressionState = { readonly state: "empty" | "waiting" | "good" } | ExpressionFault;
@@ -107,7 +107,7 @@ export function ExpressionField(properties: {
       <div id={`${id}-state`} class={isFaulty ? "fault" : "said"} role="status">
         {trial.state === "waiting" && "Checking…"}
         {trial.state === "good" && "The expression is valid."}
-        {isFaulty && capital(trial.message)}
+        {isFaulty && sentence(trial.message)}
       </div>
       {trial.state === "good" &&
         doubtsOf(value).map(({ field, value: text, meant }) => (
@@ -135,8 +135,6 @@ export function ExpressionField(properties: {
     </div>
   );
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The faulty line with a mark under the place. */
 function Pointer({

@@ -12,6 +12,7 @@ type Kind = "site" | "private";
 export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { readonly onEnabled: () => void }) {
   const scoring = useResource(() => api.scoring(project), [api, project]);
   const [asked, setAsked] = useState<Kind | null>(null);
+  const [ending, setEnding] = useState<Kind | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const [said, setSaid] = useState("");
   const task = useTask();
@@ -34,7 +35,8 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
   const endOldKeys = (type: Kind) =>
     task.run(async () => {
       const { ended } = await api.endOldKeys(project, type);
-      setSaid(`${plural(ended, "rotated key")} of type ${type} ended.`);
+      setEnding(null);
+      setSaid(`${plural(ended, `old ${type} key`)} ended: refused from now on.`);
       await scoring.reload();
     });
   return (
@@ -43,7 +45,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
       <p class="said" role="status">
         {said}
       </p>
-      {asked === null && <Fault of={task.fault} />}
+      {asked === null && ending === null && <Fault of={task.fault} />}
       <Loaded from={scoring}>
         {({ site_key, old_keys = [] }) =>
           site_key === null ? (
@@ -62,7 +64,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
                   label="For your pages"
                   value={`<script async src="${location.origin}/sdk.js" data-site-key="${site_key}"></script>`}
                 />
-                <OldKeys of={old_keys} type="site" onEnd={endOldKeys} />
+                <OldKeys of={old_keys} type="site" onEnd={setEnding} />
                 <button type="button" onClick={() => setAsked("site")}>
                   Rotate the site key
                 </button>
@@ -72,7 +74,7 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
                   Secret, for your servers: it reads verdicts. Only its hash is stored, so it can be replaced but not
                   shown.
                 </p>
-                <OldKeys of={old_keys} type="private" onEnd={endOldKeys} />
+                <OldKeys of={old_keys} type="private" onEnd={setEnding} />
                 <button type="button" onClick={() => setAsked("private")}>
                   Rotate the private key
                 </button>
@@ -90,6 +92,19 @@ export function KeysPage({ api, project, onEnabled }: ProjectPageProperties & { 
           onYes={(overlapHours) => void rotate(asked, overlapHours)}
           onNo={() => setAsked(null)}
         />
+      )}
+      {ending !== null && (
+        <Confirmation
+          title={`End old ${ending} keys now?`}
+          yes="End now"
+          isBusy={task.isRunning}
+          fault={task.fault}
+          onYes={() => void endOldKeys(ending)}
+          onNo={() => setEnding(null)}
+        >
+          <p>{usersOf(ending)} at once. This can’t be undone. The current key stays.</p>
+          <RunningKeys of={(scoring.value?.old_keys ?? []).filter(({ type }) => type === ending)} />
+        </Confirmation>
       )}
       {secret !== null && (
         <SecretDialog title="The new private key" secret={secret} onClose={() => setSecret(null)}>
@@ -120,7 +135,7 @@ function Rotation(properties: {
 }) {
   const { type, running, isBusy, fault, onYes, onNo } = properties;
   const [hours, setHours] = useState(0);
-  const users = type === "site" ? "Pages that carry it stop reporting" : "Servers that use it stop getting verdicts";
+  const users = usersOf(type);
   return (
     <Confirmation
       title={`Rotate the ${type} key?`}
@@ -152,13 +167,7 @@ function Rotation(properties: {
               ? "An older key still works. It ends at once, too:"
               : `${running.length} older keys still work. They end at once, too:`}
           </p>
-          <ul>
-            {running.map(({ rotated_at, ends_at }) => (
-              <li key={rotated_at}>
-                rotated <Time at={rotated_at} />, would work until <Time at={ends_at} />
-              </li>
-            ))}
-          </ul>
+          <RunningKeys of={running} />
         </div>
       )}
       {running.length > 0 && hours > 0 && (
@@ -168,11 +177,27 @@ function Rotation(properties: {
   );
 }
 
+/** What ends with a key. */
+const usersOf = (type: Kind): string =>
+  type === "site" ? "Pages that carry it stop reporting" : "Servers that use it stop getting verdicts";
+
+function RunningKeys({ of }: { readonly of: readonly OldKeyRow[] }) {
+  return (
+    <ul>
+      {of.map(({ rotated_at, ends_at }) => (
+        <li key={rotated_at}>
+          rotated <Time at={rotated_at} />, would work until <Time at={ends_at} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** Rotated keys that still work, each with its end. */
 function OldKeys(properties: {
   readonly of: readonly OldKeyRow[];
   readonly type: Kind;
-  readonly onEnd: (type: Kind) => Promise<void>;
+  readonly onEnd: (type: Kind) => void;
 }) {
   const { of, type, onEnd } = properties;
   const own = of.filter((old) => old.type === type);
@@ -186,7 +211,7 @@ function OldKeys(properties: {
           </li>
         ))}
       </ul>
-      <button type="button" onClick={() => void onEnd(type)}>
+      <button type="button" onClick={() => onEnd(type)}>
         End {own.length === 1 ? "it" : "them"} now
       </button>
     </div>
