@@ -2,7 +2,7 @@
 import { nearestWord } from "../contract/nearest-word.js";
 import type { Expression } from "../rules/ast.js";
 import { isRuleFault, type RuleFix } from "../rules/fault.js";
-import { comparedFields, type ExpressionUse, fieldOf, isSearchField } from "../rules/fields.js";
+import { comparedFields, type ExpressionUse, fieldOf, isSearchField, rereadFields } from "../rules/fields.js";
 import { parse } from "../rules/parse.js";
 import { print } from "../rules/print.js";
 import { knownValues } from "./completion.js";
@@ -46,6 +46,12 @@ export function equalTo(field: string, value: string | number): string {
 export function searchFieldsOf(source: string): readonly string[] {
   const one = joined(nodesOf(source) ?? []);
   return one === null ? [] : comparedFields(one).filter(isSearchField);
+}
+
+/** Fields that a verdict has only where requests are judged, although stored sessions show them. Of an expression with a fault there are none. */
+export function judgedFieldsOf(source: string): readonly string[] {
+  const one = joined(nodesOf(source) ?? []);
+  return one === null ? [] : rereadFields(one);
 }
 
 /** What was probably meant where the first fault is; null where nothing is near, or nothing is wrong. */

@@ -2,6 +2,7 @@
  * Backtests a draft rule: runs it over stored sessions through the code that resolves verdicts, as if it were the project's only rule.
  * Reads only; nothing of the draft or its outcome is kept.
  */
+import type { DeclaredBot } from "../contract/declared-bots.js";
 import type { Project } from "../contract/entities.js";
 import type { AddressLookup } from "../contract/network-fact.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
@@ -57,6 +58,7 @@ export interface BacktestMeter {
 /** What a backtest reads and where it counts; the network facts of addresses come from `addresses`. */
 export interface BacktestServices {
   readonly addresses: AddressLookup;
+  readonly declaredBotOf: (userAgent: string) => DeclaredBot | undefined;
   readonly store: Store;
   readonly sessions: Sessions;
   readonly meter: BacktestMeter;
@@ -99,7 +101,7 @@ export async function backtestRule(
 }
 
 async function evaluate(
-  { sessions, addresses, meter }: BacktestServices,
+  { sessions, addresses, declaredBotOf, meter }: BacktestServices,
   project: Project,
   rule: NamedRule,
   { sessionsMax, hours }: BacktestScope,
@@ -115,8 +117,11 @@ async function evaluate(
     evaluated++;
     meter.evaluated();
     const { verifiedBot } = part;
+    const { userAgent } = part.last;
+    const declaredBot = () => (userAgent === "" ? undefined : declaredBotOf(userAgent));
     const rules = [rule];
-    const asked = { part, project, rules, context: {}, verifiedBot, addresses, meaningOf: () => "", nowMs };
+    const known = { verifiedBot, addresses, declaredBot };
+    const asked = { part, project, rules, context: {}, ...known, meaningOf: () => "", nowMs };
     const outcome = resolve(asked);
     if (outcome.rule === null) return;
     matched++;

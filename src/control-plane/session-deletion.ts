@@ -89,7 +89,7 @@ export async function deleteSessions(
     });
     if (found === null) return null;
     const { scanned, tokens, nextCursor } = found;
-    const counts = { scanned, matched: tokens.length, unavailableFields: unavailableFields(compiled.ast, "search") };
+    const counts = { scanned, matched: tokens.length, unavailableFields: unavailableFields(compiled.ast) };
     if (deletion.isDryRun || tokens.length === 0) return { ...counts, deleted: 0, nextCursor };
     const deleted =
       store.remoteSessions === undefined

@@ -121,7 +121,7 @@ export async function querySessions(
     services.meter.ended(found === null ? "aborted" : "done");
     return found === null
       ? null
-      : { ...found, unavailableFields: compiled === null ? [] : unavailableFields(compiled.ast, "search") };
+      : { ...found, unavailableFields: compiled === null ? [] : unavailableFields(compiled.ast) };
   } finally {
     unlock();
   }

@@ -66,7 +66,7 @@ export class SessionSearch {
       return { action: decision?.finding.action ?? "allow", ruleId: rule?.id ?? null, ruleName: rule?.name ?? null };
     });
     const declaredBot = once(() => (userAgent === "" ? undefined : declaredBotOf(userAgent)));
-    const input = ruleInput({ ...asked, rules: [], nowMs: this.#nowMs }, { declaredBot, outcome });
+    const input = ruleInput({ ...asked, declaredBot, rules: [], nowMs: this.#nowMs }, { outcome });
     return { input, declaredBot, outcome };
   }
 }

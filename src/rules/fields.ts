@@ -320,10 +320,12 @@ export function fieldsFor(use: ExpressionUse): readonly Field[] {
 /** Names of the fields that only a judged request has. */
 export const requestFieldNames: ReadonlySet<string> = new Set(requestFields.map(({ name }) => name));
 
-/** Names of the fields that no stored session has: backtests take them as missing. */
-const unstoredFieldNames: ReadonlySet<string> = new Set(["method", ...requestFieldNames]);
-/** Those of them that a search reads from the stored user agent. */
-const searchedFieldNames: ReadonlySet<string> = new Set(["declared_bot", "declared_bot_category"]);
+/** Fields of a request that searches and backtests read from the stored user agent; a verdict has them only where requests are judged. */
+const rereadFieldNames: ReadonlySet<string> = new Set(["declared_bot", "declared_bot_category"]);
+/** Names of the fields that nothing stored of a session shows: searches and backtests take them as missing. */
+const unstoredFieldNames: ReadonlySet<string> = new Set(
+  ["method", ...requestFieldNames].filter((name) => !rereadFieldNames.has(name)),
+);
 
 const byName: ReadonlyMap<string, Field> = new Map(fieldsFor("search").map((field) => [field.name, field]));
 const searchFieldNames: ReadonlySet<string> = new Set(searchFields.map(({ name }) => name));
@@ -350,8 +352,12 @@ export function comparedFields(expression: Expression): string[] {
   return [...names];
 }
 
-/** The fields of an expression that no stored session has, each once, in the order of the expression. */
-export function unavailableFields(expression: Expression, use: ExpressionUse = "rule"): string[] {
-  const isKnown = (name: string) => use === "search" && searchedFieldNames.has(name);
-  return comparedFields(expression).filter((name) => unstoredFieldNames.has(name) && !isKnown(name));
+/** Fields of an expression that searches and backtests of stored sessions take as missing, each once, in the order of the expression. */
+export function unavailableFields(expression: Expression): string[] {
+  return comparedFields(expression).filter((name) => unstoredFieldNames.has(name));
+}
+
+/** Fields of an expression that are read from the stored user agent, but that a verdict has only where requests are judged. */
+export function rereadFields(expression: Expression): string[] {
+  return comparedFields(expression).filter((name) => rereadFieldNames.has(name));
 }

@@ -47,14 +47,14 @@ export interface RuleFacts {
   readonly addresses?: AddressLookup | undefined;
   /** What the visitor's request shows; missing where the session alone is judged. */
   readonly request?: RequestEvidence | undefined;
+  /** The bot that a stored session's user agent names, in searches and backtests; absent for a verdict. */
+  readonly declaredBot?: (() => DeclaredBot | undefined) | undefined;
   /** Absent for a verdict. */
   readonly search?: SearchFacts | undefined;
 }
 
-/** What only a search of stored sessions asks for; each is worked out when it is first read. */
+/** What only a search of stored sessions asks for; worked out when it is first read. */
 export interface SearchFacts {
-  /** The bot that the session's user agent names. */
-  readonly declaredBot: () => DeclaredBot | undefined;
   /** What the current rules would do with the session, and the rule behind that; null: none. */
   readonly outcome: () => { readonly action: Action; readonly ruleId: number | null };
 }
@@ -93,10 +93,10 @@ export class RuleInput {
     return ip ? addresses?.listsOf(ip) : undefined;
   }
 
-  /** The bot that the request's user agent names, in a search that of the stored session. */
+  /** The bot that the request's user agent names; in searches and backtests that of the stored session. */
   get declaredBot(): DeclaredBot | undefined {
-    const { request, search } = this.facts;
-    return request?.declaredBot ?? search?.declaredBot();
+    const { request, declaredBot } = this.facts;
+    return request?.declaredBot ?? declaredBot?.();
   }
 
   /** 1 to 99; undefined where the request was not judged. */

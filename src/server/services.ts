@@ -338,7 +338,7 @@ export function buildServices(
     trailRoute({ sessions, trails }),
     blockRoute({ blocks, work, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
-    ruleTestRoute({ store, sessions, addresses, work, meter: meters.backtests, now }),
+    ruleTestRoute({ store, sessions, addresses, declaredBotOf, work, meter: meters.backtests, now }),
     verifiedBotsRoute(catalogues),
     ipListsRoute(ipLists),
     signedAgentsRoute(agents),

@@ -4,6 +4,7 @@
  */
 import { isStanding, userAgentHash } from "../challenge/clearance.js";
 import type { Clearance } from "../contract/challenge.js";
+import type { DeclaredBot } from "../contract/declared-bots.js";
 import { type LastRequest, neutralScore } from "../contract/evidence.js";
 import type { RequestEvidence } from "../contract/judged-request.js";
 import type { AddressLookup } from "../contract/network-fact.js";
@@ -55,6 +56,8 @@ export interface DecideInput {
   readonly verifiedBot: VerifiedBot | null;
   /** Absent: nothing is known of addresses. */
   readonly addresses?: AddressLookup;
+  /** The bot that the session's user agent names, where sessions are looked back at; absent for a verdict, which has it of its request. */
+  readonly declaredBot?: () => DeclaredBot | undefined;
   readonly nowMs: number;
 }
 
@@ -201,7 +204,7 @@ function unruled(finding: Finding): Decision {
 const noRequest: LastRequest = { ip: "", userAgent: "", path: "", host: "" };
 
 function ruleFacts(
-  { part, request, project, context, addresses, nowMs }: DecideInput,
+  { part, request, project, context, addresses, declaredBot, nowMs }: DecideInput,
   { engineScores, score, detectionIds }: Scored,
   band: Band,
   proved: ProvedBot | null,
@@ -231,6 +234,7 @@ function ruleFacts(
     hasSession: part !== null,
     addresses,
     request,
+    declaredBot,
   };
 }
 

@@ -178,4 +178,5 @@ t.test("fields that stored sessions don't have are named", async (t) => {
     (await test(service, one, { expression, action: "log" })).json.unavailable_fields;
   t.same(await gaps('score < 30 AND NOT (method == "GET" OR ja4 == "x" OR method == "PUT")'), ["method", "ja4"]);
   t.same(await gaps('path == "method"'), []);
+  t.same(await gaps('declared_bot == "x" OR declared_bot_category == "library"'), [], "read from the user agent");
 });

@@ -1,7 +1,7 @@
 /** What a draft rule would have done to the sessions of the last day, and what stored sessions can't tell of it. */
 import type { ComponentChildren } from "preact";
 import type { Action } from "../../contract/verdict.js";
-import { equalTo, withCondition } from "../expression.js";
+import { equalTo, judgedFieldsOf, withCondition } from "../expression.js";
 import { hashOf } from "../location.js";
 import { Table } from "../parts.js";
 import { asksForSession } from "../rule-recipes.js";
@@ -37,6 +37,7 @@ export function Backtest(properties: {
             : `Matches ${count(matched)} of the ${plural(evaluated, "session")} ${is_sample ? "sampled from" : "of"} the last 24 hours.`}
       </p>
       <Gaps missing={unavailable_fields} asksForSession={asks} />
+      <JudgedFields names={judgedFieldsOf(expression)} />
       {matched > 0 && (
         <>
           <div class="counts">
@@ -55,7 +56,10 @@ export function Backtest(properties: {
             />
           </div>
           {isSoftened && (
-            <p class="dim">Some outcomes differ from the action: guards and the logged-in policy come first.</p>
+            <p class="dim">
+              Some outcomes differ from the action: guards come first (verified bots, static resources), the logged-in
+              policy softens it, and a visitor with a valid pass of the challenge is let through.
+            </p>
           )}
           {!isBrief && <h3>Some of them</h3>}
           {!isBrief && (
@@ -87,8 +91,34 @@ function Gaps({ missing, asksForSession }: { readonly missing: readonly string[]
           Requests without a session are not stored: here <code>has_session</code> is always true.{" "}
         </>
       )}
-      To see what it matches, activate it with the action log while request scoring is on: the overview counts it.
+      To see what it matches, activate it with the action log while request scoring is on: its hits are on the rule’s
+      own page.
     </p>
+  );
+}
+
+/** Says where a rule gets what the backtest read from stored user agents. */
+function JudgedFields({ names }: { readonly names: readonly string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <p class="notice">
+      Here <FieldNames of={names} /> {names.length === 1 ? "is" : "are"} read from the stored user agent. A rule has{" "}
+      {names.length === 1 ? "it" : "them"} only while <a href={hashOf("settings")}>request scoring</a> is on; without
+      it, compare <code>user_agent</code> instead.
+    </p>
+  );
+}
+
+function FieldNames({ of }: { readonly of: readonly string[] }) {
+  return (
+    <>
+      {of.map((name, index) => (
+        <>
+          {index > 0 && ", "}
+          <code>{name}</code>
+        </>
+      ))}
+    </>
   );
 }
 
@@ -97,14 +127,8 @@ export function MissingFields({ names }: { readonly names: readonly string[] }) 
   if (names.length === 0) return null;
   return (
     <>
-      Stored sessions don’t have{" "}
-      {names.map((name, index) => (
-        <>
-          {index > 0 && ", "}
-          <code>{name}</code>
-        </>
-      ))}
-      : here a comparison with {names.length === 1 ? "it" : "them"} is false.{" "}
+      Stored sessions don’t have <FieldNames of={names} />: here a comparison with {names.length === 1 ? "it" : "them"}{" "}
+      is false.{" "}
     </>
   );
 }
