@@ -5,6 +5,7 @@ import { isRuleFault, type RuleFix } from "../rules/fault.js";
 import { comparedFields, type ExpressionUse, fieldOf, isSearchField, rereadFields } from "../rules/fields.js";
 import { parse } from "../rules/parse.js";
 import { print } from "../rules/print.js";
+import { browserFamilies, familyCondition } from "../rules/user-agent-family.js";
 import { knownValues } from "./completion.js";
 
 /** The conditions that all have to hold, as texts; null for an expression with a fault. Of an empty one there are none. */
@@ -24,6 +25,19 @@ export function withToggled(source: string, condition: string): string {
   const all = joined(rest.length === nodes.length ? [...nodes, one] : rest);
   return all === null ? "" : print(all);
 }
+
+/** What a long condition is called, such as that of a browser's family; null where it speaks for itself. */
+export function nameOfCondition(condition: string): string | null {
+  const family = families.get(condition);
+  if (family !== undefined) return `User agent: ${family}`;
+  const other = condition.startsWith("NOT ") ? families.get(negated(condition)) : undefined;
+  return other === undefined ? null : `User agent: not ${other}`;
+}
+
+/** Names of browsers' families by their conditions. */
+const families: ReadonlyMap<string, string> = new Map(
+  browserFamilies.map((name) => [print(familyCondition(name)), name]),
+);
 
 /** With this condition as well, also where it is there already; as it is while it has a fault. */
 export function withCondition(source: string, condition: string): string {
@@ -91,7 +105,7 @@ function nodesOf(source: string): readonly Expression[] | null {
   if (source.trim() === "") return [];
   const tree = parse(source, "search");
   if (isRuleFault(tree)) return null;
-  return tree.type === "and" ? tree.nodes : [tree];
+  return tree.type === "and" && !families.has(print(tree)) ? tree.nodes : [tree];
 }
 
 function joined(nodes: readonly Expression[]): Expression | null {

@@ -4,8 +4,8 @@ import type { SessionDimension } from "../contract/session-query.js";
 import type { Band } from "../contract/verdict.js";
 import { formatV4, formatV6, parseV4, parseV6 } from "../net/address-text.js";
 import type { Comparison, Expression } from "../rules/ast.js";
+import { familyCondition, userAgentFamily } from "../rules/user-agent-family.js";
 import type { SearchedSession } from "./session-search.js";
-import { familyCondition, userAgentFamily } from "./user-agent-family.js";
 
 /** What is known of a session that is counted. */
 export interface CountedSession extends SearchedSession {

@@ -200,8 +200,11 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
   await page.getByRole("searchbox").fill("/checkout/3");
   await desk.says("1 block found in all 6");
   const told = await server.ask("GET", `/v1/sessions/${bots[2]}/verdict`, { token: tenant.privateKey });
-  await page.getByRole("searchbox").fill(String(told.headers.get("x-request-id")));
+  await page.getByRole("searchbox").fill(String(told.headers.get("x-request-id")).toUpperCase());
   await desk.says("1 block with this reference");
+  const found = page.getByRole("row").nth(1);
+  await found.getByText(String(told.headers.get("x-request-id"))).waitFor();
+  await found.getByRole("link", { name: markupName }).waitFor();
   await page.getByRole("link", { name: bots[2]! }).waitFor();
   await page.getByRole("searchbox").fill("/checkout/3");
   await page.getByRole("link", { name: bots[3]! }).click();
@@ -226,6 +229,7 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
   }
   t.ok(shown.detections.length > 0);
   await desk.says("No pointer path is kept");
+  await page.getByText("Action now").locator("..").getByRole("link", { name: markupName }).waitFor();
   await page.getByRole("button", { name: "This was a person" }).click();
   await desk.says(/^Marked as a person, /);
   t.same(await desk.barriers(), []);
@@ -236,6 +240,13 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
     .getByText("You marked 1 person: verdictd took 1 for a bot (false positives). You marked 0 bots:")
     .waitFor();
   await marks.getByRole("row", { name: `${shown.detections[0].id} ${shown.detections[0].slug} 1 0` }).waitFor();
+  await marks.getByRole("button", { name: "1 person" }).click();
+  const listed = marks.getByRole("table", { name: "Marked as a person" });
+  await listed
+    .getByRole("row", { name: /Definite bot/ })
+    .getByRole("link", { name: bots.at(-1)! })
+    .click();
+  await desk.title("Session");
   await desk.go("Rules");
   await page.getByRole("heading", { name: markupName }).waitFor();
   // biome-ignore lint/suspicious/noExplicitAny: the tests' types know no DOM

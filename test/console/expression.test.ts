@@ -6,6 +6,7 @@ import {
   conditionsOf,
   doubtsOf,
   equalTo,
+  nameOfCondition,
   negated,
   searchFieldsOf,
   withCondition,
@@ -25,6 +26,10 @@ t.test("a condition is added, and taken away by adding it again", async (t) => {
   const joined = withToggled("cleared", family);
   t.same(conditionsOf(joined), ["cleared", family], "a condition of several parts is one chip");
   t.equal(withToggled(joined, family), "cleared");
+  t.equal(withToggled(withToggled(family, "cleared"), family), "cleared", "also where it was all");
+  t.equal(nameOfCondition(family), "User agent: Edge");
+  t.equal(nameOfCondition(negated(family)), "User agent: not Edge");
+  t.equal(nameOfCondition("cleared"), null);
   t.equal(withToggled("score <", "cleared"), "score <", "what has a fault stays as it is");
   t.equal(conditionsOf("score <"), null);
   t.same(conditionsOf("  "), []);

@@ -74,6 +74,9 @@ t.test("Explore finds sessions by expression, click and bar; its address, files 
   t.ok(definite.matched > 0 && definite.matched < all);
   await desk.says(`${definite.matched} sessions of ${all}`);
   t.match(decodeURIComponent(page.url()), /#\/explore\?q=band\+==\+"definite"/, "the address holds what was typed");
+  await source.press("Enter");
+  t.equal(await source.inputValue(), 'band == "definite" ', "Enter is no part of the expression");
+  await desk.says(`${definite.matched} sessions of ${all}`);
 
   await page.getByRole("list", { name: "Conditions" }).getByRole("button").click();
   await desk.says(`${all} sessions of ${all}`);

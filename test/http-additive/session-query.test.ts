@@ -1,12 +1,12 @@
 /** `sessions/query`: the sessions that an expression of the rules language holds for, counted by value and over time. */
 import t from "tap";
 import { sessionDimensions } from "../../src/contract/session-query.js";
-import { familyCondition, userAgentFamily } from "../../src/control-plane/user-agent-family.js";
 import { compile } from "../../src/rules/compile.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
 import { RuleInput } from "../../src/rules/input.js";
 import { print } from "../../src/rules/print.js";
+import { familyCondition, userAgentFamily } from "../../src/rules/user-agent-family.js";
 import { tryLock } from "../../src/store/thread-lock.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { startService, type Tenant, toolHeaders } from "./service.js";

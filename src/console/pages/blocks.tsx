@@ -8,6 +8,7 @@ import { Fault, Folded, Freshness, Loaded, PageTitle, ReadOlder, Search, Table, 
 import { useResource } from "../resource.js";
 import { bandWords, count, plural } from "../words.js";
 import { ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
+import { noNames, RuleLink, ruleNames } from "./rule-link.js";
 
 /** Pages of 100 that one press of the button reads. */
 const pagesAtOnce = 10;
@@ -22,14 +23,16 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
     (row) => row.id,
     [api, project],
   );
+  const rules = useResource(async () => ruleNames(await api.rules(project)), [api, project]);
+  const names = rules.value ?? noNames;
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const reference = referenceForm.test(search.trim()) ? search.trim() : null;
+  const reference = referenceForm.test(search.trim().toLowerCase()) ? search.trim().toLowerCase() : null;
   // Of a reference the server knows the block, however far back it is.
   const referred = useResource(
     async () => (reference === null ? [] : (await api.blockOf(project, reference)).data),
     [api, project, reference],
   );
-  const inLog = log.rows.filter((row) => words.every((word) => textOf(row).includes(word)));
+  const inLog = log.rows.filter((row) => words.every((word) => textOf(row, names).includes(word)));
   const found = reference === null ? inLog : (referred.value ?? []);
   return (
     <>
@@ -59,7 +62,7 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
             <Fault of={log.fault ?? referred.fault} />
             <Table
               caption="Recorded blocks, the latest first"
-              columns={columns}
+              columns={columnsOf(names)}
               rows={found}
               rowKey={(row) => row.id}
               empty={
@@ -80,16 +83,30 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
 /** As block pages show it: the id of the answer. */
 const referenceForm = /^[0-9a-f]{12}-[0-9a-z]+$/;
 
-function textOf(row: BlockRow): string {
-  const { path, reason, session_token, ip, rule_id, detection_ids, verdict } = row;
-  return `${path ?? ""} ${reason} ${session_token ?? "no session"} ${ip ?? ""} rule ${rule_id} ${detection_ids.join(" ")} ${bandWords[verdict]}`.toLowerCase();
+function textOf(row: BlockRow, names: ReadonlyMap<number, string>): string {
+  const { path, reason, session_token, ip, rule_id, detection_ids, verdict, references } = row;
+  const rule = `rule ${rule_id} ${names.get(rule_id) ?? ""}`;
+  return `${path ?? ""} ${reason} ${session_token ?? "no session"} ${ip ?? ""} ${rule} ${detection_ids.join(" ")} ${bandWords[verdict]} ${references.join(" ")}`.toLowerCase();
 }
 
 /** Around the time of the block. */
 const at = ({ created_at }: BlockRow) => ({ time: timeAround(created_at) });
 
-const columns = [
-  { name: "When", cell: (row: BlockRow) => <Time at={row.created_at} /> },
+const columnsOf = (names: ReadonlyMap<number, string>) => [
+  {
+    name: "When",
+    cell: (row: BlockRow) => (
+      <>
+        <Time at={row.created_at} />
+        {row.references.length > 0 && (
+          <code class="wrap dim" title={`Reference as the block page shows it: ${row.references.join(", ")}`}>
+            {" "}
+            {row.references.at(-1)}
+          </code>
+        )}
+      </>
+    ),
+  },
   { name: "Band", cell: (row: BlockRow) => <ExploredBand band={row.verdict} {...at(row)} /> },
   {
     name: "Score",
@@ -108,7 +125,7 @@ const columns = [
         </span>
       )),
   },
-  { name: "Rule", cell: (row: BlockRow) => <a href={hashOf("rules", row.rule_id)}>{row.rule_id}</a> },
+  { name: "Rule", cell: (row: BlockRow) => <RuleLink id={row.rule_id} names={names} /> },
   {
     name: "Visitor",
     cell: (row: BlockRow) =>

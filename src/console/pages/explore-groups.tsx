@@ -7,7 +7,8 @@ import { Card } from "../parts.js";
 import { useResource } from "../resource.js";
 import { actionWords, bandWords, count, plural } from "../words.js";
 
-const titles: Readonly<Record<SessionDimension, string>> = {
+/** Dimensions as headings. */
+export const groupTitles: Readonly<Record<SessionDimension, string>> = {
   band: "Band",
   action: "What the rules would do now",
   rule: "Deciding rule",
@@ -46,7 +47,7 @@ export function ExploreGroups(properties: {
       {groups
         .filter(({ values }) => values.length > 0)
         .map(({ by, values, further_values, without }) => (
-          <Card key={by} title={titles[by]}>
+          <Card key={by} title={groupTitles[by]}>
             <ol class="values">
               {values.map(({ value, sessions, condition }) => (
                 <Value
@@ -78,7 +79,7 @@ export function ExploreGroups(properties: {
 function emptyOnes(groups: readonly SessionGroup[]): string {
   return groups
     .filter(({ values }) => values.length === 0)
-    .map(({ by }) => titles[by].toLowerCase())
+    .map(({ by }) => groupTitles[by].toLowerCase())
     .join(", ");
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { type SessionQueryAnswer, sessionDimensions } from "../../contract/session-query.js";
 import { StackedBars } from "../chart.js";
 import { type ExploreView, exploreHash, rangeOf, type SpanName, spans, viewOf } from "../explore-view.js";
-import { conditionsOf, withToggled } from "../expression.js";
+import { conditionsOf, nameOfCondition, withToggled } from "../expression.js";
 import { hashOf, replaceHash } from "../location.js";
 import type { AddressedPageProperties, ProjectPageProperties } from "../page-properties.js";
 import { Card, Fault, PageTitle } from "../parts.js";
@@ -72,6 +72,7 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
           isRequired={false}
           use="search"
           onChange={setExpression}
+          onEnter={again}
         />
         <Conditions expression={expression} onToggle={toggle} />
         <ExploreActions
@@ -205,9 +206,13 @@ function Conditions(properties: { readonly expression: string; readonly onToggle
   return (
     <ul class="chips" aria-label="Conditions">
       {conditions.map((condition) => (
-        <li key={condition}>
-          <code>{condition}</code>
-          <button type="button" aria-label={`Remove ${condition}`} onClick={() => onToggle(condition)}>
+        <li key={condition} title={condition}>
+          {nameOfCondition(condition) ?? <code>{condition}</code>}
+          <button
+            type="button"
+            aria-label={`Remove ${nameOfCondition(condition) ?? condition}`}
+            onClick={() => onToggle(condition)}
+          >
             <span aria-hidden="true">×</span>
           </button>
         </li>

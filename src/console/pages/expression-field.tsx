@@ -23,8 +23,10 @@ export function ExpressionField(properties: {
   /** Decides which fields there are. */
   readonly use: ExpressionUse;
   readonly onChange: (value: string) => void;
+  /** Where given, Enter does it and begins no line; Shift+Enter does. */
+  readonly onEnter?: () => void;
 }) {
-  const { value, trial, rows, isRequired, use, onChange } = properties;
+  const { value, trial, rows, isRequired, use, onChange, onEnter } = properties;
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
   const [offered, setOffered] = useState<Completions>(nothing);
@@ -49,7 +51,10 @@ export function ExpressionField(properties: {
   };
   const press = (event: KeyboardEvent) => {
     if (event.ctrlKey && event.key === " ") offer(true);
-    else if (!isOpen) return;
+    else if (event.key === "Enter" && active < 0 && !event.shiftKey && onEnter !== undefined) {
+      close();
+      onEnter();
+    } else if (!isOpen) return;
     else if (event.key === "ArrowDown") setActive((active + 1) % offered.options.length);
     else if (event.key === "ArrowUp") setActive((active <= 0 ? offered.options.length : active) - 1);
     else if (event.key === "Enter" && active >= 0) take(active);

@@ -3,10 +3,12 @@
 import { useState } from "preact/hooks";
 import type { SessionAnswer } from "../../contract/log-answers.js";
 import type { MarkAnswer, MarkName, MarksAnswer, MarkTotals } from "../../contract/marks.js";
+import type { Band } from "../../contract/verdict.js";
 import type { Api } from "../api.js";
 import { csvOf } from "../csv.js";
+import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Card, Fault, Loaded, Table, Time } from "../parts.js";
+import { BandBadge, Card, Fault, Loaded, Table, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { saveFile } from "../save-file.js";
 import { count, plural } from "../words.js";
@@ -67,6 +69,7 @@ export function MarksCard({ api, project }: ProjectPageProperties) {
   );
   const task = useTask();
   const [said, setSaid] = useState("");
+  const [shown, setShown] = useState<Which | null>(null);
   const save = (type: "csv" | "json") =>
     task.run(async () => {
       const all = await allMarks(api, project);
@@ -95,20 +98,46 @@ export function MarksCard({ api, project }: ProjectPageProperties) {
       }
     >
       <Fault of={task.fault} />
-      <Loaded from={marks}>{({ totals }) => <Totals of={totals} slugs={slugs.value ?? new Map()} />}</Loaded>
+      <Loaded from={marks}>
+        {({ totals }) => <Totals of={totals} slugs={slugs.value ?? new Map()} onShow={setShown} />}
+      </Loaded>
+      {shown !== null && <MarkedSessions api={api} project={project} which={shown} />}
     </Card>
   );
 }
 
-function Totals({ of, slugs }: { readonly of: MarkTotals; readonly slugs: ReadonlyMap<number, string> }) {
+/** Which marked sessions are listed. */
+interface Which {
+  readonly as: MarkName;
+  /** Only those that verdictd took for the other. */
+  readonly isWrong?: boolean;
+  readonly detection?: number;
+}
+
+function Totals(properties: {
+  readonly of: MarkTotals;
+  readonly slugs: ReadonlyMap<number, string>;
+  readonly onShow: (which: Which) => void;
+}) {
+  const { of, slugs, onShow } = properties;
+  const shows = (value: number, text: string, which: Which) =>
+    value === 0 ? (
+      text
+    ) : (
+      <button type="button" class="value-button" title="Show these sessions" onClick={() => onShow(which)}>
+        {text}
+      </button>
+    );
   const { persons, false_positives, bots, missed_bots, by_detection } = of;
   if (persons + bots === 0)
     return <p class="dim">None yet: a session’s page has the buttons “This was a person” and “This was a bot”.</p>;
   return (
     <>
       <p>
-        You marked {people(persons)}: verdictd took <b>{count(false_positives)}</b> for {bot(false_positives)} (false
-        positives). You marked {plural(bots, "bot")}: it took <b>{count(missed_bots)}</b> for {person(missed_bots)}{" "}
+        You marked {shows(persons, people(persons), { as: "person" })}: verdictd took{" "}
+        <b>{shows(false_positives, count(false_positives), { as: "person", isWrong: true })}</b> for{" "}
+        {bot(false_positives)} (false positives). You marked {shows(bots, plural(bots, "bot"), { as: "bot" })}: it took{" "}
+        <b>{shows(missed_bots, count(missed_bots), { as: "bot", isWrong: true })}</b> for {person(missed_bots)}{" "}
         (missed).
       </p>
       {by_detection.length > 0 && (
@@ -119,8 +148,16 @@ function Totals({ of, slugs }: { readonly of: MarkTotals; readonly slugs: Readon
               name: "Detection",
               cell: ({ id }) => <ExploredDetection id={id} name={slugs.get(id) ?? ""} time="week" />,
             },
-            { name: "People", cell: (row) => count(row.persons), isNumber: true },
-            { name: "Bots", cell: (row) => count(row.bots), isNumber: true },
+            {
+              name: "People",
+              cell: ({ id, persons: value }) => shows(value, count(value), { as: "person", detection: id }),
+              isNumber: true,
+            },
+            {
+              name: "Bots",
+              cell: ({ id, bots: value }) => shows(value, count(value), { as: "bot", detection: id }),
+              isNumber: true,
+            },
           ]}
           rows={by_detection}
           rowKey={({ id }) => id}
@@ -130,6 +167,49 @@ function Totals({ of, slugs }: { readonly of: MarkTotals; readonly slugs: Readon
     </>
   );
 }
+
+/** The marked sessions of one count, each with what it was when it was marked. */
+function MarkedSessions({ api, project, which }: ProjectPageProperties & { readonly which: Which }) {
+  const { as, isWrong = false, detection } = which;
+  const marks = useResource(() => allMarks(api, project), [api, project, which]);
+  const title = `Marked as a ${as}${isWrong ? `, taken for a ${as === "bot" ? "person" : "bot"}` : ""}${detection === undefined ? "" : `, with detection ${detection}`}`;
+  const isShown = ({ as: name, verdict, detection_ids }: MarkAnswer) =>
+    name === as &&
+    (!isWrong || (as === "bot" ? verdict === "likely_human" : botBands.has(verdict))) &&
+    (detection === undefined || detection_ids.includes(detection));
+  return (
+    <>
+      <h3>{title}</h3>
+      <Loaded from={marks}>
+        {(all) => (
+          <Table
+            caption={title}
+            columns={columnsOfList}
+            rows={all.filter(isShown)}
+            rowKey={({ session_token }) => session_token}
+            empty="None."
+          />
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+const botBands: ReadonlySet<Band> = new Set(["definite", "confident_automated", "likely_automated"]);
+
+const columnsOfList = [
+  {
+    name: "Session",
+    cell: ({ session_token }: MarkAnswer) => (
+      <a class="code" href={hashOf("sessions", session_token)}>
+        {session_token}
+      </a>
+    ),
+  },
+  { name: "Marked", cell: ({ marked_at }: MarkAnswer) => <Time at={marked_at} /> },
+  { name: "Band then", cell: ({ verdict }: MarkAnswer) => <BandBadge band={verdict} /> },
+  { name: "Score then", cell: ({ score }: MarkAnswer) => (score === 0 ? "none" : count(score)), isNumber: true },
+];
 
 const people = (value: number): string => (value === 1 ? "1 person" : `${count(value)} people`);
 const person = (value: number): string => (value === 1 ? "a person" : "people");

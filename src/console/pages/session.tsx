@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { DetectionAnswer } from "../../contract/api-answers.js";
 import type { EngineName } from "../../contract/evidence.js";
 import type { BlockRow, FiredDetectionAnswer, SessionAnswer } from "../../contract/log-answers.js";
+import type { QueriedSessionRow, SessionDimension, SessionGroup } from "../../contract/session-query.js";
 import type { Api } from "../api.js";
 import { type ExploreView, timeAround } from "../explore-view.js";
 import { equalTo } from "../expression.js";
@@ -12,11 +13,15 @@ import type { ProjectPageProperties } from "../page-properties.js";
 import { Card, CopyText, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
-import { Explored, ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
+import { groupTitles } from "./explore-groups.js";
+import { Explored, ExploredAction, ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
 import { MarkCard } from "./marks.js";
+import { noNames, RuleLink, ruleNames } from "./rule-link.js";
 import { Moment, Noted, PointerPath, type TrailMoment } from "./trail.js";
 
 const refreshMs = 5000;
+/** A query takes the account's turn: not as often. */
+const foundRefreshMs = 15_000;
 /** Pages of 100 blocks that are looked through for those of the session. */
 const blockPages = 5;
 
@@ -25,6 +30,14 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
   const session = useResource(() => api.session(project, token), [api, project, token], refreshMs);
   const catalogue = useResource(() => api.detections(), [api]);
   const blocks = useResource(() => blocksOf(api, project, token), [api, project, token]);
+  const firstSeen = session.value?.first_seen_at;
+  const found = useResource(
+    async () => (firstSeen === undefined ? null : foundBy(api, project, token, firstSeen)),
+    [api, project, token, firstSeen],
+    foundRefreshMs,
+  );
+  const rules = useResource(async () => ruleNames(await api.rules(project)), [api, project]);
+  const names = rules.value ?? noNames;
   const trail = useResource(() => api.trail(project, token), [api, project, token], refreshMs);
   const known = new Map(catalogue.value?.data.map((each) => [each.id, each]));
   return (
@@ -41,7 +54,7 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
       <Loaded from={session}>
         {(value) => (
           <>
-            <Facts session={value} />
+            <Facts session={value} found={found.value ?? null} names={names} />
             <MarkCard api={api} project={project} session={value} onMarked={() => session.reload()} />
             <Card title="Engines">
               <ul class="engines">
@@ -61,7 +74,12 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
               <Detections fired={value.detections} known={known} time={timeAround(value.first_seen_at)} />
             </Card>
             <Card title="Timeline">
-              <Timeline session={value} blocks={blocks.value ?? []} moments={trail.value?.moments ?? []} />
+              <Timeline
+                session={value}
+                blocks={blocks.value ?? []}
+                names={names}
+                moments={trail.value?.moments ?? []}
+              />
               {trail.value !== undefined && <Noted trail={trail.value} eventCount={value.event_count} />}
             </Card>
             <Card title="Pointer path">
@@ -117,7 +135,32 @@ function Engine({
   );
 }
 
-function Facts({ session }: { readonly session: SessionAnswer }) {
+/** What a query of the session alone says beside its own record; null: nothing. */
+interface FoundSession {
+  readonly row: QueriedSessionRow;
+  /** The value of a dimension with its condition; absent where several sessions began in the same millisecond. */
+  readonly groups: readonly SessionGroup[];
+}
+
+const asked: readonly SessionDimension[] = ["country", "as", "declared_bot"];
+
+async function foundBy(api: Api, project: number, token: string, from: string): Promise<FoundSession | null> {
+  const to = new Date(Date.parse(from) + 1).toISOString();
+  const {
+    data,
+    matched,
+    groups = [],
+  } = await api.query(project, { from, to, group_by: [...asked], limit: 100 }, new AbortController().signal);
+  const row = data.find(({ session_token }) => session_token === token);
+  return row === undefined ? null : { row, groups: matched === 1 ? groups : [] };
+}
+
+function Facts(properties: {
+  readonly session: SessionAnswer;
+  readonly found: FoundSession | null;
+  readonly names: ReadonlyMap<number, string>;
+}) {
+  const { session, found, names } = properties;
   const { verdict, score, event_count, path, ip, user_agent, logged_in_at, cleared_at } = session;
   const time = timeAround(session.first_seen_at);
   return (
@@ -129,15 +172,48 @@ function Facts({ session }: { readonly session: SessionAnswer }) {
         <ExploredNumber field="score" value={score} zero="none yet" time={time} />
         {score > 0 && " of 99, lower means more certainly a bot"}
       </Fact>
+      {found !== null && (
+        <Fact name="Action now">
+          <ExploredAction action={found.row.action} time={time} />
+          {found.row.rule_id === null ? (
+            " no rule decides"
+          ) : (
+            <>
+              {" by rule "}
+              <RuleLink id={found.row.rule_id} names={names} />
+            </>
+          )}
+        </Fact>
+      )}
+      <Fact name="First seen">
+        <Time at={session.first_seen_at} />
+      </Fact>
+      <Fact name="Last seen">
+        <Time at={session.last_seen_at} />
+      </Fact>
       <Fact name="Events">
         <ExploredNumber field="event_count" value={event_count} time={time} />
       </Fact>
+      {found !== null && (
+        <Fact name="Host">
+          <ExploredText field="host" value={found.row.host} time={time} />
+        </Fact>
+      )}
       <Fact name="Last path">
         <ExploredText field="path" value={path} time={time} />
       </Fact>
       <Fact name="Address">
         <ExploredText field="ip" value={ip} time={time} />
       </Fact>
+      {found?.groups.map(({ by, values }) =>
+        values.map(({ value, condition }) => (
+          <Fact key={by} name={groupTitles[by]}>
+            <Explored condition={condition} time={time}>
+              {value}
+            </Explored>
+          </Fact>
+        )),
+      )}
       <Fact name="User agent">
         <ExploredText field="user_agent" value={user_agent} time={time} />
       </Fact>
@@ -223,10 +299,12 @@ function Evidence({ of }: { readonly of: FiredDetectionAnswer["evidence"] }) {
 function Timeline({
   session,
   blocks,
+  names,
   moments: noted,
 }: {
   readonly session: SessionAnswer;
   readonly blocks: readonly BlockRow[];
+  readonly names: ReadonlyMap<number, string>;
   readonly moments: readonly TrailMoment[];
 }) {
   const moments: { readonly at: string; readonly what: ComponentChildren }[] = [
@@ -239,7 +317,7 @@ function Timeline({
       at: block.created_at,
       what: (
         <>
-          Blocked by rule <a href={hashOf("rules", block.rule_id)}>{block.rule_id}</a>
+          Blocked by rule <RuleLink id={block.rule_id} names={names} />
           {block.path === null ? "" : ` on ${block.path}`}
           {block.count > 1 ? ` and ${block.count - 1} more times in that minute` : ""}
           <Reason text={block.reason} />

@@ -1,5 +1,5 @@
 /** Which family a user agent says that it is of, so that sessions can be counted by it and found again by a condition on the text. Pure. */
-import type { Expression } from "../rules/ast.js";
+import type { Expression } from "./ast.js";
 
 /** Families of user agents that begin as browsers do, by what they name; of several that fit, the first one. */
 const browsers: readonly (readonly [name: string, token: string])[] = [
@@ -7,10 +7,10 @@ const browsers: readonly (readonly [name: string, token: string])[] = [
   ["Opera", "OPR/"],
   ["Samsung Internet", "SamsungBrowser/"],
   ["Headless Chrome", "HeadlessChrome/"],
+  ["Chrome", "Chrome/"],
   ["Firefox", "Firefox/"],
   ["Firefox on iOS", "FxiOS/"],
   ["Chrome on iOS", "CriOS/"],
-  ["Chrome", "Chrome/"],
   ["Safari", "Safari/"],
 ];
 const browserStart = "Mozilla/";
@@ -30,11 +30,18 @@ export function familyCondition(family: string): Expression {
   if (index < 0 && family !== otherBrowser)
     return { type: "cmp", op: "starts_with", field: "user_agent", value: family };
   const isBrowser: Expression = { type: "cmp", op: "starts_with", field: "user_agent", value: browserStart };
-  const others = (index < 0 ? browsers : browsers.slice(0, index)).map(([, token]) => names(token));
+  const before = (index < 0 ? browsers : browsers.slice(0, index)).map(([, token]) => token);
+  // Whoever names none of `Chrome/` does not name `HeadlessChrome/` either.
+  const others = before.filter((token) => !before.some((other) => other !== token && token.includes(other)));
   const own = index < 0 ? [] : [names(browsers[index]![1])];
-  const without: Expression[] = others.map((node) => ({ type: "not", node }));
+  const nodes = others.map(names);
+  const without: Expression[] =
+    nodes.length === 0 ? [] : [{ type: "not", node: nodes.length === 1 ? nodes[0]! : { type: "or", nodes } }];
   return { type: "and", nodes: [isBrowser, ...own, ...without] };
 }
+
+/** The families whose conditions take several comparisons. */
+export const browserFamilies: readonly string[] = [...browsers.map(([name]) => name), otherBrowser];
 
 function names(token: string): Expression {
   return { type: "cmp", op: "contains", field: "user_agent", value: token };
