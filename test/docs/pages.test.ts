@@ -9,6 +9,7 @@ import { componentSchemas } from "../../src/contract/openapi-schemas.js";
 import { detections } from "../../src/detections/catalogue.js";
 import { escapeHtml } from "../../src/docs/html.js";
 import { docPages } from "../../src/docs/pages.js";
+import { rankedSections, wordsOf } from "../../src/docs/search-ranking.js";
 import { operatorsOfType } from "../../src/rules/check.js";
 import { fields } from "../../src/rules/fields.js";
 import { startServer, type TestServer } from "../support/server.js";
@@ -121,6 +122,21 @@ t.test("the documentation", async (t) => {
         headings,
         path,
       );
+    }
+    const { status, headers } = await server.ask("GET", "/docs/");
+    t.same([status, headers.get("location")], [302, "/docs"]);
+    const first = {
+      "port in use": "/docs/operations#a-port-in-use",
+      "address already in use": "/docs/operations#a-port-in-use",
+      "log format": "/docs/operations#the-log",
+      bench: "/docs/performance#performance",
+      "make a rule": "/docs/rules#make-a-rule",
+      sessions: "/docs/analysis#find-sessions",
+      "logged in policy": "/docs/concepts#logged-in-visitors",
+      chalenge: "/docs/challenge#challenge",
+    };
+    for (const [typed, path] of Object.entries(first)) {
+      t.equal(rankedSections(wordsOf(typed), sections)[0]?.path, path, typed);
     }
     t.ok(
       sections.every(({ heading }) => heading !== ""),

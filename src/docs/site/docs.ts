@@ -1,11 +1,6 @@
 /** The search box and the copy buttons of `/docs`. Every page can be read without this script. */
-
-interface Section {
-  readonly path: string;
-  readonly page: string;
-  readonly heading: string;
-  readonly text: string;
-}
+import type { SearchSection } from "../search-index.js";
+import { rankedSections, wordsOf } from "../search-ranking.js";
 
 const resultsMax = 12;
 const excerptChars = 140;
@@ -47,14 +42,14 @@ function addSearch(): void {
   const status = document.querySelector<HTMLElement>("#search-status");
   if (!search || !form || !input || !list || !status) return;
   search.hidden = false;
-  let sections: Promise<Section[]> | null = null;
-  const load = (): Promise<Section[]> => {
-    sections ??= fetch("/docs/search.json").then((answer) => answer.json() as Promise<Section[]>);
+  let sections: Promise<SearchSection[]> | null = null;
+  const load = (): Promise<SearchSection[]> => {
+    sections ??= fetch("/docs/search.json").then((answer) => answer.json() as Promise<SearchSection[]>);
     return sections;
   };
   const show = async (): Promise<void> => {
     const words = wordsOf(input.value);
-    const found = words.length === 0 ? [] : sectionsWith(words, await load());
+    const found = words.length === 0 ? [] : rankedSections(words, await load()).slice(0, resultsMax);
     // A slower answer must not replace that of what was typed since.
     if (words.join(" ") !== wordsOf(input.value).join(" ")) return;
     list.hidden = words.length === 0;
@@ -80,53 +75,7 @@ function addSearch(): void {
   });
 }
 
-function wordsOf(text: string): string[] {
-  return text.toLowerCase().split(/\s+/).filter(Boolean);
-}
-
-/** Sections that hold every word, best first: pages of that name, headings of pages, routes, names of schemas, text. */
-function sectionsWith(words: readonly string[], sections: readonly Section[]): Section[] {
-  return sections
-    .map((section) => ({ section, rank: rankOf(section, words) }))
-    .filter(({ rank }) => rank > 0)
-    .sort((one, other) => other.rank - one.rank)
-    .slice(0, resultsMax)
-    .map(({ section }) => section);
-}
-
-const route = /^[A-Z]+ \//;
-const schemaName = /^[A-Z][A-Za-z]*$/;
-
-function rankOf(section: Section, words: readonly string[]): number {
-  const { page, heading, text } = section;
-  const isPage = heading === page;
-  const [inHeading, inText] = route.test(heading)
-    ? [8, 0.5]
-    : !isPage && page === "API" && schemaName.test(heading)
-      ? [4, 0.5]
-      : [isPage ? 40 : 15, 1];
-  let rank = 0;
-  for (const word of words) {
-    const found = inHeading * shareOf(word, heading) + 5 * shareOf(word, page) + inText * 3 * shareOf(word, text);
-    if (found === 0) return 0;
-    rank += found;
-  }
-  return rank + 1 / (1 + text.length);
-}
-
-/** 1 for a whole word of the text, less for the start of one, little for a part of one, 0 where it is not there. */
-function shareOf(word: string, text: string): number {
-  const lower = text.toLowerCase();
-  let best = 0;
-  for (let at = lower.indexOf(word); at >= 0 && best < 1; at = lower.indexOf(word, at + 1)) {
-    const starts = at === 0 || /\W/.test(lower[at - 1]!);
-    const ends = at + word.length === lower.length || /\W/.test(lower[at + word.length]!);
-    best = Math.max(best, starts && ends ? 1 : starts ? 0.6 : 0.2);
-  }
-  return best;
-}
-
-function resultOf({ path, page, heading, text }: Section, words: readonly string[]): HTMLElement {
+function resultOf({ path, page, heading, text }: SearchSection, words: readonly string[]): HTMLElement {
   const item = document.createElement("li");
   const link = document.createElement("a");
   link.href = path;

@@ -59,7 +59,7 @@ export function scoringRoutes(projects: Projects): ProjectRoute[] {
         summary: "Rotate a key",
         description:
           "The old key and all older ones of its type are refused from the next request on. With `overlap_hours` the old key goes on " +
-          "working for so long, and is refused then: time to bring the new key everywhere.",
+          "working for so long and is then refused: put the new key everywhere it is used before that.",
         body: "RotateBody",
         answers: { 200: "RotatedKeyAnswer" },
         refusals: ["conflict"],

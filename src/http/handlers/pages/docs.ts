@@ -32,6 +32,13 @@ export function docsRoutes({ pages, style, script, searchIndex }: DocsFiles): Pu
         headers: [policy, ["Referrer-Policy", "no-referrer"]],
       }),
     ),
+    {
+      method: "get",
+      path: "/docs/",
+      credential: "none",
+      doc: { id: "getDocsFolder", tag: "service", summary: "Redirects to /docs", answers: { 302: "empty" } },
+      handle: () => ({ status: 302, headers: [["Location", "/docs"]] }),
+    },
     pageRoute({ path: "/docs/docs.css", contentType: "text/css; charset=utf-8", body: style }),
     pageRoute({ path: "/docs/docs.js", contentType: "text/javascript; charset=utf-8", body: script }),
     pageRoute({ path: "/docs/search.json", contentType: "application/json; charset=utf-8", body: searchIndex }),
