@@ -45,7 +45,7 @@ Commands that take --store URL (VERDICTD_STORE) also work on a cluster, whose co
 All but serve and completion take --json: one JSON value on stdout (tail: one per line).
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 
-  verdictd COMMAND --help   what a command's flags mean
+  verdictd COMMAND --help   what a command's flags mean; also: verdictd help COMMAND
   verdictd --version        version, commit, Node and native parts
 `;
 }

@@ -17,7 +17,7 @@ import { type AnyCommand, isForCluster, type StoreCommand } from "./command.js";
 import { commands } from "./commands.js";
 import type { Given } from "./flag.js";
 import { CommandFailure, exitCodes, keyLines, oneLine, print, printJson, say, UsageFailure } from "./output.js";
-import { buildParser, isWrongUsage } from "./parser.js";
+import { buildParser, isWrongUsage, parsedWords } from "./parser.js";
 import { folderOf, storeFolder } from "./store-folder.js";
 
 async function run(command: AnyCommand, given: Given): Promise<void> {
@@ -96,7 +96,7 @@ function exitCodeOf(error: unknown): number {
   const isUsage = isWrongUsage(error);
   if (isUsage !== null) return isUsage ? exitCodes.usage : exitCodes.done;
   const message = oneLine(faultLine(error) ?? (error instanceof Error ? error.message : String(error)));
-  say(error instanceof CommandFailure ? message : `verdictd: ${message}`);
+  say(message);
   return exitCodes.failed;
 }
 
@@ -110,7 +110,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await buildParser(commands, versionText(), run).parseAsync();
+  await buildParser(commands, versionText(), run).parseAsync(parsedWords(commands, process.argv.slice(2)), {
+    from: "user",
+  });
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }

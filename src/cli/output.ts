@@ -46,9 +46,10 @@ export async function isTyped(question: string, wanted: string): Promise<boolean
   return answer.trim() === wanted;
 }
 
-/** A `key: value` line a key; objects as JSON. */
+/** A `key: value` line a key; objects as JSON, empty lists not at all. */
 export function keyLines(value: object): string {
   return Object.entries(value)
+    .filter(([, each]) => !Array.isArray(each) || each.length > 0)
     .map(([key, each]) => `${key}: ${typeof each === "object" ? printableJson(each) : printableLine(String(each))}`)
     .join("\n");
 }

@@ -20,12 +20,25 @@ export function buildParser(
   return program;
 }
 
+/**
+ * What was typed, as the parser takes it: `help init` is `init --help`. Help that is asked of an unknown command is left out, so that the
+ * parser refuses the command instead of printing the help of the program.
+ */
+export function parsedWords(commands: readonly AnyCommand[], typed: readonly string[]): string[] {
+  const words = typed[0] === "help" ? [...typed.slice(1), "--help"] : [...typed];
+  const isName = (word: string | undefined): word is string => word !== undefined && !word.startsWith("-");
+  const [group, verb] = words;
+  const ofGroup = commands.filter(({ name }) => name.split(" ")[0] === group);
+  const isKnown = ofGroup.some(({ name }) => name === group || !isName(verb) || name === `${group} ${verb}`);
+  return !isName(group) || isKnown ? words : words.filter((word) => word !== "--help" && word !== "-h");
+}
+
 /** Throws instead of exiting, and says what is wrong on one line. */
 function prepared(parser: Parser): Parser {
   return parser
     .exitOverride()
     .showHelpAfterError(false)
-    .configureOutput({ outputError: (text, write) => write(`${oneLine(text)}\n`) });
+    .configureOutput({ outputError: (text, write) => write(`${oneLine(text).replace(/^error: /, "")}\n`) });
 }
 
 /** `account create` becomes the command `create` of the group `account`. */

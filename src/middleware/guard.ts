@@ -153,6 +153,9 @@ export class Guard<Challenge> {
 
   /** Throws a `TypeError` on a bad option. */
   constructor(options: GuardOptions<Challenge>) {
+    if ((options as unknown) === undefined) {
+      throw new TypeError("verdictd: options are missing; expected verdictd({ client: { baseUrl, privateKey } })");
+    }
     checkPlaces(options);
     checkOptionNames("verdictd", options, optionNames);
     checkKinds(options, optionKinds);

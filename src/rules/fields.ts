@@ -52,8 +52,8 @@ const alwaysFields: readonly Field[] = [
   {
     name: "score",
     type: "integer",
-    unit: "1 to 99",
-    meaning: "the verdict's score; lower means more certainly a bot (0: a verified bot not yet scored)",
+    unit: "0 to 99",
+    meaning: "the verdict's score; lower means more certainly a bot; 0 means not computed",
     get: (input) => input.facts.score,
   },
   {

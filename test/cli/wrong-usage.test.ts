@@ -13,6 +13,9 @@ const lineCount = (text: string): number => text.trimEnd().split("\n").length;
 
 t.test("help and version are printed and are no mistake; no command is one", async (t) => {
   const [help, version, none] = await Promise.all([verdictd(["--help"]), verdictd(["--version"]), verdictd([])]);
+  const asked = [["help"], ["help", "token", "revoke"], ["token", "revoke", "--help"]];
+  const [general, ofCommand, itsOwn] = await Promise.all(asked.map((words) => command(words)));
+  t.same([general, ofCommand], [help, itsOwn], "help is a command too");
   t.equal(help.code, 0);
   for (const command of commands) {
     t.match(help.stdout, new RegExp(`^  ${command.name}\\b`, "m"), `${command.name} is in the help`);
@@ -37,7 +40,9 @@ t.test("help and version are printed and are no mistake; no command is one", asy
 t.test("wrong usage is exit code 2 and says what is wrong", async (t) => {
   const dir = join(t.testdir(), "store");
   const cases: [string[], RegExp, number][] = [
-    [["acount"], /unknown command 'acount'/, 1],
+    [["acount"], /^unknown command 'acount'/, 1],
+    [["acount", "--help"], /^unknown command 'acount'/, 1],
+    [["help", "token", "revoke-all"], /^unknown command 'revoke-all'/, 1],
     [["stats", "--foo"], /unknown option '--foo'/, 1],
     [["serve", "--prot", "1"], /unknown option '--prot'/, 1],
     [["token", "revoke"], /missing required argument 'ID'/, 1],

@@ -10,7 +10,7 @@ const client = { baseUrl: "http://127.0.0.1:8080", privateKey: "sk_test" };
 
 /** What each option makes the middleware say. */
 const mistakes: readonly (readonly [options: unknown, message: string])[] = [
-  [undefined, "verdictd: expected an object of options"],
+  [undefined, "verdictd: options are missing; expected verdictd({ client: { baseUrl, privateKey } })"],
   [{}, "client: missing; expected { baseUrl, privateKey }, or a client made by createClient"],
   [
     { client: "http://127.0.0.1:8080" },
