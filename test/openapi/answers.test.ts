@@ -115,7 +115,7 @@ t.test("every endpoint answers what the document says, in every status it lists"
   await askPowers(ask, { one, poor, unable, lapsed, left });
   await askProject(ask, service, one);
   await askEveryProjectRoute(ask, document, one, foreign, unable);
-  const docs = Object.keys(document.paths).filter((path) => path.startsWith("/docs"));
+  const docs = Object.keys(document.paths).filter((path) => path.startsWith("/docs") && path !== "/docs/");
   const files = [
     "/healthz",
     "/readyz",
@@ -135,6 +135,7 @@ t.test("every endpoint answers what the document says, in every status it lists"
   await askMembers(ask, one, viewer);
   for (const path of ["/console", "/console/console.js", "/console/console.css"]) await ask(200, "get", path, path);
   await ask(302, "get", "/", "/");
+  await ask(302, "get", "/docs/", "/docs/");
   await ask(200, "get", "/demo/verdict", "/demo/verdict?session=sess_nobody");
   await ask(200, "get", "/v1/detections", "/v1/detections");
   await ask(200, "get", "/v1/declared-bots", "/v1/declared-bots");
