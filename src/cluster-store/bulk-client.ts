@@ -22,17 +22,18 @@ export class BulkClient {
 
   /** The answers, in the order of the commands. Throws the `ClusterError` of what can't be had. */
   read(commands: readonly KeyedCommand[]): Promise<Reply[]> {
-    const options = { deadlineMs: limits.clusterWriteMs, isIdempotent: true };
-    return this.#persist(commands, (left) => this.client.pipeline(left, options));
+    return this.#persist(commands, (left, deadlineMs) =>
+      this.client.pipeline(left, { deadlineMs, isIdempotent: true }),
+    );
   }
 
   /** As `read`, of commands that write: resolves once the replicas have all of it. */
   write(commands: readonly KeyedCommand[]): Promise<Reply[]> {
     const { acks } = this;
-    const options = { acks, ackMs: limits.clusterAckMs, deadlineMs: limits.clusterWriteMs, isIdempotent: true };
+    const options = { acks, ackMs: limits.clusterAckMs, isIdempotent: true };
     let isRepeat = false;
-    return this.#persist(commands, async (left) => {
-      const { outcomes, replicas } = await this.client.writeGroup(left, { ...options, isRepeat });
+    return this.#persist(commands, async (left, deadlineMs) => {
+      const { outcomes, replicas } = await this.client.writeGroup(left, { ...options, deadlineMs, isRepeat });
       return outcomes.map((outcome, index) => {
         if (outcome instanceof ClusterError || replicas[index]! >= acks) return outcome;
         isRepeat = true;
@@ -48,13 +49,15 @@ export class BulkClient {
 
   async #persist(
     commands: readonly KeyedCommand[],
-    ask: (left: readonly KeyedCommand[]) => Promise<readonly Outcome[]>,
+    ask: (left: readonly KeyedCommand[], deadlineMs: number) => Promise<readonly Outcome[]>,
   ): Promise<Reply[]> {
     const replies = new Array<Reply>(commands.length);
     const untilMs = performance.now() + this.patienceMs;
     let left = [...commands.keys()];
     while (left.length > 0) {
-      const outcomes = await ask(left.map((index) => commands[index]!));
+      const deadlineMs = Math.max(1, Math.min(limits.clusterWriteMs, untilMs - performance.now()));
+      const asked = left.map((index) => commands[index]!);
+      const outcomes = await ask(asked, deadlineMs);
       const failed: number[] = [];
       let fault: ClusterError | null = null;
       for (const [position, index] of left.entries()) {
@@ -67,7 +70,7 @@ export class BulkClient {
         } else replies[index] = outcome;
       }
       if (fault !== null) {
-        if (performance.now() > untilMs) throw fault;
+        if (performance.now() + pauseMs >= untilMs) throw fault;
         await delay(pauseMs);
       }
       left = failed;

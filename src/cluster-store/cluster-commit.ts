@@ -134,7 +134,7 @@ export class ClusterCommit {
   async #round(fetched: Fetched, pending: readonly Pending[], outcomes: IngestOutcome[]): Promise<Again> {
     const { paths, counts, sender, onFired } = this.#options;
     const { rows, failed } = fetched;
-    const unit = new ClusterUnit(rows, counts, paths);
+    const unit = new ClusterUnit(rows, counts, paths, failed);
     const result = this.#run(unit, pending);
     if (result === null) return this.#halves(fetched, pending, outcomes);
     const sessions = result.outcomes.map(tokenOf);
@@ -152,18 +152,15 @@ export class ClusterCommit {
     }
     const fates = await this.#write(saved, unchanged, fetched.endMs);
     const again: Again = { batches: [], conflicts: 0 };
-    const wanted = new Map([...unit.missing].filter(([name]) => !failed.has(name)));
-    // Nothing is left that could be fetched for them.
-    const isHopeless = wanted.size === 0 && unit.missing.size > 0;
-    const lost = isHopeless ? refusedBy([...unit.missing.keys()].map((name) => failed.get(name))[0]) : null;
     for (const [position, batch] of pending.entries()) {
       const session = sessions[position]!;
       const fate = fates.get(session);
       const isUnfinished = unit.incompleteBatches.has(position) || unfinished.has(session);
       if (isUnfinished || fate === "conflict" || fate instanceof Refusal) {
         unit.forgetPaths(position);
-        if (!isUnfinished && fate instanceof Refusal) outcomes[batch.index] = fate;
-        else if (isUnfinished && lost !== null) outcomes[batch.index] = lost;
+        const fault = unit.hopelessBatches.get(position);
+        if (fault !== undefined) outcomes[batch.index] = refusedBy(fault);
+        else if (!isUnfinished && fate instanceof Refusal) outcomes[batch.index] = fate;
         else again.batches.push(batch);
         if (!isUnfinished && fate === "conflict") again.conflicts++;
         continue;
@@ -179,7 +176,7 @@ export class ClusterCommit {
     }
     for (const session of saved) if (fates.get(session.token) === "conflict") forget(rows, session);
     for (const [token, { key }] of unchanged) if (fates.get(token) === "conflict") forget(rows, { key });
-    await this.#fetchRows(fetched, wanted);
+    await this.#fetchRows(fetched, unit.missing);
     return again;
   }
 

@@ -3,7 +3,9 @@
  * fetches it then, and runs again. What is written stays here, session by session, until it is sent; counts are kept by the batch that
  * they are of, so that those of a session which has to be done again are left out. Pure but for the random versions.
  */
+
 import { randomFillSync } from "node:crypto";
+import type { ClusterError } from "../cluster/cluster-error.js";
 import { keySlot } from "../cluster/slots.js";
 import type { PathReuseIndex, PathRoom } from "../ingest/path-reuse-index.js";
 import { type CrossSessionKind, crossSessionKinds, type UnitOfWork } from "../ingest/unit-of-work.js";
@@ -94,11 +96,14 @@ export interface RecentCounts {
 /** For one run of one group; a second run gets a new one with the rows that were missing. */
 export class ClusterUnit implements UnitOfWork {
   readonly #rows: FetchedRows;
+  readonly #failed: ReadonlyMap<string, ClusterError>;
   readonly #counts: RecentCounts;
   readonly #memory: PathMemory;
   /** Keys that were read and not fetched; the batches, by their index, and the sessions, by their token, that read them. */
   readonly missing = new Map<string, NeededRow>();
   readonly incompleteBatches = new Set<number>();
+  /** Batches, by their index, that read a row which can't be had, and why. What else they lack is not among `missing`. */
+  readonly hopelessBatches = new Map<number, ClusterError>();
   readonly incompleteSessions = new Set<string>();
   readonly saved = new Map<string, SavedSession>();
   /** Sessions that were there, by their token. */
@@ -116,8 +121,15 @@ export class ClusterUnit implements UnitOfWork {
   #projectPaths: { readonly projectId: number; readonly paths: ProjectPaths } | null = null;
   readonly paths: PathReuseIndex;
 
-  constructor(rows: FetchedRows, counts: RecentCounts, memory: PathMemory) {
+  /** `failed`: rows that can't be had, by the names that they would have among `rows`. */
+  constructor(
+    rows: FetchedRows,
+    counts: RecentCounts,
+    memory: PathMemory,
+    failed: ReadonlyMap<string, ClusterError> = new Map(),
+  ) {
     this.#rows = rows;
+    this.#failed = failed;
     this.#counts = counts;
     this.#memory = memory;
     this.paths = {
@@ -291,7 +303,9 @@ export class ClusterUnit implements UnitOfWork {
   }
 
   #miss(name: string, row: NeededRow, token?: string): void {
-    this.missing.set(name, row);
+    const fault = this.#failed.get(name);
+    if (fault !== undefined) this.hopelessBatches.set(this.#index, fault);
+    if (!this.hopelessBatches.has(this.#index)) this.missing.set(name, row);
     if (token === undefined) this.incompleteBatches.add(this.#index);
     else this.incompleteSessions.add(token);
   }
