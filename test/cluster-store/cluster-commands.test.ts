@@ -420,9 +420,9 @@ t.test("bad days: one line each", async (t) => {
     ["session", "delete", storedToken(0, 1)],
   ];
   const lines: readonly (readonly [url: string, line: RegExp])[] = [
-    ["redis://127.0.0.1:1", /^verdictd: .*connect ECONNREFUSED 127\.0\.0\.1:1\n$/],
-    [single.url, /^verdictd: .*is a single server: start it with cluster-enabled yes, as a node of a cluster\n$/],
-    [cluster.url.replace("redis://", "redis://store:wrong@"), /^verdictd: .*WRONGPASS .*\n$/],
+    ["redis://127.0.0.1:1", /^redis:.*connect ECONNREFUSED 127\.0\.0\.1:1\n$/],
+    [single.url, /^redis:.*is a single server: start it with cluster-enabled yes, as a node of a cluster\n$/],
+    [cluster.url.replace("redis://", "redis://store:wrong@"), /^redis:.*WRONGPASS .*\n$/],
   ];
   for (const words of commands) {
     for (const [store, line] of lines) {
