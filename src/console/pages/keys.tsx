@@ -158,7 +158,7 @@ function Rotation(properties: {
       <p>
         {hours === 0
           ? `${users} at once.`
-          : `${users} then: bring the new key everywhere before. Choose “Refused at once” for a key that leaked.`}
+          : `${users} then: replace the key everywhere before. Choose “Refused at once” for a key that leaked.`}
       </p>
       {running.length > 0 && hours === 0 && (
         <div class="notice">

@@ -130,7 +130,7 @@ export function MembersPage({ api }: { readonly api: Api }) {
       )}
       {secret !== null && (
         <SecretDialog title={`A token for ${secret.name}`} secret={secret.token} onClose={() => setSecret(null)}>
-          <p>Hand it over on a safe way: it signs {secret.name} in to this console. Nobody can show it again.</p>
+          <p>Send it over a secure channel: it signs {secret.name} in to this console. Nobody can show it again.</p>
         </SecretDialog>
       )}
     </>

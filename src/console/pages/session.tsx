@@ -326,7 +326,7 @@ function Timeline({
     })),
     {
       at: session.last_seen_at,
-      what: session.event_count === 1 ? "The only event" : `Last of ${count(session.event_count)} events`,
+      what: session.event_count === 1 ? "Only event" : `Last of ${count(session.event_count)} events`,
     },
   ];
   if (session.logged_in_at !== null) moments.push({ at: session.logged_in_at, what: "Login asserted by your backend" });

@@ -12,7 +12,7 @@ type TrailPoint = TrailAnswer["points"][number];
 
 const words: Readonly<Record<EventType, string>> = {
   page: "Page",
-  visibility: "Shown or hidden",
+  visibility: "Page shown or hidden",
   focus: "Focus gained or lost",
   heartbeat: "Still on the page",
   mouse: "Pointer moved",
@@ -22,7 +22,7 @@ const words: Readonly<Record<EventType, string>> = {
   key: "Typed",
   form: "Form",
   env: "Browser checked",
-  timing: "Loading measured",
+  timing: "Page load timing",
 };
 
 /** A moment in words: its type, its path, which leads to sessions that ended there (`time`), and how many events if more than one. */
