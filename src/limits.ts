@@ -119,6 +119,8 @@ export const limits = {
   clusterPatienceMs: 60_000,
   clusterPieceRows: 256,
   clusterScanKeys: 1000,
+  /** How long `store migrate` tries a piece: a little longer than an election that is held twice. Run again, it goes on where it ended. */
+  clusterMigrationPatienceMs: 15_000,
 
   /** Rows that one transaction of the sweep removes: it holds the store for a few milliseconds. */
   sweepRowsMax: 500,

@@ -3,6 +3,7 @@
  * the batches of each task. No logic of its own.
  */
 
+import { parentPort } from "node:worker_threads";
 import { move, workerData } from "piscina";
 import { Credentials } from "../src/auth/credentials.js";
 import { ClusterClient } from "../src/cluster/cluster-client.js";
@@ -10,6 +11,7 @@ import { CountSender } from "../src/cluster-store/batch-counts.js";
 import { ClusterCommit } from "../src/cluster-store/cluster-commit.js";
 import { PathMemory } from "../src/cluster-store/path-memory.js";
 import { ClusterCounts } from "../src/cluster-store/recent-counts.js";
+import { RefusedBatches } from "../src/cluster-store/refused-batches.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
 import { readFrame } from "../src/ingest/frame.js";
 import { encodeOutcomes } from "../src/ingest/task-answer.js";
@@ -29,7 +31,11 @@ const reads = new TurnReads(store);
 const client = new ClusterClient({ url: cluster.url });
 const paths = new PathMemory(client);
 const counts = new ClusterCounts(client);
-const onFailure = (): void => meters.countClusterFailure();
+const refused = new RefusedBatches(client.meters, (news) => parentPort?.postMessage(news));
+const onFailure = (error: unknown): void => {
+  meters.countClusterFailure();
+  refused.failed(error);
+};
 const committer = new ClusterCommit({
   client,
   context: { credentials: new Credentials(store), plans, ipStorage, mint: new TokenMint(), sessionsMax },
@@ -51,6 +57,7 @@ export async function commitFrame(frame: Uint8Array<ArrayBuffer>): Promise<Retur
   reads.begin();
   const outcomes = await committer.commit(readFrame(frame));
   meters.countTask(outcomes.length, meters.now() - startedMs);
+  refused.answered(outcomes);
   meters.showClient(client.meters);
   return move(encodeOutcomes(frame, outcomes));
 }

@@ -11,6 +11,11 @@ const lines: Readonly<Record<string, (message: string) => string>> = {
 /** The same for who can only ask again. */
 const troubles: Readonly<Record<string, string>> = { OOM: "the memory of the cluster is full" };
 
+/** What the log says in their place, without the text of the server. */
+const logged: Readonly<Record<string, (address: string) => string>> = {
+  OOM: (address) => `the memory of ${address} is full: raise maxmemory, or add masters`,
+};
+
 /** One line; null for an error that is not the cluster's. */
 export function faultLine(thrown: unknown): string | null {
   const error = thrown instanceof UnavailableError ? thrown.cause : thrown;
@@ -40,5 +45,11 @@ export function unavailable(cause: unknown): UnavailableError {
 export function loggedFault(error: unknown): { readonly reason: string } | { readonly err: unknown } {
   const cause = error instanceof UnavailableError ? error.cause : error;
   if (error instanceof UnavailableError && cause === undefined) return { reason: error.message };
-  return cause instanceof ClusterError ? { reason: cause.message } : { err: error };
+  return cause instanceof ClusterError ? { reason: reasonOf(cause) } : { err: error };
+}
+
+/** Why the cluster failed, for the log. */
+export function reasonOf({ message, serverCode }: ClusterError): string {
+  const address = /^\S+(?=: )/.exec(message)?.[0] ?? "a master";
+  return logged[serverCode]?.(address) ?? message;
 }

@@ -80,7 +80,7 @@ const littleShare = 0.001;
 /** Throws a `StoreError` for a target that is not this store's, and when rows differ at the end; `ClusterError`. */
 export async function migrateStore(options: MigrationOptions): Promise<MigrationReport> {
   const { store, client, acks, name, isFinal } = options;
-  const bulk = new BulkClient(client, acks);
+  const bulk = new BulkClient(client, acks, limits.clusterMigrationPatienceMs);
   const mark = await begin(options, bulk);
   options.onBegun();
   const truth = new ConfigTruth(client, acks);
@@ -135,9 +135,13 @@ async function begin({ store, name, isAnew, refuseFull }: MigrationOptions, bulk
   const truth = new ConfigTruth(bulk.client, bulk.acks);
   const found = await truth.clusterId();
   if (known !== null && known.cluster !== found && !isAnew) {
-    const what = found === null ? "an empty cluster" : `cluster ${found}`;
+    if (found !== null) {
+      throw new StoreError(
+        `this store was copied to cluster ${known.cluster}, but ${name} is cluster ${found}, of another verdictd: name that one, or an empty cluster with --anew`,
+      );
+    }
     throw new StoreError(
-      `this store was copied to cluster ${known.cluster}, but ${name} is ${what}: name that one, or copy to this one with --anew`,
+      `this store was copied to cluster ${known.cluster}, but ${name} is an empty cluster: name that one, or copy to this one with --anew`,
     );
   }
   const isBegun = known !== null && known.cluster === found;
@@ -152,7 +156,8 @@ async function begin({ store, name, isAnew, refuseFull }: MigrationOptions, bulk
   if (migration !== `${storeName} copying`) {
     const openedAt = new Date(Number(migration.split(" ")[2])).toISOString();
     throw new StoreError(
-      `${name} was opened to nodes at ${openedAt}: what they wrote since would be lost, so nothing was copied`,
+      `${name} was opened to nodes at ${openedAt}: what they wrote since would be lost, so nothing was copied; ` +
+        "stop its nodes, empty the cluster (FLUSHALL on each master) or name an empty one, then run this with --anew",
     );
   }
   const mark = { store: storeName, cluster, name, doneAt: null };

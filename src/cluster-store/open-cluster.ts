@@ -89,14 +89,23 @@ export async function checkCluster(choice: CheckedChoice): Promise<readonly stri
 
 type CheckedChoice = ReachedCluster & Pick<ClusterChoice, "engineAcks" | "engineDurable">;
 
-/** As `checkCluster`; gives the bytes that its masters have left, too. */
-export async function fitCluster(choice: CheckedChoice): Promise<{ warnings: readonly string[]; freeBytes: number }> {
+/** As `checkCluster`; gives the bytes that its masters have left, and the addresses of its nodes, too. */
+export async function fitCluster(
+  choice: CheckedChoice,
+): Promise<{ warnings: readonly string[]; freeBytes: number; addresses: readonly string[] }> {
   const { faults, warnings, nodes } = await lookAtCluster(choice);
   if (faults.length > 0) throw unfit(choice, faults);
   const free = nodes
     .filter(({ role }) => role === "master")
     .map(({ maxmemory, usedMemory }) => (maxmemory === 0 ? Number.POSITIVE_INFINITY : maxmemory - usedMemory));
-  return { warnings, freeBytes: free.reduce((sum, bytes) => sum + bytes, 0) };
+  return {
+    warnings,
+    freeBytes: Math.max(
+      0,
+      free.reduce((sum, bytes) => sum + bytes, 0),
+    ),
+    addresses: nodes.map(({ address }) => address),
+  };
 }
 
 /** The cluster as people name it: its URL without user and password. */

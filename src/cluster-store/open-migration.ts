@@ -22,10 +22,11 @@ const dayMs = 86_400_000;
 
 /** As `migrateStore`. Throws a `StoreError` with what is wrong with the cluster before anything is written. */
 export async function migrateToCluster(store: Store, choice: MigrationChoice): Promise<MigrationReport> {
-  const { warnings, freeBytes } = await fitCluster(choice);
+  const { warnings, freeBytes, addresses } = await fitCluster(choice);
   const url = storeUrlOf(choice);
   const name = describeStoreUrl(url);
-  const client = new ClusterClient({ url });
+  // One of those that the URL names may fail before it has named the others once more.
+  const client = new ClusterClient({ url: { ...url, seeds: [...new Set([...url.seeds, ...addresses])] } });
   try {
     await client.ready();
     return await migrateStore({

@@ -14,6 +14,7 @@ export interface Lines {
 /** One an HTTP thread. */
 export class OutageLog {
   readonly #log: Lines;
+  readonly #overLine: string;
   #saidMs = Number.NEGATIVE_INFINITY;
   /** Since the last line. */
   #silent = 0;
@@ -22,8 +23,15 @@ export class OutageLog {
   /** Whether an outage was told of whose end will be told, too. */
   #isTold = false;
 
-  constructor(log: Lines) {
+  /** `overLine`: what is said once nothing has failed for a moment. */
+  constructor(log: Lines, overLine = "what the cluster refused is stored again") {
     this.#log = log;
+    this.#overLine = overLine;
+  }
+
+  /** Whether something has failed whose end was not told yet. */
+  get isOpen(): boolean {
+    return this.#failedMs !== null;
   }
 
   /** `what` could not be done: a line, unless there was one a moment ago. Faults that are not the cluster's are logged whole. */
@@ -52,20 +60,20 @@ export class OutageLog {
   /** What `began` is over. */
   over(what: string): void {
     this.#isTold = false;
-    this.#saidMs = Number.NEGATIVE_INFINITY;
     this.#end(what);
   }
 
   /** Something was stored: what `failed` before is over when nothing has failed for a moment. */
   worked(): void {
     if (this.#isTold || this.#failedMs === null) return;
-    if (performance.now() - this.#failedMs > limits.outageOverMs) this.#end("what the cluster refused is stored again");
+    if (performance.now() - this.#failedMs > limits.outageOverMs) this.#end(this.#overLine);
   }
 
   #end(what: string): void {
     this.#log.info(this.#silent === 0 ? {} : { furtherFailures: this.#silent }, what);
     this.#silent = 0;
     this.#failedMs = null;
+    this.#saidMs = Number.NEGATIVE_INFINITY;
   }
 
   #say(reason: string, what: string): void {

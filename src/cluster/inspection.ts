@@ -50,6 +50,8 @@ export interface NodeFacts {
   readonly maxmemory: number;
   readonly usedMemory: number;
   readonly maxmemoryPolicy: string;
+  /** It refuses everything while any slot has no master; undefined: the user may not ask. */
+  readonly needsEverySlot: boolean | undefined;
   /** How far its clock is ahead of this machine's. */
   readonly clockAheadMs: number;
 }
@@ -101,10 +103,12 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   const findings = new Findings();
   const views: SeedView[] = [];
   const unreachable: string[] = [];
-  for (const seed of await Promise.allSettled(url.seeds.map((seed) => viewOf(seed, ask)))) {
+  let forbidden: NodeAddress | undefined;
+  for (const [index, seed] of (await Promise.allSettled(url.seeds.map((each) => viewOf(each, ask)))).entries()) {
     if (seed.status === "fulfilled") views.push(seed.value);
     else if (seed.reason instanceof ClusterError && seed.reason.reason === "refused") {
       findings.fault(lineOf(seed.reason, url));
+      if (seed.reason.serverCode === "NOPERM") forbidden ??= url.seeds[index];
     } else unreachable.push(lineOf(seed.reason, url));
   }
   for (const line of unreachable) {
@@ -115,6 +119,10 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   const clustered = views.filter(({ facts }) => facts.isCluster);
   for (const { facts } of views) if (!facts.isCluster) judgeNode(facts, demands, findings);
   const first = clustered[0];
+  // What else the user may not do is named at once.
+  if (first === undefined && forbidden !== undefined) {
+    await judgePermissions(forbidden, url, demands, ask, findings);
+  }
   if (first === undefined) return findings.of(views.map(({ facts }) => facts));
   for (const other of clustered.slice(1)) {
     if ([...other.ids].some((id) => first.ids.has(id))) continue;
@@ -131,7 +139,8 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   const facts = await everyNode(first, url, ask, findings);
   for (const each of facts) judgeNode(each, demands, findings);
   judgeClocks(facts, findings);
-  await judgePermissions(first, facts, url, demands, ask, findings);
+  const master = facts.find(({ role }) => role === "master")?.address ?? first.seed;
+  await judgePermissions(master, url, demands, ask, findings);
   return findings.of(facts);
 }
 
@@ -179,6 +188,7 @@ async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
   const beforeMs = Date.now();
   const time = await ask(address, ["TIME"]);
   const hereMs = (beforeMs + Date.now()) / 2;
+  const coverage = await ask(address, ["CONFIG", "GET", "cluster-require-full-coverage"]).catch(() => null);
   const [seconds, micros] = Array.isArray(time) ? time.map(Number) : [];
   const valkey = field(info, "valkey_version");
   return {
@@ -192,6 +202,7 @@ async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
     maxmemory: Number(field(info, "maxmemory")),
     usedMemory: Number(field(info, "used_memory")),
     maxmemoryPolicy: field(info, "maxmemory_policy"),
+    needsEverySlot: Array.isArray(coverage) && coverage.length > 1 ? String(coverage[1]) === "yes" : undefined,
     clockAheadMs: Math.round((seconds ?? 0) * 1000 + (micros ?? 0) / 1000 - hereMs),
   };
 }
@@ -207,10 +218,11 @@ const passing = /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_A
 /** What a failed question says to operators. */
 function lineOf(error: unknown, url: StoreUrl): string {
   if (!(error instanceof ClusterError)) throw error;
-  const { message, serverCode } = error;
-  if (serverCode === "NOAUTH") return `${message} Name a user and a password in the URL, or a file with the password.`;
-  if (serverCode === "WRONGPASS") return `${message} Is the password that of ${url.user ?? "the default user"}?`;
-  if (serverCode === "NOPERM") return `${message} See the permissions of the store's user in the documentation.`;
+  const { serverCode } = error;
+  const message = error.message.replace(/\.$/, "");
+  if (serverCode === "NOAUTH") return `${message}. Name a user and a password in the URL, or a file with the password`;
+  if (serverCode === "WRONGPASS") return `${message}. Is the password that of ${url.user ?? "the default user"}?`;
+  if (serverCode === "NOPERM") return `${message}: see the permissions of the store's user in the documentation`;
   if (/altnames|IP: .* is not in the cert/.test(message))
     return `${message}: its certificate must have the names and addresses by which nodes reach it`;
   if (/certificate/.test(message)) return `${message}: name a file with its authorities, --engine-ca FILE`;
@@ -223,21 +235,20 @@ function lineOf(error: unknown, url: StoreUrl): string {
 
 /** Asks the server whether the user may do all this, without doing any of it. */
 async function judgePermissions(
-  view: SeedView,
-  facts: readonly NodeFacts[],
+  master: NodeAddress,
   url: StoreUrl,
   demands: ClusterDemands,
   ask: Ask,
   findings: Findings,
 ): Promise<void> {
-  const master = facts.find(({ role }) => role === "master")?.address ?? view.seed;
-  const probes: Command[] = [
-    ["SCRIPT", "LOAD", permissionScript],
-    ["WAIT", 0, 1],
-  ];
+  let isForbidden = false;
   for (const probe of probes) {
-    await ask(master, probe).catch((error: unknown) => findings.fault(lineOf(error, url)));
+    await ask(master, probe).catch((error: unknown) => {
+      isForbidden ||= probe[0] === "EVAL";
+      findings.fault(lineOf(error, url));
+    });
   }
+  if (isForbidden) return;
   for (const command of demands.commands ?? []) {
     const words = command.map(String);
     const allowed = await ask(master, ["EVAL", permissionScript, 0, ...words]).catch((error: unknown) => {
@@ -250,6 +261,17 @@ async function judgePermissions(
 }
 
 const permissionScript = "return redis.acl_check_cmd(unpack(ARGV)) and 1 or 0";
+
+/** What is asked beside the commands of `demands`: a server says no to each by itself. */
+const probes: readonly Command[] = [
+  ["CLUSTER", "NODES"],
+  ["CLUSTER", "SLOTS"],
+  ["CLUSTER", "INFO"],
+  ["TIME"],
+  ["SCRIPT", "LOAD", permissionScript],
+  ["WAIT", 0, 1],
+  ["EVAL", "return 1", 0],
+];
 
 /** Clocks: one node's that is off, or this machine's, when all differ alike. */
 function judgeClocks(facts: readonly NodeFacts[], findings: Findings): void {
@@ -381,6 +403,13 @@ const rules: readonly NodeRule[] = [
     says: ({ role, replicas }, { acks }) =>
       role === "master" && acks > 0 && replicas === acks
         ? `{nodes} [has|have] only ${replicasOf(replicas)}[| each]: when one fails, writes are refused until it is back`
+        : undefined,
+  },
+  {
+    isFault: false,
+    says: ({ needsEverySlot }) =>
+      needsEverySlot === true
+        ? "{nodes} [has|have] cluster-require-full-coverage yes, so that one shard without a master stops all: set no"
         : undefined,
   },
   {

@@ -140,6 +140,8 @@ export class Request implements Sendable {
   #mayBeDone = false;
   /** The master that it was last for. */
   #master: NodeAddress = "";
+  /** The node that it was last for; "" while none is known to have its slot. */
+  #address: NodeAddress = "";
   #pause: NodeJS.Timeout | undefined;
 
   constructor(
@@ -164,6 +166,7 @@ export class Request implements Sendable {
       return;
     }
     const address = this.#target ?? this.#choose();
+    this.#address = address ?? "";
     if (this.#tellsOfMaster) {
       this.#master = address ?? "";
       const refusal = this.#attempts === 0 ? topology.circuits.refusal(this.#master) : undefined;
@@ -222,7 +225,13 @@ export class Request implements Sendable {
     if (this.#isSettled) return;
     this.isCancelled = true;
     const outcome = this.isSent ? "unknown" : "not-sent";
-    this.#settle(new ClusterError("deadline", outcome, `no answer of the cluster in ${Math.round(deadlineMs)} ms`));
+    this.#settle(
+      new ClusterError(
+        "deadline",
+        outcome,
+        `no answer of ${this.#address === "" ? "the cluster" : this.#address} in ${Math.round(deadlineMs)} ms`,
+      ),
+    );
   }
 
   #choose(): NodeAddress | undefined {

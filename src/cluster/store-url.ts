@@ -73,7 +73,7 @@ function parseCredentials(text: string | undefined): { user?: string; password?:
     const password = colon === -1 ? "" : decodeURIComponent(text.slice(colon + 1));
     return { ...(user === "" ? {} : { user }), ...(password === "" ? {} : { password }) };
   } catch {
-    return { fault: "user and password must be percent-encoded: write % as %25, / as %2F, @ as %40" };
+    return { fault: "must have its user and password percent-encoded: write % as %25, / as %2F, @ as %40" };
   }
 }
 
@@ -87,7 +87,7 @@ function parseSeed(text: string): NodeAddress | { fault(host: string): string } 
   const [, address, name, digits] = parts;
   const port = digits === undefined ? defaultPort : /^\d{1,5}$/.test(digits) ? Number(digits) : 0;
   if (port < 1 || port > 65_535) {
-    return { fault: (host) => `must have ports from 1 to 65535: that of ${host} is none` };
+    return { fault: (host) => `must have ports from 1 to 65535: ${host} has another` };
   }
   return `${address ?? name}:${port}`;
 }

@@ -9,6 +9,7 @@ import { assetPath } from "../assets.js";
 import { countsOnTheirWayMs, type NodeThread, openCluster } from "../cluster-store/open-cluster.js";
 import { migratedFault, mirrorFault } from "../cluster-store/open-config.js";
 import { OutageLog } from "../cluster-store/outage-log.js";
+import { tellOfBatches } from "../cluster-store/refused-batches.js";
 import { type CertificateFiles, readCertificate } from "../config/certificate.js";
 import type { ServeConfig } from "../config/config.js";
 import { defaultPlans } from "../contract/plans.js";
@@ -76,6 +77,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const certificate = certificateOf(config);
   const outages = new OutageLog(log);
+  const batchOutages = new OutageLog(log, "batches are accepted again");
   const cluster = config.store === "" ? null : await openCluster(config, nodeThread(outages, place));
   const store = cluster?.store ?? (await openOfHost(config.dataDir));
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
@@ -118,7 +120,10 @@ export async function startServer(
   const flush = async (): Promise<void> => {
     await Promise.all([
       services.traffic.flush().then(
-        () => outages.worked(),
+        () => {
+          // Nothing may have been there to be stored.
+          if (!batchOutages.isOpen) outages.worked();
+        },
         (err: unknown) => outages.failed(err, "counts of verdicts could not be stored"),
       ),
       services.trails.flush().catch((err: unknown) => outages.failed(err, "timelines of sessions could not be stored")),
@@ -148,6 +153,7 @@ export async function startServer(
   try {
     await scoringThreadsUp(pool, threads, meters);
     pool.on("error", (err) => log.error({ err }, "a scoring thread failed"));
+    pool.on("message", (news: unknown) => tellOfBatches(batchOutages, news));
     const state = () => ({
       isReady: isReady(readiness.show()),
       cluster: cluster?.client.meters ?? null,

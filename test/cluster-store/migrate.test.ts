@@ -118,7 +118,7 @@ t.test("a store moves while it serves, and its tokens go on", async (t) => {
   );
   t.match(
     await refused("store", "migrate", "--to", url, "--data-dir", folder, "--final"),
-    /was opened to nodes at .*: what they wrote since would be lost, so nothing was copied$/,
+    /was opened to nodes at .*: what they wrote since would be lost, so nothing was copied; stop its nodes, empty the cluster .* with --anew$/,
   );
   await node.end("SIGTERM");
 
@@ -308,7 +308,7 @@ t.test("a memory that is full on the way: one line, and it goes on once there is
   );
   await node.ask("CONFIG", "SET", "maxmemory", "1000000");
   t.equal(await ended, 1);
-  t.match(stderr, /^verdictd: the cluster has no memory left \(.*OOM.*\): raise maxmemory, then run this again$/m);
+  t.match(stderr, /^the cluster has no memory left \(.*OOM.*\): raise maxmemory, then run this again$/m);
   await node.ask("CONFIG", "SET", "maxmemory", "0");
   const again = await command([...args, "--final", "--json"]);
   t.match(JSON.parse(again.stdout), { sessions, finished: true });

@@ -145,8 +145,27 @@ t.test("before the cluster is there a node says that it is not ready; later outa
     async () => (await server.ask("GET", "/v1/projects", { token })).status,
     (status) => status === 200,
   );
+  const isOver = () => server.log.some(({ msg }) => msg === "batches are accepted again");
+  const send = () => server.ask("POST", "/v1/events", { headers, body: batch("after-it") });
+  t.ok(
+    await waitUntil(
+      async () => (await send()) && isOver(),
+      (isIt) => isIt,
+    ),
+    "the log says that batches are accepted",
+  );
+  t.match(
+    server.log
+      .filter(({ msg }) => msg === "batches are refused with 503: the cluster fails")
+      .map(({ reason }) => reason),
+    [/127\.0\.0\.1:\d+/],
+    "and that they were refused, once, and by whom",
+  );
   await server.end("SIGTERM");
-  const said = server.log.filter(({ level, reason, err }) => level === "error" && (reason ?? err) !== undefined);
+  const said = server.log.filter(
+    ({ level, msg, reason, err }) =>
+      level === "error" && (reason ?? err) !== undefined && msg !== "batches are refused with 503: the cluster fails",
+  );
   t.ok(said.length > 0 && said.length <= 3 && said.every(({ err }) => err === undefined), "an outage is a line or two");
   t.ok(
     server.log.some(({ msg }) => msg === "the configuration of the cluster is up to date again"),

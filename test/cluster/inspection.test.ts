@@ -11,7 +11,15 @@ import { type RedisNode, startRedis } from "../support/redis-cluster.js";
 
 const password = "correct horse";
 const [cluster, other, single] = await Promise.all([
-  startRedis(t, { masters: 1, replicas: 1, password, settings: [["maxmemory", "100mb"]] }),
+  startRedis(t, {
+    masters: 1,
+    replicas: 1,
+    password,
+    settings: [
+      ["maxmemory", "100mb"],
+      ["cluster-require-full-coverage", "no"],
+    ],
+  }),
   startRedis(t, { masters: 1, replicas: 0, password }),
   startRedis(t, { isSingle: true }),
 ]);
@@ -83,7 +91,7 @@ t.test("a server that takes no more connections", async (t) => {
 
 t.test("no password, a wrong one, and none is in any line", async (t) => {
   t.same((await look(at(master, ""))).faults, [
-    `${master.address}: NOAUTH Authentication required. Name a user and a password in the URL, or a file with the password.`,
+    `${master.address}: NOAUTH Authentication required. Name a user and a password in the URL, or a file with the password`,
   ]);
   const { faults } = await look(at(master, "someone:hunter2@"));
   t.same(faults, [
@@ -99,6 +107,20 @@ t.test("permissions that are missing, of the connection and of the store's comma
   t.match((await look(at(master, "blind:secret@"))).faults, [
     /NOPERM this user has no permissions to run the 'info' command/,
   ]);
+  await master.ask("ACL", "SETUSER", "store-to-be", "on", ">secret", ...storeAclRules);
+  await master.ask("ACL", "SETUSER", "store-to-be", "-time", "-wait", "-zadd", "-cluster|info");
+  const missing = (await look(at(master, "store-to-be:secret@"), { acks: 1, commands: storeCommands })).faults;
+  t.match(
+    [...missing].sort(),
+    [
+      /'cluster\|info' command: see the perm/,
+      /'time' command: see the perm/,
+      /'wait' command: see the/,
+      /may not run ZADD/,
+    ],
+    "each is named",
+  );
+  t.equal(missing.length, 4);
   const commands = [
     ["GET", "mine:1"],
     ["SET", "mine:1", "x"],
@@ -151,6 +173,7 @@ t.test("a policy that evicts, no append-only file, no replica: one line for all 
   t.same(accepted.faults, [], "which is as is wanted where losses are accepted");
   t.match(accepted.warnings, [
     /^no replica acknowledges writes \(--engine-acks 0\): a failover may lose/,
+    /has cluster-require-full-coverage yes, so that one shard without a master stops all: set no$/,
     /no maxmemory/,
   ]);
 });

@@ -1,0 +1,69 @@
+/** Tells the HTTP thread, whose log it is, that a scoring thread refuses batches since the cluster fails, and when it takes them again. */
+import { ClusterError } from "../cluster/cluster-error.js";
+import type { ClusterMeters } from "../cluster/cluster-meters.js";
+import { Refusal, UnavailableError } from "../errors.js";
+import { limits } from "../limits.js";
+import { reasonOf } from "./fault-line.js";
+import type { OutageLog } from "./outage-log.js";
+
+/** What a scoring thread says: why it refuses batches; null: it has taken some again. */
+export interface BatchNews {
+  readonly refusedBatches: string | null;
+}
+
+/** Least time between two messages: one a task would be too many. */
+const newsEveryMs = 500;
+
+/** One a scoring thread of a cluster. */
+export class RefusedBatches {
+  readonly #meters: ClusterMeters;
+  readonly #tell: (news: BatchNews) => void;
+  #fault: string | null = null;
+  /** Of the meters, when the last task ended. */
+  #missing = 0;
+  /** When batches were last refused; null: not since the end of that was told. */
+  #refusedMs: number | null = null;
+  #saidMs = Number.NEGATIVE_INFINITY;
+
+  constructor(meters: ClusterMeters, tell: (news: BatchNews) => void) {
+    this.#meters = meters;
+    this.#tell = tell;
+  }
+
+  /** A question to the cluster failed. */
+  failed(error: unknown): void {
+    if (error instanceof ClusterError) this.#fault = reasonOf(error);
+  }
+
+  /** The outcomes of a task. */
+  answered(outcomes: readonly object[]): void {
+    const { acknowledgementsMissing } = this.#meters;
+    const isUnacknowledged = acknowledgementsMissing > this.#missing;
+    const fault = this.#fault ?? (isUnacknowledged ? "too few replicas acknowledge what is written" : null);
+    this.#missing = acknowledgementsMissing;
+    this.#fault = null;
+    const isRefused = outcomes.some((outcome) => outcome instanceof Refusal && outcome.error === "unavailable");
+    if (isRefused && fault !== null) {
+      this.#refusedMs = performance.now();
+      this.#say(fault);
+    } else if (!isRefused && this.#refusedMs !== null && this.#say(null)) {
+      if (performance.now() - this.#refusedMs > limits.outageOverMs + newsEveryMs) this.#refusedMs = null;
+    }
+  }
+
+  /** Whether it was said: not so soon after the last time. */
+  #say(refusedBatches: string | null): boolean {
+    if (performance.now() - this.#saidMs < newsEveryMs) return false;
+    this.#saidMs = performance.now();
+    this.#tell({ refusedBatches });
+    return true;
+  }
+}
+
+/** Has the log say what a scoring thread says, if that is what it is. */
+export function tellOfBatches(outages: OutageLog, news: unknown): void {
+  const { refusedBatches } = (news ?? {}) as Partial<BatchNews>;
+  if (refusedBatches === undefined) return;
+  if (refusedBatches === null) outages.worked();
+  else outages.failed(new UnavailableError(refusedBatches), "batches are refused with 503: the cluster fails");
+}
