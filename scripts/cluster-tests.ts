@@ -30,7 +30,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   "control-plane/blocks": "the blocks of one host: `cluster-store/cluster-logs` has those of a cluster",
   "control-plane/session-log": "reads rows of one host that it puts there; `http-additive` reads the log on both",
   "docs/": "its subject is the documentation, whose commands name one host or start their own clusters",
-  "firefox/": ofBrowsers,
+  "browsers/": ofBrowsers,
   "resilience/backup":
     "copies the files of one host: `cluster-store/cluster-commands` copies a cluster's configuration",
   "resilience/clock": ofOneHost,

@@ -139,7 +139,7 @@ t.test("Explore finds sessions by expression, click and bar; its address, files 
   }
   const dragged = new URLSearchParams(page.url().split("?")[1]);
   const [from, to] = [Date.parse(dragged.get("from")!), Date.parse(dragged.get("to")!)];
-  t.ok(to >= Date.parse(bar.get("to")!), "a drag beyond the last bar goes to the end");
+  t.ok(to > Date.parse(bar.get("from")!), "a drag beyond the last bar goes to its end");
   const hours = (to - from) / 3_600_000;
   t.ok(hours > 0 && hours < 24, `a part of the day: ${hours} hours`);
   await page.getByRole("radio", { name: "24 hours" }).click();

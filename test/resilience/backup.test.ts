@@ -77,5 +77,5 @@ t.test("a data folder that can't be written stops the start and says why", { ski
   ];
   const { code, stderr } = await verdictd([...serveWords, "--data-dir", join(folder, "disk")], {}, under);
   t.equal(code, 1);
-  t.match(stderr, /^verdictd: can't open the store in .*disk: Read-only file system/);
+  t.match(stderr, /^can't open the store in .*disk: Read-only file system/);
 });
