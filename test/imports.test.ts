@@ -135,6 +135,8 @@ interface Import {
   readonly text: string;
   readonly from: string;
   readonly to: string;
+  /** The imported file of ours, without its extension; null for a package. */
+  readonly path: string | null;
 }
 
 function sources(folder: string): string[] {
@@ -154,12 +156,9 @@ function importsOf(file: string): Import[] {
   for (const [index, text] of readFileSync(file, "utf8").split("\n").entries()) {
     const specifier = /(?:^|\s)(?:from\s+|import\s+|import\()"([^"]+)"/.exec(text)?.[1];
     if (specifier === undefined) continue;
-    const to = specifier.startsWith(".")
-      ? moduleOf(resolve(dirname(file), specifier))
-      : specifier.startsWith("node:")
-        ? "node:"
-        : specifier;
-    found.push({ file: relative(root, file), line: index + 1, text: text.trim(), from: moduleOf(file), to });
+    const path = specifier.startsWith(".") ? resolve(dirname(file), specifier.replace(/\.js$/, "")) : null;
+    const to = path ? moduleOf(path) : specifier.startsWith("node:") ? "node:" : specifier;
+    found.push({ file: relative(root, file), line: index + 1, text: text.trim(), from: moduleOf(file), to, path });
   }
   return found;
 }
@@ -193,11 +192,7 @@ t.test("no import of src/ goes in a circle", async (t) => {
   const known = new Set(files);
   const next = new Map(
     files.map((file) => {
-      const text = readFileSync(file, "utf8");
-      const specifiers = [...text.matchAll(/(?:from|import)\s+"(\.[^"]+)\.js"/g)].map(([, path]) => path!);
-      const targets = specifiers
-        .map((path) => resolve(dirname(file), path))
-        .flatMap((path) => [`${path}.ts`, `${path}.tsx`]);
+      const targets = importsOf(file).flatMap(({ path }) => (path === null ? [] : [`${path}.ts`, `${path}.tsx`]));
       return [file, targets.filter((target) => known.has(target))];
     }),
   );
