@@ -16,7 +16,7 @@ import { buildDocs } from "./build-docs.js";
 import { buildNetworkFacts } from "./build-network-facts.js";
 import { writeBuildInfo } from "./package/build-info.js";
 import { buildClientPackage } from "./package/client-package.js";
-import { browserPackages, licenceTexts } from "./package/licences.js";
+import { browserPackages } from "./package/licences.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const source = (...path: string[]) => join(root, "src", ...path);
@@ -171,7 +171,6 @@ try {
   const ofDocs = [source("docs/docs.css"), source("docs/site/docs.ts")];
   await build({ ...common, entryPoints: ofDocs, outdir: target("docs"), entryNames: "[name]", format: "iife" });
   await compressFiles();
-  await writeFile(target("licenses.txt"), await licenceTexts(root, browserPackages));
   await checkBudget("sdk.js", ["sdk/sdk.js"], sdkGzipBytesMax);
   await checkBudget("sdk-probes.js", ["sdk/sdk-probes.js"], probesGzipBytesMax);
   await checkBudget("challenge.js", ["sdk/challenge.js"], challengeGzipBytesMax);

@@ -5,12 +5,27 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
+declare global {
+  interface ImportMeta {
+    /** Set in bundles alone. */
+    readonly isBundle?: true;
+  }
+}
+
 /** The compiled program's folder. This module, and every bundle that holds it, lies one folder below. */
 const programFolder = new URL("../", import.meta.url);
 
-/** Path of a file of the compiled program, named from its folder: `workers/http.js`. */
+/** Where the entries of worker threads are: bundles beside a bundle, modules beside modules. */
+const workerFolder = import.meta.isBundle ? "program" : "workers";
+
+/** Path of a file of the compiled program, named from its folder: `sdk/sdk.js`. */
 export function assetPath(name: string): string {
   return fileURLToPath(new URL(name, programFolder));
+}
+
+/** The file that a worker thread starts with, by its name in `workers`: `http`. */
+export function workerPath(name: string): string {
+  return assetPath(`${workerFolder}/${name}.js`);
 }
 
 /** The bytes of a file of the compiled program. Throws when there is none. */

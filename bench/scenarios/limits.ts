@@ -68,7 +68,7 @@ async function profiled(
 ): Promise<ThreadUse[]> {
   const folder = bed.file(`profiles-${profiles++}`);
   mkdirSync(folder);
-  const server = await startVerdictd(bed.dataDir, flags, ["--cpu-prof", "--cpu-prof-dir", folder]);
+  const server = await startVerdictd(bed.dataDir, flags, folder);
   const pid = server.pids[0]!;
   const { requestsMax, ...job } = jobOf(server);
   let span: Parameters<typeof threadUses>[2];

@@ -19,7 +19,9 @@ export interface Target {
   stop(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
+const program = fileURLToPath(new URL("../../program/verdictd.js", import.meta.url));
+/** The modules that it is bundled from: their names tell in a profile which part of the program is busy. */
+const modules = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
 
 /** Runs a command of the program on a store and returns the one JSON value it prints. */
 export function runCommand(dataDir: string, ...words: string[]): unknown {
@@ -29,11 +31,14 @@ export function runCommand(dataDir: string, ...words: string[]): unknown {
   return JSON.parse(text);
 }
 
-/** `verdictd serve` on a store, ready when `/readyz` answers 200. Returns the milliseconds from start to ready as well. */
+/**
+ * `verdictd serve` on a store, ready when `/readyz` answers 200. Returns the milliseconds from start to ready as well. With a folder for profiles, it
+ * leaves one of each thread there.
+ */
 export async function startVerdictd(
   dataDir: string,
   flags: readonly string[],
-  nodeFlags: readonly string[] = [],
+  profiles: string | null = null,
 ): Promise<Target & { readyMs: number }> {
   const [port, adminPort] = [await freePort(), await freePort()];
   const start = performance.now();
@@ -50,7 +55,8 @@ export async function startVerdictd(
     "--no-agent-fetch",
     ...flags,
   ];
-  const child = spawn(process.execPath, [...nodeFlags, program, ...words], { stdio: ["ignore", "inherit", "inherit"] });
+  const entry = profiles === null ? [program] : ["--cpu-prof", "--cpu-prof-dir", profiles, modules];
+  const child = spawn(process.execPath, [...entry, ...words], { stdio: ["ignore", "inherit", "inherit"] });
   endsWithUs(child);
   const url = `http://127.0.0.1:${port}`;
   while (!(await isReady(url))) {

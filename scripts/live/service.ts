@@ -37,7 +37,7 @@ export interface LiveService {
 export async function startService(): Promise<LiveService> {
   const data = await scratchFolder();
   const child = startChild(process.execPath, [
-    join(dist, "src/cli/main.js"),
+    join(dist, "program/verdictd.js"),
     "serve",
     "--demo",
     "--port=0",

@@ -1,10 +1,11 @@
 /**
- * The files that the executable carries: bundles of the program and of its worker entries, the packages that can't be bundled
+ * The files that the executable carries: the bundles, the packages that can't be bundled
  * (native parts, Piscina's own worker) cut down to what they load, and the static files. Laid out as in a checkout.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { build, type Plugin } from "esbuild";
+import { bundleFolder, bundlesOf, external, forNode, packagesOf } from "./bundles.js";
 import { browserPackages, licenceTexts } from "./licences.js";
 import { type RegistryPackage, registryPackage } from "./registry-package.js";
 import { type Arch, nodeAbi } from "./target.js";
@@ -22,23 +23,11 @@ export interface TreeFile {
   readonly bytes: Buffer;
 }
 
-/** Packages that look for files beside themselves, so they stay files. */
-const external = ["lmdb", "msgpackr", "piscina", "uWebSockets.js"];
-
 /** The release for hosts with a newer glibc, loaded by `src/http/uws.ts`. It names its native part only at run time. */
 const newerUwsFolder = "node_modules/uWebSockets.js-next";
 const newerUws = ["package.json", "uws.js"].map((name) => `${newerUwsFolder}/${name}`);
 
-/** Bundles by the compiled entry they come from. Each lies one folder below `dist`, where `src/assets.ts` expects itself. */
-export const bundles = {
-  "dist/src/cli/main.js": "dist/src/verdictd.js",
-  "dist/workers/http.js": "dist/workers/http.js",
-  "dist/workers/cluster-scoring.js": "dist/workers/cluster-scoring.js",
-  "dist/workers/network-facts.js": "dist/workers/network-facts.js",
-  "dist/workers/scoring.js": "dist/workers/scoring.js",
-} as const;
-
-export const staticFiles = [
+const staticFiles = [
   "dist/build.json",
   "dist/network/facts.bin",
   "dist/sdk/challenge.js",
@@ -59,15 +48,7 @@ export const staticFiles = [
 ];
 
 /** Carried whole, but for what only developers read. */
-export const staticFolders = ["dist/console", "dist/demo", "dist/docs"];
-
-const common = {
-  bundle: true,
-  write: false,
-  platform: "node",
-  target: "node22",
-  logLevel: "error",
-} as const satisfies BuildOptions;
+const staticFolders = ["dist/console", "dist/demo", "dist/docs"];
 
 /**
  * `root` is a built checkout, `cache` keeps packages for other machines than this one, `nodeLicence` is the file that comes with the
@@ -84,13 +65,13 @@ export async function programTree(
   const { name, version }: { name: string; version: string } = JSON.parse(
     await readFile(join(root, "package.json"), "utf8"),
   );
-  const bundled = await Promise.all(Object.entries(bundles).map((bundle) => bundleOf(root, bundle, plugins)));
+  const bundles = await bundlesOf(root, plugins);
   const loaded = await loadedFiles(root);
   const natives = await nativeFiles(root, arch, cache);
-  const modules = [...bundled.flatMap(({ inputs }) => inputs), ...loaded, ...natives.map(({ path }) => path)];
-  const packages = [...new Set([...modules.flatMap(packageOf), ...browserPackages])].sort();
+  const modules = [...bundles.inputs, ...loaded, ...natives.map(({ path }) => path)];
+  const packages = [...new Set([...packagesOf(modules), ...browserPackages])].sort();
   const files = [
-    ...bundled.map(({ file }) => file),
+    ...bundles.files,
     ...(await Promise.all([...staticFiles, ...loaded].map(read))),
     ...(await filesBelow(root, staticFolders)),
     ...natives,
@@ -99,65 +80,25 @@ export async function programTree(
       bytes: Buffer.from(await licenceTexts(root, packages, [["Node.js", nodeLicence]])),
     },
     { path: "package.json", bytes: Buffer.from(`${JSON.stringify({ name, version, type: "module" })}\n`) },
-    { path: "start.cjs", bytes: Buffer.from('import("./dist/src/verdictd.js");\n') },
+    { path: "start.cjs", bytes: Buffer.from(`import("./${bundleFolder}/verdictd.js");\n`) },
   ];
   return { files: files.sort((a, b) => (a.path < b.path ? -1 : 1)), packages };
-}
-
-/** How the program is bundled. */
-export const bundleOptions = {
-  ...common,
-  external,
-  format: "esm",
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: "eof",
-  // Packages in CommonJS ask for these three.
-  banner: {
-    js: [
-      'import { createRequire as requireFrom } from "node:module";',
-      "const require = requireFrom(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;",
-    ].join("\n"),
-  },
-} as const satisfies BuildOptions;
-
-/** One entry and all it imports, as one module, and the paths of what went into it. */
-async function bundleOf(
-  root: string,
-  [entry, path]: readonly [string, string],
-  plugins: readonly Plugin[],
-): Promise<{ file: TreeFile; inputs: string[] }> {
-  const { outputFiles, metafile } = await build({
-    ...bundleOptions,
-    absWorkingDir: root,
-    metafile: true,
-    plugins: [...plugins],
-    entryPoints: [join(root, entry)],
-  });
-  return { file: { path, bytes: Buffer.from(outputFiles[0]!.contents) }, inputs: Object.keys(metafile.inputs) };
 }
 
 /** Paths of the modules that the external packages load, and of what describes these packages. */
 async function loadedFiles(root: string): Promise<string[]> {
   const traced = [...external, "./node_modules/piscina/dist/worker.js"];
   const { metafile } = await build({
-    ...common,
+    ...forNode,
     stdin: { contents: traced.map((name) => `import ${JSON.stringify(name)};`).join("\n"), resolveDir: root },
     external: ["@napi-rs/nice"],
     loader: { ".node": "empty" },
     format: "esm",
-    metafile: true,
     absWorkingDir: root,
     outdir: root,
   });
   const modules = Object.keys(metafile.inputs).filter((path) => path.startsWith("node_modules/"));
-  const packages = new Set(modules.flatMap(packageOf));
-  return [...modules, ...[...packages].map((folder) => `${folder}/package.json`)];
-}
-
-/** The folder of the package that a file is of, as a list of one; empty for a file of verdictd's own. */
-function packageOf(path: string): string[] {
-  return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.slice(0, 1) ?? [];
+  return [...modules, ...packagesOf(modules).map((folder) => `${folder}/package.json`)];
 }
 
 /** The native parts for the machine, for the Node that is carried. */

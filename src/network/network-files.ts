@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { assetPath, readAsset } from "../assets.js";
+import { readAsset, workerPath } from "../assets.js";
 import { limits } from "../limits.js";
 import { layOver } from "./fact-source.js";
 import { factTable, packFacts, sourceOfTable } from "./fact-table.js";
@@ -45,7 +45,7 @@ export function readNetworkFiles(files: readonly string[]): SharedArrayBuffer {
 /** The table in force for these files. Rejects with one line that names the file which can't be used. */
 export async function loadNetworkFacts(files: readonly string[]): Promise<SharedArrayBuffer> {
   if (files.length === 0) return shippedFacts();
-  const worker = new Worker(assetPath("workers/network-facts.js"), {
+  const worker = new Worker(workerPath("network-facts"), {
     workerData: { files } satisfies NetworkThreadData,
   });
   let timer: NodeJS.Timeout | undefined;

@@ -5,7 +5,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { assetPath } from "../assets.js";
+import { workerPath } from "../assets.js";
 import { countsOnTheirWayMs, type NodeThread, openCluster } from "../cluster-store/open-cluster.js";
 import { migratedFault, mirrorFault } from "../cluster-store/open-config.js";
 import { OutageLog } from "../cluster-store/outage-log.js";
@@ -83,8 +83,8 @@ export async function startServer(
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
   const meters = new ThreadMeters(threads);
   const writeCounts = newWriteCounts();
-  const entry = cluster === null ? "workers/scoring.js" : "workers/cluster-scoring.js";
-  const worker = parts.scoringWorker ?? pathToFileURL(assetPath(entry));
+  const entry = cluster === null ? "scoring" : "cluster-scoring";
+  const worker = parts.scoringWorker ?? pathToFileURL(workerPath(entry));
   const pool = scoringPool(config, threads, meters.scoring, writeCounts, worker, cluster && { url: cluster.url });
   const ownReadiness = (): Readiness => ({
     store: canRead(store),

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { assetPath } from "../assets.js";
+import { workerPath } from "../assets.js";
 import { lookAtCluster, unfit } from "../cluster-store/open-cluster.js";
 import type { ServeConfig } from "../config/config.js";
 import { startWaitingServer, type WaitingOptions } from "../http/waiting-server.js";
@@ -204,7 +204,7 @@ async function sharedPort({ host, port, httpThreads, tlsCert }: ServeConfig): Pr
 }
 
 async function startThread(workerData: HttpThreadData, log: Logger): Promise<HttpThread> {
-  const worker = new Worker(assetPath("workers/http.js"), { workerData });
+  const worker = new Worker(workerPath("http"), { workerData });
   const [report] = (await once(worker, "message")) as [HttpThreadReport];
   worker.on("error", (err) => log.fatal({ err }, "an HTTP thread failed"));
   if (!("listening" in report)) throw new Error("an HTTP thread did not start");

@@ -1,11 +1,9 @@
 /** Long work shows people how far it is, on a terminal only: a command's output stays what it is. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t from "tap";
-import { json, verdictd } from "../support/process.js";
+import { json, program, verdictd } from "../support/process.js";
 
-const program = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
 const noTerminal = spawnSync("script", ["--version"]).error && "script (util-linux) is not installed";
 
 t.test("backup and check draw a bar on a terminal", { skip: noTerminal ?? false }, async (t) => {

@@ -7,5 +7,5 @@ import { walkAsNewcomer } from "./newcomer.js";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 t.test("start, demo, console, first active rule, first block", { skip: noChromium ?? false }, (t) =>
-  walkAsNewcomer(t, [process.execPath, "dist/src/cli/main.js", "serve", "--demo"], root),
+  walkAsNewcomer(t, [process.execPath, "dist/program/verdictd.js", "serve", "--demo"], root),
 );

@@ -15,7 +15,7 @@ const { NODE_OPTIONS: _, ...env } = process.env;
 
 /** What may be in the package: the program, what browsers load, declarations, and texts. */
 const allowed =
-  /^(LICENSE|README\.md|package\.json|dist\/(build\.json|network\/facts\.bin|licenses\.txt|(console|demo|docs|sdk|src|workers)\/.*\.(js|css|html|json)(\.(br|gz))?|(sdk\/)?types\/.*\.d\.ts)|dist\/verdictd-client\.tgz|src\/middleware\/recipes\/[\w.]+)$/;
+  /^(LICENSE|README\.md|package\.json|dist\/(build\.json|network\/facts\.bin|licenses\.txt|(console|demo|docs|program|sdk)\/.*\.(js|css|html|json)(\.(br|gz))?|src\/.*\.json|src\/(client|contract|limits|middleware|verdict)\b.*\.js|(sdk\/)?types\/.*\.d\.ts)|dist\/verdictd-client\.tgz|src\/middleware\/recipes\/[\w.]+)$/;
 
 /** The packed file's path, and the paths in it. */
 async function pack(t: Test): Promise<{ tarball: string; paths: string[] }> {

@@ -14,7 +14,7 @@ t.test("two first starts at once share one cache; damage to it is repaired", { s
   const [name, ...others] = readdirSync(caches);
   t.same(others, [], "there is one folder");
   t.equal(statSync(join(caches, name!)).mode & 0o777, 0o700);
-  const program = join(caches, name!, "dist/src/verdictd.js");
+  const program = join(caches, name!, "dist/program/verdictd.js");
   const { size } = statSync(program);
   truncateSync(program, Math.floor(size / 2));
   const after = await root.run("--version");

@@ -5,8 +5,8 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer } from "node:net";
-import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Test } from "tap";
@@ -14,10 +14,10 @@ import { type Answer, type Ask, ask } from "./ask.js";
 import { type Exposition, parseExposition } from "./exposition.js";
 import { waitUntil } from "./wait-until.js";
 
-/** The program's entry. `npm test` names the one of the bundles that it has made of the modules, see `scripts/test-program.ts`. */
-const program = resolve(
-  process.env["TEST_PROGRAM"] ?? fileURLToPath(new URL("../../src/cli/main.js", import.meta.url)),
-);
+/** The program as it is installed: bundles, see `scripts/bundle-program.ts`. */
+export const program = fileURLToPath(new URL("../../program/verdictd.js", import.meta.url));
+if (!existsSync(program))
+  throw new Error(`${program} is missing: run npm run build, or node dist/scripts/bundle-program.js`);
 
 /** Node as users start it. Without this tap's loader follows into every child, which takes it twice the processor time to start. */
 const node = ["env", "-u", "NODE_OPTIONS", process.execPath];

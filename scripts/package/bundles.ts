@@ -1,0 +1,80 @@
+/**
+ * Bundles the program and the entries of its threads: what `verdictd` runs from, in a checkout, in the npm package and in the executable. A bundle
+ * starts in half of the processor time that its some hundred modules take. Reads the compiled modules, writes nothing.
+ */
+import { readdir } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
+import { type BuildOptions, build, type Plugin } from "esbuild";
+
+/** The folder of the bundles, relative to the checkout. One folder below `dist`, where `src/assets.ts` expects itself. */
+export const bundleFolder = "dist/program";
+
+/** Packages that look for files beside themselves, so they stay files. */
+export const external = ["lmdb", "msgpackr", "piscina", "uWebSockets.js"];
+
+/** How code for Node is bundled: for the oldest that `engines` names. */
+export const forNode = {
+  bundle: true,
+  write: false,
+  platform: "node",
+  target: "node20",
+  logLevel: "error",
+  metafile: true,
+} as const satisfies BuildOptions;
+
+/** The names of functions and lines stay: a stack in a log is read as it is, without a source map that each start would have to load. */
+const options = {
+  ...forNode,
+  external,
+  format: "esm",
+  splitting: true,
+  chunkNames: "[hash]",
+  minifySyntax: true,
+  legalComments: "eof",
+  define: { "import.meta.isBundle": "true" },
+  // Packages in CommonJS ask for it.
+  banner: {
+    js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
+  },
+} as const satisfies BuildOptions;
+
+/** The bundles of a checkout. */
+export interface Bundles {
+  /** `path` is relative to the checkout. */
+  readonly files: readonly { readonly path: string; readonly bytes: Buffer }[];
+  /** Paths of the modules in them. */
+  readonly inputs: readonly string[];
+}
+
+/** The entries by the names of their bundles: the program, and each file of `workers`. Tests run the commands beside the program. */
+async function entriesOf(root: string): Promise<Record<string, string>> {
+  const workers = (await readdir(join(root, "workers"))).map((file) => basename(file, ".ts"));
+  return {
+    verdictd: "dist/src/cli/main.js",
+    // What the program imports: a module of its own, so that those who evaluate the program again and again load the rest once.
+    commands: "dist/src/cli/commands.js",
+    ...Object.fromEntries(workers.map((name) => [name, `dist/workers/${name}.js`])),
+  };
+}
+
+/** Bundles the compiled modules of the checkout `root`. `plugins` may put others in their places. */
+export async function bundlesOf(root: string, plugins: readonly Plugin[] = []): Promise<Bundles> {
+  const { outputFiles, metafile } = await build({
+    ...options,
+    absWorkingDir: root,
+    plugins: [...plugins],
+    entryPoints: await entriesOf(root),
+    outdir: join(root, bundleFolder),
+  });
+  return {
+    files: outputFiles.map(({ path, contents }) => ({ path: relative(root, path), bytes: Buffer.from(contents) })),
+    inputs: Object.keys(metafile.inputs),
+  };
+}
+
+/** Folders of the packages that these files are of, as the lock file names them; none for files of verdictd's own. */
+export function packagesOf(paths: readonly string[]): string[] {
+  return [
+    ...new Set(paths.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.slice(0, 1) ?? [])),
+  ];
+}
