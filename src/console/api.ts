@@ -55,6 +55,9 @@ export class ApiFault extends Error {
   }
 }
 
+/** How long to wait while another query of the account runs. */
+const busyMs = 1000;
+
 /**
  * A method for each call that the console makes, all on this origin: resolves to the body of the answer, undefined for an empty one.
  * Rejects with an `ApiFault`, an aborted call with its `AbortError`. Pages are of 100 rows.
@@ -116,12 +119,12 @@ export class Api {
     this.#ask<RuleAnswer>("PATCH", `${of(project)}/rules/${rule}`, body);
   removeRule = (project: number, rule: number) => this.#ask<void>("DELETE", `${of(project)}/rules/${rule}`);
   testRule = (project: number, body: RuleTestBody, signal: AbortSignal) =>
-    this.#ask<RuleTestAnswer>("POST", `${of(project)}/rules/test`, body, signal);
+    this.#askInTurn<RuleTestAnswer>(`${of(project)}/rules/test`, body, signal);
 
   query = (project: number, body: SessionQueryBody, signal: AbortSignal) =>
-    this.#ask<SessionQueryAnswer>("POST", `${of(project)}/sessions/query`, body, signal);
+    this.#askInTurn<SessionQueryAnswer>(`${of(project)}/sessions/query`, body, signal);
   deleteSessions = (project: number, body: SessionDeletionBody, signal: AbortSignal) =>
-    this.#ask<SessionDeletionAnswer>("POST", `${of(project)}/sessions/delete`, body, signal);
+    this.#askInTurn<SessionDeletionAnswer>(`${of(project)}/sessions/delete`, body, signal);
   sessions = (project: number, cursor: string | null) =>
     this.#ask<SessionsAnswer>("GET", `${of(project)}/sessions?${pageQuery(cursor)}`);
   session = (project: number, token: string) =>
@@ -147,6 +150,18 @@ export class Api {
       "GET",
       `${of(project)}/stats?${new URLSearchParams({ from: from.toISOString(), bucket, by: "rule" })}`,
     );
+
+  /** What an account may run one of at a time, and refuses with 409 alone: asked again until the one before has ended. */
+  async #askInTurn<T>(path: string, body: object, signal: AbortSignal): Promise<T> {
+    for (;;) {
+      try {
+        return await this.#ask<T>("POST", path, body, signal);
+      } catch (error) {
+        if (!(error instanceof ApiFault) || error.status !== 409) throw error;
+        await new Promise((resolve) => setTimeout(resolve, busyMs));
+      }
+    }
+  }
 
   async #ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
     const answer = await this.#fetch(path, {

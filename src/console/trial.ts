@@ -22,12 +22,10 @@ export interface ExpressionFault {
 
 /** How long typing has to pause before the server is asked. */
 export const debounceMs = 300;
-/** How long to wait while another backtest of the account is under way: an account has one at a time. */
-const busyMs = 1000;
 /** What a draft is backtested on: the server's most sessions, so that only a busy site's day is sampled. */
 export const lastDay = { hours: 24, limit: 10_000 };
 
-/** Asks after a pause in typing, and while the server says that another of the account's is under way again; ends what is asked for no more. */
+/** Asks after a pause in typing; ends what is asked for no more. */
 export function useAsked<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   onAnswer: (answer: T | ExpressionFault) => void,
@@ -40,12 +38,10 @@ export function useAsked<T>(
         const answer = await ask(abort.signal);
         if (!abort.signal.aborted) onAnswer(answer);
       } catch (error) {
-        if (abort.signal.aborted) return;
-        if (error instanceof ApiFault && error.status === 409) timer = setTimeout(run, busyMs);
-        else onAnswer(faultOf(error));
+        if (!abort.signal.aborted) onAnswer(faultOf(error));
       }
     };
-    let timer = setTimeout(run, debounceMs);
+    const timer = setTimeout(run, debounceMs);
     return () => {
       clearTimeout(timer);
       abort.abort();

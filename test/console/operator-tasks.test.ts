@@ -3,6 +3,7 @@
  * use of an action, blocks that lead to Explore, members, tokens with names, keys that overlap. `CONSOLE_PICTURES=1` leaves pictures.
  */
 import { readFileSync } from "node:fs";
+import type { Route } from "playwright-core";
 import t, { type Test } from "tap";
 import { launch, noChromium } from "../support/chromium.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
@@ -281,11 +282,18 @@ t.test("a block's values lead to the sessions that have them", async (t) => {
 });
 
 t.test("sessions that were found are deleted, after their number was agreed to", async (t) => {
+  // An account has one query at a time: while a colleague's runs, the console asks again.
+  let refused = 0;
+  const busy = { error: "Conflict", message: "another query of the account is running: try again when it has ended" };
+  const refuseFirst = (route: Route) =>
+    refused++ === 0 ? route.fulfill({ status: 409, json: busy }) : route.continue();
+  await page.route("**/sessions/delete", refuseFirst);
   await page.getByRole("button", { name: "Delete these sessions…" }).click();
   const { matched } = (await asked("POST", `${at}/sessions/query`, { expression: 'band == "definite"' })).json;
   t.ok(matched > 0);
   const button = dialog.getByRole("button", { name: `Delete ${matched} session` });
   await button.waitFor();
+  t.ok(refused > 1, "it was asked again");
   await look(t, desk, "delete");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "hidden" });

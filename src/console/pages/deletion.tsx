@@ -1,11 +1,9 @@
 /** Deleting the sessions that Explore found: counted first, then deleted as often as it takes, until done or stopped. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Api } from "../api.js";
-import { ApiFault, messageOf } from "../api.js";
+import { messageOf } from "../api.js";
 import { Dialog, Fault } from "../parts.js";
 import { count, plural, time } from "../words.js";
-
-const busyMs = 1000;
 
 interface DeletionProperties {
   readonly api: Api;
@@ -33,7 +31,7 @@ export function DeletionDialog({ api, project, expression, from, to, onClose }: 
     const all = async () => {
       let matched = 0;
       for (let cursor: string | null = null; ; ) {
-        const page = await patiently(api, project, { ...which, dry_run: true, cursor }, abort.current.signal);
+        const page = await api.deleteSessions(project, { ...which, dry_run: true, cursor }, abort.current.signal);
         matched += page.matched;
         cursor = page.next_cursor;
         setState({ step: cursor === null ? "asking" : "counting", matched });
@@ -49,7 +47,7 @@ export function DeletionDialog({ api, project, expression, from, to, onClose }: 
     try {
       for (let cursor: string | null = null; ; ) {
         const body = { ...which, at_most: matched - deleted, cursor };
-        const page = await patiently(api, project, body, abort.current.signal);
+        const page = await api.deleteSessions(project, body, abort.current.signal);
         deleted += page.deleted;
         cursor = page.next_cursor;
         if (cursor === null) return setState({ step: "ended", deleted, isStopped: false });
@@ -111,17 +109,5 @@ function statusOf(state: State): string {
       return state.isStopped
         ? `Stopped: at least ${plural(state.deleted, "session")} deleted. The log of changes has the number.`
         : `${plural(state.deleted, "session")} deleted.`;
-  }
-}
-
-/** Waits while another query of the account is under way. */
-async function patiently(api: Api, project: number, body: Parameters<Api["deleteSessions"]>[1], signal: AbortSignal) {
-  for (;;) {
-    try {
-      return await api.deleteSessions(project, body, signal);
-    } catch (error) {
-      if (!(error instanceof ApiFault) || error.status !== 409 || !error.message.includes("under way")) throw error;
-      await new Promise((resolve) => setTimeout(resolve, busyMs));
-    }
   }
 }

@@ -1,7 +1,6 @@
 /** The sessions that were found, the latest first, read on page by page; as CSV and JSON. */
 import { useState } from "preact/hooks";
 import type { QueriedSessionRow, SessionQueryAnswer } from "../../contract/session-query.js";
-import { type Api, ApiFault } from "../api.js";
 import { csvOf } from "../csv.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
@@ -13,7 +12,6 @@ import { ExploredAction, ExploredBand, ExploredNumber, ExploredText } from "./ex
 
 /** Sessions of an exported file. */
 const exportedMax = 5000;
-const busyMs = 1000;
 
 const columnsOfFile = [
   "session_token",
@@ -31,10 +29,7 @@ const columnsOfFile = [
   "event_count",
 ] as const satisfies readonly (keyof QueriedSessionRow)[];
 
-/**
- * The card with the table, older rows on demand. Saving reads on to at most 5,000 sessions; while another query of the account runs it
- * waits.
- */
+/** The card with the table, older rows on demand. Saving reads on to at most 5,000 sessions. */
 export function FoundSessions(
   properties: ProjectPageProperties & {
     readonly expression: string;
@@ -48,7 +43,10 @@ export function FoundSessions(
   const task = useTask();
   const rows = [...first.data, ...(older?.rows ?? [])];
   const cursor = older === null ? first.meta.next_cursor : older.cursor;
-  const read = (from: string) => page(api, project, { expression, from: first.from, to: first.to, cursor: from });
+  const read = (cursor: string) => {
+    const { from, to } = first;
+    return api.query(project, { expression, from, to, cursor, limit: 100 }, new AbortController().signal);
+  };
   const readOn = () =>
     task.run(async () => {
       const next = await read(cursor!);
@@ -105,25 +103,6 @@ export function FoundSessions(
       <Fault of={task.fault} />
     </Card>
   );
-}
-
-interface PageQuery {
-  readonly expression: string;
-  readonly from: string;
-  readonly to: string;
-  readonly cursor: string;
-}
-
-/** A further page; waits while another query of the account is under way. */
-async function page(api: Api, project: number, query: PageQuery): Promise<SessionQueryAnswer> {
-  for (;;) {
-    try {
-      return await api.query(project, { ...query, limit: 100 }, new AbortController().signal);
-    } catch (error) {
-      if (!(error instanceof ApiFault) || error.status !== 409) throw error;
-      await new Promise((resolve) => setTimeout(resolve, busyMs));
-    }
-  }
 }
 
 function columnsOf(onToggle: (condition: string) => void) {
