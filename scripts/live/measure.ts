@@ -1,4 +1,5 @@
 /** Carries out cases: opens a visit, lets the tool make it, reads the session's verdict as a customer's backend would. */
+import { hashText } from "../../src/contract/hashes.js";
 import type { Display } from "./display.js";
 import type { LiveCase, Outcome } from "./measurement.js";
 import { seededRandom } from "./randomness.js";
@@ -16,13 +17,6 @@ export interface Ground {
   readonly onVisit?: (of: LiveCase, visit: SiteVisit, outcome: Outcome) => void;
 }
 
-/** A stable number of a case, so that adding cases leaves the randomness of the others alone. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
-  return value >>> 0;
-}
-
 /** One visit of a case. A visit that fails is an outcome of its own, never a verdict. */
 export async function measureVisit(of: LiveCase, run: number, ground: Ground): Promise<Outcome> {
   const visit = ground.site.open();
@@ -34,7 +28,7 @@ export async function measureVisit(of: LiveCase, run: number, ground: Ground): P
 }
 
 async function carryOut(of: LiveCase, run: number, visit: SiteVisit, ground: Ground): Promise<Outcome> {
-  const random = seededRandom(hash(`${ground.seed} ${of.tool} ${of.behavior} ${run}`));
+  const random = seededRandom(hashText(`${ground.seed} ${of.tool} ${of.behavior} ${run}`));
   const display = of.needsDisplay ? ground.display : null;
   const verdictOnChallenged = () =>
     ground.service.verdict(visit.token ?? "", {

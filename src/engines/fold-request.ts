@@ -1,11 +1,11 @@
 /** Folds the facts of one ingest request (headers, address, counts kept by the store) into the features. */
 import { browserFamilies, claimedSystems } from "../contract/claimed-browser.js";
 import { type CrossSessionCounts, ticketStates } from "../contract/evidence.js";
+import { hashText } from "../contract/hashes.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { isPublicAddress } from "../net/public-address.js";
 import { claimsOf } from "./agent-claims.js";
 import { contradictsHints, contradictsPlatform } from "./client-hints.js";
-import { hashText } from "./hash.js";
 import { F, type SessionFeatures, setText, T } from "./session-features.js";
 
 /** `pathPoints` is the number of pointer points in the batch: the shape of a batch says something only when it has a path. */
@@ -40,11 +40,11 @@ export function foldRequest(
 const shapePointsMin = 12;
 
 function foldIdentity(n: number[], facts: RequestFacts): void {
-  const agent = hashText(facts.userAgent);
+  const agent = hashText(facts.userAgent) || 1;
   if (n[F.userAgentHash] !== 0 && n[F.userAgentHash] !== agent) n[F.userAgentChanges]! += 1;
   if (n[F.userAgentHash] !== agent) foldAgent(n, facts.userAgent);
   n[F.userAgentHash] = agent;
-  const network = hashText(networkOf(facts.ip));
+  const network = hashText(networkOf(facts.ip)) || 1;
   if (n[F.networkHash] !== 0 && n[F.networkHash] !== network) n[F.networkChanges]! += 1;
   n[F.networkHash] = network;
 }

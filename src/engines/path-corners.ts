@@ -5,7 +5,7 @@
  * the same are given to `foldCornerOwners`.
  */
 import type { IngestEvent } from "../contract/events.js";
-import { mix } from "./hash.js";
+import { mix } from "../contract/hashes.js";
 import { packStep } from "./path-shingles.js";
 import { F, type SessionFeatures } from "./session-features.js";
 

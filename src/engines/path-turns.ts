@@ -4,7 +4,7 @@
  * steps (path-shingles.ts) do not. The store keeps both per project; matches come back in `CrossSessionCounts.replayedTurns`.
  */
 import type { IngestEvent } from "../contract/events.js";
-import { mix } from "./hash.js";
+import { mix } from "../contract/hashes.js";
 import { packStep } from "./path-shingles.js";
 import { F, type SessionFeatures } from "./session-features.js";
 

@@ -3,9 +3,9 @@
  * same batch, what they put into the path-reuse index. Bounded by what an hour can bring; counted once a session or seldom.
  */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
+import { Hash64 } from "../contract/hashes.js";
 import { subscriberNetwork } from "../net/subscriber-network.js";
 import { hourOf } from "../store/keys.js";
-import { Hash64 } from "./hash.js";
 import type { CrossSessionKind, UnitOfWork } from "./unit-of-work.js";
 
 type Counter = Pick<UnitOfWork, "countAcross">;

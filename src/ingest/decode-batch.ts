@@ -1,11 +1,11 @@
 /** Decodes an ingest body: shape, whitelist, times. Pure; says why on the first fault, naming the field. */
 import type { IngestBatch, IngestEvents } from "../contract/events.js";
+import { pushHash64 } from "../contract/hashes.js";
 import { isoTimeMs } from "../contract/iso-time.js";
 import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
 import { areIngestEvents, ingestEventsMismatch } from "../contract/validators.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import { pushHash64 } from "./hash.js";
 import { readUsualBatch, UsualBatch } from "./usual-batch.js";
 
 /** A body that was read but for what `batchOf` still has to check, or why it is none. */

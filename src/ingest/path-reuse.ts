@@ -4,6 +4,7 @@
  */
 import type { IngestEvent } from "../contract/events.js";
 import type { CrossSessionCounts } from "../contract/evidence.js";
+import { Hash64 } from "../contract/hashes.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { cornerHashes, foldCornerOwners } from "../engines/path-corners.js";
 import { shingleHashes } from "../engines/path-shingles.js";
@@ -11,7 +12,6 @@ import { turnHashes } from "../engines/path-turns.js";
 import type { SessionFeatures } from "../engines/session-features.js";
 import { subscriberNetwork } from "../net/subscriber-network.js";
 import { countResent, countShape } from "./cross-session-counts.js";
-import { Hash64 } from "./hash.js";
 import type { PathRoom } from "./path-reuse-index.js";
 import { keepRoom, roomFor } from "./path-room.js";
 import type { UnitOfWork } from "./unit-of-work.js";

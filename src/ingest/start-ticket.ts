@@ -7,11 +7,11 @@ import { createHmac, randomFillSync, timingSafeEqual } from "node:crypto";
 import type { Project } from "../contract/entities.js";
 import type { IngestEvent } from "../contract/events.js";
 import type { TicketState } from "../contract/evidence.js";
+import { pushHash64 } from "../contract/hashes.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import { networkOf } from "../engines/fold-request.js";
 import { limits } from "../limits.js";
 import { countTicket } from "./cross-session-counts.js";
-import { pushHash64 } from "./hash.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 
 type Issuer = Pick<Project, "siteKey" | "privateKeyHash">;

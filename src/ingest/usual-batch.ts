@@ -4,9 +4,9 @@
  * not its own, and parse and check (decode-batch.ts) decide. It never refuses a batch.
  */
 import type { EventPayload, EventType, IngestBatch, IngestEvent, PointRow, StrokeRow } from "../contract/events.js";
+import { pushHash64OfAscii } from "../contract/hashes.js";
 import { isDayOfItsMonth } from "../contract/iso-time.js";
 import { limits } from "../limits.js";
-import { pushHash64OfAscii } from "./hash.js";
 import { directions, eventTypes, type PayloadKind, payloadKinds } from "./payload-kinds.js";
 import { WordTable } from "./word-table.js";
 

@@ -1,5 +1,7 @@
 /** Finds which of a fixed list of words stands in some bytes, without making a string of them. */
 
+import { fnv1a, fnvBasis } from "../contract/hashes.js";
+
 const quote = 0x22;
 const slotsMin = 512;
 
@@ -17,8 +19,8 @@ export class WordTable {
     while (slots < 2 * words.length) slots *= 2;
     this.#slots = new Int16Array(slots).fill(-1);
     for (const [position, bytes] of this.#bytes.entries()) {
-      let hash = 0;
-      for (const byte of bytes) hash = (Math.imul(hash, 31) + byte) | 0;
+      let hash = fnvBasis;
+      for (const byte of bytes) hash = fnv1a(hash, byte);
       let slot = hash & (slots - 1);
       while (this.#slots[slot] !== -1) slot = (slot + 1) & (slots - 1);
       this.#slots[slot] = position;
@@ -27,12 +29,12 @@ export class WordTable {
 
   /** Position in the list of the word that starts at `at` and ends before a quote; -1 when it is none. */
   find(bytes: Uint8Array, at: number): number {
-    let hash = 0;
+    let hash = fnvBasis;
     let to = at;
     while (to < bytes.length) {
       const byte = bytes[to]!;
       if (byte === quote) break;
-      hash = (Math.imul(hash, 31) + byte) | 0;
+      hash = fnv1a(hash, byte);
       to++;
     }
     const mask = this.#slots.length - 1;

@@ -5,6 +5,7 @@
  */
 import type { Credentials } from "../auth/credentials.js";
 import type { IngestAnswer, IngestEvent } from "../contract/events.js";
+import { spread } from "../contract/hashes.js";
 import { parseJsonObject } from "../contract/json-body.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { Trail } from "../contract/trail.js";
@@ -127,7 +128,7 @@ function chooserOf(token: string): number {
   return mixed(token.charCodeAt(at), token.charCodeAt(at + 1), token.charCodeAt(at + 2), token.charCodeAt(at + 3));
 }
 
-/** Spreads four characters over 24 bits (Fibonacci hashing). */
+/** Spreads four characters over 24 bits. */
 function mixed(first: number, second: number, third: number, fourth: number): number {
-  return Math.imul((first << 24) | (second << 16) | (third << 8) | fourth, 0x9e3779b1) >>> 8;
+  return spread((first << 24) | (second << 16) | (third << 8) | fourth) >>> 8;
 }

@@ -13,8 +13,8 @@
  * first of them does, so a count may lack the requests of 10 ms (or a second) at the far end of the window.
  */
 import { randomFillSync } from "node:crypto";
+import { halfSipHash } from "../contract/hashes.js";
 import { mappedV4, parseV4, parseV6 } from "../net/address-text.js";
-import { halfSipHash } from "./half-sip-hash.js";
 
 /** What `newRates` may make smaller, for tests. */
 export interface RatesSize {

@@ -4,6 +4,7 @@
  * the project builds a key.
  */
 import { createHash } from "node:crypto";
+import { spread } from "../contract/hashes.js";
 import { decodeSessionTokenInto } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 
@@ -216,11 +217,6 @@ export function idempotencyKey(day: number, projectId: number, hash: Uint8Array)
   key.set(hash.subarray(0, idempotencyHashBytes), 2);
   key.writeInt32BE(key.readInt32BE(2) ^ spread(projectId), 2);
   return key;
-}
-
-/** Into a hash, so that one row key serves for both: no two numbers below 2^32 give the same (Knuth's multiplicative hashing). */
-function spread(number: number): number {
-  return Math.imul(number, 0x9e3779b1);
 }
 
 /** Second of expiry u32 and nonce: 20 bytes. */

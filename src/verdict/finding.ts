@@ -3,6 +3,7 @@
  * words and the JSON text of late ones are kept: `VerdictTexts`. Pure.
  */
 import type { BotCategory } from "../contract/bot-categories.js";
+import { fnv1a, spread } from "../contract/hashes.js";
 import type { Action, Band, Verdict } from "../contract/verdict.js";
 import { findingReason } from "./reason.js";
 
@@ -85,8 +86,8 @@ export class VerdictTexts {
 
 function placeOf({ score, detectionIds, because, action }: Finding): number {
   let hash = score + 128 * because.length + 65_536 * action.length;
-  for (let index = 0; index < detectionIds.length; index++) hash = Math.imul(hash, 31) + detectionIds[index]!;
-  return (Math.imul(hash, 0x9e3779b1) >>> 16) & (keptMax - 1);
+  for (let index = 0; index < detectionIds.length; index++) hash = fnv1a(hash, detectionIds[index]!);
+  return (spread(hash) >>> 16) & (keptMax - 1);
 }
 
 function isSame(one: Finding, other: Finding): boolean {

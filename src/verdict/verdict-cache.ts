@@ -3,6 +3,7 @@
  * in flat memory, a cache line a place: a `Map` would hash the token of each request, a new string, and its entries would be the
  * collector's work.
  */
+import { fnv1a, spread } from "../contract/hashes.js";
 import type { RequestContext } from "../contract/verdict.js";
 import type { VerdictText } from "./finding.js";
 
@@ -145,20 +146,20 @@ export class VerdictCache {
 
   /** The last characters of a token are random. */
   #placeOf({ token, context, projectId, settingsRevision }: VerdictKey): number {
-    let hash = Math.imul(projectId, 31) + settingsRevision;
+    let hash = fnv1a(projectId, settingsRevision);
     for (let at = token.length - 4; at < token.length; at++) hash = (hash << 6) ^ token.charCodeAt(at);
     const { path, method, host, ip, userAgent } = context;
     hash = hashOn(hashOn(hashOn(hashOn(hashOn(hash, path), ip), userAgent), method), host);
-    return Math.imul(hash, 0x9e3779b1) >>> this.#shift;
+    return spread(hash) >>> this.#shift;
   }
 }
 
 /** Goes on with a hash by a text's length and some of its characters: those behind each other come from its end, where most texts differ. */
 function hashOn(before: number, text: string | undefined): number {
-  if (text === undefined) return Math.imul(before, 31);
+  if (text === undefined) return fnv1a(before, 0);
   const { length } = text;
-  let hash = Math.imul(before, 31) + length + 1;
-  for (let at = Math.max(0, length - hashedMax); at < length; at++) hash = Math.imul(hash, 31) + text.charCodeAt(at);
+  let hash = fnv1a(before, length + 1);
+  for (let at = Math.max(0, length - hashedMax); at < length; at++) hash = fnv1a(hash, text.charCodeAt(at));
   return hash;
 }
 

@@ -1,10 +1,10 @@
 /** The short rows that a first contact leaves: projects kept apart, counts of any size, and those of a store of schema 2. */
 
 import t, { type Test } from "tap";
+import { Hash64 } from "../../src/contract/hashes.js";
 import { mintSessionToken } from "../../src/contract/session-token.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
 import { countAddress } from "../../src/ingest/cross-session-counts.js";
-import { Hash64 } from "../../src/ingest/hash.js";
 import { findIdempotent, hashIdempotencyKey, rememberIdempotent } from "../../src/ingest/idempotency.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { packCrossSessionCount, unpackCrossSessionCount } from "../../src/store/cross-session-count.js";

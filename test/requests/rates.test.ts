@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import t from "tap";
-import { halfSipHash } from "../../src/requests/half-sip-hash.js";
+import { halfSipHash } from "../../src/contract/hashes.js";
 import { newRates, RequestRates } from "../../src/requests/rates.js";
 
 const start = Date.UTC(2026, 10, 22);

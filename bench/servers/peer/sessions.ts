@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { IngestBatch, IngestEvent } from "../../../src/contract/events.js";
+import { Hash64, pushHash64 } from "../../../src/contract/hashes.js";
 import type { RequestFacts } from "../../../src/contract/header-facts.js";
 import { newScoredState, type ScoredState } from "../../../src/contract/session.js";
 import { foldBatch } from "../../../src/engines/fold-batch.js";
@@ -17,7 +18,6 @@ import {
   unpackFeatures,
 } from "../../../src/engines/session-features.js";
 import { shapeHash } from "../../../src/ingest/cross-session-counts.js";
-import { Hash64, pushHash64 } from "../../../src/ingest/hash.js";
 
 const hourS = 3600;
 const dayS = 24 * hourS;

@@ -1,4 +1,5 @@
 /** The page itself: `page` events for loads and navigations without a load, visibility, focus, and a heartbeat while visible. */
+import { hashText } from "../../contract/hashes.js";
 import type { Collector } from "../collector.js";
 import { round } from "../recorder.js";
 import { pageLoad } from "./timing.js";
@@ -8,13 +9,6 @@ const heartbeatMs = 15_000;
 const idleMostMs = 5 * 60_000;
 /** A pause longer than this is not activity. */
 const activeGapMs = 5000;
-
-/** FNV-1a, 32 bits: tells titles apart without saying them. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
-  return value >>> 0;
-}
 
 function hostOf(address: string): string | undefined {
   try {
@@ -46,7 +40,7 @@ export const collectPage: Collector = (scene) => {
       path,
       host: location.host.slice(0, 255),
       referrer_host: hostOf(document.referrer),
-      title_hash: hash(document.title),
+      title_hash: hashText(document.title),
       state: document.visibilityState,
       nav_type: navType,
       t: round(performance.now(), 1),
