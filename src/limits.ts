@@ -286,7 +286,6 @@ export const limits = {
   /** Batches without which a task does not go ahead of a thread's turn: it grows while it waits, and a commit costs the same for more. */
   taskBatchesAhead: 128,
 
-  ruleNameMax: 255,
   ruleSourceMax: 2000,
   ruleDepthMax: 32,
   ruleNodesMax: 128,
@@ -323,8 +322,7 @@ export const limits = {
   sessionDeletionGroup: 100,
   /** Rows of a table that are looked through at once for the names of sessions. */
   erasureStretchRows: 2000,
-  /** Values of each dimension that `sessions/query` shows: most, and when it is not said. Bars of its chart at most. */
-  sessionQueryTopMax: 100,
+  /** Values of each dimension that `sessions/query` shows when it is not said. Bars of its chart at most. */
   sessionQueryTopDefault: 10,
   sessionQueryBarsMax: 100,
   /** Days that `sessions/query` goes back in one answer: more than sessions are kept by default. */

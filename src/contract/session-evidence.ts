@@ -29,7 +29,6 @@ export interface SessionEvidence extends BrowserEvidence {
   stampReversals: number;
   pagelessStart: boolean;
   sessionSeconds: number;
-  events: number;
   eventsPerSecond: number;
   // forged
   futureEvents: number;
@@ -61,9 +60,7 @@ export interface SessionEvidence extends BrowserEvidence {
   brandsDiffer: boolean;
   headlessBrand: boolean;
   languagesDiffer: boolean;
-  languages: string;
   languageCount: number;
-  acceptLanguage: string;
   timezone: string;
   tzOffset: number;
   platform: string;
@@ -71,11 +68,9 @@ export interface SessionEvidence extends BrowserEvidence {
   memory: number;
   touchPoints: number;
   plugins: number;
-  mimeTypes: number;
   screenW: number;
   screenH: number;
   availW: number;
-  availH: number;
   innerW: number;
   innerH: number;
   outerW: number;
@@ -85,12 +80,10 @@ export interface SessionEvidence extends BrowserEvidence {
   webglRenderer: string;
   chromeObject: boolean;
   permissionsMismatch: boolean;
-  permission: string;
   evalLength: number;
   stackProbe: boolean;
   rtt: number;
   rafMean: number;
-  rafSd: number;
   driverArtifacts: string;
   nativeTampered: string;
   iframeMismatch: string;
@@ -160,7 +153,6 @@ export interface SessionEvidence extends BrowserEvidence {
   /** Clicks whose aim is known, and the share of them in the very middle of their target. */
   clicksMeasured: number;
   centeredShare: number;
-  clicksByKey: number;
   /** Clicks soon after a move, and the share of them that happened elsewhere than the pointer was. */
   clicksTracked: number;
   astrayShare: number;
@@ -186,8 +178,7 @@ export interface SessionEvidence extends BrowserEvidence {
   /** The same of the hashes over turns, which outlive thinning and scaling in time. */
   turnHashes: number;
   replayedTurnShare: number;
-  /** Hashes over corners, which outlive turning and scaling; by how many another session that showed them leads, and that as a share. */
-  cornerHashes: number;
+  /** By how many hashes over corners, which outlive turning and scaling, another session that showed them leads; and that as a share. */
   cornerLead: number;
   cornerLeadShare: number;
   /** Some moves came merged into one event, as those of the operating system do when they are faster than frames. */

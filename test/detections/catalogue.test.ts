@@ -36,6 +36,14 @@ for (const each of detections) {
   );
 }
 
+t.test("all evidence is read: what nothing reads is not made", async (t) => {
+  const read = new Set<string>(detections.flatMap(({ reads }) => reads));
+  // Groups of detections are weighed by it; a training script reads the other.
+  read.add("strippedHeaders").add("holdVariation");
+  const unread = [...namesOf.session, ...namesOf.request].filter((name) => !read.has(name));
+  t.same(unread, []);
+});
+
 t.test("ids and slugs are unique", async (t) => {
   t.equal(new Set(detections.map((each) => each.id)).size, detections.length);
   t.equal(new Set(detections.map((each) => each.slug)).size, detections.length);
