@@ -8,7 +8,7 @@ import { defaultRequestScoring } from "../contract/session.js";
 import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
 import { type VerdictText, VerdictTexts } from "./finding.js";
 import { decide, failOpenVerdict } from "./resolve.js";
-import { type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
+import { askedWith, type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
 
 /** What judging requests needs beside the sources of verdict reads. */
 export interface RequestVerdictSources extends VerdictSources {
@@ -50,7 +50,7 @@ export class RequestVerdicts {
   #judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {
     const { sessionToken, request } = question;
     if (!(project.requestScoring ?? defaultRequestScoring).enabled) {
-      const text = this.#reader.answer(project, sessionToken, request.context);
+      const text = this.#reader.answer(project, sessionToken, askedWith(request.context));
       return { text, subject: text.verdict.score > 0 ? "session" : "request", signedAgent: undefined };
     }
     const nowMs = this.#sources.now();

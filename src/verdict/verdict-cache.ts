@@ -7,17 +7,28 @@ import { fnv1a, spread } from "../contract/hashes.js";
 import type { RequestContext } from "../contract/verdict.js";
 import type { VerdictText } from "./finding.js";
 
+/**
+ * A request context as it was sent, each value undefined where it was not: unread, since what is sent alike is read alike, and a hit then
+ * costs no reading. One that was read already stands for itself.
+ */
+export type SentContext = { readonly [Part in keyof RequestContext]?: string | undefined } & {
+  /** What follows the `?`. */
+  readonly query?: string | undefined;
+};
+
 /** What an answer was given to. */
 export interface VerdictKey {
   readonly projectId: number;
   readonly settingsRevision: number;
   readonly token: string;
-  readonly context: RequestContext;
+  readonly sent: SentContext;
 }
 
 /** What the cache keeps of an answer. */
 export interface CachedVerdict {
   readonly text: VerdictText;
+  /** What the sent context says. */
+  readonly context: RequestContext;
   /** What the session's `stateStamp` was then. */
   readonly stateStamp: number;
 }
@@ -29,7 +40,7 @@ export interface CachedVerdict {
  * | 8  | f64 state stamp of the session         |
  * | 16 | u32 project, u32 settings revision     |
  * | 24 | u32 bytes that the entry counts for    |
- * | 28 | u8 1: there is a context               |
+ * | 28 | u8 1: a context was sent               |
  * | 29 | u8 characters of the token, then these |
  */
 const placeBytes = 64;
@@ -40,8 +51,10 @@ const tokenMax = placeBytes - tokenAt;
 const bitsMax = 22;
 /** Bytes of an entry as most are, to have about two places for each. */
 const usualBytes = 512;
-/** What a context takes beside its characters. */
-const contextBytes = 160;
+/** What a context takes beside its characters, as it was sent and as it was read. */
+const contextBytes = 320;
+/** Longer contexts are not kept: nobody's pages have such. */
+const sentCharactersMax = 4096;
 
 /** An entry has two places to be in; the one that expires sooner is taken. Beyond its bytes the table is emptied place by place, in turn. */
 export class VerdictCache {
@@ -54,6 +67,7 @@ export class VerdictCache {
   readonly #integers: Uint32Array;
   readonly #times: Float64Array;
   readonly #texts: (VerdictText | null)[];
+  readonly #sent: (SentContext | null)[];
   readonly #contexts: (RequestContext | null)[];
   #used = 0;
   #hand = 0;
@@ -69,6 +83,7 @@ export class VerdictCache {
     this.#integers = new Uint32Array(memory);
     this.#times = new Float64Array(memory);
     this.#texts = new Array(places).fill(null);
+    this.#sent = new Array(places).fill(null);
     this.#contexts = new Array(places).fill(null);
   }
 
@@ -76,17 +91,23 @@ export class VerdictCache {
     const first = this.#placeOf(key);
     const place = this.#isAt(first, key, nowMs) ? first : first ^ 1;
     if (place !== first && !this.#isAt(place, key, nowMs)) return null;
-    return { text: this.#texts[place]!, stateStamp: this.#times[place * 8 + 1]! };
+    return {
+      text: this.#texts[place]!,
+      context: this.#contexts[place] ?? noContext,
+      stateStamp: this.#times[place * 8 + 1]!,
+    };
   }
 
-  set(key: VerdictKey, { text, stateStamp }: CachedVerdict, nowMs: number, expiresAtMs: number): void {
-    if (key.token.length > tokenMax) return;
+  set(key: VerdictKey, { text, context, stateStamp }: CachedVerdict, nowMs: number, expiresAtMs: number): void {
+    const characters = charactersOf(key.sent);
+    if (key.token.length > tokenMax || characters > sentCharactersMax) return;
     const first = this.#placeOf(key);
     const second = first ^ 1;
     const place = this.#times[first * 8]! <= this.#times[second * 8]! ? first : second;
     // Of two with one key the older could be found first.
     if (this.#isAt(place ^ 1, key, nowMs)) this.#empty(place ^ 1);
-    const size = 2 * placeBytes + bytesOf(key.context) + text.body.length;
+    const held = characters === 0 ? 0 : contextBytes + characters + (context === key.sent ? 0 : charactersOf(context));
+    const size = 2 * placeBytes + held + text.body.length;
     this.#used += size - this.#integers[place * 16 + 6]!;
     this.#times[place * 8] = expiresAtMs;
     this.#times[place * 8 + 1] = stateStamp;
@@ -94,7 +115,7 @@ export class VerdictCache {
     this.#integers[place * 16 + 5] = key.settingsRevision;
     this.#integers[place * 16 + 6] = size;
     this.#putToken(place * placeBytes, key.token);
-    this.#putContext(place, key.context);
+    this.#putContext(place, key.sent, context);
     this.#texts[place] = text;
     while (this.#used > this.#bytesMax) {
       this.#hand = (this.#hand + 1) & this.#mask;
@@ -108,9 +129,7 @@ export class VerdictCache {
       this.#hasToken(place * placeBytes, key.token) &&
       this.#integers[place * 16 + 4] === key.projectId &&
       this.#integers[place * 16 + 5] === key.settingsRevision &&
-      (this.#bytes[place * placeBytes + 28] === 0
-        ? isEmpty(key.context)
-        : isSameContext(this.#contexts[place]!, key.context))
+      (this.#bytes[place * placeBytes + 28] === 0 ? isEmpty(key.sent) : isSameContext(this.#sent[place]!, key.sent))
     );
   }
 
@@ -129,27 +148,31 @@ export class VerdictCache {
   }
 
   /** Contexts lie elsewhere and are not touched where there is none. */
-  #putContext(place: number, context: RequestContext): void {
+  #putContext(place: number, sent: SentContext, context: RequestContext): void {
     const flagAt = place * placeBytes + 28;
-    const kept = isEmpty(context) ? null : context;
-    if (kept !== null || this.#bytes[flagAt] !== 0) this.#contexts[place] = kept;
-    this.#bytes[flagAt] = kept === null ? 0 : 1;
+    const isKept = !isEmpty(sent);
+    if (isKept || this.#bytes[flagAt] !== 0) {
+      this.#sent[place] = isKept ? sent : null;
+      this.#contexts[place] = isKept ? context : null;
+    }
+    this.#bytes[flagAt] = isKept ? 1 : 0;
   }
 
   #empty(place: number): void {
     this.#used -= this.#integers[place * 16 + 6]!;
     this.#integers[place * 16 + 6] = 0;
     this.#times[place * 8] = 0;
-    this.#putContext(place, noContext);
+    this.#putContext(place, noContext, noContext);
     this.#texts[place] = null;
   }
 
   /** The last characters of a token are random. */
-  #placeOf({ token, context, projectId, settingsRevision }: VerdictKey): number {
+  #placeOf({ token, sent, projectId, settingsRevision }: VerdictKey): number {
     let hash = fnv1a(projectId, settingsRevision);
     for (let at = token.length - 4; at < token.length; at++) hash = (hash << 6) ^ token.charCodeAt(at);
-    const { path, method, host, ip, userAgent } = context;
+    const { path, method, host, ip, userAgent, query } = sent;
     hash = hashOn(hashOn(hashOn(hashOn(hashOn(hash, path), ip), userAgent), method), host);
+    if (query !== undefined) hash = hashOn(hashOnStart(hash, query), query);
     return spread(hash) >>> this.#shift;
   }
 }
@@ -163,18 +186,29 @@ function hashOn(before: number, text: string | undefined): number {
   return hash;
 }
 
+/** The same by the first characters, where the path is in the queries of most clients. */
+function hashOnStart(before: number, query: string): number {
+  const end = Math.min(query.length, queryStartMax);
+  let hash = before;
+  for (let at = 0; at < end; at++) hash = fnv1a(hash, query.charCodeAt(at));
+  return hash;
+}
+
+const queryStartMax = 64;
+
 /** Characters of a text that count for its hash: who makes others that agree in them only has two places for all of them. */
 const hashedMax = 16;
 
 const noContext: RequestContext = {};
 
-function isEmpty(context: RequestContext): boolean {
-  return isSameContext(context, noContext);
+function isEmpty(sent: SentContext): boolean {
+  return isSameContext(sent, noContext);
 }
 
 /** What differs most is compared first. */
-function isSameContext(one: RequestContext, other: RequestContext): boolean {
+function isSameContext(one: SentContext, other: SentContext): boolean {
   return (
+    one.query === other.query &&
     one.path === other.path &&
     one.ip === other.ip &&
     one.userAgent === other.userAgent &&
@@ -183,7 +217,6 @@ function isSameContext(one: RequestContext, other: RequestContext): boolean {
   );
 }
 
-function bytesOf({ path = "", ip = "", userAgent = "", method = "", host = "" }: RequestContext): number {
-  const characters = path.length + ip.length + userAgent.length + method.length + host.length;
-  return characters === 0 ? 0 : contextBytes + characters;
+function charactersOf({ query = "", path = "", ip = "", userAgent = "", method = "", host = "" }: SentContext): number {
+  return query.length + path.length + ip.length + userAgent.length + method.length + host.length;
 }

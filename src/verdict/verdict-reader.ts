@@ -11,7 +11,7 @@ import { bandOfSession } from "./bands.js";
 import { type MeaningOf, type VerdictText, VerdictTexts } from "./finding.js";
 import { unansweredReason } from "./reason.js";
 import { decide, failOpenVerdict, type NamedRule, type Resolution } from "./resolve.js";
-import { type CachedVerdict, VerdictCache, type VerdictKey } from "./verdict-cache.js";
+import { type CachedVerdict, type SentContext, VerdictCache, type VerdictKey } from "./verdict-cache.js";
 
 /** What the reader asks of the rest of verdictd; each call is synchronous and cheap. */
 export interface VerdictSources {
@@ -52,6 +52,18 @@ export interface VerdictSources {
   readonly now: () => number;
 }
 
+/** What a verdict is asked with: the context as it was sent, and what reads it. */
+export interface AskedContext {
+  readonly sent: SentContext;
+  /** The same context each time. Called where no answer to what was sent is at hand. */
+  readonly read: () => RequestContext;
+}
+
+/** A context that was read already. */
+export function askedWith(context: RequestContext): AskedContext {
+  return { sent: context, read: () => context };
+}
+
 /** How long an answer is kept, in ms, and how much memory the cache may take, in bytes. */
 export interface VerdictReaderOptions {
   readonly sources: VerdictSources;
@@ -77,38 +89,39 @@ export class VerdictReader {
   }
 
   /** Call before the verdict is read, and wait for what it gives; null: everything that the verdict needs is at hand. */
-  load(project: ProjectSettings, token: string, context: RequestContext): Promise<void> | null {
+  load(project: ProjectSettings, token: string, sent: SentContext): Promise<void> | null {
     const sources = this.#sources;
     if (sources.load === undefined) return null;
-    const isCached = this.#ttlMs > 0 && this.#cache.get(keyOf(project, token, context), sources.now()) !== null;
+    const isCached = this.#ttlMs > 0 && this.#cache.get(keyOf(project, token, sent), sources.now()) !== null;
     return isCached && !hasState(project) ? null : sources.load(project, token);
   }
 
   /** The verdict as JSON text. Never throws. */
   read(project: ProjectSettings, token: string, context: RequestContext): string {
-    return this.answer(project, token, context).body;
+    return this.answer(project, token, askedWith(context)).body;
   }
 
   /** The verdict of a session, null for none. Never throws: what goes wrong on the way answers the fail-open body. */
-  answer(project: ProjectSettings, token: string | null, context: RequestContext): VerdictText {
+  answer(project: ProjectSettings, token: string | null, asked: AskedContext): VerdictText {
     const nowMs = this.#sources.now();
     try {
-      return this.#answer(project, token, context, nowMs);
+      return this.#answer(project, token, asked, nowMs);
     } catch (error) {
       this.#sources.onFailure(error);
-      return this.#failedOpen(project, token, context, nowMs);
+      return this.#failedOpen(project, token, asked.read(), nowMs);
     }
   }
 
-  #answer(project: ProjectSettings, token: string | null, context: RequestContext, nowMs: number): VerdictText {
-    if (token === null) return this.#failedOpen(project, token, context, nowMs);
+  #answer(project: ProjectSettings, token: string | null, { sent, read }: AskedContext, nowMs: number): VerdictText {
+    if (token === null) return this.#failedOpen(project, token, read(), nowMs);
     const sources = this.#sources;
-    const key = keyOf(project, token, context);
+    const key = keyOf(project, token, sent);
     const cached = this.#ttlMs === 0 ? null : this.#cache.get(key, nowMs);
     if (cached !== null && this.#stillHolds(cached, project, token, nowMs)) {
-      sources.onAnswer(project, cached.text.verdict, "cached", "session", token, context, nowMs);
+      sources.onAnswer(project, cached.text.verdict, "cached", "session", token, cached.context, nowMs);
       return cached.text;
     }
+    const context = read();
     const part = sources.scoredState(project.id, token);
     if (part === null) return this.#failedOpen(project, token, context, nowMs);
     const rules = sources.rulesOf(project);
@@ -119,7 +132,7 @@ export class VerdictReader {
     const { rule, logged, blocked, isOverBudget } = decision;
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
     sources.onAnswer(project, text.verdict, "computed", "session", token, context, nowMs);
-    if (this.#ttlMs > 0) this.#remember(key, text, part, project, nowMs);
+    if (this.#ttlMs > 0) this.#remember(key, { text, context }, part, project, nowMs);
     return text;
   }
 
@@ -135,7 +148,13 @@ export class VerdictReader {
     return !hasState(project) || this.#sources.stateStamp(project, token, nowMs) === entry.stateStamp;
   }
 
-  #remember(key: VerdictKey, text: VerdictText, part: ScoredState, project: ProjectSettings, nowMs: number): void {
+  #remember(
+    key: VerdictKey,
+    answer: Pick<CachedVerdict, "text" | "context">,
+    part: ScoredState,
+    project: ProjectSettings,
+    nowMs: number,
+  ): void {
     let endsMs = nowMs + this.#ttlMs;
     const windowEndMs = part.loggedInAtMs + limits.loggedInMs;
     if (windowEndMs > nowMs) endsMs = Math.min(endsMs, windowEndMs);
@@ -144,7 +163,7 @@ export class VerdictReader {
       if (clearedUntilMs > nowMs) endsMs = Math.min(endsMs, clearedUntilMs);
     }
     const stamp = hasState(project) ? stateStamp(part, project, nowMs) : 0;
-    this.#cache.set(key, { text, stateStamp: stamp }, nowMs, endsMs);
+    this.#cache.set(key, { ...answer, stateStamp: stamp }, nowMs, endsMs);
   }
 }
 
@@ -152,12 +171,8 @@ function textOf(verdict: Verdict): VerdictText {
   return { verdict, body: JSON.stringify(verdict) };
 }
 
-function keyOf(
-  { id: projectId, settingsRevision }: ProjectSettings,
-  token: string,
-  context: RequestContext,
-): VerdictKey {
-  return { projectId, settingsRevision, token, context };
+function keyOf({ id: projectId, settingsRevision }: ProjectSettings, token: string, sent: SentContext): VerdictKey {
+  return { projectId, settingsRevision, token, sent };
 }
 
 /** By the address of the request that asks, where it is another than the one that proved who the session is. */

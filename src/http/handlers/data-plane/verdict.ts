@@ -8,7 +8,8 @@ import { rulePath } from "../../../contract/visitor-request.js";
 import { refuse } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { ownPart } from "../../../runtime/text-memo.js";
-import type { VerdictReader } from "../../../verdict/verdict-reader.js";
+import type { SentContext } from "../../../verdict/verdict-cache.js";
+import type { AskedContext, VerdictReader } from "../../../verdict/verdict-reader.js";
 import type { Exchange } from "../../exchange.js";
 import { ambiguous } from "../../framing.js";
 import { firstValues } from "../../query.js";
@@ -79,18 +80,16 @@ function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpReq
   } else if (holder.account.subscription !== "active") {
     exchange.send(refusal(refuse("noActiveSubscription", "the account has no active subscription")));
   } else {
-    const context = requestContext(services, headers, req.getQuery() ?? "");
+    const asked = askedContext(services, headers, req.getQuery());
     const token = req.getParameter(0) ?? "";
     const { project } = holder;
-    const loading = services.verdicts.load(project, token, context);
+    const loading = services.verdicts.load(project, token, asked.sent);
     if (loading === null) {
-      exchange.sendJsonText(answerOf(services, exchange, project, token, context));
+      exchange.sendJsonText(answerOf(services, exchange, project, token, asked));
       return;
     }
     exchange.deferResponse();
-    void loading.then(() =>
-      exchange.send({ status: 200, body: answerOf(services, exchange, project, token, context) }),
-    );
+    void loading.then(() => exchange.send({ status: 200, body: answerOf(services, exchange, project, token, asked) }));
   }
 }
 
@@ -99,22 +98,37 @@ function answerOf(
   { requestId }: Exchange,
   project: ProjectSettings,
   token: string,
-  context: RequestContext,
+  asked: AskedContext,
 ): string {
-  const { verdict, body } = services.verdicts.answer(project, token, context);
-  if (verdict.action === "block") services.onBlocked(project.id, token, context.ip, requestId);
+  const { verdict, body } = services.verdicts.answer(project, token, asked);
+  if (verdict.action === "block") services.onBlocked(project.id, token, asked.read().ip, requestId);
   return body;
 }
 
+/** Call in the synchronous callback; what it gives may be read later. */
+function askedContext(services: VerdictServices, headers: ReadHeaders, query: string | undefined): AskedContext {
+  const sent: SentContext = {
+    path: headers.path || undefined,
+    method: headers.method || undefined,
+    host: headers.host || undefined,
+    ip: headers.ip || undefined,
+    userAgent: headers.userAgent || undefined,
+    query: query || undefined,
+  };
+  let context: RequestContext | null = null;
+  return { sent, read: () => (context ??= requestContext(services, sent)) };
+}
+
 /** Query parameters and headers of the context; the header wins. A bad value counts as missing: behind a bad header the parameter counts. */
-function requestContext({ canonicalIp }: VerdictServices, headers: ReadHeaders, query: string): RequestContext {
+function requestContext({ canonicalIp }: VerdictServices, headers: SentContext): RequestContext {
+  const { query = "" } = headers;
   const asked = query === "" ? noParameters : firstValues(query, parameters);
   const value = (
-    sent: string,
+    sent: string | undefined,
     parameter: string | undefined,
     read: (text: string) => string | undefined,
   ): string | undefined => {
-    const good = sent === "" ? undefined : read(sent);
+    const good = sent === undefined ? undefined : read(sent);
     return good !== undefined || !parameter ? good : read(ownPart(parameter, query));
   };
   const context: RequestContext = {};
