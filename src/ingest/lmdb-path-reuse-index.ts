@@ -3,6 +3,9 @@
  * hash of a slot wins. Bounded by construction (2 MB of store a busy project). Slots are far apart in the store and a batch has a dozen of
  * new ones, so a transaction writes them one behind the other into one row of a log; when the log is long, it is taken into the buckets of
  * slots all at once. Used inside the ingest transaction only; what other threads and processes wrote is read at its start.
+ *
+ * The log saves about half of the scoring thread's CPU, which one row a hash took for pages read and written
+ * (src/docs/decisions/007-path-reuse-log.md). Held by the bench's scenarios `ingest`.
  */
 import { limits } from "../limits.js";
 import { pathReuseBucketSlots, pathReuseKeys } from "../store/keys.js";

@@ -1,6 +1,10 @@
 /**
  * Finds which of many tokens a text contains, ASCII case aside, in one pass. Aho and Corasick, "Efficient string matching" (1975), with a
  * full transition table: one array read a character, whatever the number of tokens.
+ *
+ * What it saves (100 browsers' user agents, 1,504 tokens): 0.5 µs instead of 65 with an `includes` for each token, or 13 with one regular
+ * expression of all, where a whole judged request takes some 30. A memory of recent texts does not help against texts that are new each time.
+ * Held by the in-process bench `requests`, rows "declared bots".
  */
 
 /** Characters of all tokens together: each may be a state, whose number has 16 bits. */
