@@ -2,7 +2,7 @@
  * Where the files beside the code are found: what browsers load, the shipped catalogues, the entries of worker threads. The one
  * place that knows it, so that bundles of the code work wherever they are unpacked. Reads, never writes.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 declare global {
@@ -31,6 +31,22 @@ export function workerPath(name: string): string {
 /** The bytes of a file of the compiled program. Throws when there is none. */
 export function readAsset(name: string): Buffer {
   return readFileSync(assetPath(name));
+}
+
+/** The bytes of a large file in memory that threads can share, with no copy on the way. Throws when there is none. */
+export function readSharedAsset(name: string): SharedArrayBuffer {
+  const file = openSync(assetPath(name), "r");
+  try {
+    const bytes = new Uint8Array(new SharedArrayBuffer(fstatSync(file).size));
+    for (let at = 0; at < bytes.length; ) {
+      const read = readSync(file, bytes, at, bytes.length - at, at);
+      if (read === 0) throw new Error(`${name} was cut off while it was read`);
+      at += read;
+    }
+    return bytes.buffer;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** A file with those of its compressed forms that the build has put beside it (`.br`, `.gz`). Throws when there is no such file. */

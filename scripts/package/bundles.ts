@@ -46,29 +46,28 @@ export interface Bundles {
   readonly inputs: readonly string[];
 }
 
-/** The entries by the names of their bundles: the program, and each file of `workers`. Tests run the commands beside the program. */
-async function entriesOf(root: string): Promise<Record<string, string>> {
+/**
+ * The entries by the names of their bundles: the program, what it imports (a module of its own, so that those who evaluate the program again and
+ * again load the rest once), and each file of `workers`. Those of one group share chunks; what a thread starts with alone is one file.
+ */
+async function groupsOf(root: string): Promise<Record<string, string>[]> {
   const workers = (await readdir(join(root, "workers"))).map((file) => basename(file, ".ts"));
-  return {
-    verdictd: "dist/src/cli/main.js",
-    // What the program imports: a module of its own, so that those who evaluate the program again and again load the rest once.
-    commands: "dist/src/cli/commands.js",
-    ...Object.fromEntries(workers.map((name) => [name, `dist/workers/${name}.js`])),
-  };
+  const entryOf = (name: string) => ({ [name]: `dist/workers/${name}.js` });
+  const program = { verdictd: "dist/src/cli/main.js", commands: "dist/src/cli/commands.js", ...entryOf("http") };
+  return [program, ...workers.filter((name) => name !== "http").map(entryOf)];
 }
 
 /** Bundles the compiled modules of the checkout `root`. `plugins` may put others in their places. */
 export async function bundlesOf(root: string, plugins: readonly Plugin[] = []): Promise<Bundles> {
-  const { outputFiles, metafile } = await build({
-    ...options,
-    absWorkingDir: root,
-    plugins: [...plugins],
-    entryPoints: await entriesOf(root),
-    outdir: join(root, bundleFolder),
-  });
+  const made = await Promise.all(
+    (await groupsOf(root)).map((entryPoints) =>
+      build({ ...options, absWorkingDir: root, plugins: [...plugins], entryPoints, outdir: join(root, bundleFolder) }),
+    ),
+  );
+  const files = made.flatMap(({ outputFiles }) => outputFiles);
   return {
-    files: outputFiles.map(({ path, contents }) => ({ path: relative(root, path), bytes: Buffer.from(contents) })),
-    inputs: Object.keys(metafile.inputs),
+    files: files.map(({ path, contents }) => ({ path: relative(root, path), bytes: Buffer.from(contents) })),
+    inputs: [...new Set(made.flatMap(({ metafile }) => Object.keys(metafile.inputs)))],
   };
 }
 

@@ -10,7 +10,7 @@ import { isRuleFault } from "../rules/fault.js";
 import { checkIntegrity, type IntegrityReport, type Progress } from "../store/integrity.js";
 import type { IntegrityChecks } from "../store/integrity-checks.js";
 import type { Store } from "../store/store.js";
-import { checkCatalogue } from "../verified-bots/catalogue.js";
+import { checkCatalogue } from "../verified-bots/catalogue-check.js";
 import { signedAgentRowFault } from "./signed-agent-store.js";
 
 /** What the walk over the tables can't check by itself: each gives what is wrong, or null; `hashSecret` hashes keys. */

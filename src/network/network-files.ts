@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { readAsset, workerPath } from "../assets.js";
+import { readSharedAsset, workerPath } from "../assets.js";
 import { limits } from "../limits.js";
 import { layOver } from "./fact-source.js";
 import { factTable, packFacts, sourceOfTable } from "./fact-table.js";
@@ -19,10 +19,7 @@ export type NetworkThreadReport = { readonly facts: SharedArrayBuffer } | { read
 
 /** The table of the shipped facts, in memory that threads can share. */
 export function shippedFacts(): SharedArrayBuffer {
-  const bytes = readAsset("network/facts.bin");
-  const shared = new SharedArrayBuffer(bytes.length);
-  new Uint8Array(shared).set(bytes);
-  return shared;
+  return readSharedAsset("network/facts.bin");
 }
 
 /** The table of the files, the first before the next, over the shipped facts. Blocks; throws with one line that names the file. */

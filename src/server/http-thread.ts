@@ -18,7 +18,6 @@ import type { Projects } from "../control-plane/projects.js";
 import { AccessLog } from "../http/access-log.js";
 import { isReady, ProcessReadiness, type Readiness } from "../http/readiness.js";
 import type { Route } from "../http/route.js";
-import { HttpServer, meteredRows } from "../http/server.js";
 import { limits } from "../limits.js";
 import type { ThreadBuffers } from "../metrics/exposition.js";
 import type { RouteLabel } from "../metrics/route-meters.js";
@@ -30,7 +29,6 @@ import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { newWriteCounts, WriteWatch } from "../store/write-watch.js";
 import { scoringPool, scoringThreadsUp, watchScoring } from "./scoring-pool.js";
-import { buildServices } from "./services.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
 
 /** One HTTP thread that takes requests, with what operations and tests need of it. */
@@ -86,6 +84,15 @@ export async function startServer(
   const entry = cluster === null ? "scoring" : "cluster-scoring";
   const worker = parts.scoringWorker ?? pathToFileURL(workerPath(entry));
   const pool = scoringPool(config, threads, meters.scoring, writeCounts, worker, cluster && { url: cluster.url });
+  const threadsUp = scoringThreadsUp(pool, threads, meters, (err) => log.error({ err }, "a scoring thread failed"));
+  // Waited for below; what goes wrong until then has to wait too.
+  threadsUp.catch(() => {});
+  // Loaded while the scoring threads start.
+  const { buildServices, HttpServer, meteredRows } = await import("./http-side.js").catch(async (error: unknown) => {
+    await pool.destroy();
+    await store.close();
+    throw error;
+  });
   const ownReadiness = (): Readiness => ({
     store: canRead(store),
     workers: pool.threads.length >= threads && meters.scoringThreadsUp >= threads,
@@ -151,8 +158,7 @@ export async function startServer(
     leaveFailures();
   };
   try {
-    await scoringThreadsUp(pool, threads, meters);
-    pool.on("error", (err) => log.error({ err }, "a scoring thread failed"));
+    await threadsUp;
     pool.on("message", (news: unknown) => tellOfBatches(batchOutages, news));
     const state = () => ({
       isReady: isReady(readiness.show()),

@@ -58,18 +58,27 @@ export function scoringPool(
   });
 }
 
-/** Resolves when all scoring threads have opened the store: a server that listens can also score. */
-export async function scoringThreadsUp(pool: Piscina, threads: number, meters: ThreadMeters): Promise<void> {
+/**
+ * Resolves when all scoring threads have opened the store: a server that listens can also score. Rejects when one fails before; `onFailure` is
+ * told of each that fails later. Called as soon as there is a pool.
+ */
+export async function scoringThreadsUp(
+  pool: Piscina,
+  threads: number,
+  meters: ThreadMeters,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
   let failure: unknown = null;
-  const onError = (error: unknown): void => {
-    failure = error;
-  };
-  pool.on("error", onError);
+  let areUp = false;
+  pool.on("error", (error: unknown) => {
+    if (areUp) onFailure(error);
+    else failure = error;
+  });
   const untilMs = Date.now() + limits.workersUpMs;
-  while (meters.scoringThreadsUp < threads && failure === null && Date.now() < untilMs) await delay(10);
-  pool.off("error", onError);
+  while (meters.scoringThreadsUp < threads && failure === null && Date.now() < untilMs) await delay(1);
   if (failure !== null) throw new Error("a scoring thread could not start", { cause: failure });
   if (meters.scoringThreadsUp < threads) throw new Error("the scoring threads did not start in time");
+  areUp = true;
 }
 
 /**

@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import { workerPath } from "../assets.js";
 import { lookAtCluster, unfit } from "../cluster-store/open-cluster.js";
 import type { ServeConfig } from "../config/config.js";
-import { startWaitingServer, type WaitingOptions } from "../http/waiting-server.js";
+import type { WaitingOptions } from "../http/waiting-server.js";
 import { limits } from "../limits.js";
 import { isServed } from "../live/running.js";
 import type { ThreadBuffers } from "../metrics/exposition.js";
@@ -17,7 +17,6 @@ import type { Logger } from "../runtime/log.js";
 import { sweep } from "../store/expiry.js";
 import type { Retention } from "../store/retention.js";
 import { type RunningServer, type ServerParts, startServer } from "./http-thread.js";
-import { startOperations } from "./operations.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
 
 const dayMs = 86_400_000;
@@ -55,6 +54,8 @@ export async function startServers(
   const found = given.store === "" ? given : { ...given, ...(await clusterIsThere(given, log, stopping)) };
   const config = { ...found, port: await sharedPort(found) };
   const shared = newSharedMemory(config.httpThreads, await loadNetworkFacts(config.ipDatabase));
+  // Loaded while the first thread starts.
+  const operationsLoaded = import("./operations.js");
   const first = await startServer(config, log, parts, { shared, number: 0 });
   if (!config.noAgentFetch) first.startAgentRefresh();
   const threads: HttpThread[] = [];
@@ -70,10 +71,15 @@ export async function startServers(
     for (const { worker } of threads) worker.postMessage("drain" satisfies HttpThreadOrder);
   };
   try {
+    const starting: Promise<HttpThread>[] = [];
     for (let count = 1; count < config.httpThreads; count++) {
       const place = { shared, number: count };
-      threads.push(await startThread({ config: { ...config, port: first.port }, name: `http-${count}`, place }, log));
+      starting.push(startThread({ config: { ...config, port: first.port }, name: `http-${count}`, place }, log));
     }
+    const started = await Promise.allSettled(starting);
+    for (const each of started) if (each.status === "fulfilled") threads.push(each.value);
+    for (const each of started) if (each.status === "rejected") throw each.reason;
+    const { startOperations } = await operationsLoaded;
     const operations = await startOperations({
       config,
       log,
@@ -148,6 +154,7 @@ interface Waiting {
 
 async function startWaiting(config: ServeConfig, log: Logger): Promise<Waiting> {
   const { adminHost, adminPort } = config;
+  const { startWaitingServer } = await import("./http-side.js");
   const server = await startWaitingServer(waitingOptions(config));
   const admin = await startWaitingServer({ host: adminHost, port: adminPort }).catch((err: unknown) => {
     log.warn(

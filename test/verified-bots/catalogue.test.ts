@@ -5,12 +5,8 @@ import fc from "fast-check";
 import t from "tap";
 import { isCatalogueFault } from "../../src/contract/catalogue-file.js";
 import { limits } from "../../src/limits.js";
-import {
-  checkCatalogue,
-  mergeCatalogues,
-  scriptRunnersOf,
-  shippedCatalogue,
-} from "../../src/verified-bots/catalogue.js";
+import { mergeCatalogues, scriptRunnersOf, shippedCatalogue } from "../../src/verified-bots/catalogue.js";
+import { checkCatalogue } from "../../src/verified-bots/catalogue-check.js";
 import { shippedClaimTokens } from "../../src/verified-bots/claims.js";
 
 const google = { name: "Google", category: "search", match_method: "ip_cidr", match_value: "66.249.64.0/27" };

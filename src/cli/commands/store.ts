@@ -5,7 +5,6 @@ import { checkRows } from "../../cluster-store/cluster-check.js";
 import { lookAtCluster } from "../../cluster-store/open-cluster.js";
 import { rewriteSessions } from "../../cluster-store/rewrite-sessions.js";
 import { rescored, rescoreSessions } from "../../control-plane/rescore.js";
-import { checkStore, storeChecks } from "../../control-plane/store-check.js";
 import { storeStatistics } from "../../control-plane/store-statistics.js";
 import { printableLine } from "../../runtime/printable.js";
 import { backupConfiguration, backupStore } from "../../store/backup.js";
@@ -35,6 +34,9 @@ const backup: StoreCommand = {
   },
 };
 
+/** Not loaded by other commands: it needs the list of public suffixes, which would take a server a tenth of its start. */
+const storeCheck = () => import("../../control-plane/store-check.js");
+
 interface CheckReport {
   readonly ok: boolean;
   readonly rows: Readonly<Record<string, number>>;
@@ -51,10 +53,12 @@ const check: StoreCommand<CheckReport> = {
   help: "read every row of the store and report what is wrong with it",
   worksOnMigrated: true,
   run: async (store, given) => {
+    const { checkStore } = await storeCheck();
     const bar = progressBar("check", given["json"] === undefined);
     return checkReport(checkStore(store, bar));
   },
   runOnCluster: async (cluster, given, choice) => {
+    const { checkStore, storeChecks } = await storeCheck();
     const report = await checkRows({
       cluster,
       features: storeChecks.features,

@@ -2,7 +2,7 @@
 import { isCatalogueFault } from "../../contract/catalogue-file.js";
 import type { VerifiedBotCatalogue, VerifiedBotEntry } from "../../contract/verified-bots.js";
 import { VerifiedBotCatalogues } from "../../control-plane/verified-bot-catalogue.js";
-import { checkCatalogue, scriptRunnersOf } from "../../verified-bots/catalogue.js";
+import { scriptRunnersOf } from "../../verified-bots/catalogue.js";
 import type { StoreCommand } from "../command.js";
 import { textOf } from "../given.js";
 import { readJsonFile } from "../json-file.js";
@@ -44,7 +44,7 @@ const importFile: StoreCommand<ImportCounts> = {
   positionals: importedFile,
   flags: [{ name: "merge", help: "add to the current catalogue instead of replacing it" }],
   run: async (store, given) => {
-    const catalogue = readCatalogue(textOf(given, "FILE"));
+    const catalogue = await readCatalogue(textOf(given, "FILE"));
     const catalogues = new VerifiedBotCatalogues(store);
     const change =
       given["merge"] === undefined ? await catalogues.replace(catalogue) : await catalogues.merge(catalogue);
@@ -54,7 +54,9 @@ const importFile: StoreCommand<ImportCounts> = {
 };
 
 /** The checked catalogue of a file; throws a `CommandFailure` that names the first bad entry. */
-function readCatalogue(path: string): VerifiedBotCatalogue {
+async function readCatalogue(path: string): Promise<VerifiedBotCatalogue> {
+  // Not loaded by other commands, as in `store.ts`.
+  const { checkCatalogue } = await import("../../verified-bots/catalogue-check.js");
   const checked = checkCatalogue(readJsonFile(path));
   if (isCatalogueFault(checked)) throw new CommandFailure(`${path}: ${checked.message}`);
   return checked;
