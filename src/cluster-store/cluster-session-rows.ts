@@ -7,7 +7,7 @@ import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
 import { keySlot } from "../cluster/slots.js";
 import { UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
-import { tokenAt } from "../store/keys.js";
+import { sessionKey, tokenAt } from "../store/keys.js";
 import type { Changed, Freshness, KeyRange, SessionRows, UniqueMark } from "../store/session-rows.js";
 import { newVersion, versionBytes } from "./cluster-unit.js";
 import { unavailable } from "./fault-line.js";
@@ -77,10 +77,7 @@ export class ClusterSessionRows implements SessionRows {
     const keys: Buffer[] = [];
     for (let next = heap.first; next !== undefined && keys.length < limit; next = heap.first) {
       const token = next.head!;
-      const key = Buffer.alloc(tokenAt + token.length);
-      key.writeUInt32BE(projectId, 0);
-      token.copy(key, tokenAt);
-      keys.push(key);
+      keys.push(sessionKey(projectId, token));
       next.advance();
       // Only what is first is ever short of tokens: the others wait with theirs.
       if (next.needsMore && keys.length < limit) await refill(this.#options.client, [next], chunk);

@@ -7,12 +7,12 @@ import type { Database } from "lmdb";
 import { limits } from "../limits.js";
 import {
   blockTalliesFrom,
+  crossSessionCountsFrom,
   hourOf,
-  idempotencyDay,
+  idempotencyFrom,
   sessionRange,
   solvedChallengeKey,
   type TableName,
-  writeCrossSessionHour,
 } from "./keys.js";
 import type { Retention } from "./retention.js";
 import { countSessions, SessionCount } from "./session-count.js";
@@ -61,8 +61,8 @@ const expiries = {
   signedAgents: "kept",
   sessions: { ofProject: async (of) => (await sweepSessions(of)) + (await makeRoom(of)) },
   repeats: "kept",
-  idempotency: { below: idempotencyFloor },
-  crossSessionCounts: { below: crossSessionFloor },
+  idempotency: { below: idempotencyFrom },
+  crossSessionCounts: { below: (nowMs) => crossSessionCountsFrom(hourOf(nowMs) - 1) },
   pathReuse: "kept",
   shingles: "kept",
   trails: "kept",
@@ -98,19 +98,6 @@ export async function sweep(
     }
   }
   return swept as Swept;
-}
-
-/** Keys of the days before yesterday: no look-up asks for them. */
-function idempotencyFloor(nowMs: number): Buffer {
-  const floor = Buffer.alloc(2);
-  floor.writeUInt16BE(idempotencyDay(nowMs - limits.idempotencyKeptMs), 0);
-  return floor;
-}
-
-function crossSessionFloor(nowMs: number): Buffer {
-  const floor = Buffer.alloc(3);
-  writeCrossSessionHour(floor, hourOf(nowMs) - 1);
-  return floor;
 }
 
 /** Blocks that come late are tallied in the minute before. */

@@ -205,6 +205,13 @@ export function idempotencyDay(atMs: number): number {
   return Math.floor(atMs / dayMs) & 0xffff;
 }
 
+/** What no key is below that a look-up at `nowMs` asks for: those of the days before yesterday are. */
+export function idempotencyFrom(nowMs: number): Buffer {
+  const key = Buffer.alloc(2);
+  key.writeUInt16BE(idempotencyDay(nowMs - dayMs), 0);
+  return key;
+}
+
 /** Bytes of a key's hash that count: of ten million keys a day two are alike with a chance of 2e-13. LMDB's rows are of even length: 12 cost two more. */
 const idempotencyHashBytes = 11;
 /** Day u16 and hash: 13 bytes. */
@@ -289,6 +296,13 @@ export function crossSessionKey(hour: number, kind: number, projectId: number, h
   writeCrossSessionHour(key, hour);
   key.writeInt32BE(hash[0]! ^ spread(projectId), 3);
   key.writeInt32BE(hash[1]! ^ spread(kind), 7);
+  return key;
+}
+
+/** What no key of this hour is below. */
+export function crossSessionCountsFrom(hour: number): Buffer {
+  const key = Buffer.alloc(3);
+  writeCrossSessionHour(key, hour);
   return key;
 }
 

@@ -94,14 +94,14 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
   const answer = (exchange: Exchange, req: HttpRequest, path: SetPath): Reply | Promise<Reply> => {
     const failed = (cause: unknown): Reply => letIn("internal", cause, exchange.requestId);
     try {
-      const headers = sentHeaders(req);
+      const sent = sentHeaders(req);
+      const { headers } = sent;
       const holder = holderOf(services.credentials, headers);
       if (holder === null) return letIn("unauthenticated", undefined, exchange.requestId);
       if (holder.account.subscription !== "active") {
         return letIn("no_active_subscription", undefined, exchange.requestId);
       }
-      // Read once more where they count: most projects judge sessions alone.
-      const lines = isJudged(holder.project) ? sentLines(req) : [];
+      const lines = isJudged(holder.project) ? sent.lines : [];
       const question = questionOf(services, exchange, headers, lines, headerSets[path].names);
       const reply = ({ text: { verdict } }: RequestAnswer): Reply => {
         const { context } = question.request;
@@ -157,25 +157,20 @@ const joiners: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
+ * The lines, and the value of each name, in one walk: uWebSockets makes new strings of all of them each time.
  * A proxy that adds its line to those of the visitor adds it behind them, so the last line of a name counts. Lists are joined: in
  * `X-Forwarded-For` the last entry is the proxy's all the same.
  */
-function sentHeaders(req: HttpRequest): SentHeaders {
+function sentHeaders(req: HttpRequest): { readonly headers: SentHeaders; readonly lines: SentLines } {
   const headers = new Map<string, string>();
+  const lines: [string, string][] = [];
   req.forEach((name, value) => {
+    lines.push([name, value]);
     const joiner = joiners.get(name);
     const before = joiner === undefined ? undefined : headers.get(name);
     headers.set(name, before === undefined ? value : `${before}${joiner}${value}`);
   });
-  return headers;
-}
-
-function sentLines(req: HttpRequest): SentLines {
-  const lines: [string, string][] = [];
-  req.forEach((name, value) => {
-    lines.push([name, value]);
-  });
-  return lines;
+  return { headers, lines };
 }
 
 function isJudged({ requestScoring = defaultRequestScoring }: AuthenticatedKey["project"]): boolean {
