@@ -14,6 +14,7 @@ t.test("two first starts at once share one cache; damage to it is repaired", { s
   const [name, ...others] = readdirSync(caches);
   t.same(others, [], "there is one folder");
   t.equal(statSync(join(caches, name!)).mode & 0o777, 0o700);
+  t.ok(readdirSync(join(caches, name!, "compiled")).length > 0, "what was compiled is kept for the next start");
   const program = join(caches, name!, "dist/program/verdictd.js");
   const { size } = statSync(program);
   truncateSync(program, Math.floor(size / 2));
