@@ -170,6 +170,14 @@ export class ConfigTruth {
     return new Map(pairs(reply).map(({ field, value }) => [field, seenNode(String(value))]));
   }
 
+  /** How many nodes follow. Takes some seconds where the list names any: one that was killed says the same as a lease ago, and is taken off it. */
+  async liveNodes(): Promise<number> {
+    const before = await this.nodes(new Map(), limits.configChangeMs);
+    if (before.size === 0) return 0;
+    await delay(limits.configLeaseMs + limits.configLeaseSlackMs);
+    return (await this.nodes(before, limits.configChangeMs)).size;
+  }
+
   /** Takes a node that stops off the list. */
   async leave(node: string): Promise<void> {
     const options = { deadlineMs: limits.configLeaseMs, isIdempotent: true };

@@ -1,8 +1,12 @@
 /** Opens the cluster that a store is copied to, once it was found to be fit for it. */
 import { ClusterClient } from "../cluster/cluster-client.js";
+import { ClusterError } from "../cluster/cluster-error.js";
 import { describeStoreUrl } from "../cluster/store-url.js";
+import type { MigrationMark } from "../store/migration-mark.js";
 import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
+import { ConfigTruth } from "./config-truth.js";
+import { faultLine } from "./fault-line.js";
 import { type MigrationReport, migrateStore } from "./migrate.js";
 import { type ClusterChoice, fitCluster, type ReachedCluster, storeUrlOf } from "./open-cluster.js";
 
@@ -19,6 +23,34 @@ export interface MigrationChoice
 }
 
 const dayMs = 86_400_000;
+
+/**
+ * Why the store of this mark must not be used again: nodes still serve what was copied. Null: none does. Throws a `StoreError` where the cluster
+ * can't be asked; `choice` names it, "" as the mark does.
+ */
+export async function stillServed({ cluster, name = "" }: MigrationMark, choice: ReachedCluster): Promise<string | null> {
+  const store = choice.store === "" ? name : choice.store;
+  if (store === "") throw new StoreError("it is not known where that cluster is: name it with --to URL");
+  const url = storeUrlOf({ ...choice, store });
+  const target = describeStoreUrl(url);
+  const client = new ClusterClient({ url });
+  try {
+    await client.ready();
+    const truth = new ConfigTruth(client, 0);
+    const found = await truth.clusterId();
+    // Emptied meanwhile.
+    if (found === null) return null;
+    if (found !== cluster) throw new StoreError(`${target} is cluster ${found}, not ${cluster}: name that with --to URL`);
+    const nodes = await truth.liveNodes();
+    if (nodes === 0) return null;
+    return `${nodes === 1 ? "a node still serves" : `${nodes} nodes still serve`} ${target}: stop all of its nodes, then run this again`;
+  } catch (error) {
+    if (error instanceof ClusterError) throw new StoreError(`${target}: ${faultLine(error)}`, { cause: error });
+    throw error;
+  } finally {
+    client.close();
+  }
+}
 
 /** As `migrateStore`. Throws a `StoreError` with what is wrong with the cluster before anything is written. */
 export async function migrateToCluster(store: Store, choice: MigrationChoice): Promise<MigrationReport> {

@@ -120,7 +120,12 @@ t.test("a store moves while it serves, and its tokens go on", async (t) => {
     await refused("store", "migrate", "--to", url, "--data-dir", folder, "--final"),
     /was opened to nodes at .*: what they wrote since would be lost, so nothing was copied; stop its nodes, empty the cluster .* with --anew$/,
   );
-  await node.end("SIGTERM");
+  t.match(
+    await refused("store", "reopen", "--data-dir", folder, "--yes"),
+    /^a node still serves redis:\/\/[\d.:,]+: stop all of its nodes, then run this again$/,
+  );
+  // What it said last stays in the cluster.
+  await node.end("SIGKILL");
 
   const isMoved =
     /verdictd\.mdb was migrated to redis:\/\/[\d.:,]+ at [-\d:.TZ]+: name that with --store, .*`verdictd store reopen`$/;
@@ -129,6 +134,10 @@ t.test("a store moves while it serves, and its tokens go on", async (t) => {
   t.match(await refused("rescore", "--data-dir", folder), isMoved);
   t.match(await json(folder, "session", "show", tokens[0]!), { event_count: 303 }, "it can be read");
   t.match(await json(folder, "check"), { ok: true });
+  t.match(
+    await refused("store", "reopen", "--data-dir", folder, "--to", "redis://127.0.0.1:1"),
+    /^it can't be told whether nodes still serve the cluster: redis:\/\/127\.0\.0\.1:1: .*ECONNREFUSED.*--yes reopens the store/,
+  );
   t.equal((await command(["store", "reopen", "--data-dir", folder])).code, 0);
   t.match(await refused("store", "reopen", "--data-dir", folder), /was not migrated with --final$/);
   t.equal((await command(["session", "delete", tokens[0]!, "--data-dir", folder])).code, 0, "it is used again");

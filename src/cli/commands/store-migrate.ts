@@ -1,9 +1,11 @@
 /** `verdictd store migrate` and `store reopen`: from the store of a single host to a cluster, and back to it. */
 
 import { resolve } from "node:path";
-import { type MigrationReport, migrateToCluster } from "../../cluster-store/open-migration.js";
+import { type MigrationReport, migrateToCluster, stillServed } from "../../cluster-store/open-migration.js";
+import type { ServeFlag } from "../../config/config.js";
 import { isServed } from "../../live/running.js";
 import { migrationMark, setMigrationMark } from "../../store/migration-mark.js";
+import { StoreError } from "../../store/store-error.js";
 import { flagsOf, optionsOf } from "../cluster-choice.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";
@@ -11,15 +13,23 @@ import { textOf } from "../given.js";
 import { CommandFailure, columns, say, UsageFailure } from "../output.js";
 import { progressBar } from "../progress.js";
 
+/** How the cluster is reached. */
+const reachFlags = ["engine-password", "engine-ca"] as const;
+
 const ownFlags = [
-  ...(["engine-password", "engine-ca", "engine-acks", "engine-durable"] as const),
-  ...(["session-days", "block-days", "stats-days"] as const),
+  ...reachFlags,
+  ...(["engine-acks", "engine-durable", "session-days", "block-days", "stats-days"] as const),
 ];
 
-/** The target, and the rest as `serve` has it: named by `--to`, or as `serve` names its store. */
-function targetOf(given: Given) {
+/** The cluster as `--to` names it, or as `serve` names its store; and these other options of `serve`. */
+function clusterOptions(given: Given, names: readonly ServeFlag[]) {
   const { to, ...others } = given;
-  const options = optionsOf(to === undefined ? others : { ...others, store: to }, ["store", ...ownFlags]);
+  return optionsOf(to === undefined ? others : { ...others, store: to }, ["store", ...names]);
+}
+
+/** The target, and the rest as `serve` has it. */
+function targetOf(given: Given) {
+  const options = clusterOptions(given, ownFlags);
   if (options.store === "") throw new UsageFailure("--to is required: the URL of the cluster (or VERDICTD_STORE)");
   return options;
 }
@@ -112,20 +122,40 @@ When you are ready: stop the servers of this store, run it once more with --fina
 const finished = `Every row was compared and is the same. Start the servers with --store and an empty --data-dir: tokens stay valid.
 This store refuses to be served or changed from now on; \`verdictd store reopen\` takes it back into use.`;
 
-/** Takes a store back into use that was migrated with `--final`; fails for one that was not. */
+/** Takes a store back into use that was migrated with `--final`; fails for one that was not, and while nodes serve the cluster. */
 export const reopenCommand: StoreCommand = {
   name: "store reopen",
   help: "use a store again that was migrated to a cluster; what the cluster has recorded since is not in it",
+  flags: [
+    {
+      name: "to",
+      placeholder: "URL",
+      help: "the cluster, where it needs a user and a password or is elsewhere now (VERDICTD_STORE, VERDICTD_STORE_FILE)",
+    },
+    { name: "yes", help: "reopen it even if the cluster can't be asked whether nodes still serve it" },
+    ...flagsOf(reachFlags),
+  ],
   isOfSingleHost: true,
   worksOnMigrated: true,
+  checkGiven: (given) => void clusterOptions(given, reachFlags),
   run: async (store, given) => {
     const mark = migrationMark(store);
     if (mark === null || mark.doneAt === null) {
       throw new CommandFailure(`the store in ${resolve(textOf(given, "data-dir"))} was not migrated with --final`);
     }
+    const served = await stillServed(mark, clusterOptions(given, reachFlags)).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error;
+      const unknown = `it can't be told whether nodes still serve the cluster: ${error.message}`;
+      if (given["yes"] === undefined) {
+        throw new CommandFailure(`${unknown}; once all of them are stopped, --yes reopens the store all the same`);
+      }
+      say(`warning: ${unknown}`);
+      return null;
+    });
+    if (served !== null) throw new CommandFailure(served);
     await setMigrationMark(store, { ...mark, doneAt: null });
     return { migrated_to: mark.name ?? mark.cluster, migrated_at: mark.doneAt };
   },
   show: () =>
-    "The store is in use again. Stop the nodes of the cluster before you serve it: two stores would go on with the same keys.",
+    "The store is in use again. Don't start nodes of the cluster any more: two stores would go on with the same keys.",
 };
