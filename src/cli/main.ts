@@ -8,7 +8,7 @@ import {
   openingFault,
   openMirror,
 } from "../cluster-store/open-cluster.js";
-import { migratedFault, mirrorFault } from "../cluster-store/open-config.js";
+import { migratedFault, mirrorFault, mirrorFileFault } from "../cluster-store/open-config.js";
 import { versionText } from "../server/version.js";
 import { openStore } from "../store/open-store.js";
 import { storeFileFault } from "../store/store-file.js";
@@ -34,7 +34,7 @@ async function runOnStore(
   cluster: ChosenCluster | null,
 ): Promise<void> {
   command.checkGiven?.(given);
-  const fault = storeFileFault(dataDir);
+  const fault = cluster === null ? storeFileFault(dataDir) : mirrorFileFault(dataDir);
   if (fault !== null) throw new CommandFailure(fault);
   const { opened, close } = await sayingOfWait(cluster, () => openFor(command, dataDir, cluster));
   try {

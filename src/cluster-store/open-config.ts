@@ -1,11 +1,13 @@
 /** Joins a node's folder to the configuration of its cluster: refuses what does not belong together, then reads what is missing. */
 import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
 import type { ClusterClient } from "../cluster/cluster-client.js";
 import { limits } from "../limits.js";
 import { migrationMark } from "../store/migration-mark.js";
 import { MirroredTables } from "../store/mirrored-tables.js";
 import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
+import { storeFileFault } from "../store/store-file.js";
 import { ClusterChanges } from "./config-changes.js";
 import { ConfigMirror, storedPosition } from "./config-mirror.js";
 import { ConfigTruth } from "./config-truth.js";
@@ -86,6 +88,14 @@ async function clusterOf(store: Store, truth: ConfigTruth, name: string): Promis
     );
   }
   return known;
+}
+
+/** Why the mirror in this folder can't be opened, or null; also null when there is none yet. */
+export function mirrorFileFault(dataDir: string): string | null {
+  return storeFileFault(
+    dataDir,
+    `the mirror of a cluster is made again from it: move ${resolve(dataDir)} away, then run this again`,
+  );
 }
 
 /** Why the store can't be used as that of a single host; null: it can. */

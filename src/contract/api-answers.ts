@@ -395,6 +395,8 @@ export interface UsageAnswer {
 /** `ok` from `/healthz`; `ready` or, with status 503, `not ready` from `/readyz`. */
 export interface HealthAnswer {
   status: "ok" | "ready" | "not ready";
+  /** What a node of a cluster still waits for at its start. */
+  waiting_for?: string;
 }
 
 /** The demo's own verdict; empty while no project has scoring enabled. */

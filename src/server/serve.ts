@@ -8,6 +8,7 @@ import { Worker } from "node:worker_threads";
 import { workerPath } from "../assets.js";
 import { lookAtCluster, unfit } from "../cluster-store/open-cluster.js";
 import type { ServeConfig } from "../config/config.js";
+import type { HealthAnswer } from "../contract/api-answers.js";
 import type { WaitingOptions } from "../http/waiting-server.js";
 import { limits } from "../limits.js";
 import { isServed } from "../live/running.js";
@@ -116,9 +117,11 @@ async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: Abort
   let saidMs = 0;
   // A cluster that comes back has its masters before its replicas: what is wrong with it then may pass.
   let cameMs = performance.now();
+  let found: Found;
   try {
     for (;;) {
       const { faults, warnings, isAway } = await lookAtCluster(config);
+      found = { faults, isAway };
       stopping?.throwIfAborted();
       const isComing = waiting !== null && faults.length > 0 && performance.now() - cameMs < limits.clusterComingMs;
       if (isAway) cameMs = performance.now();
@@ -129,7 +132,7 @@ async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: Abort
         return waiting?.ports ?? config;
       }
       if (waiting === null) {
-        waiting = await startWaiting(config, log);
+        waiting = await startWaiting(config, log, () => found);
         saidMs = performance.now();
         log.error({ faults, ...waiting.ports }, "the cluster can't be reached: waiting for it, not ready");
       } else if (performance.now() - saidMs > limits.outageSaidEveryMs) {
@@ -152,11 +155,24 @@ interface Waiting {
   close(): Promise<void>;
 }
 
-async function startWaiting(config: ServeConfig, log: Logger): Promise<Waiting> {
+/** What the last look at the cluster found wrong. */
+type Found = Pick<Awaited<ReturnType<typeof lookAtCluster>>, "faults" | "isAway">;
+
+/** Addresses of the cluster, and what its servers say, are for the admin address alone. */
+async function startWaiting(config: ServeConfig, log: Logger, found: () => Found): Promise<Waiting> {
   const { adminHost, adminPort } = config;
   const { startWaitingServer } = await import("./http-side.js");
-  const server = await startWaitingServer(waitingOptions(config));
-  const admin = await startWaitingServer({ host: adminHost, port: adminPort }).catch((err: unknown) => {
+  const notReady = (what: string): HealthAnswer => ({ status: "not ready", waiting_for: what });
+  const server = await startWaitingServer({
+    ...waitingOptions(config),
+    readiness: () =>
+      notReady(`the cluster, which ${found().isAway ? "can't be reached" : "is not as it has to be yet"}`),
+  });
+  const admin = await startWaitingServer({
+    host: adminHost,
+    port: adminPort,
+    readiness: () => notReady(`the cluster ${unfit(config, found().faults).message}`),
+  }).catch((err: unknown) => {
     log.warn(
       { err, host: adminHost, port: adminPort },
       "the admin address can't be had while the cluster is waited for",
@@ -171,7 +187,7 @@ async function startWaiting(config: ServeConfig, log: Logger): Promise<Waiting> 
   };
 }
 
-function waitingOptions({ host, port, tlsCert, tlsKey }: ServeConfig): WaitingOptions {
+function waitingOptions({ host, port, tlsCert, tlsKey }: ServeConfig): Omit<WaitingOptions, "readiness"> {
   if (tlsCert === "") return { host, port };
   return { host, port, tls: { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) } };
 }

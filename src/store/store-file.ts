@@ -46,17 +46,18 @@ const noPage = 0xffff_ffff_ffff_ffffn;
 
 /**
  * Why the store's files can't be opened, or null; also null when there is none, or an empty one. What it can see: another kind of file, and one too short to
- * hold the root of any committed state. A file that lacks only later pages passes.
+ * hold the root of any committed state. A file that lacks only later pages passes. `remedy`: what to do about it.
  */
-export function storeFileFault(dataDir: string): string | null {
+export function storeFileFault(dataDir: string, remedy = "restore a backup"): string | null {
   if (!hasStore(dataDir)) return null;
   for (const path of storeFiles(dataDir)) {
     const fault = fileFault(path);
-    if (fault !== null) return fault;
+    if (fault !== null) return `${path} ${fault}: ${remedy}`;
   }
   return null;
 }
 
+/** What is wrong with a file of the store. */
 function fileFault(path: string): string | null {
   const file = openSync(path, "r");
   try {
@@ -64,11 +65,11 @@ function fileFault(path: string): string | null {
     // LMDB fills an empty file: a store that is being made, by another process perhaps.
     if (size === 0) return null;
     const first = readMeta(file, 0);
-    if (first === null) return `${path} is no store of verdictd, or a damaged one: restore a backup`;
+    if (first === null) return "is no store of verdictd, or a damaged one";
     const metas = [first, readMeta(file, first.readUInt32LE(meta.pageBytes))];
     const committed = metas.filter((each) => each !== null && each.readBigUInt64LE(meta.transaction) > 0n);
     const isCut = committed.length > 0 && !committed.some((each) => each !== null && holdsRoots(each, size));
-    return isCut ? `${path} was cut short: restore a backup` : null;
+    return isCut ? "was cut short" : null;
   } finally {
     closeSync(file);
   }

@@ -1,4 +1,5 @@
 /** What commands and nodes tell, check, erase, copy and remove of a real cluster's sessions and configuration. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
@@ -19,6 +20,7 @@ import { newScoredState } from "../../src/contract/session.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { hourOf, idempotencyKey, sessionKey, tokenAt } from "../../src/store/keys.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
+import { storeFile } from "../../src/store/store-file.js";
 import { ingest, threads } from "../cli/ingest.js";
 import { ownFolder } from "../support/own-folder.js";
 import { command, json, serve } from "../support/process.js";
@@ -467,4 +469,11 @@ t.test("bad days: one line each", async (t) => {
     code: 1,
     stderr: /NOPERM .*scan.*: see the permissions of the store's user in the documentation\n$/,
   });
+  const damaged = ownFolder(t);
+  writeFileSync(storeFile(damaged), Buffer.alloc(8192, 1));
+  const named = [...on, "--data-dir", damaged];
+  const mended = /verdictd\.mdb is no store .*: the mirror of a cluster is made again from it: move \/.* away, then run/;
+  t.match(await command(["token", "list", "--account", "1", ...named]), { code: 1, stderr: mended });
+  const start = await command(["serve", ...named, "--port", "0", "--admin-port", "0"]);
+  t.match(JSON.parse(start.stderr), { level: "fatal", reason: mended, msg: "could not start" });
 });

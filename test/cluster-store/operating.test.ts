@@ -181,11 +181,14 @@ t.test("a wait for the cluster can be ended, and what is wrong with it ends it",
     until: "the cluster can't be reached: waiting for it, not ready",
   });
   const adminPort = Number(waiting.log.find(({ adminPort }) => adminPort !== undefined)?.["adminPort"]);
-  t.same(
-    [await statusOf(adminPort, "/readyz"), await statusOf(adminPort, "/healthz")],
-    [503, 200],
-    "the admin address too",
+  const readiness = async (of: number) => (await fetch(`http://127.0.0.1:${of}/readyz`)).json();
+  t.same(await readiness(port), { status: "not ready", waiting_for: "the cluster, which can't be reached" });
+  t.match(
+    await readiness(adminPort),
+    { status: "not ready", waiting_for: /^the cluster redis:\/\/127\.0\.0\.1:\d+: .*connect ECONNREFUSED 127\.0\.0\.1:\d+$/ },
+    "the admin address says why",
   );
+  t.same([await statusOf(adminPort, "/readyz"), await statusOf(adminPort, "/healthz")], [503, 200]);
   t.equal(await waiting.end("SIGTERM"), 0, "told to stop, it did");
   t.equal(await statusOf(port, "/readyz"), 0);
 });

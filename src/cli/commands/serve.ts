@@ -2,6 +2,7 @@
 
 import { setFlagsFromString } from "node:v8";
 import { faultLine } from "../../cluster-store/fault-line.js";
+import { mirrorFileFault } from "../../cluster-store/open-config.js";
 import { type GivenFlags, readServeConfig, type ServeConfig, unknownVariables } from "../../config/config.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
@@ -10,6 +11,7 @@ import { isLoopbackHost } from "../../net/loopback.js";
 import { createLog, type RunningServer } from "../../server/http-thread.js";
 import { startServers } from "../../server/serve.js";
 import { openToOthers } from "../../store/folder.js";
+import { StoreError } from "../../store/store-error.js";
 import { storeFileFault } from "../../store/store-file.js";
 import type { ProcessCommand } from "../command.js";
 import type { Given } from "../flag.js";
@@ -26,8 +28,9 @@ export const serveCommand: ProcessCommand = {
   flags: serveFlags,
   runProcess: async (given) => {
     const config = readConfig(given);
-    const fault = storeFileFault(config.dataDir);
-    if (fault !== null) throw new CommandFailure(fault);
+    const isOfHost = config.store === "";
+    const fault = isOfHost ? storeFileFault(config.dataDir) : mirrorFileFault(config.dataDir);
+    if (fault !== null) throw isOfHost ? new CommandFailure(fault) : startFailure(new StoreError(fault));
     // What is alive when a thread collects its young objects is small. Helpers would share that work, and the thread waits for the last of
     // them: on busy cores a verdict waited twice as long. Read anew for each collection, of every thread.
     setFlagsFromString("--no-parallel-scavenge");
@@ -39,7 +42,7 @@ export const serveCommand: ProcessCommand = {
     const server = await starting.catch((error: unknown) => {
       // Told to stop before it could listen: that is no failure.
       if (error === stopping.signal.reason) return null;
-      throw config.store === "" ? error : startFailure(error);
+      throw isOfHost ? error : startFailure(error);
     });
     if (server === null) return;
     const open = openToOthers(config.dataDir);
