@@ -70,6 +70,11 @@ export function allFlagsOf(command: AnyCommand): readonly Flag[] {
   return [...own, dataDirFlag, jsonFlag, ...(isForCluster(command) ? clusterFlags : [])];
 }
 
+/** As `allFlagsOf`, without those that do nothing any more. */
+export function shownFlagsOf(command: AnyCommand): readonly Flag[] {
+  return allFlagsOf(command).filter(({ isRetired }) => isRetired !== true);
+}
+
 /** Whether it can work on a cluster. */
 export function isForCluster(command: StoreCommand): boolean {
   const { isOfConfiguration = false, isOfCluster = false, runOnCluster } = command;

@@ -7,7 +7,7 @@ const widthMax = 110;
 
 /** One command as it is typed: required flags first, optional ones in brackets. */
 export function usageOf(command: AnyCommand): string {
-  const flags = command.flags ?? [];
+  const flags = (command.flags ?? []).filter(({ isRetired }) => isRetired !== true);
   const required = flags.filter((flag) => flag.isRequired === true).map(typed);
   const optional = flags.filter((flag) => flag.isRequired !== true).map((flag) => `[${typed(flag)}]`);
   const words = [command.name, ...(command.positionals ?? []).map(({ name }) => name), ...required, ...optional];

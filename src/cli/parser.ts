@@ -53,6 +53,7 @@ function addCommand(program: Parser, command: AnyCommand, run: Parameters<typeof
     const option = new Option(text, help);
     if (flag.isRepeatable === true) option.argParser(joined);
     if (flag.heading !== undefined) option.helpGroup(flag.heading);
+    option.hideHelp(flag.isRetired === true);
     parser.addOption(option);
   }
   parser.action(() => run(command, givenOf(parser, command)));

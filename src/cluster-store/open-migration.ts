@@ -28,7 +28,10 @@ const dayMs = 86_400_000;
  * Why the store of this mark must not be used again: nodes still serve what was copied. Null: none does. Throws a `StoreError` where the cluster
  * can't be asked; `choice` names it, "" as the mark does.
  */
-export async function stillServed({ cluster, name = "" }: MigrationMark, choice: ReachedCluster): Promise<string | null> {
+export async function stillServed(
+  { cluster, name = "" }: MigrationMark,
+  choice: ReachedCluster,
+): Promise<string | null> {
   const store = choice.store === "" ? name : choice.store;
   if (store === "") throw new StoreError("it is not known where that cluster is: name it with --to URL");
   const url = storeUrlOf({ ...choice, store });
@@ -40,7 +43,8 @@ export async function stillServed({ cluster, name = "" }: MigrationMark, choice:
     const found = await truth.clusterId();
     // Emptied meanwhile.
     if (found === null) return null;
-    if (found !== cluster) throw new StoreError(`${target} is cluster ${found}, not ${cluster}: name that with --to URL`);
+    if (found !== cluster)
+      throw new StoreError(`${target} is cluster ${found}, not ${cluster}: name that with --to URL`);
     const nodes = await truth.liveNodes();
     if (nodes === 0) return null;
     return `${nodes === 1 ? "a node still serves" : `${nodes} nodes still serve`} ${target}: stop all of its nodes, then run this again`;

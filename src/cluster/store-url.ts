@@ -1,4 +1,5 @@
 /** The address of a cluster as operators write it: `valkey://user:password@host:port,host:port`. */
+import { isIPv6 } from "node:net";
 import type { NodeAddress } from "./slots.js";
 
 /** A parsed address; the password is for connections only, never for a message. */
@@ -20,8 +21,8 @@ const seedsMax = 64;
 
 /**
  * The parts of a store's URL, or what is wrong with it in one line. `valkey` and `redis` are the same, `valkeys` and `rediss` use TLS; the
- * password is the last part of what stands before the last `@`, percent-encoded where it has `%`, `/` or `,`. Faults never repeat any of the
- * text: a mistyped URL may have its password anywhere.
+ * password is the last part of what stands before the last `@`, percent-encoded where it has `%`, `/` or `,`. Faults repeat nothing of the text
+ * but an IPv6 address: a mistyped URL may have its password anywhere.
  */
 export function parseStoreUrl(text: string): StoreUrl | { readonly fault: string } {
   const scheme = /^([a-z]+):\/\//i.exec(text)?.[1]?.toLowerCase() ?? "";
@@ -80,6 +81,10 @@ function parseCredentials(text: string | undefined): { user?: string; password?:
 /** The address, or what is wrong with the host that is named so. */
 function parseSeed(text: string): NodeAddress | { fault(host: string): string } {
   if (text === "") return { fault: (host) => `must have a host in each place between its commas: ${host} is empty` };
+  const bracketed = inBrackets(text);
+  if (bracketed !== null) {
+    return { fault: (host) => `must have IPv6 addresses in brackets: write ${bracketed} as ${host}` };
+  }
   const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9_.-]+))(?::(.*))?$/s.exec(text);
   if (parts === null) {
     return { fault: (host) => `must name hosts as HOST or HOST:PORT, IPv6 addresses in brackets: ${host} is none` };
@@ -90,4 +95,11 @@ function parseSeed(text: string): NodeAddress | { fault(host: string): string } 
     return { fault: (host) => `must have ports from 1 to 65535: ${host} has another` };
   }
   return `${address ?? name}:${port}`;
+}
+
+/** An IPv6 address that was written without them, with its port if it has one; null: it is none, and may be a password. */
+function inBrackets(text: string): string | null {
+  const [, address = "", port] = /^(.*):(\d{1,5})$/s.exec(text) ?? [];
+  if (isIPv6(address)) return `[${address}]:${port}`;
+  return isIPv6(text) ? `[${text}]` : null;
 }

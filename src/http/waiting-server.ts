@@ -52,11 +52,7 @@ const answerOf =
   (request, response) => {
     const path = request.url?.replace(/\?.*$/s, "");
     const [status, body] =
-      path === "/healthz"
-        ? [200, { status: "ok" }]
-        : path === "/readyz"
-          ? [503, readiness()]
-          : [503, unavailable];
+      path === "/healthz" ? [200, { status: "ok" }] : path === "/readyz" ? [503, readiness()] : [503, unavailable];
     response
       .writeHead(status, { "Content-Type": "application/json", "Cache-Control": "no-store", Connection: "close" })
       .end(JSON.stringify(body));

@@ -472,7 +472,8 @@ t.test("bad days: one line each", async (t) => {
   const damaged = ownFolder(t);
   writeFileSync(storeFile(damaged), Buffer.alloc(8192, 1));
   const named = [...on, "--data-dir", damaged];
-  const mended = /verdictd\.mdb is no store .*: the mirror of a cluster is made again from it: move \/.* away, then run/;
+  const mended =
+    /verdictd\.mdb is no store .*: the mirror of a cluster is made again from it: move \/.* away, then run/;
   t.match(await command(["token", "list", "--account", "1", ...named]), { code: 1, stderr: mended });
   const start = await command(["serve", ...named, "--port", "0", "--admin-port", "0"]);
   t.match(JSON.parse(start.stderr), { level: "fatal", reason: mended, msg: "could not start" });

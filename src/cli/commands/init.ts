@@ -25,6 +25,7 @@ export const initCommand: StoreCommand<FirstKeys> = {
       name: "session-stores",
       placeholder: "N",
       help: "removed: all sessions are in one file; 1 is accepted and has no effect",
+      isRetired: true,
     },
   ],
   createsStore: true,

@@ -1,6 +1,6 @@
 /** What can be typed after `verdictd`, derived from the command table: the shells' scripts are made of it. */
 
-import { type AnyCommand, allFlagsOf, type Positional } from "../command.js";
+import { type AnyCommand, type Positional, shownFlagsOf } from "../command.js";
 import type { Flag } from "../flag.js";
 
 /** What a value may be: one of these words, a file, a folder, or something that only the user knows. */
@@ -61,7 +61,7 @@ export function vocabularyOf(table: readonly AnyCommand[]): Vocabulary {
 }
 
 function wordsOf(command: AnyCommand): CommandWords {
-  const flags = allFlagsOf(command).map((flag) => ({
+  const flags = shownFlagsOf(command).map((flag) => ({
     word: `--${flag.name}`,
     help: flag.help,
     value: flag.placeholder === undefined ? null : kindOf(flag.placeholder, flag),
