@@ -188,7 +188,9 @@ async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
   const beforeMs = Date.now();
   const time = await ask(address, ["TIME"]);
   const hereMs = (beforeMs + Date.now()) / 2;
-  const coverage = await ask(address, ["CONFIG", "GET", "cluster-require-full-coverage"]).catch(() => null);
+  // Few users may: it shows the passwords of the server, too. What is refused would be in the server's log of refusals at each start.
+  const mayAsk = await ask(address, ["EVAL", permissionScript, 0, ...coverageQuestion]).catch(() => 0);
+  const coverage = mayAsk === 1 ? await ask(address, coverageQuestion).catch(() => null) : null;
   const [seconds, micros] = Array.isArray(time) ? time.map(Number) : [];
   const valkey = field(info, "valkey_version");
   return {
@@ -260,6 +262,7 @@ async function judgePermissions(
   }
 }
 
+const coverageQuestion = ["CONFIG", "GET", "cluster-require-full-coverage"];
 const permissionScript = "return redis.acl_check_cmd(unpack(ARGV)) and 1 or 0";
 
 /** What is asked beside the commands of `demands`: a server says no to each by itself. */

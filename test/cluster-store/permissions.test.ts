@@ -21,6 +21,19 @@ t.test("every command of src/cluster-store is in the list", async (t) => {
   t.equal(storeAclRules[0], "~vd{*");
 });
 
+t.test("every permission of the list is of a command that the sources name", async (t) => {
+  const named = new Set<string>();
+  for (const each of [folder, resolve(folder, "../cluster")]) {
+    // The list itself names them all.
+    for (const file of readdirSync(each).filter((name) => name !== "permissions.ts")) {
+      for (const [, word = ""] of readFileSync(join(each, file), "utf8").matchAll(/["']([A-Z_]{3,})["']/g)) named.add(word);
+    }
+  }
+  for (const rule of storeAclRules.slice(1)) {
+    for (const word of rule.slice(1).toUpperCase().split("|")) t.ok(named.has(word), rule);
+  }
+});
+
 t.test("the documentation has the rules as they are", async (t) => {
   const text = readFileSync(resolve(folder, "../docs/operations.md"), "utf8");
   t.ok(text.includes(`\nuser verdictd on >PASSWORD ${storeAclRules.join(" ")}\n`));

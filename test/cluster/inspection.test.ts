@@ -137,8 +137,10 @@ t.test("permissions that are missing, of the connection and of the store's comma
 t.test("a user who may do what the store needs is enough, and misses each permission that is taken away", async (t) => {
   const credentials = "store:secret@";
   for (const node of [master, replica]) await node.ask("ACL", "SETUSER", "store", "on", ">secret", ...storeAclRules);
+  for (const node of [master, replica]) await node.ask("ACL", "LOG", "RESET");
   const demands = { acks: 1, commands: storeCommands };
   t.same((await look(at(master, credentials), demands)).faults, []);
+  for (const node of [master, replica]) t.same(await node.ask("ACL", "LOG"), [], "and asks for nothing else");
   for (const command of storeCommands) {
     const name = String(command[0]);
     await master.ask("ACL", "SETUSER", "store", `-${name}`);
