@@ -1,22 +1,26 @@
 /** Counts by hour and month in a cluster: each is a field of a hash that nodes raise, in sixteen parts so that no key is hot. */
+import { randomBytes } from "node:crypto";
 import type { ClusterClient } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
-import type { KeyedCommand } from "../cluster/operation.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
 import type { Traffic } from "../contract/entities.js";
 import { limits } from "../limits.js";
-import type { HourlyCounts, HourOfTraffic } from "../store/hourly-counts.js";
+import { type HourlyCounts, type HourOfTraffic, HoursLeftError } from "../store/hourly-counts.js";
 import { hourOf } from "../store/keys.js";
 import { trafficKeptMs } from "./batch-counts.js";
+import { askAll, scriptOn } from "./cluster-asking.js";
 import { unavailable } from "./fault-line.js";
 import { partCount, trafficRow } from "./keys.js";
+import { addTraffic } from "./log-scripts.js";
 import { countEvents } from "./recent-counts.js";
 
 /** Which part of a project's hours this thread raises. */
 const ownPart = Math.floor(Math.random() * partCount);
 /** Fields that are not sums: the latest write counts. */
 const latest = "lastMs";
+/** Of fields that hold the number of the last addition of one thread. */
+const writtenPrefix = "w:";
 /** Between the names of nested counts: `requests/verdicts/human`. */
 const separator = "/";
 
@@ -24,6 +28,10 @@ const separator = "/";
 export class ClusterHourlyCounts implements HourlyCounts {
   readonly #client: ClusterClient;
   readonly #trafficMs: number;
+  /** By which the rows tell what they have already. */
+  readonly #writer = writtenPrefix + randomBytes(6).toString("base64url");
+  readonly #numbers = new WeakMap<HourOfTraffic, number>();
+  #lastNumber = 0;
 
   /** `trafficMs`: how long counts of an hour are kept, and shown. */
   constructor(client: ClusterClient, trafficMs: number = trafficKeptMs) {
@@ -32,17 +40,22 @@ export class ClusterHourlyCounts implements HourlyCounts {
   }
 
   async add(hours: readonly HourOfTraffic[]): Promise<void> {
-    const commands: KeyedCommand[] = [];
-    for (const { projectId, hour, traffic } of hours) {
-      const row = trafficRow(projectId, ownPart, hour);
-      const slot = keySlot(row);
-      for (const [field, count] of fieldsOf(traffic)) {
-        const isLatest = field.endsWith(separator + latest);
-        commands.push({ command: isLatest ? ["HSET", row, field, count] : ["HINCRBY", row, field, count], slot });
+    const commands = hours.map((each) => {
+      const { projectId, hour, traffic } = each;
+      let number = this.#numbers.get(each);
+      if (number === undefined) {
+        number = ++this.#lastNumber;
+        this.#numbers.set(each, number);
       }
-      commands.push({ command: ["PEXPIRE", row, this.#trafficMs], slot });
-    }
-    await this.#ask(commands, false);
+      const row = trafficRow(projectId, ownPart, hour);
+      return scriptOn(addTraffic, [row], [this.#writer, number, this.#trafficMs, ...fieldsOf(traffic).flat()]);
+    });
+    const options = { deadlineMs: limits.clusterWriteMs, isIdempotent: true };
+    const outcomes = await this.#client.pipeline(commands, options);
+    const fault = outcomes.find((outcome) => outcome instanceof ClusterError);
+    if (fault === undefined) return;
+    const left = hours.filter((_, index) => outcomes[index] instanceof ClusterError);
+    throw new HoursLeftError(left, unavailable(fault));
   }
 
   async read(projectId: number, fromHour: number, toHour: number): Promise<readonly (readonly [number, Traffic])[]> {
@@ -55,7 +68,7 @@ export class ClusterHourlyCounts implements HourlyCounts {
         return { command: ["HGETALL", row], slot: keySlot(row) };
       }),
     );
-    const replies = await this.#ask(commands, true);
+    const replies = await askAll(this.#client, commands);
     return hours.flatMap((hour, index) => {
       const fields = new Map<string, number>();
       for (const reply of replies.slice(index * partCount, (index + 1) * partCount)) addFields(fields, reply);
@@ -69,14 +82,6 @@ export class ClusterHourlyCounts implements HourlyCounts {
     } catch (cause) {
       throw unavailable(cause);
     }
-  }
-
-  async #ask(commands: readonly KeyedCommand[], isIdempotent: boolean): Promise<Reply[]> {
-    const outcomes = await this.#client.pipeline(commands, { deadlineMs: limits.clusterWriteMs, isIdempotent });
-    return outcomes.map((outcome) => {
-      if (outcome instanceof ClusterError) throw unavailable(outcome);
-      return outcome;
-    });
   }
 }
 
@@ -92,6 +97,7 @@ function addFields(fields: Map<string, number>, reply: Reply): void {
   if (!Array.isArray(reply)) return;
   for (let index = 0; index + 1 < reply.length; index += 2) {
     const field = String(reply[index]);
+    if (field.startsWith(writtenPrefix)) continue;
     const value = Number(reply[index + 1]);
     const before = fields.get(field) ?? 0;
     fields.set(field, field.endsWith(separator + latest) ? Math.max(before, value) : before + value);

@@ -145,3 +145,25 @@ local oldest = redis.call('ZRANGE', KEYS[1], 0, surplus - 1)
 for _, token in ipairs(oldest) do redis.call('ZREM', KEYS[1], token) end
 return oldest`,
 });
+
+/**
+ * Adds to the counts of a project's hour. Keys: the hour. Arguments: the field of who adds, the number of this addition, ms that the hour is
+ * kept; then fields and what they are raised by, or of fields that end in `lastMs` what they are at least. Of one writer only numbers above the last are
+ * added. Gives 1, or 0 when it was added before.
+ */
+export const addTraffic = defineScript({
+  name: "add-traffic",
+  version: 1,
+  source: `
+local last = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
+if last >= tonumber(ARGV[2]) then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+for at = 4, #ARGV, 2 do
+  if string.sub(ARGV[at], -6) == 'lastMs' then
+    local before = tonumber(redis.call('HGET', KEYS[1], ARGV[at]) or '0')
+    if before < tonumber(ARGV[at + 1]) then redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end
+  else redis.call('HINCRBY', KEYS[1], ARGV[at], ARGV[at + 1]) end
+end
+return 1`,
+});

@@ -1,7 +1,7 @@
 /** Counts verdict answers by band and action in memory and adds them to the project's hour every second, off the hot path. */
 import type { ChallengeCounts, RuleHits } from "../contract/entities.js";
 import type { Action, Band, VerdictSubject } from "../contract/verdict.js";
-import { addedChallenges, addedCounts, addedHits, addedRules, addedVerdicts } from "../store/hourly-counts.js";
+import { addedCounts, addedHits, type HourOfTraffic, HoursLeftError } from "../store/hourly-counts.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 
@@ -25,6 +25,8 @@ export class TrafficCounter {
   /** Of each project's present hour; those of hours that are over. */
   #rows = new Map<number, Counts>();
   #past: Counts[] = [];
+  /** What the last flush could not add. */
+  #left: readonly HourOfTraffic[] = [];
   #writing: Promise<void> | null = null;
 
   constructor(store: Store) {
@@ -80,54 +82,63 @@ export class TrafficCounter {
    */
   async flush(): Promise<void> {
     while (this.#writing !== null) await this.#writing.catch(() => {});
-    const rows = [...this.#past, ...this.#rows.values()];
-    if (rows.length === 0) return;
-    this.#past = [];
-    this.#rows = new Map();
-    this.#writing = this.#write(rows);
+    const hours = this.#taken();
+    if (hours.length === 0) return;
+    const isRepeat = this.#left.length > 0;
+    this.#writing = this.#store.counts.add(hours);
     try {
       await this.#writing;
+      this.#left = [];
     } catch (error) {
-      for (const row of rows) this.#restore(row);
+      this.#left = error instanceof HoursLeftError ? error.hours : hours;
       throw error;
     } finally {
       this.#writing = null;
     }
+    // What waited for it.
+    if (isRepeat) await this.flush();
   }
 
-  async #write(rows: readonly Counts[]): Promise<void> {
-    await this.#store.counts.add(
-      rows.map(({ projectId, hour, verdicts, actions, requests, challenges, rules }) => ({
-        projectId,
-        hour,
-        traffic: {
-          events: 0,
-          sessions: 0,
-          verdicts,
-          actions,
-          ...(!isEmpty(requests.verdicts) && { requests }),
-          ...(!isEmpty(challenges) && { challenges }),
-          ...(!isEmpty(rules) && { rules }),
-        },
-      })),
-    );
-  }
-
-  #restore(row: Counts): void {
-    const since = this.#rows.get(row.projectId);
-    if (since !== undefined && since.hour !== row.hour) {
-      this.#past.push(row);
-      return;
+  /**
+   * What an earlier flush could not add, as it was: nobody knows whether it was added all the same. And what was counted since, but that of the
+   * same hours, which waits for it.
+   */
+  #taken(): readonly HourOfTraffic[] {
+    const taken = [...this.#left];
+    const names = new Set(taken.map(nameOf));
+    const left: Counts[] = [];
+    for (const row of [...this.#past, ...this.#rows.values()]) {
+      const name = nameOf(row);
+      if (names.has(name)) left.push(row);
+      else taken.push(trafficOf(row));
+      names.add(name);
     }
-    this.#rows.set(row.projectId, {
-      projectId: row.projectId,
-      hour: row.hour,
-      ...addedVerdicts(since, row),
-      requests: addedVerdicts(since?.requests, row.requests),
-      challenges: addedChallenges(since?.challenges, row.challenges),
-      rules: addedRules(since?.rules, row.rules),
-    });
+    this.#rows = new Map();
+    this.#past = [];
+    for (const row of left) {
+      const before = this.#rows.get(row.projectId);
+      if (before !== undefined) this.#past.push(before);
+      this.#rows.set(row.projectId, row);
+    }
+    return taken;
   }
+}
+
+function nameOf({ projectId, hour }: Pick<Counts, "projectId" | "hour">): string {
+  return `${projectId} ${hour}`;
+}
+
+function trafficOf({ projectId, hour, verdicts, actions, requests, challenges, rules }: Counts): HourOfTraffic {
+  const traffic = {
+    events: 0,
+    sessions: 0,
+    verdicts,
+    actions,
+    ...(!isEmpty(requests.verdicts) && { requests }),
+    ...(!isEmpty(challenges) && { challenges }),
+    ...(!isEmpty(rules) && { rules }),
+  };
+  return { projectId, hour, traffic };
 }
 
 function countIn({ verdicts, actions }: VerdictCounts, band: Band, action: Action): void {

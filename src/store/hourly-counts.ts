@@ -1,5 +1,6 @@
 /** Counts of projects by the hour, and of accounts by the month, whatever keeps them: LMDB on one host, a cluster, or a test. */
 import type { ChallengeCounts, RuleHits, Traffic } from "../contract/entities.js";
+import { UnavailableError } from "../errors.js";
 import type { Environment } from "./environment.js";
 import type { SessionTables } from "./session-tables.js";
 
@@ -11,9 +12,23 @@ export interface HourOfTraffic {
   readonly traffic: Traffic;
 }
 
+/** Only a part of the hours could be added. */
+export class HoursLeftError extends UnavailableError {
+  /** `hours`: those of which it is not known that they were added. */
+  constructor(
+    readonly hours: readonly HourOfTraffic[],
+    { message, cause }: UnavailableError,
+  ) {
+    super(message, { cause });
+  }
+}
+
 /** The counts of traffic and usage; hours are counted since the epoch. */
 export interface HourlyCounts {
-  /** Adds to the counts. Rejects when they can't be written: nothing is added then, or on a cluster a part of it. */
+  /**
+   * Adds to the counts. Rejects when they can't be written: nothing is added then, or what a `HoursLeftError` does not name. An hour that is
+   * given again, the same object, is added once. One call at a time.
+   */
   add(hours: readonly HourOfTraffic[]): Promise<void>;
   /** Counts of the hours from `fromHour` to `toHour` (exclusive) that have any, in order. */
   read(projectId: number, fromHour: number, toHour: number): Promise<readonly (readonly [hour: number, Traffic])[]>;

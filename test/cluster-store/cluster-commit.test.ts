@@ -19,12 +19,14 @@ import { defaultPlans } from "../../src/contract/plans.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { unidentified } from "../../src/contract/visitor.js";
 import { F, unpackFeatures } from "../../src/engines/session-features.js";
+import { UnavailableError } from "../../src/errors.js";
 import type { IngestOutcome, Recorded } from "../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
 import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 import { limits } from "../../src/limits.js";
+import { TrafficCounter } from "../../src/recording/traffic.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
 import { hourOf, monthOf, sessionKey } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
@@ -261,6 +263,32 @@ t.test("a cluster of three masters with a replica each", async (t) => {
         },
       ],
     ]);
+  });
+
+  await t.test("counts whose addition had no answer are added again, once, and hold up no others", async (t) => {
+    const counts = new ClusterHourlyCounts(one.client);
+    const counter = new TrafficCounter({ ...store, counts });
+    const hour = hourOf(nowMs);
+    // Their rows are on all masters.
+    const projectIds = Array.from({ length: 30 }, (_, index) => 2000 + index);
+    const count = (projectId: number) => counter.countVerdict(projectId, "likely_human", "allow", "session", nowMs);
+    const verdicts = async (projectId: number) => (await counts.read(projectId, hour, hour + 1))[0]?.[1].verdicts;
+    for (const projectId of projectIds) count(projectId);
+    const [master] = await redis.masters();
+    master!.freeze();
+    await t.rejects(counter.flush(), UnavailableError);
+    for (const projectId of projectIds) count(projectId);
+    // What it was sent while it was frozen it does now, beside what it is sent again.
+    master!.thaw();
+    await redis.waitOk();
+    const flushed = () =>
+      counter.flush().then(
+        () => true,
+        () => false,
+      );
+    await waitUntil(flushed, (isDone) => isDone);
+    await counter.flush();
+    for (const projectId of projectIds) t.same(await verdicts(projectId), { likely_human: 2 });
   });
 
   await t.test("a path that was shown on one node is known on the other", async (t) => {

@@ -26,7 +26,8 @@ t.test("every permission of the list is of a command that the sources name", asy
   for (const each of [folder, resolve(folder, "../cluster")]) {
     // The list itself names them all.
     for (const file of readdirSync(each).filter((name) => name !== "permissions.ts")) {
-      for (const [, word = ""] of readFileSync(join(each, file), "utf8").matchAll(/["']([A-Z_]{3,})["']/g)) named.add(word);
+      for (const [, word = ""] of readFileSync(join(each, file), "utf8").matchAll(/["']([A-Z_]{3,})["']/g))
+        named.add(word);
     }
   }
   for (const rule of storeAclRules.slice(1)) {
