@@ -17,7 +17,7 @@ export class BulkClient {
   constructor(
     readonly client: ClusterClient,
     readonly acks: number,
-    private readonly patienceMs: number = limits.clusterPatienceMs,
+    readonly patienceMs: number = limits.clusterPatienceMs,
   ) {}
 
   /** The answers, in the order of the commands. Throws the `ClusterError` of what can't be had. */

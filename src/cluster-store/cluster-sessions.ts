@@ -74,8 +74,8 @@ export class ClusterSessions implements RemoteSessions {
     return orUnavailable(this.#read(session));
   }
 
-  erase(sessions: readonly SessionKeys[]): Promise<Record<SessionTable, number>> {
-    return orUnavailable(this.#erase(sessions));
+  erase(sessions: readonly SessionKeys[], onLast: () => Promise<void>): Promise<Record<SessionTable, number>> {
+    return orUnavailable(this.#erase(sessions, onLast));
   }
 
   async #find(keys: readonly Buffer[]): Promise<Buffer | null> {
@@ -97,12 +97,13 @@ export class ClusterSessions implements RemoteSessions {
     return { record, spilledIds, idempotencyKeys: (await this.#namingRows([session])).length };
   }
 
-  async #erase(sessions: readonly SessionKeys[]): Promise<Record<SessionTable, number>> {
+  async #erase(sessions: readonly SessionKeys[], onLast: () => Promise<void>): Promise<Record<SessionTable, number>> {
     const stored = await this.#bulk.read(sessions.map(({ key }) => readCommand(key)));
     // The record goes last: ended on the way, this can be asked again.
     const naming = await this.#namingRows(sessions);
     await this.#bulk.write(naming.map((row) => ({ command: ["DEL", row], slot: keySlot(row) })));
     const before = await this.#eraseLogs(sessions);
+    await onLast();
     const erased = await this.#bulk.write(sessions.map(({ key }) => eraseCommand(key)));
     // Once more: who records a block or a mark looks afterwards whether the session is there.
     const after = await this.#eraseLogs(sessions);
@@ -180,7 +181,8 @@ export class ClusterSessions implements RemoteSessions {
     const shards = [...new Set(sessions.map(({ key }) => shardOfSession(key)))];
     const owners = shards.map((shard) => this.#bulk.client.shardOf(shardSlots[shard]!)?.master);
     // What was copied from one host lies in the shard of its hash, not in that of the session.
-    const isCopied = Date.now() - (await this.#truth.migration()).doneMs < 2 * limits.idempotencyKeptMs;
+    const isCopied =
+      Date.now() - (await this.#truth.migration(this.#bulk.patienceMs)).doneMs < 2 * limits.idempotencyKeptMs;
     const isAnywhere = isCopied || owners.includes(undefined);
     const masters = isAnywhere ? mastersOf(this.#bulk) : [...new Set(owners)].filter((each) => each !== undefined);
     const tag = isAnywhere || shards.length > 1 ? "*" : shardTags[shards[0]!]!;

@@ -26,7 +26,7 @@ return redis.call('HGET', KEYS[1], 'cluster')`,
  */
 export const changeConfig = defineScript({
   name: "change-config",
-  version: 3,
+  version: 4,
   // Its size has a bound of its own, and keys have to be revoked at any time.
   allowsFullMemory: true,
   source: `
@@ -73,7 +73,11 @@ end
 for at = loggedFrom, #ARGV, 3 do
   local audit = KEYS[3 + tonumber(ARGV[at])]
   if ARGV[at + 2] == '' then redis.call('HDEL', audit, ARGV[at + 1])
-  else redis.call('HSET', audit, ARGV[at + 1], ARGV[at + 2], 'last', ARGV[at + 1]) end
+  else
+    redis.call('HSET', audit, ARGV[at + 1], ARGV[at + 2])
+    local last = tonumber(redis.call('HGET', audit, 'last') or '0')
+    if last < tonumber(ARGV[at + 1]) then redis.call('HSET', audit, 'last', ARGV[at + 1]) end
+  end
 end
 redis.call('HSET', KEYS[1], 'revision', string.format('%.0f', revision), 'change', ARGV[4], 'bytes', string.format('%.0f', bytes))
 redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[6], id, unpack(entry))

@@ -14,6 +14,7 @@ import { isRuleFault } from "../rules/fault.js";
 import { unavailableFields } from "../rules/fields.js";
 import type { Slices } from "../runtime/long-work.js";
 import { type NewAuditEntry, putAuditEntry } from "../store/audit-rows.js";
+import { recordControlPlane } from "../store/control-plane-changes.js";
 import { type SessionKeys, type SessionTable, sessionKey } from "../store/keys.js";
 import type { RemoteSessions } from "../store/remote-sessions.js";
 import { SessionCount } from "../store/session-count.js";
@@ -30,7 +31,7 @@ import {
   writePosition,
 } from "./session-log.js";
 import { asksRules, type SearchServices, SessionSearch } from "./session-search.js";
-import { logDeletion } from "./sessions-erase.js";
+import { deletionOf } from "./sessions-erase.js";
 
 /** One call of a deletion; the expression must not be empty. */
 export interface SessionDeletion {
@@ -91,10 +92,11 @@ export async function deleteSessions(
     const { scanned, tokens, nextCursor } = found;
     const counts = { scanned, matched: tokens.length, unavailableFields: unavailableFields(compiled.ast) };
     if (deletion.isDryRun || tokens.length === 0) return { ...counts, deleted: 0, nextCursor };
+    const entryOf = entriesOf(project, deletion, now);
     const deleted =
       store.remoteSessions === undefined
-        ? await erase(store, project, tokens, slices, logOf(store, project, deletion, now))
-        : await eraseRemotely(store, store.remoteSessions, project, tokens, slices, loggedOf(deletion), now);
+        ? await erase(store, project, tokens, slices, entryOf)
+        : await eraseRemotely(store, store.remoteSessions, project, tokens, slices, entryOf);
     return deleted === null ? null : { ...counts, deleted, nextCursor };
   } finally {
     unlock();
@@ -145,29 +147,25 @@ async function matched(
   }
 }
 
-/** Puts the entry of this deletion into the log of changes, or says in it that more are deleted by now. Call inside a write transaction. */
-type LogDeleted = (deleted: number) => void;
+/** What the log of changes says of this deletion, once so many are deleted. */
+type EntryOf = (deleted: number) => NewAuditEntry;
 
-function logOf(store: Store, project: Project, deletion: SessionDeletion, now: () => number): LogDeleted {
+function entriesOf(project: Project, deletion: SessionDeletion, now: () => number): EntryOf {
   const actor = currentActor();
-  const { accountId } = project;
-  let id: number | null = null;
-  return (deleted) => {
-    const after: AuditValues = { ...loggedOf(deletion), sessions: deleted };
-    const entry: NewAuditEntry = {
-      accountId,
-      projectId: project.id,
-      at: new Date(now()).toISOString(),
-      userId: actor?.userId ?? null,
-      tokenId: actor?.tokenId ?? null,
-      action: "sessions.deleted",
-      subject: `project ${project.id} "${project.name}"`,
-      before: null,
-      after,
-    };
-    if (id === null) id = putAuditEntry(store, entry);
-    else store.audit.putSync([accountId, id], { id, ...entry });
-  };
+  const logged = loggedOf(deletion);
+  return (sessions) => ({
+    at: new Date(now()).toISOString(),
+    userId: actor?.userId ?? null,
+    tokenId: actor?.tokenId ?? null,
+    ...deletionOf(project, { ...logged, sessions }),
+  });
+}
+
+/** Puts the entry, or says in the one of this id that more are deleted by now; its id. Call inside a write transaction. */
+function putEntry(store: Store, entry: NewAuditEntry, id: number | null): number {
+  if (id === null) return putAuditEntry(store, entry);
+  store.audit.putSync([entry.accountId, id], { id, ...entry });
+  return id;
 }
 
 /** What the log says of a deletion beside its number. */
@@ -175,23 +173,37 @@ function loggedOf({ expressionSource, fromMs, untilMs }: SessionDeletion): Audit
   return { expression: expressionSource, from: new Date(fromMs).toISOString(), to: new Date(untilMs).toISOString() };
 }
 
-/** How many went in a cluster, where the log says beforehand how many are to go; null when whoever asked left before the first. */
+/**
+ * How many went in a cluster; null when whoever asked left before the first. The log says before the first record goes how many are to go, and in the
+ * end how many went: of a group that failed all, since any may have gone.
+ */
 async function eraseRemotely(
   store: Store,
   sessions: RemoteSessions,
   project: Project,
   tokens: readonly string[],
   slices: Slices,
-  logged: AuditValues,
-  now: () => number,
+  entryOf: EntryOf,
 ): Promise<number | null> {
   if (!(await slices.next())) return null;
-  await logDeletion(store, project.id, { ...logged, sessions: tokens.length }, now);
+  let id: number | null = null;
+  const log = async (count: number): Promise<void> => {
+    id = await recordControlPlane(store, () => putEntry(store, entryOf(count), id));
+  };
+  const logFirst = async (): Promise<void> => {
+    if (id === null) await log(tokens.length);
+  };
   let deleted = 0;
   for (let at = 0; at < tokens.length && (await slices.next()); at += limits.sessionDeletionGroup) {
     const group = tokens.slice(at, at + limits.sessionDeletionGroup).map((token) => keysOf(project.id, token));
-    deleted += (await sessions.erase(group)).sessions;
+    try {
+      deleted += (await sessions.erase(group, logFirst)).sessions;
+    } catch (error) {
+      if (id !== null) await log(deleted + group.length).catch(() => {});
+      throw error;
+    }
   }
+  if (deleted < tokens.length) await log(deleted);
   return deleted;
 }
 
@@ -201,10 +213,11 @@ async function erase(
   project: Project,
   tokens: readonly string[],
   slices: Slices,
-  log: LogDeleted,
+  entryOf: EntryOf,
 ): Promise<number | null> {
   const named = await rowsNaming(store, project.id, new Set(tokens), slices);
   if (named === null) return null;
+  let id: number | null = null;
   let deleted = 0;
   for (let at = 0; at < tokens.length; at += limits.sessionDeletionGroup) {
     if (!(await slices.next())) return deleted;
@@ -216,7 +229,7 @@ async function erase(
         eraseFound(store, keysOf(project.id, token), named.get(token) ?? none, count),
       );
       count.save();
-      if (gone.length > 0) log(before + gone.length);
+      if (gone.length > 0) id = putEntry(store, entryOf(before + gone.length), id);
       return gone.length;
     });
   }

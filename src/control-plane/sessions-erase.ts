@@ -1,10 +1,14 @@
-/** Erases a session and every row that names it. Counters of events stay: they name nobody. */
+/**
+ * Erases a session and every row that names it. Counters of events stay: they name nobody. The log of changes says so in the same transaction; in a cluster
+ * when nothing but the record is left, so that no session goes without a word and a failure has none.
+ */
 
 import type { AuditValues } from "../contract/audit.js";
+import type { Project } from "../contract/entities.js";
 import type { SessionTable } from "../store/keys.js";
 import { eraseRows } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
-import { audited, changeAudited, unchanged } from "./audit.js";
+import { type Audited, type AuditedChange, audited, changeAudited, unchanged } from "./audit.js";
 import { findSession } from "./stored-session.js";
 
 /** Rows that were erased, by table. */
@@ -24,27 +28,26 @@ export async function eraseSession(
   const session = await findSession(store, token, ofProject);
   if (session === null) return null;
   const { projectId } = session;
-  await logDeletion(store, projectId, { sessions: 1 });
-  if (store.remoteSessions !== undefined) return { projectId, ...(await store.remoteSessions.erase([session])) };
-  return store.root.childTransaction(() => {
+  const counted = { sessions: 1 };
+  if (store.remoteSessions !== undefined) {
+    const log = () => changeAudited(store, Date.now, () => logged(store, projectId, undefined, counted));
+    return { projectId, ...(await store.remoteSessions.erase([session], log)) };
+  }
+  return changeAudited<ErasedSession | null>(store, Date.now, () => {
     // Another process may have erased it meanwhile.
-    if (!store.sessions.doesExist(session.key)) return null;
-    return { projectId, ...eraseRows(store, session) };
+    if (!store.sessions.doesExist(session.key)) return unchanged(null);
+    return logged(store, projectId, { projectId, ...eraseRows(store, session) }, counted);
   });
 }
 
-/** Says in the account's log of changes that sessions of the project go, before they do: none goes unlogged. Never their tokens. */
-export async function logDeletion(
-  store: Store,
-  projectId: number,
-  after: AuditValues,
-  now: () => number = Date.now,
-): Promise<void> {
-  await changeAudited(store, now, () => {
-    const project = store.projects.get(projectId);
-    if (project === undefined) return unchanged(undefined);
-    const { accountId, name } = project;
-    const subject = `project ${projectId} "${name}"`;
-    return audited(undefined, { accountId, projectId, action: "sessions.deleted", subject, before: null, after });
-  });
+/** The result with what the account's log of changes says of sessions that go. Never their tokens. */
+function logged<T>(store: Store, projectId: number, result: T, after: AuditValues): Audited<T> {
+  const project = store.projects.get(projectId);
+  return project === undefined ? unchanged(result) : audited(result, deletionOf(project, after));
+}
+
+/** The change that the log has of sessions of a project that go. */
+export function deletionOf({ id, accountId, name }: Project, after: AuditValues): AuditedChange {
+  const subject = `project ${id} "${name}"`;
+  return { accountId, projectId: id, action: "sessions.deleted", subject, before: null, after };
 }

@@ -17,8 +17,11 @@ export interface RemoteSessions {
   find(keys: readonly Buffer[]): Promise<Buffer | null>;
   /** Null: there is none. Rejects when they can't be read. */
   read(session: SessionKeys): Promise<RemoteRows | null>;
-  /** Removes every row that names one of these sessions; how many went, by table. Rejects when one may be left: it is to be asked again then. */
-  erase(sessions: readonly SessionKeys[]): Promise<Record<SessionTable, number>>;
+  /**
+   * Removes every row that names one of these sessions; how many went, by table. Rejects when one may be left: it is to be asked again then.
+   * `onLast` is called when nothing but the records is left.
+   */
+  erase(sessions: readonly SessionKeys[], onLast: () => Promise<void>): Promise<Record<SessionTable, number>>;
   /**
    * Removes what has outlived its retention, and of projects with too many sessions the oldest; how many went. One node at a time does so: null where
    * another one does. `isStopping` ends it early.

@@ -7,12 +7,15 @@ import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { ClusterSessions } from "../../src/cluster-store/cluster-sessions.js";
 import {
+  blockRows,
   configSlot,
   idempotencyRow,
   indexRow,
+  marksRow,
   shardOfSession,
   shardSlots,
   trafficRow,
+  trailIndexRow,
   usageRow,
 } from "../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
@@ -365,8 +368,32 @@ t.test("a shard that does not answer: nobody is told that its sessions are not t
       if (!masters.includes(masterOfSession(token))) return token;
     }
   };
+  const deletions = async (): Promise<number> => {
+    const { json: log } = await node.ask("GET", "/v1/audit?kind=sessions&limit=100", { token: first.account_token });
+    return log.data.length;
+  };
   const lost = await sessionElsewhere(masterOf(configSlot));
   const kept = await sessionElsewhere(masterOfSession(lost));
+  // A project none of whose own rows is on that master.
+  const rowsOfProject = (id: number) => [marksRow(id), trailIndexRow(id), blockRows(id).last];
+  let whole = { id: 0, key: "" };
+  while (whole.id === 0 || rowsOfProject(whole.id).some((row) => masterOf(keySlot(row)) === masterOfSession(lost))) {
+    const names = ["--account", String(first.account_id), "--name", "on other masters"];
+    const id = (await json<{ id: number }>(mirror, "project", "create", ...names, ...on)).id;
+    const scoring = await node.ask("POST", `/v1/projects/${id}/scoring`, { token: first.account_token });
+    whole = { id, key: scoring.json.site_key };
+  }
+  const isOn = (session: string, master: string): boolean =>
+    masterOf(shardSlots[shardOfSession(sessionKey(whole.id, decodeSessionToken(session)!))]!) === master;
+  const [own2, lost2] = await Promise.all(
+    [false, true].map(async (isLost) => {
+      for (;;) {
+        const session = await ingest(node, whole.key, 3);
+        if (isOn(session, masterOfSession(lost)) === isLost) return session;
+      }
+    }),
+  );
+  const deletedBefore = await deletions();
   for (const each of cluster.nodes) await each.ask("CONFIG", "SET", "cluster-require-full-coverage", "no");
   const frozen = await cluster.masterOf(shardSlots[shardOfSession(sessionKey(projectId, decodeSessionToken(lost)!))]!);
   const away = [frozen, ...(await cluster.replicasOf(frozen))];
@@ -381,9 +408,13 @@ t.test("a shard that does not answer: nobody is told that its sessions are not t
     node.ask("GET", `${path}/trail`, { token }),
     node.ask("PUT", `${path}/mark`, { token, body: { as: "person" } }),
     node.ask("DELETE", path, { token }),
+    node.ask("DELETE", `/v1/projects/${whole.id}/sessions/${lost2}`, { token }),
     node.ask("GET", `/v1/projects/${projectId}/sessions`, { token }),
   ]);
   for (const answer of asked) t.match(answer, refused);
+  const erasedOther = await node.ask("DELETE", `/v1/projects/${whole.id}/sessions/${own2}`, { token });
+  t.equal(erasedOther.status, 204, "a session is erased while another's shard is away");
+  t.equal(await deletions(), deletedBefore + 1, "and the log has that erasure, and none that failed");
   const verdict = await node.ask("GET", `/v1/sessions/${lost}/verdict`, { token: keys.private_key });
   t.match(verdict, {
     status: 200,
@@ -410,6 +441,7 @@ t.test("a shard that does not answer: nobody is told that its sessions are not t
     ({ status }) => status !== 503,
   );
   t.equal(erased.status, 204);
+  t.equal(await deletions(), deletedBefore + 2);
 });
 
 t.test("bad days: one line each", async (t) => {
