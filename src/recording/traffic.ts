@@ -91,7 +91,7 @@ export class TrafficCounter {
       this.#left = [];
     } catch (error) {
       this.#left = error instanceof HoursLeftError ? error.hours : hours;
-      throw error;
+      throw error instanceof HoursLeftError ? error.cause : error;
     } finally {
       this.#writing = null;
     }

@@ -1,6 +1,5 @@
 /** Counts of projects by the hour, and of accounts by the month, whatever keeps them: LMDB on one host, a cluster, or a test. */
 import type { ChallengeCounts, RuleHits, Traffic } from "../contract/entities.js";
-import { UnavailableError } from "../errors.js";
 import type { Environment } from "./environment.js";
 import type { SessionTables } from "./session-tables.js";
 
@@ -12,14 +11,14 @@ export interface HourOfTraffic {
   readonly traffic: Traffic;
 }
 
-/** Only a part of the hours could be added. */
-export class HoursLeftError extends UnavailableError {
+/** Only a part of the hours could be added; `cause` says why. */
+export class HoursLeftError extends Error {
   /** `hours`: those of which it is not known that they were added. */
   constructor(
     readonly hours: readonly HourOfTraffic[],
-    { message, cause }: UnavailableError,
+    override readonly cause: Error,
   ) {
-    super(message, { cause });
+    super(cause.message);
   }
 }
 

@@ -185,7 +185,10 @@ t.test("a wait for the cluster can be ended, and what is wrong with it ends it",
   t.same(await readiness(port), { status: "not ready", waiting_for: "the cluster, which can't be reached" });
   t.match(
     await readiness(adminPort),
-    { status: "not ready", waiting_for: /^the cluster redis:\/\/127\.0\.0\.1:\d+: .*connect ECONNREFUSED 127\.0\.0\.1:\d+$/ },
+    {
+      status: "not ready",
+      waiting_for: /^the cluster redis:\/\/127\.0\.0\.1:\d+: .*connect ECONNREFUSED 127\.0\.0\.1:\d+$/,
+    },
     "the admin address says why",
   );
   t.same([await statusOf(adminPort, "/readyz"), await statusOf(adminPort, "/healthz")], [503, 200]);
