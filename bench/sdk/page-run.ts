@@ -3,6 +3,7 @@
  * main thread and the network. Says nothing about whether that is much.
  */
 import type { Browser, CDPSession } from "playwright-core";
+import { openPlainPage, type PlainPage } from "./plain-page.js";
 
 /** What a part of a visit cost the main thread. Times are of the clock: they hold what the machine did meanwhile. */
 export interface PartCost {
@@ -88,13 +89,22 @@ export interface ScriptTasks {
 /** One event of Chromium's trace: times in microseconds. */
 export interface TraceEvent {
   readonly name: string;
+  readonly pid?: number;
+  readonly tid?: number;
   readonly ts: number;
   readonly dur?: number;
   readonly tdur?: number;
   readonly args: { readonly data?: { readonly url?: string } };
 }
 
-/** Visits `url` on a processor that is slowed down so many times, and traces the calls into scripts whose address ends like `script`. */
+/** Runs of scripts that say whose they are, and of those that don't: what goes on after an `await` has no address. */
+const addressed = /^(EvaluateScript|FunctionCall|v8\.evaluateModule)$/;
+const unaddressed = /^(TimerFire|FireIdleCallback|RunMicrotasks)$/;
+
+/**
+ * Visits `url` on a processor that is slowed down so many times, and traces the runs of scripts whose address ends like `script`. The page
+ * itself must set no timers: those are taken for the script's.
+ */
 export async function traceScript(
   browser: Browser,
   url: string,
@@ -102,52 +112,57 @@ export async function traceScript(
   slowdown: number,
   durationMs: number,
 ): Promise<ScriptTasks> {
-  const context = await browser.newContext();
+  const page = await openPlainPage(browser);
   try {
-    const page = await context.newPage();
-    const session = await context.newCDPSession(page);
     const events: TraceEvent[] = [];
-    session.on("Tracing.dataCollected", ({ value }) => {
-      for (const event of value as unknown as TraceEvent[]) events.push(event);
+    page.on("Tracing.dataCollected", (data) => {
+      for (const event of (data as { value: TraceEvent[] }).value) events.push(event);
     });
-    await session.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
-    await session.send("Tracing.start", {
+    await page.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
+    await page.send("Tracing.start", {
       transferMode: "ReportEvents",
       traceConfig: { includedCategories: ["devtools.timeline"] },
     });
     await page.goto(url);
-    const started = await moveMouse(session, 0, startMs);
-    const moved = await moveMouse(session, started.moves, durationMs);
-    const complete = new Promise((resolve) => session.once("Tracing.tracingComplete", resolve));
-    await session.send("Tracing.end");
+    const started = await moveMouse(page, 0, startMs);
+    const moved = await moveMouse(page, started.moves, durationMs);
+    const complete = new Promise((resolve) => page.on("Tracing.tracingComplete", resolve));
+    await page.send("Tracing.end");
     await complete;
     return scriptTasks(events, script, moved.seconds);
   } finally {
-    await context.close();
+    await page.close();
   }
 }
 
 /** Of a trace whose last `seconds` follow a page's start. */
 export function scriptTasks(events: readonly TraceEvent[], script: RegExp, seconds: number): ScriptTasks {
-  const calls = events.filter(
-    ({ name, args }) => (name === "FunctionCall" || name === "EvaluateScript") && script.test(args.data?.url ?? ""),
-  );
-  if (calls.length === 0) throw new Error("the trace shows no call into the script");
-  const first = Math.min(...calls.map(({ ts }) => ts));
+  const isOwn = ({ name, args }: TraceEvent): boolean => addressed.test(name) && script.test(args.data?.url ?? "");
+  const begin = events.filter(isOwn).reduce<TraceEvent | null>((a, b) => (a === null || b.ts < a.ts ? b : a), null);
+  if (begin === null) throw new Error("the trace shows no call into the script");
+  const runs = events
+    .filter(({ pid, tid }) => pid === begin.pid && tid === begin.tid)
+    .filter((event) => event.ts >= begin.ts && (isOwn(event) || unaddressed.test(event.name)))
+    .sort((a, b) => a.ts - b.ts || (b.dur ?? 0) - (a.dur ?? 0));
+  let end = 0;
+  // What runs inside of another one is in its time.
+  const tasks = runs.filter(({ ts, dur = 0 }) => {
+    if (ts < end) return false;
+    end = ts + dur;
+    return true;
+  });
   const ms = ({ tdur, dur = 0 }: TraceEvent): number => (tdur ?? dur) / 1000;
-  const [start, rest] = [
-    calls.filter(({ ts }) => ts < first + startMs * 1000),
-    calls.filter(({ ts }) => ts >= first + startMs * 1000),
-  ];
+  const isStart = ({ ts }: TraceEvent): boolean => ts < begin.ts + startMs * 1000;
+  const rest = tasks.filter((task) => !isStart(task));
   return {
-    startMs: Math.max(0, ...start.map(ms)),
+    startMs: Math.max(0, ...tasks.filter(isStart).map(ms)),
     restMs: Math.max(0, ...rest.map(ms)),
     aMinuteMs: (rest.reduce((sum, each) => sum + ms(each), 0) * 60) / seconds,
   };
 }
 
 async function moveMouse(
-  session: CDPSession,
+  session: Pick<CDPSession, "send"> | PlainPage,
   from: number,
   durationMs: number,
 ): Promise<Pick<PartCost, "seconds" | "moves">> {

@@ -33,14 +33,8 @@ const collectors = [
   collectPage,
 ];
 
-const inputKinds = {
-  wheel: "wheel",
-  touchstart: "touch",
-  touchmove: "touch",
-  keydown: "key",
-  pointerdown: "pointer",
-  pointerup: "pointer",
-} as const;
+/** What a person does, by events that begin with its kind, see `Scene.input`. */
+const inputs = "wheel touchstart touchmove keydown pointerdown pointerup";
 
 /** The SDK at work, until it is stopped. */
 export type Agent = Pick<Verdictd, "ready" | "token" | "challenge"> & { stop(): void };
@@ -90,7 +84,7 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
       recorder.record("timing", timing);
       recorder.flush();
     });
-    transport.open();
+    page.later(transport.open, 0);
   };
   let begun = false;
   const begin = () => {
@@ -104,19 +98,23 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
     else page.later(begin, 0);
   };
 
-  page.listen(window, Object.keys(inputKinds).join(" "), (event) => {
-    scene.input = { at: performance.now(), kind: inputKinds[event.type as keyof typeof inputKinds] };
+  page.listen(window, inputs, (event) => {
+    const kind = event.type.replace(/start|move|down|up/, "") as Scene["input"]["kind"];
+    scene.input = { at: performance.now(), kind };
   });
-  for (const collect of collectors) attempt(() => collect(scene));
   if (document.readyState === "complete") loaded();
   else page.listen(window, "load", loaded);
   page.later(loaded, loadMostMs);
 
-  // Hiding may be the last that is seen of a page, so everything goes out; the answer is still read if it isn't.
-  page.listen(document, "visibilitychange", () => {
-    if (document.hidden) recorder.flush();
-    else transport.nudge();
-  });
+  // In a task of its own: the script's first run takes long enough.
+  page.later(() => {
+    for (const collect of collectors) attempt(() => collect(scene));
+    // Hiding may be the last that is seen of a page, so everything goes out; the answer is still read if it isn't.
+    page.listen(document, "visibilitychange", () => {
+      if (document.hidden) recorder.flush();
+      else transport.nudge();
+    });
+  }, 0);
   page.listen(window, "pagehide", () => transport.leave(recorder.take()));
   page.listen(window, "online pageshow", transport.nudge);
 

@@ -22,6 +22,11 @@ export function attempt<T>(task: () => T): T | undefined {
   }
 }
 
+/** Resolves in a task of its own, so that the page's input and frames come in between; at once in a hidden page, whose timers are slow. */
+export async function nextTask(): Promise<void> {
+  if (!document.hidden) await new Promise((resolve) => setTimeout(resolve));
+}
+
 /** Takes hold of the page. */
 export function holdPage(): PageHooks {
   const undo: (() => void)[] = [];

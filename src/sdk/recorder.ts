@@ -2,7 +2,7 @@
  * Gathers events into batches by size and time. Stands between the collectors, which record, and the transport, which takes.
  * Holds no more than one batch: what is ready goes to the transport at once, unless that is busy and there is room.
  */
-import type { EventPayload, EventType, IngestEvent } from "../contract/events.js";
+import type { EventPayload, EventType, IngestEvent, PointRow } from "../contract/events.js";
 import { eventId } from "./ids.js";
 
 /** A payload in the making. What is undefined is dropped on the way: absent means "not observed". */
@@ -29,6 +29,11 @@ const batchEventsMax = 50;
 export function round(value: number, digits = 0): number | undefined {
   const scale = 10 ** digits;
   return Number.isFinite(value) ? Math.round(value * scale) / scale : undefined;
+}
+
+/** A row of `points`, to a tenth of a millisecond and a hundredth of a pixel. */
+export function pointRow(ms: number, x: number, y: number): PointRow {
+  return [round(ms, 1) ?? 0, round(x, 2) ?? 0, round(y, 2) ?? 0];
 }
 
 /** NaN for an empty list, which `round` leaves out. */

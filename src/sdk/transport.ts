@@ -150,7 +150,8 @@ export function openTransport(
       });
       queue = [...(kept || []), ...queue].slice(-queueMax);
       opened = true;
-      pump();
+      // Storage, cookie and network are slow at their first use: a task for each of the first and the others.
+      wait(pump, 0);
     },
     isBusy: () => !opened || queue.length > 0,
     nudge() {

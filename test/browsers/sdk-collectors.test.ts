@@ -234,7 +234,12 @@ t.test("disguised properties are named, in the page and against a fresh frame", 
     Object.defineProperty(Navigator.prototype, "languages", { get: () => ["xx"] });
     const real = Object.getOwnPropertyDescriptor(Navigator.prototype, "platform").get;
     Object.defineProperty(Navigator.prototype, "platform", { get: new Proxy(real, { apply: () => "Win32" }) });
-    Object.defineProperty(navigator, "hardwareConcurrency", { get: () => 64 });`;
+    Object.defineProperty(navigator, "hardwareConcurrency", { get: () => 64 });
+    Intl.DateTimeFormat.prototype.resolvedOptions = () => ({ timeZone: "Mars/Base" });
+    window.framesAdded = 0;
+    new MutationObserver((changes) => {
+      for (const { addedNodes } of changes) framesAdded += [...addedNodes].filter((node) => node.tagName === "IFRAME").length;
+    }).observe(document.documentElement, { childList: true });`;
   site.pages.set("/", `<script>${disguise}</script>${pageWith(quick)}`);
   const page = await browser.newPage();
   const payload = await wholeEnvironment(site, () => page.goto(site.origin));
@@ -244,7 +249,9 @@ t.test("disguised properties are named, in the page and against a fresh frame", 
     "navigator.platform",
   ]);
   t.same([...(payload.iframe_mismatch as string[])].sort(), ["cpu", "languages", "platform"]);
-  t.same([...(payload.worker_mismatch as string[])].sort(), ["cpu", "languages", "platform"]);
+  t.same([...(payload.worker_mismatch as string[])].sort(), ["cpu", "languages", "platform", "timezone"]);
+  t.equal(payload.timezone, "Mars/Base", "a page's own timezone is the one that it shows");
+  t.equal(await page.evaluate("framesAdded"), 1, "one frame answers all");
   await page.close();
 });
 
@@ -258,6 +265,7 @@ t.test("an undisguised browser has nothing to be named", async (t) => {
   t.same(payload.native_tampered, []);
   t.same(payload.iframe_mismatch, []);
   t.same(payload.worker_mismatch, []);
+  t.equal(payload.timezone, await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone"));
   t.equal(payload.permissions_mismatch, false);
   t.equal(payload.eval_length, 33);
   t.equal(payload.chrome_object, true);

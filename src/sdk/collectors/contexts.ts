@@ -13,32 +13,25 @@ export function contextFacts(nav: Navigator): Facts {
     cpu: String(nav.hardwareConcurrency),
     memory: String(deviceMemory),
     webdriver: String(nav.webdriver),
-    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    plugins: String(nav.plugins?.length),
   };
 }
 
-function differing(a: Facts, b: Facts): string[] {
-  return Object.keys(a).filter((key) => a[key] !== b[key]);
-}
-
-/** Runs `task` in a frame that is gone again before the page can notice; undefined where frames are refused. */
-export function withFrame<T>(task: (frame: Window) => T): T | undefined {
+/** What `task` finds in a frame that is gone again before the page can notice. Throws where frames are refused. */
+export function withFrame<T>(task: (frame: Window) => T): T {
   const element = document.createElement("iframe");
   element.style.display = "none";
   document.documentElement.appendChild(element);
   try {
-    const frame = element.contentWindow;
-    return frame ? task(frame) : undefined;
+    return task(element.contentWindow!);
   } finally {
     element.remove();
   }
 }
 
 /** Names of facts that differ in a fresh same-origin frame. */
-export function compareFrame(): string[] | undefined {
-  return withFrame((frame) => {
-    const found = differing(contextFacts(navigator), contextFacts(frame.navigator));
-    if (navigator.plugins.length !== frame.navigator.plugins.length) found.push("plugins");
-    return found;
-  });
+export function differingFacts(frame: Window): string[] {
+  const here = contextFacts(navigator);
+  const there = contextFacts(frame.navigator);
+  return Object.keys(here).filter((name) => here[name] !== there[name]);
 }

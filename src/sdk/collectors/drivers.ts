@@ -1,26 +1,26 @@
 /** Traces of automation drivers: names that they leave in the page, and an attached debugger client. Ideas: BotD, rebrowser. */
 
+import { looksNative } from "./natives.js";
+
 /** Names of globals, of properties of the document and of attributes of its root. */
 const driverNames = new RegExp(
-  `^(${[
-    "\\$?cdc_", // chromedriver
-    "[a-z]{3}_[A-Za-z0-9]{10,}_(Array|Object|Promise|Proxy|Symbol|JSON|Window)$", // the same, renamed
-    "\\$chrome_asyncScriptInfo",
-    "__\\$?web_?driver", // Selenium, WebDriver
-    "_*(fx)?driver_(evaluate|unwrapped|script)",
-    "_*(called)?selenium",
-    "_Selenium_IDE",
-    "callSelenium",
-    "_WEBDRIVER",
-    "ChromeDriverw?$",
-    "webdriver(-eval|CommandEvent|$)",
-    "__lastWatir",
-    "wdioElectron$",
-    "_*(playwright|pw[A-Z_]|puppeteer|nightmare|phantomas|stagehand)", // __pwInitScripts, __playwright__binding__
-    "(callPhantom|_phantom|phantom|awesomium|CefSharp|RunPerfTest|fmget_targets|geb)$",
-    "domAutomation",
-    "(%testCafe|__cypress|Cypress$)",
-  ].join("|")})`,
+  "^(\\$?cdc_|" + // chromedriver
+    "[a-z]{3}_[A-Za-z0-9]{10,}_(Array|Object|Promise|Proxy|Symbol|JSON|Window)$|" + // the same, renamed
+    "\\$chrome_asyncScriptInfo|" +
+    "__\\$?web_?driver|" + // Selenium, WebDriver
+    "_*(fx)?driver_(evaluate|unwrapped|script)|" +
+    "_*(called)?selenium|" +
+    "_Selenium_IDE|" +
+    "callSelenium|" +
+    "_WEBDRIVER|" +
+    "ChromeDriverw?$|" +
+    "webdriver(-eval|CommandEvent|$)|" +
+    "__lastWatir|" +
+    "wdioElectron$|" +
+    "_*(playwright|pw[A-Z_]|puppeteer|nightmare|phantomas|stagehand)|" + // __pwInitScripts, __playwright__binding__
+    "(callPhantom|_phantom|phantom|awesomium|CefSharp|RunPerfTest|fmget_targets|geb)$|" +
+    "domAutomation|" +
+    "(%testCafe|__cypress|Cypress$))",
 );
 
 /** The names that are there; an empty list on a clean page. */
@@ -43,7 +43,7 @@ export function driverArtifacts(): string[] {
  */
 export function stackProbe(): boolean | undefined {
   const groupEnd: (...args: unknown[]) => void = console.groupEnd;
-  if (!("memory" in console) || !String(groupEnd).includes("[native code]")) return undefined;
+  if (!("memory" in console) || !looksNative(groupEnd)) return undefined;
   const reads = { stack: 0, name: 0, message: 0 };
   const pass = (...keys: (keyof typeof reads)[]) => {
     const trap = new Error();

@@ -1,15 +1,27 @@
 /** Facts about the browser, read once a page. Each is read on its own: one that throws is absent, the others stay. */
 
-import { attempt } from "../page-hooks.js";
+import { attempt, nextTask } from "../page-hooks.js";
 import type { Observed } from "../recorder.js";
-import { compareFrame } from "./contexts.js";
+import { differingFacts, withFrame } from "./contexts.js";
 import { driverArtifacts, stackProbe } from "./drivers.js";
-import { tamperedNatives } from "./natives.js";
+import { looksNative, tamperedNatives } from "./natives.js";
 
-/** After so many ms the page gets a turn: a fresh frame and the first question for the timezone take some each. */
-const turnMs = 9;
+/** After so many ms a task ends: what takes long, such as a fresh frame or the list of plugins, has one nearly to itself. */
+const taskMs = 1;
 
 const text = (value: unknown) => (typeof value === "string" && value ? value.slice(0, 512) : undefined);
+
+/**
+ * The timezone. Where nobody replaced `Intl`, the younger of two ways to the same setting of the browser: the first `DateTimeFormat` of a
+ * process looks through all languages.
+ */
+function timezone(): string {
+  const format = Intl.DateTimeFormat;
+  const { Temporal } = window as { Temporal?: { Now: { timeZoneId(): string } } };
+  return Temporal && looksNative(format.prototype.resolvedOptions)
+    ? Temporal.Now.timeZoneId()
+    : format().resolvedOptions().timeZone;
+}
 
 /** The payload of the first `env` event. What takes longer, or can wait, is in probes/. */
 export async function collectEnvironment(): Promise<Observed> {
@@ -19,6 +31,7 @@ export async function collectEnvironment(): Promise<Observed> {
     userAgentData?: { brands: { brand: string; version: string }[]; mobile: boolean };
   };
   const brands = nav.userAgentData?.brands;
+  const payload: Record<string, unknown> = {};
   const facts: { [K in keyof Observed]: () => Observed[K] } = {
     webdriver: () => navigator.webdriver,
     driver_artifacts: driverArtifacts,
@@ -27,7 +40,7 @@ export async function collectEnvironment(): Promise<Observed> {
     ua_mobile: () => nav.userAgentData?.mobile,
     platform: () => text(nav.platform),
     languages: () => nav.languages?.slice(0, 32).map(String),
-    timezone: () => text(Intl.DateTimeFormat().resolvedOptions().timeZone),
+    timezone: () => text(timezone()),
     tz_offset: () => new Date().getTimezoneOffset(),
     cpu: () => nav.hardwareConcurrency,
     memory: () => nav.deviceMemory,
@@ -46,19 +59,22 @@ export async function collectEnvironment(): Promise<Observed> {
     color_depth: () => screen.colorDepth,
     chrome_object: () => "chrome" in window,
     notification_permission: () => text(window.Notification?.permission),
-    native_tampered: tamperedNatives,
-    iframe_mismatch: compareFrame,
+    // One frame answers two questions: to make it takes longer than to ask.
+    iframe_mismatch: () =>
+      withFrame((frame) => {
+        payload["native_tampered"] = attempt(() => tamperedNatives(frame));
+        return differingFacts(frame);
+      }),
     // biome-ignore lint/security/noGlobalEval: its text only; it is never called, so no policy is touched.
     eval_length: () => String(window["eval"]).length,
     stack_probe: stackProbe,
     rtt: () => nav.connection?.rtt,
   };
-  const payload: Record<string, unknown> = {};
-  let turnAt = 0;
+  let taskAt = 0;
   for (const [key, fact] of Object.entries(facts)) {
-    if (performance.now() - turnAt > turnMs) {
-      await new Promise((resolve) => setTimeout(resolve));
-      turnAt = performance.now();
+    if (performance.now() - taskAt > taskMs) {
+      await nextTask();
+      taskAt = performance.now();
     }
     payload[key] = attempt(fact as () => unknown);
   }

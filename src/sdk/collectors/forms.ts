@@ -3,6 +3,7 @@
  * people can't see was filled in; no value is kept or sent.
  */
 import type { Collector, Scene } from "../collector.js";
+import { attempt } from "../page-hooks.js";
 import { round } from "../recorder.js";
 
 type Field = HTMLInputElement;
@@ -20,12 +21,8 @@ interface Filling {
   autofill: boolean;
 }
 
-function isAutofilled(field: Field): boolean {
-  try {
-    return field.matches(":autofill");
-  } catch {
-    return false;
-  }
+function isAutofilled(field: Field): boolean | undefined {
+  return attempt(() => field.matches(":autofill"));
 }
 
 function isUnseen(field: Field): boolean {

@@ -1,6 +1,7 @@
 /** The page itself: `page` events for loads and navigations without a load, visibility, focus, and a heartbeat while visible. */
 import { hashText } from "../../contract/hashes.js";
 import type { Collector } from "../collector.js";
+import { attempt } from "../page-hooks.js";
 import { round } from "../recorder.js";
 import { pageLoad } from "./timing.js";
 
@@ -11,11 +12,7 @@ const idleMostMs = 5 * 60_000;
 const activeGapMs = 5000;
 
 function hostOf(address: string): string | undefined {
-  try {
-    return new URL(address).host.slice(0, 255) || undefined;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => new URL(address).host.slice(0, 255)) || undefined;
 }
 
 /** Follows the page's life. */
@@ -55,7 +52,7 @@ export const collectPage: Collector = (scene) => {
     if (!document.hidden && performance.now() - lastInput < idleMostMs) scene.record("heartbeat", spans());
   };
 
-  recordPage(pageLoad()?.type);
+  scene.later(() => recordPage(pageLoad()?.type), 0);
   scene.later(beat, heartbeatMs);
 
   scene.listen(window, "pointermove pointerdown keydown wheel touchstart scroll", () => {

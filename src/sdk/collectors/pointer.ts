@@ -1,7 +1,7 @@
 /** Pointer moves of mouse and pen, as `mouse` events of up to 256 points. Bounded: whole stretches are skipped, never thinned. */
 import type { PointRow } from "../../contract/events.js";
 import type { Collector, Scene } from "../collector.js";
-import { type Observed, round } from "../recorder.js";
+import { type Observed, pointRow, round } from "../recorder.js";
 
 const rowsMax = 256;
 /** Least ms between two points: finer than any training data, and an eighth of what a 1000 Hz mouse would send. */
@@ -57,7 +57,7 @@ export const collectPointer: Collector = (scene: Scene) => {
   };
 
   const add = (event: MouseEvent) => {
-    points.push([round(event.timeStamp - start, 1) ?? 0, round(event.clientX, 2) ?? 0, round(event.clientY, 2) ?? 0]);
+    points.push(pointRow(event.timeStamp - start, event.clientX, event.clientY));
     allowance--;
   };
 

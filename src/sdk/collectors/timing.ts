@@ -13,24 +13,20 @@ function measureFrames(ms: number): Promise<Observed> {
   return new Promise((resolve) => {
     const gaps: number[] = [];
     let last: number | null = null;
-    let done = false;
+    // Called twice it does no harm.
     const finish = () => {
-      done = true;
       const middle = mean(gaps);
       const variance = mean(gaps.map((each) => (each - middle) ** 2));
       resolve({ raf_mean: round(middle, 2), raf_sd: round(Math.sqrt(variance), 2) });
     };
     const frame = (at: number) => {
-      if (done) return;
       if (last !== null) gaps.push(at - last);
       last = at;
       if (gaps.length < framesMax) requestAnimationFrame(frame);
       else finish();
     };
     requestAnimationFrame(frame);
-    setTimeout(() => {
-      if (!done) finish();
-    }, ms);
+    setTimeout(finish, ms);
   });
 }
 

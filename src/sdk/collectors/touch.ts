@@ -1,7 +1,7 @@
 /** Touches: one `touch` event a gesture, with the first finger's path. */
 import type { EventPayload, PointRow } from "../../contract/events.js";
 import type { Collector } from "../collector.js";
-import { round } from "../recorder.js";
+import { pointRow, round } from "../recorder.js";
 
 const rowsMax = 256;
 const spacingMs = 14;
@@ -22,7 +22,7 @@ export const collectTouch: Collector = (scene) => {
   let trusted = true;
 
   const add = (touch: Touch, at: number) => {
-    points.push([round(at - start, 1) ?? 0, round(touch.clientX, 2) ?? 0, round(touch.clientY, 2) ?? 0]);
+    points.push(pointRow(at - start, touch.clientX, touch.clientY));
   };
   scene.listen<TouchEvent>(window, "touchstart", (event) => {
     const touch = event.changedTouches[0];

@@ -1,5 +1,5 @@
 /** Facts about the browser that take time to find out, or that the first report does without. */
-import { attempt } from "../page-hooks.js";
+import { nextTask } from "../page-hooks.js";
 import type { Observed } from "../recorder.js";
 import { clientHints } from "./client-hints.js";
 import { systemFonts } from "./fonts.js";
@@ -25,25 +25,33 @@ function pointerKinds(): string[] {
 type Fact<K extends keyof Observed> = () => Observed[K] | Promise<Observed[K]>;
 
 /**
- * The payload of a page's second `env` event, in 3 s at most: each fact is asked on its own, and one that throws, or is not known by then, is
- * absent. `more` are facts that want what this file does not have.
+ * The payload of a page's second `env` event, in 3 s at most: each fact is asked on its own, in a task of its own, and one that throws, or is
+ * not known by then, is absent. `more` are facts that want what this file does not have: they are asked first, as others answer them.
  */
 export async function collectLateEnvironment(more: { [K in keyof Observed]?: Fact<K> }): Promise<Observed> {
-  const payload: Record<string, unknown> = { ...attempt(graphics) };
+  const payload: Record<string, unknown> = {};
   const late = new Promise((resolve) => setTimeout(resolve, slowMs));
   const facts: { [K in keyof Observed]?: Fact<K> } = {
+    ...more,
+    permissions_mismatch: permissionsMismatch,
     any_pointer: pointerKinds,
     system_fonts: systemFonts,
-    permissions_mismatch: permissionsMismatch,
-    ...more,
   };
-  const ask = async ([key, fact]: [string, () => unknown]) => {
-    const value = await fact();
-    payload[key] = value;
+  const questions = [
+    ...Object.entries(facts).map(([key, fact]) => async () => ({ [key]: await fact() })),
+    clientHints,
+    async () => graphics(),
+  ];
+  const ask = async () => {
+    const answers = [];
+    for (const question of questions) {
+      await nextTask();
+      const answer = question().then((found) => Object.assign(payload, found));
+      answers.push(answer.catch(() => {}));
+    }
+    await Promise.all(answers);
   };
-  const hints = async () => Object.assign(payload, await clientHints());
-  const all = [hints(), ...Object.entries(facts).map(ask)].map((each) => each.catch(() => {}));
-  await Promise.race([Promise.all(all), late]);
+  await Promise.race([ask(), late]);
   // What is late would change a payload that is on its way.
   return { ...payload };
 }

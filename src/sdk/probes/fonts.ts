@@ -1,21 +1,36 @@
 /** Whose operating system's own fonts are here: one family or two of each, measured and not drawn. Says nothing else of what is installed. */
 
+import { nextTask } from "../page-hooks.js";
+
 const families = {
   windows: ["Segoe UI"],
   mac: ["Menlo", "Helvetica Neue"],
   linux: ["DejaVu Sans", "Liberation Sans", "Noto Sans", "Ubuntu", "Cantarell"],
 };
 
-/** Names of systems, such as `windows`; undefined where text can't be measured off the screen. */
-export function systemFonts(): string[] | undefined {
+/** Names of systems, such as `windows`; undefined where text can't be measured off the screen. Each family takes a task of its own. */
+export async function systemFonts(): Promise<string[] | undefined> {
   const context = new OffscreenCanvas(1, 1).getContext("2d");
   if (!context) return undefined;
-  const width = (family: string) => {
+  const width = async (family: string) => {
+    await nextTask();
     context.font = `72px ${family}`;
     return context.measureText("mmMwWliI@#10").width;
   };
   // Where a family is missing, the one behind it takes its place. Of two that differ in width, one may be the family itself.
-  const plain = ["monospace", "serif"].map((family) => [family, width(family)] as const);
-  const isThere = (family: string) => plain.some(([behind, usual]) => width(`"${family}",${behind}`) !== usual);
-  return Object.entries(families).flatMap(([system, names]) => (names.some(isThere) ? system : []));
+  const plain = new Map<string, number>();
+  for (const behind of ["monospace", "serif"]) plain.set(behind, await width(behind));
+  const isThere = async (family: string) => {
+    for (const [behind, usual] of plain) if ((await width(`"${family}",${behind}`)) !== usual) return true;
+    return false;
+  };
+  const found: string[] = [];
+  for (const [system, names] of Object.entries(families)) {
+    for (const name of names) {
+      if (!(await isThere(name))) continue;
+      found.push(system);
+      break;
+    }
+  }
+  return found;
 }

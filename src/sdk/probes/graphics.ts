@@ -24,6 +24,7 @@ function graphicsOf(canvas: HTMLCanvasElement | OffscreenCanvas): Graphics {
     return typeof name === "string" && name ? name.slice(0, 512) : undefined;
   };
   const found = { webgl_vendor: named(gl.VENDOR, 0x9245), webgl_renderer: named(gl.RENDERER, 0x9246) };
-  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  // Later, because it takes as long as opening it.
+  setTimeout(() => gl.getExtension("WEBGL_lose_context")?.loseContext());
   return found;
 }
