@@ -44,11 +44,13 @@ export interface SessionQueryBody {
   cursor?: string;
 }
 
-/** A matched session: what it last reported, and and the action that the current rules would take. */
+/** A matched session: what it last reported, and what the current rules would do with a request that says nothing of its own. */
 export interface QueriedSessionRow extends SessionRow {
   action: Action;
   /** The rule behind the action; null: none. */
   rule_id: (number & tags.Type<"uint32"> & tags.Minimum<1>) | null;
+  /** As the verdict says it; "" for a session without a score. */
+  reason: string;
   path: string | null;
   host: string | null;
   ip: string | null;

@@ -17,6 +17,7 @@ import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
 import { bandOfSession } from "../verdict/bands.js";
+import type { Finding } from "../verdict/finding.js";
 import { type BacktestMeter, zeros } from "./rule-backtest.js";
 import { type CountedSession, dimensionRows } from "./session-dimensions.js";
 import {
@@ -57,6 +58,8 @@ export interface SessionQuery extends TimeSpan {
 export interface QueriedSession extends StoredSession {
   readonly action: Action;
   readonly ruleId: number | null;
+  /** Null for a session without a score. */
+  readonly finding: Finding | null;
 }
 
 /** Matched sessions by one dimension; a session with several values counts for each. */
@@ -284,8 +287,8 @@ class Scan {
   }
 
   #row({ token, part }: StoredSession): QueriedSession {
-    const { action, ruleId } = this.#search.of(part).outcome();
-    return { token, part, action, ruleId };
+    const { action, ruleId, finding } = this.#search.of(part).outcome();
+    return { token, part, action, ruleId, finding };
   }
 
   /** Sessions that began in each hour of the time, by the counts of ingest; of an hour that is cut, in proportion. */

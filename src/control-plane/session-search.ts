@@ -11,6 +11,7 @@ import { limits } from "../limits.js";
 import type { Expression } from "../rules/ast.js";
 import { comparedFields, isSearchField } from "../rules/fields.js";
 import type { RuleInput } from "../rules/input.js";
+import type { Finding } from "../verdict/finding.js";
 import { decide, type NamedRule, ruleInput } from "../verdict/resolve.js";
 
 /** What a search reads beside the sessions: network facts, the rules of now, and the bot that a user agent names. */
@@ -25,6 +26,8 @@ export interface SearchOutcome {
   readonly action: Action;
   readonly ruleId: number | null;
   readonly ruleName: string | null;
+  /** Null for a session without a score. */
+  readonly finding: Finding | null;
 }
 
 /** A session as a search sees it. */
@@ -63,7 +66,13 @@ export class SessionSearch {
     const outcome = once((): SearchOutcome => {
       const decision = decide({ ...asked, rules: this.#rules, nowMs: this.#nowMs });
       const rule = decision?.rule ?? null;
-      return { action: decision?.finding.action ?? "allow", ruleId: rule?.id ?? null, ruleName: rule?.name ?? null };
+      const finding = decision?.finding ?? null;
+      return {
+        action: finding?.action ?? "allow",
+        ruleId: rule?.id ?? null,
+        ruleName: rule?.name ?? null,
+        finding,
+      };
     });
     const declaredBot = once(() => (userAgent === "" ? undefined : declaredBotOf(userAgent)));
     const input = ruleInput({ ...asked, declaredBot, rules: [], nowMs: this.#nowMs }, { outcome });

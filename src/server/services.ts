@@ -162,6 +162,7 @@ export function buildServices(
       ),
   });
   const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
+  const meaningOf = (id: number): string => meanings.get(id) ?? "";
   const flushBlocks = (isAll = false): Promise<void> =>
     blocks.flush(isAll).then(
       (count) => meters.add("blocksRecorded", count),
@@ -224,7 +225,7 @@ export function buildServices(
     verifiedBotAt: (ip) => bots().lookup(ip) ?? null,
     addresses,
     examine: (project, question, part, nowMs) => examine(examiner, project.id, question, part?.last ?? null, nowMs),
-    meaningOf: (id) => meanings.get(id) ?? "",
+    meaningOf,
     onComputed: (project, token, context, { blocked, rule, logged, verdict, isOverBudget }) => {
       if (isOverBudget) overBudget.note(project.id, now());
       if (rule !== null) {
@@ -333,7 +334,7 @@ export function buildServices(
     }),
     ...sessionRoutes({ sessions, marks, work, now }),
     ...markRoutes({ marks, work }),
-    sessionQueryRoute({ ...search, store, work, meter: meters.backtests, now }),
+    sessionQueryRoute({ ...search, store, meaningOf, work, meter: meters.backtests, now }),
     sessionDeletionRoute({ ...search, store, work, now }),
     trailRoute({ sessions, trails }),
     blockRoute({ blocks, work, flush: () => flushBlocks(true) }),

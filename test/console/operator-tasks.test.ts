@@ -78,6 +78,11 @@ t.test("Explore finds sessions by expression, click and bar; its address, files 
   await source.press("Enter");
   t.equal(await source.inputValue(), 'band == "definite" ', "Enter is no part of the expression");
   await desk.says(`${definite.matched} sessions of ${all}`);
+  await page.goBack();
+  await desk.says(`${all} sessions of ${all}`);
+  t.equal(await source.inputValue(), "", "what was typed is a step of its own");
+  await page.goForward();
+  await desk.says(`${definite.matched} sessions of ${all}`);
 
   await page.getByRole("list", { name: "Conditions" }).getByRole("button").click();
   await desk.says(`${all} sessions of ${all}`);

@@ -53,6 +53,7 @@ t.test("sessions are found by expression, each with what it last reported and wh
     verdict: "definite",
     action: "block",
     rule_id: made.id,
+    reason: /^Definitely automated \(score \d+\): .*\. .*No bots/,
     path: "/login",
     ip: "198.51.100.1",
     user_agent: toolHeaders["user-agent"],

@@ -21,6 +21,7 @@ const columnsOfFile = [
   "score",
   "action",
   "rule_id",
+  "reason",
   "ip",
   "host",
   "path",

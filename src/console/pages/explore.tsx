@@ -26,11 +26,17 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
   const [round, setRound] = useState(0);
   /** What this page itself has put into the address: typing must not be undone by it. */
   const written = useRef(view.expression);
+  /** Whether the present step of the history is one of typing: what is typed on changes it, and Back leads to what was before. */
+  const isTyped = useRef(false);
   useEffect(() => {
-    if (written.current !== view.expression) setExpression(view.expression);
+    if (written.current !== view.expression) {
+      isTyped.current = false;
+      setExpression(view.expression);
+    }
     written.current = view.expression;
   }, [view.expression]);
   const go = (change: Partial<ExploreView>) => {
+    isTyped.current = false;
     location.hash = exploreHash({ expression, time: view.time, ...change });
   };
   const dependencies = [api, project, expression, JSON.stringify(view.time), round];
@@ -44,7 +50,10 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
       setState({ state: expression.trim() === "" ? "empty" : "good" });
       if (expression === view.expression) return;
       written.current = expression;
-      replaceHash(exploreHash({ expression, time: view.time }));
+      const hash = exploreHash({ expression, time: view.time });
+      if (isTyped.current) replaceHash(hash);
+      else location.hash = hash;
+      isTyped.current = true;
     },
     dependencies,
   );

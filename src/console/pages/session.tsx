@@ -185,6 +185,7 @@ function Facts(properties: {
           )}
         </Fact>
       )}
+      {found !== null && found.row.reason !== "" && <Fact name="Reason">{found.row.reason}</Fact>}
       <Fact name="First seen">
         <Time at={session.first_seen_at} />
       </Fact>

@@ -14,6 +14,7 @@ import {
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { LongWork } from "../../../runtime/long-work.js";
+import { describe, type MeaningOf } from "../../../verdict/finding.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { sessionRow } from "./sessions.js";
@@ -21,6 +22,7 @@ import { readBodyAs } from "./wire.js";
 
 /** What a query needs, and turns of the event loop for it. */
 export interface SessionQueryRouteServices extends SessionQueryServices {
+  readonly meaningOf: MeaningOf;
   readonly work: LongWork;
   readonly now: () => number;
 }
@@ -62,7 +64,9 @@ async function answerQuery(services: SessionQueryRouteServices, call: ProjectCal
   if (query instanceof Refusal) return refusal(query);
   const found = await querySessions(services, project, query, services.work.begin(isAborted), nowMs);
   if (found === null) return unread;
-  return found instanceof Refusal ? refusal(found) : json(200, answerOf(project, query, found, nowMs));
+  return found instanceof Refusal
+    ? refusal(found)
+    : json(200, answerOf(project, query, found, services.meaningOf, nowMs));
 }
 
 /** A time in which sessions began; by default the last day. */
@@ -99,11 +103,12 @@ function answerOf(
   project: Project,
   { fromMs, untilMs }: SessionQuery,
   found: QueriedSessions,
+  meaningOf: MeaningOf,
   nowMs: number,
 ): SessionQueryAnswer {
   const { rows, nextCursor, scanned, matched, isSample, counts, unavailableFields } = found;
   return {
-    data: rows.map((row) => rowOf(project, row, nowMs)),
+    data: rows.map((row) => rowOf(project, row, meaningOf, nowMs)),
     meta: { next_cursor: nextCursor },
     from: isoTime(fromMs),
     to: isoTime(untilMs),
@@ -127,12 +132,13 @@ function answerOf(
   };
 }
 
-function rowOf(project: Project, session: QueriedSession, nowMs: number): QueriedSessionRow {
-  const { part, action, ruleId } = session;
+function rowOf(project: Project, session: QueriedSession, meaningOf: MeaningOf, nowMs: number): QueriedSessionRow {
+  const { part, action, ruleId, finding } = session;
   return {
     ...sessionRow(project, session, nowMs),
     action,
     rule_id: ruleId,
+    reason: finding === null ? "" : describe(finding, meaningOf).reason,
     path: part.last.path || null,
     host: part.last.host || null,
     ip: part.last.ip || null,
