@@ -69,9 +69,9 @@ export const limits = {
   challengesMadeAtOnceMax: 256,
 
   /** Request ids remembered in the session record itself before they spill into its `repeats` rows. */
-  repeatsInlineMax: 128,
+  seenIdsInlineMax: 128,
   /** Request ids of one spilled generation; two generations are kept, so at least this many are remembered. */
-  repeatsGenerationMax: 2048,
+  seenIdsGenerationMax: 2048,
 
   contextValueMax,
 
@@ -172,19 +172,19 @@ export const limits = {
   socketLeftBehindMs: MINUTE_MS,
 
   /**
-   * Trails: bodies that a thread copies for them between two flushes, twice as many under load (40 us of work each, off the ingest
+   * Timelines: bodies that a thread copies for them between two flushes, twice as many under load (40 us of work each, off the ingest
    * path), and the largest of them; of how many sessions at least one is followed; points and moments kept of a session (about 1 KiB), characters of a path; pixels of the grid on which
    * points lie and the largest coordinate; how far apart events of a batch may be.
    */
-  trailBatchesPerFlush: 25,
-  trailBodyBytesMax: 32 * KIB,
-  trailShareMax: 4096,
-  trailPointsMax: 96,
-  trailMomentsMax: 48,
-  trailPathMax: 64,
-  trailGridPx: 4,
-  trailPxMax: 16_384,
-  trailBatchMsMax: MINUTE_MS,
+  timelineBatchesPerFlush: 25,
+  timelineBodyBytesMax: 32 * KIB,
+  timelineShareMax: 4096,
+  timelinePointsMax: 96,
+  timelineMomentsMax: 48,
+  timelinePathMax: 64,
+  timelineGridPx: 4,
+  timelinePxMax: 16_384,
+  timelineBatchMsMax: MINUTE_MS,
 
   /** Slots of a project's memory of pointer paths, against which replays are found. */
   shingleSlotsMax: 1 << 18,

@@ -32,7 +32,7 @@ const record: SessionRecord = {
       host: "shop.example",
     },
   },
-  repeats: Buffer.alloc(20 * 8, 7),
+  seenIds: Buffer.alloc(20 * 8, 7),
   features: Buffer.alloc(400, 9),
 };
 

@@ -1,15 +1,15 @@
-/** Marks, changes of the configuration and trails in a cluster. Blocks are in `cluster-block-log.ts`. */
+/** Marks, changes of the configuration and timelines in a cluster. Blocks are in `cluster-block-log.ts`. */
 import type { ClusterClient } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import type { AuditEntry } from "../contract/audit.js";
 import type { SessionMark } from "../contract/marks.js";
 import { decodeSessionToken } from "../contract/session-token.js";
-import type { Trail } from "../contract/trail.js";
+import type { Timeline } from "../contract/timeline.js";
 import { storedRecordMismatch } from "../contract/validators.js";
 import { limits } from "../limits.js";
 import { sessionKey, tokenAt } from "../store/keys.js";
-import type { AuditLog, Logs, MarkLog, TrailLog, TrailPiece } from "../store/logs.js";
+import type { AuditLog, Logs, MarkLog, TimelineLog, TimelinePiece } from "../store/logs.js";
 import { askAll, onKey, scriptOn, writeAll } from "./cluster-asking.js";
 import { ClusterBlockLog } from "./cluster-block-log.js";
 import { newVersion, versionBytes } from "./cluster-unit.js";
@@ -20,16 +20,16 @@ import {
   sessionRow,
   shardOfSession,
   shardSlots,
-  trailIndexRow,
-  trailRow,
+  timelineIndexRow,
+  timelineRow,
 } from "./keys.js";
-import { indexTrails, putMark, removeMarks, saveTrail } from "./log-scripts.js";
+import { indexTimelines, putMark, removeMarks, saveTimeline } from "./log-scripts.js";
 
 /** What all logs of a cluster need; `acks` replicas must have what is written. */
 export interface ClusterLogsOptions {
   readonly client: ClusterClient;
   readonly acks: number;
-  /** How long sessions and their trails are kept after the last batch, ms. */
+  /** How long sessions and their timelines are kept after the last batch, ms. */
   readonly sessionMs: number;
   /** How long blocks and marks are kept, ms. */
   readonly blockMs: number;
@@ -42,7 +42,7 @@ export function clusterLogs(options: ClusterLogsOptions): Logs {
     blocks: new ClusterBlockLog(options),
     marks: new ClusterMarkLog(options),
     audit: new ClusterAuditLog(options),
-    trails: new ClusterTrailLog(options),
+    timelines: new ClusterTimelineLog(options),
   };
 }
 
@@ -151,21 +151,21 @@ class ClusterAuditLog implements AuditLog {
   }
 }
 
-/** A trail lies beside its session, behind a version; which sessions of a project have one, in an index of its own. */
-class ClusterTrailLog implements TrailLog {
+/** A timeline lies beside its session, behind a version; which sessions of a project have one, in an index of its own. */
+class ClusterTimelineLog implements TimelineLog {
   readonly #options: ClusterLogsOptions;
 
   constructor(options: ClusterLogsOptions) {
     this.#options = options;
   }
 
-  async read(key: Buffer): Promise<Trail | null> {
+  async read(key: Buffer): Promise<Timeline | null> {
     const [stored] = await askAll(this.#options.client, [onSession("GET", key)]);
-    return stored instanceof Buffer ? trailOf(stored) : null;
+    return stored instanceof Buffer ? timelineOf(stored) : null;
   }
 
-  async fold(pieces: readonly TrailPiece[], sessionsMax: number): Promise<void> {
-    let left = new Map<string, TrailPiece[]>();
+  async fold(pieces: readonly TimelinePiece[], sessionsMax: number): Promise<void> {
+    let left = new Map<string, TimelinePiece[]>();
     for (const piece of pieces) {
       const name = piece.key.toString("latin1");
       const known = left.get(name);
@@ -189,7 +189,10 @@ class ClusterTrailLog implements TrailLog {
   }
 
   /** Those that others wrote at the same time. */
-  async #foldOnce(sessions: ReadonlyMap<string, TrailPiece[]>, written: Buffer[]): Promise<Map<string, TrailPiece[]>> {
+  async #foldOnce(
+    sessions: ReadonlyMap<string, TimelinePiece[]>,
+    written: Buffer[],
+  ): Promise<Map<string, TimelinePiece[]>> {
     const { client, sessionMs } = this.#options;
     const all = [...sessions.values()];
     const stored = await askAll(
@@ -199,14 +202,14 @@ class ClusterTrailLog implements TrailLog {
     const commands = all.map((pieces, index): KeyedCommand => {
       const { key } = pieces[0]!;
       const before = stored[index] instanceof Buffer ? (stored[index] as Buffer) : null;
-      let trail = before === null ? null : trailOf(before);
-      for (const { fold } of pieces) trail = fold(trail);
+      let timeline = before === null ? null : timelineOf(before);
+      for (const { fold } of pieces) timeline = fold(timeline);
       const version = before?.subarray(0, versionBytes) ?? Buffer.alloc(0);
-      const args = [version, newVersion(), JSON.stringify(trail), sessionMs];
-      return scriptOn(saveTrail, [sessionRow(key), trailRow(key)], args);
+      const args = [version, newVersion(), JSON.stringify(timeline), sessionMs];
+      return scriptOn(saveTimeline, [sessionRow(key), timelineRow(key)], args);
     });
     const outcomes = await askAll(client, commands);
-    const again = new Map<string, TrailPiece[]>();
+    const again = new Map<string, TimelinePiece[]>();
     for (const [index, [name, pieces]] of [...sessions].entries()) {
       if (outcomes[index] === 1) written.push(pieces[0]!.key);
       else if (outcomes[index] === 0) again.set(name, pieces);
@@ -217,7 +220,7 @@ class ClusterTrailLog implements TrailLog {
   async #keepLatest(projectId: number, sessionsMax: number, tokens: readonly Buffer[]): Promise<void> {
     const { client, sessionMs } = this.#options;
     const [oldest] = await askAll(client, [
-      scriptOn(indexTrails, [trailIndexRow(projectId)], [sessionsMax, sessionMs, ...tokens]),
+      scriptOn(indexTimelines, [timelineIndexRow(projectId)], [sessionsMax, sessionMs, ...tokens]),
     ]);
     const keys = (Array.isArray(oldest) ? oldest : []).map((token) => sessionKey(projectId, token as Buffer));
     await askAll(
@@ -228,14 +231,14 @@ class ClusterTrailLog implements TrailLog {
 }
 
 function onSession(name: string, key: Buffer): KeyedCommand {
-  return { command: [name, trailRow(key)], slot: shardSlots[shardOfSession(key)]! };
+  return { command: [name, timelineRow(key)], slot: shardSlots[shardOfSession(key)]! };
 }
 
 /** Null for a damaged one. */
-function trailOf(stored: Buffer): Trail | null {
+function timelineOf(stored: Buffer): Timeline | null {
   try {
-    const trail = JSON.parse(stored.toString("utf8", versionBytes)) as Trail;
-    return storedRecordMismatch("trail", trail) === null ? trail : null;
+    const timeline = JSON.parse(stored.toString("utf8", versionBytes)) as Timeline;
+    return storedRecordMismatch("timeline", timeline) === null ? timeline : null;
   } catch {
     return null;
   }

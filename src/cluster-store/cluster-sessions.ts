@@ -25,7 +25,7 @@ import {
   shardOfSession,
   shardSlots,
   shardTags,
-  trailIndexRow,
+  timelineIndexRow,
 } from "./keys.js";
 import { mastersOf, scanKeys } from "./scan.js";
 import { countIndexed } from "./scripts.js";
@@ -126,7 +126,7 @@ export class ClusterSessions implements RemoteSessions {
     let [blocks, marks] = [0, 0];
     for (const [projectId, own] of byProject) {
       const texts = own.map(({ token }) => encodeSessionToken(token));
-      const index = trailIndexRow(projectId);
+      const index = timelineIndexRow(projectId);
       marks += sum(await this.#bulk.write(texts.map((text) => onKey("HDEL", marksRow(projectId), text))));
       await this.#bulk.write(own.map(({ token }) => onKey("ZREM", index, token)));
       const named = new Set<string | null>(texts);

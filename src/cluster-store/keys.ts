@@ -12,8 +12,8 @@ import { keySlot, slotsOfCluster } from "../cluster/slots.js";
  * | vd{shard}i, hash 11 bytes             | string | token minted for an `Idempotency-Key`; expires after 24 hours     |
  * | vd{shard}x:project                    | zset   | the tokens of a project's sessions, all with score 0: by their time |
  * | vd{shard}m:nonce                      | string | what may count once, such as a challenge; expires with it         |
- * | vd{shard}t, project u32, token        | string | version 8 bytes, then the session's trail as JSON; expires with it |
- * | vd{t-project}                         | zset   | the tokens of a project's sessions that have a trail              |
+ * | vd{shard}t, project u32, token        | string | version 8 bytes, then the session's timeline as JSON; expires with it |
+ * | vd{t-project}                         | zset   | the tokens of a project's sessions that have a timeline              |
  * | vd{k-project}                         | hash   | marks of a project: token, then time and mark as JSON             |
  * | vd{b-project}last                     | string | id of the last recorded block of a project                        |
  * | vd{b-project}s:number                 | hash   | a segment of recorded blocks: id, then the block as JSON; id and c: further ones; id and r: references; expires |
@@ -67,7 +67,7 @@ const prefixes = (letter: string): readonly Buffer[] => shardTags.map((tag) => B
 const sessionPrefixes = prefixes("s");
 const seenIdsPrefixes = prefixes("r");
 const idempotencyPrefixes = prefixes("i");
-const trailPrefixes = prefixes("t");
+const timelinePrefixes = prefixes("t");
 
 /** The row of a session, from its `sessionKey`. */
 export function sessionRow(sessionKey: Buffer): Buffer {
@@ -81,7 +81,7 @@ export function seenIdsRow(sessionKey: Buffer, generation: 0 | 1): Buffer {
 
 /** All rows of a session beside its record. They are written with it, expire with it and are erased with it. */
 export function furtherRows(sessionKey: Buffer): Buffer[] {
-  return [seenIdsRow(sessionKey, 0), seenIdsRow(sessionKey, 1), trailRow(sessionKey)];
+  return [seenIdsRow(sessionKey, 0), seenIdsRow(sessionKey, 1), timelineRow(sessionKey)];
 }
 
 /** Where in a hash, and behind two bytes of the day in `idempotencyKey`, the shard of an `Idempotency-Key` stands. */
@@ -129,13 +129,13 @@ export function pathRows(projectId: number, part: number): readonly [head: strin
   return [head, `${head}:0`, `${head}:1`];
 }
 
-/** The row of a session's trail, beside the session. */
-export function trailRow(sessionKey: Buffer): Buffer {
-  return Buffer.concat([trailPrefixes[shardOfSession(sessionKey)]!, sessionKey]);
+/** The row of a session's timeline, beside the session. */
+export function timelineRow(sessionKey: Buffer): Buffer {
+  return Buffer.concat([timelinePrefixes[shardOfSession(sessionKey)]!, sessionKey]);
 }
 
-/** Which sessions of a project have a trail. */
-export function trailIndexRow(projectId: number): string {
+/** Which sessions of a project have a timeline. */
+export function timelineIndexRow(projectId: number): string {
   return `vd{t${projectId}}`;
 }
 

@@ -1,4 +1,4 @@
-/** What runs inside the cluster for the logs: recorded blocks, marks, trails. Each is one atomic step on rows of one slot. */
+/** What runs inside the cluster for the logs: recorded blocks, marks, timelines. Each is one atomic step on rows of one slot. */
 import { defineScript } from "../cluster/script.js";
 
 /**
@@ -113,11 +113,11 @@ return removed`,
 });
 
 /**
- * Writes a session's trail, if it is what it was and the session is there. Keys: session, trail. Arguments: version that is replaced ("" for
- * none), new version, trail, ms that it lives. Gives 1 when it is written, by this call or by an earlier one whose answer was lost; 0
+ * Writes a session's timeline, if it is what it was and the session is there. Keys: session, timeline. Arguments: version that is replaced ("" for
+ * none), new version, timeline, ms that it lives. Gives 1 when it is written, by this call or by an earlier one whose answer was lost; 0
  * when another version stands there, -1 when there is no session.
  */
-export const saveTrail = defineScript({
+export const saveTimeline = defineScript({
   name: "save-trail",
   version: 1,
   source: `
@@ -130,10 +130,10 @@ return 1`,
 });
 
 /**
- * Notes which sessions of a project have a trail, and keeps the latest. Keys: the index. Arguments: how many are kept, ms that the index lives,
+ * Notes which sessions of a project have a timeline, and keeps the latest. Keys: the index. Arguments: how many are kept, ms that the index lives,
  * tokens that are added. Gives the tokens that are beyond.
  */
-export const indexTrails = defineScript({
+export const indexTimelines = defineScript({
   name: "index-trails",
   version: 1,
   source: `

@@ -7,8 +7,8 @@ import { limits } from "../limits.js";
 import { sessionRange, tokenAt } from "../store/keys.js";
 import { lastId, type Store } from "../store/store.js";
 import type { BulkClient } from "./bulk-client.js";
-import { auditRow, blockRows, blockSegmentIds, lastAuditField, marksRow, trailIndexRow } from "./keys.js";
-import { indexTrails } from "./log-scripts.js";
+import { auditRow, blockRows, blockSegmentIds, lastAuditField, marksRow, timelineIndexRow } from "./keys.js";
+import { indexTimelines } from "./log-scripts.js";
 import { copyRows, type RowsPass, type WantedRow } from "./migrate-counts.js";
 import { copyHash } from "./migration-scripts.js";
 
@@ -30,7 +30,7 @@ function* wantedLogs(store: Store, times: LogTimes): Generator<WantedRow> {
   for (const accountId of [allAccounts, ...store.accounts.getKeys({})]) yield wantedAudit(store, accountId);
   for (const projectId of [...store.projects.getKeys({})]) {
     yield wantedMarks(store, projectId, times.blockMs);
-    yield* wantedTrailIndex(store, projectId, times.sessionMs);
+    yield* wantedTimelineIndex(store, projectId, times.sessionMs);
     yield* wantedBlocks(store, projectId, times.blockMs);
   }
 }
@@ -56,16 +56,16 @@ function wantedMarks(store: Store, projectId: number, blockMs: number): WantedRo
 }
 
 /** Which sessions have a timeline; these lie with the sessions. */
-function* wantedTrailIndex(store: Store, projectId: number, sessionMs: number): Generator<WantedRow> {
+function* wantedTimelineIndex(store: Store, projectId: number, sessionMs: number): Generator<WantedRow> {
   store.root.resetReadTxn();
-  const row = trailIndexRow(projectId);
+  const row = timelineIndexRow(projectId);
   const slot = keySlot(row);
   for (const key of [...store.trails.getKeys(sessionRange(projectId))].map((each) => Buffer.from(each))) {
     const token = key.subarray(tokenAt);
     yield {
       read: { command: ["ZSCORE", row, token], slot },
       isThere: (reply) => reply !== null,
-      write: scriptCommand(indexTrails, [row], [Number.MAX_SAFE_INTEGER, sessionMs, token], slot),
+      write: scriptCommand(indexTimelines, [row], [Number.MAX_SAFE_INTEGER, sessionMs, token], slot),
     };
   }
 }

@@ -7,7 +7,7 @@ import { scriptCommand } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
-import { repeatsKey, sessionKey, tokenAt } from "../store/keys.js";
+import { seenIdsKey, sessionKey, tokenAt } from "../store/keys.js";
 import { lastSeenMs } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import type { BulkClient } from "./bulk-client.js";
@@ -89,16 +89,16 @@ export class SessionsMigration {
     const expiresMs = (lastSeenMs(record) ?? Number.NaN) + this.#sessionMs;
     // One that can't be decoded is copied as it is: `check` says so there as here.
     if (expiresMs <= this.#fromMs) return null;
-    const seenIds = ([0, 1] as const).map((each) => this.#store.repeats.getBinary(repeatsKey(key, each)) ?? none);
-    const further = [...seenIds, this.#trailOf(key)];
+    const seenIds = ([0, 1] as const).map((each) => this.#store.repeats.getBinary(seenIdsKey(key, each)) ?? none);
+    const further = [...seenIds, this.#timelineOf(key)];
     return { key, record, further, expiresMs: Number.isNaN(expiresMs) ? this.#fromMs + this.#sessionMs : expiresMs };
   }
 
   /** The session's timeline as the cluster has it: behind a version. */
-  #trailOf(key: Buffer): Buffer {
-    const trail = this.#store.trails.get(key);
-    if (trail === undefined) return none;
-    const text = Buffer.from(JSON.stringify(trail));
+  #timelineOf(key: Buffer): Buffer {
+    const timeline = this.#store.trails.get(key);
+    if (timeline === undefined) return none;
+    const text = Buffer.from(JSON.stringify(timeline));
     return Buffer.concat([createHash("sha1").update(text).digest().subarray(0, versionBytes), text]);
   }
 

@@ -37,7 +37,13 @@ import type {
   TokenBody,
 } from "../contract/control.js";
 import type { Role } from "../contract/entities.js";
-import type { BlocksAnswer, SessionAnswer, SessionsAnswer, StatsAnswer, TrailAnswer } from "../contract/log-answers.js";
+import type {
+  BlocksAnswer,
+  SessionAnswer,
+  SessionsAnswer,
+  StatsAnswer,
+  TimelineAnswer,
+} from "../contract/log-answers.js";
 import type { MarkAnswer, MarkBody, MarksAnswer } from "../contract/marks.js";
 import type { SessionDeletionAnswer, SessionDeletionBody } from "../contract/session-deletion.js";
 import type { SessionQueryAnswer, SessionQueryBody } from "../contract/session-query.js";
@@ -129,8 +135,8 @@ export class Api {
     this.#ask<SessionsAnswer>("GET", `${of(project)}/sessions?${pageQuery(cursor)}`);
   session = (project: number, token: string) =>
     this.#ask<SessionAnswer>("GET", `${of(project)}/sessions/${encodeURIComponent(token)}`);
-  trail = (project: number, token: string) =>
-    this.#ask<TrailAnswer>("GET", `${of(project)}/sessions/${encodeURIComponent(token)}/trail`);
+  timeline = (project: number, token: string) =>
+    this.#ask<TimelineAnswer>("GET", `${of(project)}/sessions/${encodeURIComponent(token)}/trail`);
   blocks = (project: number, cursor: string | null) =>
     this.#ask<BlocksAnswer>("GET", `${of(project)}/blocks?${pageQuery(cursor)}`);
   mark = (project: number, token: string, body: MarkBody) =>

@@ -33,7 +33,7 @@ import type {
   SessionAnswer,
   SessionsAnswer,
   StatsAnswer,
-  TrailAnswer,
+  TimelineAnswer,
 } from "./log-answers.js";
 import type { MarkAnswer, MarkBody, MarksAnswer } from "./marks.js";
 import type { SessionDeletionAnswer, SessionDeletionBody } from "./session-deletion.js";
@@ -451,7 +451,7 @@ export interface ApiTypes {
   AuditAnswer: AuditAnswer;
   MarkAnswer: MarkAnswer;
   MarksAnswer: MarksAnswer;
-  TrailAnswer: TrailAnswer;
+  TimelineAnswer: TimelineAnswer;
   BlocksAnswer: BlocksAnswer;
   StatsAnswer: StatsAnswer;
   RuleTestAnswer: RuleTestAnswer;

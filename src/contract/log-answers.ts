@@ -4,7 +4,7 @@ import type { Count, DetectionId, EngineScore, Id, IsoTime, LogMeta, Score, Sess
 import type { EventType } from "./events.js";
 import type { EngineName } from "./evidence.js";
 import type { MarkAnswer } from "./marks.js";
-import type { PointKind } from "./trail.js";
+import type { PointKind } from "./timeline.js";
 import type { Band } from "./verdict.js";
 
 /** A session in the log: band and score as a verdict read would give them now, without a request context. */
@@ -62,7 +62,7 @@ export interface SessionAnswer extends SessionRow {
 }
 
 /** The timeline of a session, as far as it is kept; in order of time, the oldest dropped first. */
-export interface TrailAnswer {
+export interface TimelineAnswer {
   /** Events that it covers; the session may have more. */
   noted: number & tags.Type<"uint32">;
   /** In pixels of the viewport, on a grid. */

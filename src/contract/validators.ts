@@ -22,7 +22,7 @@ import { type Mismatch, mismatchIn, type Validate } from "./mismatch.js";
 import type { RulesFile } from "./rules-file.js";
 import type { SessionDeletionBody } from "./session-deletion.js";
 import type { SessionQueryBody } from "./session-query.js";
-import type { Trail } from "./trail.js";
+import type { Timeline } from "./timeline.js";
 
 /** True when the value is a list of events with no key beyond the whitelist. The fast path: it builds no report. */
 export const areIngestEvents = typia.createEquals<IngestEvents>();
@@ -108,7 +108,7 @@ const recordValidators = {
   rule: typia.createValidate<Rule>(),
   block: typia.createValidate<Block>(),
   traffic: typia.createValidate<Traffic>(),
-  trail: typia.createValidate<Trail>(),
+  timeline: typia.createValidate<Timeline>(),
   mark: typia.createValidate<SessionMark>(),
   audit: typia.createValidate<AuditEntry>(),
 };

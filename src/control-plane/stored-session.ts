@@ -4,7 +4,7 @@ import type { Block } from "../contract/entities.js";
 import type { SessionMark } from "../contract/marks.js";
 import type { ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
-import type { Trail } from "../contract/trail.js";
+import type { Timeline } from "../contract/timeline.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
 import { type SessionKeys, type SessionTable, sessionKey } from "../store/keys.js";
 import type { RemoteRows } from "../store/remote-sessions.js";
@@ -18,7 +18,7 @@ export interface StoredSession {
   /** Bytes of the session's record. */
   readonly recordBytes: number;
   readonly verdict: ScoredState;
-  /** Request ids remembered against repeats, in the record and in rows of their own. */
+  /** Request ids that were seen, in the record and in rows of their own. */
   readonly requestIds: number;
   /** What was observed, by name; null when the features can't be unpacked. */
   readonly features: Readonly<Record<string, number | string>> | null;
@@ -28,7 +28,7 @@ export interface StoredSession {
   /** First contacts whose `Idempotency-Key` still resolves to this session. */
   readonly idempotencyKeys: number;
   /** Null when none is kept. */
-  readonly trail: Trail | null;
+  readonly timeline: Timeline | null;
 }
 
 /**
@@ -62,7 +62,7 @@ const shown = {
     return {
       recordBytes: bytes.length,
       verdict: record.verdict,
-      idsInRecord: record.repeats.length / 8,
+      idsInRecord: record.seenIds.length / 8,
       features: namedFeatures(record.features),
     };
   },
@@ -90,7 +90,7 @@ export async function readStoredSession(store: Store, token: string): Promise<St
     blocks: await blocksOf(store, session.projectId, token),
     mark: await store.logs.marks.find(session.projectId, token),
     idempotencyKeys: rows.idempotencyKeys,
-    trail: await store.logs.trails.read(session.key),
+    timeline: await store.logs.timelines.read(session.key),
   };
 }
 

@@ -16,7 +16,7 @@ import { foldRequest } from "./fold-request.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
 /**
- * Folds one accepted batch: its events in the order they were sent, repeats already dropped. Changes `features` in place.
+ * Folds one accepted batch: its events in the order they were sent, those seen before already dropped. Changes `features` in place.
  * Never throws on events that passed validation, whatever their times and coordinates.
  */
 export function foldBatch(

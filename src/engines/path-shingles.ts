@@ -105,7 +105,7 @@ const reachMin = 16;
 /**
  * Sampled shingle hashes (32 bit, at most 64) of the batch about to be folded into `features`, and notes there their number and
  * where the path stands.
- * Call it once a batch, with the repeats dropped, before `foldBatch`: a path that began in the batch before goes on. Cost:
+ * Call it once a batch, with events that were seen before dropped, before `foldBatch`: a path that began in the batch before goes on. Cost:
  * about 20 ns a point.
  */
 export function shingleHashes(features: SessionFeatures, events: readonly IngestEvent[]): number[] {

@@ -120,7 +120,7 @@ const seedY = 0x2545f491;
 
 /**
  * Hashes of turns (32 bit, at most 64) of the mouse moves in a batch about to be folded into `features`, and notes there their
- * number and where the path stands. Call it once a batch, with the repeats dropped. Cost: about 10 ns a point.
+ * number and where the path stands. Call it once a batch, with events that were seen before dropped. Cost: about 10 ns a point.
  */
 export function turnHashes(features: SessionFeatures, events: readonly IngestEvent[]): number[] {
   const hashes: number[] = [];

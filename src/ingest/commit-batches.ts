@@ -288,7 +288,7 @@ function findSession(group: Group, projectId: number, token: string | null): Ope
     token,
     verdict: record.verdict,
     features: unpackFeatures(record.features, 0, record.features.length) ?? newFeatures(),
-    seenIds: new SeenIds(group.unit, key, record.repeats, record.verdict.eventCount),
+    seenIds: new SeenIds(group.unit, key, record.seenIds, record.verdict.eventCount),
     isNew: false,
     score: false,
     isDirty: false,
@@ -364,8 +364,8 @@ function saveSession({ unit, dirty }: Group, session: OpenSession): void {
   } catch (cause) {
     throw new BatchFault("scoring failed", { cause });
   }
-  const repeats = session.seenIds.save();
-  unit.putSession(session.key, encodeSession({ verdict, repeats, features: packed }), session.isNew);
+  const seenIds = session.seenIds.save();
+  unit.putSession(session.key, encodeSession({ verdict, seenIds, features: packed }), session.isNew);
   session.score = false;
   if (session.isDirty) return;
   session.isDirty = true;

@@ -3,7 +3,7 @@
  * batches add to is summed up and written once, by `save`. One object serves a scoring thread for all its transactions, one after another.
  */
 import { packCrossSessionCount, unpackCrossSessionCount } from "../store/cross-session-count.js";
-import { crossSessionKey, repeatsKey, writeCrossSessionHour } from "../store/keys.js";
+import { crossSessionKey, seenIdsKey, writeCrossSessionHour } from "../store/keys.js";
 import { SessionCount } from "../store/session-count.js";
 import type { SessionTables } from "../store/session-tables.js";
 import { LmdbPathReuseIndex } from "./lmdb-path-reuse-index.js";
@@ -66,13 +66,13 @@ export class LmdbUnitOfWork implements UnitOfWork {
   }
 
   seenIds(sessionKey: Buffer, generation: 0 | 1): Buffer | undefined {
-    const hashes = this.#store.repeats.getBinaryFast(repeatsKey(sessionKey, generation)) as Buffer | undefined;
+    const hashes = this.#store.repeats.getBinaryFast(seenIdsKey(sessionKey, generation)) as Buffer | undefined;
     // The buffer that lmdb-js reads into is longer than its `length`, which it sets to that of the value.
     return hashes?.subarray(0, hashes.length);
   }
 
   putSeenIds(sessionKey: Buffer, generation: 0 | 1, hashes: Buffer): void {
-    this.#store.repeats.putSync(repeatsKey(sessionKey, generation), hashes);
+    this.#store.repeats.putSync(seenIdsKey(sessionKey, generation), hashes);
   }
 
   idempotent(key: Buffer): Buffer | undefined {

@@ -1,7 +1,7 @@
 /**
  * Which request ids a session has seen. The latest live in the session record; when those are many they spill into two sorted
  * generations in rows of their own, the older of which is dropped when the newer is full. So an id is remembered for at least
- * the next `repeatsGenerationMax` events, and a session that streams for a day costs no more at its end than at its start.
+ * the next `seenIdsGenerationMax` events, and a session that streams for a day costs no more at its end than at its start.
  */
 import type { IngestEvent } from "../contract/events.js";
 import { limits } from "../limits.js";
@@ -12,12 +12,12 @@ const hashBytes = 8;
 /** How many generations have to be looked at once so many hashes of a session have spilled: 0 to 2. */
 export function generationsOf(spilled: number): 0 | 1 | 2 {
   if (spilled <= 0) return 0;
-  return spilled > limits.repeatsGenerationMax ? 2 : 1;
+  return spilled > limits.seenIdsGenerationMax ? 2 : 1;
 }
 
 const noHashes = Buffer.alloc(0);
 /** Hashes held in memory before they spill even in the middle of a transaction: bounds how long one search takes. */
-const heldMax = 4 * limits.repeatsInlineMax;
+const heldMax = 4 * limits.seenIdsInlineMax;
 
 /** For one session while a group works on it; `save` at the end gives what its record keeps. */
 export class SeenIds {
@@ -60,7 +60,7 @@ export class SeenIds {
 
   /** What the session record keeps; spills first when that would be too much. */
   save(): Buffer {
-    if (this.#words > 2 * limits.repeatsInlineMax) this.#spill();
+    if (this.#words > 2 * limits.seenIdsInlineMax) this.#spill();
     return Buffer.from(this.#held.buffer, 0, 4 * this.#words);
   }
 
@@ -94,7 +94,7 @@ export class SeenIds {
   #spill(): void {
     const newer = this.#generation();
     const spill = this.#held.subarray(0, this.#words);
-    if (newer.length / hashBytes + spill.length / 2 > limits.repeatsGenerationMax) {
+    if (newer.length / hashBytes + spill.length / 2 > limits.seenIdsGenerationMax) {
       this.#unit.putSeenIds(this.#session, 1, Buffer.from(newer));
       this.#unit.putSeenIds(this.#session, 0, merged(noHashes, spill));
     } else {

@@ -133,7 +133,9 @@ export async function startServer(
         },
         (err: unknown) => outages.failed(err, "counts of verdicts could not be stored"),
       ),
-      services.trails.flush().catch((err: unknown) => outages.failed(err, "timelines of sessions could not be stored")),
+      services.timelines
+        .flush()
+        .catch((err: unknown) => outages.failed(err, "timelines of sessions could not be stored")),
     ]);
   };
   const flushing = [

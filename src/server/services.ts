@@ -51,8 +51,8 @@ import { sessionQueryRoute } from "../http/handlers/control-plane/session-query.
 import { sessionRoutes } from "../http/handlers/control-plane/sessions.js";
 import { signedAgentsRoute } from "../http/handlers/control-plane/signed-agents.js";
 import { statsRoute } from "../http/handlers/control-plane/stats.js";
+import { timelineRoute } from "../http/handlers/control-plane/timeline.js";
 import { tokenRoutes } from "../http/handlers/control-plane/tokens.js";
-import { trailRoute } from "../http/handlers/control-plane/trail.js";
 import { usageRoutes } from "../http/handlers/control-plane/usage.js";
 import { verifiedBotsRoute } from "../http/handlers/control-plane/verified-bots.js";
 import { challengeRoutes } from "../http/handlers/data-plane/challenges.js";
@@ -79,8 +79,8 @@ import { storedAddress } from "../net/stored-address.js";
 import { subscriberNetwork } from "../net/subscriber-network.js";
 import { NetworkFacts } from "../network/network-facts.js";
 import { addressSubject, Blocks, sessionSubject } from "../recording/blocks.js";
+import { Timelines } from "../recording/timelines.js";
 import { TrafficCounter } from "../recording/traffic.js";
-import { Trails } from "../recording/trails.js";
 import { examine } from "../requests/examiner.js";
 import { RequestRates } from "../requests/rates.js";
 import type { Logger } from "../runtime/log.js";
@@ -148,7 +148,7 @@ export function buildServices(
   });
   const onFailure = (error: unknown, requestId: string): void => log.error({ err: error, requestId }, "request failed");
   const feed = new VerdictFeed();
-  const trails = new Trails({ store, credentials, sessionsMax: config.trailSessions, now });
+  const timelines = new Timelines({ store, credentials, sessionsMax: config.trailSessions, now });
   const work = new LongWork();
   const tokenUses = new TokenUses(store, now, (err) =>
     outages.failed(err, "the last use of a token could not be stored"),
@@ -296,7 +296,7 @@ export function buildServices(
       credentials,
       clientIp: (socket, xff) => clientIp(socket, xff, trusted),
       identities,
-      trails,
+      timelines,
       now,
       onFailure,
     }),
@@ -336,7 +336,7 @@ export function buildServices(
     ...markRoutes({ marks, work }),
     sessionQueryRoute({ ...search, store, meaningOf, work, meter: meters.backtests, now }),
     sessionDeletionRoute({ ...search, store, work, now }),
-    trailRoute({ sessions, trails }),
+    timelineRoute({ sessions, timelines }),
     blockRoute({ blocks, work, flush: () => flushBlocks(true) }),
     statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
     ruleTestRoute({ store, sessions, addresses, declaredBotOf, work, meter: meters.backtests, now }),
@@ -375,7 +375,7 @@ export function buildServices(
     projects,
     traffic,
     flushBlocks,
-    trails,
+    timelines,
     tokenUses,
     queue,
     reverseDns,

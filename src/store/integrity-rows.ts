@@ -149,7 +149,7 @@ export const rowChecks: Record<TableName, RowCheck> = {
       key[4] === 0 ? value.length === 8 * pathReuseBucketSlots : value.length > 0 && value.length % 8 === 0;
     return isWhole ? null : "has another length";
   },
-  trails: record("trail", (walk, _: unknown, key: Buffer) =>
+  trails: record("timeline", (walk, _: unknown, key: Buffer) =>
     walk.get("sessions", Buffer.from(key)) === undefined ? "has no session" : null,
   ),
   solvedChallenges: (_, value: Buffer, key: Buffer) =>

@@ -48,7 +48,7 @@ import { limits } from "../limits.js";
  * | solved_challenges | second of expiry u32, nonce 16 bytes        | 1                                                  |
  * | audit         | [account id, change id]                         | AuditEntry                                         |
  * | marks         | [project id, session token]                     | SessionMark                                        |
- * | trails        | project u32, token 21 bytes                     | Trail, of the latest sessions only                 |
+ * | trails        | project u32, token 21 bytes                     | Timeline, of the latest sessions only                 |
  *
  * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its time of creation,
  * so that sessions lie in the order of their first contact: new ones share pages, old ones are a prefix. The rows that every
@@ -89,7 +89,10 @@ export const tableNames = {
   mirror: "mirror",
 } as const;
 
-/** A table as code names it; the value in `tableNames` is its name in LMDB, which never changes. */
+/**
+ * A table as code names it, and as answers do (`erased`, `check --json`): so `repeats`, request ids that were seen, and `trails`, timelines,
+ * keep their names. The value in `tableNames` is its name in LMDB, which never changes.
+ */
 export type TableName = keyof typeof tableNames;
 
 /** Tables with rows of sessions; where these lie is in `session-erasure.ts`. */
@@ -191,7 +194,7 @@ export function writeSessionKey(key: Buffer, projectId: number, token: string): 
 }
 
 /** Key of one generation (0 newer, 1 older) of the request ids a session has shown. */
-export function repeatsKey(session: Uint8Array, generation: 0 | 1): Buffer {
+export function seenIdsKey(session: Uint8Array, generation: 0 | 1): Buffer {
   const key = Buffer.allocUnsafe(sessionKeyBytes + 1);
   key.set(session, 0);
   key[sessionKeyBytes] = generation;

@@ -1,12 +1,12 @@
-/** The logs of one host: marks, changes of the configuration and trails, each a table of LMDB. Blocks are in `lmdb-block-log.ts`. */
+/** The logs of one host: marks, changes of the configuration and timelines, each a table of LMDB. Blocks are in `lmdb-block-log.ts`. */
 import type { Database } from "lmdb";
 import type { AuditEntry } from "../contract/audit.js";
 import type { SessionMark } from "../contract/marks.js";
 import { decodeSessionToken } from "../contract/session-token.js";
-import type { Trail } from "../contract/trail.js";
+import type { Timeline } from "../contract/timeline.js";
 import { storedRecordMismatch } from "../contract/validators.js";
 import { sessionKey, sessionRange } from "./keys.js";
-import type { AuditLog, MarkLog, TrailLog, TrailPiece } from "./logs.js";
+import type { AuditLog, MarkLog, TimelineLog, TimelinePiece } from "./logs.js";
 import type { SessionTables } from "./session-tables.js";
 
 interface MarkTables extends Pick<SessionTables, "root" | "sessions"> {
@@ -72,25 +72,25 @@ export class LmdbAuditLog implements AuditLog {
   }
 }
 
-type TrailTables = Pick<SessionTables, "root" | "sessions" | "trails">;
+type TimelineTables = Pick<SessionTables, "root" | "sessions" | "trails">;
 
-/** Trails of a single host. `fold` is one transaction. */
-export class LmdbTrailLog implements TrailLog {
-  readonly #tables: TrailTables;
+/** Timelines of a single host. `fold` is one transaction. */
+export class LmdbTimelineLog implements TimelineLog {
+  readonly #tables: TimelineTables;
 
-  constructor(tables: TrailTables) {
+  constructor(tables: TimelineTables) {
     this.#tables = tables;
   }
 
-  async read(key: Buffer): Promise<Trail | null> {
+  async read(key: Buffer): Promise<Timeline | null> {
     return this.#stored(key);
   }
 
-  async fold(pieces: readonly TrailPiece[], sessionsMax: number): Promise<void> {
+  async fold(pieces: readonly TimelinePiece[], sessionsMax: number): Promise<void> {
     const { root, sessions, trails } = this.#tables;
     await root.transaction(() => {
       for (const { key, fold } of pieces) {
-        // A session that was erased since has no trail.
+        // A session that was erased since has no timeline.
         if (sessions.doesExist(key)) trails.putSync(key, fold(this.#stored(key)));
       }
       for (const projectId of new Set(pieces.map((piece) => piece.projectId))) this.#dropOldest(projectId, sessionsMax);
@@ -112,8 +112,8 @@ export class LmdbTrailLog implements TrailLog {
   }
 
   /** Null for a damaged one as well: earlier versions stored times that are no numbers. */
-  #stored(key: Buffer): Trail | null {
-    const trail = this.#tables.trails.get(key) ?? null;
-    return trail === null || storedRecordMismatch("trail", trail) !== null ? null : trail;
+  #stored(key: Buffer): Timeline | null {
+    const timeline = this.#tables.trails.get(key) ?? null;
+    return timeline === null || storedRecordMismatch("timeline", timeline) !== null ? null : timeline;
   }
 }

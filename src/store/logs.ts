@@ -5,7 +5,7 @@
 import type { AuditEntry } from "../contract/audit.js";
 import type { Block } from "../contract/entities.js";
 import type { SessionMark } from "../contract/marks.js";
-import type { Trail } from "../contract/trail.js";
+import type { Timeline } from "../contract/timeline.js";
 
 /** A block before it has an id and a count. */
 export type NewBlock = Omit<Block, "id" | "count">;
@@ -77,21 +77,21 @@ export interface AuditLog {
   before(accountId: number, id: number, count: number): Promise<readonly AuditEntry[]>;
 }
 
-/** What is folded into one session's trail. */
-export interface TrailPiece {
+/** What is folded into one session's timeline. */
+export interface TimelinePiece {
   readonly projectId: number;
   /** `sessionKey`. */
   readonly key: Buffer;
-  /** The trail with the piece. May be called several times. */
-  readonly fold: (before: Trail | null) => Trail;
+  /** The timeline with the piece. May be called several times. */
+  readonly fold: (before: Timeline | null) => Timeline;
 }
 
-/** Trails of the latest sessions; what is written is a piece for each accepted batch. */
-export interface TrailLog {
-  read(key: Buffer): Promise<Trail | null>;
-  /** Folds pieces into the trails of sessions that are still there, then keeps to the latest `sessionsMax` sessions of each project. */
-  fold(pieces: readonly TrailPiece[], sessionsMax: number): Promise<void>;
-  /** Forgets all trails of these projects. */
+/** Timelines of the latest sessions; what is written is a piece for each accepted batch. */
+export interface TimelineLog {
+  read(key: Buffer): Promise<Timeline | null>;
+  /** Folds pieces into the timelines of sessions that are still there, then keeps to the latest `sessionsMax` sessions of each project. */
+  fold(pieces: readonly TimelinePiece[], sessionsMax: number): Promise<void>;
+  /** Forgets all timelines of these projects. */
   forget(projectIds: Iterable<number>): Promise<void>;
 }
 
@@ -100,5 +100,5 @@ export interface Logs {
   readonly blocks: BlockLog;
   readonly marks: MarkLog;
   readonly audit: AuditLog;
-  readonly trails: TrailLog;
+  readonly timelines: TimelineLog;
 }

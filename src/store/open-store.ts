@@ -4,7 +4,7 @@ import { makeFolder } from "./folder.js";
 import { LmdbHourlyCounts } from "./hourly-counts.js";
 import { tableNames } from "./keys.js";
 import { LmdbBlockLog } from "./lmdb-block-log.js";
-import { LmdbAuditLog, LmdbMarkLog, LmdbTrailLog } from "./lmdb-logs.js";
+import { LmdbAuditLog, LmdbMarkLog, LmdbTimelineLog } from "./lmdb-logs.js";
 import { LmdbSessionRows } from "./lmdb-session-rows.js";
 import type { Logs } from "./logs.js";
 import { type Schema, upgradeTo } from "./schema-version.js";
@@ -78,6 +78,6 @@ function logsOf(tables: Omit<Store, "logs">): Logs {
     blocks: new LmdbBlockLog(tables),
     marks: new LmdbMarkLog(tables),
     audit: new LmdbAuditLog(tables.audit),
-    trails: new LmdbTrailLog(tables),
+    timelines: new LmdbTimelineLog(tables),
   };
 }

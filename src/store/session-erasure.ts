@@ -4,7 +4,7 @@
  */
 import { encodeSessionToken } from "../contract/session-token.js";
 import { limits } from "../limits.js";
-import { repeatsKey, type SessionKeys, type SessionTable, type TableName, tokenBytes } from "./keys.js";
+import { type SessionKeys, type SessionTable, seenIdsKey, type TableName, tokenBytes } from "./keys.js";
 import { SessionCount } from "./session-count.js";
 import type { Store } from "./store.js";
 
@@ -57,7 +57,7 @@ export const sessionRows = {
   ipLists: nothingOfASession,
   signedAgents: nothingOfASession,
   sessions: { keysOf: (session) => [Buffer.from(session)] },
-  repeats: { keysOf: (session) => [repeatsKey(session, 0), repeatsKey(session, 1)] },
+  repeats: { keysOf: (session) => [seenIdsKey(session, 0), seenIdsKey(session, 1)] },
   idempotency: { find: idempotencyOf, stretch: idempotencyAfter },
   crossSessionCounts: nothingOfASession,
   // Four bytes of a token beside the hash of a piece of a path: names nobody to whom the token is not known.

@@ -46,7 +46,7 @@ const paddedSizes = [778, 982, 1321, 2000] as const;
 export interface SessionRecord {
   verdict: ScoredState;
   /** Hashes of the request ids seen since the last spill, 8 bytes each. */
-  repeats: Buffer;
+  seenIds: Buffer;
   /** Packed by the engines; opaque here. */
   features: Buffer;
 }
@@ -54,8 +54,8 @@ export interface SessionRecord {
 const textBytesMax = 2048;
 const shortTextBytesMax = 255;
 
-/** Bytes that `encodeSession` writes at most for a record with this much of repeats and features. */
-function bytesMaxOf({ repeats, features }: SessionRecord): number {
+/** Bytes that `encodeSession` writes at most for a record with so many seen ids and features. */
+function bytesMaxOf({ seenIds, features }: SessionRecord): number {
   return (
     headBytes +
     clearanceBytes +
@@ -63,7 +63,7 @@ function bytesMaxOf({ repeats, features }: SessionRecord): number {
     3 * textBytesMax +
     2 * shortTextBytesMax +
     addressProofBytes +
-    repeats.length +
+    seenIds.length +
     features.length
   );
 }
@@ -78,7 +78,7 @@ let scratch = Buffer.allocUnsafeSlow(16 * 1024);
 
 /** The record's bytes: a view of memory that the next call writes over, so store or copy them at once. */
 export function encodeSession(record: SessionRecord): Buffer {
-  const { verdict, repeats, features } = record;
+  const { verdict, seenIds, features } = record;
   if (bytesMaxOf(record) > scratch.length) scratch = Buffer.allocUnsafeSlow(2 * bytesMaxOf(record));
   const bytes = scratch;
   const idCount = Math.min(verdict.detectionIds.length, 255);
@@ -94,7 +94,7 @@ export function encodeSession(record: SessionRecord): Buffer {
   bytes.writeDoubleLE(verdict.lastSeenMs, 16);
   bytes.writeDoubleLE(verdict.loggedInAtMs, 24);
   bytes.writeUInt32LE(verdict.eventCount >>> 0, 32);
-  bytes.writeUInt16LE(repeats.length >>> 3, 44);
+  bytes.writeUInt16LE(seenIds.length >>> 3, 44);
   let at = headBytes;
   if (verdict.clearance !== null) {
     bytes[1]! |= clearedFlag;
@@ -121,9 +121,9 @@ export function encodeSession(record: SessionRecord): Buffer {
     bytes[1]! |= proofFlag;
     at += bytes.write(verdict.addressProof, at, addressProofBytes, "hex");
   }
-  bytes.set(repeats, at);
-  bytes.set(features, at + repeats.length);
-  const end = at + repeats.length + features.length;
+  bytes.set(seenIds, at);
+  bytes.set(features, at + seenIds.length);
+  const end = at + seenIds.length + features.length;
   const size = paddedSizes.find((each) => end <= each) ?? end;
   if (size - end < 2) return bytes.subarray(0, end);
   bytes[1]! |= paddedFlag;
@@ -142,11 +142,11 @@ export function spilledIdsOf(bytes: Buffer): number {
 export function decodeScoredState(bytes: Buffer): ScoredState | null {
   if (bytes.length < headBytes || bytes[0] !== layoutVersion) return null;
   const idCount = bytes[7]!;
-  if (repeatsOffset(bytes) > bytes.length) return null;
+  if (seenIdsOffset(bytes) > bytes.length) return null;
   let at = textsOffset(bytes) - 4 * idCount;
   const detectionIds: number[] = [];
   for (let index = 0; index < idCount; index++, at += 4) detectionIds.push(bytes.readUInt32LE(at));
-  const proofAt = repeatsOffset(bytes) - proofBytesOf(bytes);
+  const proofAt = seenIdsOffset(bytes) - proofBytesOf(bytes);
   const text = textsOf(bytes, at, proofAt);
   const path = text(bytes.readUInt16LE(36));
   const host = text(bytes.readUInt16LE(38));
@@ -191,19 +191,19 @@ function textsOf(bytes: Buffer, from: number, end: number): (length: number) => 
 }
 
 /**
- * The whole record; `repeats` and `features` are views of `bytes`. Null when it is not of this layout or cut short. `bytes` may be LMDB's
+ * The whole record; `seenIds` and `features` are views of `bytes`. Null when it is not of this layout or cut short. `bytes` may be LMDB's
  * reused read buffer, which is longer than its `length` says: every slice of it names its end.
  */
 export function decodeSession(bytes: Buffer): SessionRecord | null {
   const verdict = decodeScoredState(bytes);
   if (verdict === null) return null;
-  const repeatsAt = repeatsOffset(bytes);
-  const featuresAt = repeatsAt + 8 * bytes.readUInt16LE(44);
+  const seenIdsAt = seenIdsOffset(bytes);
+  const featuresAt = seenIdsAt + 8 * bytes.readUInt16LE(44);
   const end = bytes.length - ((bytes[1]! & paddedFlag) === 0 ? 0 : bytes.readUInt16LE(bytes.length - 2));
   if (featuresAt > end) return null;
   return {
     verdict,
-    repeats: bytes.subarray(repeatsAt, featuresAt),
+    seenIds: bytes.subarray(seenIdsAt, featuresAt),
     features: bytes.subarray(featuresAt, end),
   };
 }
@@ -217,7 +217,7 @@ function proofBytesOf(bytes: Buffer): number {
 }
 
 /** Where the request ids begin: behind the detection ids, the texts and the proof. */
-function repeatsOffset(bytes: Buffer): number {
+function seenIdsOffset(bytes: Buffer): number {
   const texts = bytes.readUInt16LE(36) + bytes.readUInt16LE(38) + bytes.readUInt16LE(40) + bytes[42]! + bytes[43]!;
   return textsOffset(bytes) + texts + proofBytesOf(bytes);
 }

@@ -1,7 +1,7 @@
 /** The tables of sessions and of all else that ingest writes. */
 import type { Database } from "lmdb";
 import type { Traffic } from "../contract/entities.js";
-import type { Trail } from "../contract/trail.js";
+import type { Timeline } from "../contract/timeline.js";
 import type { Environment } from "./environment.js";
 import { tableNames } from "./keys.js";
 
@@ -16,7 +16,7 @@ export interface SessionTables {
   readonly idempotency: Database<Buffer, Buffer>;
   readonly crossSessionCounts: Database<Buffer, Buffer>;
   readonly pathReuse: Database<Buffer, Buffer>;
-  readonly trails: Database<Trail, Buffer>;
+  readonly trails: Database<Timeline, Buffer>;
   readonly solvedChallenges: Database<Buffer, Buffer>;
 }
 
@@ -45,7 +45,7 @@ export function openSessionTables(root: Environment): SessionTables {
     idempotency: packedTable(root, tableNames.idempotency),
     crossSessionCounts: packedTable(root, tableNames.crossSessionCounts),
     pathReuse: packedTable(root, tableNames.pathReuse),
-    trails: root.openDB<Trail, Buffer>({ name: tableNames.trails, keyEncoding: "binary" }),
+    trails: root.openDB<Timeline, Buffer>({ name: tableNames.trails, keyEncoding: "binary" }),
     solvedChallenges: packedTable(root, tableNames.solvedChallenges),
   };
 }

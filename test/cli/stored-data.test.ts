@@ -63,9 +63,9 @@ t.test("commands see what a running server stores", async (t) => {
     t.ok(Date.parse(String(shown["logged_in_at"])) > 0);
     t.match(shown.blocks, [{ id: 1, source: "rule", rule_id: made["id"] }]);
 
-    const trail = `/v1/projects/${first.project_id}/sessions/${erased}/trail`;
+    const timeline = `/v1/projects/${first.project_id}/sessions/${erased}/trail`;
     const noted = await askUntil(
-      () => serving.ask("GET", trail, { token: first.account_token }),
+      () => serving.ask("GET", timeline, { token: first.account_token }),
       ({ json }) => json?.noted === 300,
     );
     t.equal(noted.json.noted, 300);

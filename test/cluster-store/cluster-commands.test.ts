@@ -236,7 +236,7 @@ t.test("what has outlived its time goes, of too many sessions the oldest", async
     const token = storedToken(firstSeenMs, number);
     const key = sessionKey(own, decodeSessionToken(token)!);
     const part = { ...newScoredState(firstSeenMs), lastSeenMs };
-    const record = encodeSession({ verdict: part, repeats: Buffer.alloc(0), features: Buffer.alloc(0) });
+    const record = encodeSession({ verdict: part, seenIds: Buffer.alloc(0), features: Buffer.alloc(0) });
     const index = indexRow(shardOfSession(key), own);
     const row = Buffer.concat([Buffer.from(`${index.slice(0, -4)}s`), key]);
     await ask("ZADD", index, 0, key.subarray(tokenAt));

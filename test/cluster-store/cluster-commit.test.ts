@@ -206,7 +206,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     t.equal(one.mint.runs - runsBefore[0], bodies.length, "none is run twice for want of a row");
     t.equal(two.mint.runs - runsBefore[1], bodies.length);
     t.equal((await stored(token))!.verdict.eventCount, 1300);
-    t.ok((await stored(token))!.repeats.length <= 8 * limits.repeatsInlineMax);
+    t.ok((await stored(token))!.seenIds.length <= 8 * limits.seenIdsInlineMax);
   });
 
   await t.test("counts events and sessions", async (t) => {

@@ -11,7 +11,7 @@ import {
   sessionRow,
   shardOfSession,
   shardSlots,
-  trailRow,
+  timelineRow,
 } from "../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import type { IngestEvent } from "../../src/contract/events.js";
@@ -21,7 +21,7 @@ import { storeStatistics } from "../../src/control-plane/store-statistics.js";
 import { Refusal, UnavailableError } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { addressSubject, Blocks, sessionSubject } from "../../src/recording/blocks.js";
-import { withEvents } from "../../src/recording/trail.js";
+import { withEvents } from "../../src/recording/timeline.js";
 import { LongWork } from "../../src/runtime/long-work.js";
 import { sessionKey } from "../../src/store/keys.js";
 import type { NewBlock } from "../../src/store/logs.js";
@@ -224,31 +224,34 @@ t.test("marks are those of the cluster: bounded, and kept as long as blocks", as
   nowMs -= 31 * dayMs;
 });
 
-t.test("trails are folded by whichever node has the batch, of the latest sessions, beside their session", async (t) => {
-  const tokens: string[] = [];
-  for (let count = 0; count < 5; count++) tokens.push(await session(108));
-  const piece = (token: string) => ({
-    projectId: 108,
-    key: keyOf(108, token),
-    fold: (before: Parameters<typeof withEvents>[0]) =>
-      withEvents(before, [event("heartbeat", {}) as IngestEvent], nowMs),
-  });
-  const read = async (each: typeof one) =>
-    Promise.all(tokens.map(async (token) => (await each.logs.trails.read(keyOf(108, token)))?.noted ?? 0));
-  const pieces = tokens.map(piece);
-  await one.logs.trails.fold(pieces, 3);
-  t.same(await read(two), [0, 0, 1, 1, 1], "of the latest three");
-  await Promise.all([one, two, one, two].map((each) => each.logs.trails.fold([pieces[4]!, pieces[4]!], 3)));
-  t.same(await read(one), [0, 0, 1, 1, 9], "none is lost when nodes fold at once");
-  await erase(108, tokens[4]!);
-  await two.logs.trails.fold([pieces[4]!], 3);
-  t.same(await read(one), [0, 0, 1, 1, 9], "what comes late is not added to an erased session");
-  const key = keyOf(108, tokens[3]!);
-  const slot = shardSlots[shardOfSession(key)]!;
-  t.equal(keySlot(trailRow(key)), slot, "beside its session");
-  await two.logs.trails.forget([108]);
-  t.same(await read(one), [0, 0, 0, 0, 0]);
-});
+t.test(
+  "timelines are folded by whichever node has the batch, of the latest sessions, beside their session",
+  async (t) => {
+    const tokens: string[] = [];
+    for (let count = 0; count < 5; count++) tokens.push(await session(108));
+    const piece = (token: string) => ({
+      projectId: 108,
+      key: keyOf(108, token),
+      fold: (before: Parameters<typeof withEvents>[0]) =>
+        withEvents(before, [event("heartbeat", {}) as IngestEvent], nowMs),
+    });
+    const read = async (each: typeof one) =>
+      Promise.all(tokens.map(async (token) => (await each.logs.timelines.read(keyOf(108, token)))?.noted ?? 0));
+    const pieces = tokens.map(piece);
+    await one.logs.timelines.fold(pieces, 3);
+    t.same(await read(two), [0, 0, 1, 1, 1], "of the latest three");
+    await Promise.all([one, two, one, two].map((each) => each.logs.timelines.fold([pieces[4]!, pieces[4]!], 3)));
+    t.same(await read(one), [0, 0, 1, 1, 9], "none is lost when nodes fold at once");
+    await erase(108, tokens[4]!);
+    await two.logs.timelines.fold([pieces[4]!], 3);
+    t.same(await read(one), [0, 0, 1, 1, 9], "what comes late is not added to an erased session");
+    const key = keyOf(108, tokens[3]!);
+    const slot = shardSlots[shardOfSession(key)]!;
+    t.equal(keySlot(timelineRow(key)), slot, "beside its session");
+    await two.logs.timelines.forget([108]);
+    t.same(await read(one), [0, 0, 0, 0, 0]);
+  },
+);
 
 t.test("a cluster that does not answer is said, and what waited still waits", async (t) => {
   const lost = node();
@@ -258,7 +261,7 @@ t.test("a cluster that does not answer is said, and what waited still waits", as
   await t.rejects(lost.blocks.flush());
   await t.rejects(lost.logs.marks.find(109, token), UnavailableError);
   await t.rejects(lost.logs.audit.before(1, 10, 10), UnavailableError);
-  await t.rejects(lost.logs.trails.read(keyOf(109, token)), UnavailableError);
+  await t.rejects(lost.logs.timelines.read(keyOf(109, token)), UnavailableError);
 });
 
 t.test("over HTTP: recorded through one node, read through the other, and there when the first has gone", async (t) => {
@@ -292,14 +295,14 @@ t.test("over HTTP: recorded through one node, read through the other, and there 
       byReference: (await get(`${at}/blocks?reference=${reference}`)).data,
       marks: await get(`${at}/marks`),
       session: (await get(`${at}/sessions/${session}`)).mark,
-      trail: (await get(`${at}/sessions/${session}/trail`)).noted,
+      timeline: (await get(`${at}/sessions/${session}/trail`)).noted,
       audit: (await get("/v1/audit?limit=100")).data,
     };
   };
-  // Blocks and trails are stored a moment after the answer.
+  // Blocks and timelines are stored a moment after the answer.
   const found = await waitUntil(
     () => asked(far),
-    ({ blocks, byReference, trail }) => blocks.length === 1 && byReference.length === 1 && trail === 3,
+    ({ blocks, byReference, timeline }) => blocks.length === 1 && byReference.length === 1 && timeline === 3,
   );
   t.match(found, {
     blocks: [{ session_token: session, count: 1 }],

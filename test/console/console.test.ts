@@ -258,9 +258,9 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
 t.test("a session's pointer path is drawn and its events are listed", async (t) => {
   const stroller = await anotherTenant(server, "stroller");
   const token = await strolling(server, stroller);
-  const trail = `/v1/projects/${stroller.projectId}/sessions/${token}/trail`;
+  const timeline = `/v1/projects/${stroller.projectId}/sessions/${token}/trail`;
   const { json } = await askUntil(
-    () => server.ask("GET", trail, { token: stroller.token }),
+    () => server.ask("GET", timeline, { token: stroller.token }),
     ({ json }) => json.noted === 6,
   );
   t.ok(json.points.length > 30);

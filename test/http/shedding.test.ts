@@ -31,7 +31,7 @@ t.test("a batch that is shed", async (t) => {
     credentials,
     clientIp: (socketAddress) => socketAddress,
     identities: { peek: () => unidentified, resolve: () => Promise.resolve(unidentified) },
-    trails: { follow: () => null },
+    timelines: { follow: () => null },
     now: Date.now,
     onFailure: (error) => failures.push(error),
   });

@@ -13,7 +13,7 @@ const skip = spawnSync("strace", ["-V"]).status === 0 ? false : "needs strace";
 const seed = Date.now() % 1_000_000;
 
 t.test("with power-loss durability a cut at any moment loses nothing that was acknowledged", { skip }, async (t) => {
-  // Trails promise nothing, and their commits wait for nothing.
+  // Timelines promise nothing, and their commits wait for nothing.
   const flags = ["--durability", "power-loss", "--scoring-threads", "1", "--trail-sessions", "0"];
   const recording = await record(t, flags, 8, 1);
   t.equal(recording.answers.length, 8, "every answer was seen");

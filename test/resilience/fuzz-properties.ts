@@ -176,13 +176,13 @@ export function recordsSurviveDamage(numRuns: number): void {
   const hashes = fc.array(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), { maxLength: 20 });
   fc.assert(
     fc.property(part, hashes, anyBytes, fc.nat(), fc.nat(), (verdict, ids, features, cut, at) => {
-      const repeats = Buffer.alloc(8 * ids.length);
-      for (const [index, id] of ids.entries()) repeats.writeBigUInt64BE(id, 8 * index);
-      const bytes = encodeSession({ verdict, repeats, features });
+      const seenIds = Buffer.alloc(8 * ids.length);
+      for (const [index, id] of ids.entries()) seenIds.writeBigUInt64BE(id, 8 * index);
+      const bytes = encodeSession({ verdict, seenIds, features });
       const again = decodeSession(bytes);
       if (
         !isDeepStrictEqual(again?.verdict, verdict) ||
-        !again?.repeats.equals(repeats) ||
+        !again?.seenIds.equals(seenIds) ||
         !again.features.equals(features)
       )
         return false;

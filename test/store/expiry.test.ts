@@ -8,7 +8,7 @@ import {
   hourOf,
   idempotencyDay,
   idempotencyKey,
-  repeatsKey,
+  seenIdsKey,
   sessionKey,
 } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
@@ -24,7 +24,7 @@ function putAged(store: Store, projectId: number, firstDaysAgo: number, lastDays
   const seenMs = (daysAgo: number): number => nowMs - daysAgo * dayMs;
   const token = putSession(store, projectId, seenMs(firstDaysAgo), counter++, seenMs(lastDaysAgo));
   const key = sessionKey(projectId, decodeSessionToken(token)!);
-  store.repeats.putSync(repeatsKey(key, 0), Buffer.alloc(8));
+  store.repeats.putSync(seenIdsKey(key, 0), Buffer.alloc(8));
   return key;
 }
 
@@ -43,7 +43,7 @@ t.test("sessions go when their last batch is older than the retention, whatever 
   t.match(await sweep(store, retention, nowMs), { sessions: 2 });
   for (const key of gone) {
     t.notOk(store.sessions.doesExist(key));
-    t.notOk(store.repeats.doesExist(repeatsKey(key, 0)));
+    t.notOk(store.repeats.doesExist(seenIdsKey(key, 0)));
   }
   for (const key of kept) t.ok(store.sessions.doesExist(key));
 });

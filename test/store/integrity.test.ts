@@ -16,7 +16,7 @@ import {
   idempotencyDay,
   idempotencyKey,
   monthOf,
-  repeatsKey,
+  seenIdsKey,
   sessionKey,
 } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
@@ -44,7 +44,7 @@ function session(events: number, features = packed()): Buffer {
       eventCount: events,
       last: { path: "/", host: "", userAgent: "", ip: "192.0.2.1" },
     },
-    repeats: Buffer.alloc(8),
+    seenIds: Buffer.alloc(8),
     features,
   });
 }
@@ -65,7 +65,7 @@ async function soundStore(t: Test): Promise<Store> {
   await projects.enableScoring(1);
   store.root.transactionSync(() => {
     store.sessions.putSync(key, session(5));
-    store.repeats.putSync(repeatsKey(key, 0), Buffer.alloc(16));
+    store.repeats.putSync(seenIdsKey(key, 0), Buffer.alloc(16));
     store.idempotency.putSync(contactKey, token);
     store.crossSessionCounts.putSync(crossSessionKey(hourOf(nowMs), 1, 1, [1, 2]), packCrossSessionCount(300));
     store.traffic.putSync([1, hourOf(nowMs)], { events: 5, sessions: 1, verdicts: {}, actions: {} });

@@ -20,7 +20,7 @@ const verdict: ScoredState = {
 };
 const record = (featureBytes: number, last = verdict.last) => ({
   verdict: { ...verdict, last },
-  repeats: Buffer.alloc(80, 7),
+  seenIds: Buffer.alloc(80, 7),
   features: Buffer.alloc(featureBytes, 9),
 });
 

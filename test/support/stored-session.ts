@@ -19,7 +19,7 @@ function sessionOf(projectId: number, token: string, firstSeenMs: number, more: 
   const verdict = { ...newScoredState(firstSeenMs), eventCount: 1, ...more };
   return {
     key: sessionKey(projectId, decodeSessionToken(token)!),
-    record: encodeSession({ verdict, repeats: noBytes, features: noBytes }),
+    record: encodeSession({ verdict, seenIds: noBytes, features: noBytes }),
   };
 }
 

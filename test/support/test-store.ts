@@ -53,7 +53,7 @@ export async function countRows(store: Store, kind: "sessions" | "idempotency"):
   return count;
 }
 
-/** What trails behind on a cluster, such as counts: what is seen at once on one host, and on a cluster once `isThere` of it. */
+/** What lags behind on a cluster, such as counts: what is seen at once on one host, and on a cluster once `isThere` of it. */
 export function seenOnce<T>(look: () => Promise<T>, isThere: (seen: T) => boolean): Promise<T> {
   return isOnCluster ? waitUntil(look, isThere) : look();
 }

@@ -22,7 +22,7 @@ import { shapeHash } from "../../../src/ingest/cross-session-counts.js";
 const hourS = 3600;
 const dayS = 24 * hourS;
 /** Request ids remembered of a session: as many as verdictd keeps in the session itself. */
-const repeatsMax = 128;
+const seenIdsMax = 128;
 
 interface Session {
   readonly token: string;
@@ -30,7 +30,7 @@ interface Session {
   readonly verdict: ScoredState;
   readonly features: SessionFeatures;
   /** Hashes of the latest request ids, two words each. */
-  readonly repeats: Int32Array;
+  readonly seenIds: Int32Array;
 }
 
 /** Other sessions like this one, as `CrossSessionCounts` counts them. */
@@ -90,21 +90,21 @@ export class Sessions {
   async #load(token: string): Promise<Session | null> {
     const [state, verdict] = await this.#redis.hmgetBuffer(keyOf(token), "state", "verdict");
     if (state == null || verdict == null) return null;
-    const repeatsBytes = state.readUInt16LE(0);
-    const repeats = new Int32Array(repeatsBytes / 4);
-    Buffer.from(repeats.buffer).set(state.subarray(2, 2 + repeatsBytes));
-    const features = unpackFeatures(state, 2 + repeatsBytes, state.length);
+    const seenIdsBytes = state.readUInt16LE(0);
+    const seenIds = new Int32Array(seenIdsBytes / 4);
+    Buffer.from(seenIds.buffer).set(state.subarray(2, 2 + seenIdsBytes));
+    const features = unpackFeatures(state, 2 + seenIdsBytes, state.length);
     if (features === null) throw new Error(`the state of ${token} can't be read`);
-    return { token, isNew: false, verdict: JSON.parse(verdict.toString()) as ScoredState, features, repeats };
+    return { token, isNew: false, verdict: JSON.parse(verdict.toString()) as ScoredState, features, seenIds };
   }
 
   async #fold(
-    { token, isNew, verdict, features, repeats }: Session,
+    { token, isNew, verdict, features, seenIds }: Session,
     { events }: IngestBatch,
     facts: RequestFacts,
     seen: Sightings | null,
   ): Promise<Recorded> {
-    const { fresh, shown } = freshOf(events, repeats);
+    const { fresh, shown } = freshOf(events, seenIds);
     if (fresh.length > 0) {
       foldBatch(features, fresh, facts, {
         sessionsFromIp: isNew ? (seen?.fromIp ?? 0) : 0,
@@ -185,18 +185,18 @@ function newSession(token: string, { nowMs }: RequestFacts): Session {
     isNew: true,
     verdict: newScoredState(nowMs),
     features: newFeatures(),
-    repeats: new Int32Array(0),
+    seenIds: new Int32Array(0),
   };
 }
 
 /** The events whose ids the session has not shown, and all the ids it has shown then. */
 function freshOf(
   events: readonly IngestEvent[],
-  repeats: Int32Array,
+  seenIds: Int32Array,
 ): { readonly fresh: IngestEvent[]; readonly shown: Int32Array } {
-  const shown = new Int32Array(repeats.length + 2 * events.length);
-  shown.set(repeats);
-  let end = repeats.length;
+  const shown = new Int32Array(seenIds.length + 2 * events.length);
+  shown.set(seenIds);
+  let end = seenIds.length;
   const fresh = events.filter(({ request_id }) => {
     const words: number[] = [];
     pushHash64(request_id, words);
@@ -207,13 +207,13 @@ function freshOf(
     end += 2;
     return true;
   });
-  return { fresh, shown: shown.subarray(Math.max(0, end - 2 * repeatsMax), end) };
+  return { fresh, shown: shown.subarray(Math.max(0, end - 2 * seenIdsMax), end) };
 }
 
 /** Length of the ids in bytes (u16), the ids, the features. */
-function packed(features: SessionFeatures, repeats: Int32Array): Buffer {
-  const bytes = Buffer.allocUnsafe(2 + repeats.byteLength + packedBytesMax + 256);
-  bytes.writeUInt16LE(repeats.byteLength, 0);
-  bytes.set(Buffer.from(repeats.buffer, repeats.byteOffset, repeats.byteLength), 2);
-  return bytes.subarray(0, packFeatures(features, bytes, 2 + repeats.byteLength));
+function packed(features: SessionFeatures, seenIds: Int32Array): Buffer {
+  const bytes = Buffer.allocUnsafe(2 + seenIds.byteLength + packedBytesMax + 256);
+  bytes.writeUInt16LE(seenIds.byteLength, 0);
+  bytes.set(Buffer.from(seenIds.buffer, seenIds.byteOffset, seenIds.byteLength), 2);
+  return bytes.subarray(0, packFeatures(features, bytes, 2 + seenIds.byteLength));
 }

@@ -38,7 +38,7 @@ function view(token: string, session: StoredSession): object {
     idempotency_keys: session.idempotencyKeys,
     record_bytes: session.recordBytes,
     features: session.features,
-    trail: session.trail,
+    trail: session.timeline,
     mark: session.mark === null ? null : { as: session.mark.as, marked_at: session.mark.markedAt },
     blocks: session.blocks.map((block) => ({
       id: block.id,

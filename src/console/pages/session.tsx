@@ -17,7 +17,7 @@ import { groupTitles } from "./explore-groups.js";
 import { Explored, ExploredAction, ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
 import { MarkCard } from "./marks.js";
 import { noNames, RuleLink, ruleNames } from "./rule-link.js";
-import { Moment, Noted, PointerPath, type TrailMoment } from "./trail.js";
+import { Moment, Noted, PointerPath, type TimelineEntry } from "./timeline.js";
 
 const refreshMs = 5000;
 /** A query takes the account's turn: not as often. */
@@ -38,7 +38,7 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
   );
   const rules = useResource(async () => ruleNames(await api.rules(project)), [api, project]);
   const names = rules.value ?? noNames;
-  const trail = useResource(() => api.trail(project, token), [api, project, token], refreshMs);
+  const timeline = useResource(() => api.timeline(project, token), [api, project, token], refreshMs);
   const known = new Map(catalogue.value?.data.map((each) => [each.id, each]));
   return (
     <>
@@ -78,12 +78,12 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
                 session={value}
                 blocks={blocks.value ?? []}
                 names={names}
-                moments={trail.value?.moments ?? []}
+                moments={timeline.value?.moments ?? []}
               />
-              {trail.value !== undefined && <Noted trail={trail.value} eventCount={value.event_count} />}
+              {timeline.value !== undefined && <Noted timeline={timeline.value} eventCount={value.event_count} />}
             </Card>
             <Card title="Pointer path">
-              <PointerPath points={trail.value?.points ?? []} />
+              <PointerPath points={timeline.value?.points ?? []} />
             </Card>
           </>
         )}
@@ -306,7 +306,7 @@ function Timeline({
   readonly session: SessionAnswer;
   readonly blocks: readonly BlockRow[];
   readonly names: ReadonlyMap<number, string>;
-  readonly moments: readonly TrailMoment[];
+  readonly moments: readonly TimelineEntry[];
 }) {
   const moments: { readonly at: string; readonly what: ComponentChildren }[] = [
     { at: session.first_seen_at, what: "First contact" },

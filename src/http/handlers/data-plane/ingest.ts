@@ -9,7 +9,7 @@ import { badIdempotencyKey, isIdempotencyKey } from "../../../ingest/idempotency
 import type { IngestQueue } from "../../../ingest/queue.js";
 import type { VisitorIdentities } from "../../../ingest/visitor-identities.js";
 import { limits } from "../../../limits.js";
-import type { Trails } from "../../../recording/trails.js";
+import type { Timelines } from "../../../recording/timelines.js";
 import type { Exchange } from "../../exchange.js";
 import { ambiguous } from "../../framing.js";
 import { type Reply, refusal } from "../../reply.js";
@@ -25,7 +25,7 @@ export interface IngestServices {
   /** The visitor's address in canonical text: the socket's, or the forwarded one behind a trusted proxy. */
   readonly clientIp: (socketAddress: string, forwardedFor: string) => string;
   readonly identities: Pick<VisitorIdentities, "peek" | "resolve">;
-  readonly trails: Pick<Trails, "follow">;
+  readonly timelines: Pick<Timelines, "follow">;
   readonly now: () => number;
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
@@ -108,7 +108,7 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
         identifies: "",
         body,
       };
-      const keep = services.trails.follow(headers.siteKey, body);
+      const keep = services.timelines.follow(headers.siteKey, body);
       const taken = services.queue.offer(request, (outcome) => {
         exchange.send(reply(outcome));
         if (outcome instanceof Error) services.onFailure(outcome, exchange.requestId);

@@ -8,11 +8,11 @@ import type { EventType } from "./events.js";
 /** What a point of the path comes from. */
 export type PointKind = "move" | "click" | "touch";
 
-/** x and y in pixels of the viewport, a multiple of `limits.trailGridPx`. */
-export type TrailPoint = [x: number & tags.Type<"uint32">, y: number & tags.Type<"uint32">, kind: PointKind];
+/** x and y in pixels of the viewport, a multiple of `limits.timelineGridPx`. */
+export type TimelinePoint = [x: number & tags.Type<"uint32">, y: number & tags.Type<"uint32">, kind: PointKind];
 
 /** Events of one kind in a row. */
-export interface TrailMoment {
+export interface TimelineEntry {
   /** Tenths of a second since `startedAtMs`, of the first of them. */
   at: number & tags.Type<"uint32">;
   type: EventType;
@@ -22,10 +22,10 @@ export interface TrailMoment {
 }
 
 /** A session's course as it is stored. Lists are in order of time, their oldest dropped first. */
-export interface Trail {
+export interface Timeline {
   startedAtMs: number;
   /** Events that were noted; a session has more when batches came too fast to note them all. */
   noted: number & tags.Type<"uint32">;
-  points: TrailPoint[];
-  moments: TrailMoment[];
+  points: TimelinePoint[];
+  moments: TimelineEntry[];
 }

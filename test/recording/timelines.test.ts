@@ -4,12 +4,12 @@ import t, { type Test } from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import type { IngestEvent } from "../../src/contract/events.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
-import type { Trail } from "../../src/contract/trail.js";
+import type { Timeline } from "../../src/contract/timeline.js";
 import { storedRecordMismatch } from "../../src/contract/validators.js";
 import { eraseSession } from "../../src/control-plane/sessions-erase.js";
 import { limits } from "../../src/limits.js";
-import { withEvents } from "../../src/recording/trail.js";
-import { Trails } from "../../src/recording/trails.js";
+import { withEvents } from "../../src/recording/timeline.js";
+import { Timelines } from "../../src/recording/timelines.js";
 import { sessionKey } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
@@ -25,9 +25,9 @@ function event(type: IngestEvent["type"], payload: IngestEvent["payload"], agoMs
 }
 
 t.test(
-  "a trail has kinds and times of events, paths of pages, and coarse points; nothing else of what was sent",
+  "a timeline has kinds and times of events, paths of pages, and coarse points; nothing else of what was sent",
   async (t) => {
-    const trail = withEvents(
+    const timeline = withEvents(
       null,
       [
         event("page", { path: "/a?token=secret", host: "shop.example", title_hash: "cafe" }, 4000),
@@ -50,13 +50,13 @@ t.test(
       ],
       nowMs,
     );
-    t.same(trail, {
+    t.same(timeline, {
       startedAtMs: nowMs - 4000,
       noted: 6,
       points: [
         [100, 8, "move"],
         [180, 92, "move"],
-        [0, limits.trailPxMax, "click"],
+        [0, limits.timelinePxMax, "click"],
       ],
       moments: [
         { at: 0, type: "page", count: 1, path: "/a" },
@@ -66,12 +66,12 @@ t.test(
         { at: 40, type: "form", count: 1 },
       ],
     });
-    t.equal(storedRecordMismatch("trail", trail), null);
+    t.equal(storedRecordMismatch("timeline", timeline), null);
   },
 );
 
-t.test("a trail does not grow with its session, and a clock that jumps does not stretch it", async (t) => {
-  let trail = withEvents(null, [event("page", { path: "/" })], nowMs);
+t.test("a timeline does not grow with its session, and a clock that jumps does not stretch it", async (t) => {
+  let timeline = withEvents(null, [event("page", { path: "/" })], nowMs);
   for (let batch = 1; batch <= 60; batch++) {
     const points = Array.from({ length: 256 }, (_, row): [number, number, number] => [
       row,
@@ -79,15 +79,15 @@ t.test("a trail does not grow with its session, and a clock that jumps does not 
       batch * 10,
     ]);
     const events = [event("mouse", { points }, 86_400_000), event("page", { path: `/${"x".repeat(500)}${batch}` })];
-    trail = withEvents(trail, events, nowMs + batch * 1000);
+    timeline = withEvents(timeline, events, nowMs + batch * 1000);
   }
-  t.equal(trail.points.length, limits.trailPointsMax);
-  t.equal(trail.moments.length, limits.trailMomentsMax);
-  t.equal(trail.noted, 121);
-  for (const { at, path = "" } of trail.moments) {
-    t.ok(at <= 600 && path.length <= limits.trailPathMax);
+  t.equal(timeline.points.length, limits.timelinePointsMax);
+  t.equal(timeline.moments.length, limits.timelineMomentsMax);
+  t.equal(timeline.noted, 121);
+  for (const { at, path = "" } of timeline.moments) {
+    t.ok(at <= 600 && path.length <= limits.timelinePathMax);
   }
-  t.equal(trail.points.at(-1)?.[1], 600, "the latest are kept");
+  t.equal(timeline.points.at(-1)?.[1], 600, "the latest are kept");
 });
 
 interface Bed {
@@ -96,7 +96,7 @@ interface Bed {
   readonly projectId: number;
   /** The token of a stored session. */
   session(number: number): string;
-  trails(sessionsMax: number): Trails;
+  timelines(sessionsMax: number): Timelines;
 }
 
 async function bed(t: Test): Promise<Bed> {
@@ -112,7 +112,8 @@ async function bed(t: Test): Promise<Bed> {
       store.sessions.putSync(sessionKey(projectId, bytes), Buffer.from("a record"));
       return encodeSessionToken(bytes);
     },
-    trails: (sessionsMax) => new Trails({ store, credentials: new Credentials(store), sessionsMax, now: () => nowMs }),
+    timelines: (sessionsMax) =>
+      new Timelines({ store, credentials: new Credentials(store), sessionsMax, now: () => nowMs }),
   };
 }
 
@@ -120,15 +121,15 @@ const bodyOf = (token: string | null, more: object = {}): Buffer =>
   Buffer.from(JSON.stringify({ session_token: token, events: [event("heartbeat", {})], ...more }));
 
 /** Sends a batch as ingest does; whether it was followed. */
-function send(trails: Trails, siteKey: string, token: string, body = bodyOf(token), accepted = 1): boolean {
-  const keep = trails.follow(siteKey, body);
+function send(timelines: Timelines, siteKey: string, token: string, body = bodyOf(token), accepted = 1): boolean {
+  const keep = timelines.follow(siteKey, body);
   keep?.({ session_token: token, accepted, duplicates: 0 });
   return keep !== null;
 }
 
-t.test("trails are kept of the latest sessions, and go with the session", async (t) => {
-  const { store, siteKey, projectId, session, trails } = await bed(t);
-  const keeper = trails(3);
+t.test("timelines are kept of the latest sessions, and go with the session", async (t) => {
+  const { store, siteKey, projectId, session, timelines } = await bed(t);
+  const keeper = timelines(3);
   const tokens = [1, 2, 3, 4, 5].map(session);
   for (const token of tokens) send(keeper, siteKey, token);
   send(keeper, siteKey, tokens[4]!);
@@ -149,16 +150,16 @@ t.test("trails are kept of the latest sessions, and go with the session", async 
   t.equal(await keeper.read(projectId, "sess_x"), null);
   t.equal(await keeper.read(projectId + 1, tokens[3]!), null, "another project's");
 
-  const off = trails(0);
+  const off = timelines(0);
   t.equal(send(off, siteKey, tokens[3]!), false);
   await off.flush();
   t.equal(store.trails.getKeysCount(), 0, "turned off, those of before are forgotten");
 });
 
 t.test("under load a share of the sessions is followed, each of them whole, and all again afterwards", async (t) => {
-  const { siteKey, session, trails } = await bed(t);
-  const keeper = trails(1000);
-  t.equal(send(keeper, siteKey, session(1), Buffer.alloc(limits.trailBodyBytesMax + 1)), false, "too large");
+  const { siteKey, session, timelines } = await bed(t);
+  const keeper = timelines(1000);
+  t.equal(send(keeper, siteKey, session(1), Buffer.alloc(limits.timelineBodyBytesMax + 1)), false, "too large");
   const random = (seed: number): string => {
     const bytes = mintSessionToken(nowMs, (into) => {
       for (const index of into.keys()) into[index] = (seed * 2_654_435_761 + index * 40_503 * seed) >>> 13;
@@ -168,13 +169,13 @@ t.test("under load a share of the sessions is followed, each of them whole, and 
   const tokens = Array.from({ length: 400 }, (_, seed) => random(seed + 1));
   t.ok(tokens.every((token) => decodeSessionToken(token) !== null));
   const round = (): string[] => tokens.filter((token) => send(keeper, siteKey, token));
-  t.equal(round().length, limits.trailBatchesPerFlush);
+  t.equal(round().length, limits.timelineBatchesPerFlush);
   let followed: string[] = [];
   for (let seconds = 0; seconds < 12; seconds++) {
     await keeper.flush();
     followed = round();
   }
-  t.ok(followed.length > 0 && followed.length <= limits.trailBatchesPerFlush, `${followed.length} followed`);
+  t.ok(followed.length > 0 && followed.length <= limits.timelineBatchesPerFlush, `${followed.length} followed`);
   await keeper.flush();
   const again = round();
   t.ok(
@@ -197,18 +198,18 @@ t.test("a batch's times are read as ingest reads them, however they are written"
     });
     t.equal(sent.status, 202, received_at);
     const path = `/v1/projects/${projectId}/sessions/${sent.json.session_token}/trail`;
-    const trail = await askUntil(
+    const timeline = await askUntil(
       () => server.ask("GET", path, { token }),
       ({ status, json }) => status !== 200 || json.noted > 0,
     );
-    t.equal(trail.status, 200);
-    t.equal(trail.json.moments[0].path, "/");
+    t.equal(timeline.status, 200);
+    t.equal(timeline.json.moments[0].path, "/");
   }
   t.same((await server.command("check")).faults, [], "what is stored is sound");
 });
 
-t.test("a trail with times that are no numbers, as earlier versions stored them, counts as none", async (t) => {
-  const { store, siteKey, projectId, session, trails } = await bed(t);
+t.test("a timeline with times that are no numbers, as earlier versions stored them, counts as none", async (t) => {
+  const { store, siteKey, projectId, session, timelines } = await bed(t);
   const token = session(1);
   const key = sessionKey(projectId, decodeSessionToken(token)!);
   const damaged = {
@@ -217,8 +218,8 @@ t.test("a trail with times that are no numbers, as earlier versions stored them,
     points: [],
     moments: [{ at: Number.NaN, type: "page", count: 1 }],
   };
-  store.trails.putSync(key, damaged as Trail);
-  const keeper = trails(3);
+  store.trails.putSync(key, damaged as Timeline);
+  const keeper = timelines(3);
   t.equal(await keeper.read(projectId, token), null);
   send(keeper, siteKey, token);
   await keeper.flush();

@@ -1,5 +1,5 @@
 /**
- * Keeps the trails of recent sessions, off the ingest path: an HTTP thread copies a bounded number of bodies a second, and once a
+ * Keeps the timelines of recent sessions, off the ingest path: an HTTP thread copies a bounded number of bodies a second, and once a
  * second folds those that were accepted into the store, in one transaction. When batches come faster, it follows a share of the
  * sessions, the same in every thread, rather than a bit of each. A crash loses the last second.
  *
@@ -11,13 +11,13 @@ import type { IngestAnswer, IngestEvent } from "../contract/events.js";
 import { spread } from "../contract/hashes.js";
 import { parseJsonObject } from "../contract/json-body.js";
 import { decodeSessionToken } from "../contract/session-token.js";
-import type { Trail } from "../contract/trail.js";
+import type { Timeline } from "../contract/timeline.js";
 import { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
-import type { TrailPiece } from "../store/logs.js";
+import type { TimelinePiece } from "../store/logs.js";
 import type { Store } from "../store/store.js";
-import { withEvents } from "./trail.js";
+import { withEvents } from "./timeline.js";
 
 /** Tells what became of a batch that was copied. */
 export type Keep = (outcome: object) => void;
@@ -29,18 +29,18 @@ interface Accepted {
   readonly atMs: number;
 }
 
-/** What trails need; `credentials` tell whose a body's site key is. */
-export interface TrailOptions {
+/** What timelines need; `credentials` tell whose a body's site key is. */
+export interface TimelineOptions {
   readonly store: Store;
   readonly credentials: Credentials;
-  /** Sessions of a project whose trails are kept; 0: none. */
+  /** Sessions of a project whose timelines are kept; 0: none. */
   readonly sessionsMax: number;
   readonly now: () => number;
 }
 
 /** One an HTTP thread; what `flush` stores are lists for people to look at, nothing that is scored. */
-export class Trails {
-  readonly #options: TrailOptions;
+export class Timelines {
+  readonly #options: TimelineOptions;
   #accepted: Accepted[] = [];
   /** Of how many sessions one is followed: a power of two, so that those followed at a larger one are at a smaller one too. */
   #share = 1;
@@ -48,19 +48,19 @@ export class Trails {
   #furtherBatches = 0;
   #hasForgotten = false;
 
-  constructor(options: TrailOptions) {
+  constructor(options: TimelineOptions) {
     this.#options = options;
   }
 
   /** Copies the body if there is room for it; null: it is not followed. `siteKey` is that of the header, or "". */
   follow(siteKey: string, body: Buffer): Keep | null {
-    if (this.#options.sessionsMax === 0 || body.length > limits.trailBodyBytesMax) return null;
+    if (this.#options.sessionsMax === 0 || body.length > limits.timelineBodyBytesMax) return null;
     const chooser = this.#share === 1 ? null : chooserAtFront(body);
     if (chooser !== null && chooser % this.#share !== 0) return null;
     const isRoom =
       this.#share > 1 && chooser === null
-        ? this.#firstContacts++ < limits.trailBatchesPerFlush
-        : this.#furtherBatches++ < limits.trailBatchesPerFlush;
+        ? this.#firstContacts++ < limits.timelineBatchesPerFlush
+        : this.#furtherBatches++ < limits.timelineBatchesPerFlush;
     if (!isRoom) return null;
     const copy = Buffer.from(body);
     const atMs = this.#options.now();
@@ -79,7 +79,7 @@ export class Trails {
     if (this.#accepted.length === 0) return;
     const pieces = this.#accepted.map((each) => this.#pieceOf(each)).filter((piece) => piece !== null);
     this.#accepted = [];
-    if (pieces.length > 0) await store.logs.trails.fold(pieces, sessionsMax);
+    if (pieces.length > 0) await store.logs.timelines.fold(pieces, sessionsMax);
   }
 
   /** What an earlier start with another option has kept. */
@@ -87,24 +87,24 @@ export class Trails {
     if (this.#hasForgotten) return;
     this.#hasForgotten = true;
     const { store } = this.#options;
-    await store.logs.trails.forget(store.projects.getKeys({}));
+    await store.logs.timelines.forget(store.projects.getKeys({}));
   }
 
-  /** A session's trail; null when none is kept. */
-  async read(projectId: number, token: string): Promise<Trail | null> {
+  /** A session's timeline; null when none is kept. */
+  async read(projectId: number, token: string): Promise<Timeline | null> {
     const bytes = decodeSessionToken(token);
-    return bytes === null ? null : this.#options.store.logs.trails.read(sessionKey(projectId, bytes));
+    return bytes === null ? null : this.#options.store.logs.timelines.read(sessionKey(projectId, bytes));
   }
 
   #adapt(): void {
-    if (this.#furtherBatches > limits.trailBatchesPerFlush)
-      this.#share = Math.min(this.#share * 2, limits.trailShareMax);
-    else if (this.#furtherBatches < limits.trailBatchesPerFlush / 4) this.#share = Math.max(1, this.#share / 2);
+    if (this.#furtherBatches > limits.timelineBatchesPerFlush)
+      this.#share = Math.min(this.#share * 2, limits.timelineShareMax);
+    else if (this.#furtherBatches < limits.timelineBatchesPerFlush / 4) this.#share = Math.max(1, this.#share / 2);
     this.#firstContacts = this.#furtherBatches = 0;
   }
 
   /** Null when the key was rotated since. */
-  #pieceOf({ siteKey, body, token, atMs }: Accepted): TrailPiece | null {
+  #pieceOf({ siteKey, body, token, atMs }: Accepted): TimelinePiece | null {
     const batch = parseJsonObject(body);
     const bytes = decodeSessionToken(token);
     if (batch instanceof Refusal || bytes === null) return null;

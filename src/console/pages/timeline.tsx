@@ -1,14 +1,14 @@
-/** A session's trail as it is shown: its pointer path drawn, its events as lines of the timeline, and how much of it there is. */
+/** A session's timeline as it is shown: its pointer path drawn, its events as lines of the timeline, and how much of it there is. */
 
 import type { EventType } from "../../contract/events.js";
-import type { TrailAnswer } from "../../contract/log-answers.js";
+import type { TimelineAnswer } from "../../contract/log-answers.js";
 import type { ExploreView } from "../explore-view.js";
 import { count } from "../words.js";
 import { ExploredText } from "./explored.js";
 
 /** One line of the timeline: so many events of a type at a time, on a path (null: none). */
-export type TrailMoment = TrailAnswer["moments"][number];
-type TrailPoint = TrailAnswer["points"][number];
+export type TimelineEntry = TimelineAnswer["moments"][number];
+type TimelinePoint = TimelineAnswer["points"][number];
 
 const words: Readonly<Record<EventType, string>> = {
   page: "Page",
@@ -26,7 +26,7 @@ const words: Readonly<Record<EventType, string>> = {
 };
 
 /** A moment in words: its type, its path, which leads to sessions that ended there (`time`), and how many events if more than one. */
-export function Moment({ of, time }: { readonly of: TrailMoment; readonly time: ExploreView["time"] }) {
+export function Moment({ of, time }: { readonly of: TimelineEntry; readonly time: ExploreView["time"] }) {
   const { type, count: times, path } = of;
   return (
     <>
@@ -37,7 +37,13 @@ export function Moment({ of, time }: { readonly of: TrailMoment; readonly time: 
 }
 
 /** Says what the timeline lacks. */
-export function Noted({ trail: { noted }, eventCount }: { readonly trail: TrailAnswer; readonly eventCount: number }) {
+export function Noted({
+  timeline: { noted },
+  eventCount,
+}: {
+  readonly timeline: TimelineAnswer;
+  readonly eventCount: number;
+}) {
   if (noted >= eventCount) return <p class="dim">It covers all events of the session; the oldest lines may be gone.</p>;
   return (
     <p class="dim">
@@ -50,7 +56,7 @@ export function Noted({ trail: { noted }, eventCount }: { readonly trail: TrailA
 const margin = 12;
 
 /** To scale, cut to where the pointer was. */
-export function PointerPath({ points }: { readonly points: readonly TrailPoint[] }) {
+export function PointerPath({ points }: { readonly points: readonly TimelinePoint[] }) {
   if (points.length === 0) return <p class="dim">No pointer path is kept for this session.</p>;
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
   const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];

@@ -1,46 +1,46 @@
 /** The course of one session, as far as it is kept: for people to look at. */
-import type { TrailAnswer } from "../../../contract/log-answers.js";
-import type { Trail } from "../../../contract/trail.js";
+import type { TimelineAnswer } from "../../../contract/log-answers.js";
+import type { Timeline } from "../../../contract/timeline.js";
 import type { Sessions } from "../../../control-plane/sessions.js";
 import { refuse } from "../../../errors.js";
-import type { Trails } from "../../../recording/trails.js";
+import type { Timelines } from "../../../recording/timelines.js";
 import { json, refusal } from "../../reply.js";
 import type { ProjectRoute } from "../../route.js";
 
-/** Whether the session is there, and its trail. */
-export interface TrailServices {
+/** Whether the session is there, and its timeline. */
+export interface TimelineServices {
   readonly sessions: Pick<Sessions, "exists" | "load">;
-  readonly trails: Pick<Trails, "read">;
+  readonly timelines: Pick<Timelines, "read">;
 }
 
-/** By `projects:read`. A session without a trail has empty lists; 404 for a session that the project doesn't have. */
-export function trailRoute({ sessions, trails }: TrailServices): ProjectRoute {
+/** By `projects:read`. A session without a timeline has empty lists; 404 for a session that the project doesn't have. */
+export function timelineRoute({ sessions, timelines }: TimelineServices): ProjectRoute {
   return {
     method: "get",
     path: "/v1/projects/:project/sessions/:session_token/trail",
     credential: "project",
     needs: "projects:read",
     doc: {
-      id: "getSessionTrail",
+      id: "getSessionTimeline",
       tag: "logs",
       summary: "The timeline of a session: a coarse pointer path, and kinds of events with their times",
       description:
         "Kept of the latest sessions of a project only (`--trail-sessions`), and under load of a share of them: the lists are " +
         "empty then. Nothing of it is scored.",
-      answers: { 200: "TrailAnswer" },
+      answers: { 200: "TimelineAnswer" },
     },
     handle: async ({ project, params }) => {
       const token = params[1] ?? "";
       await sessions.load(project.id, token, "certain");
       if (!sessions.exists(project.id, token)) return refusal(refuse("notFound", "the project has no such session"));
-      return json(200, answerOf(await trails.read(project.id, token)));
+      return json(200, answerOf(await timelines.read(project.id, token)));
     },
   };
 }
 
-function answerOf(trail: Trail | null): TrailAnswer {
-  if (trail === null) return { noted: 0, points: [], moments: [] };
-  const { startedAtMs, noted, points, moments } = trail;
+function answerOf(timeline: Timeline | null): TimelineAnswer {
+  if (timeline === null) return { noted: 0, points: [], moments: [] };
+  const { startedAtMs, noted, points, moments } = timeline;
   return {
     noted,
     points: points.map(([x, y, kind]) => ({ x, y, kind })),

@@ -1,0 +1,58 @@
+/** Folds events into a session's timeline. Pure: what comes in is a batch that was accepted, so its form was checked. */
+import type { IngestEvent, PointRow } from "../contract/events.js";
+import { receivedAtMs } from "../contract/iso-time.js";
+import type { PointKind, Timeline, TimelineEntry, TimelinePoint } from "../contract/timeline.js";
+import { limits } from "../limits.js";
+
+/** The timeline with these events, which came with one batch at `nowMs`. */
+export function withEvents(timeline: Timeline | null, events: readonly IngestEvent[], nowMs: number): Timeline {
+  const times = timesOf(events, nowMs);
+  const startedAtMs = timeline?.startedAtMs ?? times[0] ?? nowMs;
+  const points = [...(timeline?.points ?? [])];
+  const moments = (timeline?.moments ?? []).map((moment) => ({ ...moment }));
+  for (const [index, event] of events.entries()) {
+    addEntry(moments, event, Math.max(0, Math.round((times[index]! - startedAtMs) / 100)));
+    addPoints(points, event);
+  }
+  return {
+    startedAtMs,
+    noted: (timeline?.noted ?? 0) + events.length,
+    points: points.slice(-limits.timelinePointsMax),
+    moments: moments.slice(-limits.timelineMomentsMax),
+  };
+}
+
+/** By the client's clock between events of the batch, which ended about now; a clock that jumps is not followed. */
+function timesOf(events: readonly IngestEvent[], nowMs: number): number[] {
+  const given = events.map(({ received_at }) => receivedAtMs(received_at, nowMs));
+  const last = Math.max(...given);
+  return given.map((at) => nowMs - Math.min(last - at, limits.timelineBatchMsMax));
+}
+
+function addEntry(moments: TimelineEntry[], { type, payload }: IngestEvent, at: number): void {
+  const path = type === "page" ? payload.path?.replace(/[?#].*$/s, "").slice(0, limits.timelinePathMax) : undefined;
+  const before = moments.at(-1);
+  if (before?.type === type && before.path === path) before.count++;
+  else moments.push({ at, type, count: 1, ...(path !== undefined && { path }) });
+}
+
+const kinds: Readonly<Record<string, PointKind>> = { mouse: "move", click: "click", touch: "touch" };
+
+function addPoints(points: TimelinePoint[], { type, payload }: IngestEvent): void {
+  const kind = kinds[type];
+  if (kind === undefined) return;
+  const { x, y, points: rows = [] } = payload;
+  const alone: PointRow[] = rows.length === 0 && x !== undefined && y !== undefined ? [[0, x, y]] : rows;
+  for (const row of alone) addPoint(points, onGrid(row[1]), onGrid(row[2]), kind);
+}
+
+/** A pointer that rests in one place of the grid is one point. */
+function addPoint(points: TimelinePoint[], x: number, y: number, kind: PointKind): void {
+  const before = points.at(-1);
+  if (before?.[0] !== x || before[1] !== y || before[2] !== kind) points.push([x, y, kind]);
+}
+
+function onGrid(pixels: number): number {
+  const { timelineGridPx, timelinePxMax } = limits;
+  return Math.round(Math.min(Math.max(pixels, 0), timelinePxMax) / timelineGridPx) * timelineGridPx;
+}
