@@ -55,10 +55,10 @@ export const limits = {
 
   /** Bytes of a file that a command reads: the longest list of addresses has some 15 MB. */
   importBytesMax: 64 * KIB * KIB,
-  /** Sockets that uWebSockets looks at in a turn of the event loop: more requests than that were pipelined. */
-  socketsPerTurn: 1024,
-  /** Requests beyond that which one address gets answered in a turn, some 0.1 s; connections that bring it more are closed. */
-  requestsPerTurnMax: 3072,
+  /** Sockets that uWebSockets looks at in a tick of the event loop: more requests than that were pipelined. */
+  socketsPerTick: 1024,
+  /** Requests beyond that which one address gets answered in a tick, some 0.1 s; connections that bring it more are closed. */
+  requestsPerTickMax: 3072,
   /** How long a start ticket holds. It comes back within seconds, unless the network is gone; counts of what came back are kept for an hour at least. */
   startTicketMs: 10 * MINUTE_MS,
   /** How long a challenge can be solved. */
@@ -257,7 +257,7 @@ export const limits = {
    */
   batchesAtOnce: 8,
   taskBytesMax: 4 * KIB * KIB,
-  /** How much a scoring thread gives way to those that answer, where threads have a priority (Linux): a third of their share of a full core. */
+  /** By how much a scoring thread runs at a lower priority than those that answer, where threads have one (Linux): a third of their share of a full core. */
   scoringNiceness: 5,
   /** MiB of a scoring thread's heap: a task of 4 MiB of JSON takes a tenth of it. A thread that needs more is replaced. */
   scoringHeapMibMax: 256,

@@ -13,12 +13,12 @@ import { ownPathCases } from "./tools/own-paths.js";
 import { visitInRealWindow } from "./tools/real-window.js";
 import { replayCases } from "./tools/replays.js";
 import {
+  type Keystroke,
   missingTraces,
   type PersonRecording,
   personSources,
   readPersonRecordings,
   readTyping,
-  type Stroke,
 } from "./traces.js";
 
 /** Longest visit, browser start and end not counted, and wait for the first report. Most take a few seconds; a machine may be busy with other tests. */
@@ -98,7 +98,7 @@ function clearedCases(tool: DrivenTool): LiveCase[] {
 
 interface Recordings {
   readonly persons: ReadonlyMap<string, readonly PersonRecording[]>;
-  readonly typing: readonly Stroke[][];
+  readonly typing: readonly Keystroke[][];
 }
 
 const missingHand = () => missingProgram("chromium", "Xvfb", "xdotool") ?? missingTraces();

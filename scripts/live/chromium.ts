@@ -1,4 +1,4 @@
-/** How this machine's browsers are started for a live measurement: paths, and the switches that the surroundings ask for. */
+/** How this machine's browsers are started for a live measurement: paths, and the switches that the environment asks for. */
 import { existsSync } from "node:fs";
 
 /** Programs by name; each path can be set in the environment. */

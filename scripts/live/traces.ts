@@ -155,26 +155,26 @@ function byTurns<T>(lists: readonly (readonly T[])[]): T[] {
   return result;
 }
 
-/** A key stroke of a person: ms from the release before it to its press, and how long it is held. */
-export interface Stroke {
+/** A keystroke of a person: ms from the release before it to its press, and how long it is held. */
+export interface Keystroke {
   readonly flightMs: number;
   readonly dwellMs: number;
 }
 
-const strokesOfVisit = 20;
+const keystrokesOfVisit = 20;
 const typingMsMax = 5000;
 
-/** Typing rhythms of people, one a person, 20 strokes in at most five seconds each. For measuring only, as their licence asks. */
-export function readTyping(): readonly Stroke[][] {
-  const byUser = new Map<string, Stroke[]>();
+/** Typing rhythms of people, one a person, 20 keystrokes in at most five seconds each. For measuring only, as their licence asks. */
+export function readTyping(): readonly Keystroke[][] {
+  const byUser = new Map<string, Keystroke[]>();
   for (const trace of readTraces("keys_nc_dev.jsonl.gz")) {
     if (byUser.has(trace.user)) continue;
-    const strokes = trace.events
+    const keystrokes = trace.events
       .filter(([, kind, dwell, flight]) => kind === "k" && dwell > 0 && dwell < 400 && Math.abs(flight) < 900)
-      .slice(0, strokesOfVisit)
+      .slice(0, keystrokesOfVisit)
       .map(([, , dwellMs, flightMs]) => ({ dwellMs, flightMs }));
-    const ms = strokes.reduce((sum, each) => sum + each.dwellMs + each.flightMs, 0);
-    if (strokes.length === strokesOfVisit && ms <= typingMsMax) byUser.set(trace.user, strokes);
+    const ms = keystrokes.reduce((sum, each) => sum + each.dwellMs + each.flightMs, 0);
+    if (keystrokes.length === keystrokesOfVisit && ms <= typingMsMax) byUser.set(trace.user, keystrokes);
   }
   return [...byUser.values()];
 }

@@ -4,7 +4,7 @@
  */
 import type { Action, Verdict } from "../contract/verdict.js";
 
-/** Why there is no verdict. `circuit_open`: verdictd failed so often of late that it was not asked. */
+/** Why there is no verdict. `circuit_open`: verdictd failed so often recently that it was not asked. */
 export type FailureReason =
   | "timeout"
   | "network"

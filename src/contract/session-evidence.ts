@@ -112,7 +112,7 @@ export interface SessionEvidence extends BrowserEvidence {
   /** How the length of steps follows their duration: 1 as a hand's does, 0 not at all (exponent of the power law). */
   paceExponent: number;
   paces: number;
-  /** Share of strokes that stop dead at full speed. */
+  /** Share of movements that stop dead at full speed. */
   abruptShare: number;
   meanTurn: number;
   turns: number;
@@ -129,11 +129,11 @@ export interface SessionEvidence extends BrowserEvidence {
   /** Mean and coefficient of variation of the intervals between points. */
   gapMean: number;
   gapVariation: number;
-  strokes: number;
+  movements: number;
   straightMean: number;
   straightSpread: number;
   spurts: number;
-  /** Peak of the speed of strokes by its mean: the mean over strokes, and its coefficient of variation. */
+  /** Peak of the speed of movements by its mean: the mean over movements, and its coefficient of variation. */
   peakMean: number;
   peakVariation: number;
   /** Correlation of the distance with the duration of strokes. */

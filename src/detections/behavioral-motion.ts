@@ -1,6 +1,6 @@
 /**
  * Family 3001, motion: what the mass of a hand and the way it aims leave in a path, and programs leave out. Mostly corroboration
- * for what behavioral-steps.ts and behavioral-strokes.ts see.
+ * for what behavioral-steps.ts and behavioral-movements.ts see.
  */
 import { detection } from "./detection.js";
 
@@ -45,13 +45,13 @@ export const motionDetections = [
     strength: "notable",
     cause: "speed_profile",
     group: "evenness",
-    reads: ["peakMean", "peakVariation", "straightMean", "strokes", "gapMean"],
+    reads: ["peakMean", "peakVariation", "straightMean", "movements", "gapMean"],
     when: (e) =>
-      e.peakMean <= 2.5 && e.peakVariation <= 0.2 && e.straightMean >= 0.88 && e.strokes >= 5 && e.gapMean <= 60,
+      e.peakMean <= 2.5 && e.peakVariation <= 0.2 && e.straightMean >= 0.88 && e.movements >= 5 && e.gapMean <= 60,
     source:
-      "easing curves, minimum-jerk profiles (a peak of 1.9 times the mean) and steady walks, stroke after stroke; hands aim in a fast movement and slow corrections: a peak of 3.2 times the mean that varies by a third; one of 5,574 human windows",
-    fires: { peakMean: 1.9, peakVariation: 0.1, straightMean: 0.96, strokes: 8, gapMean: 16 },
-    staysQuiet: { peakMean: 3.2, peakVariation: 0.35, straightMean: 0.96, strokes: 8, gapMean: 16 },
+      "easing curves, minimum-jerk profiles (a peak of 1.9 times the mean) and steady walks, movement after movement; hands aim in a fast movement and slow corrections: a peak of 3.2 times the mean that varies by a third; one of 5,574 human windows",
+    fires: { peakMean: 1.9, peakVariation: 0.1, straightMean: 0.96, movements: 8, gapMean: 16 },
+    staysQuiet: { peakMean: 3.2, peakVariation: 0.35, straightMean: 0.96, movements: 8, gapMean: 16 },
   }),
   detection({
     id: 300143,
@@ -82,12 +82,12 @@ export const motionDetections = [
     strength: "weak",
     cause: "rest",
     group: "evenness",
-    reads: ["slowShare", "steps", "strokes", "gapMean"],
-    when: (e) => e.slowShare <= 0.05 && e.steps >= 100 && e.strokes >= 5 && e.gapMean <= 60,
+    reads: ["slowShare", "steps", "movements", "gapMean"],
+    when: (e) => e.slowShare <= 0.05 && e.steps >= 100 && e.movements >= 5 && e.gapMean <= 60,
     source:
       "generators that walk at a steady pace; of people only 2 % at a remote desktop, seen less than 16 times a second",
-    fires: { slowShare: 0.02, steps: 300, strokes: 8, gapMean: 16 },
-    staysQuiet: { slowShare: 0.15, steps: 300, strokes: 8, gapMean: 16 },
+    fires: { slowShare: 0.02, steps: 300, movements: 8, gapMean: 16 },
+    staysQuiet: { slowShare: 0.15, steps: 300, movements: 8, gapMean: 16 },
   }),
   detection({
     id: 300137,

@@ -120,18 +120,18 @@ export const stepDetections = [
     strength: "moderate",
     cause: "time_blind",
     group: "evenness",
-    reads: ["paceExponent", "paces", "bend", "straightMean", "straightSpread", "strokes"],
+    reads: ["paceExponent", "paces", "bend", "straightMean", "straightSpread", "movements"],
     when: (e) =>
       Math.abs(e.paceExponent) <= 0.3 &&
       e.paces >= 40 &&
       e.bend <= 0.35 &&
       e.straightMean >= 0.85 &&
       e.straightSpread <= 0.12 &&
-      e.strokes >= 4,
+      e.movements >= 4,
     source:
       "a program walks through the points of a curve and sleeps unevenly between them: half to nine tenths of Bezier and ghost-cursor paths; no window of any human source",
-    fires: { paceExponent: 0.02, paces: 80, bend: 0.25, straightMean: 0.94, straightSpread: 0.04, strokes: 6 },
-    staysQuiet: { paceExponent: 0.02, paces: 80, bend: 0.43, straightMean: 0.75, straightSpread: 0.25, strokes: 20 },
+    fires: { paceExponent: 0.02, paces: 80, bend: 0.25, straightMean: 0.94, straightSpread: 0.04, movements: 6 },
+    staysQuiet: { paceExponent: 0.02, paces: 80, bend: 0.43, straightMean: 0.75, straightSpread: 0.25, movements: 20 },
   }),
   detection({
     id: 300110,

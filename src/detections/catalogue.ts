@@ -4,9 +4,9 @@ import { clickDetections } from "./behavioral-clicks.js";
 import { dispatchDetections } from "./behavioral-dispatch.js";
 import { keyDetections } from "./behavioral-keys.js";
 import { motionDetections } from "./behavioral-motion.js";
+import { movementDetections } from "./behavioral-movements.js";
 import { replayDetections } from "./behavioral-replays.js";
 import { stepDetections } from "./behavioral-steps.js";
-import { strokeDetections } from "./behavioral-strokes.js";
 import { crawlerDetections } from "./crawler-detections.js";
 import { type Detection, type DetectionState, type Severity, severityOf } from "./detection.js";
 import { headerDetections } from "./heuristics-headers.js";
@@ -26,7 +26,7 @@ export const detections: readonly Detection[] = [
   ...driverDetections,
   ...consistencyDetections,
   ...stepDetections,
-  ...strokeDetections,
+  ...movementDetections,
   ...motionDetections,
   ...replayDetections,
   ...dispatchDetections,

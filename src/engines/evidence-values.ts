@@ -43,14 +43,14 @@ export function spreadOf(count: number, sum: number, squares: number): number {
 }
 
 /** Correlation of the distance with the duration of strokes. */
-export function strokeCorrelation(n: readonly number[]): number | undefined {
-  const count = n[F.strokes]!;
-  const meanDistance = n[F.strokeDistanceSum]! / count;
-  const meanTime = n[F.strokeTimeSum]! / count;
-  const distance = n[F.strokeDistanceSquares]! / count - meanDistance * meanDistance;
-  const time = n[F.strokeTimeSquares]! / count - meanTime * meanTime;
+export function movementCorrelation(n: readonly number[]): number | undefined {
+  const count = n[F.movements]!;
+  const meanDistance = n[F.movementDistanceSum]! / count;
+  const meanTime = n[F.movementTimeSum]! / count;
+  const distance = n[F.movementDistanceSquares]! / count - meanDistance * meanDistance;
+  const time = n[F.movementTimeSquares]! / count - meanTime * meanTime;
   if (distance < 100 || time < 100) return undefined;
-  return (n[F.strokeProducts]! / count - meanDistance * meanTime) / Math.sqrt(distance * time);
+  return (n[F.movementProducts]! / count - meanDistance * meanTime) / Math.sqrt(distance * time);
 }
 
 /** Correlation of how long a key is held with the time from its release to the next press: see `foldPress`. */

@@ -1,7 +1,7 @@
 /** Folds clicks: how long the button was held, how the pointer came there, and where on the target it hit. */
 import type { IngestEvent } from "../contract/events.js";
 import { eventTimeMs } from "./event-time.js";
-import { beginStroke } from "./fold-steps.js";
+import { beginMovement } from "./fold-steps.js";
 import { F } from "./session-features.js";
 
 /** A finger on a button takes far longer than this to let go, ms; taps on some touchpads do not. */
@@ -34,7 +34,7 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
     return;
   }
   foldTrack(n, event, nowMs);
-  beginStroke(n, n[F.pathX]!, n[F.pathY]!);
+  beginMovement(n, n[F.pathX]!, n[F.pathY]!);
   if (pointer === "touch") {
     n[F.touches]! += 1;
     return;

@@ -61,7 +61,7 @@ export function foldEnvironment(features: SessionFeatures, payload: EventPayload
 
 function foldNavigator(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {
   const n = features.numbers;
-  // Proven automation is not unsaid by a later report.
+  // Proven automation is sticky: no later report takes it back.
   setFlag(n, F.webdriver, payload.webdriver === undefined ? undefined : payload.webdriver || n[F.webdriver] === 1);
   setFlag(n, F.uaMobile, payload.ua_mobile);
   if (payload.user_agent !== undefined && payload.user_agent !== "" && facts.userAgent !== "") {
@@ -159,7 +159,7 @@ function setFlag(n: number[], position: number, value: boolean | undefined): voi
   if (value !== undefined) n[position] = value ? 1 : 0;
 }
 
-/** Names found by a probe. A bare `true` is kept as "yes"; what was once seen is not unsaid by an empty later report. */
+/** Names found by a probe. A bare `true` is kept as "yes"; what was once seen is sticky: an empty later report does not take it back. */
 function setNames(features: SessionFeatures, position: number, value: Fact | Names): void {
   if (value === undefined || value === false || value === 0 || value === "") return;
   const names = value === true || typeof value === "number" ? "yes" : joined(value);

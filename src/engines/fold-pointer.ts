@@ -5,7 +5,7 @@
 import type { EventPayload, IngestEvent, PointRow } from "../contract/events.js";
 import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
 import { foldClick } from "./fold-clicks.js";
-import { beginStroke, foldStep } from "./fold-steps.js";
+import { beginMovement, foldStep } from "./fold-steps.js";
 import { F } from "./session-features.js";
 
 /** A pause after which the next point starts a new path, ms. */
@@ -59,7 +59,7 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[], n
 
 /** A new page has a clock of its own, and the pointer went on while nobody looked. */
 function leavePath(n: number[]): void {
-  beginStroke(n, n[F.pathX]!, n[F.pathY]!);
+  beginMovement(n, n[F.pathX]!, n[F.pathY]!);
   n[F.pathT] = longAgoMs;
   n[F.rawT] = longAgoMs;
 }
@@ -105,7 +105,7 @@ function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolea
   const gap = t - n[F.pathT]!;
   if (isFirst || gap > pathPauseMs || gap < -disorderMs) {
     if (!isFirst && gap < -disorderMs) n[F.timeReversals]! += 1;
-    beginStroke(n, x, y);
+    beginMovement(n, x, y);
     noteRaw(n, t, x, y);
   } else {
     noteRush(n, t, x, y);

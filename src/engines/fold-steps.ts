@@ -1,17 +1,17 @@
 /**
  * Folds the steps of a path into sums: how alike neighbouring steps are, how they turn, whether their length follows their
- * duration, and how strokes (steps without a pause) run and end. What the sums mean is said in session-evidence.ts.
+ * duration, and how movements (steps without a pause) run and end. What the sums mean is said in session-evidence.ts.
  */
 import { beginReach, followReach, reachGapMs } from "./fold-reaches.js";
 import { halve } from "./halve.js";
 import { F } from "./session-features.js";
 
-/** A pause that ends a stroke, ms. */
-const strokePauseMs = 250;
-/** A stroke needs this much to say anything about its straightness. */
-const strokeStepsMin = 5;
-const strokeChordMin = 30;
-/** A stroke needs this much to say anything about its end. */
+/** A pause that ends a movement, ms. */
+const movementPauseMs = 250;
+/** A movement needs this much to say anything about its straightness. */
+const movementStepsMin = 5;
+const movementChordMin = 30;
+/** A movement needs this much to say anything about its end. */
 const spurtStepsMin = 6;
 const spurtStepMin = 4;
 const abruptShare = 0.6;
@@ -33,13 +33,13 @@ const swerveMin = 2.5;
 const paceContrastMin = 0.25;
 /** A move as long as this across a pause is a jump, px. */
 const jumpMin = 120;
-/** The peak of a stroke's speed counts as at most so many times its mean. */
+/** The peak of a movement's speed counts as at most so many times its mean. */
 const peakMax = 16;
 /** Sums of peaks are kept as whole numbers of this part, so that they pack into few bytes. */
 const peakUnit = 1 / 64;
 /** Sums are halved when these counts are reached: they keep their ratios, stay exact, and recent behaviour counts more. */
 const stepsMax = 16384;
-const strokesMax = 1024;
+const movementsMax = 1024;
 
 /** Adds a move of the pointer from the last point to (x, y), `gap` ms after it. */
 export function foldStep(n: number[], gap: number, x: number, y: number): void {
@@ -51,8 +51,8 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
   const dx = x - n[F.pathX]!;
   const dy = y - n[F.pathY]!;
   const length = Math.sqrt(dx * dx + dy * dy);
-  if (gap >= strokePauseMs) {
-    beginStroke(n, x, y);
+  if (gap >= movementPauseMs) {
+    beginMovement(n, x, y);
     n[F.resumes]! += 1;
     if (length >= jumpMin) n[F.jumps]! += 1;
     return;
@@ -62,11 +62,11 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
   if (length === 0) return;
   if (gap >= leapMsMin && gap <= 100 && length > leapSpeed * gap) n[F.leaps]! += 1;
   n[F.steps]! += 1;
-  n[F.strokeSteps]! += 1;
-  n[F.strokeLength]! += length;
-  n[F.strokeMs]! += gap;
+  n[F.movementSteps]! += 1;
+  n[F.movementLength]! += length;
+  n[F.movementMs]! += gap;
   if (length < slowStepMax) n[F.slowSteps]! += 1;
-  if (n[F.strokeSteps]! > 1) notePeak(n, gap + n[F.stepMs]!, dx + n[F.stepX]!, dy + n[F.stepY]!);
+  if (n[F.movementSteps]! > 1) notePeak(n, gap + n[F.stepMs]!, dx + n[F.stepX]!, dy + n[F.stepY]!);
   compareSteps(n, gap, dx, dy, length);
   n[F.priorX] = n[F.stepX]!;
   n[F.priorY] = n[F.stepY]!;
@@ -79,8 +79,8 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
 /** Over two steps, since the times of single ones are uncertain. */
 function notePeak(n: number[], ms: number, dx: number, dy: number): void {
   const reach = 1000 * 1000 * (dx * dx + dy * dy);
-  const known = n[F.strokePeak]! * ms;
-  if (ms > 0 && reach > known * known) n[F.strokePeak] = Math.round(Math.sqrt(reach) / ms);
+  const known = n[F.movementPeak]! * ms;
+  if (ms > 0 && reach > known * known) n[F.movementPeak] = Math.round(Math.sqrt(reach) / ms);
 }
 
 function compareSteps(n: number[], gap: number, dx: number, dy: number, length: number): void {
@@ -153,16 +153,16 @@ function comparePace(n: number[], gap: number, lengthRatio: number): void {
   n[F.paceSquares]! += contrast * contrast;
 }
 
-/** Ends the stroke and the reach under way, at the last point, and begins others at (x, y). */
-export function beginStroke(n: number[], x: number, y: number): void {
-  endStroke(n);
+/** Ends the movement and the reach under way, at the last point, and begins others at (x, y). */
+export function beginMovement(n: number[], x: number, y: number): void {
+  endMovement(n);
   beginReach(n, x, y);
-  n[F.strokeX] = x;
-  n[F.strokeY] = y;
-  n[F.strokeSteps] = 0;
-  n[F.strokeLength] = 0;
-  n[F.strokeMs] = 0;
-  n[F.strokePeak] = 0;
+  n[F.movementX] = x;
+  n[F.movementY] = y;
+  n[F.movementSteps] = 0;
+  n[F.movementLength] = 0;
+  n[F.movementMs] = 0;
+  n[F.movementPeak] = 0;
   n[F.stepX] = 0;
   n[F.stepY] = 0;
   n[F.stepMs] = 0;
@@ -170,34 +170,34 @@ export function beginStroke(n: number[], x: number, y: number): void {
   n[F.priorY] = 0;
 }
 
-/** Takes the stroke under way into the sums of strokes if it is long enough. */
-function endStroke(n: number[]): void {
-  const steps = n[F.strokeSteps]!;
-  if (steps < strokeStepsMin) return;
-  const meanStep = n[F.strokeLength]! / steps;
+/** Takes the movement under way into the sums of movements if it is long enough. */
+function endMovement(n: number[]): void {
+  const steps = n[F.movementSteps]!;
+  if (steps < movementStepsMin) return;
+  const meanStep = n[F.movementLength]! / steps;
   if (steps >= spurtStepsMin && meanStep > spurtStepMin) {
     n[F.spurts]! += 1;
     const last = Math.sqrt(n[F.stepX]! * n[F.stepX]! + n[F.stepY]! * n[F.stepY]!);
     if (last > abruptShare * meanStep) n[F.spurtsAbrupt]! += 1;
   }
-  const chordX = n[F.pathX]! - n[F.strokeX]!;
-  const chordY = n[F.pathY]! - n[F.strokeY]!;
+  const chordX = n[F.pathX]! - n[F.movementX]!;
+  const chordY = n[F.pathY]! - n[F.movementY]!;
   const chord = Math.sqrt(chordX * chordX + chordY * chordY);
-  if (chord < strokeChordMin) return;
-  const straightness = Math.min(1, chord / n[F.strokeLength]!);
-  const ms = n[F.strokeMs]!;
-  n[F.strokes]! += 1;
+  if (chord < movementChordMin) return;
+  const straightness = Math.min(1, chord / n[F.movementLength]!);
+  const ms = n[F.movementMs]!;
+  n[F.movements]! += 1;
   n[F.straightSum]! += straightness;
   n[F.straightSquares]! += straightness * straightness;
-  n[F.strokeDistanceSum]! += chord;
-  n[F.strokeDistanceSquares]! += chord * chord;
-  n[F.strokeTimeSum]! += ms;
-  n[F.strokeTimeSquares]! += ms * ms;
-  n[F.strokeProducts]! += chord * ms;
-  const peak = Math.min(peakMax, (n[F.strokePeak]! * ms) / (1000 * n[F.strokeLength]!));
+  n[F.movementDistanceSum]! += chord;
+  n[F.movementDistanceSquares]! += chord * chord;
+  n[F.movementTimeSum]! += ms;
+  n[F.movementTimeSquares]! += ms * ms;
+  n[F.movementProducts]! += chord * ms;
+  const peak = Math.min(peakMax, (n[F.movementPeak]! * ms) / (1000 * n[F.movementLength]!));
   n[F.peakSum]! += Math.round(peak / peakUnit);
   n[F.peakSquares]! += Math.round((peak * peak) / peakUnit);
-  if (n[F.strokes]! > strokesMax) halve(n, strokeSums);
+  if (n[F.movements]! > movementsMax) halve(n, movementSums);
 }
 
 const stepSums = [
@@ -223,15 +223,15 @@ const stepSums = [
   F.swervesBack,
 ];
 
-const strokeSums = [
-  F.strokes,
+const movementSums = [
+  F.movements,
   F.straightSum,
   F.straightSquares,
-  F.strokeDistanceSum,
-  F.strokeDistanceSquares,
-  F.strokeTimeSum,
-  F.strokeTimeSquares,
-  F.strokeProducts,
+  F.movementDistanceSum,
+  F.movementDistanceSquares,
+  F.movementTimeSum,
+  F.movementTimeSquares,
+  F.movementProducts,
   F.peakSum,
   F.peakSquares,
   F.spurts,

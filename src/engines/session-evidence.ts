@@ -10,11 +10,11 @@ import {
   holdCorrelation,
   holdGapCorrelation,
   missingKinds,
+  movementCorrelation,
   number,
   ratio,
   spread,
   spreadOf,
-  strokeCorrelation,
   text,
   variation,
 } from "./evidence-values.js";
@@ -149,12 +149,12 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     meanTurn: ratio(n[F.turnSum]!, n[F.turns]!, turnsMin),
     gapMean: ratio(n[F.gapSum]!, gaps, stepsMin),
     gapVariation: hasPath ? variation(gaps, n[F.gapSum]!, n[F.gapSquares]!, stepsMin) : undefined,
-    strokes: n[F.strokes],
-    straightMean: ratio(n[F.straightSum]!, n[F.strokes]!, strokesMin),
-    straightSpread: spread(n[F.strokes]!, n[F.straightSum]!, n[F.straightSquares]!, strokesMin),
-    peakMean: ratio(n[F.peakSum]! / 64, n[F.strokes]!, strokesMin),
-    peakVariation: variation(n[F.strokes]!, n[F.peakSum]! / 64, n[F.peakSquares]! / 64, strokesMin),
-    distanceTimeCorrelation: n[F.strokes]! >= correlationStrokesMin ? strokeCorrelation(n) : undefined,
+    movements: n[F.movements],
+    straightMean: ratio(n[F.straightSum]!, n[F.movements]!, movementsMin),
+    straightSpread: spread(n[F.movements]!, n[F.straightSum]!, n[F.straightSquares]!, movementsMin),
+    peakMean: ratio(n[F.peakSum]! / 64, n[F.movements]!, movementsMin),
+    peakVariation: variation(n[F.movements]!, n[F.peakSum]! / 64, n[F.peakSquares]! / 64, movementsMin),
+    distanceTimeCorrelation: n[F.movements]! >= correlationMovementsMin ? movementCorrelation(n) : undefined,
     rises: n[F.rises],
     riseSkewness: ratio(n[F.riseSkewnessSum]!, n[F.rises]!, risesMin),
     riseSpread: spread(n[F.rises]!, n[F.riseSkewnessSum]!, n[F.riseSkewnessSquares]!, risesMin),
@@ -228,8 +228,8 @@ const deviceRepeatsMin = 0.85;
 const turnsMin = 16;
 const swervesMin = 8;
 const spurtsMin = 2;
-const strokesMin = 4;
-const correlationStrokesMin = 6;
+const movementsMin = 4;
+const correlationMovementsMin = 6;
 const risesMin = 8;
 const clicksMin = 2;
 const scrollsMin = 8;

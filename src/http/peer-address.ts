@@ -1,4 +1,4 @@
-/** The address of the peer as text. Made anew it costs more than anything else of a small request, so those of late are kept. */
+/** The address of the peer as text. Made anew it costs more than anything else of a small request, so recent ones are kept. */
 import type { HttpResponse } from "uWebSockets.js";
 
 const keptMax = 10_000;

@@ -22,7 +22,7 @@ import { OpenWork } from "./open-work.js";
 import { type Reply, refusal } from "./reply.js";
 import { requestIds } from "./request-id.js";
 import type { Call, Method, ProjectRoute, RawRoute, Route, TokenRoute } from "./route.js";
-import { TurnShares } from "./turn-shares.js";
+import { TickShares } from "./tick-shares.js";
 import { App, SSLApp, us_listen_socket_close, us_socket_local_port } from "./uws.js";
 
 /** The route table, and what the server needs to check credentials and report. */
@@ -89,7 +89,7 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #nextRequestId = requestIds();
   readonly #work = new OpenWork();
-  readonly #turn = new TurnShares();
+  readonly #tick = new TickShares();
   readonly #guesses = new FailedAuthThrottle();
   readonly #framing = new Framing();
   /** The one that takes connections last; the others serve what they have. */
@@ -107,7 +107,7 @@ export class HttpServer {
       port: bound,
       renewCertificate: async () => {
         const next = await this.#listenAnew(host, bound);
-        // What waits at the old listener would be reset: one turn of the event loop takes it in, and closing comes right after.
+        // What waits at the old listener would be reset: one tick of the event loop takes it in, and closing comes right after.
         await yieldToEventLoop();
         await yieldToEventLoop();
         us_listen_socket_close(socket);
@@ -170,9 +170,9 @@ export class HttpServer {
     });
   }
 
-  /** Whether the peer has had more than its share of this turn of the event loop; the connection is closed then. */
+  /** Whether the peer has had more than its share of this tick of the event loop; the connection is closed then. */
   #isFlooded(res: HttpResponse): boolean {
-    if (this.#turn.take(() => this.#work.peers.of(res))) return false;
+    if (this.#tick.take(() => this.#work.peers.of(res))) return false;
     res.close();
     return true;
   }
@@ -238,7 +238,7 @@ export class HttpServer {
     const params = parametersOf(route.path, req);
     const query = new URLSearchParams(req.getQuery() ?? "");
     const headers = (route.headers ?? []).map((name) => req.getHeader(name));
-    const answer = this.#admit(route, params, req);
+    const answer = this.#authorize(route, params, req);
     if (answer instanceof Refusal) {
       const isGuess = answer.error === "unauthenticated" && route.credential !== "private-key";
       const waitMs = isGuess ? this.#guesses.delayMs(exchange.socketAddress, Date.now()) : 0;
@@ -281,7 +281,7 @@ export class HttpServer {
   }
 
   /** The handler with what its credential stands for, or why it may not run. */
-  #admit(
+  #authorize(
     route: Exclude<Route, RawRoute>,
     params: readonly string[],
     req: HttpRequest,
@@ -299,10 +299,12 @@ export class HttpServer {
     const holder = this.#options.credentials.tokenHolder(bearer(req));
     if (holder === null) return refuse("unauthenticated", "a valid account token is required");
     this.#options.onTokenUsed(holder.token.id);
-    return route.credential === "token" ? this.#admitToken(route, holder) : this.#admitProject(route, holder, params);
+    return route.credential === "token"
+      ? this.#authorizeToken(route, holder)
+      : this.#authorizeProject(route, holder, params);
   }
 
-  #admitToken(route: TokenRoute, holder: TokenHolder): ((call: Call) => Reply | Promise<Reply>) | Refusal {
+  #authorizeToken(route: TokenRoute, holder: TokenHolder): ((call: Call) => Reply | Promise<Reply>) | Refusal {
     const { account, membership } = holder;
     const asksPowers = route.needs !== "any-token" || route.needsSubscription === true || route.feature !== undefined;
     if (asksPowers) {
@@ -317,7 +319,7 @@ export class HttpServer {
     return (call) => actAs(actorOf(holder), () => route.handle({ ...call, holder }));
   }
 
-  #admitProject(
+  #authorizeProject(
     route: ProjectRoute,
     holder: TokenHolder,
     params: readonly string[],

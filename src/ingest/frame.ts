@@ -67,7 +67,7 @@ function blockBytes({ siteKey, facts }: UnscoredRequest): Buffer {
   return Buffer.from([siteKey, ...batchHeaders.map(({ field }) => facts[field])].join("\n"));
 }
 
-/** The header blocks of late, so that each is put into bytes once and not once a batch. For all frames of a thread. */
+/** The recent header blocks, so that each is put into bytes once and not once a batch. For all frames of a thread. */
 export class HeaderBlocks {
   readonly #byAgent = new Map<string, HeaderBlock>();
 
@@ -95,7 +95,7 @@ export class FrameMemory {
     return free === undefined ? Buffer.allocUnsafeSlow(this.#bytes) : Buffer.from(free);
   }
 
-  /** Gives a buffer back for the next frame. One that is smaller than those of late, or of an unusual size, is left to the collector. */
+  /** Gives a buffer back for the next frame. One that is smaller than recent ones, or of an unusual size, is left to the collector. */
   give(memory: ArrayBufferLike): void {
     if (!(memory instanceof ArrayBuffer) || memory.byteLength < this.#bytes || memory.byteLength > frameBytesKept)
       return;

@@ -118,7 +118,7 @@ class Shard {
   readonly #hash1: Int32Array;
   readonly #counts: Int32Array;
   readonly #nexts: Int32Array;
-  /** The number of the latest entry, which counts on for ever; its place in the ring is that modulo the ring. */
+  /** The number of the latest entry, which counts on for ever; its slot in the ring is that modulo the ring. */
   readonly #latest: Int32Array;
   /** Columns of entries. */
   readonly #owners: Int32Array;
@@ -210,9 +210,9 @@ class Shard {
     const number = this.#latest[index]!;
     // Numbers count on for ever, modulo 2^32.
     if (((number - head[firstEntryAt]!) | 0) < 0) return false;
-    const place = number & (this.#owners.length - 1);
-    if (Math.abs((now - this.#times[place]!) | 0) >= apartMs) return false;
-    this.#requests[place] = this.#requests[place]! + 1;
+    const slot = number & (this.#owners.length - 1);
+    if (Math.abs((now - this.#times[slot]!) | 0) >= apartMs) return false;
+    this.#requests[slot] = this.#requests[slot]! + 1;
     return true;
   }
 
@@ -221,10 +221,10 @@ class Shard {
     // The count of the address is above 0, so that it stays even if an entry of it goes.
     if (head[entryCountAt] === this.#owners.length) this.#dropFirst();
     const number = (head[firstEntryAt]! + head[entryCountAt]!) | 0;
-    const place = number & (this.#owners.length - 1);
-    this.#owners[place] = address;
-    this.#times[place] = now;
-    this.#requests[place] = 1;
+    const slot = number & (this.#owners.length - 1);
+    this.#owners[slot] = address;
+    this.#times[slot] = now;
+    this.#requests[slot] = 1;
     this.#latest[address - 1] = number;
     head[entryCountAt] = head[entryCountAt]! + 1;
   }
@@ -241,11 +241,11 @@ class Shard {
   /** Takes the oldest entry out of its address's count, and the address out of the table with its last. */
   #dropFirst(): void {
     const head = this.#head;
-    const place = head[firstEntryAt]! & (this.#owners.length - 1);
+    const slot = head[firstEntryAt]! & (this.#owners.length - 1);
     head[firstEntryAt] = (head[firstEntryAt]! + 1) | 0;
     head[entryCountAt] = head[entryCountAt]! - 1;
-    const address = this.#owners[place]!;
-    const count = this.#counts[address - 1]! - this.#requests[place]!;
+    const address = this.#owners[slot]!;
+    const count = this.#counts[address - 1]! - this.#requests[slot]!;
     this.#counts[address - 1] = count;
     if (count === 0) this.#remove(address);
   }

@@ -1,5 +1,5 @@
 /**
- * Long work of a thread that also answers requests: cut by time, and of all that is under way one slice a turn of the event loop. So
+ * Long work of a thread that also answers requests: cut by time, and of all that is under way one slice a tick of the event loop. So
  * however much is asked for, other requests wait for one slice at most, and what nobody waits for any more ends.
  */
 import { limits } from "../limits.js";
@@ -17,11 +17,11 @@ export class LongWork {
 
   /** A piece of work; nothing of it may be done before `next` says so. */
   begin(isAborted: () => boolean = () => false): Slices {
-    return new Slices(this.#clock, () => this.#nextTurn(), isAborted);
+    return new Slices(this.#clock, () => this.#nextTick(), isAborted);
   }
 
-  /** Resolves when it is this caller's turn: one after another, each on a turn of its own. */
-  #nextTurn(): Promise<void> {
+  /** Resolves when it is this caller's turn: one after another, each on a tick of its own. */
+  #nextTick(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
       this.#schedule();
@@ -42,13 +42,13 @@ export class LongWork {
 /** The slices of one piece of work. */
 export class Slices {
   readonly #clock: () => number;
-  readonly #nextTurn: () => Promise<void>;
+  readonly #nextTick: () => Promise<void>;
   readonly #isAborted: () => boolean;
   #endsMs = 0;
 
   constructor(clock: () => number, nextTurn: () => Promise<void>, isAborted: () => boolean) {
     this.#clock = clock;
-    this.#nextTurn = nextTurn;
+    this.#nextTick = nextTurn;
     this.#isAborted = isAborted;
   }
 
@@ -59,7 +59,7 @@ export class Slices {
 
   /** Resolves when the next slice begins: true, or false when whoever asked has gone and the work is to end. */
   async next(): Promise<boolean> {
-    await this.#nextTurn();
+    await this.#nextTick();
     this.#endsMs = this.#clock() + limits.workSliceMs;
     return !this.#isAborted();
   }

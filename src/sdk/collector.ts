@@ -2,7 +2,7 @@
 import type { PageHooks } from "./page-hooks.js";
 import type { Recorder } from "./recorder.js";
 
-/** The surroundings of a collector. */
+/** What a collector is given. */
 export interface Scene extends PageHooks, Recorder {
   /** Ms since the page was opened at which a person last did something, and what: the input behind what follows. */
   input: { at: number; kind: "wheel" | "touch" | "key" | "pointer" | "none" };

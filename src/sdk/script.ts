@@ -6,7 +6,7 @@ import { startSdk } from "./start.js";
 
 function start(): void {
   const page = window as unknown as { verdictd?: Verdictd };
-  // Included twice, or an element of that name: the first SDK wins, an element gives way.
+  // Included twice, or an element of that name: the first SDK wins, an element yields.
   if (typeof page.verdictd?.token === "function") return;
   const script = document.currentScript ?? document.querySelector("script[data-site-key]");
   if (script instanceof HTMLScriptElement) {

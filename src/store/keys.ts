@@ -52,7 +52,7 @@ import { limits } from "../limits.js";
  *
  * Numbers in binary keys are big-endian, so that order by key is order by number; a token starts with its time of creation,
  * so that sessions lie in the order of their first contact: new ones share pages, old ones are a prefix. The rows that every
- * session brings to `idempotency` and `sightings` are kept small, since they lie in no order and leave a third of their pages empty.
+ * session adds to `idempotency` and `sightings` are kept small, since they lie in no order and leave a third of their pages empty.
  */
 export const tableNames = {
   meta: "meta",

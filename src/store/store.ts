@@ -101,7 +101,7 @@ export function skipIds(store: Store, kind: string, upTo: number): void {
 }
 
 /**
- * Lets reads of this thread see every commit made before the present turn of the event loop. LMDB's reads share a snapshot for a
+ * Lets reads of this thread see every commit made before the present tick of the event loop. LMDB's reads share a snapshot for a
  * millisecond or more; a key revoked by another process must be refused from the very next request on.
  */
 export class TurnReads {

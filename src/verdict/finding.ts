@@ -1,6 +1,6 @@
 /**
  * What a verdict says, and how it is put into words. Few combinations of band, score, detections and rule come up again and again, so the
- * words and the JSON text of late ones are kept: `VerdictTexts`. Pure.
+ * words and the JSON text of recent ones are kept: `VerdictTexts`. Pure.
  */
 import type { BotCategory } from "../contract/bot-categories.js";
 import { fnv1a, spread } from "../contract/hashes.js";
@@ -61,7 +61,7 @@ export interface VerdictText {
 /** Findings whose words are kept, a power of two: a few MB when all of them carry long texts. */
 const keptMax = 4096;
 
-/** Keeps what was said of late. A finding has one place, which the next one there takes: nothing grows, nothing is swept. */
+/** Keeps what was said recently. A finding has one slot, which the next one there takes: nothing grows, nothing is swept. */
 export class VerdictTexts {
   readonly #meaningOf: MeaningOf;
   readonly #kept: ({ readonly finding: Finding; readonly text: VerdictText } | undefined)[] = new Array(keptMax).fill(
@@ -74,17 +74,17 @@ export class VerdictTexts {
   }
 
   of(finding: Finding): VerdictText {
-    const place = placeOf(finding);
-    const kept = this.#kept[place];
+    const slot = slotOf(finding);
+    const kept = this.#kept[slot];
     if (kept !== undefined && isSame(kept.finding, finding)) return kept.text;
     const verdict = describe(finding, this.#meaningOf);
     const text = { verdict, body: JSON.stringify(verdict) };
-    this.#kept[place] = { finding, text };
+    this.#kept[slot] = { finding, text };
     return text;
   }
 }
 
-function placeOf({ score, detectionIds, because, action }: Finding): number {
+function slotOf({ score, detectionIds, because, action }: Finding): number {
   let hash = score + 128 * because.length + 65_536 * action.length;
   for (let index = 0; index < detectionIds.length; index++) hash = fnv1a(hash, detectionIds[index]!);
   return (spread(hash) >>> 16) & (keptMax - 1);

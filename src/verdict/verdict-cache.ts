@@ -1,10 +1,10 @@
 /**
  * The verdict cache: answers by project, settings, session and request context, for a short time, bounded in bytes. A table of fixed size
- * in flat memory, a cache line a place.
+ * in flat memory, a cache line a slot.
  *
  * What it saves, in whole reads by HTTP (10 interleaved rounds): where each read has a new key, a `Map` in order of insertion takes 3.4
  * times the CPU and `lru-cache` 1.07 times, with 1.4 times the p99. Where keys come again, both take 0.93 to 0.96: beyond half of the bytes
- * one in eight entries here has lost its two places to others. Held by the bench's scenarios `verdict-cached` and
+ * one in eight entries here has lost its two slots to others. Held by the bench's scenarios `verdict-cached` and
  * `verdict-uncached` (src/docs/decisions/016-shared-verdict-texts.md).
  */
 import { fnv1a, spread } from "../contract/hashes.js";
@@ -38,7 +38,7 @@ export interface CachedVerdict {
 }
 
 /**
- * | at | what of a place                        |
+ * | at | what of a slot                        |
  * |----|----------------------------------------|
  * | 0  | f64 expires at, ms; 0: nothing is here |
  * | 8  | f64 state stamp of the session         |
@@ -47,24 +47,24 @@ export interface CachedVerdict {
  * | 28 | u8 1: a context was sent               |
  * | 29 | u8 characters of the token, then these |
  */
-const placeBytes = 64;
+const slotBytes = 64;
 const tokenAt = 30;
 /** Ours have 33 characters; longer ones are not kept. */
-const tokenMax = placeBytes - tokenAt;
-/** The table has at most 2 to this power of places: 256 MiB, beside arrays that V8 still holds flat. */
+const tokenMax = slotBytes - tokenAt;
+/** The table has at most 2 to this power of slots: 256 MiB, beside arrays that V8 still holds flat. */
 const bitsMax = 22;
-/** Bytes of an entry as most are, to have about two places for each. */
+/** Bytes of an entry as most are, to have about two slots for each. */
 const usualBytes = 512;
 /** What a context takes beside its characters, as it was sent and as it was read. */
 const contextBytes = 320;
 /** Longer contexts are not kept: nobody's pages have such. */
 const sentCharactersMax = 4096;
 
-/** An entry has two places to be in; the one that expires sooner is taken. Beyond its bytes the table is emptied place by place, in turn. */
+/** An entry has two slots to be in; the one that expires sooner is taken. Beyond its bytes the table is emptied slot by slot. */
 export class VerdictCache {
   readonly #bytesMax: number;
   readonly #mask: number;
-  /** What leaves of a hash of 32 bits the topmost ones, as many as number the places. */
+  /** What leaves of a hash of 32 bits the topmost ones, as many as number the slots. */
   readonly #shift: number;
   readonly #bytes: Uint8Array;
   /** The same memory, by fours and eights. */
@@ -78,62 +78,62 @@ export class VerdictCache {
 
   constructor(bytesMax: number) {
     const bits = Math.min(bitsMax, Math.ceil(Math.log2(Math.max(2, (2 * bytesMax) / usualBytes))));
-    const places = 2 ** bits;
-    const memory = new ArrayBuffer(places * placeBytes);
+    const slots = 2 ** bits;
+    const memory = new ArrayBuffer(slots * slotBytes);
     this.#bytesMax = bytesMax;
-    this.#mask = places - 1;
+    this.#mask = slots - 1;
     this.#shift = 32 - bits;
     this.#bytes = new Uint8Array(memory);
     this.#integers = new Uint32Array(memory);
     this.#times = new Float64Array(memory);
-    this.#texts = new Array(places).fill(null);
-    this.#sent = new Array(places).fill(null);
-    this.#contexts = new Array(places).fill(null);
+    this.#texts = new Array(slots).fill(null);
+    this.#sent = new Array(slots).fill(null);
+    this.#contexts = new Array(slots).fill(null);
   }
 
   get(key: VerdictKey, nowMs: number): CachedVerdict | null {
-    const first = this.#placeOf(key);
-    const place = this.#isAt(first, key, nowMs) ? first : first ^ 1;
-    if (place !== first && !this.#isAt(place, key, nowMs)) return null;
+    const first = this.#slotOf(key);
+    const slot = this.#isAt(first, key, nowMs) ? first : first ^ 1;
+    if (slot !== first && !this.#isAt(slot, key, nowMs)) return null;
     return {
-      text: this.#texts[place]!,
-      context: this.#contexts[place] ?? noContext,
-      stateStamp: this.#times[place * 8 + 1]!,
+      text: this.#texts[slot]!,
+      context: this.#contexts[slot] ?? noContext,
+      stateStamp: this.#times[slot * 8 + 1]!,
     };
   }
 
   set(key: VerdictKey, { text, context, stateStamp }: CachedVerdict, nowMs: number, expiresAtMs: number): void {
     const characters = charactersOf(key.sent);
     if (key.token.length > tokenMax || characters > sentCharactersMax) return;
-    const first = this.#placeOf(key);
+    const first = this.#slotOf(key);
     const second = first ^ 1;
-    const place = this.#times[first * 8]! <= this.#times[second * 8]! ? first : second;
+    const slot = this.#times[first * 8]! <= this.#times[second * 8]! ? first : second;
     // Of two with one key the older could be found first.
-    if (this.#isAt(place ^ 1, key, nowMs)) this.#empty(place ^ 1);
+    if (this.#isAt(slot ^ 1, key, nowMs)) this.#empty(slot ^ 1);
     const held = characters === 0 ? 0 : contextBytes + characters + (context === key.sent ? 0 : charactersOf(context));
-    const size = 2 * placeBytes + held + text.body.length;
-    this.#used += size - this.#integers[place * 16 + 6]!;
-    this.#times[place * 8] = expiresAtMs;
-    this.#times[place * 8 + 1] = stateStamp;
-    this.#integers[place * 16 + 4] = key.projectId;
-    this.#integers[place * 16 + 5] = key.settingsRevision;
-    this.#integers[place * 16 + 6] = size;
-    this.#putToken(place * placeBytes, key.token);
-    this.#putContext(place, key.sent, context);
-    this.#texts[place] = text;
+    const size = 2 * slotBytes + held + text.body.length;
+    this.#used += size - this.#integers[slot * 16 + 6]!;
+    this.#times[slot * 8] = expiresAtMs;
+    this.#times[slot * 8 + 1] = stateStamp;
+    this.#integers[slot * 16 + 4] = key.projectId;
+    this.#integers[slot * 16 + 5] = key.settingsRevision;
+    this.#integers[slot * 16 + 6] = size;
+    this.#putToken(slot * slotBytes, key.token);
+    this.#putContext(slot, key.sent, context);
+    this.#texts[slot] = text;
     while (this.#used > this.#bytesMax) {
       this.#hand = (this.#hand + 1) & this.#mask;
       this.#empty(this.#hand);
     }
   }
 
-  #isAt(place: number, key: VerdictKey, nowMs: number): boolean {
+  #isAt(slot: number, key: VerdictKey, nowMs: number): boolean {
     return (
-      this.#times[place * 8]! > nowMs &&
-      this.#hasToken(place * placeBytes, key.token) &&
-      this.#integers[place * 16 + 4] === key.projectId &&
-      this.#integers[place * 16 + 5] === key.settingsRevision &&
-      (this.#bytes[place * placeBytes + 28] === 0 ? isEmpty(key.sent) : isSameContext(this.#sent[place]!, key.sent))
+      this.#times[slot * 8]! > nowMs &&
+      this.#hasToken(slot * slotBytes, key.token) &&
+      this.#integers[slot * 16 + 4] === key.projectId &&
+      this.#integers[slot * 16 + 5] === key.settingsRevision &&
+      (this.#bytes[slot * slotBytes + 28] === 0 ? isEmpty(key.sent) : isSameContext(this.#sent[slot]!, key.sent))
     );
   }
 
@@ -152,26 +152,26 @@ export class VerdictCache {
   }
 
   /** Contexts lie elsewhere and are not touched where there is none. */
-  #putContext(place: number, sent: SentContext, context: RequestContext): void {
-    const flagAt = place * placeBytes + 28;
+  #putContext(slot: number, sent: SentContext, context: RequestContext): void {
+    const flagAt = slot * slotBytes + 28;
     const isKept = !isEmpty(sent);
     if (isKept || this.#bytes[flagAt] !== 0) {
-      this.#sent[place] = isKept ? sent : null;
-      this.#contexts[place] = isKept ? context : null;
+      this.#sent[slot] = isKept ? sent : null;
+      this.#contexts[slot] = isKept ? context : null;
     }
     this.#bytes[flagAt] = isKept ? 1 : 0;
   }
 
-  #empty(place: number): void {
-    this.#used -= this.#integers[place * 16 + 6]!;
-    this.#integers[place * 16 + 6] = 0;
-    this.#times[place * 8] = 0;
-    this.#putContext(place, noContext, noContext);
-    this.#texts[place] = null;
+  #empty(slot: number): void {
+    this.#used -= this.#integers[slot * 16 + 6]!;
+    this.#integers[slot * 16 + 6] = 0;
+    this.#times[slot * 8] = 0;
+    this.#putContext(slot, noContext, noContext);
+    this.#texts[slot] = null;
   }
 
   /** The last characters of a token are random. */
-  #placeOf({ token, sent, projectId, settingsRevision }: VerdictKey): number {
+  #slotOf({ token, sent, projectId, settingsRevision }: VerdictKey): number {
     let hash = fnv1a(projectId, settingsRevision);
     for (let at = token.length - 4; at < token.length; at++) hash = (hash << 6) ^ token.charCodeAt(at);
     const { path, method, host, ip, userAgent, query } = sent;
@@ -200,7 +200,7 @@ function hashOnStart(before: number, query: string): number {
 
 const queryStartMax = 64;
 
-/** Characters of a text that count for its hash: who makes others that agree in them only has two places for all of them. */
+/** Characters of a text that count for its hash: who makes others that agree in them only has two slots for all of them. */
 const hashedMax = 16;
 
 const noContext: RequestContext = {};

@@ -173,7 +173,7 @@ t.test("a follower that does not keep up loses answers, is told how many, and ho
   const { next } = await follower(t, dataDir);
   t.equal(feed.isFollowed, true);
   const long = "x".repeat(1000);
-  // No turn of the event loop in between: nobody can read.
+  // No tick of the event loop in between: nobody can read.
   for (let count = 0; count < 3000; count++) feed.show(answer(1, long));
   let offered = 3000;
   let leftOut = 0;

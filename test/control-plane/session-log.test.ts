@@ -124,7 +124,7 @@ t.test("other work has its turn whenever a slice is used up, between any two ses
   await sessions.visitLatest(6, 100, slices, () => visits++);
   isOver = true;
   t.equal(visits, 30);
-  t.ok(turns >= visits, `${turns} turns of the event loop`);
+  t.ok(turns >= visits, `${turns} ticks of the event loop`);
 });
 
 t.test(

@@ -171,7 +171,7 @@ function arc(at: number, random: () => number, measures: EventPayload): IngestEv
   return event("mouse", { t: at, points, ...measures });
 }
 
-t.test("made-up strokes that begin and click elsewhere are automation, however smooth", async (t) => {
+t.test("made-up movements that begin and click elsewhere are automation, however smooth", async (t) => {
   const random = seededRandom(21);
   const visit = (measures: EventPayload) =>
     seen(
@@ -188,10 +188,10 @@ t.test("made-up strokes that begin and click elsewhere are automation, however s
 
 t.test("a pen that is lifted and set down elsewhere, and a pointer that jumps by voice, stay human", async (t) => {
   const random = seededRandom(5);
-  const strokes = [1000, 2700, 4400, 6100, 7800, 9500].map((at) =>
+  const movements = [1000, 2700, 4400, 6100, 7800, 9500].map((at) =>
     arc(at, random, { pointer_type: "pen", coalesced: 3, fractional: 1, trusted: true }),
   );
-  const { score, slugs } = seen(strokes);
+  const { score, slugs } = seen(movements);
   t.notOk(slugs.includes("broken-path") || slugs.includes("never-continuous"), `${score}: ${slugs}`);
   const spoken = [1, 2, 3, 4, 5, 6, 7].flatMap((index) => {
     const place = { x: (index * 377) % 1200, y: (index * 211) % 700 };

@@ -15,9 +15,9 @@ export const givenNumbers = `
   rawX:f32 rawY:f32 rushes:u32 pathT:f64 pathX:f32 pathY:f32 stepX:f32 stepY:f32 stepMs:f32 priorX:f32
   priorY:f32 steps:u32 pairs:u32 pairsSame:u32 pairBend:f32 pairLength:f32 triples:u32 triplesSmooth:u32
   turns:u32 turnSum:f32 paces:u32 paceProducts:f32 paceSquares:f32 gaps:u32 gapSum:f32 gapSquares:f32
-  fractionPoints:u32 jumps:u16 strokes:u16 straightSum:f32 straightSquares:f32 strokeDistanceSum:f32
-  strokeDistanceSquares:f32 strokeTimeSum:f32 strokeTimeSquares:f32 strokeProducts:f32 spurts:u16
-  spurtsAbrupt:u16 strokeSteps:u16 strokeX:f32 strokeY:f32 strokeLength:f32 strokeMs:f32 ring:u32 ring0:u32
+  fractionPoints:u32 jumps:u16 movements:u16 straightSum:f32 straightSquares:f32 movementDistanceSum:f32
+  movementDistanceSquares:f32 movementTimeSum:f32 movementTimeSquares:f32 movementProducts:f32 spurts:u16
+  spurtsAbrupt:u16 movementSteps:u16 movementX:f32 movementY:f32 movementLength:f32 movementMs:f32 ring:u32 ring0:u32
   ring1:u32 ring2:u32 ring3:u32 ring4:u32 ring5:u32 ring6:u32 ringX:f32 ringY:f32 shingles:u32
   shinglesReplayed:u32 turnHashes:u32 turnHashesReplayed:u32 turnXWay:u8 turnXEdge:u32 turnXHeld:u8 turnX0:u32
   turnX1:u32 turnX2:u32 turnYWay:u8 turnYEdge:u32 turnYHeld:u8 turnY0:u32 turnY1:u32 turnY2:u32 fractionalN:u32
@@ -30,7 +30,7 @@ export const givenNumbers = `
   backspaces:u16 pastes:u16 forms:u16 submits:u16 honeypots:u16 unkeyed:u32 formChanges:u32 instantFills:u16
   clicksTrusted:u32 clicksUntrusted:u32 clicksTracked:u32 clicksAstray:u32 rowsTimed:u32 rowsWhole:u32
   bareReports:u32 resumes:u32 leaps:u32 flightsInstant:u32 slowSteps:u32 swerveChances:u32 swerves:u32
-  swervesBack:u32 strokePeak:u32 peakSum:u32 peakSquares:u32 webdriver:u8 uaMobile:u8 uaDiffers:u8
+  swervesBack:u32 movementPeak:u32 peakSum:u32 peakSquares:u32 webdriver:u8 uaMobile:u8 uaDiffers:u8
   brandsDiffer:u8 headlessBrand:u8 languagesDiffer:u8 languageCount:u8 tzOffset:f32 cpu:u16 memory:f32
   touchPoints:u8 plugins:u16 mimeTypes:u16 screenW:u16 screenH:u16 availW:u16 availH:u16 innerW:u16 innerH:u16
   outerW:u16 outerH:u16 dpr:f32 colorDepth:u8 chromeObject:u8 permissionsMismatch:u8 evalLength:u16

@@ -91,7 +91,7 @@ t.test("single moves and rows of points fold to the same path", async (t) => {
     "pairsSame",
     "turnSum",
     "gapSum",
-    "strokes",
+    "movements",
     "straightSum",
     "triplesSmooth",
   ] as const) {

@@ -46,8 +46,8 @@ t.test("slow steps are those under 3 px", async (t) => {
   t.equal(numbersOf(arcs(0))[F.slowSteps], 0);
 });
 
-t.test("strokes of one speed profile have one peak, uneven ones do not", async (t) => {
-  const stroke = (index: number, steps: number, pace: (part: number) => number): PointRow[] => {
+t.test("movements of one speed profile have one peak, uneven ones do not", async (t) => {
+  const movement = (index: number, steps: number, pace: (part: number) => number): PointRow[] => {
     let x = 100;
     return Array.from({ length: steps }, (_, step) => {
       x += pace((step + 0.5) / steps);
@@ -55,15 +55,15 @@ t.test("strokes of one speed profile have one peak, uneven ones do not", async (
     });
   };
   const bell = (part: number) => 30 * part * part * (1 - part) * (1 - part) * 12;
-  const alike = numbersOf([0, 1, 2, 3, 4, 5, 6].flatMap((index) => stroke(index, 30 + index, bell)));
-  const mean = alike[F.peakSum]! / 64 / alike[F.strokes]!;
-  const deviation = Math.sqrt(alike[F.peakSquares]! / 64 / alike[F.strokes]! - mean * mean);
-  t.equal(alike[F.strokes], 6, "the last stroke is under way");
+  const alike = numbersOf([0, 1, 2, 3, 4, 5, 6].flatMap((index) => movement(index, 30 + index, bell)));
+  const mean = alike[F.peakSum]! / 64 / alike[F.movements]!;
+  const deviation = Math.sqrt(alike[F.peakSquares]! / 64 / alike[F.movements]! - mean * mean);
+  t.equal(alike[F.movements], 6, "the last movement is under way");
   t.ok(Math.abs(mean - 1.875) < 0.15, `a minimum-jerk movement peaks at 15/8 of its mean speed: ${mean}`);
   t.ok(deviation / mean < 0.05);
   const hasty = (index: number) => (part: number) => (part < 0.05 + 0.04 * index ? 60 : 3);
-  const uneven = numbersOf([0, 1, 2, 3, 4, 5, 6].flatMap((index) => stroke(index, 30, hasty(index))));
-  const unevenMean = uneven[F.peakSum]! / 64 / uneven[F.strokes]!;
+  const uneven = numbersOf([0, 1, 2, 3, 4, 5, 6].flatMap((index) => movement(index, 30, hasty(index))));
+  const unevenMean = uneven[F.peakSum]! / 64 / uneven[F.movements]!;
   t.ok(unevenMean > 3, `${unevenMean}`);
-  t.ok(uneven[F.peakSquares]! / 64 / uneven[F.strokes]! > unevenMean * unevenMean * 1.05);
+  t.ok(uneven[F.peakSquares]! / 64 / uneven[F.movements]! > unevenMean * unevenMean * 1.05);
 });

@@ -82,7 +82,7 @@ t.test("the latest sessions come first, at most `limit`, and ten tokens at most 
   t.same(all.sample, tokens.toReversed().slice(0, 10));
 });
 
-t.test("more sessions than one turn of the event loop takes are replayed, each once", async (t) => {
+t.test("more sessions than one tick of the event loop takes are replayed, each once", async (t) => {
   const one = await service.tenant("one");
   await Promise.all(Array.from({ length: 230 }, (_, index) => service.ingest(one, batch(`crowd${index}`))));
   const { json } = await test(service, one, { expression: "event_count == 1", action: "log" });

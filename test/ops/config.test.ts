@@ -4,7 +4,7 @@ import t from "tap";
 import { camelCase, environmentName, readServeConfig, serveOptions } from "../../src/config/config.js";
 import { command, verdictd } from "../support/process.js";
 
-/** Nothing of the surroundings. */
+/** No environment variables. */
 const bare = Object.fromEntries(
   Object.keys(process.env)
     .filter((name) => name.startsWith("VERDICTD_"))

@@ -54,7 +54,7 @@ t.test("pipelined floods", async (t) => {
 
   await t.test("a client that pipelines as many as a turn takes gets every answer", async (t) => {
     const client = await RawClient.open(server.port);
-    const count = limits.socketsPerTurn;
+    const count = limits.socketsPerTick;
     client.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".repeat(count));
     for (let each = 0; each < count; each++) {
       const answer = await client.answer();

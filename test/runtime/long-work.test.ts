@@ -1,4 +1,4 @@
-/** Long work in slices: one a turn of the event loop, in the order of asking, and none for who has gone. */
+/** Long work in slices: one a tick of the event loop, in the order of asking, and none for who has gone. */
 import t from "tap";
 import { limits } from "../../src/limits.js";
 import { LongWork } from "../../src/runtime/long-work.js";

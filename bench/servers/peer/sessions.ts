@@ -34,7 +34,7 @@ interface Session {
 }
 
 /** Other sessions like this one, as `CrossSessionCounts` counts them. */
-interface Sightings {
+interface CrossSessionCounts {
   readonly fromIp: number;
   readonly withShape: number;
 }
@@ -76,7 +76,7 @@ export class Sessions {
     const minted = `sess_${randomBytes(21).toString("base64url")}`;
     let held: string | null = null;
     const recorded = await this.#alone(minted, async () => {
-      const seen = this.#sightings(batch, facts);
+      const seen = this.#crossSessionCounts(batch, facts);
       if (key !== undefined) held = await this.#redis.set(`i:${key}`, minted, "EX", dayS, "NX", "GET");
       return held === null ? this.#fold(newSession(minted, facts), batch, facts, await seen) : null;
     });
@@ -102,7 +102,7 @@ export class Sessions {
     { token, isNew, verdict, features, seenIds }: Session,
     { events }: IngestBatch,
     facts: RequestFacts,
-    seen: Sightings | null,
+    seen: CrossSessionCounts | null,
   ): Promise<Recorded> {
     const { fresh, shown } = freshOf(events, seenIds);
     if (fresh.length > 0) {
@@ -137,7 +137,7 @@ export class Sessions {
   }
 
   /** Sessions first seen from this address and with this first batch in this hour and the one before, this one included. */
-  async #sightings({ events }: IngestBatch, { ip, nowMs }: RequestFacts): Promise<Sightings> {
+  async #crossSessionCounts({ events }: IngestBatch, { ip, nowMs }: RequestFacts): Promise<CrossSessionCounts> {
     const hour = Math.floor(nowMs / 1000 / hourS);
     const address = new Hash64();
     address.addText(ip);

@@ -7,7 +7,7 @@ import type { CrossSessionCounts, LiveCase } from "../measurement.js";
 import { pause } from "../pause.js";
 import { between } from "../randomness.js";
 import type { PagePlace } from "../site.js";
-import type { Movement, PersonRecording, Stroke } from "../traces.js";
+import type { Keystroke, Movement, PersonRecording } from "../traces.js";
 import { type ExtensionName, extensionArgs, unpackExtension } from "./aid-extensions.js";
 import { missingAccessibility, openAccessibilityBus, setMouseKeys } from "./aid-programs.js";
 import { startFilteringProxy } from "./filtering-proxy.js";
@@ -24,7 +24,7 @@ import {
 /** What a visit by a person is made of. */
 export interface Person {
   readonly movements: readonly Movement[];
-  readonly typing: readonly Stroke[];
+  readonly typing: readonly Keystroke[];
 }
 
 interface Visitor extends Person {
@@ -346,7 +346,7 @@ const isClicking = ({ movements }: PersonRecording) => movements.some((each) => 
 /** A row an aid; `missing` is why there are no recorded hands. */
 export function aidCases(
   missing: () => string | null,
-  recordings: () => { persons: ReadonlyMap<string, readonly PersonRecording[]>; typing: readonly Stroke[][] },
+  recordings: () => { persons: ReadonlyMap<string, readonly PersonRecording[]>; typing: readonly Keystroke[][] },
 ): LiveCase[] {
   return aids.map(
     (aid, row): LiveCase => ({

@@ -117,7 +117,7 @@ function client(
     behavior: `made-up events${pathNames[path]}${copied ? ", a browser's headers" : ""}`,
     needsDisplay: false,
     missing,
-    carryOut: (surroundings) => postVisit(post, path, copied, surroundings),
+    carryOut: (environment) => postVisit(post, path, copied, environment),
   };
 }
 

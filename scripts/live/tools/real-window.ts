@@ -2,7 +2,7 @@
 import type { CrossSessionCounts } from "../measurement.js";
 import { pause } from "../pause.js";
 import { between } from "../randomness.js";
-import type { PersonRecording, Stroke } from "../traces.js";
+import type { Keystroke, PersonRecording } from "../traces.js";
 import { playMovement, playTyping, playWheel, pointOf, visitInWindow } from "./window.js";
 
 const movementTargets = ["name", "info", "prices"] as const;
@@ -11,7 +11,7 @@ const movementTargets = ["name", "info", "prices"] as const;
 export function visitInRealWindow(
   around: CrossSessionCounts,
   { movements }: PersonRecording,
-  typing: readonly Stroke[],
+  typing: readonly Keystroke[],
 ): Promise<void> {
   const { random } = around;
   return visitInWindow(around, async (hand, place) => {

@@ -13,7 +13,7 @@ import { pause } from "../pause.js";
 import { between, integerBetween, type Random } from "../randomness.js";
 import { scratchFolder } from "../scratch-folder.js";
 import type { PagePlace, SiteVisit } from "../site.js";
-import type { Movement, Stroke } from "../traces.js";
+import type { Keystroke, Movement } from "../traces.js";
 
 const openMsMax = 30_000;
 /** Batches are at most a second late. */
@@ -65,13 +65,13 @@ export async function playMovement(hand: Hand, movement: Movement, target: { x: 
 }
 
 /** Presses and releases keys at a person's times; keys overlap where the person's did. */
-export async function playTyping(hand: Hand, strokes: readonly Stroke[]): Promise<void> {
+export async function playTyping(hand: Hand, keystrokes: readonly Keystroke[]): Promise<void> {
   const actions: { atMs: number; command: string }[] = [];
   let releasedAt = 0;
-  for (const [index, stroke] of strokes.entries()) {
+  for (const [index, keystroke] of keystrokes.entries()) {
     const key = letters[index % letters.length]!;
-    const pressedAt = Math.max(0, releasedAt + stroke.flightMs);
-    releasedAt = pressedAt + stroke.dwellMs;
+    const pressedAt = Math.max(0, releasedAt + keystroke.flightMs);
+    releasedAt = pressedAt + keystroke.dwellMs;
     actions.push({ atMs: pressedAt, command: `keydown ${key}` }, { atMs: releasedAt, command: `keyup ${key}` });
   }
   const startedAt = performance.now();

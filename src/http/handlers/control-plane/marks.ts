@@ -9,7 +9,7 @@ import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 import { readBodyAs } from "./wire.js";
 
-/** The marks, and turns of the event loop for their totals. */
+/** The marks, and ticks of the event loop for their totals. */
 export interface MarkServices {
   readonly marks: Marks;
   readonly work: LongWork;

@@ -9,7 +9,7 @@ import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { readBodyAs } from "./wire.js";
 
-/** What a backtest needs, and turns of the event loop for it. */
+/** What a backtest needs, and ticks of the event loop for it. */
 export interface RuleTestServices extends BacktestServices {
   readonly work: LongWork;
   readonly now: () => number;

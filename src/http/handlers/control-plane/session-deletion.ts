@@ -10,7 +10,7 @@ import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { readSpan } from "./session-query.js";
 import { readBodyAs } from "./wire.js";
 
-/** What a deletion needs, and turns of the event loop for it. */
+/** What a deletion needs, and ticks of the event loop for it. */
 export interface DeletionRouteServices extends DeletionServices {
   readonly work: LongWork;
   readonly now: () => number;

@@ -20,7 +20,7 @@ import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { sessionRow } from "./sessions.js";
 import { readBodyAs } from "./wire.js";
 
-/** What a query needs, and turns of the event loop for it. */
+/** What a query needs, and ticks of the event loop for it. */
 export interface SessionQueryRouteServices extends SessionQueryServices {
   readonly meaningOf: MeaningOf;
   readonly work: LongWork;

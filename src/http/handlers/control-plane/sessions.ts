@@ -14,7 +14,7 @@ import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { logParameters, readLogQuery } from "./log-query.js";
 import { markView } from "./marks.js";
 
-/** Sessions and their marks, and turns of the event loop for pages. */
+/** Sessions and their marks, and ticks of the event loop for pages. */
 export interface SessionServices {
   readonly sessions: Sessions;
   readonly marks: Marks;

@@ -1,12 +1,12 @@
 /**
- * How many requests each address may have answered in one turn of the event loop. uWebSockets answers all that lies in a socket's buffer before
+ * How many requests each address may have answered in one tick of the event loop. uWebSockets answers all that lies in a socket's buffer before
  * anybody else's turn, so a few connections with thousands of pipelined requests would keep everybody waiting for seconds. Connections can't be
  * told apart here, addresses can; proxies send one request at a time on each of theirs.
  */
 import { limits } from "../limits.js";
 
-/** One an HTTP thread; begins anew each turn. */
-export class TurnShares {
+/** One an HTTP thread; begins anew each tick. */
+export class TickShares {
   #requests = 0;
   readonly #byAddress = new Map<string, number>();
   readonly #endTurn = (): void => {
@@ -14,14 +14,14 @@ export class TurnShares {
     if (this.#byAddress.size > 0) this.#byAddress.clear();
   };
 
-  /** Counts a request; false for one beyond its address's share. `addressOf` is asked only in a turn with more requests than sockets. */
+  /** Counts a request; false for one beyond its address's share. `addressOf` is asked only in a tick with more requests than sockets. */
   take(addressOf: () => string): boolean {
     if (this.#requests === 0) setImmediate(this.#endTurn);
     this.#requests++;
-    if (this.#requests <= limits.socketsPerTurn) return true;
+    if (this.#requests <= limits.socketsPerTick) return true;
     const address = addressOf();
     const count = (this.#byAddress.get(address) ?? 0) + 1;
     this.#byAddress.set(address, count);
-    return count <= limits.requestsPerTurnMax;
+    return count <= limits.requestsPerTickMax;
   }
 }

@@ -1,8 +1,8 @@
-/** Family 3001, strokes: how the moves between two pauses are alike, and whether each begins where the last one ended. */
+/** Family 3001, movements: how the moves between two pauses are alike, and whether each begins where the last one ended. */
 import { detection } from "./detection.js";
 
-/** About sessions with several strokes, each the moves between two pauses. */
-export const strokeDetections = [
+/** About sessions with several movements, each the moves between two pauses. */
+export const movementDetections = [
   detection({
     id: 300109,
     slug: "uniformly-straight",
@@ -12,11 +12,11 @@ export const strokeDetections = [
     strength: "moderate",
     cause: "straightness",
     group: "evenness",
-    reads: ["straightSpread", "straightMean", "strokes"],
+    reads: ["straightSpread", "straightMean", "movements"],
     when: (e) => e.straightSpread < 0.004 && e.straightMean > 0.98,
-    source: "spread of stroke straightness: 0.2 % of people on a source left out",
-    fires: { straightSpread: 0.001, straightMean: 0.999, strokes: 8 },
-    staysQuiet: { straightSpread: 0.08, straightMean: 0.999, strokes: 8 },
+    source: "spread of movement straightness: 0.2 % of people on a source left out",
+    fires: { straightSpread: 0.001, straightMean: 0.999, movements: 8 },
+    staysQuiet: { straightSpread: 0.08, straightMean: 0.999, movements: 8 },
   }),
   detection({
     id: 300118,
@@ -27,12 +27,12 @@ export const strokeDetections = [
     strength: "notable",
     cause: "straightness",
     group: "evenness",
-    reads: ["straightSpread", "straightMean", "strokes"],
-    when: (e) => e.straightSpread <= 0.05 && e.straightMean >= 0.9 && e.strokes >= 6,
+    reads: ["straightSpread", "straightMean", "movements"],
+    when: (e) => e.straightSpread <= 0.05 && e.straightMean >= 0.9 && e.movements >= 6,
     source:
-      "path generators draw every stroke from one recipe: 56 to 84 % of Bezier, minimum-jerk, wind-mouse and knotted paths; at most 0.9 % of people in sources of 100 windows and more",
-    fires: { straightSpread: 0.02, straightMean: 0.96, strokes: 15 },
-    staysQuiet: { straightSpread: 0.2, straightMean: 0.96, strokes: 15 },
+      "path generators draw every movement from one recipe: 56 to 84 % of Bezier, minimum-jerk, wind-mouse and knotted paths; at most 0.9 % of people in sources of 100 windows and more",
+    fires: { straightSpread: 0.02, straightMean: 0.96, movements: 15 },
+    staysQuiet: { straightSpread: 0.2, straightMean: 0.96, movements: 15 },
   }),
   detection({
     id: 300119,
@@ -43,11 +43,11 @@ export const strokeDetections = [
     strength: "notable",
     cause: "stroke_law",
     group: "evenness",
-    reads: ["distanceTimeCorrelation", "strokes"],
-    when: (e) => e.distanceTimeCorrelation > 0.94 && e.strokes >= 10,
+    reads: ["distanceTimeCorrelation", "movements"],
+    when: (e) => e.distanceTimeCorrelation > 0.94 && e.movements >= 10,
     source: "generators with a fixed speed; 0.1 % of people",
-    fires: { distanceTimeCorrelation: 0.96, strokes: 12 },
-    staysQuiet: { distanceTimeCorrelation: 0.5, strokes: 12 },
+    fires: { distanceTimeCorrelation: 0.96, movements: 12 },
+    staysQuiet: { distanceTimeCorrelation: 0.5, movements: 12 },
   }),
   detection({
     id: 300128,
@@ -74,7 +74,7 @@ export const strokeDetections = [
     reads: ["brokenShare", "breakChances", "stepsPerResume", "browserMobile"],
     when: (e) => e.brokenShare >= 0.7 && e.breakChances >= 4 && e.stepsPerResume >= 6 && e.browserMobile === false,
     source:
-      "made-up strokes; none of 2,100 human windows with four such moments, three have it at half of them; voice and eye control jump, but make no strokes",
+      "made-up movements; none of 2,100 human windows with four such moments, three have it at half of them; voice and eye control jump, but make no movements",
     fires: { brokenShare: 0.9, breakChances: 5, stepsPerResume: 25, browserMobile: false },
     staysQuiet: { brokenShare: 0.9, breakChances: 5, stepsPerResume: 1, browserMobile: false },
   }),
