@@ -14,8 +14,8 @@ import {
   marksRow,
   shardOfSession,
   shardSlots,
+  timelineIndexRow,
   trafficRow,
-  trailIndexRow,
   usageRow,
 } from "../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
@@ -375,7 +375,7 @@ t.test("a shard that does not answer: nobody is told that its sessions are not t
   const lost = await sessionElsewhere(masterOf(configSlot));
   const kept = await sessionElsewhere(masterOfSession(lost));
   // A project none of whose own rows is on that master.
-  const rowsOfProject = (id: number) => [marksRow(id), trailIndexRow(id), blockRows(id).last];
+  const rowsOfProject = (id: number) => [marksRow(id), timelineIndexRow(id), blockRows(id).last];
   let whole = { id: 0, key: "" };
   while (whole.id === 0 || rowsOfProject(whole.id).some((row) => masterOf(keySlot(row)) === masterOfSession(lost))) {
     const names = ["--account", String(first.account_id), "--name", "on other masters"];
