@@ -14,7 +14,7 @@ import { openStore } from "../store/open-store.js";
 import { storeFileFault } from "../store/store-file.js";
 import { type ChosenCluster, clusterOf } from "./cluster-choice.js";
 import { type AnyCommand, isForCluster, type StoreCommand } from "./command.js";
-import { commands } from "./commands.js";
+import { serveCommand } from "./commands/serve.js";
 import type { Given } from "./flag.js";
 import { CommandFailure, exitCodes, keyLines, oneLine, print, printJson, say, UsageFailure } from "./output.js";
 import { buildParser, isWrongUsage, parsedWords } from "./parser.js";
@@ -110,7 +110,10 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await buildParser(commands, versionText(), run).parseAsync(parsedWords(commands, process.argv.slice(2)), {
+  const words = process.argv.slice(2);
+  // A server needs no other command, and it starts in less time without them.
+  const commands = words[0] === "serve" ? [serveCommand] : (await import("./commands.js")).commands;
+  await buildParser(commands, versionText(), run).parseAsync(parsedWords(commands, words), {
     from: "user",
   });
 } catch (error) {
