@@ -1,5 +1,5 @@
 /**
- * Writes what the build is, and builds what browsers load: checks the types of the SDK, the demo page and the console, bundles
+ * Writes what the build is, bundles the program, and builds what browsers load: checks the types of the SDK, the demo page and the console, bundles
  * them, copies the static files, renders the documentation. Fails when the SDK or the console is over its size budget. Run after the daemon's sources are
  * compiled; writes below dist/ only. `--unchecked` leaves the types alone, and the declarations that the package `verdictd` carries: half
  * of the time, for whoever only wants to serve.
@@ -15,6 +15,7 @@ import { type BuildOptions, build } from "esbuild";
 import { buildDocs } from "./build-docs.js";
 import { buildNetworkFacts } from "./build-network-facts.js";
 import { writeBuildInfo } from "./package/build-info.js";
+import { writeBundles } from "./package/bundles.js";
 import { buildClientPackage } from "./package/client-package.js";
 import { browserPackages } from "./package/licences.js";
 
@@ -165,7 +166,7 @@ try {
   await buildNetworkFacts(root);
   const projects = ["sdk", "demo", "console", "middleware", "docs/site"];
   const checked = process.argv.includes("--unchecked") ? [] : projects;
-  await Promise.all([...checked.map((name) => compile(source(name))), bundle()]);
+  await Promise.all([...checked.map((name) => compile(source(name))), bundle(), writeBundles(root)]);
   await buildClientPackage(root);
   await buildDocs(root);
   const ofDocs = [source("docs/docs.css"), source("docs/site/docs.ts")];

@@ -1,10 +1,11 @@
 /**
  * Bundles the program and the entries of its threads: what `verdictd` runs from, in a checkout, in the npm package and in the executable. A bundle
- * starts in half of the processor time that its some hundred modules take. Reads the compiled modules, writes nothing.
+ * starts in half of the processor time that its some hundred modules take. Reads the compiled modules.
  */
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
+import { browserPackages, licenceTexts } from "./licences.js";
 
 /** The folder of the bundles, relative to the checkout. One folder below `dist`, where `src/assets.ts` expects itself. */
 export const bundleFolder = "dist/program";
@@ -69,6 +70,17 @@ export async function bundlesOf(root: string, plugins: readonly Plugin[] = []): 
     files: files.map(({ path, contents }) => ({ path: relative(root, path), bytes: Buffer.from(contents) })),
     inputs: [...new Set(made.flatMap(({ metafile }) => Object.keys(metafile.inputs)))],
   };
+}
+
+/** Writes the bundles, and the licences of what is in them and in what browsers load. */
+export async function writeBundles(root: string): Promise<void> {
+  const { files, inputs } = await bundlesOf(root);
+  // Names of bundles change with what is in them.
+  await rm(join(root, bundleFolder), { recursive: true, force: true });
+  await mkdir(join(root, bundleFolder), { recursive: true });
+  await Promise.all(files.map(({ path, bytes }) => writeFile(join(root, path), bytes)));
+  const packages = [...browserPackages, ...packagesOf(inputs)];
+  await writeFile(join(root, "dist/licenses.txt"), await licenceTexts(root, packages));
 }
 
 /** Folders of the packages that these files are of, as the lock file names them; none for files of verdictd's own. */

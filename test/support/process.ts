@@ -14,7 +14,7 @@ import { type Answer, type Ask, ask } from "./ask.js";
 import { type Exposition, parseExposition } from "./exposition.js";
 import { waitUntil } from "./wait-until.js";
 
-/** The program as it is installed: bundles, see `scripts/bundle-program.ts`. */
+/** The program as it is installed: bundles, see `scripts/package/bundles.ts`. */
 export const program = fileURLToPath(new URL("../../program/verdictd.js", import.meta.url));
 if (!existsSync(program))
   throw new Error(`${program} is missing: run npm run build, or node dist/scripts/bundle-program.js`);
