@@ -31,7 +31,7 @@ const reads = new TurnReads(store);
 const client = new ClusterClient({ url: cluster.url });
 const paths = new PathMemory(client);
 const counts = new ClusterCounts(client);
-const refused = new RefusedBatches(client.meters, (news) => parentPort?.postMessage(news));
+const refused = new RefusedBatches(client.meters, cluster.outage, (news) => parentPort?.postMessage(news));
 const onFailure = (error: unknown): void => {
   meters.countClusterFailure();
   refused.failed(error);

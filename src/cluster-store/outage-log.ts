@@ -1,6 +1,6 @@
 /**
- * What the log says while the cluster can't be used: a line at the start, at most one a minute, and one when it is over, however much fails
- * meanwhile. Without stacks: they are always the same.
+ * What the log of a process says while the cluster can't be used: a line at the start, at most one a minute, and one when it is over, however
+ * much fails meanwhile, in however many threads. Without stacks: they are always the same.
  */
 import { limits } from "../limits.js";
 import { loggedFault } from "./fault-line.js";
@@ -11,27 +11,44 @@ export interface Lines {
   info(fields: object, what: string): void;
 }
 
-/** One an HTTP thread. */
+/** Of what all threads of a process know of one kind of outage; can be posted to them. */
+export function newOutage(): SharedArrayBuffer {
+  return new SharedArrayBuffer(4 * 8);
+}
+
+/** Whether something has failed whose end was not told yet. */
+export function isOutageOpen(outage: SharedArrayBuffer): boolean {
+  return Atomics.load(new BigInt64Array(outage), failedMs) !== 0n;
+}
+
+// What each cell has; times by the machine's monotonic clock, ms, 0 for none.
+/** When the last line was said. */
+const saidMs = 0;
+/** When something failed last; none: it was said that all works. */
+const failedMs = 1;
+/** Failures since the last line. */
+const silent = 2;
+/** 1: an outage was told of whose end will be told, too. */
+const told = 3;
+
+const nowMs = (): bigint => process.hrtime.bigint() / 1_000_000n;
+
+/** One a thread that has a log; those of one process share `outage`. */
 export class OutageLog {
   readonly #log: Lines;
+  readonly #cells: BigInt64Array<SharedArrayBuffer>;
   readonly #overLine: string;
-  #saidMs = Number.NEGATIVE_INFINITY;
-  /** Since the last line. */
-  #silent = 0;
-  /** Since when nothing has failed; null: it was said that all works. */
-  #failedMs: number | null = null;
-  /** Whether an outage was told of whose end will be told, too. */
-  #isTold = false;
 
   /** `overLine`: what is said once nothing has failed for a moment. */
-  constructor(log: Lines, overLine = "what the cluster refused is stored again") {
+  constructor(log: Lines, outage = newOutage(), overLine = "what the cluster refused is stored again") {
     this.#log = log;
+    this.#cells = new BigInt64Array(outage);
     this.#overLine = overLine;
   }
 
-  /** Whether something has failed whose end was not told yet. */
+  /** As `isOutageOpen`. */
   get isOpen(): boolean {
-    return this.#failedMs !== null;
+    return isOutageOpen(this.#cells.buffer);
   }
 
   /** `what` could not be done: a line, unless there was one a moment ago. Faults that are not the cluster's are logged whole. */
@@ -41,44 +58,52 @@ export class OutageLog {
       this.#log.error(fault, what);
       return;
     }
-    this.#failedMs = performance.now();
-    if (performance.now() - this.#saidMs < limits.outageSaidEveryMs) {
-      this.#silent++;
-      return;
-    }
-    this.#say(fault.reason, what);
+    const now = nowMs();
+    Atomics.store(this.#cells, failedMs, now);
+    const said = Atomics.load(this.#cells, saidMs);
+    const isDue = said === 0n || now - said >= limits.outageSaidEveryMs;
+    // Of several threads the first says it.
+    if (isDue && Atomics.compareExchange(this.#cells, saidMs, said, now) === said) this.#say(fault.reason, what);
+    else Atomics.add(this.#cells, silent, 1n);
   }
 
   /** As `failed`, of what is told once, and ends with `over`: always a line. */
   began(error: unknown, what: string): void {
     const fault = loggedFault(error);
-    this.#isTold = true;
-    if ("err" in fault) this.#log.error(fault, what);
-    else this.#say(fault.reason, what);
+    Atomics.store(this.#cells, told, 1n);
+    if ("err" in fault) {
+      this.#log.error(fault, what);
+      return;
+    }
+    Atomics.store(this.#cells, saidMs, nowMs());
+    this.#say(fault.reason, what);
   }
 
   /** What `began` is over. */
   over(what: string): void {
-    this.#isTold = false;
+    Atomics.store(this.#cells, told, 0n);
+    Atomics.store(this.#cells, failedMs, 0n);
     this.#end(what);
   }
 
   /** Something was stored: what `failed` before is over when nothing has failed for a moment. */
   worked(): void {
-    if (this.#isTold || this.#failedMs === null) return;
-    if (performance.now() - this.#failedMs > limits.outageOverMs) this.#end(this.#overLine);
+    const failed = Atomics.load(this.#cells, failedMs);
+    if (failed === 0n || Atomics.load(this.#cells, told) === 1n || nowMs() - failed <= limits.outageOverMs) return;
+    if (Atomics.compareExchange(this.#cells, failedMs, failed, 0n) === failed) this.#end(this.#overLine);
   }
 
   #end(what: string): void {
-    this.#log.info(this.#silent === 0 ? {} : { furtherFailures: this.#silent }, what);
-    this.#silent = 0;
-    this.#failedMs = null;
-    this.#saidMs = Number.NEGATIVE_INFINITY;
+    Atomics.store(this.#cells, saidMs, 0n);
+    this.#log.info(this.#silentFields(), what);
   }
 
   #say(reason: string, what: string): void {
-    this.#log.error({ reason, ...(this.#silent > 0 && { furtherFailures: this.#silent }) }, what);
-    this.#saidMs = performance.now();
-    this.#silent = 0;
+    this.#log.error({ reason, ...this.#silentFields() }, what);
+  }
+
+  #silentFields(): object {
+    const count = Atomics.exchange(this.#cells, silent, 0n);
+    return count === 0n ? {} : { furtherFailures: Number(count) };
   }
 }

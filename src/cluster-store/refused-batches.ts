@@ -1,12 +1,11 @@
-/** Tells the HTTP thread, whose log it is, that a scoring thread refuses batches since the cluster fails, and when it takes them again. */
+/** Tells the HTTP thread, whose log it is, that a scoring thread refuses batches since the cluster fails, and that it takes them again. */
 import { ClusterError } from "../cluster/cluster-error.js";
 import type { ClusterMeters } from "../cluster/cluster-meters.js";
 import { Refusal, UnavailableError } from "../errors.js";
-import { limits } from "../limits.js";
 import { reasonOf } from "./fault-line.js";
-import type { OutageLog } from "./outage-log.js";
+import { isOutageOpen, type OutageLog } from "./outage-log.js";
 
-/** What a scoring thread says: why it refuses batches; null: it has taken some again. */
+/** What a scoring thread says: why it refuses batches; null: it takes them. */
 export interface BatchNews {
   readonly refusedBatches: string | null;
 }
@@ -17,16 +16,17 @@ const newsEveryMs = 500;
 /** One a scoring thread of a cluster. */
 export class RefusedBatches {
   readonly #meters: ClusterMeters;
+  readonly #outage: SharedArrayBuffer;
   readonly #tell: (news: BatchNews) => void;
   #fault: string | null = null;
   /** Of the meters, when the last task ended. */
   #missing = 0;
-  /** When batches were last refused; null: not since the end of that was told. */
-  #refusedMs: number | null = null;
   #saidMs = Number.NEGATIVE_INFINITY;
 
-  constructor(meters: ClusterMeters, tell: (news: BatchNews) => void) {
+  /** `outage`: that of the log which `tell` reaches. */
+  constructor(meters: ClusterMeters, outage: SharedArrayBuffer, tell: (news: BatchNews) => void) {
     this.#meters = meters;
+    this.#outage = outage;
     this.#tell = tell;
   }
 
@@ -43,20 +43,13 @@ export class RefusedBatches {
     this.#missing = acknowledgementsMissing;
     this.#fault = null;
     const isRefused = outcomes.some((outcome) => outcome instanceof Refusal && outcome.error === "unavailable");
-    if (isRefused && fault !== null) {
-      this.#refusedMs = performance.now();
-      this.#say(fault);
-    } else if (!isRefused && this.#refusedMs !== null && this.#say(null)) {
-      if (performance.now() - this.#refusedMs > limits.outageOverMs + newsEveryMs) this.#refusedMs = null;
-    }
+    if (isRefused ? fault !== null : isOutageOpen(this.#outage)) this.#say(isRefused ? fault : null);
   }
 
-  /** Whether it was said: not so soon after the last time. */
-  #say(refusedBatches: string | null): boolean {
-    if (performance.now() - this.#saidMs < newsEveryMs) return false;
+  #say(refusedBatches: string | null): void {
+    if (performance.now() - this.#saidMs < newsEveryMs) return;
     this.#saidMs = performance.now();
     this.#tell({ refusedBatches });
-    return true;
   }
 }
 

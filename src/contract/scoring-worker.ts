@@ -21,6 +21,8 @@ export interface ScoringCluster {
   /** How long a session is kept after its last batch, and counts of an hour, ms. */
   readonly sessionMs: number;
   readonly trafficMs: number;
+  /** What the log has said of batches that are refused, see `cluster-store/outage-log.ts`. */
+  readonly outage: SharedArrayBuffer;
 }
 
 /** Given to the thread as `workerData`: plain values are copied to it, the shared buffers are not. */

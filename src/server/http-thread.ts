@@ -74,8 +74,9 @@ export async function startServer(
   place: ThreadPlace = { shared: newSharedMemory(1), number: 0 },
 ): Promise<RunningServer> {
   const certificate = certificateOf(config);
-  const outages = new OutageLog(log);
-  const batchOutages = new OutageLog(log, "batches are accepted again");
+  const { outage, batchOutage } = place.shared;
+  const outages = new OutageLog(log, outage);
+  const batchOutages = new OutageLog(log, batchOutage, "batches are accepted again");
   const cluster = config.store === "" ? null : await openCluster(config, nodeThread(outages, place));
   const store = cluster?.store ?? (await openOfHost(config.dataDir));
   const threads = Math.max(1, Math.floor(config.scoringThreads / config.httpThreads));
@@ -83,7 +84,14 @@ export async function startServer(
   const writeCounts = newWriteCounts();
   const entry = cluster === null ? "scoring" : "cluster-scoring";
   const worker = parts.scoringWorker ?? pathToFileURL(workerPath(entry));
-  const pool = scoringPool(config, threads, meters.scoring, writeCounts, worker, cluster && { url: cluster.url });
+  const pool = scoringPool(
+    config,
+    threads,
+    meters.scoring,
+    writeCounts,
+    worker,
+    cluster && { url: cluster.url, outage: batchOutage },
+  );
   const threadsUp = scoringThreadsUp(pool, threads, meters, (err) => log.error({ err }, "a scoring thread failed"));
   // Waited for below; what goes wrong until then has to wait too.
   threadsUp.catch(() => {});

@@ -23,7 +23,7 @@ export function scoringPool(
   meters: SharedArrayBuffer,
   writeCounts: SharedArrayBuffer,
   worker: URL,
-  cluster: Pick<ScoringCluster, "url"> | null,
+  cluster: Pick<ScoringCluster, "url" | "outage"> | null,
 ): Piscina<Uint8Array, Uint8Array> {
   const workerData: ScoringWorkerData = {
     dataDir: config.dataDir,
@@ -34,7 +34,7 @@ export function scoringPool(
     sharesStore: config.scoringThreads > 1 || config.httpThreads > 1,
     ...(cluster !== null && {
       cluster: {
-        url: cluster.url,
+        ...cluster,
         acks: config.engineAcks,
         sessionMs: config.sessionDays * dayMs,
         trafficMs: config.statsDays * dayMs,

@@ -1,6 +1,7 @@
 /** Memory that all HTTP threads of a process share beside the store: made once at start, and handed to each. */
 import { newChallengingRules } from "../challenge/challenging-rules.js";
 import { newConfigState } from "../cluster-store/config-state.js";
+import { newOutage } from "../cluster-store/outage-log.js";
 import { newReadinessBoard } from "../http/readiness.js";
 import { shippedFacts } from "../network/network-files.js";
 import { newRates } from "../requests/rates.js";
@@ -17,6 +18,9 @@ export interface SharedMemory {
   readonly requestRates: SharedArrayBuffer;
   /** Until when the configuration of a cluster can be relied upon. */
   readonly configState: SharedArrayBuffer;
+  /** What was said of a cluster that fails: at all, and for batches. */
+  readonly outage: SharedArrayBuffer;
+  readonly batchOutage: SharedArrayBuffer;
 }
 
 /** `network` is a table of network facts; default: the shipped one. */
@@ -28,6 +32,8 @@ export function newSharedMemory(httpThreads: number, network = shippedFacts()): 
     network,
     requestRates: newRates(),
     configState: newConfigState(),
+    outage: newOutage(),
+    batchOutage: newOutage(),
   };
 }
 

@@ -282,6 +282,14 @@ t.test(
       return left.some((ms) => ms > 0 && ms <= 2 * 86_400_000);
     };
     t.ok(await waitUntil(isShort, (isIt) => isIt));
+    const masters = await cluster.masters();
+    const replicas = cluster.nodes.filter((each) => !masters.includes(each));
+    for (const each of replicas) each.freeze();
+    await t.rejects(ingest(short, keys.site_key, 1), /503/);
+    for (const each of replicas) each.thaw();
+    t.match(await short.logged("batches are refused with 503: the cluster fails"), {
+      reason: /replicas .*acknowledge what is written/,
+    });
     await short.end("SIGTERM");
   },
 );
@@ -336,7 +344,10 @@ t.test("sessions are scored again, and kept no longer than before", async (t) =>
 t.test("a full memory: batches are refused, sessions can be read, judged and erased, keys revoked", async (t) => {
   const [shown, erased] = [await ingest(node, keys.site_key, 3), await ingest(node, keys.site_key, 3)];
   for (const each of cluster.nodes) await each.ask("CONFIG", "SET", "maxmemory", "1000000");
-  await t.rejects(ingest(node, keys.site_key, 3), /503: .*the memory of the cluster is full: send the batch again/);
+  const refused = /503: .*the memory of the cluster is full: send the batch again/;
+  for (let batches = 0; batches < 4; batches++) await t.rejects(ingest(node, keys.site_key, 3), refused);
+  const line = { msg: "batches are refused with 503: the cluster fails" };
+  t.match(await node.logged(line.msg), { reason: /^the memory of 127\.0\.0\.1:\d+ is full: raise maxmemory, or/ });
   t.match(await json(mirror, "session", "show", shown, ...on), { event_count: 3 });
   const verdict = await node.ask("GET", `/v1/sessions/${shown}/verdict`, { token: keys.private_key });
   t.match(verdict, { status: 200, json: { verdict: /^(?!not_computed)/ } });
@@ -356,6 +367,7 @@ t.test("a full memory: batches are refused, sessions can be read, judged and era
   t.equal((await node.ask("DELETE", `/v1/tokens/${id}`, { token: first.account_token })).status, 200);
   t.equal((await node.ask("GET", "/v1/projects", { token: account_token })).status, 401);
   for (const each of cluster.nodes) await each.ask("CONFIG", "SET", "maxmemory", "0");
+  t.equal(node.log.filter(({ msg }) => msg === line.msg).length, 1, "one line, in however many threads it failed");
 });
 
 t.test("a shard that does not answer: nobody is told that its sessions are not there, others go on", async (t) => {
