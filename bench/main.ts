@@ -100,12 +100,12 @@ async function storeSessions({ bed, generator, options }: BenchContext, count: n
   if (errors > 0) throw new Error(`sessions could not be stored: ${firstError}`);
 }
 
-function runInProcess({ only }: BenchOptions): InProcessRow[] {
+async function runInProcess({ only }: BenchOptions): Promise<InProcessRow[]> {
   const rows: InProcessRow[] = [];
   for (const [name, bench] of Object.entries(inProcessBenches)) {
     if (!name.startsWith(only)) continue;
     console.error(`${name} …`);
-    rows.push(...bench().map(([what, micros]) => ({ bench: name, what, micros })));
+    rows.push(...(await bench()).map(([what, micros]) => ({ bench: name, what, micros })));
   }
   return rows;
 }
@@ -138,7 +138,7 @@ async function main(options: BenchOptions): Promise<void> {
   const estimateS = otherS + wanted.reduce((sum, { estimateS }) => sum + estimateS(options), 0);
   console.error(`about ${Math.ceil(estimateS / 60)} minutes on two free cores`);
   const results = await runScenarios(options, wanted);
-  const inProcess = options.remote === null ? runInProcess(options) : [];
+  const inProcess = options.remote === null ? await runInProcess(options) : [];
   if (results.length + inProcess.length === 0) throw new Error(`--only ${options.only}: there is no such scenario`);
   const { pairs, durationMs, sessions, connections, visitors } = options;
   const minutes = Math.round((performance.now() - start) / 60_000);

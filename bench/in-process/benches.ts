@@ -3,14 +3,16 @@ import { decodeBench } from "./decode.js";
 import { enginesBench } from "./engines.js";
 import { foldBench } from "./fold.js";
 import { headersBench } from "./headers.js";
+import { recordedBench } from "./recorded.js";
 import { requestsBench } from "./requests.js";
 import { rulesBench } from "./rules.js";
 import { storeBench } from "./store.js";
 import type { TimedRow } from "./timed.js";
 
-export const inProcessBenches: Readonly<Record<string, () => TimedRow[]>> = {
+export const inProcessBenches: Readonly<Record<string, () => TimedRow[] | Promise<TimedRow[]>>> = {
   headers: headersBench,
   decode: decodeBench,
+  recorded: recordedBench,
   fold: foldBench,
   engines: enginesBench,
   rules: rulesBench,
