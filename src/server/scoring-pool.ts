@@ -75,7 +75,10 @@ export async function scoringThreadsUp(
     else failure = error;
   });
   const untilMs = Date.now() + limits.workersUpMs;
-  while (meters.scoringThreadsUp < threads && failure === null && Date.now() < untilMs) await delay(1);
+  // A start that was given up for another reason is not kept alive by this.
+  const pause = { ref: false };
+  while (meters.scoringThreadsUp < threads && failure === null && Date.now() < untilMs)
+    await delay(1, undefined, pause);
   if (failure !== null) throw new Error("a scoring thread could not start", { cause: failure });
   if (meters.scoringThreadsUp < threads) throw new Error("the scoring threads did not start in time");
   areUp = true;

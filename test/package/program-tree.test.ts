@@ -1,9 +1,12 @@
 /** What is installed is what the program starts, and what users of the package import. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import t from "tap";
+import { bundleFolder, external } from "../../scripts/package/bundles.js";
 import { program } from "../support/process.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
@@ -39,3 +42,36 @@ t.test("the package holds all modules that its exports load", async (t) => {
     "add them to `files` of package.json",
   );
 });
+
+t.test(
+  "where uWebSockets.js can't be loaded, serve says so and ends, though its other threads are starting",
+  async (t) => {
+    // Not below the checkout, whose packages would be found.
+    const folder = mkdtempSync(join(tmpdir(), "verdictd-parts-"));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    cpSync(dirname(program), join(folder, bundleFolder), { recursive: true });
+    mkdirSync(join(folder, "node_modules"));
+    const beside = readdirSync(join(root, "dist")).map((name) => `dist/${name}`);
+    const packages = external.filter((name) => name !== "uWebSockets.js").map((name) => `node_modules/${name}`);
+    for (const path of ["package.json", ...packages, ...beside.filter((path) => path !== bundleFolder)])
+      symlinkSync(join(root, path), join(folder, path));
+    const words = [
+      "serve",
+      "--data-dir",
+      join(folder, "store"),
+      "--port",
+      "0",
+      "--admin-port",
+      "0",
+      "--no-agent-fetch",
+    ];
+    const { NODE_OPTIONS: _, ...env } = process.env;
+    const done = spawnSync(process.execPath, [join(folder, bundleFolder, "verdictd.js"), ...words], {
+      encoding: "utf8",
+      env,
+      timeout: 30_000,
+    });
+    t.match(done.stderr, /^uWebSockets\.js can't be loaded by Node/);
+    t.equal(done.status, 1);
+  },
+);
