@@ -217,6 +217,8 @@ export const limits = {
   /** How long a cluster that was waited for may lack replicas, or anything else, once it answers again: masters come back before replicas do. */
   clusterComingMs: 60_000,
   clusterSilenceMs: 3000,
+  /** How long a command waits for the cluster before it says so. */
+  clusterSilentMs: 2000,
   /**
    * A master without an answer for so long after a request failed, longer than a failover takes, is asked no more but by what waits longer than
    * that; how often it is probed then; how

@@ -9,6 +9,7 @@ import {
   openMirror,
 } from "../cluster-store/open-cluster.js";
 import { migratedFault, mirrorFault, mirrorFileFault } from "../cluster-store/open-config.js";
+import { limits } from "../limits.js";
 import { versionText } from "../server/version.js";
 import { openStore } from "../store/open-store.js";
 import { storeFileFault } from "../store/store-file.js";
@@ -16,7 +17,17 @@ import { type ChosenCluster, clusterOf } from "./cluster-choice.js";
 import { type AnyCommand, isForCluster, type StoreCommand } from "./command.js";
 import { serveCommand } from "./commands/serve.js";
 import type { Given } from "./flag.js";
-import { CommandFailure, exitCodes, keyLines, oneLine, print, printJson, say, UsageFailure } from "./output.js";
+import {
+  CommandFailure,
+  exitCodes,
+  keyLines,
+  oneLine,
+  print,
+  printJson,
+  say,
+  sayingWaits,
+  UsageFailure,
+} from "./output.js";
 import { buildParser, isWrongUsage, parsedWords } from "./parser.js";
 import { folderOf, storeFolder } from "./store-folder.js";
 
@@ -56,12 +67,9 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** Whoever waits for a cluster longer than this is told so. */
-const silentWaitMs = 2000;
-
 async function sayingOfWait<T>(cluster: ChosenCluster | null, open: () => Promise<T>): Promise<T> {
   if (cluster === null) return open();
-  const timer = setTimeout(() => say(`waiting for the cluster at ${describeCluster(cluster)}`), silentWaitMs);
+  const timer = setTimeout(() => say(`waiting for the cluster at ${describeCluster(cluster)}`), limits.clusterSilentMs);
   try {
     return await open();
   } finally {
@@ -73,7 +81,8 @@ async function sayingOfWait<T>(cluster: ChosenCluster | null, open: () => Promis
 async function openFor(command: StoreCommand, dataDir: string, cluster: ChosenCluster | null): Promise<Opened> {
   if (cluster !== null) {
     if (command.createsStore === true) for (const warning of await checkCluster(cluster)) say(`warning: ${warning}`);
-    const opened = await openMirror({ ...cluster, dataDir }).catch(async (error: unknown) => {
+    const onWait = sayingWaits(`the cluster at ${describeCluster(cluster)}`);
+    const opened = await openMirror({ ...cluster, dataDir }, { onWait }).catch(async (error: unknown) => {
       throw await openingFault(error, cluster);
     });
     return { opened, close: opened.close };

@@ -38,6 +38,16 @@ export function say(lines: string): void {
   console.error(printableText(lines));
 }
 
+/** Says what a command waits for, and why, each reason once. */
+export function sayingWaits(what: string): (why: string) => void {
+  const said = new Set<string>();
+  return (why) => {
+    if (said.has(why)) return;
+    said.add(why);
+    say(`waiting for ${what}: ${why}`);
+  };
+}
+
 /** Asks on stderr; whether just this was typed. For a terminal only: whoever calls it has made sure of that. */
 export async function isTyped(question: string, wanted: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });

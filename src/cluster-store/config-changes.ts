@@ -67,6 +67,7 @@ export class ClusterChanges implements ConfigChanges {
     const silentMs = limits.configLeaseMs + limits.configLeaseSlackMs;
     const since = new Map<string, { readonly text: string; readonly seenMs: number }>();
     const gone = new Map<string, SeenNode>();
+    const sayMs = performance.now() + limits.clusterSilentMs;
     for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 50)) {
       const nodes = await reaching(made, () => this.truth.nodes(gone, left(endMs)));
       const nowMs = performance.now();
@@ -81,6 +82,7 @@ export class ClusterChanges implements ConfigChanges {
         if (gone.size > 0) await reaching(made, () => this.truth.nodes(gone, left(endMs)));
         return;
       }
+      if (nowMs > sayMs) this.truth.waits("not all of its nodes have the change yet");
       if (nowMs > endMs) throw new UnavailableError(`${made}: ${behind.length} nodes have not taken it yet`);
       await delay(pauseMs);
     }

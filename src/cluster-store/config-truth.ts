@@ -77,6 +77,11 @@ export class ConfigTruth {
     );
   }
 
+  /** Says to people who wait why it takes long. */
+  waits(why: string): void {
+    this.client.waits(why);
+  }
+
   /** Id of the cluster; null when it has no configuration. */
   async clusterId(): Promise<string | null> {
     const command = ["HGET", configKeys.head, "cluster"];

@@ -1,7 +1,7 @@
 /** Opens the cluster that `--store` names: looks at it first, then joins the sessions of this thread's store to it. */
 
 import { readFileSync } from "node:fs";
-import { ClusterClient } from "../cluster/cluster-client.js";
+import { ClusterClient, type ClusterOptions } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import { faultsLine, type Inspection, inspectCluster } from "../cluster/inspection.js";
 import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../cluster/store-url.js";
@@ -205,17 +205,22 @@ export interface OpenedMirror extends OpenedConfig {
   close(): Promise<void>;
 }
 
+interface MirrorOptions extends Pick<ClusterOptions, "onWait"> {
+  readonly fault?: () => string | null;
+  readonly times?: ClusterTimes;
+}
+
 /**
  * Opens the mirror, with the configuration as it is now, and a client to the cluster: all that a command needs, which is no node. `fault` of a
- * node says why nothing may be changed now, or null. Throws `StoreError` and `ClusterError`; nothing is left open then.
+ * node says why nothing may be changed now, or null; `onWait` is told why the cluster takes long. Throws `StoreError` and `ClusterError`; nothing is left open then.
  */
 export async function openMirror(
   choice: ReachedCluster & Pick<ClusterChoice, "dataDir" | "engineAcks">,
-  { fault = () => null, times = timesOfCommands }: { fault?: () => string | null; times?: ClusterTimes } = {},
+  { fault = () => null, times = timesOfCommands, onWait }: MirrorOptions = {},
 ): Promise<OpenedMirror> {
   const { dataDir, engineAcks: acks } = choice;
   const url = storeUrlOf(choice);
-  const client = new ClusterClient({ url });
+  const client = new ClusterClient({ url, ...(onWait && { onWait }) });
   const options = { client, acks, name: describeStoreUrl(url) };
   let store: Store | undefined;
   const close = async (): Promise<void> => {

@@ -19,6 +19,8 @@ export interface MigrationChoice
   readonly isFinal: boolean;
   readonly isAnew: boolean;
   readonly onWarning: (warning: string) => void;
+  /** Told why the cluster takes long, each time that it does. */
+  readonly onWait: (why: string) => void;
   readonly onProgress: (done: number, total: number) => void;
 }
 
@@ -31,12 +33,13 @@ const dayMs = 86_400_000;
 export async function stillServed(
   { cluster, name = "" }: MigrationMark,
   choice: ReachedCluster,
+  onWait: (why: string) => void,
 ): Promise<string | null> {
   const store = choice.store === "" ? name : choice.store;
   if (store === "") throw new StoreError("it is not known where that cluster is: name it with --to URL");
   const url = storeUrlOf({ ...choice, store });
   const target = describeStoreUrl(url);
-  const client = new ClusterClient({ url });
+  const client = new ClusterClient({ url, onWait });
   try {
     await client.ready();
     const truth = new ConfigTruth(client, 0);
@@ -62,7 +65,8 @@ export async function migrateToCluster(store: Store, choice: MigrationChoice): P
   const url = storeUrlOf(choice);
   const name = describeStoreUrl(url);
   // One of those that the URL names may fail before it has named the others once more.
-  const client = new ClusterClient({ url: { ...url, seeds: [...new Set([...url.seeds, ...addresses])] } });
+  const seeds = [...new Set([...url.seeds, ...addresses])];
+  const client = new ClusterClient({ url: { ...url, seeds }, onWait: choice.onWait });
   try {
     await client.ready();
     return await migrateStore({

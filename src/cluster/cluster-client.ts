@@ -3,7 +3,7 @@
  * redirections. What may have been carried out is given again only if the caller says that this does no harm.
  */
 import { limits } from "../limits.js";
-import { ClusterError } from "./cluster-error.js";
+import { ClusterError, unacknowledged } from "./cluster-error.js";
 import { type ClusterMeters, newClusterMeters } from "./cluster-meters.js";
 import type { ClusterTls, ConnectionOptions, Lane } from "./connection.js";
 import { type Acknowledging, GroupOperation } from "./group-operation.js";
@@ -24,6 +24,8 @@ export interface ClusterOptions {
   readonly silenceMs?: number;
   readonly pendingCommandsMax?: number;
   readonly pendingBytesMax?: number;
+  /** Told why the cluster takes long, each time that it does: for people who wait. */
+  readonly onWait?: (why: string) => void;
 }
 
 /** How a command is given: until when, to which node, and whether again. `deadlineMs` is ms. */
@@ -58,9 +60,11 @@ export interface GroupOutcome {
 export class ClusterClient {
   readonly meters: ClusterMeters = newClusterMeters();
   readonly #topology: Topology;
+  readonly #onWait: ClusterOptions["onWait"];
 
   /** Connects when it is first used; `ready` waits for the cluster. */
-  constructor({ url, tls, ...bounds }: ClusterOptions) {
+  constructor({ url, tls, onWait, ...bounds }: ClusterOptions) {
+    this.#onWait = onWait;
     const options: ConnectionOptions = {
       tls: url.isTls ? (tls ?? tlsOf(url)) : undefined,
       user: url.user,
@@ -101,7 +105,7 @@ export class ClusterClient {
     const { isIdempotent = false, failsFast = false } = options;
     const routing: Routing = { lane: laneOf(options), isIdempotent, failsFast };
     return new Promise((resolve) => {
-      new Operation(this.#topology, this.meters, routing, commands, options.deadlineMs, resolve).begin();
+      this.#begin(new Operation(this.#topology, this.meters, routing, commands, options.deadlineMs, resolve));
     });
   }
 
@@ -112,17 +116,27 @@ export class ClusterClient {
   writeGroup(commands: readonly KeyedCommand[], options: GroupOptions): Promise<GroupOutcome> {
     const routing: Routing = { lane: "group", isIdempotent: options.isIdempotent ?? false, failsFast: false };
     return new Promise((resolve) => {
-      const done = (outcomes: Outcome[]): void => resolve({ outcomes, replicas: group.replicas });
+      const done = (outcomes: Outcome[]): void => {
+        const isMissing = group.replicas.some((count, index) => count < options.acks && group.hasAnswer(index));
+        if (isMissing) this.waits(unacknowledged(Math.min(...group.replicas), options.acks).message);
+        resolve({ outcomes, replicas: group.replicas });
+      };
       const group = new GroupOperation(this.#topology, this.meters, routing, commands, options.deadlineMs, done);
       group.acknowledge(options, commands.length);
-      group.begin();
+      this.#begin(group);
     });
   }
 
   /** The answer of one node, whatever slots it has: `SCAN`, `INFO`. Throws `ClusterError`. */
   async onNode(address: NodeAddress, command: Command, deadlineMs: number): Promise<Reply> {
     this.#mustBeOpen();
-    return askNode(this.#topology.node(address), command, deadlineMs);
+    const timer = setTimeout(() => this.waits(`${address} does not answer`), limits.clusterSilentMs);
+    return askNode(this.#topology.node(address), command, deadlineMs).finally(() => clearTimeout(timer));
+  }
+
+  /** Says to people who wait why it takes long. */
+  waits(why: string): void {
+    this.#onWait?.(why);
   }
 
   /** Masters with their replicas, as last seen. */
@@ -138,6 +152,16 @@ export class ClusterClient {
   /** Ends all connections; what waits for an answer fails. */
   close(): void {
     this.#topology.close();
+  }
+
+  #begin(operation: Operation): void {
+    if (this.#onWait !== undefined) {
+      const tell = (): void => {
+        if (!operation.isOver) this.waits(operation.waitsFor);
+      };
+      setTimeout(tell, limits.clusterSilentMs).unref();
+    }
+    operation.begin();
   }
 
   #mustBeOpen(): void {

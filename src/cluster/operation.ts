@@ -93,8 +93,15 @@ export class Operation {
     this.considerDone();
   }
 
+  /** Why it is not over, by the first command without an outcome. */
+  get waitsFor(): string {
+    return (
+      this.#requests.find(({ index }) => this.outcomes[index] === undefined)?.waitsFor ?? "its replicas do not answer"
+    );
+  }
+
   /** Whether a node has answered a command, other than by an error. */
-  protected hasAnswer(index: number): boolean {
+  hasAnswer(index: number): boolean {
     const outcome = this.outcomes[index];
     return outcome !== undefined && !(outcome instanceof ClusterError);
   }
@@ -142,6 +149,8 @@ export class Request implements Sendable {
   #master: NodeAddress = "";
   /** The node that it was last for; "" while none is known to have its slot. */
   #address: NodeAddress = "";
+  /** Why it was last given again. */
+  #fault: ClusterError | undefined;
   #pause: NodeJS.Timeout | undefined;
 
   constructor(
@@ -155,6 +164,12 @@ export class Request implements Sendable {
     for (const part of keyed.command) bytes += typeof part === "number" ? 16 : part.length + 8;
     this.bytes = bytes;
     this.#target = operation.routing.node;
+  }
+
+  /** What it waits for. */
+  get waitsFor(): string {
+    if (!this.isSent && this.#fault !== undefined) return this.#fault.message;
+    return this.#address === "" ? "no node says who has its slots" : `${this.#address} does not answer`;
   }
 
   /** Gives it to the connection that is right as far as is known. */
@@ -305,6 +320,7 @@ export class Request implements Sendable {
   #wait(error: ClusterError): void {
     const { routing, meters } = this.operation;
     this.isSent = false;
+    this.#fault = error;
     const isWaiting = !this.operation.isOver && !routing.failsFast && routing.node === undefined;
     if (!isWaiting || ++this.#attempts > attemptsMax) {
       this.#settle(error);

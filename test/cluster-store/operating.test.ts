@@ -12,6 +12,7 @@ import { Accounts } from "../../src/control-plane/accounts.js";
 import { UnavailableError } from "../../src/errors.js";
 import { AgentRefresh } from "../../src/signed-agents/agent-refresh.js";
 import { openStore } from "../../src/store/open-store.js";
+import { storeFile } from "../../src/store/store-file.js";
 import { signInto } from "../ops/certificates.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { command, freePort, serve } from "../support/process.js";
@@ -172,6 +173,17 @@ t.test("before the cluster is there a node says that it is not ready; later outa
     server.log.some(({ msg }) => msg === "the configuration of the cluster is up to date again"),
     "and so is its end",
   );
+});
+
+t.test("a damaged mirror is said to be made again, to commands in a line and by the log at a start", async (t) => {
+  const damaged = t.testdir();
+  writeFileSync(storeFile(damaged), Buffer.alloc(8192, 1));
+  const named = ["--store", "redis://127.0.0.1:1", "--data-dir", damaged];
+  const mended =
+    /verdictd\.mdb is no store .*: the mirror of a cluster is made again from it: move \/.* away, then run/;
+  t.match(await command(["token", "list", "--account", "1", ...named]), { code: 1, stderr: mended });
+  const start = await command(["serve", ...named, "--port", "0", "--admin-port", "0"]);
+  t.match(JSON.parse(start.stderr), { level: "fatal", reason: mended, msg: "could not start" });
 });
 
 t.test("a wait for the cluster can be ended, and what is wrong with it ends it", async (t) => {

@@ -119,8 +119,8 @@ export async function command(args: readonly string[], env: NodeJS.ProcessEnv = 
 /** Runs a command with `--json` that is expected to be done; the one value it printed. */
 export async function json<T = Record<string, unknown>>(dataDir: string, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await command([...args, "--json", "--data-dir", dataDir]);
-  // A cluster of few processes is warned of.
-  const said = stderr.replaceAll(/^warning: .*\n/gm, "");
+  // A cluster of few processes is warned of, and waited for on a busy machine.
+  const said = stderr.replaceAll(/^(warning: |waiting for the cluster ).*\n/gm, "");
   if (code !== 0 || said !== "") throw new Error(`verdictd ${args.join(" ")}: exit ${code}, ${stderr}`);
   return JSON.parse(stdout) as T;
 }

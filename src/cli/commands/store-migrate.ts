@@ -10,7 +10,7 @@ import { flagsOf, optionsOf } from "../cluster-choice.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";
 import { textOf } from "../given.js";
-import { CommandFailure, columns, say, UsageFailure } from "../output.js";
+import { CommandFailure, columns, say, sayingWaits, UsageFailure } from "../output.js";
 import { progressBar } from "../progress.js";
 
 /** How the cluster is reached. */
@@ -67,6 +67,7 @@ export const migrateCommand: StoreCommand<MigrationReport> = {
         isFinal,
         isAnew: given["anew"] !== undefined,
         onWarning: (warning) => say(`warning: ${warning}`),
+        onWait: sayingWaits("the cluster"),
         onProgress: (done, total) => {
           if (isInterrupted) throw new CommandFailure("interrupted: nothing is lost, run it again to go on");
           bar(done, total);
@@ -143,15 +144,17 @@ export const reopenCommand: StoreCommand = {
     if (mark === null || mark.doneAt === null) {
       throw new CommandFailure(`the store in ${resolve(textOf(given, "data-dir"))} was not migrated with --final`);
     }
-    const served = await stillServed(mark, clusterOptions(given, reachFlags)).catch((error: unknown) => {
-      if (!(error instanceof StoreError)) throw error;
-      const unknown = `it can't be told whether nodes still serve the cluster: ${error.message}`;
-      if (given["yes"] === undefined) {
-        throw new CommandFailure(`${unknown}; once all of them are stopped, --yes reopens the store all the same`);
-      }
-      say(`warning: ${unknown}`);
-      return null;
-    });
+    const served = await stillServed(mark, clusterOptions(given, reachFlags), sayingWaits("the cluster")).catch(
+      (error: unknown) => {
+        if (!(error instanceof StoreError)) throw error;
+        const unknown = `it can't be told whether nodes still serve the cluster: ${error.message}`;
+        if (given["yes"] === undefined) {
+          throw new CommandFailure(`${unknown}; once all of them are stopped, --yes reopens the store all the same`);
+        }
+        say(`warning: ${unknown}`);
+        return null;
+      },
+    );
     if (served !== null) throw new CommandFailure(served);
     await setMigrationMark(store, { ...mark, doneAt: null });
     return { migrated_to: mark.name ?? mark.cluster, migrated_at: mark.doneAt };
