@@ -214,7 +214,10 @@ t.test("blocks are found by search, a session is opened, and markup in them stay
   t.equal(await page.getByRole("searchbox").inputValue(), "/checkout/3", "the address holds the search");
   await page.goForward();
   await desk.title("Session");
-  await page.getByRole("group").getByText(/Blocked by rule/).waitFor();
+  await page
+    .getByRole("group")
+    .getByText(/Blocked by rule/)
+    .waitFor();
   await desk.go("Sessions");
   await page.getByLabel("Band").selectOption("definite");
   await desk.says(/6 sessions shown of 20 loaded/);
