@@ -116,7 +116,7 @@ function stageTimes(): Map<string, number> {
       const facts = factsOf(headers, visitor);
       let stored = encodeSession({
         verdict: newScoredState(facts.nowMs),
-        repeats: Buffer.alloc(0),
+        seenIds: Buffer.alloc(0),
         features: Buffer.from(record.subarray(0, packFeatures(newFeatures(), record, 0))),
       });
       const isTimed = visitor >= warmUp;
@@ -153,7 +153,7 @@ function stageTimes(): Map<string, number> {
         scoreSession(session.verdict, features);
         end("engines and detections");
         const packed = record.subarray(0, packFeatures(features, record, 0));
-        stored = encodeSession({ verdict: session.verdict, repeats: session.repeats, features: packed });
+        stored = encodeSession({ verdict: session.verdict, seenIds: session.seenIds, features: packed });
         end("packing the session");
         at++;
       }
