@@ -9,11 +9,11 @@ export class UniqueIds {
   readonly #head: Buffer;
   #count = 0;
 
-  /** `shape`: a UUID, or the 24 digits of an event. */
+  /** `shape`: a UUID, or the 16 digits of an event. */
   constructor(random: () => number = Math.random, shape: "uuid" | "event" = "uuid") {
     const digits = Array.from({ length: 16 }, () => Math.floor(random() * 16).toString(16)).join("");
     const uuid = `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(12, 15)}-8000-000000000000`;
-    this.#head = Buffer.from(shape === "uuid" ? uuid : `${digits.slice(0, 12)}000000000000`);
+    this.#head = Buffer.from(shape === "uuid" ? uuid : `${digits.slice(0, 8)}00000000`);
   }
 
   /** The next, at `at`. */
@@ -36,7 +36,7 @@ export class UniqueIds {
 
 const placeholder = "0".repeat(uniqueLength);
 /** As long as the ids of the SDK's events, and as a site key that verdictd mints. */
-export const eventIdPlaceholder = "0".repeat(24);
+export const eventIdPlaceholder = "0".repeat(16);
 export const siteKeyPlaceholder = `pk_${"0".repeat(43)}`;
 /** As long as a token that verdictd mints. */
 export const tokenPlaceholder = `sess_${"A".repeat(28)}`;

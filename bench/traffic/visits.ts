@@ -42,7 +42,8 @@ export function recordedBody(body: string): string {
   return body
     .replace(/"session_token":"sess_[\w-]+"/, `"session_token":"${tokenPlaceholder}"`)
     .replace(/"site_key":"[^"]+"/, `"site_key":"${siteKeyPlaceholder}"`)
-    .replaceAll(/"request_id":"[0-9a-f]{24}"/g, `"request_id":"${eventIdPlaceholder}"`)
+    .replace(/"start_ticket":"([^"]+)"/, (_, ticket: string) => `"start_ticket":"${"A".repeat(ticket.length)}"`)
+    .replaceAll(/"request_id":"[0-9a-f]{16}"/g, `"request_id":"${eventIdPlaceholder}"`)
     .replaceAll(/127\.0\.0\.1:\d+/g, "shop.example");
 }
 

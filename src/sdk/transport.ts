@@ -8,12 +8,11 @@ import type { Settings } from "./options.js";
 import { attempt } from "./page-hooks.js";
 import { storageKey, type TokenStore } from "./token.js";
 
-/** A batch under way. Its body is fixed by the first attempt, so that every attempt is the same request. */
+/** A batch under way. */
 interface Batch {
   key: string;
   events: IngestEvent[];
-  body?: string;
-  /** The token that the body says. */
+  /** The session's token, as it was at the first attempt: every attempt is the same request. */
   token?: string | null;
 }
 
@@ -56,16 +55,10 @@ export function openTransport(
   let attemptAt = 0;
 
   const url = `${settings.base}/v1/events`;
-  const bodyOf = (batch: Batch) => {
-    if (!batch.body) {
-      batch.token = tokens.read();
-      batch.body = JSON.stringify({
-        session_token: batch.token,
-        site_key: settings.siteKey,
-        events: batch.events,
-      });
-    }
-    return batch.body;
+  // The site key is in a header where there can be one.
+  const bodyOf = (batch: Batch, site_key?: string) => {
+    if (batch.token === undefined) batch.token = tokens.read();
+    return JSON.stringify({ session_token: batch.token, site_key, events: batch.events });
   };
 
   const stop = () => {
@@ -167,7 +160,7 @@ export function openTransport(
         // Nobody could read the answer of a beacon, so a first contact waits for the next page: same key, same session.
         attempt(() => sessionStorage.setItem(storageKey, JSON.stringify(unsent)));
       } else {
-        for (const batch of unsent) navigator.sendBeacon(url, bodyOf(batch));
+        for (const batch of unsent) navigator.sendBeacon(url, bodyOf(batch, settings.siteKey));
       }
       queue = inFlight ? queue.slice(0, 1) : [];
     },

@@ -64,7 +64,7 @@ t.test("recorded visits are whole, of two browsers, and hold no key and no sessi
       t.notOk(batchOf(read) instanceof Refusal, `${name}: a batch that verdictd takes`);
       const tokens = body.match(/sess_[\w-]+/g) ?? [];
       t.ok(tokens.every((token) => token === tokenPlaceholder));
-      t.match(body, /"site_key":"pk_0+"/);
+      t.notMatch(body, /site_key|pk_/, `${name}: the site key is in a header`);
     }
   }
   const rate = batchesPerSecond(visits);
@@ -82,11 +82,11 @@ t.test("visitors come, then send the batches of their visits in order, each batc
   );
   await runRawLoad(jobOf(url, crowd, 480));
   t.equal(seen.length, 492);
-  const batches = seen.map(({ body }) => JSON.parse(body) as IngestBatch & { site_key: string });
+  const batches = seen.map(({ body }) => JSON.parse(body) as IngestBatch);
   const ids = batches.flatMap(({ events }) => events.map(({ request_id }) => request_id));
   t.equal(new Set(ids).size, ids.length);
   t.equal(new Set(seen.map(({ request }) => request.headers["idempotency-key"])).size, seen.length);
-  t.ok(batches.every(({ site_key }) => site_key === siteKey));
+  t.ok(batches.every(({ site_key }) => site_key === undefined));
   t.ok(seen.every(({ request }) => request.headers["x-service-site-key"] === siteKey));
   const visits = readVisits().map(({ batches }) => batches.map(({ body }) => (JSON.parse(body) as IngestBatch).events));
   const shape = (events: IngestBatch["events"]) => events.map(({ type }) => type).join();

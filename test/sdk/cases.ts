@@ -27,6 +27,7 @@ export const deliveryCases: readonly Case[] = [
       const first = await site.post(() => true);
       t.equal(first.batch.session_token, null, "first contact has no token");
       t.equal(first.headers["x-service-site-key"], "pk_test");
+      t.notOk("site_key" in first.batch, "the site key is said once");
       t.match(first.headers["idempotency-key"], uuid);
       t.match(first.headers["content-type"], /^application\/json/);
       t.strictSame(

@@ -49,7 +49,7 @@ export const collectPage: Collector = (scene) => {
   const beat = () => {
     scene.later(beat, heartbeatMs);
     noticeNavigation();
-    if (!document.hidden && performance.now() - lastInput < idleMostMs) scene.record("heartbeat", spans());
+    if (!document.hidden && performance.now() - lastInput < idleMostMs) scene.record("heartbeat", {});
   };
 
   scene.later(() => recordPage(pageLoad()?.type), 0);
