@@ -158,7 +158,8 @@ function render(markdown: string, file: string): string {
 function inlinePlot(file: string): string {
   if (!file.endsWith(".svg")) throw new Error(`pages show SVG only: ${file}`);
   const svg = readFileSync(file, "utf8").replace(/<style>[^<]*<\/style>\n|<rect [^>]*class="back"\/>\n/g, "");
-  if (/<style|<script|\s(?:style|on[a-z]+|href)=/i.test(svg)) throw new Error(`not a plot of the bench: ${file}`);
+  if (/<style|<script|\s(?:style|on[a-z]+|href)=/i.test(svg))
+    throw new Error(`a picture may hold neither style, script nor link: ${file}`);
   return svg.replaceAll("\n", "");
 }
 

@@ -1,39 +1,11 @@
 /**
- * How a visitor's request is read by whoever asks for its verdict: the session token it carries and the path that rules see. Runs
- * in the customer's backend, on edge runtimes and in the daemon; pure, and nothing of Node.
+ * How a visitor's request is read by whoever asks for its verdict: the path that rules see. The session token it carries is read by
+ * session-cookie.ts. Runs in the customer's backend, on edge runtimes and in the daemon; pure, and nothing of Node.
  */
 import { contextValueMax } from "../limits.js";
-import { wellFormedToken } from "./session-token.js";
 
-/** The cookie in which the SDK keeps the token, unless it is told another name. */
-export const sessionCookieName = "service_session";
 /** What stands for the user agent of a visitor who sends none, as in access logs. */
 export const noUserAgent = "-";
-/** The header for pages without cookies; lower case. */
-export const sessionHeaderName = "x-service-session";
-
-/**
- * The session token a request carries, or null. The header wins, since a page sends it on purpose; what is malformed counts as
- * absent, and of several headers (joined with commas) or cookies of the name the first well-formed one counts.
- */
-export function sessionTokenOf(
-  header: string | null | undefined,
-  cookies: string | null | undefined,
-  cookieName: string = sessionCookieName,
-): string | null {
-  for (const sent of header?.split(",") ?? []) if (wellFormedToken.test(sent.trim())) return sent.trim();
-  if (!cookies) return null;
-  for (const pair of cookies.split(";")) {
-    const equals = pair.indexOf("=");
-    if (equals === -1 || pair.slice(0, equals).trim() !== cookieName) continue;
-    const value = pair
-      .slice(equals + 1)
-      .trim()
-      .replace(/^"(.*)"$/, "$1");
-    if (wellFormedToken.test(value)) return value;
-  }
-  return null;
-}
 
 /**
  * The path that rules see of a request target, the same at every entrance (verdict read, forward-auth, middlewares, events), so that no

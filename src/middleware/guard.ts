@@ -14,13 +14,8 @@ import {
 } from "../client/client.js";
 import { failOpen } from "../client/verdict-answer.js";
 import { checkKinds, checkOptionNames, hint } from "../contract/option-names.js";
-import {
-  noUserAgent,
-  rulePath,
-  sessionCookieName,
-  sessionHeaderName,
-  sessionTokenOf,
-} from "../contract/visitor-request.js";
+import { sessionCookieName, sessionHeaderName, sessionTokenOf } from "../contract/session-cookie.js";
+import { noUserAgent, rulePath } from "../contract/visitor-request.js";
 import { isStaticResource } from "../verdict/static-resource.js";
 import { challengeResponse } from "./challenge-page.js";
 import { checkPages, type DenialPages, type DenialResponse, denialResponse } from "./denial-page.js";

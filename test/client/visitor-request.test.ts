@@ -1,7 +1,8 @@
 /** Holds how the session token and the path are read from a visitor's request. */
 import fc from "fast-check";
 import t from "tap";
-import { rulePath, sessionTokenOf } from "../../src/contract/visitor-request.js";
+import { sessionTokenOf } from "../../src/contract/session-cookie.js";
+import { rulePath } from "../../src/contract/visitor-request.js";
 
 t.test("the token comes from the header, else from the cookie, and only when it is well formed", async (t) => {
   t.equal(sessionTokenOf("sess_header", "service_session=sess_cookie"), "sess_header");

@@ -7,14 +7,9 @@ import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import { defaultRequestScoring } from "../../../contract/session.js";
+import { sessionCookieName, sessionHeaderName, sessionTokenOf } from "../../../contract/session-cookie.js";
 import type { Action, RequestContext, Verdict } from "../../../contract/verdict.js";
-import {
-  noUserAgent,
-  rulePath,
-  sessionCookieName,
-  sessionHeaderName,
-  sessionTokenOf,
-} from "../../../contract/visitor-request.js";
+import { noUserAgent, rulePath } from "../../../contract/visitor-request.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import { challengeResponse } from "../../../middleware/challenge-page.js";
