@@ -249,6 +249,7 @@ t.test("a batch that scoring can't take any more is shed without an error", asyn
     [],
   );
   t.ok(statuses.includes(202), "some are taken");
+  t.ok(statuses.includes(204), "some are shed");
 });
 
 /** A value for every key of the whitelist. */
