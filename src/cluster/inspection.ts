@@ -220,8 +220,12 @@ const passing = /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_A
 /** What a failed question says to operators. */
 function lineOf(error: unknown, url: StoreUrl): string {
   if (!(error instanceof ClusterError)) throw error;
-  const { serverCode } = error;
+  const { serverCode, reason } = error;
   const message = error.message.replace(/\.$/, "");
+  if (reason === "protocol") {
+    const tls = url.isTls ? "" : "; if it wants TLS, write valkeys://";
+    return `${message}: is it a Valkey or Redis server, and the port for clients?${tls}`;
+  }
   if (serverCode === "NOAUTH") return `${message}. Name a user and a password in the URL, or a file with the password`;
   if (serverCode === "WRONGPASS") return `${message}. Is the password that of ${url.user ?? "the default user"}?`;
   if (serverCode === "NOPERM") return `${message}: see the permissions of the store's user in the documentation`;

@@ -240,13 +240,12 @@ export class Request implements Sendable {
     if (this.#isSettled) return;
     this.isCancelled = true;
     const outcome = this.isSent ? "unknown" : "not-sent";
-    this.#settle(
-      new ClusterError(
-        "deadline",
-        outcome,
-        `no answer of ${this.#address === "" ? "the cluster" : this.#address} in ${Math.round(deadlineMs)} ms`,
-      ),
-    );
+    const ms = `${Math.round(deadlineMs)} ms`;
+    const why =
+      !this.isSent && this.#fault !== undefined
+        ? `${this.#fault.message}, for ${ms}`
+        : `no answer of ${this.#address === "" ? "the cluster" : this.#address} in ${ms}`;
+    this.#settle(new ClusterError("deadline", outcome, why));
   }
 
   #choose(): NodeAddress | undefined {

@@ -1,6 +1,7 @@
 /** What is said of clusters that can't be a store, by real servers that are set up wrongly. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import t, { type Test } from "tap";
 import { type ClusterDemands, faultsLine, inspectCluster } from "../../src/cluster/inspection.js";
@@ -80,6 +81,14 @@ t.test("nobody there; a seed that is down beside one that is not", async (t) => 
   const { faults, warnings } = await look(`${cluster.url},127.0.0.1:1`);
   t.same(faults, []);
   t.match(warnings, [/^127\.0\.0\.1:1: connect ECONNREFUSED/, /one replica/]);
+});
+
+t.test("a server of another kind", async (t) => {
+  const server = createHttpServer((_, response) => response.end("hello")).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => server.close());
+  const { faults } = await look(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  t.match(faults, [/is it a Valkey or Redis server, and the port for clients\?; if it wants TLS, write valkeys:\/\/$/]);
 });
 
 t.test("a server that takes no more connections", async (t) => {
