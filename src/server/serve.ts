@@ -115,6 +115,7 @@ export async function startServers(
 async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: AbortSignal): Promise<Ports> {
   let waiting: Waiting | null = null;
   let saidMs = 0;
+  let saidAway = true;
   // A cluster that comes back has its masters before its replicas: what is wrong with it then may pass.
   let cameMs = performance.now();
   let found: Found;
@@ -135,8 +136,9 @@ async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: Abort
         waiting = await startWaiting(config, log, () => found);
         saidMs = performance.now();
         log.error({ faults, ...waiting.ports }, "the cluster can't be reached: waiting for it, not ready");
-      } else if (performance.now() - saidMs > limits.outageSaidEveryMs) {
+      } else if (isAway !== saidAway || performance.now() - saidMs > limits.outageSaidEveryMs) {
         saidMs = performance.now();
+        saidAway = isAway;
         log.error({ faults }, "still waiting for the cluster, not ready");
       }
       await delay(limits.clusterLookMs, undefined, { signal: stopping }).catch(() => {});
