@@ -1,5 +1,6 @@
 /** The control plane over HTTP, endpoint by endpoint: scoring, keys, settings, rules, account, user. */
 import t from "tap";
+import { actions } from "../../src/contract/verdict.js";
 import { batch } from "../support/batches.js";
 import { type Answer, firstTenant, newProject, startServer } from "../support/server.js";
 
@@ -256,7 +257,7 @@ t.test("rules", async (t) => {
   });
 
   await t.test("every action is accepted, and is_active and sort_order as sent", async (t) => {
-    for (const action of ["allow", "challenge", "block", "log", "delay"]) {
+    for (const action of actions) {
       const { status, json } = await ask("POST", rules, { ...draft, action, is_active: false, sort_order: -5 });
       t.same([status, json.action, json.is_active, json.sort_order], [201, action, false, -5]);
     }
