@@ -3,7 +3,7 @@ import { nextTask } from "../page-hooks.js";
 import type { Observed } from "../recorder.js";
 import { clientHints } from "./client-hints.js";
 import { systemFonts } from "./fonts.js";
-import { graphics } from "./graphics.js";
+import { graphics, openGraphics } from "./graphics.js";
 
 /** What is not known by then is left out. */
 const slowMs = 3000;
@@ -40,6 +40,7 @@ export async function collectLateEnvironment(more: { [K in keyof Observed]?: Fac
   const questions = [
     ...Object.entries(facts).map(([key, fact]) => async () => ({ [key]: await fact() })),
     clientHints,
+    async () => openGraphics() && {},
     async () => graphics(),
   ];
   const ask = async () => {

@@ -1,20 +1,31 @@
 /** Which graphics adapter the browser names. Opens a context and drops it; draws nothing. */
 
+import { attempt } from "../page-hooks.js";
+
 interface Graphics {
   webgl_vendor?: string | undefined;
   webgl_renderer?: string | undefined;
 }
 
+let context: WebGLRenderingContext | null | undefined;
 let known: Graphics | undefined;
+
+/** Opens the context, once: the longer part of the work. */
+export function openGraphics(): WebGLRenderingContext | null {
+  if (context === undefined) {
+    const canvas = typeof document === "undefined" ? new OffscreenCanvas(1, 1) : document.createElement("canvas");
+    context = canvas.getContext("webgl") as WebGLRenderingContext | null;
+  }
+  return context;
+}
 
 /** Vendor and renderer as this page or this worker sees them, asked once; empty where there is no WebGL. */
 export function graphics(): Graphics {
-  known ??= graphicsOf(typeof document === "undefined" ? new OffscreenCanvas(1, 1) : document.createElement("canvas"));
+  known ??= graphicsOf(openGraphics());
   return known;
 }
 
-function graphicsOf(canvas: HTMLCanvasElement | OffscreenCanvas): Graphics {
-  const gl = canvas.getContext("webgl") as WebGLRenderingContext | null;
+function graphicsOf(gl: WebGLRenderingContext | null): Graphics {
   if (!gl) return {};
   const named = (plain: number, unmasked: number) => {
     const value = gl.getParameter(plain);
@@ -25,6 +36,6 @@ function graphicsOf(canvas: HTMLCanvasElement | OffscreenCanvas): Graphics {
   };
   const found = { webgl_vendor: named(gl.VENDOR, 0x9245), webgl_renderer: named(gl.RENDERER, 0x9246) };
   // Later, because it takes as long as opening it.
-  setTimeout(() => gl.getExtension("WEBGL_lose_context")?.loseContext());
+  setTimeout(() => attempt(() => gl.getExtension("WEBGL_lose_context")?.loseContext()));
   return found;
 }

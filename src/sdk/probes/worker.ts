@@ -1,7 +1,7 @@
 /** What a worker sees, against what the page sees: who disguises a page often forgets workers. */
 import { contextFacts, type Facts } from "../collectors/contexts.js";
 import { attempt, nextTask } from "../page-hooks.js";
-import { graphics } from "./graphics.js";
+import { graphics, openGraphics } from "./graphics.js";
 
 /**
  * Facts of the context, page or worker; the graphics adapter too, where it can be asked. The timezone is not asked in frames, which share
@@ -15,6 +15,8 @@ export function factsHere(): Facts {
 
 async function differingFrom(other: Facts): Promise<string[]> {
   // Each may take long at its first use.
+  await nextTask();
+  attempt(openGraphics);
   await nextTask();
   attempt(graphics);
   await nextTask();
