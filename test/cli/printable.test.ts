@@ -10,6 +10,7 @@ import { parseYaml, yamlText } from "../../src/config/yaml-file.js";
 import { isPrintable, printableJson, printableLine } from "../../src/runtime/printable.js";
 import { automatedBatch, event } from "../support/batches.js";
 import { command, start } from "../support/process.js";
+import { holds } from "../support/property.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -119,7 +120,8 @@ t.test("lines of the log have no such characters, and are JSON of the very text"
 t.test("any text is printed on one line, and reads back from JSON and YAML as it was", async (t) => {
   const character = fc.oneof(fc.constantFrom(...forbidden), fc.string({ minLength: 1, maxLength: 3, unit: "binary" }));
   const text = fc.array(character, { maxLength: 30 }).map((each) => each.join(""));
-  fc.assert(
+  holds(
+    t,
     fc.property(text, (given) => {
       const [line, yaml, json] = [printableLine(given), yamlText({ rules: [{ name: given }] }), printableJson([given])];
       if (!isPrintable(line) || found(yaml).length > 0 || found(json).length > 0) return false;

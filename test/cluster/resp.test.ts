@@ -11,6 +11,7 @@ import {
   RespFault,
   RespParser,
 } from "../../src/cluster/resp-parser.js";
+import { holds } from "../support/property.js";
 
 /** What the parser makes of these chunks. */
 function parsed(chunks: readonly Buffer[], bounds: Partial<RespBounds> = {}) {
@@ -65,8 +66,9 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
   return places.slice(1).map((to, index) => bytes.subarray(places[index], to));
 }
 
-t.test("replies are the same however they are cut into chunks", async () => {
-  fc.assert(
+t.test("replies are the same however they are cut into chunks", async (t) => {
+  holds(
+    t,
     fc.property(fc.array(replyOf, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 20 }), (replies, at) => {
       const { replies: seen, heldBytes } = parsed(cut(Buffer.concat(replies.map(written)), at));
       assert.deepEqual(seen, replies.map(copied));
@@ -129,11 +131,12 @@ t.test("bounds are kept before memory is taken", async (t) => {
   );
 });
 
-t.test("any bytes are replies or a fault", async () => {
+t.test("any bytes are replies or a fault", async (t) => {
   const alphabet = fc.constantFrom(
     ..."*$+-:%~>|_#,(=!0123456789\r\n\r\n\r\nab".split("").map((each) => each.charCodeAt(0)),
   );
-  fc.assert(
+  holds(
+    t,
     fc.property(fc.array(alphabet, { maxLength: 200 }), fc.array(fc.nat(), { maxLength: 5 }), (bytes, at) => {
       try {
         parsed(cut(Buffer.from(bytes), at), { bulkBytesMax: 100 });
@@ -163,13 +166,14 @@ t.test("a long bulk string in many chunks is put together once", async (t) => {
   t.ok(concatenated < 10, `${concatenated} times`);
 });
 
-t.test("commands read back as they were given, many in one buffer", async () => {
+t.test("commands read back as they were given, many in one buffer", async (t) => {
   const part = fc.oneof(
     fc.string({ unit: "grapheme", maxLength: 30 }),
     fc.uint8Array({ maxLength: 2000 }),
     fc.maxSafeInteger().map((each) => each + 0),
   );
-  fc.assert(
+  holds(
+    t,
     fc.property(fc.array(fc.array(part, { minLength: 1, maxLength: 6 }), { maxLength: 30 }), (commands) => {
       const encoder = new RespEncoder();
       const bytes = commands.reduce((sum, command) => sum + encoder.add(command), 0);

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import t from "tap";
 import { moved, orderChanges } from "../../src/console/rule-order.js";
 import type { ListedRuleAnswer } from "../../src/contract/api-answers.js";
+import { holds } from "../support/property.js";
 
 type Ordered = Pick<ListedRuleAnswer, "id" | "sort_order">;
 
@@ -22,7 +23,8 @@ t.test("any rule can be moved anywhere", async (t) => {
     from: fc.nat(),
     to: fc.nat(),
   });
-  fc.assert(
+  holds(
+    t,
     fc.property(cases, ({ orders, from, to }) => {
       const rules = orders.map((sort_order, index) => ({ id: index + 1, sort_order }) as ListedRuleAnswer);
       const before = inOrder(rules);

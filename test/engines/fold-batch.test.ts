@@ -17,6 +17,7 @@ import {
   unpackFeatures,
 } from "../../src/engines/session-features.js";
 import { eventTypes } from "../../src/ingest/payload-kinds.js";
+import { holds } from "../support/property.js";
 import { alone, chromeEnvironment, chromeFacts, event, folded, lastRequest, startMs, wobblyPath } from "./sessions.js";
 
 /** What depends on requests rather than on events. */
@@ -261,8 +262,9 @@ t.test("times and durations near the largest number overflow nothing", async (t)
   t.ok(areFinite(features));
 });
 
-t.test("whatever valid events say, folding keeps every number finite and the record readable", async () => {
-  fc.assert(
+t.test("whatever valid events say, folding keeps every number finite and the record readable", async (t) => {
+  holds(
+    t,
     fc.property(fc.array(fc.tuple(anyType, anyPayload), { minLength: 1, maxLength: 30 }), (drafts) => {
       const events = drafts.map(([type, payload]) => event(type, payload as EventPayload));
       const features = newFeatures();
@@ -281,10 +283,11 @@ t.test("whatever valid events say, folding keeps every number finite and the rec
   );
 });
 
-t.test("a record whose numbers are all at their bounds is folded on, packed and scored", async () => {
+t.test("a record whose numbers are all at their bounds is folded on, packed and scored", async (t) => {
   const bounds = { u8: 0xff, u16: 0xffff, u32: 0xffff_ffff, f32: 3.4e38, f64: Number.MAX_VALUE };
   const fields = [...countFields, ...factFields];
-  fc.assert(
+  holds(
+    t,
     fc.property(
       fc.array(fc.constantFrom(0, 1, -1), { minLength: fields.length, maxLength: fields.length }),
       fc.array(fc.tuple(anyType, anyPayload), { minLength: 1, maxLength: 10 }),

@@ -6,6 +6,7 @@ import { type ErrorName, errors, Refusal } from "../../src/errors.js";
 import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
 import { FrameMemory, FrameWriter, HeaderBlocks, type IngestRequest, readFrame } from "../../src/ingest/frame.js";
 import { decodeOutcomes, encodeOutcomes } from "../../src/ingest/task-answer.js";
+import { holds } from "../support/property.js";
 
 const outcome: fc.Arbitrary<IngestOutcome> = fc.oneof(
   fc.tuple(fc.nat(100), fc.nat(100), fc.boolean()).map(([accepted, duplicates, over]) => ({
@@ -21,7 +22,8 @@ const outcome: fc.Arbitrary<IngestOutcome> = fc.oneof(
 );
 
 t.test("outcomes come back as they were, whatever memory they are written over", async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(fc.array(outcome, { maxLength: 40 }), fc.nat(5000), (outcomes, bytes) => {
       const back = decodeOutcomes(encodeOutcomes(new Uint8Array(bytes), outcomes));
       t.strictSame(back, outcomes);

@@ -4,11 +4,13 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
+import type { Test } from "tap";
 import { parseJsonObject } from "../../src/contract/json-body.js";
 import { Refusal } from "../../src/errors.js";
 import { batchOf, checkBatch, idHashesOf, readBody, siteKeyOf } from "../../src/ingest/decode-batch.js";
 import { directions, eventTypes, type PayloadKind, payloadKinds } from "../../src/ingest/payload-kinds.js";
 import { readUsualBatch } from "../../src/ingest/usual-batch.js";
+import { holds } from "../support/property.js";
 
 /** How many bodies of a run were taken in one pass, accepted by parse and typia only, and refused. */
 export interface Seen {
@@ -295,9 +297,10 @@ const body = fc
   });
 
 /** Throws with the body and the seed when the two ways of reading differ. Returns what kinds of bodies it saw. */
-export function bothWaysAgree(numRuns: number): Seen {
+export function bothWaysAgree(t: Test, numRuns: number): Seen {
   const seen: Seen = { usual: 0, accepted: 0, refused: 0 };
-  fc.assert(
+  holds(
+    t,
     fc.property(body, (bytes) => {
       const parsed = parseJsonObject(bytes);
       const expected = parsed instanceof Refusal ? parsed : checkBatch(parsed);

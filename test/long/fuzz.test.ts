@@ -7,12 +7,12 @@ t.test("every body is a batch or a refusal of the table", async (t) => {
   properties.bodiesAreBatchesOrRefused(t, 600_000);
 });
 
-t.test("whatever goes into a frame comes out of it, in order", async () => {
-  properties.framesKeepRequests(20_000);
+t.test("whatever goes into a frame comes out of it, in order", async (t) => {
+  properties.framesKeepRequests(t, 20_000);
 });
 
-t.test("records keep what they are given, and damaged ones are no exception", async () => {
-  properties.recordsSurviveDamage(200_000);
+t.test("records keep what they are given, and damaged ones are no exception", async (t) => {
+  properties.recordsSurviveDamage(t, 200_000);
 });
 
 t.test("any order of batches, repeats and retried first contacts counts as sets would", async (t) => {

@@ -3,6 +3,6 @@ import t from "tap";
 import { bothWaysAgree } from "../ingest/usual-batch-properties.js";
 
 t.test("the reader and parse with typia agree on any body", async (t) => {
-  const seen = bothWaysAgree(500_000);
+  const seen = bothWaysAgree(t, 500_000);
   t.ok(seen.usual > 50_000 && seen.refused > 50_000, JSON.stringify(seen));
 });

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import t from "tap";
 import { halfSipHash } from "../../src/contract/hashes.js";
 import { newRates, RequestRates } from "../../src/requests/rates.js";
+import { holds } from "../support/property.js";
 
 const start = Date.UTC(2026, 10, 22);
 const addressOf = (n: number) => `${(n >>> 24) & 255}.${(n >>> 16) & 255}.${(n >>> 8) & 255}.${n & 255}`;
@@ -33,9 +34,10 @@ t.test("IPv6 counts by its /64, IPv4-mapped as the IPv4 it holds, what is no add
   for (const text of ["", "x", "192.0.2.256", "192.0.2.1, 192.0.2.2"]) t.equal(rates.count(1, text, start), undefined);
 });
 
-t.test("any sequence of requests and times is counted as a list of all of them would be", async () => {
+t.test("any sequence of requests and times is counted as a list of all of them would be", async (t) => {
   const request = fc.record({ waitMs: fc.oneof(fc.nat(10), fc.nat(30_000)), address: fc.nat(5), project: fc.nat(2) });
-  fc.assert(
+  holds(
+    t,
     fc.property(fc.array(request, { maxLength: 120 }), (requests) => {
       const rates = new RequestRates(newRates(small));
       const seen: { key: string; at: number }[] = [];

@@ -12,6 +12,7 @@ import { checkBatch } from "../../src/ingest/decode-batch.js";
 import { FrameWriter, type IngestRequest, readFrame } from "../../src/ingest/frame.js";
 import { decodeScoredState, decodeSession, encodeSession } from "../../src/store/session-record.js";
 import { event } from "../support/batches.js";
+import { holds } from "../support/property.js";
 import { noFacts, openIngest } from "./ingest.js";
 
 /** JSON text that is nearly a batch: keys of ours, values of any kind, names that prototypes have. */
@@ -71,7 +72,8 @@ const anyBytes = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(by
 /** Every body is a batch or a refusal of the table; nothing of it reaches a prototype. */
 export function bodiesAreBatchesOrRefused(t: Test, numRuns: number): void {
   const seen = { batches: 0, refused: 0 };
-  fc.assert(
+  holds(
+    t,
     fc.property(fc.oneof(damagedText, anyBytes), (bytes) => {
       const body = parseJsonObject(bytes);
       const checked = body instanceof Refusal ? body : checkBatch(body);
@@ -108,8 +110,9 @@ const news: fc.Arbitrary<IngestRequest> = fc
   .map(([each, projectId]) => ({ ...each, identifies: "sess_x", projectId }));
 
 /** Whatever goes into a frame comes out of it, in order. */
-export function framesKeepRequests(numRuns: number): void {
-  fc.assert(
+export function framesKeepRequests(t: Test, numRuns: number): void {
+  holds(
+    t,
     fc.property(fc.array(fc.oneof(request, news), { maxLength: 8 }), (requests) => {
       const writer = new FrameWriter();
       for (const each of requests) writer.add(each);
@@ -172,9 +175,10 @@ const part: fc.Arbitrary<ScoredState> = fc
   .map(([each, bytes]) => (bytes === null ? each : { ...each, addressProof: Buffer.from(bytes).toString("hex") }));
 
 /** Records keep what they are given; one that is cut or damaged is none, or another one, and never an exception. */
-export function recordsSurviveDamage(numRuns: number): void {
+export function recordsSurviveDamage(t: Test, numRuns: number): void {
   const hashes = fc.array(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), { maxLength: 20 });
-  fc.assert(
+  holds(
+    t,
     fc.property(part, hashes, anyBytes, fc.nat(), fc.nat(), (verdict, ids, features, cut, at) => {
       const seenIds = Buffer.alloc(8 * ids.length);
       for (const [index, id] of ids.entries()) seenIds.writeBigUInt64BE(id, 8 * index);
@@ -195,7 +199,8 @@ export function recordsSurviveDamage(numRuns: number): void {
     }),
     { numRuns },
   );
-  fc.assert(
+  holds(
+    t,
     fc.property(fc.uint8Array({ maxLength: 200 }), (garbage) => {
       const bytes = Buffer.from(garbage);
       if (bytes.length > 0) bytes[0] = 1;
@@ -225,7 +230,8 @@ export async function countsAgreeWithSets(t: Test, numRuns: number): Promise<voi
     { minLength: 1, maxLength: 12 },
   );
   let run = 0;
-  fc.assert(
+  holds(
+    t,
     fc.property(steps, fc.boolean(), (all, inOneTransaction) => {
       run++;
       const tokens = new Map<number, string>();

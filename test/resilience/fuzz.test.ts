@@ -8,12 +8,12 @@ t.test("every body is a batch or a refusal of the table", async (t) => {
   properties.bodiesAreBatchesOrRefused(t, 1500);
 });
 
-t.test("whatever goes into a frame comes out of it, in order", async () => {
-  properties.framesKeepRequests(300);
+t.test("whatever goes into a frame comes out of it, in order", async (t) => {
+  properties.framesKeepRequests(t, 300);
 });
 
-t.test("records keep what they are given, and damaged ones are no exception", async () => {
-  properties.recordsSurviveDamage(500);
+t.test("records keep what they are given, and damaged ones are no exception", async (t) => {
+  properties.recordsSurviveDamage(t, 500);
 });
 
 t.test("any order of batches, repeats and retried first contacts counts as sets would", async (t) => {

@@ -5,6 +5,7 @@ import { Sessions } from "../../src/control-plane/sessions.js";
 import { checkStore } from "../../src/control-plane/store-check.js";
 import { eventTypes } from "../../src/ingest/payload-kinds.js";
 import { event } from "../support/batches.js";
+import { holds } from "../support/property.js";
 import { openIngest } from "./ingest.js";
 
 const extremes = fc.constantFrom(0, -0, -1, 1e308, -1e308, 5e-324, 2 ** 53, -(2 ** 31), 0.1, 17, 1_000_000);
@@ -84,7 +85,8 @@ export async function acceptedBatchesAreScored(t: Test, numRuns: number): Promis
   const start = Date.UTC(2026, 10, 21, 12);
   const seen = { batches: 0, events: 0 };
   let run = 0;
-  fc.assert(
+  holds(
+    t,
     fc.property(visit, fc.integer({ min: -(10 ** 10), max: 10 ** 10 }), (batches, stepMs) => {
       run++;
       let token: string | null = null;

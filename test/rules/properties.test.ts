@@ -9,11 +9,13 @@ import { compileGlob } from "../../src/rules/glob.js";
 import { RuleInput } from "../../src/rules/input.js";
 import { parse } from "../../src/rules/parse.js";
 import { print } from "../../src/rules/print.js";
+import { holds } from "../support/property.js";
 import { comparison, damaged, expression, facts, tokenSoup } from "./arbitraries.js";
 import { interpret, naiveGlob } from "./interpreter.js";
 
 t.test("parsing what was printed gives the same tree, and JSON keeps it", async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(expression, (tree) => {
       const again = parse(print(tree));
       if (isRuleFault(again)) return again.expected.startsWith("at most");
@@ -32,13 +34,14 @@ t.test("the compiled predicate agrees with the naive interpreter", async (t) => 
     seen.add(answer);
     return answer === interpret(tree, each);
   };
-  fc.assert(fc.property(comparison, facts, agrees), { numRuns: 6000 });
-  fc.assert(fc.property(expression, facts, agrees), { numRuns: 2000 });
+  holds(t, fc.property(comparison, facts, agrees), { numRuns: 6000 });
+  holds(t, fc.property(expression, facts, agrees), { numRuns: 2000 });
   t.equal(seen.size, 2, "both answers were seen");
 });
 
-t.test("asking twice, or one rule after another, changes no answer", async () => {
-  fc.assert(
+t.test("asking twice, or one rule after another, changes no answer", async (t) => {
+  holds(
+    t,
     fc.property(fc.array(expression, { minLength: 2, maxLength: 4 }), facts, (trees, each) => {
       const shared = new RuleInput(each);
       const predicates = trees.map(compile);
@@ -61,19 +64,20 @@ function answered(source: string, each: Parameters<typeof interpret>[1]): boolea
   return line !== undefined && outcome.column >= 1 && outcome.column <= [...line].length + 1;
 }
 
-t.test("any text compiles or is refused at a place inside it, and never throws", async () => {
+t.test("any text compiles or is refused at a place inside it, and never throws", async (t) => {
   const anything = fc.oneof(
     fc.string({ unit: "binary", maxLength: 100 }),
     fc.string({ unit: "grapheme", maxLength: 2100 }),
     fc.array(fc.nat(0xffff), { maxLength: 50 }).map((codes) => String.fromCharCode(...codes)),
   );
-  fc.assert(fc.property(anything, facts, answered), { numRuns: 1000 });
-  fc.assert(fc.property(tokenSoup, facts, answered), { numRuns: 5000 });
+  holds(t, fc.property(anything, facts, answered), { numRuns: 1000 });
+  holds(t, fc.property(tokenSoup, facts, answered), { numRuns: 5000 });
 });
 
 t.test("a damaged source compiles or is refused, and never throws", async (t) => {
   const outcomes = new Set<boolean>();
-  fc.assert(
+  holds(
+    t,
     fc.property(damaged(expression.map(print)), facts, (source, each) => {
       outcomes.add(isRuleFault(compileRule(source)));
       return answered(source, each);
@@ -83,8 +87,9 @@ t.test("a damaged source compiles or is refused, and never throws", async (t) =>
   t.equal(outcomes.size, 2, "both outcomes were seen");
 });
 
-t.test("a compiled rule is within every bound, so what is stored can be compiled again", async () => {
-  fc.assert(
+t.test("a compiled rule is within every bound, so what is stored can be compiled again", async (t) => {
+  holds(
+    t,
     fc.property(fc.oneof(tokenSoup, damaged(expression.map(print))), (source) => {
       const outcome = compileRule(source);
       if (isRuleFault(outcome)) return true;
@@ -95,10 +100,11 @@ t.test("a compiled rule is within every bound, so what is stored can be compiled
   );
 });
 
-t.test("a glob agrees with the table that tries everything", async () => {
+t.test("a glob agrees with the table that tries everything", async (t) => {
   const few = (maxLength: number): fc.Arbitrary<string> =>
     fc.array(fc.constantFrom("a", "A", "b", "*", "?", "🤖", "é", "É"), { maxLength }).map((parts) => parts.join(""));
-  fc.assert(
+  holds(
+    t,
     fc.property(few(8), few(12), (pattern, text) => compileGlob(pattern).matches(text) === naiveGlob(pattern, text)),
     { numRuns: 20_000 },
   );

@@ -5,6 +5,7 @@ import t from "tap";
 import { automationUserAgents } from "../../src/detections/automation-user-agents.js";
 import { createClaimMatcher, shippedClaimTokens } from "../../src/verified-bots/claims.js";
 import { createTokenFinder } from "../../src/verified-bots/token-finder.js";
+import { holds } from "../support/property.js";
 
 const tokens = shippedClaimTokens();
 const claim = createClaimMatcher(tokens);
@@ -50,10 +51,11 @@ t.test("browsers claim nothing and name no automation tool", async (t) => {
   t.equal(claim(""), undefined);
 });
 
-t.test("one pass finds what a search for each token finds", async () => {
+t.test("one pass finds what a search for each token finds", async (t) => {
   const letters = fc.string({ unit: fc.constantFrom(..."abAB/ é\u212a"), maxLength: 30 });
   const needle = fc.string({ unit: fc.constantFrom(..."abAB/ "), minLength: 1, maxLength: 5 });
-  fc.assert(
+  holds(
+    t,
     fc.property(fc.array(needle, { maxLength: 12 }), letters, (needles, text) => {
       assert.deepEqual([...createTokenFinder(needles)(text)], naive(needles, text));
     }),
@@ -64,7 +66,8 @@ t.test("one pass finds what a search for each token finds", async () => {
   const pieces = fc.array(fc.oneof(fc.constantFrom(...shipped, ...browsers), fc.string({ maxLength: 8 })), {
     maxLength: 5,
   });
-  fc.assert(
+  holds(
+    t,
     fc.property(pieces, fc.nat(10), (parts, cut) => {
       const text = parts.join("").slice(cut);
       assert.deepEqual([...find(text)], naive(shipped, text));

@@ -1,0 +1,23 @@
+/** Properties as assertions: tap passes a test that asserts nothing, and an exception alone is no assertion. */
+import fc, { type IAsyncProperty, type IProperty, type Parameters } from "fast-check";
+import type { Test } from "tap";
+
+/** Asserts that a property holds for many random values; a failure shows the smallest counterexample and the seed that finds it again. */
+export function holds<Values extends [unknown, ...unknown[]]>(
+  t: Test,
+  property: IProperty<Values>,
+  parameters: Parameters<Values> = {},
+): void {
+  const details = fc.check(property, parameters);
+  t.equal(fc.defaultReportMessage(details), undefined, `holds for ${details.numRuns} values`);
+}
+
+/** The same of a property that takes its time. */
+export async function holdsInTime<Values extends [unknown, ...unknown[]]>(
+  t: Test,
+  property: IAsyncProperty<Values>,
+  parameters: Parameters<Values> = {},
+): Promise<void> {
+  const details = await fc.check(property, parameters);
+  t.equal(await fc.asyncDefaultReportMessage(details), undefined, `holds for ${details.numRuns} values`);
+}
