@@ -1,11 +1,7 @@
 /** Holds that every export of the sources says what it is: a docstring right above it, beside the comment that opens its file. */
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import t from "tap";
 import ts from "typescript";
-
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+import { isExported, parsed, sourcesIn } from "./support/sources.js";
 
 interface Export {
   readonly name: string;
@@ -16,21 +12,13 @@ interface Export {
 
 /** Declarations that a file exports; names that it only passes on are documented where they are declared. */
 function exportsOf(file: string, text: string): Export[] {
-  // Comments are read from the text below: the parser's own reading of them takes as long as all the rest.
-  const options = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone };
-  const source = ts.createSourceFile(file, text, options);
+  const source = parsed(file, text);
   return source.statements.filter(isExported).flatMap((statement) => {
     const start = statement.getStart(source);
     const line = source.getLineAndCharacterOfPosition(start).line + 1;
     const hasDocstring = isDocumented(text, statement.pos, start);
     return namesOf(statement, source).map((name) => ({ name, line, hasDocstring }));
   });
-}
-
-function isExported(statement: ts.Statement): boolean {
-  if (ts.isExportAssignment(statement)) return true;
-  const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
-  return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false;
 }
 
 /** A comment with an empty line below it is about the file, or about nothing. */
@@ -56,14 +44,10 @@ function undocumented(exports: readonly Export[]): string[] {
 t.test("every export of src/ and workers/ has a docstring", async (t) => {
   let count = 0;
   const missing: string[] = [];
-  for (const folder of ["src", "workers"]) {
-    for (const name of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
-      if (!/\.tsx?$/.test(name)) continue;
-      const file = join(folder, name);
-      const exports = exportsOf(file, readFileSync(join(root, file), "utf8"));
-      count += exports.length;
-      missing.push(...undocumented(exports).map((where) => `${file}:${where}`));
-    }
+  for (const [file, text] of sourcesIn(["src", "workers"])) {
+    const exports = exportsOf(file, text);
+    count += exports.length;
+    missing.push(...undocumented(exports).map((where) => `${file}:${where}`));
   }
   t.ok(count > 1000, `${count} exports were looked at`);
   t.same(missing, []);

@@ -6,7 +6,7 @@ import type { Flag } from "./flag.js";
 const widthMax = 110;
 
 /** One command as it is typed: required flags first, optional ones in brackets. */
-export function usageOf(command: AnyCommand): string {
+function usageOf(command: AnyCommand): string {
   const flags = (command.flags ?? []).filter(({ isRetired }) => isRetired !== true);
   const required = flags.filter((flag) => flag.isRequired === true).map(typed);
   const optional = flags.filter((flag) => flag.isRequired !== true).map((flag) => `[${typed(flag)}]`);

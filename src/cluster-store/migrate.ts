@@ -230,7 +230,7 @@ const rest = {
 type Rest = keyof typeof rest;
 
 /** What copies each table that is no configuration, or why nothing does. A new table has to say. */
-export const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly left: string }>> = {
+const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly left: string }>> = {
   sessions: "sessions",
   repeats: "sessions",
   trails: "sessions",
@@ -251,7 +251,9 @@ export const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { r
 
 async function copyRest(options: MigrationOptions, bulk: BulkClient, onPiece: () => void) {
   const passes = {} as Record<Rest, RowsPass>;
-  for (const name of Object.keys(rest) as Rest[]) passes[name] = await rest[name](options, bulk, onPiece);
+  for (const name of new Set(Object.values(migratedBy))) {
+    if (typeof name === "string" && name !== "sessions") passes[name] = await rest[name](options, bulk, onPiece);
+  }
   return passes;
 }
 

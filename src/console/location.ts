@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** Every page by the first word of its address, in the order of the navigation. */
-export const pageNames = [
+const pageNames = [
   "overview",
   "explore",
   "sessions",

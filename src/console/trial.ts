@@ -21,9 +21,9 @@ export interface ExpressionFault {
 }
 
 /** How long typing has to pause before the server is asked. */
-export const debounceMs = 300;
+const debounceMs = 300;
 /** What a draft is backtested on: the server's most sessions, so that only a busy site's day is sampled. */
-export const lastDay = { hours: 24, limit: 10_000 };
+const lastDay = { hours: 24, limit: 10_000 };
 
 /** Asks after a pause in typing; ends what is asked for no more. */
 export function useAsked<T>(
@@ -65,7 +65,7 @@ export function useTrial(api: Api, project: number, expression: string, action: 
 }
 
 /** Takes the place out of the message of a 422 that names one; any other failure is a fault without a place. */
-export function faultOf(error: unknown): ExpressionFault {
+function faultOf(error: unknown): ExpressionFault {
   const message = messageOf(error).replace(/^expression: /, "");
   const place = error instanceof ApiFault && error.status === 422 ? /^line (\d+), column (\d+): /.exec(message) : null;
   return place === null

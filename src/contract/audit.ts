@@ -10,7 +10,7 @@ export type AuditValue = string | number | boolean | null | string[];
 export type AuditValues = { [name: string]: AuditValue };
 
 /** Everything that is logged, as `kind.what`; stored rows hold these texts, so none is renamed. */
-export const auditActions = [
+const auditActions = [
   "account.created",
   "account.changed",
   "user.created",

@@ -2,7 +2,7 @@
 import type { Band } from "./verdict.js";
 
 /** From the least work to the most. */
-export const challengeDifficulties = ["low", "normal", "high"] as const;
+const challengeDifficulties = ["low", "normal", "high"] as const;
 /** About 0.3, 1 and 4 s of work on a phone of five years ago. */
 export type ChallengeDifficulty = (typeof challengeDifficulties)[number];
 

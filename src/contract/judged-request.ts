@@ -7,7 +7,7 @@ import type { VerifiedBot } from "./verified-bots.js";
 import type { CrawlerClaim } from "./visitor.js";
 
 /** The spellings kept and shown to rules; others are brought to one of these or left out. */
-export const httpVersions = ["1.0", "1.1", "2", "3"] as const;
+const httpVersions = ["1.0", "1.1", "2", "3"] as const;
 /** The protocol that the visitor's own connection used, as it was told. */
 export type HttpVersion = (typeof httpVersions)[number];
 

@@ -7,7 +7,7 @@ import type { Band } from "./verdict.js";
 type Count = number & tags.Type<"uint64">;
 
 /** What a session can be marked as. */
-export const markNames = ["person", "bot"] as const;
+const markNames = ["person", "bot"] as const;
 /** The operator's word on a session. */
 export type MarkName = (typeof markNames)[number];
 

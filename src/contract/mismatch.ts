@@ -55,7 +55,7 @@ function withAlien(value: unknown, [key, ...rest]: readonly string[]): unknown {
 }
 
 /** A type of TypeScript in words: `((number & Type<"int32"> & Minimum<1>) | undefined)` is "a whole number of at least 1". */
-export function wordsOf(type: string): string {
+function wordsOf(type: string): string {
   const parts = split(type, "|").filter((part) => part !== "undefined");
   const literals = parts.filter((part) => part.startsWith('"')).sort();
   const others = parts.filter((part) => !part.startsWith('"')).map(wordsOfPart);

@@ -1,7 +1,7 @@
 /** Session tokens: `sess_` and 28 characters of base64url for 5 bytes of time and 16 random ones. Text and bytes, both ways. */
 
 /** What every session token begins with. */
-export const tokenPrefix = "sess_";
+const tokenPrefix = "sess_";
 /** A token that may be asked for; only `decodeSessionToken` says whether it can be one of ours. */
 export const wellFormedToken = /^sess_[A-Za-z0-9_-]{1,128}$/;
 
@@ -76,9 +76,4 @@ export function mintedAtMs(bytes: Buffer): number {
 /** Not after any token minted at this time or later. */
 export function earliestToken(atMs: number): Buffer {
   return mintSessionToken(atMs, () => {});
-}
-
-/** The shard of the session of a token, 0 to 255. */
-export function shardOfToken(bytes: Uint8Array): number {
-  return bytes[shardAt]!;
 }

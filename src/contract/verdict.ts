@@ -25,7 +25,7 @@ export const loggedInPolicies = ["observe", "never_block", "never_challenge", "w
 export type LoggedInPolicy = (typeof loggedInPolicies)[number];
 
 /** What becomes of a request whose agent's signature was verified. */
-export const signedAgentPolicies = ["allow", "rules"] as const;
+const signedAgentPolicies = ["allow", "rules"] as const;
 /** `allow`: before any rule, while the guard `allow_verified` is on; `rules`: the rules decide. */
 export type SignedAgentPolicy = (typeof signedAgentPolicies)[number];
 

@@ -18,7 +18,7 @@ export const defaultBotSettings: BotSettings = {
   loggedInPolicy: "observe",
 };
 /** The threshold T of a new project, 1 to 99: scores below it are bots. */
-export const defaultLikelyBotThreshold = 30;
+const defaultLikelyBotThreshold = 30;
 
 /** `privateKey` is told on the first enabling only: nothing can recover it. */
 export interface EnabledScoring {

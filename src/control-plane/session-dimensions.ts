@@ -61,7 +61,7 @@ export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
 const groups = new Uint16Array(8);
 
 /** The /24 of an IPv4 address, the /48 of an IPv6 one; "" for no address. Takes canonical text. */
-export function networkOf(ip: string): string {
+function networkOf(ip: string): string {
   const v4 = parseV4(ip);
   if (v4 >= 0) return `${formatV4(v4 & ~255)}/24`;
   if (!parseV6(ip, groups)) return "";

@@ -19,7 +19,7 @@ export function schemaWords(schema: JsonSchema): string {
 }
 
 /** A link to the type of this name on the page of the API. */
-export function typeLink(name: string): string {
+function typeLink(name: string): string {
   return `<a href="/docs/api#type-${escapeHtml(name)}">${escapeHtml(name)}</a>`;
 }
 

@@ -22,7 +22,7 @@ export function ratio(sum: number, count: number, countMin: number): number | un
 }
 
 /** Standard deviation. */
-export function deviation(count: number, sum: number, squares: number): number {
+function deviation(count: number, sum: number, squares: number): number {
   const mean = sum / count;
   return Math.sqrt(Math.max(0, squares / count - mean * mean));
 }

@@ -10,7 +10,7 @@ const shingleSteps = ringSize + 1;
 /** Every second hash is kept: always the same ones, so that recording and replay sample alike. */
 const sampledMask = 1;
 /** Hashes returned for one batch at most. */
-export const shinglesPerBatchMax = 64;
+const shinglesPerBatchMax = 64;
 
 const base = 0x9e3779b1;
 /** base to the power of 8, modulo 2^32: the weight of the step that leaves the window. */

@@ -18,7 +18,7 @@ const gridShifts = [0, 0.5] as const;
 /** Three ways between four turns must go this far along the axis together, px: wriggling in place is everybody's. */
 const reachMin = 60;
 /** Hashes returned for one batch at most. */
-export const turnHashesPerBatchMax = 64;
+const turnHashesPerBatchMax = 64;
 
 /** Where the state of an axis stands in the features. */
 interface AxisFields {

@@ -16,7 +16,7 @@ export interface RequestMeter {
 }
 
 /** The status of a request whose client went before its answer. */
-export const clientGone = 0;
+const clientGone = 0;
 
 /** Made by the server for each request. Methods that say so read what uWebSockets shows only during its callback. */
 export class Exchange implements Holder {

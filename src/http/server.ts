@@ -71,9 +71,9 @@ const methodNames: Readonly<Record<Method, string>> = {
 };
 
 /** The method label of requests that a path does not take. */
-export const otherMethod = "other";
+const otherMethod = "other";
 /** The path of requests to unknown paths. */
-export const anyPath = "/*";
+const anyPath = "/*";
 
 /** Every method and path that a server with these routes asks a meter for. */
 export function meteredRows(routes: readonly Route[]): { readonly method: string; readonly route: string }[] {

@@ -22,7 +22,7 @@ const indexOf = Object.fromEntries(names.map((name, index) => [name, index])) as
 const detectionCell = new Map(detections.map(({ id }, index) => [id, names.length + index]));
 
 /** Cells of one thread. */
-export const scoringCells = names.length + detections.length;
+const scoringCells = names.length + detections.length;
 /** A thread that died is replaced by one with a slot of its own, so that counts never go back: so many are provided for. */
 const spareSlots = 64;
 

@@ -17,7 +17,7 @@ export interface FactSource {
 }
 
 /** Row 0 of every source, for addresses of which nothing is known. */
-export const nothingKnown: FactRow = Object.freeze({ country: "", asn: 0, asName: "" });
+const nothingKnown: FactRow = Object.freeze({ country: "", asn: 0, asName: "" });
 
 /** Collects distinct rows. */
 export class FactRows {

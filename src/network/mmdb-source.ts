@@ -190,7 +190,7 @@ function factsOf(record: Record<string, unknown>): FactRow {
 const noCountries: ReadonlySet<string> = new Set(["XX", "ZZ", "EU", "AP"]);
 
 /** A country's code in capitals; "" for anything but two letters, and for codes that name no country. */
-export function countryOf(value: unknown): string {
+function countryOf(value: unknown): string {
   if (typeof value !== "string" || !/^[A-Za-z]{2}$/.test(value)) return "";
   const code = value.toUpperCase();
   return noCountries.has(code) ? "" : code;

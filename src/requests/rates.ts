@@ -27,7 +27,7 @@ export interface RatesSize {
 }
 
 /** For a service: 1.3 million addresses and 4.2 million entries in 85 MB, of which the system gives only the pages that are written to. */
-export const ratesSize: RatesSize = { shards: 64, addresses: 20_480, chains: 32_768, entries: 65_536 };
+const ratesSize: RatesSize = { shards: 64, addresses: 20_480, chains: 32_768, entries: 65_536 };
 
 const windowMs = 60_000;
 /** A clock that was set back by more than this makes what is later than now old. */

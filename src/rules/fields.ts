@@ -291,7 +291,7 @@ export const fields: readonly Field[] = [
 ];
 
 /** Fields that only searches of stored sessions have: no rule can ask what the rules decide. */
-export const searchFields: readonly Field[] = [
+const searchFields: readonly Field[] = [
   {
     name: "action",
     type: "category",

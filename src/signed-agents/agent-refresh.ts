@@ -37,7 +37,7 @@ export interface FetchOutcome {
 }
 
 /** Fetches the keys of one agent and stores them, or that it failed. Rejects when the store can't be written. */
-export async function refreshAgent({ keeper, fetch, now }: AgentRefreshParts, url: string): Promise<FetchOutcome> {
+async function refreshAgent({ keeper, fetch, now }: AgentRefreshParts, url: string): Promise<FetchOutcome> {
   const fetched = await fetch(url);
   const at = new Date(now()).toISOString();
   if ("failure" in fetched) {

@@ -4,7 +4,7 @@
  */
 
 /** Whether what a promise was rejected with is LMDB's: a failed commit, or its cause (their codes are numbers, Node's are text). */
-export function isCommitFailure(reason: unknown): boolean {
+function isCommitFailure(reason: unknown): boolean {
   return reason instanceof Error && ("commitError" in reason || ("code" in reason && typeof reason.code === "number"));
 }
 

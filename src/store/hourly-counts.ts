@@ -82,7 +82,7 @@ function addedTraffic(before: Traffic | undefined, more: Traffic): Traffic {
 }
 
 /** Counts of verdicts, added up. */
-export function addedVerdicts(before: VerdictCounts | undefined, more: VerdictCounts): VerdictCounts {
+function addedVerdicts(before: VerdictCounts | undefined, more: VerdictCounts): VerdictCounts {
   return { verdicts: added(before?.verdicts, more.verdicts), actions: added(before?.actions, more.actions) };
 }
 

@@ -74,7 +74,7 @@ interface TrafficSum {
 }
 
 /** One walk over a store: reads a snapshot, gathers faults and the sums that counters are held against. */
-export class Walk implements IntegrityWalk {
+class Walk implements IntegrityWalk {
   readonly checks: IntegrityChecks;
   readonly #store: Store;
   readonly #transaction: Transaction;

@@ -33,7 +33,7 @@ export interface NamingRow {
 const nothingOfASession = null;
 
 /** For each table, how its rows of a session are found; null for tables that hold none. */
-export const sessionRows = {
+const sessionRows = {
   meta: nothingOfASession,
   revision: nothingOfASession,
   accounts: nothingOfASession,

@@ -95,11 +95,6 @@ export function lastId(store: Store, kind: string): number {
   return store.meta.get(metaKeys.nextId(kind)) ?? 0;
 }
 
-/** Takes all ids of a kind up to this one. Call inside a write transaction. */
-export function skipIds(store: Store, kind: string, upTo: number): void {
-  store.meta.putSync(metaKeys.nextId(kind), upTo);
-}
-
 /**
  * Lets reads of this thread see every commit made before the present tick of the event loop. LMDB's reads share a snapshot for a
  * millisecond or more; a key revoked by another process must be refused from the very next request on.

@@ -7,10 +7,10 @@ import { Refusal } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { Blocks, sessionSubject } from "../../src/recording/blocks.js";
 import { sweep } from "../../src/store/expiry.js";
-import { sessionKey } from "../../src/store/keys.js";
+import { metaKeys, sessionKey } from "../../src/store/keys.js";
 import type { NewBlock } from "../../src/store/logs.js";
 import { openStore } from "../../src/store/open-store.js";
-import { type Store, skipIds } from "../../src/store/store.js";
+import type { Store } from "../../src/store/store.js";
 import { putSession, storedToken } from "../support/stored-session.js";
 
 const beganMs = Date.UTC(2026, 10, 21);
@@ -201,7 +201,7 @@ t.test("a project keeps its latest blocks, and tallies of minutes that are over 
   const surplus = 700;
   store.root.transactionSync(() => {
     for (let id = 2; id <= surplus; id++) store.blocks.putSync([1, id], { id, ...block(1, 1) });
-    skipIds(store, "block:1", limits.blocksPerProjectMax + surplus - 1);
+    store.meta.putSync(metaKeys.nextId("block:1"), limits.blocksPerProjectMax + surplus - 1);
   });
   nowMs += 3 * 60_000;
   record(blocks, { ...block(1, 2), createdAt: new Date(nowMs).toISOString() });

@@ -164,7 +164,7 @@ function isPair(line: unknown): line is [string, string] {
 }
 
 /** The first value of a header that is not empty. */
-export function firstOf(headers: JudgedRequest["headers"], name: string): string | undefined {
+function firstOf(headers: JudgedRequest["headers"], name: string): string | undefined {
   for (const [each, value] of headers) {
     if (each.length === name.length && value !== "" && each.toLowerCase() === name) return value;
   }
