@@ -5,7 +5,8 @@
 import type { KeyedCommand } from "../cluster/operation.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
-import { sessionKeyBytes, tokenBytes } from "../store/keys.js";
+import { sessionKeyBytes, type tableNames, tokenBytes } from "../store/keys.js";
+import type { UnmirroredName } from "../store/mirrored-tables.js";
 import { decodeSession } from "../store/session-record.js";
 import { versionBytes } from "./cluster-unit.js";
 import { configKeys, partCount, sessionRow, shardOfSession, shardTags } from "./keys.js";
@@ -48,7 +49,7 @@ const noSessionsKey = "key is no session's";
 const shardOfTag = new Map(shardTags.map((tag, shard) => [tag, shard]));
 
 /** Kinds of rows that lie with the sessions of a shard, by letter. */
-const kindsOfShard: Readonly<Record<string, RowKind>> = {
+const kindsOfShard = {
   s: {
     name: "sessions",
     ask: ({ rest }) => (rest.length === 1 + sessionKeyBytes ? [readCommand(rest.subarray(1))] : []),
@@ -103,10 +104,10 @@ const kindsOfShard: Readonly<Record<string, RowKind>> = {
     // Its members are looked at one after another, see `cluster-check.ts`.
     fault: (_, { rest }, { projects }) => projectFault(rest.toString("latin1", 2), projects),
   },
-};
+} as const satisfies Record<string, RowKind>;
 
 /** Other kinds, by what their tag and the rest look like; the groups of the pattern are given to `owner`. */
-const otherKinds: readonly (RowKind & { readonly pattern: RegExp })[] = [
+const otherKinds = [
   {
     name: "sightings",
     pattern: /^c\d+\.[0-9a-z]+\.[0-9a-z]+\}[1-9]:\d+$/,
@@ -210,17 +211,29 @@ const otherKinds: readonly (RowKind & { readonly pattern: RegExp })[] = [
     ask: () => [],
     fault: () => null,
   },
-];
+] as const satisfies readonly (RowKind & { readonly pattern: RegExp })[];
+
+type KindName = (typeof kindsOfShard)[keyof typeof kindsOfShard]["name"] | (typeof otherKinds)[number]["name"];
+
+/** Tables whose rows a cluster has neither as configuration nor of another kind: they are each node's own. */
+type OwnTable = "revision" | "shingles" | "mirror";
+
+/** Tables that neither have a kind here nor are an `OwnTable`: a cluster would take their rows for somebody else's. */
+type TableWithoutKind = Exclude<(typeof tableNames)[Exclude<UnmirroredName, OwnTable>], KindName>;
 
 /** The kind of a row; null: it is none of ours. */
 export function kindOf({ tag, rest }: SplitKey): RowKind | null {
-  if (shardOfTag.has(tag)) return kindsOfShard[rest.toString("latin1", 0, 1)] ?? null;
+  const ofShard: Readonly<Record<string, RowKind>> = kindsOfShard;
+  if (shardOfTag.has(tag)) return ofShard[rest.toString("latin1", 0, 1)] ?? null;
   const name = `${tag}}${rest.toString("latin1")}`;
   return otherKinds.find(({ pattern }) => pattern.test(name)) ?? null;
 }
 
-/** Names of all kinds, in the order of reports. */
-export const kindNames: readonly string[] = [...Object.values(kindsOfShard), ...otherKinds].map(({ name }) => name);
+/** Names of all kinds, in the order of reports. Does not compile while there is a `TableWithoutKind`. */
+export const kindNames: [TableWithoutKind] extends [never] ? readonly KindName[] : TableWithoutKind = [
+  ...Object.values(kindsOfShard),
+  ...otherKinds,
+].map(({ name }) => name);
 
 function sessionFault([reply]: readonly Reply[], { tag, rest }: SplitKey, facts: KnownFacts): string | null {
   const key = rest.subarray(1);

@@ -7,6 +7,7 @@
 import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { ABORT, type Database, type DatabaseOptions, type Key, open, type RootDatabase, type Transaction } from "lmdb";
+import { tableNames } from "./keys.js";
 import { StoreError } from "./store-error.js";
 
 /** Where LMDB's lock file has the number of the last commit: u64, little-endian (`MDB_txbody` in LMDB's mdb.c). */
@@ -16,6 +17,8 @@ const numberBytes = 8;
 const triesMax = 100;
 /** A file's descriptors are looked for up to this number. */
 const descriptorsMax = 65_536;
+
+const tablesMax = Object.keys(tableNames).length;
 
 /** Flags of lmdb's `transactionSync` that it opens tables with itself: committed on return, seen before the flush. */
 const openFlags = 2 | 0x10000;
@@ -38,7 +41,7 @@ export class Environment {
   /** Opens the environment in this file. What keeps it from being had (rights, a read-only disk) is the operator's to mend, so it says where. */
   constructor(path: string) {
     try {
-      this.#root = open<unknown, string>({ path, maxDbs: 48, maxReaders: 1024, overlappingSync: true });
+      this.#root = open<unknown, string>({ path, maxDbs: tablesMax, maxReaders: 1024, overlappingSync: true });
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new StoreError(`can't open the store in ${dirname(path)}: ${reason}`, { cause });
