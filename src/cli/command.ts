@@ -21,18 +21,18 @@ export interface Command {
   readonly flags?: readonly Flag[];
 }
 
+/**
+ * "same": it runs on the node's store as on a single host's. Right for what touches the configuration alone, or sessions by means that know
+ * clusters (`store.remoteSessions`). "refused": it has no such flags, and works on a single host alone. A function: how it works there.
+ */
+type OnCluster<R> = "same" | "refused" | ((cluster: OpenedMirror, given: Given, choice: ChosenCluster) => Promise<R>);
+
 /** A command that works on the store, beside a running server if there is one. Returns what `--json` prints. */
 export interface StoreCommand<R extends object = object> extends Command {
   /** Whether it makes a store where there is none; the others refuse, so that a mistyped folder is noticed. */
   readonly createsStore?: boolean;
-  /** Whether it works on the configuration alone, and so on that of a cluster too. */
-  readonly isOfConfiguration?: boolean;
-  /** Whether it works on the sessions of a cluster too, by the store's own means. */
-  readonly isOfCluster?: boolean;
-  /** How it works on a cluster, where that is another way. */
-  runOnCluster?(cluster: OpenedMirror, given: Given, choice: ChosenCluster): Promise<R>;
-  /** Whether it works on the store of a single host alone: a folder that mirrors a cluster is refused. */
-  readonly isOfSingleHost?: boolean;
+  /** What it does on a cluster. A folder that mirrors a cluster which was not named is refused in any case. */
+  readonly onCluster: OnCluster<R>;
   /** Whether it works on a store that was migrated to a cluster, too: what changes nothing of its rows does. Default: false. */
   readonly worksOnMigrated?: boolean;
   /** Throws a `UsageFailure` for flags that can't be; called before a store is made or opened. */
@@ -76,7 +76,6 @@ export function shownFlagsOf(command: AnyCommand): readonly Flag[] {
 }
 
 /** Whether it can work on a cluster. */
-export function isForCluster(command: StoreCommand): boolean {
-  const { isOfConfiguration = false, isOfCluster = false, runOnCluster } = command;
-  return isOfConfiguration || isOfCluster || runOnCluster !== undefined;
+export function isForCluster({ onCluster }: StoreCommand): boolean {
+  return onCluster !== "refused";
 }

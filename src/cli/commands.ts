@@ -22,7 +22,10 @@ import { tokenCommands } from "./commands/token.js";
 import { userCommands } from "./commands/user.js";
 import { verifiedBotCommands } from "./commands/verified-bots.js";
 
-const ofConfiguration = [
+/** The table that parser, help and completion are made from. */
+export const commands: readonly AnyCommand[] = [
+  serveCommand,
+  configCommand,
   initCommand,
   ...accountCommands,
   ...userCommands,
@@ -35,13 +38,6 @@ const ofConfiguration = [
   ...ipListCommands,
   ...agentCommands,
   changesCommand,
-].map((command): AnyCommand => ({ ...command, isOfConfiguration: true }));
-
-/** The table that parser, help and completion are made from. */
-export const commands: readonly AnyCommand[] = [
-  serveCommand,
-  configCommand,
-  ...ofConfiguration,
   ...sessionCommands,
   deleteMatchingCommand,
   tailCommand,

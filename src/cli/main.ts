@@ -50,8 +50,8 @@ async function runOnStore(
   const { opened, close } = await sayingOfWait(cluster, () => openFor(command, dataDir, cluster));
   try {
     const result =
-      cluster !== null && "client" in opened && command.runOnCluster !== undefined
-        ? await command.runOnCluster(opened, given, cluster)
+      cluster !== null && "client" in opened && typeof command.onCluster === "function"
+        ? await command.onCluster(opened, given, cluster)
         : await command.run(opened.store, given);
     if (given["json"] === undefined) print(command.show?.(result, given) ?? keyLines(result));
     else printJson(command.json?.(result) ?? result);
@@ -88,9 +88,8 @@ async function openFor(command: StoreCommand, dataDir: string, cluster: ChosenCl
     return { opened, close: opened.close };
   }
   const store = openStore(dataDir);
-  const isRefused = isForCluster(command) || command.isOfSingleHost === true;
   const fault =
-    (isRefused ? mirrorFault(store) : null) ?? (command.worksOnMigrated === true ? null : migratedFault(store));
+    mirrorFault(store, isForCluster(command)) ?? (command.worksOnMigrated === true ? null : migratedFault(store));
   if (fault === null) return { opened: { store }, close: () => store.close() };
   await store.close();
   throw new CommandFailure(fault);

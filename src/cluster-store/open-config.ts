@@ -99,9 +99,12 @@ export function mirrorFileFault(dataDir: string): string | null {
 }
 
 /** Why the store can't be used as that of a single host; null: it can. */
-export function mirrorFault(store: Store): string | null {
+export function mirrorFault(store: Store, canNameCluster = true): string | null {
   if (storedPosition(store) === null) return null;
-  return `${store.root.path} mirrors the configuration of a cluster: name that with --store, or another folder with --data-dir`;
+  const way = canNameCluster
+    ? "name that with --store, or another folder with --data-dir"
+    : "name the folder of a single host's store with --data-dir";
+  return `${store.root.path} mirrors the configuration of a cluster: ${way}`;
 }
 
 /** Why the store is not to be used any more: it was migrated to a cluster. Null: it may be. */

@@ -253,7 +253,9 @@ t.test("clusters by mistake", async (t) => {
   const mirror = ownFolder(t);
   await emptied(cluster);
   await command(["init", "--store", url, "--data-dir", mirror]);
-  t.match(await to(other.url, mirror), /mirrors the configuration of a cluster/);
+  const ofMirror = /mirrors the configuration of a cluster: name the folder of a single host's store with --data-dir$/m;
+  t.match(await to(other.url, mirror), ofMirror);
+  t.match(await command(["store", "reopen", "--data-dir", mirror]), { code: 1, stderr: ofMirror });
 });
 
 t.test("clusters that are not fit: one line, and nothing is written", async (t) => {

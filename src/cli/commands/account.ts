@@ -18,6 +18,7 @@ export const accountCommands: readonly StoreCommand[] = [
   {
     name: "account create",
     help: "create an account",
+    onCluster: "same",
     createsStore: true,
     flags: [
       { name: "name", placeholder: "NAME", help: "account name", isRequired: true },
@@ -42,6 +43,7 @@ export const accountCommands: readonly StoreCommand[] = [
   {
     name: "account set",
     help: "change the plan or subscription of an account",
+    onCluster: "same",
     positionals: [{ name: "ID", help: "account id" }],
     flags: [
       { name: "plan", placeholder: plans.join("|"), help: "new plan" },

@@ -23,6 +23,7 @@ interface Listing {
 const list: StoreCommand<Listing> = {
   name: "agents list",
   help: "show the agents whose signed requests are verified, and the state of their keys",
+  onCluster: "same",
   worksOnMigrated: true,
   run: async (store) => {
     const agents = new SignedAgentStore(store);
@@ -45,6 +46,7 @@ const list: StoreCommand<Listing> = {
 const add: StoreCommand<SignedAgent> = {
   name: "agents add",
   help: "add an agent, or change its name and category; a running server fetches its keys within seconds",
+  onCluster: "same",
   positionals: [{ name: "URL", help: "value of its Signature-Agent, such as https://chatgpt.com" }],
   flags: [
     { name: "name", placeholder: "N", help: "name to show to people", isRequired: true },
@@ -69,6 +71,7 @@ const add: StoreCommand<SignedAgent> = {
 const remove: StoreCommand<SignedAgent> = {
   name: "agents remove",
   help: "remove an agent and its keys: its signatures are unverified from now on",
+  onCluster: "same",
   positionals: [{ name: "URL", help: "as agents list shows it" }],
   run: async (store, given) => {
     const url = originOf(textOf(given, "URL"));
@@ -95,6 +98,7 @@ interface KeyImport {
 const importFile: StoreCommand<ListImport | KeyImport> = {
   name: "agents import",
   help: "replace the list with a file {version, agents}; with --url, replace the keys of one agent with a key set (JWKS)",
+  onCluster: "same",
   positionals: [{ name: "FILE", help: "JSON file" }],
   flags: [{ name: "url", placeholder: "URL", help: "the agent whose keys the file contains" }],
   run: async (store, given) => {
@@ -142,6 +146,7 @@ interface Refreshed {
 const refresh: StoreCommand<Refreshed> = {
   name: "agents refresh",
   help: "fetch the keys of all agents now; if an agent can't be reached, its keys are kept",
+  onCluster: "same",
   run: async (store: Store) => {
     const keeper = new SignedAgentStore(store);
     const urls = keeper.listed().map(({ url }) => url);

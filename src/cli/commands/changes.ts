@@ -22,6 +22,7 @@ interface Change {
 export const changesCommand: StoreCommand<{ readonly data: readonly Change[] }> = {
   name: "changes",
   help: "show changes of the configuration: who, what, before and after; the latest first",
+  onCluster: "same",
   worksOnMigrated: true,
   flags: [
     { name: "account", placeholder: "ID", help: "only those of this account" },

@@ -14,6 +14,7 @@ const cellsOf = ({ name, operator, category, token }: DeclaredBotEntry): string[
 const list: StoreCommand<Listing<DeclaredBotEntry>> = {
   name: "declared-bots list",
   help: "show the bots known by their user agent; with --json, in the form that import accepts",
+  onCluster: "same",
   worksOnMigrated: true,
   run: async (store) => {
     const catalogues = new DeclaredBotCatalogues(store);
@@ -25,6 +26,7 @@ const list: StoreCommand<Listing<DeclaredBotEntry>> = {
 const importFile: StoreCommand<ImportCounts> = {
   name: "declared-bots import",
   help: "replace the list with a file {version, entries}; a file with a bad entry is refused",
+  onCluster: "same",
   positionals: importedFile,
   run: async (store, given) => {
     const path = textOf(given, "FILE");

@@ -20,6 +20,7 @@ interface FirstKeys {
 export const initCommand: StoreCommand<FirstKeys> = {
   name: "init",
   help: "create the first account, owner, project and token; refuses a store that has accounts",
+  onCluster: "same",
   flags: [
     {
       name: "session-stores",

@@ -20,6 +20,7 @@ const named = { name: "NAME", help: "name of the list" };
 const importFile: StoreCommand<Shown> = {
   name: "ip-list import",
   help: "create or replace a list of addresses; a file with a bad line is refused",
+  onCluster: "same",
   positionals: [
     named,
     { name: "FILE", help: "one address, CIDR range or AS number (AS13335) per line; comments start with #" },
@@ -45,6 +46,7 @@ function readListFile(path: string): string {
 const list: StoreCommand<{ readonly data: readonly Shown[] }> = {
   name: "ip-list list",
   help: "show the lists of addresses",
+  onCluster: "same",
   worksOnMigrated: true,
   run: async (store) => ({ data: new IpLists(store).list().map(shown) }),
   show: ({ data }) =>
@@ -57,6 +59,7 @@ const list: StoreCommand<{ readonly data: readonly Shown[] }> = {
 const remove: StoreCommand<Shown> = {
   name: "ip-list remove",
   help: "remove a list of addresses",
+  onCluster: "same",
   positionals: [named],
   run: async (store, given) => shown(expectDone(await new IpLists(store).remove(textOf(given, "NAME")))),
 };

@@ -24,6 +24,7 @@ interface ListedMember {
 const memberList: StoreCommand<{ readonly data: readonly ListedMember[] }> = {
   name: "member list",
   help: "show the members of an account and their roles",
+  onCluster: "same",
   worksOnMigrated: true,
   flags: [whom[0]],
   run: async (store, given) => {
@@ -43,6 +44,7 @@ export const memberCommands: readonly StoreCommand[] = [
   {
     name: "member set",
     help: "add a user to an account, or change the role",
+    onCluster: "same",
     flags: [...whom, { name: "role", placeholder: roles.join("|"), help: "role", isRequired: true }],
     run: async (store, given) =>
       view(
@@ -58,6 +60,7 @@ export const memberCommands: readonly StoreCommand[] = [
   {
     name: "member remove",
     help: "end a membership; the user's tokens are no longer bound to the account",
+    onCluster: "same",
     flags: whom,
     run: async (store, given) =>
       view(expectDone(await new Accounts(store, Date.now).removeMember(idOf(given, "account"), idOf(given, "user")))),

@@ -20,6 +20,7 @@ function overlapHours(given: Given): number {
 const enableScoring: StoreCommand = {
   name: "project enable-scoring",
   help: "enable scoring; the first time it prints both keys, the private one this once",
+  onCluster: "same",
   positionals,
   run: async (store, given) => {
     const enabled = expectDone(await new Projects(store, Date.now).enableScoring(idOf(given, "ID")));
@@ -39,6 +40,7 @@ interface Rotated {
 const rotateKey: StoreCommand<Rotated> = {
   name: "project rotate-key",
   help: "replace a key; without --overlap-hours the old key is refused at once",
+  onCluster: "same",
   positionals,
   flags: [
     keyType,
@@ -81,6 +83,7 @@ async function agreeToEnd(projects: Projects, id: number, type: (typeof keyTypes
 const endOldKeys: StoreCommand = {
   name: "project end-old-keys",
   help: "end rotated keys that still work, before their time",
+  onCluster: "same",
   positionals,
   flags: [keyType],
   run: async (store, given) => {
@@ -94,6 +97,7 @@ export const projectCommands: readonly StoreCommand[] = [
   {
     name: "project create",
     help: "create a project with its two inactive starter rules",
+    onCluster: "same",
     flags: [
       { name: "account", placeholder: "ID", help: "account id", isRequired: true },
       { name: "name", placeholder: "NAME", help: "project name", isRequired: true },

@@ -19,6 +19,7 @@ const project = { name: "project", placeholder: "ID", help: "project id", isRequ
 const exporting: StoreCommand<RulesFile> = {
   name: "rules export",
   help: "print the rules of a project as YAML, in the order of evaluation",
+  onCluster: "same",
   worksOnMigrated: true,
   flags: [project],
   run: async (store, given) => {
@@ -39,6 +40,7 @@ interface Applied {
 const applying: StoreCommand<Applied> = {
   name: "rules apply",
   help: "replace a project's rules with those of a YAML file; rules are matched by name",
+  onCluster: "same",
   positionals: [{ name: "FILE", help: "what `rules export` prints" }],
   flags: [project, { name: "dry-run", help: "show what would change, and change nothing" }],
   run: async (store, given) => {

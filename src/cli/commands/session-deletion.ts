@@ -34,7 +34,7 @@ interface Deleted {
 export const deleteMatchingCommand: StoreCommand<Deleted> = {
   name: "session delete-matching",
   help: "delete the sessions that match an expression; asks before it deletes, and can be interrupted",
-  isOfCluster: true,
+  onCluster: "same",
   positionals: [{ name: "EXPRESSION", help: "as in rules, such as 'band == \"definite\"'" }],
   flags: [
     { name: "project", placeholder: "ID", help: "project id", isRequired: true },

@@ -69,7 +69,7 @@ export const sessionCommands: readonly StoreCommand[] = [
     help: "show everything that is stored about a session",
     worksOnMigrated: true,
     positionals,
-    isOfCluster: true,
+    onCluster: "same",
     run: async (store, given) => {
       const token = tokenOf(given);
       const session = await readStoredSession(store, token);
@@ -81,7 +81,7 @@ export const sessionCommands: readonly StoreCommand[] = [
     name: "session delete",
     help: "erase a session, its blocks and every row that names it",
     positionals,
-    isOfCluster: true,
+    onCluster: "same",
     run: async (store, given) => {
       const token = tokenOf(given);
       const erased = await eraseSession(store, token);

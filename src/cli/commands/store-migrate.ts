@@ -44,7 +44,7 @@ export const migrateCommand: StoreCommand<MigrationReport> = {
     { name: "anew", help: "copy to another cluster than before" },
     ...flagsOf(ownFlags),
   ],
-  isOfSingleHost: true,
+  onCluster: "refused",
   // What it does to a store that was migrated it says itself.
   worksOnMigrated: true,
   checkGiven: (given) => void targetOf(given),
@@ -136,7 +136,7 @@ export const reopenCommand: StoreCommand = {
     { name: "yes", help: "reopen it even if the cluster can't be asked whether nodes still serve it" },
     ...flagsOf(reachFlags),
   ],
-  isOfSingleHost: true,
+  onCluster: "refused",
   worksOnMigrated: true,
   checkGiven: (given) => void clusterOptions(given, reachFlags),
   run: async (store, given) => {

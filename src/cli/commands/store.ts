@@ -26,7 +26,7 @@ const backup: StoreCommand = {
     const { bytes } = await backupStore(store, directory, progressBar("backup", given["json"] === undefined));
     return { directory, bytes };
   },
-  runOnCluster: async ({ store, mirror }, given) => {
+  onCluster: async ({ store, mirror }, given) => {
     const directory = resolve(textOf(given, "DIR"));
     await mirror.catchUp();
     const { bytes } = await backupConfiguration(store, directory);
@@ -57,7 +57,7 @@ const check: StoreCommand<CheckReport> = {
     const bar = progressBar("check", given["json"] === undefined);
     return checkReport(checkStore(store, bar));
   },
-  runOnCluster: async (cluster, given, choice) => {
+  onCluster: async (cluster, given, choice) => {
     const { checkStore, storeChecks } = await storeCheck();
     const report = await checkRows({
       cluster,
@@ -95,7 +95,7 @@ const stats: StoreCommand = {
   help: "show counts and sizes; on a cluster, the memory of its masters",
   worksOnMigrated: true,
   run: (store, given) => statsOf(store, statSync(storeFile(textOf(given, "data-dir"))).size),
-  runOnCluster: async ({ store }, _, choice) => {
+  onCluster: async ({ store }, _, choice) => {
     const { nodes } = await lookAtCluster(choice);
     const masters = nodes.filter(({ role }) => role === "master");
     return statsOf(
@@ -109,7 +109,7 @@ const rescore: StoreCommand = {
   name: "rescore",
   help: "score every stored session again with the current detections",
   run: (store, given) => rescoreSessions(store, progressBar("rescore", given["json"] === undefined)),
-  runOnCluster: async ({ store, client }, given, { engineAcks: acks }) => {
+  onCluster: async ({ store, client }, given, { engineAcks: acks }) => {
     const projectIds = [...store.projects.getKeys({})];
     const total = (await store.remoteSessions?.count(projectIds)) ?? 0;
     const onProgress = progressBar("rescore", given["json"] === undefined);

@@ -16,6 +16,7 @@ interface ListedToken {
 const tokenList: StoreCommand<{ readonly data: readonly ListedToken[] }> = {
   name: "token list",
   help: "show the tokens of an account: name, user, abilities and last use",
+  onCluster: "same",
   worksOnMigrated: true,
   flags: [{ name: "account", placeholder: "ID", help: "account id", isRequired: true }],
   run: async (store, given) => {
@@ -52,6 +53,7 @@ export const tokenCommands: readonly StoreCommand[] = [
   {
     name: "token create",
     help: "create an account API token; the secret is shown only once",
+    onCluster: "same",
     flags: [
       { name: "account", placeholder: "ID", help: "account id", isRequired: true },
       { name: "user", placeholder: "ID", help: "user id; the user's role limits the token", isRequired: true },
@@ -75,6 +77,7 @@ export const tokenCommands: readonly StoreCommand[] = [
   {
     name: "token revoke",
     help: "revoke an account API token; refused from the next request on",
+    onCluster: "same",
     positionals: [{ name: "ID", help: "token id" }],
     run: async (store, given) => {
       const token = expectDone(await new Accounts(store, Date.now).revokeToken(idOf(given, "ID")));

@@ -8,6 +8,7 @@ export const userCommands: readonly StoreCommand[] = [
   {
     name: "user create",
     help: "create a user",
+    onCluster: "same",
     createsStore: true,
     flags: [
       { name: "name", placeholder: "NAME", help: "name of the person", isRequired: true },

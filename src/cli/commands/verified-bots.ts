@@ -24,6 +24,7 @@ const cellsOf = ({ name, category, match_method, match_value }: VerifiedBotEntry
 const list: StoreCommand<VerifiedListing> = {
   name: "verified-bots list",
   help: "show the verified bots; with --json, in the form that import accepts",
+  onCluster: "same",
   worksOnMigrated: true,
   run: async (store) => {
     const catalogues = new VerifiedBotCatalogues(store);
@@ -41,6 +42,7 @@ const list: StoreCommand<VerifiedListing> = {
 const importFile: StoreCommand<ImportCounts> = {
   name: "verified-bots import",
   help: "replace the catalogue with a file {version, entries}; a file with a bad entry is refused",
+  onCluster: "same",
   positionals: importedFile,
   flags: [{ name: "merge", help: "add to the current catalogue instead of replacing it" }],
   run: async (store, given) => {
