@@ -4,7 +4,7 @@
  * memory that all HTTP threads of a process share, of a fixed size: a later session takes the place of an earlier one, whose challenge then
  * counts for no rule.
  */
-import { decodeSessionTokenInto } from "../contract/session-token.js";
+import { decodeSessionTokenInto, tokenBytes } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 
 /** A power of two: 384 KiB. */
@@ -16,7 +16,6 @@ const challengedBy = 3;
 /** The rule that the session's last counted challenge was counted for, and when: seconds since the epoch. */
 const countedFor = 4;
 const countedAt = 5;
-const tokenBytes = 21;
 /** Where the random bytes of a token begin. */
 const randomAt = 5;
 

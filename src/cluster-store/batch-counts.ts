@@ -2,10 +2,12 @@
  * Sends what written batches count: events and sessions by account and project, counts across sessions, paths. Behind the sessions' own
  * writes, a few groups at once and without waiting: a node that dies in between loses these counts, never a session.
  */
+
 import type { ClusterClient } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import { keySlot } from "../cluster/slots.js";
+import { hourMs } from "../contract/durations.js";
 import { limits } from "../limits.js";
 import type { BatchCounts } from "./cluster-unit.js";
 import { partCount, trafficRow, usageRow } from "./keys.js";
@@ -178,7 +180,6 @@ interface Sum {
   keptMs: number;
 }
 
-const hourMs = 3_600_000;
 const expiringMax = 10_000;
 /** The hour, the one after in which it is looked at, and one for clocks. */
 const crossSessionKeptMs = 3 * hourMs;

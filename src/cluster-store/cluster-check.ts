@@ -2,9 +2,10 @@
  * Reads every row of a cluster and says what is wrong with it, as `store/integrity.ts` of one host: rows that can't be decoded, that belong to nothing, that
  * would never expire. A page of keys at a time, so that its memory has a bound; it repairs nothing.
  */
+import { tokenBytes } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 import type { IntegrityFault, IntegrityReport, Progress } from "../store/integrity.js";
-import { isMirroredTable, type TableName, tableNames, tokenBytes } from "../store/keys.js";
+import { isMirroredTable, type TableName, tableNames } from "../store/keys.js";
 import { configurationOf } from "../store/mirrored-tables.js";
 import { BulkClient } from "./bulk-client.js";
 import { indexedSessions } from "./indexed-sessions.js";

@@ -2,14 +2,16 @@
  * What a single host's store keeps beside sessions and configuration, on its way into a cluster: `Idempotency-Key`s, counts by month and hour,
  * paths. Each is made what it is here; what is the same is not written.
  */
+
 import { scriptCommand } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
+import { hourMs } from "../contract/durations.js";
 import type { Traffic } from "../contract/entities.js";
 import { storedPaths } from "../ingest/lmdb-path-reuse-index.js";
 import { limits } from "../limits.js";
-import { hourMs, hourOf, idempotencyDay } from "../store/keys.js";
+import { hourOf, idempotencyDay } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { usageKeptMs } from "./batch-counts.js";
 import type { BulkClient } from "./bulk-client.js";

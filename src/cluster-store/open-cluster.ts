@@ -5,6 +5,7 @@ import { ClusterClient, type ClusterOptions } from "../cluster/cluster-client.js
 import { ClusterError } from "../cluster/cluster-error.js";
 import { faultsLine, type Inspection, inspectCluster } from "../cluster/inspection.js";
 import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../cluster/store-url.js";
+import { dayMs } from "../contract/durations.js";
 import { limits } from "../limits.js";
 import { openStore } from "../store/open-store.js";
 import type { Store } from "../store/store.js";
@@ -62,7 +63,6 @@ export interface NodeThread {
   readonly onFault: (error: unknown | null) => void;
 }
 
-const dayMs = 86_400_000;
 /** As long as `--session-days` and `--block-days` may be at most. */
 const longestMs = 3650 * dayMs;
 

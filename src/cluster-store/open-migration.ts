@@ -1,7 +1,9 @@
 /** Opens the cluster that a store is copied to, once it was found to be fit for it. */
+
 import { ClusterClient } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import { describeStoreUrl } from "../cluster/store-url.js";
+import { dayMs } from "../contract/durations.js";
 import type { MigrationMark } from "../store/migration-mark.js";
 import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
@@ -23,8 +25,6 @@ export interface MigrationChoice
   readonly onWait: (why: string) => void;
   readonly onProgress: (done: number, total: number) => void;
 }
-
-const dayMs = 86_400_000;
 
 /**
  * Why the store of this mark must not be used again: nodes still serve what was copied. Null: none does. Throws a `StoreError` where the cluster

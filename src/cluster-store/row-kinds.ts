@@ -2,10 +2,12 @@
  * What holds of a row of each kind that a cluster may have, by its key (`keys.ts`): for the command that reads all of them. A row whose key is of no
  * kind is a fault by itself.
  */
+
 import type { KeyedCommand } from "../cluster/operation.js";
 import type { Reply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
-import { sessionKeyBytes, type tableNames, tokenBytes } from "../store/keys.js";
+import { tokenBytes } from "../contract/session-token.js";
+import { sessionKeyBytes, type tableNames } from "../store/keys.js";
 import type { UnmirroredName } from "../store/mirrored-tables.js";
 import { decodeSession } from "../store/session-record.js";
 import { versionBytes } from "./cluster-unit.js";

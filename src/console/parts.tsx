@@ -79,6 +79,48 @@ export function ReadOlder({
   );
 }
 
+/** The table of a log once it is loaded; below it what is `said` of it, and older rows on demand. `rows` may be some of the log's. */
+export function LogTable<Row>({
+  log,
+  said,
+  ...table
+}: TableProperties<Row> & { readonly log: Log<Row>; readonly said: string }) {
+  return (
+    <Loaded from={log.latest}>
+      {() => (
+        <>
+          <Table {...table} />
+          <p class="more">
+            <span class="dim">{said}</span>
+            <ReadOlder log={log} />
+          </p>
+          <Fault of={log.fault} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Saves what is shown as a file, in one form or the other. */
+export function SaveButtons({
+  isRunning,
+  onSave,
+}: {
+  readonly isRunning: boolean;
+  readonly onSave: (type: "csv" | "json") => void;
+}) {
+  return (
+    <>
+      <button type="button" aria-disabled={isRunning} onClick={() => onSave("csv")}>
+        CSV
+      </button>
+      <button type="button" aria-disabled={isRunning} onClick={() => onSave("json")}>
+        JSON
+      </button>
+    </>
+  );
+}
+
 /** What a resource holds, or that it loads, or why it can't. */
 export function Loaded<T>({ from, children }: { from: Resource<T>; children: (value: T) => ComponentChildren }) {
   return (
@@ -174,15 +216,16 @@ export interface Column<Row> {
   readonly isAction?: boolean;
 }
 
-/** A table; on a phone each row is a card. `caption` names it for readers. */
-export function Table<Row>(properties: {
+interface TableProperties<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row, index: number) => string | number;
   readonly empty: string;
-}) {
-  const { caption, columns, rows, rowKey, empty } = properties;
+}
+
+/** A table; on a phone each row is a card. `caption` names it for readers. */
+export function Table<Row>({ caption, columns, rows, rowKey, empty }: TableProperties<Row>) {
   if (rows.length === 0) return <p class="dim empty">{empty}</p>;
   return (
     <table>

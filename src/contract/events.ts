@@ -37,6 +37,9 @@ export type StrokeRow = [t: number, dwell: number];
  * Every key is optional: absent means "not observed", which differs from an observed `false` or 0.
  */
 export interface EventPayload {
+  // Accepted since the specification lists them, and read by nothing on the server: `referrer_host`, `title_hash`, `visible_ms`, `active_ms`,
+  // `idle_ms`, `target_tag`, `webgl_vendor` and `dcl`.
+
   // page
   path?: Text;
   host?: Text;

@@ -17,8 +17,8 @@ export function fnv1a(hash: number, word: number): number {
 }
 
 /**
- * FNV-1a of a text's UTF-16 units, 0 to 2^32 - 1: "is it the same as before". Stored: in features (`userAgentHash`, `networkHash`) and, made
- * by the browser, as `title_hash`.
+ * FNV-1a of a text's UTF-16 units, 0 to 2^32 - 1: "is it the same as before". Stored in features (`userAgentHash`, `networkHash`); the SDK makes
+ * `title_hash` with it.
  */
 export function hashText(text: string): number {
   let hash = fnvBasis;

@@ -6,7 +6,8 @@ const tokenPrefix = "sess_";
 export const wellFormedToken = /^sess_[A-Za-z0-9_-]{1,128}$/;
 
 const base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const bytesOfToken = 21;
+/** Bytes of a session token: second of creation u32 and its 256th part u8, then 128 random bits. 28 characters of base64url, without padding. */
+export const tokenBytes = 21;
 const charactersOfToken = tokenPrefix.length + 28;
 
 /** Value of each character of base64url by its code; -1 for all others. */
@@ -15,7 +16,7 @@ for (const [value, character] of [...base64url].entries()) valueOfCode[character
 
 /** Bytes of a token that could have been minted here, or null. No read of the store: 28 characters hold the 21 bytes exactly. */
 export function decodeSessionToken(text: string): Buffer | null {
-  const bytes = Buffer.allocUnsafe(bytesOfToken);
+  const bytes = Buffer.allocUnsafe(tokenBytes);
   return decodeSessionTokenInto(text, bytes, 0) ? bytes : null;
 }
 
@@ -61,7 +62,7 @@ export function mintSessionToken(
   random: (into: Uint8Array) => void,
   shard: number | null = null,
 ): Buffer {
-  const bytes = Buffer.alloc(bytesOfToken);
+  const bytes = Buffer.alloc(tokenBytes);
   bytes.writeUInt32BE(Math.floor(nowMs / 1000) >>> 0, 0);
   bytes[shardAt] = shard ?? Math.floor(((nowMs % 1000) * 256) / 1000);
   random(bytes.subarray(shardAt + 1));

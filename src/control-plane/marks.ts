@@ -2,11 +2,10 @@
 import type { Project } from "../contract/entities.js";
 import type { MarkName, SessionMark } from "../contract/marks.js";
 import type { ScoredState } from "../contract/session.js";
-import { decodeSessionToken, encodeSessionToken } from "../contract/session-token.js";
+import { decodeSessionToken, encodeSessionToken, tokenBytes } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
-import { tokenBytes } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { bandOfSession } from "../verdict/bands.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";

@@ -1,12 +1,13 @@
 /** Projects: made here, with scoring enabled, keys rotated and settings changed for the API and the command line. */
+
 import { hashSecret, mintPrivateKey, mintSiteKey } from "../auth/secrets.js";
 import type { AuditAction, AuditValues } from "../contract/audit.js";
 import { type ChallengeSettings, defaultChallengeSettings } from "../contract/challenge.js";
+import { hourMs } from "../contract/durations.js";
 import type { KeyKind, OldKey, Project } from "../contract/entities.js";
 import { type BotSettings, defaultRequestScoring, type RequestScoring } from "../contract/session.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import { hourMs } from "../store/keys.js";
 import { nextId, type Store } from "../store/store.js";
 import { audited, changeAudited, unchanged } from "./audit.js";
 import { putNewRule, starterRules } from "./rules.js";

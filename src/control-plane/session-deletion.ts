@@ -93,10 +93,9 @@ export async function deleteSessions(
     const counts = { scanned, matched: tokens.length, unavailableFields: unavailableFields(compiled.ast) };
     if (deletion.isDryRun || tokens.length === 0) return { ...counts, deleted: 0, nextCursor };
     const entryOf = entriesOf(project, deletion, now);
-    const deleted =
-      store.remoteSessions === undefined
-        ? await erase(store, project, tokens, slices, entryOf)
-        : await eraseRemotely(store, store.remoteSessions, project, tokens, slices, entryOf);
+    const erasure = { store, project, tokens, slices, entryOf };
+    const { remoteSessions } = store;
+    const deleted = await (remoteSessions === undefined ? erase(erasure) : eraseRemotely(erasure, remoteSessions));
     return deleted === null ? null : { ...counts, deleted, nextCursor };
   } finally {
     unlock();
@@ -173,17 +172,22 @@ function loggedOf({ expressionSource, fromMs, untilMs }: SessionDeletion): Audit
   return { expression: expressionSource, from: new Date(fromMs).toISOString(), to: new Date(untilMs).toISOString() };
 }
 
+/** Which sessions go, and what the log says of it. */
+interface Erasure {
+  readonly store: Store;
+  readonly project: Project;
+  readonly tokens: readonly string[];
+  readonly slices: Slices;
+  readonly entryOf: EntryOf;
+}
+
 /**
  * How many went in a cluster; null when whoever asked left before the first. The log says before the first record goes how many are to go, and in the
  * end how many went: of a group that failed all, since any may have gone.
  */
 async function eraseRemotely(
-  store: Store,
+  { store, project, tokens, slices, entryOf }: Erasure,
   sessions: RemoteSessions,
-  project: Project,
-  tokens: readonly string[],
-  slices: Slices,
-  entryOf: EntryOf,
 ): Promise<number | null> {
   if (!(await slices.next())) return null;
   let id: number | null = null;
@@ -208,13 +212,7 @@ async function eraseRemotely(
 }
 
 /** How many went; null when whoever asked left before the first. */
-async function erase(
-  store: Store,
-  project: Project,
-  tokens: readonly string[],
-  slices: Slices,
-  entryOf: EntryOf,
-): Promise<number | null> {
+async function erase({ store, project, tokens, slices, entryOf }: Erasure): Promise<number | null> {
   const named = await rowsNaming(store, project.id, new Set(tokens), slices);
   if (named === null) return null;
   let id: number | null = null;

@@ -3,11 +3,11 @@
  * their first contact or, under load, the next; within a second they are sorted here. Reads only.
  */
 import type { ScoredState } from "../contract/session.js";
-import { earliestToken, encodeSessionToken } from "../contract/session-token.js";
+import { earliestToken, encodeSessionToken, tokenBytes } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
-import { sessionKey, sessionRange, tokenBytes } from "../store/keys.js";
+import { sessionKey, sessionRange } from "../store/keys.js";
 import { decodeScoredState, firstSeenMs } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";

@@ -2,6 +2,7 @@
  * Queries of stored sessions by a rule's expression: the matched ones, the most frequent values, and how they lie in time. A bounded scan in
  * the order of first contact; of a time with more sessions an even sample is counted. Reads only.
  */
+import { hourMs } from "../contract/durations.js";
 import type { Project } from "../contract/entities.js";
 import type { SessionDimension } from "../contract/session-query.js";
 import { type Action, type Band, bands } from "../contract/verdict.js";
@@ -33,8 +34,6 @@ import {
 } from "./session-log.js";
 import { asksRules, type SearchServices, SessionSearch } from "./session-search.js";
 import { Stats } from "./stats.js";
-
-const hourMs = 3_600_000;
 
 /** When sessions began: from, and until, exclusive; ms. */
 export interface TimeSpan {

@@ -1,4 +1,5 @@
 /** Counts of a project over time, made of the hours that ingest and verdict reads counted. Reads only. */
+import { hourMs } from "../contract/durations.js";
 import type { ChallengeCounts, RuleHits, Traffic } from "../contract/entities.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
 import { limits } from "../limits.js";
@@ -28,8 +29,6 @@ export interface StatsBucket {
   /** By rule. */
   rules: Record<string, RuleHits>;
 }
-
-const hourMs = 3_600_000;
 
 /** How many buckets hold the time from `fromMs` until `toMs` (exclusive), both cut to whole buckets of UTC. */
 export function bucketCount(fromMs: number, toMs: number, size: BucketSize): number {

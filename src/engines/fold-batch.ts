@@ -10,9 +10,11 @@ import { isoTimeMs, receivedAtMs } from "../contract/iso-time.js";
 import { limits } from "../limits.js";
 import { boundedMs } from "./event-time.js";
 import { environmentKeys, foldEnvironment, foldTiming } from "./fold-environment.js";
-import { foldForm, foldKeys, foldScroll } from "./fold-keyboard.js";
+import { foldForm } from "./fold-form.js";
+import { foldKeys } from "./fold-keyboard.js";
 import { foldPointerEvents } from "./fold-pointer.js";
 import { foldRequest } from "./fold-request.js";
+import { foldScroll } from "./fold-scroll.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
 /**

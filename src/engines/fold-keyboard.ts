@@ -1,7 +1,8 @@
-/** Folds typing rhythm, scrolling and forms into the features. Timings only: what was typed never reaches the service. */
+/** Folds typing rhythm into the features. Timings only: what was typed never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
+import { boundedCount } from "./bounded-count.js";
 import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
-import { halve } from "./halve.js";
+import { halve, sumsMax } from "./halve.js";
 import { F } from "./session-features.js";
 
 /** Longer pauses are thought, not rhythm, ms. */
@@ -18,10 +19,6 @@ const pairDwellMax = 400;
 /** Presses closer than this share of the mean are told once there have been so many. */
 const closeShare = 0.25;
 const closeAfter = 20;
-const scrollPauseMs = 2000;
-/** A notch of the wheel goes at least so far, px. */
-const notchMin = 100;
-const sumsMax = 8192;
 
 /** Folds a `key` event: one press (`dwell`, `flight`) or a run of them (`strokes`). */
 export function foldKeys(n: number[], event: IngestEvent, nowMs: number): void {
@@ -147,50 +144,3 @@ function foldFlight(n: number[], flight: number): void {
   if (Math.abs(flight) < flightShortMs) n[F.flightsShort]! += 1;
   if (flight > -1 && flight < flightInstantMs) n[F.flightsInstant]! += 1;
 }
-
-/** Folds a `scroll` event. */
-export function foldScroll(n: number[], event: IngestEvent, nowMs: number): void {
-  const { dy, dx, depth, count, scroll_input: input } = event.payload;
-  if (input === "none") n[F.scrollsUncaused]! += 1;
-  if (input === "wheel" && Math.abs(dy ?? 0) >= notchMin) {
-    n[F.wheelBursts]! += 1;
-    if (count === 1) n[F.wheelLeaps]! += 1;
-  }
-  n[F.scrolls]! += 1;
-  const t = eventTimeMs(event, n[F.scrollT]!, nowMs);
-  const gap = t - n[F.scrollT]!;
-  if (n[F.scrolls]! > 1 && gap > 0 && gap < scrollPauseMs) {
-    n[F.scrollGaps]! += 1;
-    n[F.scrollGapSum]! += gap;
-    n[F.scrollGapSquares]! += gap * gap;
-  }
-  const distance = dy !== undefined && dy !== 0 ? dy : (dx ?? (depth ?? 0) * 1e4);
-  if (distance !== 0 && distance === n[F.scrollDistance]) n[F.scrollSame]! += 1;
-  n[F.scrollDistance] = distance;
-  n[F.scrollT] = t;
-  if (n[F.scrollGaps]! > sumsMax) halve(n, scrollSums);
-}
-
-const scrollSums = [F.scrollGaps, F.scrollGapSum, F.scrollGapSquares];
-
-/** Folds a `form` event. */
-export function foldForm(n: number[], payload: EventPayload): void {
-  n[F.forms]! += 1;
-  if (payload.submit === true) n[F.submits]! += 1;
-  const isFilledAtOnce = payload.fill_ms !== undefined && payload.fill_ms >= 0 && payload.fill_ms < instantFillMs;
-  if (isFilledAtOnce && payload.autofill === false && (payload.field_count ?? 0) >= 3 && (payload.pastes ?? 0) === 0) {
-    n[F.instantFills]! += 1;
-  }
-  n[F.pastes]! += boundedCount(payload.pastes);
-  n[F.backspaces]! += boundedCount(payload.backspaces);
-  n[F.formChanges]! += boundedCount(payload.count);
-  n[F.unkeyed]! += boundedCount(payload.unkeyed);
-}
-
-/** A count that a client reports of one event: none is believed beyond a thousand, so that sums stay finite. */
-function boundedCount(count: number | undefined): number {
-  return Math.max(0, Math.min(1000, count ?? 0));
-}
-
-/** Three fields can't be filled by hand in this time, ms. */
-const instantFillMs = 300;

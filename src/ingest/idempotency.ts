@@ -1,9 +1,9 @@
 /** First contacts by `Idempotency-Key`: a retry of a batch whose answer was lost resolves to the session it minted. */
 import { createHash } from "node:crypto";
-import { mintedAtMs } from "../contract/session-token.js";
+import { mintedAtMs, tokenBytes } from "../contract/session-token.js";
 import { refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import { idempotencyDay, idempotencyKey, tokenBytes } from "../store/keys.js";
+import { idempotencyDay, idempotencyKey } from "../store/keys.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 
 /** The answer to a key of another length, 422; HTTP threads and scoring threads give the same. */

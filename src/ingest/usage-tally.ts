@@ -1,8 +1,9 @@
 /** Events of one unit of work against the quotas of their accounts. */
+import { hourMs } from "../contract/durations.js";
 import type { Account } from "../contract/entities.js";
 import type { RequestFacts } from "../contract/header-facts.js";
 import type { Plans } from "../contract/plans.js";
-import { hourMs, hourOf, monthOf } from "../store/keys.js";
+import { hourOf, monthOf } from "../store/keys.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 
 interface AccountMonth {

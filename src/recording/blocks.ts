@@ -3,6 +3,7 @@
  * memory and written together, off the hot path; of each subject, rule and minute the first ones are records, further ones only raise the
  * last record's count. What was recorded of a minute is tallied in the store, so the bound holds over all threads and processes.
  */
+import { minuteMs } from "../contract/durations.js";
 import type { Block } from "../contract/entities.js";
 import { decodeCursor, encodeCursor, type LogPage } from "../control-plane/cursor.js";
 import { type Refusal, refuse } from "../errors.js";
@@ -14,8 +15,6 @@ import type { Store } from "../store/store.js";
 
 /** Bytes of a block id in a cursor. */
 const idBytes = 6;
-const minuteMs = 60_000;
-
 /** Whose blocks are tallied together. */
 export interface BlockSubject {
   /** Unlike any other of the project: a session's token, an address or network. Stored as a hash, for two minutes. */

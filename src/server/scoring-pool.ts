@@ -2,10 +2,12 @@
  * The pool of scoring threads and the watch over it. The composition root starts both; what a thread does is in
  * `workers/scoring.ts`.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import type { ServeConfig } from "../config/config.js";
+import { dayMs } from "../contract/durations.js";
 import { defaultPlans } from "../contract/plans.js";
 import type { ScoringCluster, ScoringWorkerData } from "../contract/scoring-worker.js";
 import type { IngestQueue } from "../ingest/queue.js";
@@ -13,8 +15,6 @@ import { limits } from "../limits.js";
 import type { ThreadMeters } from "../metrics/thread-meters.js";
 import type { Logger } from "../runtime/log.js";
 import type { WriteWatch } from "../store/write-watch.js";
-
-const dayMs = 86_400_000;
 
 /** Threads that take one frame of batches a task. They are starting when this returns: see `scoringThreadsUp`. */
 export function scoringPool(

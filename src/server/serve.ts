@@ -9,6 +9,7 @@ import { workerPath } from "../assets.js";
 import { lookAtCluster, unfit } from "../cluster-store/open-cluster.js";
 import type { ServeConfig } from "../config/config.js";
 import type { HealthAnswer } from "../contract/api-answers.js";
+import { dayMs } from "../contract/durations.js";
 import type { WaitingOptions } from "../http/waiting-server.js";
 import { limits } from "../limits.js";
 import { isServed } from "../live/running.js";
@@ -19,8 +20,6 @@ import { sweep } from "../store/expiry.js";
 import type { Retention } from "../store/retention.js";
 import { type RunningServer, type ServerParts, startServer } from "./http-thread.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
-
-const dayMs = 86_400_000;
 
 /** What a further HTTP thread is started with. */
 export interface HttpThreadData {

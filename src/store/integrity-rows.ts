@@ -4,6 +4,7 @@
  */
 
 import { accountOfServer } from "../contract/audit.js";
+import { tokenBytes } from "../contract/session-token.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
 import { unpackCrossSessionCount } from "./cross-session-count.js";
 import type { IntegrityWalk } from "./integrity-checks.js";
@@ -19,7 +20,6 @@ import {
   signedAgentKeys,
   solvedChallengeKeyBytes,
   type TableName,
-  tokenBytes,
 } from "./keys.js";
 import { isMigrationMark } from "./migration-mark.js";
 import { schemaVersion } from "./open-store.js";

@@ -2,11 +2,13 @@
  * Walks every row of every table and says what is wrong: rows that can't be decoded, references that lead nowhere, counters
  * that can't be. Reads one snapshot, so changes made meanwhile by a server are no faults. It repairs nothing.
  */
+
 import type { Transaction } from "lmdb";
+import { hourMs } from "../contract/durations.js";
 import { limits } from "../limits.js";
 import type { IntegrityChecks, IntegrityWalk, RowKey } from "./integrity-checks.js";
 import { rowChecks } from "./integrity-rows.js";
-import { hourMs, monthOf, type TableName, tableNames } from "./keys.js";
+import { monthOf, type TableName, tableNames } from "./keys.js";
 import { sessionCountKey } from "./session-count.js";
 import type { Store } from "./store.js";
 import { rowsOf } from "./store-size.js";

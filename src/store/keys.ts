@@ -3,9 +3,11 @@
  * strings, arrays of them); the tables that ingest and verdict reads touch have binary keys and packed values. Nothing else in
  * the project builds a key.
  */
+
 import { createHash } from "node:crypto";
+import { hourMs } from "../contract/durations.js";
 import { spread } from "../contract/hashes.js";
-import { decodeSessionTokenInto } from "../contract/session-token.js";
+import { decodeSessionTokenInto, tokenBytes } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 
 /**
@@ -172,8 +174,6 @@ export const signedAgentKeys = {
 /** A key of the table `signed_agents`: one of the two texts of `signedAgentKeys`, or a row of one agent. */
 export type SignedAgentKey = string | [kind: "agent" | "keys" | "fetch", url: string];
 
-/** Bytes of a session token: second of creation u32 and its 256th part u8, then 128 random bits. 28 characters of base64url, without padding. */
-export const tokenBytes = 21;
 /** Where the token begins in the key of a session. */
 export const tokenAt = 4;
 /** Project u32 and token: 25 bytes. */
@@ -276,9 +276,6 @@ export function sessionRange(projectId: number): { start: Buffer; end: Buffer } 
   end.writeUInt32BE(projectId + 1, 0);
   return { start, end };
 }
-
-/** ms of an hour: the bucket of traffic and cross-session counts. */
-export const hourMs = 3_600_000;
 
 /** Hour bucket of traffic and cross-session counts. */
 export function hourOf(atMs: number): number {

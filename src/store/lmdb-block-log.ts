@@ -1,5 +1,7 @@
 /** Recorded blocks of one host: rows by project and id, and tallies of what was recorded of a subject in the present minutes. */
+
 import type { Database } from "lmdb";
+import { minuteMs } from "../contract/durations.js";
 import type { Block } from "../contract/entities.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { limits } from "../limits.js";
@@ -125,7 +127,6 @@ export class LmdbBlockLog implements BlockLog {
   }
 }
 
-const minuteMs = 60_000;
 const nextBlock = (projectId: number): string => metaKeys.nextId(`block:${projectId}`);
 
 /** What the store has of a tally: its records, and the id of the last (0: there is none). */

@@ -2,9 +2,9 @@
  * Where rows of a session lie, table by table: what goes with it in the sweep, what erasure removes, what `session show` shows. A table
  * that is added to `tableNames` does not compile until it is here.
  */
-import { encodeSessionToken } from "../contract/session-token.js";
+import { encodeSessionToken, tokenBytes } from "../contract/session-token.js";
 import { limits } from "../limits.js";
-import { type SessionKeys, type SessionTable, seenIdsKey, type TableName, tokenBytes } from "./keys.js";
+import { type SessionKeys, type SessionTable, seenIdsKey, type TableName } from "./keys.js";
 import { SessionCount } from "./session-count.js";
 import type { Store } from "./store.js";
 

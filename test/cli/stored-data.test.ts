@@ -38,7 +38,7 @@ t.test("commands see what a running server stores", async (t) => {
     t.match(await read(erased), { json: { action: "block" } });
     await serving.ask("POST", `/v1/sessions/${erased}/logged-in`, { token: keys.private_key });
     // A block is stored a tenth of a second after the verdict that made it.
-    await askUntil(
+    const { json: blocks } = await askUntil(
       () => serving.ask("GET", `/v1/projects/${first.project_id}/blocks`, { token: first.account_token }),
       ({ json }) => json?.data?.length === 1,
     );
@@ -62,6 +62,7 @@ t.test("commands see what a running server stores", async (t) => {
     });
     t.ok(Date.parse(String(shown["logged_in_at"])) > 0);
     t.match(shown.blocks, [{ id: 1, source: "rule", rule_id: made["id"] }]);
+    t.same(shown.blocks, blocks?.data, "all of a block, as the API shows it");
 
     const timeline = `/v1/projects/${first.project_id}/sessions/${erased}/trail`;
     const noted = await askUntil(

@@ -1,6 +1,7 @@
 /** `verdictd session show` and `session delete`: what is stored about one visitor, for those who are asked for it or to forget it. */
 
 import { wellFormedToken } from "../../contract/session-token.js";
+import { blockRow } from "../../control-plane/block-row.js";
 import { eraseSession } from "../../control-plane/sessions-erase.js";
 import { readStoredSession, type StoredSession } from "../../control-plane/stored-session.js";
 import type { StoreCommand } from "../command.js";
@@ -40,19 +41,7 @@ function view(token: string, session: StoredSession): object {
     features: session.features,
     trail: session.timeline,
     mark: session.mark === null ? null : { as: session.mark.as, marked_at: session.mark.markedAt },
-    blocks: session.blocks.map((block) => ({
-      id: block.id,
-      verdict: block.verdict,
-      score: block.score,
-      reason: block.reason,
-      detection_ids: block.detectionIds,
-      source: block.source,
-      rule_id: block.ruleId,
-      path: block.path,
-      count: block.count ?? 1,
-      references: block.references ?? [],
-      created_at: block.createdAt,
-    })),
+    blocks: session.blocks.map(blockRow),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { AuditAction, AuditRow, AuditValue } from "../../contract/audit.js";
 import type { Api } from "../api.js";
 import { useLog } from "../log.js";
-import { Fault, Freshness, Loaded, PageTitle, ReadOlder, Table, Time } from "../parts.js";
+import { Freshness, LogTable, PageTitle, Time } from "../parts.js";
 import { plural } from "../words.js";
 
 const words: Readonly<Record<AuditAction, string>> = {
@@ -45,24 +45,15 @@ export function ChangesPage({ api }: { readonly api: Api }) {
       <p class="dim">
         Every change of the configuration, including those from the command line. The list contains no secrets.
       </p>
-      <Loaded from={log.latest}>
-        {() => (
-          <>
-            <Table
-              caption="Changes of the configuration, the latest first"
-              columns={columns}
-              rows={log.rows}
-              rowKey={rowKey}
-              empty="Nothing has been changed yet."
-            />
-            <p class="more">
-              <span class="dim">{plural(log.rows.length, "change")} read</span>
-              <ReadOlder log={log} />
-            </p>
-            <Fault of={log.fault} />
-          </>
-        )}
-      </Loaded>
+      <LogTable
+        log={log}
+        caption="Changes of the configuration, the latest first"
+        columns={columns}
+        rows={log.rows}
+        rowKey={rowKey}
+        empty="Nothing has been changed yet."
+        said={`${plural(log.rows.length, "change")} read`}
+      />
     </>
   );
 }

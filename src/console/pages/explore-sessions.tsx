@@ -4,7 +4,7 @@ import type { QueriedSessionRow, SessionQueryAnswer } from "../../contract/sessi
 import { csvOf } from "../csv.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Card, Fault, Table, Time } from "../parts.js";
+import { Card, Fault, SaveButtons, Table, Time } from "../parts.js";
 import { useTask } from "../resource.js";
 import { saveFile } from "../save-file.js";
 import { count, plural } from "../words.js";
@@ -75,12 +75,7 @@ export function FoundSessions(
       title="Sessions"
       aside={
         <p class="more">
-          <button type="button" aria-disabled={task.isRunning} onClick={() => void save("csv")}>
-            CSV
-          </button>
-          <button type="button" aria-disabled={task.isRunning} onClick={() => void save("json")}>
-            JSON
-          </button>
+          <SaveButtons isRunning={task.isRunning} onSave={(type) => void save(type)} />
         </p>
       }
     >

@@ -8,7 +8,7 @@ import type { Api } from "../api.js";
 import { csvOf } from "../csv.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { BandBadge, Card, Fault, Loaded, Table, Time } from "../parts.js";
+import { BandBadge, Card, Fault, Loaded, SaveButtons, Table, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { saveFile } from "../save-file.js";
 import { count, plural } from "../words.js";
@@ -87,12 +87,7 @@ export function MarksCard({ api, project }: ProjectPageProperties) {
             <span class="dim" role="status">
               {said}
             </span>
-            <button type="button" aria-disabled={task.isRunning} onClick={() => void save("csv")}>
-              CSV
-            </button>
-            <button type="button" aria-disabled={task.isRunning} onClick={() => void save("json")}>
-              JSON
-            </button>
+            <SaveButtons isRunning={task.isRunning} onSave={(type) => void save(type)} />
           </p>
         )
       }

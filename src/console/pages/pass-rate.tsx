@@ -1,4 +1,5 @@
 /** The pass rate of challenges by rule over the last days: the operator's measure of false positives. */
+import { dayMs } from "../../contract/durations.js";
 import type { ChallengeCounts, StatsRow } from "../../contract/log-answers.js";
 import type { Api } from "../api.js";
 import { hashOf } from "../location.js";
@@ -6,8 +7,6 @@ import { count } from "../words.js";
 
 /** Days of UTC, today's among them. */
 const days = 7;
-const dayMs = 24 * 3600 * 1000;
-
 /** What pass rates are computed from, for the last 7 days of UTC. */
 export interface ChallengesByRule {
   /** Whether verdictd's own challenge is on: nothing is counted otherwise. */

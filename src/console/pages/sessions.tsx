@@ -7,7 +7,7 @@ import { timeAround } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
 import { useLog } from "../log.js";
 import type { AddressedPageProperties } from "../page-properties.js";
-import { Fault, Freshness, Loaded, PageTitle, ReadOlder, Table, Time } from "../parts.js";
+import { Freshness, LogTable, PageTitle, Time } from "../parts.js";
 import { bandOrder, bandWords, count, plural } from "../words.js";
 import { ExploredBand, ExploredNumber } from "./explored.js";
 
@@ -50,24 +50,15 @@ export function SessionsPage({ api, project, query }: AddressedPageProperties) {
           Live
         </label>
       </div>
-      <Loaded from={log.latest}>
-        {() => (
-          <>
-            <Table
-              caption="Sessions, the latest first"
-              columns={columns}
-              rows={shown}
-              rowKey={(row) => row.session_token}
-              empty={emptyText(band, log.rows.length)}
-            />
-            <p class="more">
-              <span class="dim">{`${plural(shown.length, "session")} shown of ${count(log.rows.length)} loaded`}</span>
-              <ReadOlder log={log} />
-            </p>
-            <Fault of={log.fault} />
-          </>
-        )}
-      </Loaded>
+      <LogTable
+        log={log}
+        caption="Sessions, the latest first"
+        columns={columns}
+        rows={shown}
+        rowKey={(row) => row.session_token}
+        empty={emptyText(band, log.rows.length)}
+        said={`${plural(shown.length, "session")} shown of ${count(log.rows.length)} loaded`}
+      />
     </>
   );
 }

@@ -1,8 +1,7 @@
 /** The log of recorded blocks: what was enforced, by which rule, and why. */
 
-import type { Block } from "../../../contract/entities.js";
-import type { BlockRow, BlocksAnswer } from "../../../contract/log-answers.js";
-import type { Band } from "../../../contract/verdict.js";
+import type { BlocksAnswer } from "../../../contract/log-answers.js";
+import { blockRow } from "../../../control-plane/block-row.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { Blocks } from "../../../recording/blocks.js";
@@ -64,23 +63,5 @@ export function blockRoute({ blocks, work, flush }: BlockServices): ProjectRoute
       const answer: BlocksAnswer = { data: page.rows.map(blockRow), meta: { next_cursor: page.nextCursor } };
       return json(200, answer);
     },
-  };
-}
-
-function blockRow(block: Block): BlockRow {
-  return {
-    id: block.id,
-    session_token: block.sessionToken,
-    verdict: block.verdict as Band,
-    score: block.score,
-    reason: block.reason,
-    detection_ids: block.detectionIds,
-    source: block.source,
-    rule_id: block.ruleId,
-    path: block.path,
-    ip: block.ip ?? null,
-    count: block.count ?? 1,
-    references: block.references ?? [],
-    created_at: block.createdAt,
   };
 }

@@ -1,4 +1,5 @@
 /** `POST …/sessions/query`: sessions that match an expression of the rules language, with the most frequent values. Stores nothing. */
+import { dayMs } from "../../../contract/durations.js";
 import type { Project } from "../../../contract/entities.js";
 import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
 import type { QueriedSessionRow, SessionQueryAnswer, SessionQueryBody } from "../../../contract/session-query.js";
@@ -26,8 +27,6 @@ export interface SessionQueryRouteServices extends SessionQueryServices {
   readonly work: LongWork;
   readonly now: () => number;
 }
-
-const dayMs = 24 * 3_600_000;
 
 /** By `projects:read`. 409 while another query of the account runs, 422 for a bad expression, time or cursor. */
 export function sessionQueryRoute(services: SessionQueryRouteServices): ProjectRoute {

@@ -1,5 +1,6 @@
 /** Events, sessions and verdict answers of a project over time, by hour or day of UTC. */
 
+import { hourMs } from "../../../contract/durations.js";
 import type { ChallengeCounts, RuleHits } from "../../../contract/entities.js";
 import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
 import type {
@@ -24,7 +25,6 @@ export interface StatsServices {
   readonly now: () => number;
 }
 
-const hourMs = 3_600_000;
 /** What is shown when `from` is not given: a day of hours, a month of days. */
 const defaultHours: Readonly<Record<BucketSize, number>> = { hour: 24, day: 30 * 24 };
 
