@@ -1,4 +1,7 @@
-/** Holds that every export of the sources says what it is: a docstring right above it, beside the comment that opens its file. */
+/**
+ * Holds that every export of the sources says what it is, in a docstring right above it, beside the comment that opens its file; and that its
+ * name stands for nothing else.
+ */
 import t from "tap";
 import ts from "typescript";
 import { isExported, parsed, sourcesIn } from "./support/sources.js";
@@ -41,16 +44,63 @@ function undocumented(exports: readonly Export[]): string[] {
   return exports.filter(({ name }) => !documented.has(name)).map(({ name, line }) => `${line} ${name}`);
 }
 
-t.test("every export of src/ and workers/ has a docstring", async (t) => {
-  let count = 0;
-  const missing: string[] = [];
-  for (const [file, text] of sourcesIn(["src", "workers"])) {
-    const exports = exportsOf(file, text);
-    count += exports.length;
-    missing.push(...undocumented(exports).map((where) => `${file}:${where}`));
+/** Names that several files may export, and why. */
+const sharedNames = new Map([
+  [
+    "commitFrame",
+    "one task, of the scoring threads of a host and of those of a cluster: the pool calls it by this name",
+  ],
+  ["escapeHtml", "the same thing: the middleware's package takes nothing from the pages of `/docs`"],
+  ["verdictd", "what the user of each framework imports from the framework's own entry point"],
+]);
+
+/** Names that more than one file declares and exports, with these files. */
+function ambiguous(exportsByFile: ReadonlyMap<string, readonly Export[]>): Map<string, string[]> {
+  const filesByName = new Map<string, string[]>();
+  for (const [file, exports] of exportsByFile) {
+    // A type and a value, or several signatures, may have one name in one file.
+    for (const name of new Set(exports.map(({ name }) => name))) {
+      filesByName.set(name, [...(filesByName.get(name) ?? []), file]);
+    }
   }
+  return new Map([...filesByName].filter(([, files]) => files.length > 1));
+}
+
+const exportsByFile = new Map(
+  Array.from(sourcesIn(["src", "workers"]), ([file, text]) => [file, exportsOf(file, text)] as const),
+);
+
+t.test("every export of src/ and workers/ has a docstring", async (t) => {
+  const missing = [...exportsByFile].flatMap(([file, exports]) =>
+    undocumented(exports).map((where) => `${file}:${where}`),
+  );
+  const count = [...exportsByFile.values()].flat().length;
   t.ok(count > 1000, `${count} exports were looked at`);
   t.same(missing, []);
+});
+
+t.test("an exported name of src/ and workers/ stands for one thing", async (t) => {
+  const found = ambiguous(exportsByFile);
+  t.same(
+    [...found].filter(([name]) => !sharedNames.has(name)),
+    [],
+    "rename one of them after what sets it apart",
+  );
+  t.same(
+    [...sharedNames.keys()].filter((name) => !found.has(name)),
+    [],
+    "every exception is still needed",
+  );
+});
+
+t.test("a name that two files export is found", async (t) => {
+  const exportsOfText = (text: string): Export[] => exportsOf("sample.ts", text);
+  const sample = new Map([
+    ["a.ts", exportsOfText("export type Kind = 1; export const Kind = 1; export const own = 1;")],
+    ["b.ts", exportsOfText('export function Kind() {}\nexport { own } from "./a.js"; const hidden = 1;')],
+    ["c.ts", exportsOfText("export class Other {} const hidden = 2;")],
+  ]);
+  t.same([...ambiguous(sample)], [["Kind", ["a.ts", "b.ts"]]]);
 });
 
 t.test("what has no docstring right above it is found", async (t) => {

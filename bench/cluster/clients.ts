@@ -6,7 +6,7 @@
  *   npm install --no-save iovalkey redis @valkey/valkey-glide && node dist/bench/cluster/clients.js [rounds]
  */
 import { ClusterClient, scriptCommand } from "../../src/cluster/cluster-client.js";
-import type { Reply } from "../../src/cluster/resp-parser.js";
+import type { RespReply } from "../../src/cluster/resp-parser.js";
 import { defineScript } from "../../src/cluster/script.js";
 import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
@@ -58,7 +58,7 @@ interface Client {
 }
 
 /** The masters by port, with what is open to each, and the one of every shard. */
-async function byMaster<T>(slotRows: Reply, open: (port: number) => Promise<T>): Promise<(session: number) => T> {
+async function byMaster<T>(slotRows: RespReply, open: (port: number) => Promise<T>): Promise<(session: number) => T> {
   const rows = slotRows as [number, number, [unknown, number]][];
   const opened = new Map<number, T>();
   for (const [, , [, port]] of rows) if (!opened.has(port)) opened.set(port, await open(port));
@@ -114,7 +114,7 @@ interface IoRedis {
   disconnect(): void;
 }
 
-async function ioLibrary(name: string, slotRows: Reply): Promise<Client> {
+async function ioLibrary(name: string, slotRows: RespReply): Promise<Client> {
   const { Redis } = (await import(name)) as { Redis: new (port: number, host: string) => IoRedis };
   const all: IoRedis[] = [];
   const masterOf = await byMaster(slotRows, async (port) => {
@@ -151,7 +151,7 @@ interface NodeRedis {
   destroy(): void;
 }
 
-async function nodeRedis(slotRows: Reply): Promise<Client> {
+async function nodeRedis(slotRows: RespReply): Promise<Client> {
   const name = "redis";
   const library = (await import(name)) as {
     createClient(options: object): NodeRedis;

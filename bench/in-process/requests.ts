@@ -6,7 +6,7 @@
 import { shippedDeclaredBots } from "../../src/declared-bots/catalogue.js";
 import { createDeclaredBots } from "../../src/declared-bots/declared-bots.js";
 import { scoreRequest } from "../../src/engines/score-request.js";
-import { parseAddress } from "../../src/net/parsed-address.js";
+import { parseAddressWords } from "../../src/net/parsed-address.js";
 import { isIpListFault, parseIpList } from "../../src/network/ip-list-file.js";
 import { createIpListIndex } from "../../src/network/ip-list-index.js";
 import { NetworkFacts } from "../../src/network/network-facts.js";
@@ -72,7 +72,9 @@ function listRow(): TimedRow[] {
   );
   if (isIpListFault(list)) throw new Error(list.reason);
   const index = createIpListIndex("bench", { ...list, importedAt: "" });
-  return [perAddress("a list of 100,000 addresses", v4, (address) => index.has(parseAddress(address)!, undefined))];
+  return [
+    perAddress("a list of 100,000 addresses", v4, (address) => index.has(parseAddressWords(address)!, undefined)),
+  ];
 }
 
 function ratesRows(): TimedRow[] {

@@ -33,12 +33,12 @@ export interface ChosenCluster {
 
 /** The cluster that was named; null: none, so that the store is that of a single host. Throws a `UsageFailure`. */
 export function clusterOf(given: Given): ChosenCluster | null {
-  const { store, enginePassword, engineCa, engineAcks, engineDurable } = optionsOf(given, names);
+  const { store, enginePassword, engineCa, engineAcks, engineDurable } = givenOptions(given, names);
   return store === "" ? null : { store, enginePassword, engineCa, engineAcks, engineDurable };
 }
 
 /** Options of `serve` as a command was given them, by flag or variable; all others are at their defaults. Throws a `UsageFailure`. */
-export function optionsOf(given: Given, of: readonly ServeFlag[]): ServeConfig {
+export function givenOptions(given: Given, of: readonly ServeFlag[]): ServeConfig {
   const flags: GivenFlags = Object.fromEntries(of.map((name) => [name, given[name]]));
   const variables = of.map(environmentName).flatMap((name) => [name, `${name}_FILE`]);
   const environment = Object.fromEntries(variables.map((name) => [name, process.env[name]]));

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ClusterClient } from "../cluster/cluster-client.js";
 import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
 import type { KeyedCommand, Outcome } from "../cluster/operation.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
 
 const pauseMs = 200;
@@ -21,14 +21,14 @@ export class BulkClient {
   ) {}
 
   /** The answers, in the order of the commands. Throws the `ClusterError` of what can't be had. */
-  read(commands: readonly KeyedCommand[]): Promise<Reply[]> {
+  read(commands: readonly KeyedCommand[]): Promise<RespReply[]> {
     return this.#persist(commands, (left, deadlineMs) =>
       this.client.pipeline(left, { deadlineMs, isIdempotent: true }),
     );
   }
 
   /** As `read`, of commands that write: resolves once the replicas have all of it. */
-  write(commands: readonly KeyedCommand[]): Promise<Reply[]> {
+  write(commands: readonly KeyedCommand[]): Promise<RespReply[]> {
     const { acks } = this;
     const options = { acks, ackMs: limits.clusterAckMs, isIdempotent: true };
     let isRepeat = false;
@@ -43,15 +43,15 @@ export class BulkClient {
   }
 
   /** The answer of one node, such as a page of its keys. Not tried again: another node may have its slots by then. */
-  onNode(address: string, command: KeyedCommand["command"]): Promise<Reply> {
+  onNode(address: string, command: KeyedCommand["command"]): Promise<RespReply> {
     return this.client.onNode(address, command, this.patienceMs);
   }
 
   async #persist(
     commands: readonly KeyedCommand[],
     ask: (left: readonly KeyedCommand[], deadlineMs: number) => Promise<readonly Outcome[]>,
-  ): Promise<Reply[]> {
-    const replies = new Array<Reply>(commands.length);
+  ): Promise<RespReply[]> {
+    const replies = new Array<RespReply>(commands.length);
     const untilMs = performance.now() + this.patienceMs;
     let left = [...commands.keys()];
     while (left.length > 0) {
@@ -80,6 +80,6 @@ export class BulkClient {
 }
 
 /** The bulk strings of an answer that is a list. */
-export function buffersOf(reply: Reply | undefined): Buffer[] {
+export function buffersOf(reply: RespReply | undefined): Buffer[] {
   return Array.isArray(reply) ? reply.filter((each): each is Buffer => each instanceof Buffer) : [];
 }

@@ -2,8 +2,8 @@
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
 import type { KeyedCommand } from "../cluster/operation.js";
-import type { Command } from "../cluster/resp-encoder.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespCommand } from "../cluster/resp-encoder.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import type { Script } from "../cluster/script.js";
 import { keySlot } from "../cluster/slots.js";
 import { limits } from "../limits.js";
@@ -15,12 +15,12 @@ export function onKey(name: string, key: string, ...args: readonly (string | Buf
 }
 
 /** The script on keys of one slot. */
-export function scriptOn(script: Script, keys: readonly (string | Buffer)[], args: Command): KeyedCommand {
+export function scriptOn(script: Script, keys: readonly (string | Buffer)[], args: RespCommand): KeyedCommand {
   return scriptCommand(script, keys, args, keySlot(keys[0]!));
 }
 
 /** What each command came to. Throws an `UnavailableError` when one has no answer. They must be safe to be carried out twice. */
-export async function askAll(client: ClusterClient, commands: readonly KeyedCommand[]): Promise<Reply[]> {
+export async function askAll(client: ClusterClient, commands: readonly KeyedCommand[]): Promise<RespReply[]> {
   const options = { deadlineMs: limits.clusterWriteMs, isIdempotent: true };
   return (await client.pipeline(commands, options)).map(answerOf);
 }
@@ -30,7 +30,7 @@ export async function writeAll(
   client: ClusterClient,
   commands: readonly KeyedCommand[],
   acks: number,
-): Promise<Reply[]> {
+): Promise<RespReply[]> {
   const options = { acks, ackMs: limits.clusterAckMs, deadlineMs: limits.clusterWriteMs, isIdempotent: true };
   const { outcomes, replicas } = await client.writeGroup(commands, options);
   const replies = outcomes.map(answerOf);
@@ -38,7 +38,7 @@ export async function writeAll(
   return replies;
 }
 
-function answerOf(outcome: Reply | ClusterError): Reply {
+function answerOf(outcome: RespReply | ClusterError): RespReply {
   if (outcome instanceof ClusterError) throw unavailable(outcome);
   return outcome;
 }

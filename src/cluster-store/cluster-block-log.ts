@@ -4,8 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import type { ClusterClient } from "../cluster/cluster-client.js";
-import type { Command } from "../cluster/resp-encoder.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespCommand } from "../cluster/resp-encoder.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import type { Block } from "../contract/entities.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { limits } from "../limits.js";
@@ -136,7 +136,7 @@ export class ClusterBlockLog implements BlockLog {
     throw new Error("the segments of recorded blocks keep changing");
   }
 
-  #arguments({ changes, blocks }: ProjectWrite, segments: readonly number[]): Command {
+  #arguments({ changes, blocks }: ProjectWrite, segments: readonly number[]): RespCommand {
     const positions = new Map(changes.map(({ tally }, index) => [tally, index + 1]));
     return [
       ...[writeKeptMs, tallyKeptMs, this.#options.blockMs, blockSegmentIds, limits.blockReferencesMax],
@@ -193,7 +193,7 @@ function recorded(text: string, tallies: number): Recorded {
 }
 
 /** The blocks of a segment: a field with the id has what does not change, those with `c` and `r` behind it counts and references. */
-function blocksOf(projectId: number, reply: Reply): Block[] {
+function blocksOf(projectId: number, reply: RespReply): Block[] {
   if (!Array.isArray(reply)) return [];
   const fields = new Map<string, string>();
   for (let at = 0; at + 1 < reply.length; at += 2) fields.set(String(reply[at]), String(reply[at + 1]));

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { ClusterClient } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
 import type { Traffic } from "../contract/entities.js";
 import { limits } from "../limits.js";
@@ -93,7 +93,7 @@ export function fieldsOf(counts: object, prefix = ""): [field: string, count: nu
   });
 }
 
-function addFields(fields: Map<string, number>, reply: Reply): void {
+function addFields(fields: Map<string, number>, reply: RespReply): void {
   if (!Array.isArray(reply)) return;
   for (let index = 0; index + 1 < reply.length; index += 2) {
     const field = String(reply[index]);

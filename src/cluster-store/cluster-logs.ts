@@ -1,7 +1,7 @@
 /** Marks, changes of the configuration and timelines in a cluster. Blocks are in `cluster-block-log.ts`. */
 import type { ClusterClient } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import type { AuditEntry } from "../contract/audit.js";
 import type { SessionMark } from "../contract/marks.js";
 import { decodeSessionToken } from "../contract/session-token.js";
@@ -122,7 +122,7 @@ function markOf(stored: Buffer): SessionMark {
   return JSON.parse(stored.toString("utf8", stored.indexOf(" ") + 1)) as SessionMark;
 }
 
-function pairsOf(reply: Reply): [field: string, value: Buffer][] {
+function pairsOf(reply: RespReply): [field: string, value: Buffer][] {
   const flat = Array.isArray(reply) ? reply : [];
   return Array.from({ length: flat.length / 2 }, (_, index) => [
     String(flat[2 * index]),

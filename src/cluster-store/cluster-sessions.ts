@@ -2,7 +2,7 @@
 
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
 import type { Block } from "../contract/entities.js";
 import { encodeSessionToken } from "../contract/session-token.js";
@@ -38,7 +38,7 @@ const seenIdsRows = 2;
 /** Some megabytes. */
 const blocksAtOnce = 2000;
 
-function sum(counts: readonly Reply[]): number {
+function sum(counts: readonly RespReply[]): number {
   return counts.reduce((all: number, count) => all + Number(count), 0);
 }
 

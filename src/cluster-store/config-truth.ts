@@ -5,7 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import type { Script } from "../cluster/script.js";
 import { limits } from "../limits.js";
 import type { ConfigRow } from "../store/config-rows.js";
@@ -115,14 +115,14 @@ export class ConfigTruth {
   /** What happened since `from`. Throws `ClusterError` and `OtherClusterError`. */
   async follow(from: ConfigPosition, beat: NodeBeat | null, deadlineMs: number): Promise<Followed> {
     const args = [from.cluster, String(from.revision), from.change, beat?.node ?? "", String(beat?.beat ?? "")];
-    const reply = (await this.#write(followConfig, allKeys, args, deadlineMs)) as Reply[];
+    const reply = (await this.#write(followConfig, allKeys, args, deadlineMs)) as RespReply[];
     const [cluster, revision, change, kind] = reply.slice(0, 4).map(String);
     if (cluster !== from.cluster) {
       const found = cluster === "" ? "it has none" : `it is that of cluster ${cluster}`;
       throw new OtherClusterError(`the configuration of cluster ${from.cluster} is not there any more: ${found}`);
     }
     const position = { cluster, revision: Number(revision), change: change! };
-    if (kind === "changes") return { kind, position, rows: rowsOfEntries(reply[4] as Reply[]) };
+    if (kind === "changes") return { kind, position, rows: rowsOfEntries(reply[4] as RespReply[]) };
     if (kind === "all") return { kind, position, rows: pairs(reply[4] as Buffer[]) };
     return { kind: "current", position };
   }
@@ -156,7 +156,7 @@ export class ConfigTruth {
       }),
     ];
     const keys = [...allKeys.slice(0, 3), ...accounts.map(auditRow)];
-    const reply = (await this.#write(changeConfig, keys, args, deadlineMs)) as Reply[];
+    const reply = (await this.#write(changeConfig, keys, args, deadlineMs)) as RespReply[];
     const outcome = String(reply[0]);
     if (outcome === "other") throw new OtherClusterError(`the cluster is not ${base.cluster} any more`);
     return outcome === "done" ? { revision: Number(reply[1]) } : (outcome as "conflict" | "full" | "unknown");
@@ -197,7 +197,7 @@ export class ConfigTruth {
     keys: readonly string[],
     args: readonly (string | Buffer)[],
     deadlineMs: number,
-  ): Promise<Reply> {
+  ): Promise<RespReply> {
     const { acks } = this;
     const endMs = performance.now() + deadlineMs;
     const command = scriptCommand(script, keys, args, configSlot);
@@ -219,10 +219,10 @@ export class ConfigTruth {
   }
 }
 
-function rowsOfEntries(entries: readonly Reply[]): ConfigRow[] {
+function rowsOfEntries(entries: readonly RespReply[]): ConfigRow[] {
   const rows: ConfigRow[] = [];
   for (const entry of entries) {
-    for (const { field, value } of pairs((entry as Reply[])[1] as Buffer[])) {
+    for (const { field, value } of pairs((entry as RespReply[])[1] as Buffer[])) {
       if (field.startsWith("+")) rows.push({ field: field.slice(1), value });
       else if (field.startsWith("-")) rows.push({ field: field.slice(1), value: null });
     }

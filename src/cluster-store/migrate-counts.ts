@@ -5,7 +5,7 @@
 
 import { scriptCommand } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
 import { hourMs } from "../contract/durations.js";
 import type { Traffic } from "../contract/entities.js";
@@ -29,7 +29,7 @@ export interface RowsPass {
 /** A row as it should be: how it is asked for, whether the answer is that, how it is written. */
 export interface WantedRow {
   readonly read: KeyedCommand;
-  readonly isThere: (reply: Reply) => boolean;
+  readonly isThere: (reply: RespReply) => boolean;
   readonly write: KeyedCommand;
 }
 
@@ -147,7 +147,7 @@ function* wantedTraffic(store: Store, trafficMs: number): Generator<WantedRow> {
   }
 }
 
-function isHash(reply: Reply, fields: readonly (readonly [string, number])[]): boolean {
+function isHash(reply: RespReply, fields: readonly (readonly [string, number])[]): boolean {
   if (!Array.isArray(reply) || reply.length !== 2 * fields.length) return false;
   const stored = new Map<string, number>();
   for (let at = 0; at < reply.length; at += 2) stored.set(String(reply[at]), Number(reply[at + 1]));

@@ -1,6 +1,6 @@
 /** Recorded blocks, marks, changes of the configuration and the index of timelines, on their way from a single host's store into a cluster. */
 import { scriptCommand } from "../cluster/cluster-client.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
 import type { Block } from "../contract/entities.js";
 import { limits } from "../limits.js";
@@ -107,7 +107,7 @@ function wantedHash(row: string, fields: readonly (readonly [string, string])[],
   };
 }
 
-function isHash(reply: Reply, fields: readonly (readonly [string, string])[]): boolean {
+function isHash(reply: RespReply, fields: readonly (readonly [string, string])[]): boolean {
   if (!Array.isArray(reply) || reply.length !== 2 * fields.length) return false;
   const stored = new Map<string, string>();
   for (let at = 0; at < reply.length; at += 2) stored.set(String(reply[at]), String(reply[at + 1]));

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { scriptCommand } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
 import { seenIdsKey, sessionKey, tokenAt } from "../store/keys.js";
 import { lastSeenMs } from "../store/session-record.js";
@@ -140,7 +140,7 @@ function versionOf({ record, further }: StoredRows): Buffer {
   return hash.digest().subarray(0, versionBytes);
 }
 
-function isThere({ record, further }: StoredRows, reply: Reply): boolean {
+function isThere({ record, further }: StoredRows, reply: RespReply): boolean {
   if (!Array.isArray(reply)) return false;
   const [stored, leftMs, isIndexed, ...rows] = reply;
   return (
@@ -153,7 +153,7 @@ function isThere({ record, further }: StoredRows, reply: Reply): boolean {
   );
 }
 
-function bytesOf(reply: Reply): Buffer {
+function bytesOf(reply: RespReply): Buffer {
   return reply instanceof Buffer ? reply : none;
 }
 

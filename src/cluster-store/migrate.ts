@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
 import type { ConfigRow } from "../store/config-rows.js";
 import { type MigrationMark, migrationMark, newStoreName, setMigrationMark } from "../store/migration-mark.js";
@@ -19,7 +19,7 @@ import { copyIdempotency, copyPathMemory, copyTraffic, copyUsage, type RowsPass 
 import { copyLogs } from "./migrate-logs.js";
 import { SessionsMigration, type SessionsPass } from "./migrate-sessions.js";
 import { beginMigration, finishMigration } from "./migration-scripts.js";
-import { countSessions } from "./recent-counts.js";
+import { countClusterSessions } from "./recent-counts.js";
 import { scanKeys } from "./scan.js";
 
 /** What is copied where, how far, and who hears of it. */
@@ -180,7 +180,7 @@ async function take(bulk: BulkClient, truth: ConfigTruth, store: string) {
   const keys = [configKeys.head, configKeys.nodes];
   const command = scriptCommand(beginMigration, keys, [randomUUID(), store], configSlot);
   for (let round = 0; ; round++) {
-    const [reply] = (await bulk.write([command])) as [Reply[]];
+    const [reply] = (await bulk.write([command])) as [RespReply[]];
     const [cluster = "", migration = ""] = reply.map(String);
     if (migration !== "used" || round > 0 || (await truth.liveNodes()) > 0) return { cluster, migration };
   }
@@ -266,7 +266,8 @@ async function finish(
   name: string,
 ): Promise<void> {
   let indexed = 0;
-  for (const projectId of [...store.projects.getKeys({})]) indexed += await countSessions(bulk.client, projectId);
+  for (const projectId of [...store.projects.getKeys({})])
+    indexed += await countClusterSessions(bulk.client, projectId);
   if (indexed !== sessions)
     throw new StoreError(`${name} has ${indexed} sessions, this store ${sessions}: run the command again`);
   const nowMs = Date.now();

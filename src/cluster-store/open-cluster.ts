@@ -19,7 +19,7 @@ import { ClusterSessions } from "./cluster-sessions.js";
 import { ConfigFollower } from "./config-follower.js";
 import { ConfigState } from "./config-state.js";
 import { type OpenedConfig, openConfig, tryConfig } from "./open-config.js";
-import { storeCommands } from "./permissions.js";
+import { rowCommands } from "./permissions.js";
 
 /** The options of `serve` that concern the cluster. */
 export interface ClusterChoice {
@@ -121,7 +121,7 @@ export function unfit(choice: ReachedCluster, faults: readonly string[]): StoreE
 /** What is wrong with the cluster as a store, and what may hurt one day. */
 export function lookAtCluster(choice: CheckedChoice): Promise<Inspection> {
   const { engineAcks, engineDurable } = choice;
-  const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: storeCommands };
+  const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: rowCommands };
   return inspectCluster(storeUrlOf(choice), demands);
 }
 

@@ -4,7 +4,7 @@
  */
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
 import { limits } from "../limits.js";
 import { partCount, pathRows } from "./keys.js";
@@ -106,7 +106,7 @@ export class ProjectPaths {
     this.isLoaded = true;
   }
 
-  #take(position: LogPosition, reply: Reply): void {
+  #take(position: LogPosition, reply: RespReply): void {
     if (!Array.isArray(reply)) return;
     const [number, before, current] = reply;
     if (typeof number !== "number" || !Buffer.isBuffer(before) || !Buffer.isBuffer(current)) return;

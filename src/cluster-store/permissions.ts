@@ -1,8 +1,8 @@
 /** What the store does in the cluster, so that a start can tell which permission is missing, and an operator which to give. */
-import type { Command } from "../cluster/resp-encoder.js";
+import type { RespCommand } from "../cluster/resp-encoder.js";
 
 /** Each command on rows, in scripts or outside of them, with arguments as it has them. */
-export const storeCommands: readonly Command[] = [
+export const rowCommands: readonly RespCommand[] = [
   ["APPEND", "vd{0}", "x"],
   ["DEL", "vd{0}"],
   ["EXISTS", "vd{0}"],
@@ -55,5 +55,5 @@ const connectionCommands = [
 /** Rules for `ACL SETUSER` of a user who may do that, and nothing else. */
 export const storeAclRules: readonly string[] = [
   "~vd{*",
-  ...[...storeCommands.map(([name]) => String(name).toLowerCase()), ...connectionCommands].map((name) => `+${name}`),
+  ...[...rowCommands.map(([name]) => String(name).toLowerCase()), ...connectionCommands].map((name) => `+${name}`),
 ];

@@ -37,7 +37,7 @@ export class ClusterCounts implements RecentCounts {
   }
 
   sessionCount(projectId: number): number {
-    return this.#value(`s${projectId}`, sessionsMs, () => countSessions(this.#client, projectId));
+    return this.#value(`s${projectId}`, sessionsMs, () => countClusterSessions(this.#client, projectId));
   }
 
   addEvents(accountId: number, month: string, events: number): void {
@@ -78,7 +78,7 @@ export class ClusterCounts implements RecentCounts {
 }
 
 /** All sessions of a project. Rejects when the cluster does not answer. */
-export function countSessions(client: ClusterClient, projectId: number): Promise<number> {
+export function countClusterSessions(client: ClusterClient, projectId: number): Promise<number> {
   const rows = Array.from({ length: shardCount }, (_, shard) => indexRow(shard, projectId));
   return sum(client, "ZCARD", rows);
 }

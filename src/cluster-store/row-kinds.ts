@@ -4,7 +4,7 @@
  */
 
 import type { KeyedCommand } from "../cluster/operation.js";
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import { keySlot } from "../cluster/slots.js";
 import { tokenBytes } from "../contract/session-token.js";
 import { sessionKeyBytes, type tableNames } from "../store/keys.js";
@@ -29,7 +29,7 @@ export interface RowKind {
   /** What is asked of a row. */
   readonly ask: (row: SplitKey) => readonly KeyedCommand[];
   /** What is wrong by the answers, or null; also null where the row has gone meanwhile. */
-  readonly fault: (replies: readonly Reply[], row: SplitKey, facts: KnownFacts) => string | null;
+  readonly fault: (replies: readonly RespReply[], row: SplitKey, facts: KnownFacts) => string | null;
 }
 
 /** A key in its parts: `vd{tag}rest`. */
@@ -237,7 +237,7 @@ export const kindNames: [TableWithoutKind] extends [never] ? readonly KindName[]
   ...otherKinds,
 ].map(({ name }) => name);
 
-function sessionFault([reply]: readonly Reply[], { tag, rest }: SplitKey, facts: KnownFacts): string | null {
+function sessionFault([reply]: readonly RespReply[], { tag, rest }: SplitKey, facts: KnownFacts): string | null {
   const key = rest.subarray(1);
   if (reply === undefined || shardOfSession(key) !== shardOfTag.get(tag)) return noSessionsKey;
   const [stored, leftMs, isIndexed] = Array.isArray(reply) ? reply : [];
@@ -253,7 +253,7 @@ function sessionFault([reply]: readonly Reply[], { tag, rest }: SplitKey, facts:
   );
 }
 
-function fieldsOfHash(reply: Reply | undefined): [field: string, value: Buffer][] {
+function fieldsOfHash(reply: RespReply | undefined): [field: string, value: Buffer][] {
   const flat = Array.isArray(reply) ? reply : [];
   return Array.from({ length: flat.length / 2 }, (_, index) => [
     String(flat[2 * index]),
@@ -261,7 +261,7 @@ function fieldsOfHash(reply: Reply | undefined): [field: string, value: Buffer][
   ]);
 }
 
-function valuesOf(reply: Reply | undefined): Buffer[] {
+function valuesOf(reply: RespReply | undefined): Buffer[] {
   return fieldsOfHash(reply).map(([, value]) => value);
 }
 
@@ -289,11 +289,11 @@ function expiryOf(key: Buffer): KeyedCommand {
   return { command: ["PTTL", key], slot: keySlot(key) };
 }
 
-function isGone(leftMs: Reply | undefined): boolean {
+function isGone(leftMs: RespReply | undefined): boolean {
   return leftMs === -2;
 }
 
-function lifeFault(leftMs: Reply | undefined): string | null {
+function lifeFault(leftMs: RespReply | undefined): string | null {
   return leftMs === -1 ? "never expires" : null;
 }
 

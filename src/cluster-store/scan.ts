@@ -1,5 +1,5 @@
 /** Reads all keys of the cluster that are verdictd's, a page of one master at a time. */
-import type { Reply } from "../cluster/resp-parser.js";
+import type { RespReply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
 import { type BulkClient, buffersOf } from "./bulk-client.js";
 
@@ -22,7 +22,7 @@ export async function* scanKeys(
     let cursor: string | Buffer = "0";
     do {
       const command = ["SCAN", cursor, "MATCH", match, "COUNT", limits.clusterScanKeys];
-      const reply: Reply = await bulk.onNode(master, command);
+      const reply: RespReply = await bulk.onNode(master, command);
       const [next, keys] = Array.isArray(reply) ? reply : [];
       cursor = String(next ?? "0");
       yield { keys: buffersOf(keys) };

@@ -22,7 +22,7 @@ return 1`,
 });
 
 /** Removes all rows of a session and its place in the index. Keys: session, further rows, index last; argument: token. Gives 1 if there was one. */
-export const eraseSession = defineScript({
+export const eraseSessionRows = defineScript({
   name: "erase-session",
   version: 1,
   source: `

@@ -3,7 +3,7 @@ import { scriptCommand } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import { tokenAt } from "../store/keys.js";
 import { furtherRows, indexRow, sessionRow, shardOfSession, shardSlots } from "./keys.js";
-import { eraseSession, readSession } from "./scripts.js";
+import { eraseSessionRows, readSession } from "./scripts.js";
 
 /** Reads all rows of a session at once, as `readSession` gives them. */
 export function readCommand(key: Buffer): KeyedCommand {
@@ -16,5 +16,5 @@ export function readCommand(key: Buffer): KeyedCommand {
 export function eraseCommand(key: Buffer): KeyedCommand {
   const shard = shardOfSession(key);
   const rows = [sessionRow(key), ...furtherRows(key), indexRow(shard, key.readUInt32BE(0))];
-  return scriptCommand(eraseSession, rows, [key.subarray(tokenAt)], shardSlots[shard]!);
+  return scriptCommand(eraseSessionRows, rows, [key.subarray(tokenAt)], shardSlots[shard]!);
 }

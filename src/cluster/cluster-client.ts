@@ -8,8 +8,8 @@ import { type ClusterMeters, newClusterMeters } from "./cluster-meters.js";
 import type { ClusterTls, ConnectionOptions, Lane } from "./connection.js";
 import { type Acknowledging, GroupOperation } from "./group-operation.js";
 import { type KeyedCommand, Operation, type Outcome, type Routing } from "./operation.js";
-import type { Command, CommandPart } from "./resp-encoder.js";
-import type { Reply } from "./resp-parser.js";
+import type { CommandPart, RespCommand } from "./resp-encoder.js";
+import type { RespReply } from "./resp-parser.js";
 import type { Script } from "./script.js";
 import type { NodeAddress, Shard } from "./slots.js";
 import type { StoreUrl } from "./store-url.js";
@@ -84,14 +84,14 @@ export class ClusterClient {
   }
 
   /** The answer to one command. Throws `ClusterError`. */
-  async execute(command: Command, slot: number, options: CommandOptions): Promise<Reply> {
+  async execute(command: RespCommand, slot: number, options: CommandOptions): Promise<RespReply> {
     const [outcome] = await this.pipeline([{ command, slot }], options);
     if (outcome instanceof ClusterError) throw outcome;
     return outcome!;
   }
 
   /** Runs a script. Throws `ClusterError`. */
-  async run(script: Script, keys: Keys, args: Command, slot: number, options: CommandOptions): Promise<Reply> {
+  async run(script: Script, keys: Keys, args: RespCommand, slot: number, options: CommandOptions): Promise<RespReply> {
     const [outcome] = await this.pipeline([scriptCommand(script, keys, args, slot)], options);
     if (outcome instanceof ClusterError) throw outcome;
     return outcome!;
@@ -128,7 +128,7 @@ export class ClusterClient {
   }
 
   /** The answer of one node, whatever slots it has: `SCAN`, `INFO`. Throws `ClusterError`. */
-  async onNode(address: NodeAddress, command: Command, deadlineMs: number): Promise<Reply> {
+  async onNode(address: NodeAddress, command: RespCommand, deadlineMs: number): Promise<RespReply> {
     this.#mustBeOpen();
     const timer = setTimeout(() => this.waits(`${address} does not answer`), limits.clusterSilentMs);
     return askNode(this.#topology.node(address), command, deadlineMs).finally(() => clearTimeout(timer));

@@ -6,8 +6,8 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { ClusterError } from "./cluster-error.js";
 import type { ClusterMeters } from "./cluster-meters.js";
-import { type Command, RespEncoder } from "./resp-encoder.js";
-import { ErrorReply, type Reply, RespFault, RespParser } from "./resp-parser.js";
+import { type RespCommand, RespEncoder } from "./resp-encoder.js";
+import { ErrorReply, RespFault, RespParser, type RespReply } from "./resp-parser.js";
 import type { Script } from "./script.js";
 import { type NodeAddress, splitAddress } from "./slots.js";
 
@@ -36,7 +36,7 @@ export interface ConnectionOptions {
 
 /** A command on its way. The connection calls `answered` or `lost` once, unless it was cancelled before it was sent. */
 export interface Sendable {
-  readonly command: Command;
+  readonly command: RespCommand;
   /** About how many bytes it takes. */
   readonly bytes: number;
   /** Sent right before it, so that a slot that is being moved to the node serves it. */
@@ -46,7 +46,7 @@ export interface Sendable {
   /** Set by who gives up before it `isSent`. */
   isCancelled: boolean;
   isSent: boolean;
-  answered(reply: Reply, from: Connection): void;
+  answered(reply: RespReply, from: Connection): void;
   lost(error: ClusterError): void;
 }
 
@@ -186,7 +186,7 @@ export class Connection {
     this.#send();
   }
 
-  #write(command: Command, receiver: Receiver): void {
+  #write(command: RespCommand, receiver: Receiver): void {
     this.#encoder.add(command);
     this.#awaiting.push(receiver);
   }
@@ -213,7 +213,7 @@ export class Connection {
   #greet(): void {
     if (this.#state !== "connecting") return;
     const { user, password } = this.#options;
-    const fails = (reply: Reply): boolean => {
+    const fails = (reply: RespReply): boolean => {
       if (!(reply instanceof ErrorReply) || this.#state !== "connecting") return false;
       this.#end("refused", `${this.address}: ${reply.message}`, false, reply.code);
       return true;
@@ -239,7 +239,7 @@ export class Connection {
     this.#send();
   }
 
-  #receive(reply: Reply): void {
+  #receive(reply: RespReply): void {
     if (this.#state === "closed") return;
     const receiver = this.#awaiting[this.#head];
     if (receiver === undefined) {
@@ -295,6 +295,6 @@ export class Connection {
 const ignored: Receiver = { bytes: 0, answered: () => {}, lost: () => {} };
 
 /** Servers say this before they are asked anything, and hang up. */
-function isTurnedAway(reply: Reply): reply is ErrorReply {
+function isTurnedAway(reply: RespReply): reply is ErrorReply {
   return reply instanceof ErrorReply && (reply.code === "DENIED" || reply.message.includes("max number of clients"));
 }

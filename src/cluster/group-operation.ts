@@ -4,7 +4,7 @@
  */
 import type { Connection } from "./connection.js";
 import { Operation, type Request } from "./operation.js";
-import type { Reply } from "./resp-parser.js";
+import type { RespReply } from "./resp-parser.js";
 
 /** How many replicas are waited for, and how long, ms. */
 export interface Acknowledging {
@@ -72,7 +72,7 @@ export class GroupOperation extends Operation {
       bytes: 40,
       isCancelled: false,
       isSent: false,
-      answered: (reply: Reply) => acknowledged(typeof reply === "number" ? reply : 0),
+      answered: (reply: RespReply) => acknowledged(typeof reply === "number" ? reply : 0),
       lost: () => acknowledged(0),
     });
     if (!isTaken) acknowledged(0);

@@ -8,8 +8,8 @@ import { ClusterError } from "./cluster-error.js";
 import { newClusterMeters } from "./cluster-meters.js";
 import { ClusterNode } from "./cluster-node.js";
 import type { ClusterTls } from "./connection.js";
-import type { Command } from "./resp-encoder.js";
-import type { Reply } from "./resp-parser.js";
+import type { RespCommand } from "./resp-encoder.js";
+import type { RespReply } from "./resp-parser.js";
 import { type NodeAddress, slotsOfCluster } from "./slots.js";
 import type { StoreUrl } from "./store-url.js";
 import { askNode } from "./topology.js";
@@ -21,7 +21,7 @@ export interface ClusterDemands {
   /** The service keeps data otherwise than by an append-only file. */
   readonly isDurableOtherwise?: boolean;
   /** Commands with arguments that the user must be allowed, keys as the store has them. */
-  readonly commands?: readonly Command[];
+  readonly commands?: readonly RespCommand[];
 }
 
 /** What was found; the cluster can be used while `faults` is empty. */
@@ -73,7 +73,7 @@ const noAcknowledgements =
 /** Asks every seed, then every node of the cluster. Never throws: what can't be reached is a fault or a warning too. */
 export async function inspectCluster(url: StoreUrl, demands: ClusterDemands, tls?: ClusterTls): Promise<Inspection> {
   const nodes = new Map<NodeAddress, ClusterNode>();
-  const ask = (address: NodeAddress, command: Command): Promise<Reply> => {
+  const ask = (address: NodeAddress, command: RespCommand): Promise<RespReply> => {
     let node = nodes.get(address);
     if (node === undefined) {
       const options = {
@@ -97,7 +97,7 @@ export async function inspectCluster(url: StoreUrl, demands: ClusterDemands, tls
   }
 }
 
-type Ask = (address: NodeAddress, command: Command) => Promise<Reply>;
+type Ask = (address: NodeAddress, command: RespCommand) => Promise<RespReply>;
 
 async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promise<Inspection> {
   const findings = new Findings();
@@ -270,7 +270,7 @@ const coverageQuestion = ["CONFIG", "GET", "cluster-require-full-coverage"];
 const permissionScript = "return redis.acl_check_cmd(unpack(ARGV)) and 1 or 0";
 
 /** What is asked beside the commands of `demands`: a server says no to each by itself. */
-const probes: readonly Command[] = [
+const probes: readonly RespCommand[] = [
   ["CLUSTER", "NODES"],
   ["CLUSTER", "SLOTS"],
   ["CLUSTER", "INFO"],

@@ -6,15 +6,15 @@ import { limits } from "../limits.js";
 import { ClusterError, type ClusterErrorReason } from "./cluster-error.js";
 import type { ClusterMeters } from "./cluster-meters.js";
 import type { Connection, Lane, Sendable } from "./connection.js";
-import type { Command } from "./resp-encoder.js";
-import { ErrorReply, type Reply } from "./resp-parser.js";
+import type { RespCommand } from "./resp-encoder.js";
+import { ErrorReply, type RespReply } from "./resp-parser.js";
 import type { Script } from "./script.js";
 import { type NodeAddress, parseRedirect } from "./slots.js";
 import type { Topology } from "./topology.js";
 
 /** A command, and the slot that its keys are in. */
 export interface KeyedCommand {
-  readonly command: Command;
+  readonly command: RespCommand;
   /** `keySlot` of its keys. */
   readonly slot: number;
   /** The script that it runs, which is loaded where it is missing. */
@@ -22,7 +22,7 @@ export interface KeyedCommand {
 }
 
 /** What a command came to: an answer, never an `ErrorReply`; or why there is none. */
-export type Outcome = Reply | ClusterError;
+export type Outcome = RespReply | ClusterError;
 
 /** Where the commands of an operation go, and whether they are given again. */
 export interface Routing {
@@ -134,7 +134,7 @@ export class Operation {
 
 /** One command of an operation. */
 export class Request implements Sendable {
-  readonly command: Command;
+  readonly command: RespCommand;
   readonly bytes: number;
   readonly script: Script | undefined;
   isAsking = false;
@@ -217,7 +217,7 @@ export class Request implements Sendable {
     this.operation.placed(this, connection);
   }
 
-  answered(reply: Reply, from: Connection): void {
+  answered(reply: RespReply, from: Connection): void {
     if (this.#isSettled) return;
     if (reply instanceof ErrorReply) this.#failed(reply, from);
     else {

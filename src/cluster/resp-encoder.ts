@@ -4,7 +4,7 @@
 export type CommandPart = string | Uint8Array | number;
 
 /** A command: its name and its arguments. */
-export type Command = readonly CommandPart[];
+export type RespCommand = readonly CommandPart[];
 
 const bytesAtFirst = 32 * 1024;
 /** A buffer that has grown beyond this is given back after the write. */
@@ -25,7 +25,7 @@ export class RespEncoder {
   }
 
   /** Appends a command; the bytes that this took. */
-  add(command: Command): number {
+  add(command: RespCommand): number {
     const before = this.#length;
     this.#reserve(headerBytesMax);
     this.#header(42, command.length);

@@ -18,7 +18,7 @@ export class ErrorReply {
  * An answer. Bulk strings are views of the received bytes: copy what is kept. Simple strings and verbatim ones are text, integers beyond
  * 2^53 are bigint, sets are arrays, maps are flat arrays of keys and values as RESP2 has them; attributes are left out.
  */
-export type Reply = Buffer | string | number | bigint | boolean | null | ErrorReply | Reply[];
+export type RespReply = Buffer | string | number | bigint | boolean | null | ErrorReply | RespReply[];
 
 /** What came is not RESP, or is over a bound: the connection can't be used any more. */
 export class RespFault extends Error {
@@ -50,7 +50,7 @@ export const defaultBounds: RespBounds = {
 
 /** An array that is being received. */
 interface Frame {
-  readonly items: Reply[];
+  readonly items: RespReply[];
   left: number;
   readonly kind: "array" | "push" | "attribute";
 }
@@ -95,8 +95,8 @@ export class RespParser {
   #replyBytes = 0;
 
   constructor(
-    private readonly onReply: (reply: Reply) => void,
-    private readonly onPush: (message: Reply[]) => void = () => {},
+    private readonly onReply: (reply: RespReply) => void,
+    private readonly onPush: (message: RespReply[]) => void = () => {},
     private readonly bounds: RespBounds = defaultBounds,
   ) {}
 
@@ -152,7 +152,7 @@ export class RespParser {
   }
 
   /** Puts a value into the array that waits for it, and what that completes into the one around it. */
-  #give(value: Reply): void {
+  #give(value: RespReply): void {
     let given = value;
     for (;;) {
       const depth = this.#frames.length;
@@ -178,7 +178,7 @@ export class RespParser {
   }
 
   /** The element at `#at`, which moves behind it; `undefined` when that opened an array. */
-  #element(): Reply | typeof incomplete | undefined {
+  #element(): RespReply | typeof incomplete | undefined {
     const type = this.#data[this.#at++]!;
     switch (type) {
       case byte.dollar:
@@ -280,7 +280,7 @@ export class RespParser {
     return Number(line);
   }
 
-  #bulk(type: number): Reply | typeof incomplete {
+  #bulk(type: number): RespReply | typeof incomplete {
     const length = this.#integer();
     if (length === incomplete) return incomplete;
     if (length === -1) return null;
@@ -305,7 +305,7 @@ export class RespParser {
   }
 
   /** Opens an array of so many elements; one without any is a value. */
-  #open(kind: Frame["kind"], perEntry: number): Reply | typeof incomplete | undefined {
+  #open(kind: Frame["kind"], perEntry: number): RespReply | typeof incomplete | undefined {
     const length = this.#integer();
     if (length === incomplete) return incomplete;
     if (length === -1 && kind === "array") return null;
@@ -326,7 +326,7 @@ export class RespParser {
 const badBulkEnd = "a bulk string that does not end in CR LF";
 
 /** What a bulk string is by its type: bytes, text behind three letters and a colon, an error. */
-function valueOfBulk(type: number, bytes: Buffer): Reply {
+function valueOfBulk(type: number, bytes: Buffer): RespReply {
   if (type === byte.dollar) return bytes;
   return type === byte.bang ? new ErrorReply(bytes.toString("utf8")) : bytes.toString("utf8", 4);
 }

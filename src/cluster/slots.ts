@@ -1,5 +1,5 @@
 /** Which of the 16384 slots of a cluster a key is in, and which nodes have a slot (redis.io/docs/reference/cluster-spec). */
-import { ErrorReply, type Reply } from "./resp-parser.js";
+import { ErrorReply, type RespReply } from "./resp-parser.js";
 
 /** How many slots a cluster has, by its specification. */
 export const slotsOfCluster = 16_384;
@@ -85,7 +85,7 @@ export class SlotMap {
  * The map in an answer to `CLUSTER SLOTS`; `undefined` when it is none. `asked` is who answered: nodes that don't know their own name are
  * where they were asked.
  */
-export function parseClusterSlots(reply: Reply, asked: NodeAddress): SlotMap | undefined {
+export function parseClusterSlots(reply: RespReply, asked: NodeAddress): SlotMap | undefined {
   if (!Array.isArray(reply)) return undefined;
   const ranges = [];
   for (const row of reply) {
@@ -100,11 +100,11 @@ export function parseClusterSlots(reply: Reply, asked: NodeAddress): SlotMap | u
   return new SlotMap(ranges);
 }
 
-function isSlot(value: Reply | undefined): value is number {
+function isSlot(value: RespReply | undefined): value is number {
   return typeof value === "number" && value >= 0 && value < slotsOfCluster;
 }
 
-function addressOf(node: Reply, asked: NodeAddress): NodeAddress | undefined {
+function addressOf(node: RespReply, asked: NodeAddress): NodeAddress | undefined {
   if (!Array.isArray(node)) return undefined;
   const [host, port] = node;
   if (typeof port !== "number" || host instanceof ErrorReply) return undefined;

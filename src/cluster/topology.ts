@@ -4,8 +4,8 @@ import { ClusterError } from "./cluster-error.js";
 import type { ClusterMeters } from "./cluster-meters.js";
 import { ClusterNode } from "./cluster-node.js";
 import type { ConnectionOptions, Sendable } from "./connection.js";
-import type { Command } from "./resp-encoder.js";
-import { ErrorReply, type Reply } from "./resp-parser.js";
+import type { RespCommand } from "./resp-encoder.js";
+import { ErrorReply, type RespReply } from "./resp-parser.js";
 import { type NodeAddress, parseClusterSlots, SlotMap } from "./slots.js";
 
 /** Nodes asked at once for the map: the view of the majority is among theirs when one is cut off. */
@@ -16,7 +16,7 @@ const pauseMs = 100;
 const everyMs = 10_000;
 
 /** One command to one node, without retries; throws `ClusterError`. */
-export function askNode(node: ClusterNode, command: Command, deadlineMs: number): Promise<Reply> {
+export function askNode(node: ClusterNode, command: RespCommand, deadlineMs: number): Promise<RespReply> {
   return new Promise((resolve, reject) => {
     const sendable: Sendable = {
       command,

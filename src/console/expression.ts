@@ -4,14 +4,14 @@ import type { Expression } from "../rules/ast.js";
 import { isRuleFault, type RuleFix } from "../rules/fault.js";
 import { comparedFields, type ExpressionUse, fieldOf, isSearchField, rereadFields } from "../rules/fields.js";
 import { parse } from "../rules/parse.js";
-import { print } from "../rules/print.js";
-import { browserFamilies, familyCondition } from "../rules/user-agent-family.js";
+import { printExpression } from "../rules/print.js";
+import { familyCondition, userAgentFamilies } from "../rules/user-agent-family.js";
 import { knownValues } from "./completion.js";
 
 /** The conditions that all have to hold, as texts; null for an expression with a fault. Of an empty one there are none. */
 export function conditionsOf(source: string): readonly string[] | null {
   const nodes = nodesOf(source);
-  return nodes === null ? null : nodes.map(print);
+  return nodes === null ? null : nodes.map(printExpression);
 }
 
 /** With this condition as well, or without it if it is there; as it is while it has a fault. */
@@ -20,10 +20,10 @@ export function withToggled(source: string, condition: string): string {
   const more = nodesOf(condition);
   if (nodes === null || more === null) return source;
   const one = joined(more)!;
-  const text = print(one);
-  const rest = nodes.filter((node) => print(node) !== text);
+  const text = printExpression(one);
+  const rest = nodes.filter((node) => printExpression(node) !== text);
   const all = joined(rest.length === nodes.length ? [...nodes, one] : rest);
-  return all === null ? "" : print(all);
+  return all === null ? "" : printExpression(all);
 }
 
 /** What a long condition is called, such as that of a browser's family; null where it speaks for itself. */
@@ -36,7 +36,7 @@ export function nameOfCondition(condition: string): string | null {
 
 /** Names of browsers' families by their conditions. */
 const families: ReadonlyMap<string, string> = new Map(
-  browserFamilies.map((name) => [print(familyCondition(name)), name]),
+  userAgentFamilies.map((name) => [printExpression(familyCondition(name)), name]),
 );
 
 /** With this condition as well, also where it is there already; as it is while it has a fault. */
@@ -48,12 +48,12 @@ export function withCondition(source: string, condition: string): string {
 export function negated(condition: string): string {
   const node = joined(nodesOf(condition) ?? []);
   if (node === null) return condition;
-  return print(node.type === "not" ? node.node : { type: "not", node });
+  return printExpression(node.type === "not" ? node.node : { type: "not", node });
 }
 
 /** The condition that a field has this value. */
 export function equalTo(field: string, value: string | number): string {
-  return print({ type: "cmp", op: "==", field, value });
+  return printExpression({ type: "cmp", op: "==", field, value });
 }
 
 /** Fields that only searches have, which no rule can ask. Of an expression with a fault there are none. */
@@ -105,7 +105,7 @@ function nodesOf(source: string): readonly Expression[] | null {
   if (source.trim() === "") return [];
   const tree = parse(source, "search");
   if (isRuleFault(tree)) return null;
-  return tree.type === "and" && !families.has(print(tree)) ? tree.nodes : [tree];
+  return tree.type === "and" && !families.has(printExpression(tree)) ? tree.nodes : [tree];
 }
 
 function joined(nodes: readonly Expression[]): Expression | null {

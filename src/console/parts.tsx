@@ -132,7 +132,7 @@ export function Loaded<T>({ from, children }: { from: Resource<T>; children: (va
 }
 
 /** The field that narrows a list as one types; `label` says what is searched. */
-export function Search({
+export function SearchField({
   label,
   value,
   onInput,
@@ -152,7 +152,7 @@ export function Search({
 }
 
 /** When the shown was read, and a button to read it again. */
-export function Freshness({ of, every }: { readonly of: Resource<unknown>; readonly every?: string }) {
+export function FreshnessLine({ of, every }: { readonly of: Resource<unknown>; readonly every?: string }) {
   return (
     <p class="freshness">
       <span>

@@ -123,13 +123,13 @@ export interface Traffic {
   /** Of the verdicts and actions above those of requests without a scored session; absent: none. */
   requests?: Pick<Traffic, "verdicts" | "actions">;
   /** By the rule that asked for them, "0" where that is not known; absent: none. */
-  challenges?: Record<string, ChallengeCounts>;
+  challenges?: Record<string, StoredChallengeCounts>;
   /** By rule; absent: none matched. */
-  rules?: Record<string, RuleHits>;
+  rules?: Record<string, StoredRuleHits>;
 }
 
 /** Computed verdicts for which a rule decided, or that it logged; cached answers are not counted. */
-export interface RuleHits {
+export interface StoredRuleHits {
   /** Of verdicts on sessions, and on requests without one. */
   sessions: number;
   requests: number;
@@ -138,7 +138,7 @@ export interface RuleHits {
 }
 
 /** What became of challenges. */
-export interface ChallengeCounts {
+export interface StoredChallengeCounts {
   issued: number;
   passed: number;
   failed: number;

@@ -31,7 +31,7 @@ export function hashText(text: string): number {
  * Spreads a number over 32 bits, its topmost ones best (Knuth's multiplicative hashing); a signed integer. No two numbers below 2^32 give
  * the same. Stored: in keys of the store, which fold a project's number into a hash.
  */
-export function spread(number: number): number {
+export function spreadBits(number: number): number {
   return Math.imul(number, 0x9e3779b1);
 }
 

@@ -51,7 +51,7 @@ export interface VerdictQuestion {
 }
 
 /** What a request itself shows, found before its verdict is resolved. */
-export interface RequestEvidence extends RequestScore {
+export interface ExaminedRequest extends RequestScore {
   /** By the request's address or DNS. */
   readonly verifiedBot: VerifiedBot | null;
   readonly declaredBot: DeclaredBot | null;

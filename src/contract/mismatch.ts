@@ -30,7 +30,7 @@ export function mismatchIn(value: unknown, report: Failure, validate: Validate, 
   const path = first.path.replace(root === "" ? /^\$input\.?/ : "$input", root);
   if (first.expected === "undefined") return { path, fault: "is not an accepted key" };
   const expected = isOneBound.test(first.expected) ? typeAt(value, first.path, validate) : null;
-  return { path, fault: `must be ${wordsOf(expected ?? first.expected)}` };
+  return { path, fault: `must be ${typeInWords(expected ?? first.expected)}` };
 }
 
 /** `number & Minimum<1>`: the one bound that is broken. A whole type has parentheses around it. */
@@ -55,7 +55,7 @@ function withAlien(value: unknown, [key, ...rest]: readonly string[]): unknown {
 }
 
 /** A type of TypeScript in words: `((number & Type<"int32"> & Minimum<1>) | undefined)` is "a whole number of at least 1". */
-function wordsOf(type: string): string {
+function typeInWords(type: string): string {
   const parts = split(type, "|").filter((part) => part !== "undefined");
   const literals = parts.filter((part) => part.startsWith('"')).sort();
   const others = parts.filter((part) => !part.startsWith('"')).map(wordsOfPart);
@@ -105,7 +105,7 @@ function wordsOfPart(part: string): string {
 
 /** Only items that are one of some words are worth naming. */
 function wordsOfItems(type: string): string {
-  return type.startsWith('"') ? `, each ${wordsOf(type)}` : "";
+  return type.startsWith('"') ? `, each ${typeInWords(type)}` : "";
 }
 
 /** The parts of a type between separators that are in no brackets; brackets around all of it are taken away. */

@@ -222,6 +222,6 @@ export interface SessionEvidence extends BrowserEvidence {
 }
 
 /** What a detection about sessions may read. */
-export type EvidenceName = keyof SessionEvidence;
+export type SessionEvidenceName = keyof SessionEvidence;
 /** Evidence of one session, as detections get it: undefined for what was not observed, or too little. */
-export type Evidence = { readonly [Name in EvidenceName]: SessionEvidence[Name] | undefined };
+export type Evidence = { readonly [Name in SessionEvidenceName]: SessionEvidence[Name] | undefined };

@@ -36,7 +36,7 @@ export function ingestEventsMismatch(value: unknown): Mismatch | null {
 }
 
 /** The body, or the first reason why it is not one. Keys beside the known ones are ignored. */
-export type Checked<T> = { readonly value: T } | Mismatch;
+export type Validated<T> = { readonly value: T } | Mismatch;
 
 const validators = {
   rotate: typia.createValidate<RotateBody>(),
@@ -56,43 +56,43 @@ const validators = {
   mark: typia.createValidate<MarkBody>(),
 };
 
-function check<T>(validate: (value: unknown) => typia.IValidation<T>, value: unknown): Checked<T> {
+function check<T>(validate: (value: unknown) => typia.IValidation<T>, value: unknown): Validated<T> {
   const report = validate(value);
   return report.success ? { value: report.data } : mismatchIn(value, report, validate);
 }
 
 /** Body of `POST …/scoring/rotate`. */
-export const checkRotate = (value: unknown): Checked<RotateBody> => check(validators.rotate, value);
+export const checkRotate = (value: unknown): Validated<RotateBody> => check(validators.rotate, value);
 /** Body of `PUT …/scoring/settings`. */
-export const checkSettings = (value: unknown): Checked<SettingsBody> => check(validators.settings, value);
+export const checkSettings = (value: unknown): Validated<SettingsBody> => check(validators.settings, value);
 /** Body of `PUT …/request-scoring`. */
-export const checkRequestScoring = (value: unknown): Checked<RequestScoringBody> =>
+export const checkRequestScoring = (value: unknown): Validated<RequestScoringBody> =>
   check(validators.requestScoring, value);
 /** Body of `PUT …/challenge`. */
-export const checkChallengeSettings = (value: unknown): Checked<ChallengeSettingsBody> =>
+export const checkChallengeSettings = (value: unknown): Validated<ChallengeSettingsBody> =>
   check(validators.challengeSettings, value);
 /** Body of `POST …/rules`; whether the expression compiles is not checked here. */
-export const checkRule = (value: unknown): Checked<RuleBody> => check(validators.rule, value);
+export const checkRule = (value: unknown): Validated<RuleBody> => check(validators.rule, value);
 /** Body of `PATCH` and `PUT` on a rule; nothing in it is required. */
-export const checkRuleChange = (value: unknown): Checked<RuleChangeBody> => check(validators.ruleChange, value);
+export const checkRuleChange = (value: unknown): Validated<RuleChangeBody> => check(validators.ruleChange, value);
 /** A file of rules; the one check here that refuses a key it does not know. */
-export const checkRulesFile = (value: unknown): Checked<RulesFile> => check(validators.rulesFile, value);
+export const checkRulesFile = (value: unknown): Validated<RulesFile> => check(validators.rulesFile, value);
 /** Body of `POST …/rules/test`. */
-export const checkRuleTest = (value: unknown): Checked<RuleTestBody> => check(validators.ruleTest, value);
+export const checkRuleTest = (value: unknown): Validated<RuleTestBody> => check(validators.ruleTest, value);
 /** Body of `POST …/sessions/query`; times and the expression are only checked to be texts. */
-export const checkSessionQuery = (value: unknown): Checked<SessionQueryBody> => check(validators.sessionQuery, value);
+export const checkSessionQuery = (value: unknown): Validated<SessionQueryBody> => check(validators.sessionQuery, value);
 /** Body of `PUT …/sessions/{session_token}/mark`. */
-export const checkMark = (value: unknown): Checked<MarkBody> => check(validators.mark, value);
+export const checkMark = (value: unknown): Validated<MarkBody> => check(validators.mark, value);
 /** Body of `POST /v1/tokens`. */
-export const checkToken = (value: unknown): Checked<TokenBody> => check(validators.token, value);
+export const checkToken = (value: unknown): Validated<TokenBody> => check(validators.token, value);
 /** Body of `POST …/scoring/end-old-keys`. */
-export const checkEndOldKeys = (value: unknown): Checked<EndOldKeysBody> => check(validators.endOldKeys, value);
+export const checkEndOldKeys = (value: unknown): Validated<EndOldKeysBody> => check(validators.endOldKeys, value);
 /** Body of `POST /v1/members`; the address is only bounded here. */
-export const checkMember = (value: unknown): Checked<MemberBody> => check(validators.member, value);
+export const checkMember = (value: unknown): Validated<MemberBody> => check(validators.member, value);
 /** Body of `PATCH /v1/members/{user}`. */
-export const checkMemberChange = (value: unknown): Checked<MemberChangeBody> => check(validators.memberChange, value);
+export const checkMemberChange = (value: unknown): Validated<MemberChangeBody> => check(validators.memberChange, value);
 /** Body of `POST …/sessions/delete`; times and the expression are only checked to be texts. */
-export const checkSessionDeletion = (value: unknown): Checked<SessionDeletionBody> =>
+export const checkSessionDeletion = (value: unknown): Validated<SessionDeletionBody> =>
   check(validators.sessionDeletion, value);
 
 /** JSON schemas of every body and answer, from the same types: `components.schemas.ApiTypes` refers to each by its name. */

@@ -6,7 +6,7 @@ import { accountOfServer } from "../contract/audit.js";
 import type { IpListRecord } from "../contract/ip-lists.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
-import { parseAddress } from "../net/parsed-address.js";
+import { parseAddressWords } from "../net/parsed-address.js";
 import { createIpListIndex, type IpListIndex } from "../network/ip-list-index.js";
 import { metaKeys } from "../store/keys.js";
 import { readRevision, type Store } from "../store/store.js";
@@ -48,7 +48,7 @@ export class IpLists {
     const indexes = this.#current();
     if (indexes.length === 0) return none;
     const asn = indexes.some(({ hasAsns }) => hasAsns) ? this.#asnOf(address) : undefined;
-    const parsed = parseAddress(address);
+    const parsed = parseAddressWords(address);
     if (parsed === null) return none;
     const names: string[] = [];
     for (const index of indexes) if (index.has(parsed, asn)) names.push(index.name);

@@ -15,7 +15,7 @@ import type { Slices } from "../runtime/long-work.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
 import { type NamedRule, resolve } from "../verdict/resolve.js";
-import type { StoredSession } from "./session-log.js";
+import type { LoggedSession } from "./session-log.js";
 import type { Sessions } from "./sessions.js";
 
 /** A rule that is stored nowhere; its source is compiled when the backtest begins. */
@@ -113,7 +113,7 @@ async function evaluate(
   const sample: string[] = [];
   let evaluated = 0;
   let matched = 0;
-  const visit = ({ token, part }: StoredSession): void => {
+  const visit = ({ token, part }: LoggedSession): void => {
     evaluated++;
     meter.evaluated();
     const { verifiedBot } = part;

@@ -18,7 +18,7 @@ import { recordControlPlane } from "../store/control-plane-changes.js";
 import { type SessionKeys, type SessionTable, sessionKey } from "../store/keys.js";
 import type { RemoteSessions } from "../store/remote-sessions.js";
 import { SessionCount } from "../store/session-count.js";
-import { eraseFound, type RowKey, stretchOf, walkedTables } from "../store/session-erasure.js";
+import { eraseFound, type SessionRowKey, stretchOf, walkedTables } from "../store/session-erasure.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
 import {
@@ -234,7 +234,7 @@ async function erase({ store, project, tokens, slices, entryOf }: Erasure): Prom
   return deleted;
 }
 
-type RowsByTable = Map<SessionTable, RowKey[]>;
+type RowsByTable = Map<SessionTable, SessionRowKey[]>;
 const none: RowsByTable = new Map();
 
 function keysOf(projectId: number, text: string): SessionKeys {
@@ -251,13 +251,13 @@ async function rowsNaming(
 ): Promise<Map<string, RowsByTable> | null> {
   const named = new Map<string, RowsByTable>();
   for (const table of walkedTables) {
-    let after: RowKey | null = null;
+    let after: SessionRowKey | null = null;
     for (;;) {
       if (!(await slices.next())) return null;
       const rows = stretchOf(store, table, projectId, after);
       for (const { key, token } of rows) {
         if (token === null || !tokens.has(token)) continue;
-        const tables = named.get(token) ?? new Map<SessionTable, RowKey[]>();
+        const tables = named.get(token) ?? new Map<SessionTable, SessionRowKey[]>();
         tables.set(table, [...(tables.get(table) ?? []), key]);
         named.set(token, tables);
       }

@@ -50,7 +50,7 @@ export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
     },
     condition: (value) => ({ type: "cmp", op: "==", field: "asn", value: Number.parseInt(value.slice(2), 10) }),
   },
-  network: { valuesOf: ({ part }) => networkOf(part.last.ip), condition: equals("ip") },
+  network: { valuesOf: ({ part }) => networkText(part.last.ip), condition: equals("ip") },
   address: { valuesOf: ({ part }) => part.last.ip, condition: equals("ip") },
   detection: {
     valuesOf: ({ part }) => part.detectionIds.map(String),
@@ -61,7 +61,7 @@ export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
 const groups = new Uint16Array(8);
 
 /** The /24 of an IPv4 address, the /48 of an IPv6 one; "" for no address. Takes canonical text. */
-function networkOf(ip: string): string {
+function networkText(ip: string): string {
   const v4 = parseV4(ip);
   if (v4 >= 0) return `${formatV4(v4 & ~255)}/24`;
   if (!parseV6(ip, groups)) return "";

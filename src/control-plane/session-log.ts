@@ -13,7 +13,7 @@ import type { Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
 /** A session of the log. */
-export interface StoredSession {
+export interface LoggedSession {
   readonly token: string;
   readonly part: ScoredState;
 }
@@ -36,7 +36,7 @@ export async function sessionPage(
   limit: number,
   cursor: string | null,
   slices: Slices,
-): Promise<LogPage<StoredSession> | Refusal | null> {
+): Promise<LogPage<LoggedSession> | Refusal | null> {
   const after = cursor === null ? null : readPosition(cursor);
   if (cursor !== null && after === null) return refuse("invalidPayload", "cursor is not valid for this list");
   const found = await latestSessions(store, projectId, limit + 1, after, slices);
@@ -56,7 +56,7 @@ export function isBeyond({ token }: LogPosition, fromMs: number): boolean {
 }
 
 /** The session at a position, which was just read; null when it has been erased meanwhile. */
-export function sessionAt(store: Store, projectId: number, { token }: LogPosition): StoredSession | null {
+export function sessionAt(store: Store, projectId: number, { token }: LogPosition): LoggedSession | null {
   const record = store.rows.record(sessionKey(projectId, token));
   const part = record === undefined ? null : decodeScoredState(record);
   return part === null ? null : { token: encodeSessionToken(token), part };

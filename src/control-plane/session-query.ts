@@ -12,7 +12,7 @@ import { type CompiledRule, compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
 import { unavailableFields } from "../rules/fields.js";
 import type { RuleInput } from "../rules/input.js";
-import { print } from "../rules/print.js";
+import { printExpression } from "../rules/print.js";
 import type { Slices } from "../runtime/long-work.js";
 import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
@@ -23,11 +23,11 @@ import { type BacktestMeter, zeros } from "./rule-backtest.js";
 import { type CountedSession, dimensionRows } from "./session-dimensions.js";
 import {
   isBeyond,
+  type LoggedSession,
   type LogPosition,
   latestSessions,
   positionAt,
   readPosition,
-  type StoredSession,
   sampleOfSessions,
   sessionAt,
   writePosition,
@@ -54,7 +54,7 @@ export interface SessionQuery extends TimeSpan {
 }
 
 /** A matched session and what the rules of now would do with it. */
-export interface QueriedSession extends StoredSession {
+export interface QueriedSession extends LoggedSession {
   readonly action: Action;
   readonly ruleId: number | null;
   /** Null for a session without a score. */
@@ -275,7 +275,7 @@ class Scan {
   }
 
   /** Null for a session that the expression does not hold for, or that no rule is asked about. */
-  #match({ part }: StoredSession): CountedSession | null {
+  #match({ part }: LoggedSession): CountedSession | null {
     this.#services.meter.evaluated();
     const session = this.#search.of(part);
     const { input } = session;
@@ -285,7 +285,7 @@ class Scan {
     return { ...session, part, band };
   }
 
-  #row({ token, part }: StoredSession): QueriedSession {
+  #row({ token, part }: LoggedSession): QueriedSession {
     const { action, ruleId, finding } = this.#search.of(part).outcome();
     return { token, part, action, ruleId, finding };
   }
@@ -347,7 +347,7 @@ class Tally {
       const ordered = [...sessions].sort(([one, ones], [other, others]) => others - ones || (one < other ? -1 : 1));
       const values = ordered.slice(0, this.#query.top).map(([value, count]) => {
         const condition = dimensionRows[by].condition(value);
-        return { value, sessions: count, condition: condition === null ? null : print(condition) };
+        return { value, sessions: count, condition: condition === null ? null : printExpression(condition) };
       });
       return { by, values, furtherValues: ordered.length - values.length, without };
     });

@@ -18,8 +18,8 @@ import type { Store } from "../store/store.js";
 import { stateStamp } from "../verdict/verdict-reader.js";
 import type { LogPage } from "./cursor.js";
 import {
+  type LoggedSession,
   type LogPosition,
-  type StoredSession,
   sampleOfSessions,
   sessionAt,
   sessionPage,
@@ -27,7 +27,7 @@ import {
 } from "./session-log.js";
 
 /** A session with the detections behind its score, strongest first. */
-export interface SessionDetail extends StoredSession {
+export interface SessionDetail extends LoggedSession {
   readonly detections: readonly ExplainedDetection[];
 }
 
@@ -79,7 +79,7 @@ export class Sessions {
     limit: number,
     cursor: string | null,
     slices: Slices,
-  ): Promise<LogPage<StoredSession> | Refusal | null> {
+  ): Promise<LogPage<LoggedSession> | Refusal | null> {
     return sessionPage(this.#store, projectId, limit, cursor, slices);
   }
 
@@ -88,7 +88,7 @@ export class Sessions {
     projectId: number,
     count: number,
     slices: Slices,
-    visit: (session: StoredSession) => void,
+    visit: (session: LoggedSession) => void,
   ): Promise<Visited> {
     const latest = await sessionsSince(this.#store, projectId, 0, count, slices);
     return this.#visit(projectId, latest, "all", slices, visit);
@@ -100,7 +100,7 @@ export class Sessions {
     { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
     count: number,
     slices: Slices,
-    visit: (session: StoredSession) => void,
+    visit: (session: LoggedSession) => void,
   ): Promise<Visited> {
     const latest = await sessionsSince(this.#store, projectId, fromMs, count + 1, slices);
     if (latest === null || latest.length <= count) return this.#visit(projectId, latest, "all", slices, visit);
@@ -113,7 +113,7 @@ export class Sessions {
     positions: readonly LogPosition[] | null,
     which: Visited,
     slices: Slices,
-    visit: (session: StoredSession) => void,
+    visit: (session: LoggedSession) => void,
   ): Promise<Visited> {
     if (positions === null) return "aborted";
     for (const position of positions) {

@@ -1,6 +1,6 @@
 /** Counts of a project over time, made of the hours that ingest and verdict reads counted. Reads only. */
 import { hourMs } from "../contract/durations.js";
-import type { ChallengeCounts, RuleHits, Traffic } from "../contract/entities.js";
+import type { StoredChallengeCounts, StoredRuleHits, Traffic } from "../contract/entities.js";
 import { type Action, actions, type Band, bands } from "../contract/verdict.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
@@ -25,9 +25,9 @@ export interface StatsBucket {
   /** Those of requests without a scored session, which are in the counts of all as well. */
   readonly requests: { readonly verdicts: Record<Band, number>; readonly actions: Record<Action, number> };
   /** By the rule that asked; "0" where that is not known. */
-  challenges: Record<string, ChallengeCounts>;
+  challenges: Record<string, StoredChallengeCounts>;
   /** By rule. */
-  rules: Record<string, RuleHits>;
+  rules: Record<string, StoredRuleHits>;
 }
 
 /** How many buckets hold the time from `fromMs` until `toMs` (exclusive), both cut to whole buckets of UTC. */

@@ -8,7 +8,7 @@ import type { Timeline } from "../contract/timeline.js";
 import { F, newFeatures, T, unpackFeatures } from "../engines/session-features.js";
 import { type SessionKeys, type SessionTable, sessionKey } from "../store/keys.js";
 import type { RemoteRows } from "../store/remote-sessions.js";
-import { type RowKey, rowKeys } from "../store/session-erasure.js";
+import { rowKeys, type SessionRowKey } from "../store/session-erasure.js";
 import { decodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 
@@ -66,11 +66,11 @@ const shown = {
       features: namedFeatures(record.features),
     };
   },
-  repeats: (store: Store, _: SessionKeys, keys: readonly RowKey[]) => {
+  repeats: (store: Store, _: SessionKeys, keys: readonly SessionRowKey[]) => {
     const lengths = keys.map((key) => store.repeats.getBinary(key as Buffer)?.length ?? 0);
     return { spilledIds: lengths.reduce((sum, length) => sum + length, 0) / 8 };
   },
-  idempotency: (_: Store, __: SessionKeys, keys: readonly RowKey[]) => ({ idempotencyKeys: keys.length }),
+  idempotency: (_: Store, __: SessionKeys, keys: readonly SessionRowKey[]) => ({ idempotencyKeys: keys.length }),
   blocks: null,
   marks: null,
   trails: null,
@@ -109,7 +109,7 @@ async function blocksOf({ logs }: Store, projectId: number, token: string): Prom
 function ownRows(store: Store, session: SessionKeys): RemoteRows | null {
   const record = store.sessions.getBinary(session.key);
   if (record === undefined) return null;
-  const keysIn = (table: SessionTable): RowKey[] => rowKeys(store, table, session);
+  const keysIn = (table: SessionTable): SessionRowKey[] => rowKeys(store, table, session);
   return {
     record,
     ...shown.repeats(store, session, keysIn("repeats")),

@@ -3,7 +3,7 @@ import { browserFamilies, claimedSystems } from "../contract/claimed-browser.js"
 import { type CrossSessionCounts, ticketStates } from "../contract/evidence.js";
 import { hashText } from "../contract/hashes.js";
 import type { RequestFacts } from "../contract/header-facts.js";
-import { isPublicAddress } from "../net/public-address.js";
+import { isVisitorAddress } from "../net/visitor-address.js";
 import { claimsOf } from "./agent-claims.js";
 import { contradictsHints, contradictsPlatform } from "./client-hints.js";
 import { F, type SessionFeatures, setText, T } from "./session-features.js";
@@ -22,7 +22,7 @@ export function foldRequest(
   foldIdentity(n, facts);
   foldHeaders(n, facts);
   setText(features, T.acceptLanguage, facts.acceptLanguage);
-  if (isPublicAddress(facts.ip)) n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, crossSession.sessionsFromIp);
+  if (isVisitorAddress(facts.ip)) n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, crossSession.sessionsFromIp);
   if (pathPoints >= shapePointsMin) {
     n[F.shapeSessionsMax] = Math.max(n[F.shapeSessionsMax]!, crossSession.sessionsWithShape);
   }
@@ -44,7 +44,7 @@ function foldIdentity(n: number[], facts: RequestFacts): void {
   if (n[F.userAgentHash] !== 0 && n[F.userAgentHash] !== agent) n[F.userAgentChanges]! += 1;
   if (n[F.userAgentHash] !== agent) foldAgent(n, facts.userAgent);
   n[F.userAgentHash] = agent;
-  const network = hashText(networkOf(facts.ip)) || 1;
+  const network = hashText(broadNetworkOf(facts.ip)) || 1;
   if (n[F.networkHash] !== 0 && n[F.networkHash] !== network) n[F.networkChanges]! += 1;
   n[F.networkHash] = network;
 }
@@ -61,7 +61,7 @@ function foldAgent(n: number[], userAgent: string): void {
 }
 
 /** The first half of an IPv4 address, the first two groups of an IPv6 one: what a phone keeps while its address changes. */
-export function networkOf(ip: string): string {
+export function broadNetworkOf(ip: string): string {
   const separator = ip.includes(":") ? ":" : ".";
   const first = ip.indexOf(separator);
   const second = first < 0 ? -1 : ip.indexOf(separator, first + 1);

@@ -5,7 +5,7 @@
 import type { RequestFacts } from "../contract/header-facts.js";
 import { F, type SessionFeatures } from "../engines/session-features.js";
 import { limits } from "../limits.js";
-import { isPublicAddress } from "../net/public-address.js";
+import { isVisitorAddress } from "../net/visitor-address.js";
 import { countPathShare } from "./cross-session-counts.js";
 import type { PathRoom } from "./path-reuse-index.js";
 import type { UnitOfWork } from "./unit-of-work.js";
@@ -22,8 +22,9 @@ export function roomFor(
   { ip, nowMs }: RequestFacts,
 ): PathRoom {
   while (n[F.pathRoom]! < hashes && n[F.pathShares]! < limits.pathSharesPerSession) {
-    // Everybody comes from an address that is not public: it is a gateway in front of the service.
-    const isGranted = !isPublicAddress(ip) || countPathShare(unit, projectId, ip, nowMs) <= limits.pathSharesPerAddress;
+    // Everybody comes from an address that is no visitor's: it is a gateway in front of the service.
+    const isGranted =
+      !isVisitorAddress(ip) || countPathShare(unit, projectId, ip, nowMs) <= limits.pathSharesPerAddress;
     if (isGranted) n[F.pathRoom]! += limits.pathShareHashes;
     n[F.pathShares] = isGranted ? n[F.pathShares]! + 1 : exhausted;
   }

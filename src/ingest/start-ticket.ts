@@ -9,7 +9,7 @@ import type { IngestEvent } from "../contract/events.js";
 import type { TicketState } from "../contract/evidence.js";
 import { pushHash64 } from "../contract/hashes.js";
 import type { RequestFacts } from "../contract/header-facts.js";
-import { networkOf } from "../engines/fold-request.js";
+import { broadNetworkOf } from "../engines/fold-request.js";
 import { limits } from "../limits.js";
 import { countTicket } from "./cross-session-counts.js";
 import type { UnitOfWork } from "./unit-of-work.js";
@@ -73,6 +73,6 @@ function signature({ siteKey, privateKeyHash }: Issuer, ticket: Buffer): Buffer 
 
 function networkHash(ip: string): number {
   const words: number[] = [];
-  pushHash64(networkOf(ip), words);
+  pushHash64(broadNetworkOf(ip), words);
   return words[0]!;
 }

@@ -81,7 +81,7 @@ export const serviceCells = requestsAt + bands.length * actions.length;
 const backtestCells = { done: "backtestsDone", aborted: "backtestsAborted", refused: "backtestsRefused" } as const;
 
 /** What became of a batch that was at the workers. */
-export interface BatchCounts {
+export interface BatchOutcome {
   readonly accepted: number;
   readonly duplicates: number;
 }
@@ -111,7 +111,7 @@ export class ServiceMeters {
   }
 
   /** A committed batch. One without any event of its own counts as nothing. */
-  countBatch({ accepted, duplicates }: BatchCounts): void {
+  countBatch({ accepted, duplicates }: BatchOutcome): void {
     const cells = this.#cells;
     cells[indexOf.eventsAccepted]! += accepted;
     cells[indexOf.eventsDuplicate]! += duplicates;

@@ -3,9 +3,9 @@ import ipaddr from "ipaddr.js";
 
 /**
  * Whether the text is a global unicast address. Private, loopback, link-local, shared, documentation, multicast and translated ones
- * (IPv4 inside of IPv6 too) are not.
+ * (IPv4 inside of IPv6 too) are not. Which addresses are one visitor's is another question: see `isVisitorAddress`.
  */
-export function isPublicAddress(text: string): boolean {
+export function isConnectableAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);
   if (address.range() !== "unicast") return false;

@@ -12,7 +12,7 @@ const groups = new Uint16Array(8);
 const parsed = { v4: -1, v6: new Uint32Array(4) };
 
 /** Null when the text is no address; IPv4-mapped IPv6 is IPv4. Allocates nothing: the same object each time. */
-export function parseAddress(text: string): ParsedAddress | null {
+export function parseAddressWords(text: string): ParsedAddress | null {
   parsed.v4 = parseV4(text);
   if (parsed.v4 >= 0) return parsed;
   if (!parseV6(text, groups)) return null;

@@ -1,7 +1,7 @@
 /** Country and autonomous system of an address, from the table that all HTTP threads of a process share. */
 import type { NetworkFact } from "../contract/network-fact.js";
 import { limits } from "../limits.js";
-import { parseAddress } from "../net/parsed-address.js";
+import { parseAddressWords } from "../net/parsed-address.js";
 import { lastNotAboveV4, lastNotAboveV6 } from "../net/words.js";
 import { type FactTable, factRow, factTable } from "./fact-table.js";
 
@@ -42,7 +42,7 @@ export class NetworkFacts {
   }
 
   #rowOf(address: string): number {
-    const parsed = parseAddress(address);
+    const parsed = parseAddressWords(address);
     if (parsed === null) return 0;
     const { v4Starts, v4Rows, v6Starts, v6Rows } = this.#table;
     if (parsed.v4 >= 0) return v4Rows[lastNotAboveV4(v4Starts, parsed.v4)] ?? 0;

@@ -8,7 +8,7 @@
  */
 import type { Credentials } from "../auth/credentials.js";
 import type { IngestAnswer, IngestEvent } from "../contract/events.js";
-import { spread } from "../contract/hashes.js";
+import { spreadBits } from "../contract/hashes.js";
 import { parseJsonObject } from "../contract/json-body.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import type { Timeline } from "../contract/timeline.js";
@@ -133,5 +133,5 @@ function chooserOf(token: string): number {
 
 /** Spreads four characters over 24 bits. */
 function mixed(first: number, second: number, third: number, fourth: number): number {
-  return spread((first << 24) | (second << 16) | (third << 8) | fourth) >>> 8;
+  return spreadBits((first << 24) | (second << 16) | (third << 8) | fourth) >>> 8;
 }

@@ -1,5 +1,5 @@
 /** Counts verdict answers by band and action in memory and adds them to the project's hour every second, off the hot path. */
-import type { ChallengeCounts, RuleHits } from "../contract/entities.js";
+import type { StoredChallengeCounts, StoredRuleHits } from "../contract/entities.js";
 import type { Action, Band, VerdictSubject } from "../contract/verdict.js";
 import { addedCounts, addedHits, type HourOfTraffic, HoursLeftError } from "../store/hourly-counts.js";
 import { hourOf } from "../store/keys.js";
@@ -10,8 +10,8 @@ interface Counts extends VerdictCounts {
   readonly hour: number;
   /** Those of requests without a scored session, which are in the counts of all as well. */
   readonly requests: VerdictCounts;
-  readonly challenges: Record<string, ChallengeCounts>;
-  readonly rules: Record<string, RuleHits>;
+  readonly challenges: Record<string, StoredChallengeCounts>;
+  readonly rules: Record<string, StoredRuleHits>;
 }
 
 interface VerdictCounts {
@@ -40,7 +40,7 @@ export class TrafficCounter {
   }
 
   /** `rule` 0: of none that is counted. `counts` are added to what that rule has. */
-  countChallenge(projectId: number, rule: number, counts: Partial<ChallengeCounts>, nowMs: number): void {
+  countChallenge(projectId: number, rule: number, counts: Partial<StoredChallengeCounts>, nowMs: number): void {
     const { challenges } = this.#row(projectId, nowMs);
     challenges[rule] = addedCounts(challenges[rule], counts);
   }

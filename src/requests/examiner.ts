@@ -6,8 +6,8 @@
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import type { LastRequest } from "../contract/evidence.js";
 import type {
+  ExaminedRequest,
   JudgedRequest,
-  RequestEvidence,
   RequestFindings,
   RequestScore,
   VerdictQuestion,
@@ -47,7 +47,7 @@ export function examine(
   { request, hasHeaders, target }: VerdictQuestion,
   last: LastRequest | null,
   nowMs: number,
-): RequestEvidence | Promise<RequestEvidence> {
+): ExaminedRequest | Promise<ExaminedRequest> {
   const { context, headers, isAsReceived, ja4, httpVersion } = request;
   // Not the session's address: what is kept of it may be its network alone.
   const ip = context.ip ?? "";
@@ -67,7 +67,7 @@ export function examine(
   const conclude = (
     { signature, agent }: SignatureJudgement,
     { verifiedBot, crawlerClaim }: VisitorIdentity,
-  ): RequestEvidence => {
+  ): ExaminedRequest => {
     const declaredBot = sources.declaredBot(userAgent) ?? null;
     // Of headers that nobody told nothing can be said.
     const scored = hasHeaders ? sources.score(request, { declaredBot, crawlerClaim, signature }) : neutral;

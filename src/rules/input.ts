@@ -5,7 +5,7 @@
 import type { BotCategory } from "../contract/bot-categories.js";
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import { neutralScore } from "../contract/evidence.js";
-import type { RequestEvidence } from "../contract/judged-request.js";
+import type { ExaminedRequest } from "../contract/judged-request.js";
 import type { AddressLookup, NetworkFact } from "../contract/network-fact.js";
 import type { Action, Band } from "../contract/verdict.js";
 import { type Address, parseAddress } from "./address.js";
@@ -46,7 +46,7 @@ export interface RuleFacts {
   /** Asked only if a rule reads what it knows. */
   readonly addresses?: AddressLookup | undefined;
   /** What the visitor's request shows; missing where the session alone is judged. */
-  readonly request?: RequestEvidence | undefined;
+  readonly request?: ExaminedRequest | undefined;
   /** The bot that a stored session's user agent names, in searches and backtests; absent for a verdict. */
   readonly declaredBot?: (() => DeclaredBot | undefined) | undefined;
   /** Absent for a verdict. */

@@ -17,11 +17,11 @@ function printComparison({ op, field, value }: Comparison): string {
 }
 
 function printOperand(node: Expression, bare: boolean): string {
-  return bare ? print(node) : `(${print(node)})`;
+  return bare ? printExpression(node) : `(${printExpression(node)})`;
 }
 
 /** The expression's text in one line, keywords in upper case. */
-export function print(expression: Expression): string {
+export function printExpression(expression: Expression): string {
   switch (expression.type) {
     case "cmp":
       return printComparison(expression);

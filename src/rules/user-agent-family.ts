@@ -41,7 +41,7 @@ export function familyCondition(family: string): Expression {
 }
 
 /** The families whose conditions take several comparisons. */
-export const browserFamilies: readonly string[] = [...browsers.map(([name]) => name), otherBrowser];
+export const userAgentFamilies: readonly string[] = [...browsers.map(([name]) => name), otherBrowser];
 
 function names(token: string): Expression {
   return { type: "cmp", op: "contains", field: "user_agent", value: token };

@@ -37,19 +37,19 @@ export function scrubbed(text: string): string {
   return text
     .replace(bearerValue, "$1 [secret]")
     .replace(credential, "$1_[secret]")
-    .replace(addressLike, (found) => networkOf(found) || found);
+    .replace(addressLike, (found) => loggedNetwork(found) || found);
 }
 
 /**
  * The network of an address, for logs: /24 of IPv4, /48 of IPv6 (loopback stays as it is). "" for what is no address.
  */
-export function networkOf(address: string): string {
+export function loggedNetwork(address: string): string {
   if (isIPv4(address)) {
     return address.startsWith("127.") ? address : `${address.slice(0, address.lastIndexOf("."))}.0/24`;
   }
   if (!isIPv6(address)) return "";
   const mapped = /^(?:0{0,4}:){2,5}ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return networkOf(mapped);
+  if (mapped !== undefined) return loggedNetwork(mapped);
   const [head = "", tail] = address.split("::");
   const groups = head === "" ? [] : head.split(":");
   if (tail !== undefined) {

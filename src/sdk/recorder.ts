@@ -6,11 +6,11 @@ import type { EventPayload, EventType, IngestEvent, PointRow } from "../contract
 import { eventId } from "./ids.js";
 
 /** A payload in the making. What is undefined is dropped on the way: absent means "not observed". */
-export type Observed = { [K in keyof EventPayload]?: EventPayload[K] | undefined };
+export type ObservedFacts = { [K in keyof EventPayload]?: EventPayload[K] | undefined };
 
 /** Where collectors put what they saw. */
 export interface Recorder {
-  record(type: EventType, payload: Observed): void;
+  record(type: EventType, payload: ObservedFacts): void;
   /** Says that a collector holds something unrecorded, so that the next batch is due in time. */
   wake(): void;
   /** Makes a collector hand over what it holds, just before a batch is cut. */

@@ -22,7 +22,7 @@ import { limits } from "../limits.js";
 import type { ThreadBuffers } from "../metrics/exposition.js";
 import type { RouteLabel } from "../metrics/route-meters.js";
 import { ThreadMeters } from "../metrics/thread-meters.js";
-import { type Logger, networkOf } from "../runtime/log.js";
+import { type Logger, loggedNetwork } from "../runtime/log.js";
 import { surviveCommitFailures } from "../store/commit-failures.js";
 import { openStore } from "../store/open-store.js";
 import type { Store } from "../store/store.js";
@@ -129,7 +129,9 @@ export async function startServer(
     onTick: () => services.reads.begin(),
     onFailure: services.onFailure,
     meterOf: (method, path) => routeMeters.of(method, path),
-    accessLog: log.isLevelEnabled("debug") ? new AccessLog((entry) => log.debug(entry, "request"), networkOf) : null,
+    accessLog: log.isLevelEnabled("debug")
+      ? new AccessLog((entry) => log.debug(entry, "request"), loggedNetwork)
+      : null,
     certificate,
   });
   const flush = async (): Promise<void> => {

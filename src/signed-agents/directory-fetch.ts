@@ -9,7 +9,7 @@ import { request } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { PublicJwk } from "../contract/signed-agents.js";
 import { limits } from "../limits.js";
-import { isPublicAddress } from "../net/connectable-address.js";
+import { isConnectableAddress } from "../net/connectable-address.js";
 import { directoryPath } from "./agents.js";
 import { isKeySetFault, readKeySet } from "./jwks.js";
 
@@ -60,7 +60,7 @@ function failureOf(error: unknown): string {
 }
 
 function directoryText(url: URL, parts: FetchParts): Promise<string> {
-  const isAllowed = parts.isAllowed ?? isPublicAddress;
+  const isAllowed = parts.isAllowed ?? isConnectableAddress;
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
   // Of an address there is no look-up.
   if (isIP(hostname) !== 0 && !isAllowed(hostname))

@@ -1,5 +1,5 @@
 /** Counts of projects by the hour, and of accounts by the month, whatever keeps them: LMDB on one host, a cluster, or a test. */
-import type { ChallengeCounts, RuleHits, Traffic } from "../contract/entities.js";
+import type { StoredChallengeCounts, StoredRuleHits, Traffic } from "../contract/entities.js";
 import type { Environment } from "./environment.js";
 import type { SessionTables } from "./session-tables.js";
 
@@ -94,9 +94,9 @@ function added(before: Record<string, number> | undefined, more: Record<string, 
 
 /** Counts by rule, added up. */
 export function addedChallenges(
-  before: Readonly<Record<string, ChallengeCounts>> | undefined,
-  more: Readonly<Record<string, ChallengeCounts>> | undefined,
-): Record<string, ChallengeCounts> {
+  before: Readonly<Record<string, StoredChallengeCounts>> | undefined,
+  more: Readonly<Record<string, StoredChallengeCounts>> | undefined,
+): Record<string, StoredChallengeCounts> {
   const sum = { ...before };
   for (const [rule, counts] of Object.entries(more ?? {})) sum[rule] = addedCounts(sum[rule], counts);
   return sum;
@@ -104,16 +104,16 @@ export function addedChallenges(
 
 /** Hits by rule, added up. */
 export function addedRules(
-  before: Readonly<Record<string, RuleHits>> | undefined,
-  more: Readonly<Record<string, RuleHits>> | undefined,
-): Record<string, RuleHits> {
+  before: Readonly<Record<string, StoredRuleHits>> | undefined,
+  more: Readonly<Record<string, StoredRuleHits>> | undefined,
+): Record<string, StoredRuleHits> {
   const sum = { ...before };
   for (const [rule, hits] of Object.entries(more ?? {})) sum[rule] = addedHits(sum[rule], hits);
   return sum;
 }
 
 /** Hits of one rule. */
-export function addedHits(before: RuleHits | undefined, more: RuleHits): RuleHits {
+export function addedHits(before: StoredRuleHits | undefined, more: StoredRuleHits): StoredRuleHits {
   return {
     sessions: (before?.sessions ?? 0) + more.sessions,
     requests: (before?.requests ?? 0) + more.requests,
@@ -122,7 +122,10 @@ export function addedHits(before: RuleHits | undefined, more: RuleHits): RuleHit
 }
 
 /** Challenges of one rule. */
-export function addedCounts(before: ChallengeCounts | undefined, more: Partial<ChallengeCounts>): ChallengeCounts {
+export function addedCounts(
+  before: StoredChallengeCounts | undefined,
+  more: Partial<StoredChallengeCounts>,
+): StoredChallengeCounts {
   return {
     issued: (before?.issued ?? 0) + (more.issued ?? 0),
     passed: (before?.passed ?? 0) + (more.passed ?? 0),

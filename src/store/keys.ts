@@ -6,7 +6,7 @@
 
 import { createHash } from "node:crypto";
 import { hourMs } from "../contract/durations.js";
-import { spread } from "../contract/hashes.js";
+import { spreadBits } from "../contract/hashes.js";
 import { decodeSessionTokenInto, tokenBytes } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 
@@ -225,7 +225,7 @@ export function idempotencyKey(day: number, projectId: number, hash: Uint8Array)
   const key = Buffer.allocUnsafe(idempotencyKeyBytes);
   key.writeUInt16BE(day, 0);
   key.set(hash.subarray(0, idempotencyHashBytes), 2);
-  key.writeInt32BE(key.readInt32BE(2) ^ spread(projectId), 2);
+  key.writeInt32BE(key.readInt32BE(2) ^ spreadBits(projectId), 2);
   return key;
 }
 
@@ -294,8 +294,8 @@ export const crossSessionKeyBytes = 3 + 8;
 export function crossSessionKey(hour: number, kind: number, projectId: number, hash: readonly number[]): Buffer {
   const key = Buffer.allocUnsafe(crossSessionKeyBytes);
   writeCrossSessionHour(key, hour);
-  key.writeInt32BE(hash[0]! ^ spread(projectId), 3);
-  key.writeInt32BE(hash[1]! ^ spread(kind), 7);
+  key.writeInt32BE(hash[0]! ^ spreadBits(projectId), 3);
+  key.writeInt32BE(hash[1]! ^ spreadBits(kind), 7);
   return key;
 }
 

@@ -9,7 +9,7 @@ import { SessionCount } from "./session-count.js";
 import type { Store } from "./store.js";
 
 /** A key of any table that can name a session. */
-export type RowKey = Buffer | [number, number] | [number, string];
+export type SessionRowKey = Buffer | [number, number] | [number, string];
 
 interface OwnRows {
   /** Keys that rows of a session may have. They go with it, also in the sweep. */
@@ -18,14 +18,14 @@ interface OwnRows {
 
 interface NamingRows {
   /** Keys of rows that name a session, found by a walk unless there is no `stretch`. They expire by themselves. */
-  readonly find: (store: Store, session: SessionKeys) => RowKey[];
+  readonly find: (store: Store, session: SessionKeys) => SessionRowKey[];
   /** Some of the rows that `find` walks over, with the tokens that they name, after the row of this key (null: from the start). */
-  readonly stretch?: (store: Store, projectId: number, after: RowKey | null) => NamingRow[];
+  readonly stretch?: (store: Store, projectId: number, after: SessionRowKey | null) => NamingRow[];
 }
 
 /** A row of a table that is walked, and the session it names. */
 export interface NamingRow {
-  readonly key: RowKey;
+  readonly key: SessionRowKey;
   /** Of the session, as text; null: it names none. */
   readonly token: string | null;
 }
@@ -84,7 +84,7 @@ export function removeSession(store: Store, key: Uint8Array): void {
 }
 
 /** Keys of the rows of a session in a table; own rows may be missing. */
-export function rowKeys(store: Store, table: SessionTable, session: SessionKeys): RowKey[] {
+export function rowKeys(store: Store, table: SessionTable, session: SessionKeys): SessionRowKey[] {
   const rows: OwnRows | NamingRows = sessionRows[table];
   return "find" in rows ? rows.find(store, session) : rows.keysOf(session.key);
 }
@@ -93,7 +93,7 @@ export function rowKeys(store: Store, table: SessionTable, session: SessionKeys)
 export function eraseRows(store: Store, session: SessionKeys): Record<SessionTable, number> {
   const count = new SessionCount(store, session.projectId);
   const erased = tables.map((table) => {
-    const target = store[table] as unknown as { removeSync(key: RowKey): boolean };
+    const target = store[table] as unknown as { removeSync(key: SessionRowKey): boolean };
     return [table, rowKeys(store, table, session).filter((key) => target.removeSync(key)).length] as const;
   });
   const byTable = Object.fromEntries(erased) as Record<SessionTable, number>;
@@ -106,7 +106,12 @@ export function eraseRows(store: Store, session: SessionKeys): Record<SessionTab
 export const walkedTables = tables.filter((table) => "stretch" in sessionRows[table]);
 
 /** Rows of a walked table after this key, in its order; none at its end. */
-export function stretchOf(store: Store, table: SessionTable, projectId: number, after: RowKey | null): NamingRow[] {
+export function stretchOf(
+  store: Store,
+  table: SessionTable,
+  projectId: number,
+  after: SessionRowKey | null,
+): NamingRow[] {
   const rows: OwnRows | NamingRows = sessionRows[table];
   return "stretch" in rows && rows.stretch !== undefined ? rows.stretch(store, projectId, after) : [];
 }
@@ -118,12 +123,12 @@ export function stretchOf(store: Store, table: SessionTable, projectId: number, 
 export function eraseFound(
   store: Store,
   session: SessionKeys,
-  found: ReadonlyMap<SessionTable, readonly RowKey[]>,
+  found: ReadonlyMap<SessionTable, readonly SessionRowKey[]>,
   count: SessionCount,
 ): boolean {
   if (!store.sessions.doesExist(session.key)) return false;
   for (const table of tables) {
-    const target = store[table] as unknown as { removeSync(key: RowKey): boolean };
+    const target = store[table] as unknown as { removeSync(key: SessionRowKey): boolean };
     const isWalked = walkedTables.includes(table);
     for (const key of isWalked ? (found.get(table) ?? []) : rowKeys(store, table, session)) target.removeSync(key);
   }
@@ -132,29 +137,29 @@ export function eraseFound(
 }
 
 /** Walks the project's blocks. */
-function blocksOf({ blocks }: Store, { projectId, token }: SessionKeys): RowKey[] {
+function blocksOf({ blocks }: Store, { projectId, token }: SessionKeys): SessionRowKey[] {
   const text = encodeSessionToken(token);
   const rows = blocks.getRange({ start: [projectId, 0], end: [projectId + 1, 0] });
   return [...rows.filter(({ value }) => value.sessionToken === text)].map(({ key }) => key);
 }
 
 /** First contacts whose `Idempotency-Key` resolves to the session. Walks the table: the rows of two days. */
-function idempotencyOf({ idempotency }: Store, { token }: SessionKeys): RowKey[] {
-  const keys: RowKey[] = [];
+function idempotencyOf({ idempotency }: Store, { token }: SessionKeys): SessionRowKey[] {
+  const keys: SessionRowKey[] = [];
   for (const { key, value } of idempotency.getRange({})) {
     if (token.equals(value.subarray(0, tokenBytes))) keys.push(Buffer.from(key));
   }
   return keys;
 }
 
-function blocksAfter({ blocks }: Store, projectId: number, after: RowKey | null): NamingRow[] {
+function blocksAfter({ blocks }: Store, projectId: number, after: SessionRowKey | null): NamingRow[] {
   const start = after === null ? [projectId, 0] : (after as [number, number]);
   const range = { start: start as [number, number], end: [projectId + 1, 0] as [number, number] };
   const rows = blocks.getRange({ ...range, exclusiveStart: after !== null, limit: limits.erasureStretchRows });
   return [...rows].map(({ key, value }) => ({ key, token: value.sessionToken }));
 }
 
-function idempotencyAfter({ idempotency }: Store, _: number, after: RowKey | null): NamingRow[] {
+function idempotencyAfter({ idempotency }: Store, _: number, after: SessionRowKey | null): NamingRow[] {
   const start = after === null ? {} : { start: after as Buffer, exclusiveStart: true };
   const rows = idempotency.getRange({ ...start, limit: limits.erasureStretchRows });
   return [...rows].map(({ key, value }) => ({

@@ -21,7 +21,7 @@ const splitSchema = 4;
  * Rows of the table `meta`: of how many files the store is, in all of them (absent in the main one: of itself alone); which of them this
  * is; a number that all files of one store have; how far the merge came, in the main one.
  */
-const metaKeys = {
+const splitMetaKeys = {
   count: "sessionStores",
   file: "sessionStore",
   storeId: "storeId",
@@ -106,12 +106,12 @@ interface Merged {
 
 /** Throws a `StoreError` when a file that is still to be merged is missing. Reads only. */
 export function checkSessionFiles({ meta }: SessionTables, dataDir: string): void {
-  for (let file = 1; file < (meta.get(metaKeys.count) ?? 1); file++) presentFile(dataDir, file);
+  for (let file = 1; file < (meta.get(splitMetaKeys.count) ?? 1); file++) presentFile(dataDir, file);
 }
 
 /** Merges the further files of a store, if it has any. `schema` is this build's. Throws a `StoreError` for a file that is missing or another store's. */
 export function mergeSessionFiles(main: SessionTables, dataDir: string, schema: Schema): void {
-  if (main.meta.get(metaKeys.count) === undefined) return;
+  if (main.meta.get(splitMetaKeys.count) === undefined) return;
   const files = new Map<number, SessionTables>();
   try {
     while (!main.root.transactionSync(() => mergeSome(main, dataDir, schema, files)));
@@ -122,10 +122,10 @@ export function mergeSessionFiles(main: SessionTables, dataDir: string, schema: 
 
 /** Merges some more rows; true when nothing is left. Call inside a write transaction: nobody else opens or renames a file meanwhile. */
 function mergeSome(main: SessionTables, dataDir: string, schema: Schema, files: Map<number, SessionTables>): boolean {
-  const count = main.meta.get(metaKeys.count);
+  const count = main.meta.get(splitMetaKeys.count);
   if (count === undefined) return true;
   const progress = main.meta as unknown as Database<Merged, string>;
-  const merged = progress.get(metaKeys.merged) ?? { file: 1, table: 0, upTo: null };
+  const merged = progress.get(splitMetaKeys.merged) ?? { file: 1, table: 0, upTo: null };
   if (merged.file >= count) {
     retire(main, dataDir, count);
     return true;
@@ -140,7 +140,7 @@ function mergeSome(main: SessionTables, dataDir: string, schema: Schema, files: 
   const range = { limit: rowsAtOnce, ...(start !== null && { start, exclusiveStart: true }) };
   const rows = [...from.getRange(range)];
   (merges[table] as Merge<Buffer, unknown>)(main, rows);
-  progress.putSync(metaKeys.merged, after(merged, rows));
+  progress.putSync(splitMetaKeys.merged, after(merged, rows));
   return false;
 }
 
@@ -159,7 +159,10 @@ function openFile(main: SessionTables, dataDir: string, file: number, schema: Sc
   const path = presentFile(dataDir, file);
   const opened = openSessionTables(new Environment(path));
   const { meta } = opened;
-  if (meta.get(metaKeys.storeId) !== main.meta.get(metaKeys.storeId) || meta.get(metaKeys.file) !== file) {
+  if (
+    meta.get(splitMetaKeys.storeId) !== main.meta.get(splitMetaKeys.storeId) ||
+    meta.get(splitMetaKeys.file) !== file
+  ) {
     void opened.root.close();
     throw new StoreError(`${path} is not of this store: restore a backup, all of its files together`);
   }
@@ -176,5 +179,5 @@ function retire({ meta }: SessionTables, dataDir: string, count: number): void {
     if (statSync(path, { throwIfNoEntry: false }) !== undefined) renameSync(path, `${path}.schema-${splitSchema}`);
     rmSync(`${path}-lock`, { force: true });
   }
-  for (const key of [metaKeys.count, metaKeys.storeId, metaKeys.merged]) meta.removeSync(key);
+  for (const key of [splitMetaKeys.count, splitMetaKeys.storeId, splitMetaKeys.merged]) meta.removeSync(key);
 }

@@ -3,7 +3,7 @@
  * words and the JSON text of recent ones are kept: `VerdictTexts`. Pure.
  */
 import type { BotCategory } from "../contract/bot-categories.js";
-import { fnv1a, spread } from "../contract/hashes.js";
+import { fnv1a, spreadBits } from "../contract/hashes.js";
 import type { Action, Band, Verdict } from "../contract/verdict.js";
 import { findingReason } from "./reason.js";
 
@@ -87,7 +87,7 @@ export class VerdictTexts {
 function slotOf({ score, detectionIds, because, action }: Finding): number {
   let hash = score + 128 * because.length + 65_536 * action.length;
   for (let index = 0; index < detectionIds.length; index++) hash = fnv1a(hash, detectionIds[index]!);
-  return (spread(hash) >>> 16) & (keptMax - 1);
+  return (spreadBits(hash) >>> 16) & (keptMax - 1);
 }
 
 function isSame(one: Finding, other: Finding): boolean {

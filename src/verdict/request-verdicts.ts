@@ -2,7 +2,7 @@
  * Answers questions about a visitor's request, with or without a session. While a project has request scoring off, the answer is that of the
  * verdict read; otherwise each verdict is computed, since what a request shows changes from one to the next. Any failure answers fail-open.
  */
-import type { RequestEvidence, VerdictQuestion } from "../contract/judged-request.js";
+import type { ExaminedRequest, VerdictQuestion } from "../contract/judged-request.js";
 import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import { defaultRequestScoring } from "../contract/session.js";
 import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
@@ -18,7 +18,7 @@ export interface RequestVerdictSources extends VerdictSources {
     question: VerdictQuestion,
     part: ScoredState | null,
     nowMs: number,
-  ) => RequestEvidence | Promise<RequestEvidence>;
+  ) => ExaminedRequest | Promise<ExaminedRequest>;
 }
 
 /** A verdict and what it is on. Shared by all answers that say the same: change nothing in it. */
@@ -70,7 +70,7 @@ export class RequestVerdicts {
     project: ProjectSettings,
     { sessionToken, request: { context } }: VerdictQuestion,
     part: ScoredState | null,
-    evidence: RequestEvidence,
+    evidence: ExaminedRequest,
     nowMs: number,
   ): RequestAnswer {
     const sources = this.#sources;
@@ -97,15 +97,15 @@ export class RequestVerdicts {
     nowMs: number,
   ): RequestAnswer {
     this.#sources.onFailure(error);
-    this.#sources.onAnswer(project, failOpen.text.verdict, "fail_open", "session", sessionToken, context, nowMs);
-    return failOpen;
+    this.#sources.onAnswer(project, failOpenAnswer.text.verdict, "fail_open", "session", sessionToken, context, nowMs);
+    return failOpenAnswer;
   }
 }
 
 const failOpenText: Verdict = failOpenVerdict();
 
 /** Where nothing could be judged, and where nobody could be asked. */
-export const failOpen: RequestAnswer = {
+export const failOpenAnswer: RequestAnswer = {
   text: { verdict: failOpenText, body: JSON.stringify(failOpenText) },
   subject: "request",
   signedAgent: undefined,

@@ -6,7 +6,7 @@ import { isStanding, userAgentHash } from "../challenge/clearance.js";
 import type { Clearance } from "../contract/challenge.js";
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import { type LastRequest, neutralScore } from "../contract/evidence.js";
-import type { RequestEvidence } from "../contract/judged-request.js";
+import type { ExaminedRequest } from "../contract/judged-request.js";
 import type { AddressLookup } from "../contract/network-fact.js";
 import { defaultRequestScoring, type ProjectSettings, type ScoredState } from "../contract/session.js";
 import type { Action, Band, LoggedInPolicy, RequestContext, Verdict } from "../contract/verdict.js";
@@ -47,7 +47,7 @@ export interface DecideInput {
   /** Null: there is no session. */
   readonly part: ScoredState | null;
   /** Absent: the session alone is judged. */
-  readonly request?: RequestEvidence;
+  readonly request?: ExaminedRequest;
   readonly project: ProjectSettings;
   /** In the order of evaluation, active ones only. */
   readonly rules: readonly NamedRule[];
@@ -150,7 +150,7 @@ const unscored: Scored = {
 };
 
 /** Of a session and its request the lower score counts, and what was found in both. A request in which nothing speaks has the neutral score. */
-function scoredOf(part: ScoredState | null, request: RequestEvidence | undefined): Scored | null {
+function scoredOf(part: ScoredState | null, request: ExaminedRequest | undefined): Scored | null {
   const session = part?.scored === true ? part : null;
   if (request === undefined) return session;
   const { score: heuristics, detectionIds } = request;

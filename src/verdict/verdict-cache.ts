@@ -7,7 +7,7 @@
  * one in eight entries here has lost its two slots to others. Held by the bench's scenarios `verdict-cached` and
  * `verdict-uncached` (src/docs/decisions/016-shared-verdict-texts.md).
  */
-import { fnv1a, spread } from "../contract/hashes.js";
+import { fnv1a, spreadBits } from "../contract/hashes.js";
 import type { RequestContext } from "../contract/verdict.js";
 import type { VerdictText } from "./finding.js";
 
@@ -177,7 +177,7 @@ export class VerdictCache {
     const { path, method, host, ip, userAgent, query } = sent;
     hash = hashOn(hashOn(hashOn(hashOn(hashOn(hash, path), ip), userAgent), method), host);
     if (query !== undefined) hash = hashOn(hashOnStart(hash, query), query);
-    return spread(hash) >>> this.#shift;
+    return spreadBits(hash) >>> this.#shift;
   }
 }
 

@@ -13,7 +13,7 @@ import { ClusterUnit } from "../../src/cluster-store/cluster-unit.js";
 import { indexRow, sessionRow, shardOfSession, shardSlots, trafficRow } from "../../src/cluster-store/keys.js";
 import { PathMemory } from "../../src/cluster-store/path-memory.js";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
-import { ClusterCounts, countEvents, countSessions } from "../../src/cluster-store/recent-counts.js";
+import { ClusterCounts, countClusterSessions, countEvents } from "../../src/cluster-store/recent-counts.js";
 import { noHeaders } from "../../src/contract/header-facts.js";
 import { defaultPlans } from "../../src/contract/plans.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
@@ -214,13 +214,13 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const month = monthOf(nowMs);
     const before = {
       events: await countEvents(one.client, owner.accountId, month),
-      sessions: await countSessions(one.client, owner.projectId),
+      sessions: await countClusterSessions(one.client, owner.projectId),
     };
     await one.commit(request(batch("counts00", 5)), request(batch("counts01", 5)));
     await two.commit(request(batch("counts02", 5)));
     await Promise.all([one.sender.flush(), two.sender.flush()]);
     t.equal(await countEvents(two.client, owner.accountId, month), before.events + 15);
-    t.equal(await countSessions(two.client, owner.projectId), before.sessions + 3);
+    t.equal(await countClusterSessions(two.client, owner.projectId), before.sessions + 3);
     const rows = Array.from({ length: 16 }, (_, part) => trafficRow(owner.projectId, part, hourOf(nowMs)));
     const hours = await one.client.pipeline(
       rows.map((row) => ({ command: ["HGET", row, "sessions"], slot: keySlot(row) })),

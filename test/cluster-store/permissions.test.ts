@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { storeAclRules, storeCommands } from "../../src/cluster-store/permissions.js";
+import { rowCommands, storeAclRules } from "../../src/cluster-store/permissions.js";
 
 const folder = resolve(fileURLToPath(import.meta.url), "../../../../src/cluster-store");
 
@@ -12,7 +12,7 @@ const options = ["BLOCK", "BYLEX", "COUNT", "LIMIT", "MATCH", "MAXLEN", "REV", "
 
 t.test("every command of src/cluster-store is in the list", async (t) => {
   const ofConnections = storeAclRules.map((rule) => rule.slice(1).toUpperCase());
-  const known = new Set([...storeCommands.map(([name]) => name), ...ofConnections]);
+  const known = new Set([...rowCommands.map(([name]) => name), ...ofConnections]);
   for (const file of readdirSync(folder)) {
     for (const [, name = ""] of readFileSync(join(folder, file), "utf8").matchAll(/["']([A-Z]{3,})["']/g)) {
       if (!options.includes(name)) t.ok(known.has(name), `${file}: ${name} is in permissions.ts`);

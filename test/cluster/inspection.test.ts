@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import t, { type Test } from "tap";
 import { type ClusterDemands, faultsLine, inspectCluster } from "../../src/cluster/inspection.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
-import { storeAclRules, storeCommands } from "../../src/cluster-store/permissions.js";
+import { rowCommands, storeAclRules } from "../../src/cluster-store/permissions.js";
 import { selfSigned } from "../ops/certificates.js";
 import { type RedisNode, startRedis } from "../support/redis-cluster.js";
 
@@ -118,7 +118,7 @@ t.test("permissions that are missing, of the connection and of the store's comma
   ]);
   await master.ask("ACL", "SETUSER", "store-to-be", "on", ">secret", ...storeAclRules);
   await master.ask("ACL", "SETUSER", "store-to-be", "-time", "-wait", "-zadd", "-cluster|info");
-  const missing = (await look(at(master, "store-to-be:secret@"), { acks: 1, commands: storeCommands })).faults;
+  const missing = (await look(at(master, "store-to-be:secret@"), { acks: 1, commands: rowCommands })).faults;
   t.match(
     [...missing].sort(),
     [
@@ -147,10 +147,10 @@ t.test("a user who may do what the store needs is enough, and misses each permis
   const credentials = "store:secret@";
   for (const node of [master, replica]) await node.ask("ACL", "SETUSER", "store", "on", ">secret", ...storeAclRules);
   for (const node of [master, replica]) await node.ask("ACL", "LOG", "RESET");
-  const demands = { acks: 1, commands: storeCommands };
+  const demands = { acks: 1, commands: rowCommands };
   t.same((await look(at(master, credentials), demands)).faults, []);
   for (const node of [master, replica]) t.same(await node.ask("ACL", "LOG"), [], "and asks for nothing else");
-  for (const command of storeCommands) {
+  for (const command of rowCommands) {
     const name = String(command[0]);
     await master.ask("ACL", "SETUSER", "store", `-${name}`);
     const faults = [`store may not run ${command.slice(0, 2).join(" ")} on ${master.address}`];

@@ -6,17 +6,17 @@ import { type CommandPart, RespEncoder } from "../../src/cluster/resp-encoder.js
 import {
   defaultBounds,
   ErrorReply,
-  type Reply,
   type RespBounds,
   RespFault,
   RespParser,
+  type RespReply,
 } from "../../src/cluster/resp-parser.js";
 import { holds } from "../support/property.js";
 
 /** What the parser makes of these chunks. */
 function parsed(chunks: readonly Buffer[], bounds: Partial<RespBounds> = {}) {
-  const replies: Reply[] = [];
-  const pushes: Reply[][] = [];
+  const replies: RespReply[] = [];
+  const pushes: RespReply[][] = [];
   const parser = new RespParser(
     (reply) => replies.push(copied(reply)),
     (push) => pushes.push(push),
@@ -27,7 +27,7 @@ function parsed(chunks: readonly Buffer[], bounds: Partial<RespBounds> = {}) {
   return { replies, pushes, heldBytes: parser.heldBytes };
 }
 
-function copied(reply: Reply): Reply {
+function copied(reply: RespReply): RespReply {
   if (Array.isArray(reply)) return reply.map(copied);
   return Buffer.isBuffer(reply) ? Buffer.from(reply) : reply;
 }
@@ -35,7 +35,7 @@ function copied(reply: Reply): Reply {
 const text = (bytes: string) => [Buffer.from(bytes)];
 
 /** A reply as the server writes it. */
-function written(reply: Reply): Buffer {
+function written(reply: RespReply): Buffer {
   if (Buffer.isBuffer(reply)) return Buffer.concat([Buffer.from(`$${reply.length}\r\n`), reply, Buffer.from("\r\n")]);
   if (Array.isArray(reply)) return Buffer.concat([Buffer.from(`*${reply.length}\r\n`), ...reply.map(written)]);
   if (reply instanceof ErrorReply) return Buffer.from(`-${reply.message}\r\n`);
@@ -45,10 +45,10 @@ function written(reply: Reply): Buffer {
 }
 
 const line = fc.string({ maxLength: 40 }).map((each) => each.replace(/[\r\n]/g, ""));
-const replyOf = fc.letrec<{ reply: Reply }>((tie) => ({
+const replyOf = fc.letrec<{ reply: RespReply }>((tie) => ({
   reply: fc.oneof(
     { maxDepth: 5, withCrossShrink: true },
-    fc.uint8Array({ maxLength: 300 }).map((bytes): Reply => Buffer.from(bytes)),
+    fc.uint8Array({ maxLength: 300 }).map((bytes): RespReply => Buffer.from(bytes)),
     line,
     line.map((each) => new ErrorReply(each)),
     // -0 is written as 0.

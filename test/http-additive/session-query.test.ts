@@ -5,7 +5,7 @@ import { compile } from "../../src/rules/compile.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
 import { RuleInput } from "../../src/rules/input.js";
-import { print } from "../../src/rules/print.js";
+import { printExpression } from "../../src/rules/print.js";
 import { familyCondition, userAgentFamily } from "../../src/rules/user-agent-family.js";
 import { tryLock } from "../../src/store/thread-lock.js";
 import { batch, browserHeaders } from "../support/batches.js";
@@ -227,8 +227,8 @@ t.test("a family's condition holds for the user agents of that family alone", as
   ]);
   for (const [index, family] of families.entries()) {
     const condition = familyCondition(family);
-    const reread = compileRule(print(condition));
-    t.notOk(isRuleFault(reread), print(condition));
+    const reread = compileRule(printExpression(condition));
+    t.notOk(isRuleFault(reread), printExpression(condition));
     const matches = compile(condition);
     for (const [other, userAgent] of agents.entries()) {
       const facts = {

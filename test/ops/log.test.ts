@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import t from "tap";
-import { createLog, networkOf, scrubbed } from "../../src/runtime/log.js";
+import { createLog, loggedNetwork, scrubbed } from "../../src/runtime/log.js";
 import type { Ask } from "../support/ask.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import type { Owner } from "../support/owner.js";
@@ -117,7 +117,7 @@ t.test("an address is shortened to its network", async (t) => {
     nonsense: "",
     "": "",
   };
-  for (const [address, network] of Object.entries(cases)) t.equal(networkOf(address), network, address);
+  for (const [address, network] of Object.entries(cases)) t.equal(loggedNetwork(address), network, address);
 });
 
 t.test("errors are scrubbed wherever they come from", async (t) => {

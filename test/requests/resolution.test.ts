@@ -1,17 +1,17 @@
 /** How a request's evidence and its session's become one verdict. */
 import t from "tap";
 import { userAgentHash } from "../../src/challenge/clearance.js";
-import type { RequestEvidence } from "../../src/contract/judged-request.js";
+import type { ExaminedRequest } from "../../src/contract/judged-request.js";
 import type { ScoredState } from "../../src/contract/session.js";
 import { noUserAgent } from "../../src/contract/visitor-request.js";
 import { decide, type NamedRule } from "../../src/verdict/resolve.js";
 import { plainRequest as nothing, nowMs, project, rule, session } from "../verdict/material.js";
 
 const agent = { host: "chatgpt.com", name: "ChatGPT", category: "ai_agent" } as const;
-const signed: RequestEvidence = { ...nothing, signature: "verified", signedAgent: agent };
+const signed: ExaminedRequest = { ...nothing, signature: "verified", signedAgent: agent };
 
 function judged(
-  request: RequestEvidence,
+  request: ExaminedRequest,
   part: ScoredState | null = null,
   settings: Parameters<typeof project> = [],
   rules: readonly NamedRule[] = [],
@@ -36,7 +36,7 @@ t.test("a request alone is banded by its own score, 60 where nothing speaks agai
 });
 
 t.test("of a session and its request the lower score counts, and the ids of both are there, each once", async (t) => {
-  const found: RequestEvidence = { ...nothing, score: 10, detectionIds: [7, 100101] };
+  const found: ExaminedRequest = { ...nothing, score: 10, detectionIds: [7, 100101] };
   t.match(judged(found, session(3)), { score: 3, detectionIds: [100101, 100201, 7] });
   t.match(judged(found, session(20)), { score: 10, band: "confident_automated", detectionIds: [7, 100101, 100201] });
   t.match(judged(found, session(90)), { score: 10, detectionIds: [7, 100101] });

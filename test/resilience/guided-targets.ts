@@ -4,7 +4,7 @@ import { Sessions } from "../../src/control-plane/sessions.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
 import { fields } from "../../src/rules/fields.js";
-import { print } from "../../src/rules/print.js";
+import { printExpression } from "../../src/rules/print.js";
 import { batch, event } from "../support/batches.js";
 import { randomness } from "./crash-run.js";
 import { fuzzGuided } from "./guided-fuzz.js";
@@ -126,7 +126,7 @@ export async function fuzzRules(t: Test, inputs: number, seed: number): Promise<
         return false;
       }
       seen.compiled++;
-      const printed = compileRule(print(compiled.ast));
+      const printed = compileRule(printExpression(compiled.ast));
       if (isRuleFault(printed) || JSON.stringify(printed.ast) !== JSON.stringify(compiled.ast))
         throw new Error("its printed form is another rule");
       return true;

@@ -1,7 +1,7 @@
 /** Random trees, facts and sources for the properties of the rules language. Literals and facts share small pools, so that they meet. */
 import fc from "fast-check";
 import { botCategories } from "../../src/contract/bot-categories.js";
-import type { RequestEvidence } from "../../src/contract/judged-request.js";
+import type { ExaminedRequest } from "../../src/contract/judged-request.js";
 import { signatureStates } from "../../src/contract/signed-agents.js";
 import { bands } from "../../src/contract/verdict.js";
 import type { Comparison, Expression, Literal } from "../../src/rules/ast.js";
@@ -90,7 +90,7 @@ const addressLookup = fc
     fc.array(text, { maxLength: 3 }).map((lists) => ({ networkOf: () => network, listsOf: () => lists })),
   );
 
-const request: fc.Arbitrary<RequestEvidence> = fc.record({
+const request: fc.Arbitrary<ExaminedRequest> = fc.record({
   score: fc.option(integer),
   detectionIds: fc.uniqueArray(detectionId),
   verifiedBot: fc.constant(null),

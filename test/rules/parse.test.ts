@@ -4,7 +4,7 @@ import { limits } from "../../src/limits.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
 import { parse } from "../../src/rules/parse.js";
-import { print } from "../../src/rules/print.js";
+import { printExpression } from "../../src/rules/print.js";
 import { badSources } from "./bad-sources.js";
 import { goodSources } from "./good-sources.js";
 
@@ -14,7 +14,7 @@ t.test("a good source gives its tree, and the tree its printed form", async (t) 
     if (isRuleFault(outcome)) t.fail(`${source}: ${outcome.message}`);
     else {
       t.strictSame(outcome.ast, ast, source);
-      t.equal(print(outcome.ast), printed);
+      t.equal(printExpression(outcome.ast), printed);
       t.strictSame(parse(printed), ast, `again: ${printed}`);
     }
   }

@@ -8,7 +8,7 @@ import { isRuleFault } from "../../src/rules/fault.js";
 import { compileGlob } from "../../src/rules/glob.js";
 import { RuleInput } from "../../src/rules/input.js";
 import { parse } from "../../src/rules/parse.js";
-import { print } from "../../src/rules/print.js";
+import { printExpression } from "../../src/rules/print.js";
 import { holds } from "../support/property.js";
 import { comparison, damaged, expression, facts, tokenSoup } from "./arbitraries.js";
 import { interpret, naiveGlob } from "./interpreter.js";
@@ -17,11 +17,11 @@ t.test("parsing what was printed gives the same tree, and JSON keeps it", async 
   holds(
     t,
     fc.property(expression, (tree) => {
-      const again = parse(print(tree));
+      const again = parse(printExpression(tree));
       if (isRuleFault(again)) return again.expected.startsWith("at most");
       t.strictSame(again, tree);
       t.strictSame(JSON.parse(JSON.stringify(again)), tree);
-      return print(again) === print(tree);
+      return printExpression(again) === printExpression(tree);
     }),
     { numRuns: 500 },
   );
@@ -78,7 +78,7 @@ t.test("a damaged source compiles or is refused, and never throws", async (t) =>
   const outcomes = new Set<boolean>();
   holds(
     t,
-    fc.property(damaged(expression.map(print)), facts, (source, each) => {
+    fc.property(damaged(expression.map(printExpression)), facts, (source, each) => {
       outcomes.add(isRuleFault(compileRule(source)));
       return answered(source, each);
     }),
@@ -90,10 +90,10 @@ t.test("a damaged source compiles or is refused, and never throws", async (t) =>
 t.test("a compiled rule is within every bound, so what is stored can be compiled again", async (t) => {
   holds(
     t,
-    fc.property(fc.oneof(tokenSoup, damaged(expression.map(print))), (source) => {
+    fc.property(fc.oneof(tokenSoup, damaged(expression.map(printExpression))), (source) => {
       const outcome = compileRule(source);
       if (isRuleFault(outcome)) return true;
-      const again = parse(print(outcome.ast));
+      const again = parse(printExpression(outcome.ast));
       return [...source].length <= limits.ruleSourceMax && !isRuleFault(again);
     }),
     { numRuns: 3000 },

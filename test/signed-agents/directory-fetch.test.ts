@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import t from "tap";
 import { limits } from "../../src/limits.js";
-import { isPublicAddress } from "../../src/net/connectable-address.js";
+import { isConnectableAddress } from "../../src/net/connectable-address.js";
 import { directoryPath } from "../../src/signed-agents/agents.js";
 import { directoryFetcher } from "../../src/signed-agents/directory-fetch.js";
 import { type Answer, keySet, startDirectory } from "./directory-server.js";
@@ -121,7 +121,7 @@ t.test("only public addresses are connected to, whatever the name says", async (
 
 t.test("public are the addresses that are given out, and no others", async (t) => {
   for (const address of ["8.8.8.8", "104.18.32.7", "2606:4700::6812:2007", "2a00:1450:4001::1"]) {
-    t.ok(isPublicAddress(address), address);
+    t.ok(isConnectableAddress(address), address);
   }
   const others = [
     "0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.255.255 169.254.169.254 172.16.0.1 192.0.0.1 192.0.2.1",
@@ -129,6 +129,6 @@ t.test("public are the addresses that are given out, and no others", async (t) =
     ":: ::1 ::127.0.0.1 ::ffff:10.0.0.1 ::ffff:8.8.8.8.8 64:ff9b::7f00:1 100::1 2001:db8::1 2002:7f00:1:: 2001::1",
     "fc00::1 fd12::1 fe80::1 fec0::1 ff02::1 4000::1 localhost",
   ];
-  for (const address of others.join(" ").split(" ")) t.notOk(isPublicAddress(address), address);
-  t.notOk(isPublicAddress(""));
+  for (const address of others.join(" ").split(" ")) t.notOk(isConnectableAddress(address), address);
+  t.notOk(isConnectableAddress(""));
 });

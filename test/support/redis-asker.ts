@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { RespEncoder } from "../../src/cluster/resp-encoder.js";
-import { ErrorReply, type Reply, RespParser } from "../../src/cluster/resp-parser.js";
+import { ErrorReply, RespParser, type RespReply } from "../../src/cluster/resp-parser.js";
 
 /** An error that the server answered. */
 export class RedisFault extends Error {}
@@ -16,11 +16,11 @@ export interface AskedServer {
 }
 
 /** One command; throws a `RedisFault` for an error that the server answered. */
-export type Asker = (command: readonly (string | Uint8Array)[]) => Promise<Reply>;
+export type Asker = (command: readonly (string | Uint8Array)[]) => Promise<RespReply>;
 
 /** Connects, with a password where one is given. */
 export async function openAsker(host: string, port: number, { tls, password }: AskedServer): Promise<Asker> {
-  const waiting: { done: (reply: Reply) => void; failed: (error: Error) => void }[] = [];
+  const waiting: { done: (reply: RespReply) => void; failed: (error: Error) => void }[] = [];
   const encoder = new RespEncoder();
   const socket: Socket =
     tls === undefined ? connectTcp({ host, port }) : connectTls({ host, port, ca: readFileSync(tls.certificate) });

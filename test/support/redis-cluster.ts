@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Test } from "tap";
-import type { Reply } from "../../src/cluster/resp-parser.js";
+import type { RespReply } from "../../src/cluster/resp-parser.js";
 import { freePort } from "./process.js";
 import { type Asker, openAsker, RedisFault } from "./redis-asker.js";
 import { waitUntil } from "./wait-until.js";
@@ -54,7 +54,7 @@ export interface RedisNode {
   readonly address: string;
   readonly pid: number;
   /** One command; throws on an error of the server. */
-  ask(...command: (string | Uint8Array)[]): Promise<Reply>;
+  ask(...command: (string | Uint8Array)[]): Promise<RespReply>;
   /** `kill -9`. */
   kill(): Promise<void>;
   /** SIGSTOP, and SIGCONT. */
@@ -162,7 +162,7 @@ class StartedNode implements RedisNode {
     return this.#child !== undefined;
   }
 
-  async ask(...command: (string | Uint8Array)[]): Promise<Reply> {
+  async ask(...command: (string | Uint8Array)[]): Promise<RespReply> {
     this.#connection ??= openAsker(this.place.askedAt, this.port, this.options);
     try {
       return await (await this.#connection)(command);
@@ -428,7 +428,7 @@ class StartedCluster implements RedisCluster {
 
   /** Makes the replica the master of its slots again. */
   async #lead(node: StartedNode): Promise<void> {
-    const role = async (): Promise<string> => String(((await node.ask("ROLE")) as Reply[])[0]);
+    const role = async (): Promise<string> => String(((await node.ask("ROLE")) as RespReply[])[0]);
     if ((await role()) === "master") return;
     for (let tries = 0; (await role()) !== "master"; tries++) {
       if (tries === 30) throw new Error(`${node.address} does not become a master again`);

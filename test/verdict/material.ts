@@ -1,5 +1,5 @@
 /** Sessions, projects and rules as verdicts are made of them, for tests of this folder. */
-import type { RequestEvidence } from "../../src/contract/judged-request.js";
+import type { ExaminedRequest } from "../../src/contract/judged-request.js";
 import type { ProjectSettings, ScoredState } from "../../src/contract/session.js";
 import type { Action } from "../../src/contract/verdict.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
@@ -27,7 +27,7 @@ export function session(score: number, change: Partial<ScoredState> = {}): Score
 }
 
 /** Of a request in which nothing speaks. */
-export const plainRequest: RequestEvidence = {
+export const plainRequest: ExaminedRequest = {
   score: null,
   detectionIds: [],
   verifiedBot: null,

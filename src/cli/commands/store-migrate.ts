@@ -6,7 +6,7 @@ import type { ServeFlag } from "../../config/config.js";
 import { isServed } from "../../live/running.js";
 import { migrationMark, setMigrationMark } from "../../store/migration-mark.js";
 import { StoreError } from "../../store/store-error.js";
-import { flagsOf, optionsOf } from "../cluster-choice.js";
+import { flagsOf, givenOptions } from "../cluster-choice.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";
 import { textOf } from "../given.js";
@@ -24,7 +24,7 @@ const ownFlags = [
 /** The cluster as `--to` names it, or as `serve` names its store; and these other options of `serve`. */
 function clusterOptions(given: Given, names: readonly ServeFlag[]) {
   const { to, ...others } = given;
-  return optionsOf(to === undefined ? others : { ...others, store: to }, ["store", ...names]);
+  return givenOptions(to === undefined ? others : { ...others, store: to }, ["store", ...names]);
 }
 
 /** The target, and the rest as `serve` has it. */

@@ -4,7 +4,7 @@ import { timeAround } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
 import { useLog } from "../log.js";
 import type { AddressedPageProperties } from "../page-properties.js";
-import { Fault, Folded, Freshness, Loaded, PageTitle, ReadOlder, Search, Table, Time } from "../parts.js";
+import { Fault, Folded, FreshnessLine, Loaded, PageTitle, ReadOlder, SearchField, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { bandWords, count, plural } from "../words.js";
 import { ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
@@ -37,9 +37,9 @@ export function BlocksPage({ api, project, query }: AddressedPageProperties) {
   return (
     <>
       <PageTitle title="Blocks">
-        <Freshness of={log.latest} />
+        <FreshnessLine of={log.latest} />
       </PageTitle>
-      <Search
+      <SearchField
         label="Search path, reason, session, address, rule, detection, reference"
         value={search}
         onInput={setSearch}

@@ -3,7 +3,7 @@ import type { VerifiedBotEntry } from "../../contract/verified-bots.js";
 import { type Api, ApiFault } from "../api.js";
 import { equalTo } from "../expression.js";
 import { hashOf, useAddressed } from "../location.js";
-import { Fault, PageTitle, Search, Table } from "../parts.js";
+import { Fault, PageTitle, SearchField, Table } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
 import { Explored } from "./explored.js";
@@ -35,7 +35,7 @@ export function BotsPage({ api, query }: { readonly api: Api; readonly query: UR
       )}
       {list.value !== undefined && (
         <>
-          <Search label="Search operator, category, range or suffix" value={search} onInput={setSearch} />
+          <SearchField label="Search operator, category, range or suffix" value={search} onInput={setSearch} />
           <p class="dim" role="status">
             {found.length > shownMax ? `The first ${shownMax} of ${count(found.length)}` : count(found.length)} of{" "}
             {count(all.length)} entries

@@ -2,7 +2,7 @@
 import type { AuditAction, AuditRow, AuditValue } from "../../contract/audit.js";
 import type { Api } from "../api.js";
 import { useLog } from "../log.js";
-import { Freshness, LogTable, PageTitle, Time } from "../parts.js";
+import { FreshnessLine, LogTable, PageTitle, Time } from "../parts.js";
 import { plural } from "../words.js";
 
 const words: Readonly<Record<AuditAction, string>> = {
@@ -40,7 +40,7 @@ export function ChangesPage({ api }: { readonly api: Api }) {
   return (
     <>
       <PageTitle title="Changes">
-        <Freshness of={log.latest} />
+        <FreshnessLine of={log.latest} />
       </PageTitle>
       <p class="dim">
         Every change of the configuration, including those from the command line. The list contains no secrets.

@@ -3,7 +3,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import type { MemberRow } from "../../contract/api-answers.js";
 import { type Role, roles } from "../../contract/entities.js";
 import type { Api } from "../api.js";
-import { Card, Confirmation, Fault, Freshness, Loaded, PageTitle, SecretDialog, Table, Time } from "../parts.js";
+import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, SecretDialog, Table, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { count } from "../words.js";
 
@@ -43,7 +43,7 @@ export function MembersPage({ api }: { readonly api: Api }) {
   return (
     <>
       <PageTitle title="Members">
-        <Freshness of={members} />
+        <FreshnessLine of={members} />
       </PageTitle>
       <p class="said" role="status">
         {said}

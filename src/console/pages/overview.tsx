@@ -8,7 +8,7 @@ import { StackedBars } from "../chart.js";
 import { exploreHash } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
 import type { AddressedPageProperties, ProjectPageProperties } from "../page-properties.js";
-import { Card, Freshness, Loaded, PageTitle } from "../parts.js";
+import { Card, FreshnessLine, Loaded, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
 import { MarksCard } from "./marks.js";
@@ -44,7 +44,7 @@ export function OverviewPage(properties: AddressedPageProperties & { readonly is
   return (
     <>
       <PageTitle title="Overview">
-        <Freshness of={stats} every="15 s" />
+        <FreshnessLine of={stats} every="15 s" />
       </PageTitle>
       {!isEnabled && (
         <p class="notice">
@@ -229,7 +229,7 @@ const bins = Array.from({ length: 20 }, (_, index) => index * binWidth);
 function Histogram({ api, project }: { readonly api: Api; readonly project: number }) {
   const sessions = useResource(() => latestSessions(api, project), [api, project]);
   return (
-    <Card title="Scores of the latest sessions" aside={<Freshness of={sessions} />}>
+    <Card title="Scores of the latest sessions" aside={<FreshnessLine of={sessions} />}>
       <p class="dim">Lower means more certainly a bot. Sessions without a score and verified bots are not included.</p>
       <Loaded from={sessions}>{(rows) => <Scores rows={rows} />}</Loaded>
     </Card>

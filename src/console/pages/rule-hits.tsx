@@ -5,7 +5,7 @@ import type { RuleHits, StatsRow } from "../../contract/log-answers.js";
 import type { Api } from "../api.js";
 import { StackedBars } from "../chart.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Card, Freshness, Loaded, Time } from "../parts.js";
+import { Card, FreshnessLine, Loaded, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
 import { challengesByRule, PassRate } from "./pass-rate.js";
@@ -63,7 +63,7 @@ export function RuleHitsCard(
   );
   const challenges = useResource(() => challengesByRule(api, project), [api, project, rule]);
   return (
-    <Card title="Hits" aside={<Freshness of={stats} />}>
+    <Card title="Hits" aside={<FreshnessLine of={stats} />}>
       <Loaded from={stats}>{({ data }) => <Hits rows={data} rule={rule} />}</Loaded>
       {challenges.value !== undefined && <PassRate of={challenges.value} rule={rule} isChallenge={isChallenge} />}
     </Card>

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { ActionBadge, Confirmation, Fault, Freshness, Loaded, PageTitle } from "../parts.js";
+import { ActionBadge, Confirmation, Fault, FreshnessLine, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 import { moved, orderChanges } from "../rule-order.js";
 import { type ChallengesByRule, challengesByRule, PassRate, PassRateNote } from "./pass-rate.js";
@@ -20,7 +20,7 @@ export function RulesPage({ api, project }: ProjectPageProperties) {
   return (
     <>
       <PageTitle title="Rules">
-        <Freshness of={both} />
+        <FreshnessLine of={both} />
       </PageTitle>
       <p class="dim">
         Evaluated from top to bottom: the first active rule that matches decides. After a match with log, evaluation

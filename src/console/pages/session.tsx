@@ -10,14 +10,14 @@ import { type ExploreView, timeAround } from "../explore-view.js";
 import { equalTo } from "../expression.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
-import { Card, CopyText, Freshness, Loaded, PageTitle, Table, Time } from "../parts.js";
+import { Card, CopyText, FreshnessLine, Loaded, PageTitle, Table, Time } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
 import { groupTitles } from "./explore-groups.js";
 import { Explored, ExploredAction, ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
 import { MarkCard } from "./marks.js";
 import { noNames, RuleLink, ruleNames } from "./rule-link.js";
-import { Moment, Noted, PointerPath, type TimelineEntry } from "./timeline.js";
+import { Moment, Noted, PointerPath, type TimelineLine } from "./timeline.js";
 
 const refreshMs = 5000;
 /** A query takes the account's turn: not as often. */
@@ -43,7 +43,7 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
   return (
     <>
       <PageTitle title="Session">
-        <Freshness of={session} every="5 s" />
+        <FreshnessLine of={session} every="5 s" />
       </PageTitle>
       <p>
         <a href={hashOf("sessions")}>All sessions</a>
@@ -306,7 +306,7 @@ function Timeline({
   readonly session: SessionAnswer;
   readonly blocks: readonly BlockRow[];
   readonly names: ReadonlyMap<number, string>;
-  readonly moments: readonly TimelineEntry[];
+  readonly moments: readonly TimelineLine[];
 }) {
   const moments: { readonly at: string; readonly what: ComponentChildren }[] = [
     { at: session.first_seen_at, what: "First contact" },

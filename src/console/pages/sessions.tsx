@@ -7,7 +7,7 @@ import { timeAround } from "../explore-view.js";
 import { hashOf, useAddressed } from "../location.js";
 import { useLog } from "../log.js";
 import type { AddressedPageProperties } from "../page-properties.js";
-import { Freshness, LogTable, PageTitle, Time } from "../parts.js";
+import { FreshnessLine, LogTable, PageTitle, Time } from "../parts.js";
 import { bandOrder, bandWords, count, plural } from "../words.js";
 import { ExploredBand, ExploredNumber } from "./explored.js";
 
@@ -30,7 +30,7 @@ export function SessionsPage({ api, project, query }: AddressedPageProperties) {
   return (
     <>
       <PageTitle title="Sessions">
-        <Freshness of={log.latest} {...(isLive && { every: "5 s" })} />
+        <FreshnessLine of={log.latest} {...(isLive && { every: "5 s" })} />
       </PageTitle>
       <div class="tools">
         <label>

@@ -7,7 +7,7 @@ import { count } from "../words.js";
 import { ExploredText } from "./explored.js";
 
 /** One line of the timeline: so many events of a type at a time, on a path (null: none). */
-export type TimelineEntry = TimelineAnswer["moments"][number];
+export type TimelineLine = TimelineAnswer["moments"][number];
 type TimelinePoint = TimelineAnswer["points"][number];
 
 const words: Readonly<Record<EventType, string>> = {
@@ -26,7 +26,7 @@ const words: Readonly<Record<EventType, string>> = {
 };
 
 /** A moment in words: its type, its path, which leads to sessions that ended there (`time`), and how many events if more than one. */
-export function Moment({ of, time }: { readonly of: TimelineEntry; readonly time: ExploreView["time"] }) {
+export function Moment({ of, time }: { readonly of: TimelineLine; readonly time: ExploreView["time"] }) {
   const { type, count: times, path } = of;
   return (
     <>

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { TokenRow } from "../../contract/api-answers.js";
 import { type TokenAbility, tokenAbilities } from "../../contract/control.js";
 import type { Api } from "../api.js";
-import { Card, Confirmation, Fault, Freshness, Loaded, PageTitle, SecretDialog, Table, Time } from "../parts.js";
+import { Card, Confirmation, Fault, FreshnessLine, Loaded, PageTitle, SecretDialog, Table, Time } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
 
 interface TokensPageProperties {
@@ -65,7 +65,7 @@ export function TokensPage({ api, onRevokedSelf }: TokensPageProperties) {
   return (
     <>
       <PageTitle title="Account tokens">
-        <Freshness of={tokens} />
+        <FreshnessLine of={tokens} />
       </PageTitle>
       <p class="said" role="status">
         {said}

@@ -1,7 +1,7 @@
 /** Usage against the plan's quota, and who the token speaks for. */
 import type { UsageAnswer } from "../../contract/api-answers.js";
 import type { Api } from "../api.js";
-import { Card, Freshness, Loaded, PageTitle } from "../parts.js";
+import { Card, FreshnessLine, Loaded, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
 import { count } from "../words.js";
 
@@ -15,7 +15,7 @@ export function UsagePage({ api }: { readonly api: Api }) {
   return (
     <>
       <PageTitle title="Usage">
-        <Freshness of={usage} />
+        <FreshnessLine of={usage} />
       </PageTitle>
       <Card title="Events this month">
         <Loaded from={usage}>{(value) => <Quota usage={value} />}</Loaded>

@@ -1,7 +1,7 @@
 /** Facts about the browser, read once a page. Each is read on its own: one that throws is absent, the others stay. */
 
 import { attempt, nextTask } from "../page-hooks.js";
-import type { Observed } from "../recorder.js";
+import type { ObservedFacts } from "../recorder.js";
 import { differingFacts, withFrame } from "./contexts.js";
 import { driverArtifacts, stackProbe } from "./drivers.js";
 import { looksNative, tamperedNatives } from "./natives.js";
@@ -24,7 +24,7 @@ function timezone(): string {
 }
 
 /** The payload of the first `env` event. What takes longer, or can wait, is in probes/. */
-export async function collectEnvironment(): Promise<Observed> {
+export async function collectEnvironment(): Promise<ObservedFacts> {
   const nav = navigator as Navigator & {
     deviceMemory?: number;
     connection?: { rtt?: number };
@@ -32,7 +32,7 @@ export async function collectEnvironment(): Promise<Observed> {
   };
   const brands = nav.userAgentData?.brands;
   const payload: Record<string, unknown> = {};
-  const facts: { [K in keyof Observed]: () => Observed[K] } = {
+  const facts: { [K in keyof ObservedFacts]: () => ObservedFacts[K] } = {
     webdriver: () => navigator.webdriver,
     driver_artifacts: driverArtifacts,
     user_agent: () => text(nav.userAgent),

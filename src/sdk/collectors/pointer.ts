@@ -1,7 +1,7 @@
 /** Pointer moves of mouse and pen, as `mouse` events of up to 256 points. Bounded: whole stretches are skipped, never thinned. */
 import type { PointRow } from "../../contract/events.js";
 import type { Collector, Scene } from "../collector.js";
-import { type Observed, pointRow, round } from "../recorder.js";
+import { type ObservedFacts, pointRow, round } from "../recorder.js";
 
 const rowsMax = 256;
 /** Least ms between two points: finer than any training data, and an eighth of what a 1000 Hz mouse would send. */
@@ -40,7 +40,7 @@ export const collectPointer: Collector = (scene: Scene) => {
 
   const drain = () => {
     if (!moves) return;
-    const payload: Observed = {
+    const payload: ObservedFacts = {
       t: round(start, 1),
       points,
       count: moves,

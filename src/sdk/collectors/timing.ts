@@ -1,5 +1,5 @@
 /** How fast the page loaded, and how evenly the browser draws. */
-import { mean, type Observed, round } from "../recorder.js";
+import { mean, type ObservedFacts, round } from "../recorder.js";
 
 const framesMax = 24;
 
@@ -9,7 +9,7 @@ export function pageLoad(): PerformanceNavigationTiming | undefined {
 }
 
 /** Mean and standard deviation of the time between frames; empty where nothing is drawn (a hidden page) within `ms`. */
-function measureFrames(ms: number): Promise<Observed> {
+function measureFrames(ms: number): Promise<ObservedFacts> {
   return new Promise((resolve) => {
     const gaps: number[] = [];
     let last: number | null = null;
@@ -31,7 +31,7 @@ function measureFrames(ms: number): Promise<Observed> {
 }
 
 /** The payload of a `timing` event; takes at most `ms`. */
-export async function collectTiming(ms: number): Promise<Observed> {
+export async function collectTiming(ms: number): Promise<ObservedFacts> {
   const frames = await measureFrames(ms);
   const load = pageLoad();
   const since = (at: number | undefined) => (at ? round(at, 1) : undefined);

@@ -1,5 +1,5 @@
 /** What Chromium says of itself only when it is asked: who invents a user agent often leaves it empty. Absent in other browsers. */
-import type { Observed } from "../recorder.js";
+import type { ObservedFacts } from "../recorder.js";
 
 interface HintedNavigator {
   userAgentData?: {
@@ -16,7 +16,7 @@ const hints = {
 } as const;
 
 /** Facts by payload key; an empty text is one that the browser gave. */
-export async function clientHints(): Promise<Observed> {
+export async function clientHints(): Promise<ObservedFacts> {
   const data = (navigator as HintedNavigator).userAgentData;
   if (!data) return {};
   const values = await data.getHighEntropyValues(Object.values(hints));

@@ -1,6 +1,6 @@
 /** Facts about the browser that take time to find out, or that the first report does without. */
 import { nextTask } from "../page-hooks.js";
-import type { Observed } from "../recorder.js";
+import type { ObservedFacts } from "../recorder.js";
 import { clientHints } from "./client-hints.js";
 import { systemFonts } from "./fonts.js";
 import { graphics, openGraphics } from "./graphics.js";
@@ -22,16 +22,16 @@ function pointerKinds(): string[] {
   return Object.entries(queries).flatMap(([kind, query]) => (matchMedia(query).matches ? kind : []));
 }
 
-type Fact<K extends keyof Observed> = () => Observed[K] | Promise<Observed[K]>;
+type Fact<K extends keyof ObservedFacts> = () => ObservedFacts[K] | Promise<ObservedFacts[K]>;
 
 /**
  * The payload of a page's second `env` event, in 3 s at most: each fact is asked on its own, in a task of its own, and one that throws, or is
  * not known by then, is absent. `more` are facts that want what this file does not have: they are asked first, as others answer them.
  */
-export async function collectLateEnvironment(more: { [K in keyof Observed]?: Fact<K> }): Promise<Observed> {
+export async function collectLateEnvironment(more: { [K in keyof ObservedFacts]?: Fact<K> }): Promise<ObservedFacts> {
   const payload: Record<string, unknown> = {};
   const late = new Promise((resolve) => setTimeout(resolve, slowMs));
-  const facts: { [K in keyof Observed]?: Fact<K> } = {
+  const facts: { [K in keyof ObservedFacts]?: Fact<K> } = {
     ...more,
     permissions_mismatch: permissionsMismatch,
     any_pointer: pointerKinds,

@@ -18,7 +18,7 @@ import type { LongWork } from "../../../runtime/long-work.js";
 import { describe, type MeaningOf } from "../../../verdict/finding.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
-import { sessionRow } from "./sessions.js";
+import { sessionLogRow } from "./sessions.js";
 import { readBodyAs } from "./wire.js";
 
 /** What a query needs, and ticks of the event loop for it. */
@@ -134,7 +134,7 @@ function answerOf(
 function rowOf(project: Project, session: QueriedSession, meaningOf: MeaningOf, nowMs: number): QueriedSessionRow {
   const { part, action, ruleId, finding } = session;
   return {
-    ...sessionRow(project, session, nowMs),
+    ...sessionLogRow(project, session, nowMs),
     action,
     rule_id: ruleId,
     reason: finding === null ? "" : describe(finding, meaningOf).reason,

@@ -4,7 +4,7 @@ import type { Project } from "../../../contract/entities.js";
 import type { SessionAnswer, SessionRow, SessionsAnswer } from "../../../contract/log-answers.js";
 import type { SessionMark } from "../../../contract/marks.js";
 import type { Marks } from "../../../control-plane/marks.js";
-import type { StoredSession } from "../../../control-plane/session-log.js";
+import type { LoggedSession } from "../../../control-plane/session-log.js";
 import type { SessionDetail, Sessions } from "../../../control-plane/sessions.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { LongWork } from "../../../runtime/long-work.js";
@@ -76,12 +76,12 @@ async function listSessions(
   const page = await sessions.page(project.id, asked.limit, asked.cursor, work.begin(isAborted));
   if (page === null) return unread;
   if (page instanceof Refusal) return refusal(page);
-  const data = page.rows.map((row) => sessionRow(project, row, nowMs));
+  const data = page.rows.map((row) => sessionLogRow(project, row, nowMs));
   return json(200, { data, meta: { next_cursor: page.nextCursor } } satisfies SessionsAnswer);
 }
 
 /** Resolved as a verdict without rules and without a request context: guards and rules decide actions, not bands. */
-export function sessionRow(project: Project, { token, part }: StoredSession, nowMs: number): SessionRow {
+export function sessionLogRow(project: Project, { token, part }: LoggedSession, nowMs: number): SessionRow {
   const { verifiedBot } = part;
   const { verdict } = resolve({ part, project, rules: [], context: {}, verifiedBot, meaningOf: () => "", nowMs });
   return {
@@ -98,7 +98,7 @@ export function sessionRow(project: Project, { token, part }: StoredSession, now
 function sessionView(project: Project, session: SessionDetail, mark: SessionMark | null, nowMs: number): SessionAnswer {
   const { part, detections } = session;
   return {
-    ...sessionRow(project, session, nowMs),
+    ...sessionLogRow(project, session, nowMs),
     engines: part.engineScores,
     detections: detections.map(({ id, slug, engine, contribution, evidence }) => ({
       id,

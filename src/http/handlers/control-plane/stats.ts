@@ -1,7 +1,7 @@
 /** Events, sessions and verdict answers of a project over time, by hour or day of UTC. */
 
 import { hourMs } from "../../../contract/durations.js";
-import type { ChallengeCounts, RuleHits } from "../../../contract/entities.js";
+import type { StoredChallengeCounts, StoredRuleHits } from "../../../contract/entities.js";
 import { isoDateOrTimeMs } from "../../../contract/iso-time.js";
 import type {
   ChallengeCounts as ChallengeCountsAnswer,
@@ -112,7 +112,7 @@ function readSpan(query: URLSearchParams, nowMs: number): Span | Refusal {
   return { fromMs, toMs, size, byRule: by === "rule" };
 }
 
-function total(list: readonly ChallengeCounts[]): ChallengeCountsAnswer {
+function total(list: readonly StoredChallengeCounts[]): ChallengeCountsAnswer {
   const sum = { issued: 0, passed: 0, failed: 0 };
   for (const { issued, passed, failed } of list) {
     sum.issued += issued;
@@ -122,11 +122,11 @@ function total(list: readonly ChallengeCounts[]): ChallengeCountsAnswer {
   return sum;
 }
 
-function byRule(challenges: Readonly<Record<string, ChallengeCounts>>): Record<string, ChallengeCountsAnswer> {
+function byRule(challenges: Readonly<Record<string, StoredChallengeCounts>>): Record<string, ChallengeCountsAnswer> {
   return Object.fromEntries(Object.entries(challenges).map(([rule, counts]) => [rule, total([counts])]));
 }
 
-function hitsByRule(rules: Readonly<Record<string, RuleHits>>): Record<string, RuleHitsAnswer> {
+function hitsByRule(rules: Readonly<Record<string, StoredRuleHits>>): Record<string, RuleHitsAnswer> {
   return Object.fromEntries(
     Object.entries(rules).map(([rule, { sessions, requests, lastMs }]) => [
       rule,

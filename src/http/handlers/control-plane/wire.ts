@@ -10,14 +10,14 @@ import type {
 } from "../../../contract/api-answers.js";
 import type { Account, Membership, Project, Rule, User } from "../../../contract/entities.js";
 import { type JsonObject, parseJsonObject } from "../../../contract/json-body.js";
-import type { Checked } from "../../../contract/validators.js";
+import type { Validated } from "../../../contract/validators.js";
 import { Refusal, refuse } from "../../../errors.js";
 import type { Expression } from "../../../rules/ast.js";
 
 /** The body as checked by `check`; `emptyAs` stands for a body of no bytes where the route takes one. */
 export function readBodyAs<T>(
   body: Buffer,
-  check: (value: unknown) => Checked<T>,
+  check: (value: unknown) => Validated<T>,
   emptyAs?: T,
 ): { readonly value: T; readonly raw: JsonObject } | Refusal {
   if (body.length === 0 && emptyAs !== undefined) return { value: emptyAs, raw: {} };

@@ -1,7 +1,7 @@
 /** A visitor's request as a proxy passes it on to forward-auth: the question that is asked about it. */
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import type { RequestContext } from "../../../contract/verdict.js";
-import { HeaderLines, type Trimming } from "./verdict-body.js";
+import { HeaderCollector, type Trimming } from "./verdict-body.js";
 
 /** Lines of the request that the proxy makes itself, and those that hold its key. */
 const ofProxy: ReadonlySet<string> = new Set([
@@ -39,7 +39,7 @@ export interface Forwarded {
 /** Empty values are missing ones: some proxies send a line for each header that they know. */
 export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): VerdictQuestion {
   const { lines, context, sessionToken, target, ja4Header, isTrusted } = forwarded;
-  const visitors = new HeaderLines(trimming);
+  const visitors = new HeaderCollector(trimming);
   if (context.host !== undefined) visitors.add(["host", context.host]);
   let ja4 = "";
   for (const line of lines) {

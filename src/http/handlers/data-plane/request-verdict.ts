@@ -7,7 +7,7 @@ import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import {
-  failOpen,
+  failOpenAnswer,
   type RequestAnswer,
   type RequestVerdicts,
   requestVerdictText,
@@ -67,7 +67,7 @@ function judgeRequest(services: RequestVerdictServices, exchange: Exchange, req:
   exchange.readBody({
     bytesMax: limits.controlBodyBytesMax,
     isAnonymous: false,
-    onCrowded: () => replyOf(failOpen),
+    onCrowded: () => replyOf(failOpenAnswer),
     onBody: (bytes) => answer(services, exchange, holder, bytes),
   });
 }

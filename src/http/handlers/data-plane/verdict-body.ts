@@ -56,7 +56,7 @@ export function decodeVerdictBody(
     if (sent !== undefined && value === undefined) trimming.isIgnored = true;
     return value;
   };
-  const lines = new HeaderLines(trimming);
+  const lines = new HeaderCollector(trimming);
   const cut = (sent: string): string | undefined => lines.bounded(sent) || undefined;
   const form = readHeaders(lines, request["headers"]);
   const { headers } = lines;
@@ -91,7 +91,7 @@ function isObject(value: unknown): value is JsonObject {
 type HeaderLine = readonly [name: string, value: string];
 
 /** Collects header lines within their bounds; of `POST /v1/verdict` and of forward-auth. */
-export class HeaderLines {
+export class HeaderCollector {
   readonly headers: HeaderLine[] = [];
   readonly #trimming: Trimming;
 
@@ -132,7 +132,7 @@ const valueMax = limits.contextValueMax;
 const signatureFields: ReadonlySet<string> = new Set(["signature", "signature-input", "signature-agent"]);
 
 /** How the lines came: in a list order and case are the visitor's own. Null: none were told. */
-function readHeaders(lines: HeaderLines, sent: unknown): "list" | "object" | null {
+function readHeaders(lines: HeaderCollector, sent: unknown): "list" | "object" | null {
   if (Array.isArray(sent)) {
     for (const line of sent) {
       if (isPair(line)) lines.add(line);

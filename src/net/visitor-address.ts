@@ -23,8 +23,11 @@ const specialV4 = [
   ["224.0.0.0", 3],
 ].map(([first, prefix]) => ({ first: parseV4(String(first)), size: 2 ** (32 - Number(prefix)) }));
 
-/** Takes canonical text; false for "" and for what is no address. */
-export function isPublicAddress(ip: string): boolean {
+/**
+ * Takes canonical text; false for "" and for what is no address. Where verdictd may connect to is another question: see
+ * `isConnectableAddress`.
+ */
+export function isVisitorAddress(ip: string): boolean {
   if (ip.includes(":")) return isPublicV6(ip);
   const value = parseV4(ip);
   return value >= 0 && !specialV4.some(({ first, size }) => value >= first && value < first + size);

@@ -1,7 +1,7 @@
 /** Which addresses are a visitor's: the edges of every range that IANA sets apart. */
 import t from "tap";
 import { F } from "../../src/engines/session-features.js";
-import { isPublicAddress } from "../../src/net/public-address.js";
+import { isVisitorAddress } from "../../src/net/visitor-address.js";
 import { alone, chromeFacts, event, folded } from "../engines/sessions.js";
 
 t.test("special addresses are no visitor's; their neighbours are", async (t) => {
@@ -12,9 +12,9 @@ t.test("special addresses are no visitor's; their neighbours are", async (t) => 
   const open = `1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0
     172.15.255.255 172.32.0.0 192.0.1.0 192.88.98.255 192.88.100.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 223.255.255.255
     198.51.100.7 203.0.113.9 2000::1 2001::1 2001:200::1 2001:db8::1 2002:c000:204::1 2a00:1450::1 3fff:ffff::1 64:ff9b::c000:221`;
-  for (const ip of special.split(/\s+/)) t.equal(isPublicAddress(ip), false, ip);
-  for (const ip of open.split(/\s+/)) t.equal(isPublicAddress(ip), true, ip);
-  for (const text of ["", "nonsense", "10.0.0", "1.2.3.4.5"]) t.equal(isPublicAddress(text), false, text);
+  for (const ip of special.split(/\s+/)) t.equal(isVisitorAddress(ip), false, ip);
+  for (const ip of open.split(/\s+/)) t.equal(isVisitorAddress(ip), true, ip);
+  for (const text of ["", "nonsense", "10.0.0", "1.2.3.4.5"]) t.equal(isVisitorAddress(text), false, text);
 });
 
 t.test("sessions of one address count only where it is a visitor's", async (t) => {
