@@ -10,12 +10,12 @@ const server = await startServer(config, createLog(config.logLevel, name), {}, p
 port.on("message", async (order: HttpThreadOrder) => {
   if (typeof order === "object") server.useNetwork(order.network);
   else if (order === "drain") server.drain();
-  else if (order === "renew-certificate") {
-    const fault = await server.renewCertificate().then(
+  else if (order === "reload-certificate") {
+    const fault = await server.reloadCertificate().then(
       () => null,
       (error: unknown) => String(error),
     );
-    report({ renewed: fault });
+    report({ reloaded: fault });
   } else {
     await server.stop();
     port.close();

@@ -54,7 +54,7 @@ export interface Listening {
    * Takes new connections with the certificate files as they are now; open connections go on with the old one. Rejects, and
    * changes nothing, when the files can't be used.
    */
-  renewCertificate(): Promise<void>;
+  reloadCertificate(): Promise<void>;
   /** Stops taking connections; resolves when those that are open can be closed without cutting anybody off, or time is up. */
   stop(): Promise<void>;
   /** Closes every connection. */
@@ -105,7 +105,7 @@ export class HttpServer {
     const bound = us_socket_local_port(socket);
     return {
       port: bound,
-      renewCertificate: async () => {
+      reloadCertificate: async () => {
         const next = await this.#listenAnew(host, bound);
         // What waits at the old listener would be reset: one tick of the event loop takes it in, and closing comes right after.
         await yieldToEventLoop();

@@ -51,7 +51,7 @@ export interface RunningServer {
   /** From now on the server says that it is not ready, and goes on serving. */
   drain(): void;
   /** New connections get the certificate as its files are now. Rejects and changes nothing when they can't be used. */
-  renewCertificate(): Promise<void>;
+  reloadCertificate(): Promise<void>;
   /** From the next request on this thread asks another table of network facts. */
   useNetwork(network: SharedArrayBuffer): void;
   /** Refuses new connections, finishes what was accepted, then closes those that are open and the store. */
@@ -205,7 +205,7 @@ export async function startServer(
         services.stopping = true;
         readiness.show();
       },
-      renewCertificate: listening.renewCertificate,
+      reloadCertificate: listening.reloadCertificate,
       useNetwork: (network) => services.network.use(network),
       stop,
     };

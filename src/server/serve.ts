@@ -30,10 +30,10 @@ export interface HttpThreadData {
 }
 
 /** What the first HTTP thread tells a further one. */
-export type HttpThreadOrder = "drain" | "renew-certificate" | "stop" | { readonly network: SharedArrayBuffer };
+export type HttpThreadOrder = "drain" | "reload-certificate" | "stop" | { readonly network: SharedArrayBuffer };
 
-/** What a further HTTP thread says: once that it listens, and after each order to renew what came of it (null: done). */
-export type HttpThreadReport = { readonly listening: ThreadBuffers } | { readonly renewed: string | null };
+/** What a further HTTP thread says: once that it listens, and after each order to reload what came of it (null: done). */
+export type HttpThreadReport = { readonly listening: ThreadBuffers } | { readonly reloaded: string | null };
 
 interface HttpThread {
   readonly worker: Worker;
@@ -55,7 +55,7 @@ export async function startServers(
   const config = { ...found, port: await sharedPort(found) };
   const shared = newSharedMemory(config.httpThreads, await loadNetworkFacts(config.ipDatabase));
   // Loaded while the first thread starts.
-  const operationsLoaded = import("./operations.js");
+  const operationsLoaded = import("./admin-operations.js");
   const first = await startServer(config, log, parts, { shared, number: 0 });
   if (!config.noAgentFetch) first.startAgentRefresh();
   const threads: HttpThread[] = [];
@@ -85,10 +85,10 @@ export async function startServers(
       log,
       first,
       buffers: () => [first.buffers, ...threads.map(({ buffers }) => buffers)],
-      renewCertificate: async () => {
-        await Promise.all([first.renewCertificate(), ...threads.map(renewThread)]);
+      reloadCertificate: async () => {
+        await Promise.all([first.reloadCertificate(), ...threads.map(reloadCertificateOf)]);
       },
-      renewNetwork: async () => {
+      reloadNetwork: async () => {
         const network = await loadNetworkFacts(config.ipDatabase);
         first.useNetwork(network);
         for (const { worker } of threads) worker.postMessage({ network } satisfies HttpThreadOrder);
@@ -235,12 +235,12 @@ async function startThread(workerData: HttpThreadData, log: Logger): Promise<Htt
   return { worker, buffers: report.listening };
 }
 
-async function renewThread({ worker }: HttpThread): Promise<void> {
+async function reloadCertificateOf({ worker }: HttpThread): Promise<void> {
   const reported = once(worker, "message") as Promise<[HttpThreadReport]>;
-  worker.postMessage("renew-certificate" satisfies HttpThreadOrder);
+  worker.postMessage("reload-certificate" satisfies HttpThreadOrder);
   const [report] = await reported;
-  if (!("renewed" in report) || report.renewed !== null) {
-    throw new Error(`an HTTP thread keeps the old certificate: ${"renewed" in report ? report.renewed : ""}`);
+  if (!("reloaded" in report) || report.reloaded !== null) {
+    throw new Error(`an HTTP thread keeps the old certificate: ${"reloaded" in report ? report.reloaded : ""}`);
   }
 }
 
