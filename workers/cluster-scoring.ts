@@ -20,14 +20,14 @@ import { TokenMint } from "../src/ingest/token-mint.js";
 import { limits } from "../src/limits.js";
 import { ScoringMeters } from "../src/metrics/scoring-meters.js";
 import { openStore } from "../src/store/open-store.js";
-import { TurnReads } from "../src/store/store.js";
+import { TickReads } from "../src/store/store.js";
 
 const { dataDir, ipStorage, plans, sessionsMax, cluster, meters: buffer } = workerData as ScoringWorkerData;
 lowerThreadPriority();
 if (cluster === undefined) throw new Error("started without a cluster");
 const meters = new ScoringMeters(buffer);
 const store = openStore(dataDir);
-const reads = new TurnReads(store);
+const reads = new TickReads(store);
 const client = new ClusterClient({ url: cluster.url });
 const paths = new PathMemory(client);
 const counts = new ClusterCounts(client);

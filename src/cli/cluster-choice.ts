@@ -13,7 +13,7 @@ import { serveFlags } from "./serve-flags.js";
 
 const names = ["store", "engine-password", "engine-ca", "engine-acks", "engine-durable"] as const;
 
-/** Which cluster, and how surely writes are kept: added to every command that works on the configuration. */
+/** Which cluster, and how surely writes are kept: added to every command that works on the configuration or the sessions of a cluster. */
 export const clusterFlags: readonly Flag[] = flagsOf(names).map((flag) => ({ ...flag, heading: "On a cluster:" }));
 
 /** Flags of `serve` that a command has as well. */

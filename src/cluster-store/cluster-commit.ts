@@ -253,8 +253,8 @@ export class ClusterCommit {
   }
 
   /**
-   * Asks for rows, for half of the group's time at most: then there is some left to write. A count that can't be had is one of nothing, since a
-   * new session must not hang on a shard that is not its own; another row is noted as failed.
+   * Asks for rows, for half of the group's time at most: then there is some left to write. An unavailable count is taken as
+   * 0: a new session must not depend on another shard. Any other row is recorded as failed.
    */
   async #fetchRows({ rows, failed, endMs }: Fetched, needed: ReadonlyMap<string, NeededRow>): Promise<void> {
     if (needed.size === 0) return;

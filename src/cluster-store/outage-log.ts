@@ -11,7 +11,7 @@ export interface Lines {
   info(fields: object, what: string): void;
 }
 
-/** Of what all threads of a process know of one kind of outage; can be posted to them. */
+/** Shared state of one kind of outage, for all threads of a process; can be posted to them. */
 export function newOutage(): SharedArrayBuffer {
   return new SharedArrayBuffer(4 * 8);
 }
@@ -67,7 +67,7 @@ export class OutageLog {
     else Atomics.add(this.#cells, silent, 1n);
   }
 
-  /** As `failed`, of what is told once, and ends with `over`: always a line. */
+  /** Like `failed`, but always logs, and lasts until `over`. */
   began(error: unknown, what: string): void {
     const fault = loggedFault(error);
     Atomics.store(this.#cells, told, 1n);

@@ -78,7 +78,7 @@ export class ProjectPaths {
   }
 
   /**
-   * Takes in what all nodes appended since, as far as it is looked for: few parts are written at a time, and those that had no news are asked less
+   * Applies what all nodes appended since, as far as it is looked for: few parts are written at a time, and those that had no news are asked less
    * often. One at a time; rejects when the cluster does not answer.
    */
   refresh(client: ClusterClient): Promise<void> {
@@ -162,7 +162,7 @@ export class PathMemory {
     return !paths.isLoaded || isStale ? paths.refresh(this.#client).catch(() => {}) : null;
   }
 
-  /** Takes in what other nodes appended, for all projects that were asked for since. Call every `limits.clusterPathsRefreshMs`; never rejects. */
+  /** Applies what other nodes appended, for all projects that were asked for since. Call every `limits.clusterPathsRefreshMs`; never rejects. */
   async refresh(): Promise<void> {
     const used = [...this.#projects.values()].filter(({ isUsed }) => isUsed);
     await Promise.allSettled(used.map((paths) => paths.refresh(this.#client)));

@@ -53,7 +53,7 @@ export class RefusedBatches {
   }
 }
 
-/** Has the log say what a scoring thread says, if that is what it is. */
+/** Logs a scoring thread's message about refused batches; ignores any other message. */
 export function tellOfBatches(outages: OutageLog, news: unknown): void {
   const { refusedBatches } = (news ?? {}) as Partial<BatchNews>;
   if (refusedBatches === undefined) return;

@@ -1,4 +1,4 @@
-/** A heap of what has a token each: gives that with the first one, in the order of their bytes or against it. */
+/** A binary heap of items ordered by the token at their head. */
 
 /** What a heap orders by: the first of its tokens. */
 export interface WithToken {

@@ -136,7 +136,7 @@ export interface SessionEvidence extends BrowserEvidence {
   /** Peak of the speed of movements by its mean: the mean over movements, and its coefficient of variation. */
   peakMean: number;
   peakVariation: number;
-  /** Correlation of the distance with the duration of strokes. */
+  /** Correlation of the distance with the duration of movements. */
   distanceTimeCorrelation: number;
   /** Rises of speed in reaches: how many, mean and standard deviation of their skewness. See `fold-reaches.ts`. */
   rises: number;

@@ -42,7 +42,7 @@ export function spreadOf(count: number, sum: number, squares: number): number {
   return deviation(count, sum, squares) / Math.max(1, Math.abs(sum / count));
 }
 
-/** Correlation of the distance with the duration of strokes. */
+/** Correlation of the distance with the duration of movements. */
 export function movementCorrelation(n: readonly number[]): number | undefined {
   const count = n[F.movements]!;
   const meanDistance = n[F.movementDistanceSum]! / count;

@@ -1,4 +1,4 @@
-/** Counts what a thread holds for its clients against a bound. Beyond it, what has been held longest is given up: those who are quick are served. */
+/** Counts what a thread holds for its clients against a bound. Beyond it, the oldest holder is dropped, so slow clients lose before fast ones. */
 
 /** Something that holds bytes for a client. */
 export interface Holder {

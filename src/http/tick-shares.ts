@@ -9,14 +9,14 @@ import { limits } from "../limits.js";
 export class TickShares {
   #requests = 0;
   readonly #byAddress = new Map<string, number>();
-  readonly #endTurn = (): void => {
+  readonly #endTick = (): void => {
     this.#requests = 0;
     if (this.#byAddress.size > 0) this.#byAddress.clear();
   };
 
   /** Counts a request; false for one beyond its address's share. `addressOf` is asked only in a tick with more requests than sockets. */
   take(addressOf: () => string): boolean {
-    if (this.#requests === 0) setImmediate(this.#endTurn);
+    if (this.#requests === 0) setImmediate(this.#endTick);
     this.#requests++;
     if (this.#requests <= limits.socketsPerTick) return true;
     const address = addressOf();

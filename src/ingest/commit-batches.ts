@@ -214,7 +214,7 @@ function recordBatch(
     session.verdict.last = lastRequest(session.verdict.last, fresh, facts, ip);
     session.score ||= request.score;
   } else if (hasMoved(session, request)) {
-    // Repeats tell nothing of the visitor, but where they come from.
+    // Duplicates tell nothing of the visitor, but where they come from.
     takeIdentity(session, request);
     group.changed.add(session);
   }

@@ -1,4 +1,7 @@
-/** First contacts by `Idempotency-Key`: a retry of a batch whose answer was lost resolves to the session it minted. */
+/**
+ * First contacts by `Idempotency-Key`: a retry of a batch whose answer was lost resolves to the session it minted. Retries within a session are
+ * known by their request ids: see `seen-ids.ts`.
+ */
 import { createHash } from "node:crypto";
 import { mintedAtMs, tokenBytes } from "../contract/session-token.js";
 import { refuse } from "../errors.js";
@@ -12,7 +15,7 @@ export const badIdempotencyKey = refuse(
   `Idempotency-Key must have 1 to ${limits.idempotencyKeyMax} characters`,
 );
 
-/** Whether the header may be as it is; null: it was not sent. */
+/** True for a valid length, and for null, which means that the header was not sent. */
 export function isIdempotencyKey(key: string | null): boolean {
   return key === null || (key.length > 0 && key.length <= limits.idempotencyKeyMax);
 }

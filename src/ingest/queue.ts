@@ -131,7 +131,7 @@ export class IngestQueue {
 
   /**
    * Call every `limits.watchEveryMs`: batches that wait, or are at a worker, for more than `limits.watchTicksMax` calls are settled
-   * with a failure, so that no client waits for ever. One at a worker may still be committed: its retry is a repeat then. Returns
+   * with a failure, so that no client waits for ever. One at a worker may still be committed: its retry is a duplicate then. Returns
    * whether such batches are at a worker.
    */
   tick(): boolean {

@@ -120,7 +120,7 @@ class Follower {
     );
   }
 
-  /** All lines of a turn are written at once. */
+  /** All lines of a tick are written at once. */
   send(line: string): void {
     if (this.#socket.writableLength + this.#waiting.length > limits.followBytesMax) {
       this.#leftOut++;

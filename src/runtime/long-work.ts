@@ -46,9 +46,9 @@ export class Slices {
   readonly #isAborted: () => boolean;
   #endsMs = 0;
 
-  constructor(clock: () => number, nextTurn: () => Promise<void>, isAborted: () => boolean) {
+  constructor(clock: () => number, nextTick: () => Promise<void>, isAborted: () => boolean) {
     this.#clock = clock;
-    this.#nextTick = nextTurn;
+    this.#nextTick = nextTick;
     this.#isAborted = isAborted;
   }
 

@@ -90,7 +90,7 @@ import { directoryFetcher } from "../signed-agents/directory-fetch.js";
 import { Nonces } from "../signed-agents/nonces.js";
 import { createSignedAgents, type SignedRequest } from "../signed-agents/signed-agents.js";
 import { DiskRoom } from "../store/disk-room.js";
-import { type Store, TurnReads } from "../store/store.js";
+import { type Store, TickReads } from "../store/store.js";
 import { type RequestVerdictSources, RequestVerdicts } from "../verdict/request-verdicts.js";
 import { RuleBudgetWatch } from "../verdict/rule-budget-watch.js";
 import { hasState, VerdictReader } from "../verdict/verdict-reader.js";
@@ -111,7 +111,7 @@ export function buildServices(
   outages: OutageLog,
 ) {
   const now = Date.now;
-  const reads = new TurnReads(store);
+  const reads = new TickReads(store);
   const credentials = new Credentials(store, () => reads.revision());
   const accounts = new Accounts(store, now);
   const projects = new Projects(store, now);

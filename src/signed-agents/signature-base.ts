@@ -1,6 +1,6 @@
 /**
  * Builds the signature base of a request (RFC 9421, section 2.5) from the components that a signature covers. Pure. Whatever can't be
- * built makes the signature invalid, but for what whoever asks has not told us of the request.
+ * built makes the signature invalid, except where the caller did not report that part of the request.
  */
 import { type InnerList, type Item, isInnerList, serializeInnerList, serializeItem } from "structured-headers";
 import { limits } from "../limits.js";
@@ -20,8 +20,8 @@ export interface SignedMessage {
   readonly query: string;
 }
 
-/** The base; or `missing`: a component is not there or not allowed; or `untold`: it is of the request, and not told to us. */
-export type SignatureBase = { readonly base: string } | { readonly fault: "missing" | "untold" };
+/** The base; or `missing`: a component is not there or not allowed; or `unreported`: it is of the request, and not told to us. */
+export type SignatureBase = { readonly base: string } | { readonly fault: "missing" | "unreported" };
 
 /** A `Host` as `@authority` has it: lower case, without the default port of https. Undefined when it is none. */
 export function canonicalAuthority(host: string | undefined): string | undefined {
@@ -35,23 +35,23 @@ export function signatureBase(message: SignedMessage, components: readonly Item[
   if (components.length > limits.signedComponentsMax) return { fault: "missing" };
   const lines: string[] = [];
   const seen = new Set<string>();
-  let isUntold = false;
+  let isUnreported = false;
   for (const component of components) {
     if (typeof component[0] !== "string") return { fault: "missing" };
     const identifier = serializeItem(component);
     if (seen.has(identifier)) return { fault: "missing" };
     seen.add(identifier);
     const value = componentValue(message, component[0], component[1]);
-    if (value === "untold") isUntold = true;
+    if (value === "unreported") isUnreported = true;
     else if (value === null || /[\r\n]/.test(value.text)) return { fault: "missing" };
     else lines.push(`${identifier}: ${value.text}`);
   }
-  if (isUntold) return { fault: "untold" };
+  if (isUnreported) return { fault: "unreported" };
   lines.push(`"@signature-params": ${params}`);
   return { base: lines.join("\n") };
 }
 
-type ComponentValue = { readonly text: string } | "untold" | null;
+type ComponentValue = { readonly text: string } | "unreported" | null;
 
 function componentValue(message: SignedMessage, name: string, params: Item[1]): ComponentValue {
   if (name === "@query-param") return queryParam(message, params);
@@ -60,7 +60,7 @@ function componentValue(message: SignedMessage, name: string, params: Item[1]): 
     const known = derived[name];
     if (known === undefined) return null;
     const text = known(message);
-    return text === undefined ? "untold" : { text };
+    return text === undefined ? "unreported" : { text };
   }
   // Names are lower case on the wire (section 2.1); any other would be a second spelling of a component.
   if (name !== name.toLowerCase()) return null;
@@ -83,7 +83,7 @@ const derived: Readonly<Record<string, (message: SignedMessage) => string | unde
 function queryParam({ query, path }: SignedMessage, params: Item[1]): ComponentValue {
   const name = params.get("name");
   if (typeof name !== "string" || params.size !== 1) return null;
-  if (path === undefined) return "untold";
+  if (path === undefined) return "unreported";
   const values = [...new URLSearchParams(query)].filter(([each]) => encoded(each) === name);
   return values.length === 1 ? { text: encoded(values[0]![1]) } : null;
 }
@@ -96,9 +96,9 @@ function encoded(text: string): string {
 /** A header field: whole, one member of a dictionary (`key`), or each line as bytes (`bs`). */
 function field({ headers, isPartial }: SignedMessage, name: string, params: Item[1]): ComponentValue {
   const value = fieldValue(headers, name);
-  if (value === undefined) return isPartial === true ? "untold" : null;
+  if (value === undefined) return isPartial === true ? "unreported" : null;
   // A value as long as what is kept of one may have been longer.
-  if (!name.startsWith("signature") && value.length >= limits.contextValueMax) return "untold";
+  if (!name.startsWith("signature") && value.length >= limits.contextValueMax) return "unreported";
   if (params.size === 0) return { text: value };
   if (params.size > 1) return null;
   const key = params.get("key");

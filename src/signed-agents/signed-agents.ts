@@ -205,7 +205,7 @@ function candidate(
   if (key.isTestKey && !allowTestKeys) return "invalid";
   if (algorithm !== undefined && algorithm !== key.algorithm) return "invalid";
   const built = signatureBase(message, signature.components, signature.params);
-  if ("fault" in built) return built.fault === "untold" ? "unverified" : "invalid";
+  if ("fault" in built) return built.fault === "unreported" ? "unverified" : "invalid";
   return { from, key, base: built.base, bytes, nonce, expiresAtMs: expires * 1000 };
 }
 

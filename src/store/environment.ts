@@ -1,6 +1,6 @@
 /**
- * An LMDB environment, and how anything is written into one. Goes round a fault of LMDB (ITS#9496, mended there in 2021) that lmdb-js 3.5.6
- * still has: a process that opens an environment while another one commits can set the number of the last commit back to that of
+ * An LMDB environment, and how anything is written into one. Works around a bug of LMDB (ITS#9496, fixed upstream in 2021) that lmdb-js
+ * 3.5.6 still has: a process that opens an environment while another one commits can set the number of the last commit back to that of
  * the commit before. Readers see that older state then, and the next writer begins from it: what was committed after it is gone. So every
  * write transaction begins with a look at that number, under the write lock, and an environment that was just opened is looked at once.
  */
@@ -38,7 +38,10 @@ export class Environment {
   readonly path: string;
   readonly #root: RootDatabase<unknown, string>;
 
-  /** Opens the environment in this file. What keeps it from being had (rights, a read-only disk) is the operator's to mend, so it says where. */
+  /**
+   * Opens the environment in this file. If it can't be opened (permissions, a read-only disk), the error names the folder: the operator has to
+   * fix it.
+   */
   constructor(path: string) {
     try {
       this.#root = open<unknown, string>({ path, maxDbs: tablesMax, maxReaders: 1024, overlappingSync: true });

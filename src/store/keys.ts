@@ -208,7 +208,7 @@ export function idempotencyDay(atMs: number): number {
   return Math.floor(atMs / dayMs) & 0xffff;
 }
 
-/** What no key is below that a look-up at `nowMs` asks for: those of the days before yesterday are. */
+/** Lower bound of the keys that a look-up at `nowMs` can ask for; older ones can go. */
 export function idempotencyFrom(nowMs: number): Buffer {
   const key = Buffer.alloc(2);
   key.writeUInt16BE(idempotencyDay(nowMs - dayMs), 0);
@@ -256,7 +256,7 @@ export function blockTallyKey(minute: number, projectId: number, ruleId: number,
   return key;
 }
 
-/** What no key of this minute is below. */
+/** First possible key of this minute. */
 export function blockTalliesFrom(minute: number): Buffer {
   const key = Buffer.alloc(blockTallyKeyBytes);
   key.writeUInt32BE(minute, 0);
@@ -299,7 +299,7 @@ export function crossSessionKey(hour: number, kind: number, projectId: number, h
   return key;
 }
 
-/** What no key of this hour is below. */
+/** First possible key of this hour. */
 export function crossSessionCountsFrom(hour: number): Buffer {
   const key = Buffer.alloc(3);
   writeCrossSessionHour(key, hour);

@@ -99,7 +99,7 @@ export function lastId(store: Store, kind: string): number {
  * Lets reads of this thread see every commit made before the present tick of the event loop. LMDB's reads share a snapshot for a
  * millisecond or more; a key revoked by another process must be refused from the very next request on.
  */
-export class TurnReads {
+export class TickReads {
   readonly #store: Store;
   #isFresh = false;
   #revision = -1;
@@ -112,7 +112,7 @@ export class TurnReads {
     this.#store = store;
   }
 
-  /** Call before anything is read for a request. Cheap to call often: only the first call of a turn does anything. */
+  /** Call before anything is read for a request. Cheap to call often: only the first call of a tick does anything. */
   begin(): void {
     if (this.#isFresh) return;
     this.#isFresh = true;
@@ -121,7 +121,7 @@ export class TurnReads {
     setImmediate(this.#age);
   }
 
-  /** `readRevision`, read once for all requests of a turn: they share a snapshot anyway. */
+  /** `readRevision`, read once for all requests of a tick: they share a snapshot anyway. */
   revision(): number {
     if (!this.#isFresh) return readRevision(this.#store);
     if (this.#revision === -1) this.#revision = readRevision(this.#store);

@@ -12,8 +12,8 @@ import type { RequestContext } from "../contract/verdict.js";
 import type { VerdictText } from "./finding.js";
 
 /**
- * A request context as it was sent, each value undefined where it was not: unread, since what is sent alike is read alike, and a hit then
- * costs no reading. One that was read already stands for itself.
+ * A request context as it was sent, each value undefined where it was not; not parsed: equal raw values parse to equal contexts, so a
+ * hit needs no parsing. One that was parsed already stands for itself.
  */
 export type SentContext = { readonly [Part in keyof RequestContext]?: string | undefined } & {
   /** What follows the `?`. */

@@ -1,4 +1,7 @@
-/** Two accounts tried against each other on every endpoint: nothing leaks, not even existence. */
+/**
+ * Two accounts tried against each other on calls of a project: nothing leaks, not even existence. `auth/access-matrix.test.ts` tries every
+ * endpoint.
+ */
 import t from "tap";
 import { batch } from "../support/batches.js";
 import { type Answer, anotherTenant, firstTenant, startServer } from "../support/server.js";

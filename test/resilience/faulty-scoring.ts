@@ -31,7 +31,7 @@ const faults: Readonly<Record<string, () => never>> = {
   "/fault/loop": () => loop(() => false),
 };
 
-/** Turns until `isDone`; ending without a result is a fault of its own. */
+/** Loops until `isDone`; ending without a result is a fault of its own. */
 function loop(isDone: () => boolean): never {
   for (;;) if (isDone()) throw new Error("the task failed");
 }
