@@ -17,7 +17,9 @@ import { clusterLogs } from "./cluster-logs.js";
 import { ClusterSessionRows } from "./cluster-session-rows.js";
 import { ClusterSessions } from "./cluster-sessions.js";
 import { ConfigFollower } from "./config-follower.js";
+import { storedPosition } from "./config-mirror.js";
 import { ConfigState } from "./config-state.js";
+import { ConfigTruth } from "./config-truth.js";
 import { type OpenedConfig, openConfig, tryConfig } from "./open-config.js";
 import { rowCommands } from "./permissions.js";
 
@@ -123,6 +125,26 @@ export function lookAtCluster(choice: CheckedChoice): Promise<Inspection> {
   const { engineAcks, engineDurable } = choice;
   const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: rowCommands };
   return inspectCluster(storeUrlOf(choice), demands);
+}
+
+/** Whether the folder is a mirror of this cluster already, so that a start is not the first. */
+export async function isMirrorOf(choice: ReachedCluster & Pick<ClusterChoice, "dataDir">): Promise<boolean> {
+  if (!hasStore(choice.dataDir)) return false;
+  const store = openStore(choice.dataDir);
+  const client = new ClusterClient({ url: storeUrlOf(choice) });
+  try {
+    const known = storedPosition(store)?.cluster;
+    if (known === undefined) return false;
+    await client.ready();
+    return known === (await new ConfigTruth(client, 0).clusterId());
+  } catch (error) {
+    // Which one it is will be seen when it answers.
+    if (error instanceof ClusterError) return true;
+    throw error;
+  } finally {
+    client.close();
+    await store.close();
+  }
 }
 
 /** Why a cluster could not be opened: what is wrong with it as a store, if that says more than the error. */

@@ -33,6 +33,8 @@ export interface Inspection {
   readonly nodes: readonly NodeFacts[];
   /** All that is wrong is that it does not answer, or is down: it may be worth waiting for. */
   readonly isAway: boolean;
+  /** All that is wrong is that, or that masters have too few replicas: of a cluster that was fit, it may be worth waiting for. */
+  readonly lacksReplicas: boolean;
 }
 
 /** What one node says of itself, as far as the rules below judge it. */
@@ -114,7 +116,7 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   for (const line of unreachable) {
     // Beside others that answer it may be a node that is down for a moment.
     if (views.length > 0) findings.warning(line);
-    else findings.fault(line, undefined, passing.test(line));
+    else findings.fault(line, undefined, passing.test(line) ? "away" : "lasting");
   }
   const clustered = views.filter(({ facts }) => facts.isCluster);
   for (const { facts } of views) if (!facts.isCluster) judgeNode(facts, demands, findings);
@@ -132,7 +134,7 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
     findings.fault(
       `the cluster is down: ${first.slotsOk} of ${slotsOfCluster} slots are served (CLUSTER INFO on ${first.seed})`,
       undefined,
-      true,
+      "away",
     );
   }
   if (demands.acks === 0) findings.warning(noAcknowledgements);
@@ -295,17 +297,19 @@ function judgeClocks(facts: readonly NodeFacts[], findings: Findings): void {
   }
 }
 
+/** Whether a fault passes by itself: the cluster comes back, its replicas do, or neither helps. */
+type FaultKind = "away" | "replicas" | "lasting";
+
 /** Sentences, those that say the same of several nodes as one. */
 class Findings {
   readonly #faults = new Map<string, NodeAddress[]>();
   readonly #warnings = new Map<string, NodeAddress[]>();
-  /** Whether all faults are of a kind that passes. */
-  #arePassing = true;
+  readonly #kinds = new Set<FaultKind>();
 
   /** `text` is a sentence, or with `node` one as `NodeRule.says` gives it. */
-  fault(text: string, node?: NodeAddress, isPassing = false): void {
+  fault(text: string, node?: NodeAddress, kind: FaultKind = "lasting"): void {
     note(this.#faults, text, node);
-    this.#arePassing &&= isPassing;
+    this.#kinds.add(kind);
   }
 
   warning(text: string, node?: NodeAddress): void {
@@ -313,8 +317,10 @@ class Findings {
   }
 
   of(nodes: readonly NodeFacts[]): Inspection {
-    const isAway = this.#faults.size > 0 && this.#arePassing;
-    return { faults: sentences(this.#faults), warnings: sentences(this.#warnings), nodes, isAway };
+    const mayPass = this.#kinds.size > 0 && !this.#kinds.has("lasting");
+    const lacksReplicas = mayPass && this.#kinds.has("replicas");
+    const isAway = mayPass && !lacksReplicas;
+    return { faults: sentences(this.#faults), warnings: sentences(this.#warnings), nodes, isAway, lacksReplicas };
   }
 }
 
@@ -343,10 +349,10 @@ export function faultsLine(faults: readonly string[]): string {
 }
 
 function judgeNode(node: NodeFacts, demands: ClusterDemands, findings: Findings): void {
-  for (const { isFault, says } of rules) {
+  for (const { isFault, kind, says } of rules) {
     const text = says(node, demands);
     if (text === undefined) continue;
-    if (isFault) findings.fault(text, node.address);
+    if (isFault) findings.fault(text, node.address, kind);
     else findings.warning(text, node.address);
     // Of a server without cluster mode nothing else matters.
     if (!node.isCluster) return;
@@ -355,6 +361,8 @@ function judgeNode(node: NodeFacts, demands: ClusterDemands, findings: Findings)
 
 interface NodeRule {
   readonly isFault: boolean;
+  /** Of a fault; absent: "lasting". */
+  readonly kind?: FaultKind;
   /** The sentence, with `{nodes}` and `[one|several]` for `sentenceOf`; `undefined` when the node is as it should be. */
   says(node: NodeFacts, demands: ClusterDemands): string | undefined;
 }
@@ -399,6 +407,7 @@ const rules: readonly NodeRule[] = [
   },
   {
     isFault: true,
+    kind: "replicas",
     says: ({ role, replicas }, { acks }) =>
       role === "master" && replicas < acks
         ? `{nodes} [has|have] ${replicas === 0 ? "no replica" : replicasOf(replicas)}, but ${acks === 1 ? "one" : acks} must acknowledge ` +

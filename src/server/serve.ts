@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { workerPath } from "../assets.js";
-import { lookAtCluster, unfit } from "../cluster-store/open-cluster.js";
+import { isMirrorOf, lookAtCluster, unfit } from "../cluster-store/open-cluster.js";
 import type { ServeConfig } from "../config/config.js";
 import type { HealthAnswer } from "../contract/api-answers.js";
 import { dayMs } from "../contract/durations.js";
@@ -109,20 +109,24 @@ export async function startServers(
 
 /**
  * Resolves when the cluster is as it has to be, with the ports to listen on: until it can be reached, these say that the server is not ready.
+ * Missing replicas are waited for too, where this is not the first start: else nothing could be restarted while one is down.
  * Rejects with what is wrong with the cluster, and where it was waited for, with what is still wrong `limits.clusterComingMs` after it came back.
  */
 async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: AbortSignal): Promise<Ports> {
   let waiting: Waiting | null = null;
   let saidMs = 0;
-  let saidAway = true;
+  let said = "";
+  let isMirror: boolean | undefined;
   // A cluster that comes back has its masters before its replicas: what is wrong with it then may pass.
   let cameMs = performance.now();
   let found: Found;
   try {
     for (;;) {
-      const { faults, warnings, isAway } = await lookAtCluster(config);
-      found = { faults, isAway };
+      const { faults, warnings, ...looked } = await lookAtCluster(config);
+      found = { faults, ...looked };
+      if (looked.lacksReplicas) isMirror ??= await isMirrorOf(config);
       stopping?.throwIfAborted();
+      const isAway = looked.isAway || (looked.lacksReplicas && isMirror === true);
       const isComing = waiting !== null && faults.length > 0 && performance.now() - cameMs < limits.clusterComingMs;
       if (isAway) cameMs = performance.now();
       if (!isAway && !isComing) {
@@ -134,10 +138,11 @@ async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: Abort
       if (waiting === null) {
         waiting = await startWaiting(config, log, () => found);
         saidMs = performance.now();
-        log.error({ faults, ...waiting.ports }, "the cluster can't be reached: waiting for it, not ready");
-      } else if (isAway !== saidAway || performance.now() - saidMs > limits.outageSaidEveryMs) {
+        said = troubleOf(found);
+        log.error({ faults, ...waiting.ports }, `the cluster ${said}: waiting for it, not ready`);
+      } else if (troubleOf(found) !== said || performance.now() - saidMs > limits.outageSaidEveryMs) {
         saidMs = performance.now();
-        saidAway = isAway;
+        said = troubleOf(found);
         log.error({ faults }, "still waiting for the cluster, not ready");
       }
       await delay(limits.clusterLookMs, undefined, { signal: stopping }).catch(() => {});
@@ -157,7 +162,12 @@ interface Waiting {
 }
 
 /** What the last look at the cluster found wrong. */
-type Found = Pick<Awaited<ReturnType<typeof lookAtCluster>>, "faults" | "isAway">;
+type Found = Pick<Awaited<ReturnType<typeof lookAtCluster>>, "faults" | "isAway" | "lacksReplicas">;
+
+function troubleOf({ isAway, lacksReplicas }: Found): string {
+  if (isAway) return "can't be reached";
+  return lacksReplicas ? "lacks replicas" : "is not as it has to be yet";
+}
 
 /** Addresses of the cluster, and what its servers say, are for the admin address alone. */
 async function startWaiting(config: ServeConfig, log: Logger, found: () => Found): Promise<Waiting> {
@@ -166,8 +176,7 @@ async function startWaiting(config: ServeConfig, log: Logger, found: () => Found
   const notReady = (what: string): HealthAnswer => ({ status: "not ready", waiting_for: what });
   const server = await startWaitingServer({
     ...waitingOptions(config),
-    readiness: () =>
-      notReady(`the cluster, which ${found().isAway ? "can't be reached" : "is not as it has to be yet"}`),
+    readiness: () => notReady(`the cluster, which ${troubleOf(found())}`),
   });
   const admin = await startWaitingServer({
     host: adminHost,

@@ -213,7 +213,8 @@ t.test("a replica is missing, then the memory is full: the configuration says wh
   const redis = await startRedis(t, { masters: 1, replicas: 1 });
   const [master, replica] = redis.nodes as [RedisNode, RedisNode];
   const client = new ClusterClient({ url: parseStoreUrl(redis.url) as StoreUrl });
-  const store = openStore(t.testdir());
+  const folder = t.testdir();
+  const store = openStore(folder);
   const state = new ConfigState();
   const config = await openConfig(store, { client, acks: 1, name: "the test's", fault: () => state.fault });
   const faults: unknown[] = [];
@@ -239,9 +240,33 @@ t.test("a replica is missing, then the memory is full: the configuration says wh
     reason: "unacknowledged",
     message: "0 of the 1 replicas that must acknowledge what is written have done so",
   });
+
+  const env = { VERDICTD_STORE: redis.url };
+  const lacking = /127\.0\.0\.1:\d+ has no replica, but one must acknowledge each write/;
+  const none = `${folder}/first`;
+  t.match(await command(["init", "--data-dir", none], env), { code: 1, stderr: lacking });
+  const first = await command(["serve", "--data-dir", none, "--port", "0", "--admin-port", "0"], env);
+  t.match(JSON.parse(first.stderr), { level: "fatal", reason: lacking }, "a first start is refused in one line");
+  const port = await freePort();
+  const until = "the cluster lacks replicas: waiting for it, not ready";
+  const restarted = await serve(t, folder, { env, port, until });
+  const said = restarted.log.find(({ msg }) => msg === until);
+  t.match(said, { level: "error", faults: [lacking] }, "a restart waits for it");
+  const readyz = await fetch(`http://127.0.0.1:${port}/readyz`);
+  t.equal(readyz.status, 503);
+  t.same(await readyz.json(), { status: "not ready", waiting_for: "the cluster, which lacks replicas" });
+  const why = await fetch(`http://127.0.0.1:${said?.["adminPort"]}/readyz`);
+  t.match(await why.json(), { waiting_for: lacking });
+
   await replica.restart();
+  const ready = waitUntil(
+    () => statusOf(port, "/readyz"),
+    (status) => status === 200,
+  );
   t.equal(await seen((fault) => fault === null), null);
   t.equal(faults.at(-1), null);
+  t.equal(await ready, 200, "and starts when it is back");
+  await restarted.end("SIGTERM");
 
   await master.ask("CONFIG", "SET", "maxmemory", "1000000");
   const user = await accounts.createUser("Ann", "ann@example.com");
