@@ -21,7 +21,7 @@ import { storedPosition } from "./config-mirror.js";
 import { ConfigState } from "./config-state.js";
 import { ConfigTruth } from "./config-truth.js";
 import { type OpenedConfig, openConfig, tryConfig } from "./open-config.js";
-import { rowCommands } from "./permissions.js";
+import { rowCommands, storeKeys } from "./permissions.js";
 
 /** The options of `serve` that concern the cluster. */
 export interface ClusterChoice {
@@ -123,7 +123,7 @@ export function unfit(choice: ReachedCluster, faults: readonly string[]): StoreE
 /** What is wrong with the cluster as a store, and what may hurt one day. */
 export function lookAtCluster(choice: CheckedChoice): Promise<Inspection> {
   const { engineAcks, engineDurable } = choice;
-  const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: rowCommands };
+  const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: rowCommands, keys: storeKeys };
   return inspectCluster(storeUrlOf(choice), demands);
 }
 

@@ -1,10 +1,16 @@
 /** What the store does in the cluster, so that a start can tell which permission is missing, and an operator which to give. */
 import type { RespCommand } from "../cluster/resp-encoder.js";
 
-/** Each command on rows, in scripts or outside of them, with arguments as it has them. */
+/** The keys of all rows. */
+export const storeKeys = "vd{*";
+
+/** Each command on rows, in scripts or outside of them, and those that come before or around it, with arguments as it has them. */
 export const rowCommands: readonly RespCommand[] = [
   ["APPEND", "vd{0}", "x"],
+  ["ASKING"],
   ["DEL", "vd{0}"],
+  ["EVALSHA", "0", "1", "vd{0}"],
+  ["EVALSHA_RO", "0", "1", "vd{0}"],
   ["EXISTS", "vd{0}"],
   ["GET", "vd{0}"],
   ["GETRANGE", "vd{0}", "0", "7"],
@@ -22,6 +28,7 @@ export const rowCommands: readonly RespCommand[] = [
   ["MGET", "vd{0}", "vd{0}"],
   ["PEXPIRE", "vd{0}", "1"],
   ["PTTL", "vd{0}"],
+  ["READONLY"],
   ["SCAN", "0"],
   ["SET", "vd{0}", "x"],
   ["STRLEN", "vd{0}"],
@@ -37,16 +44,12 @@ export const rowCommands: readonly RespCommand[] = [
 
 /** What connections and the look at the cluster before a start need beside it. */
 const connectionCommands = [
-  "asking",
   "client|setname",
   "cluster|info",
   "cluster|nodes",
   "cluster|slots",
   "eval",
-  "evalsha",
-  "evalsha_ro",
   "info",
-  "readonly",
   "script|load",
   "time",
   "wait",
@@ -54,6 +57,6 @@ const connectionCommands = [
 
 /** Rules for `ACL SETUSER` of a user who may do that, and nothing else. */
 export const storeAclRules: readonly string[] = [
-  "~vd{*",
+  `~${storeKeys}`,
   ...[...rowCommands.map(([name]) => String(name).toLowerCase()), ...connectionCommands].map((name) => `+${name}`),
 ];

@@ -22,6 +22,8 @@ export interface ClusterDemands {
   readonly isDurableOtherwise?: boolean;
   /** Commands with arguments that the user must be allowed, keys as the store has them. */
   readonly commands?: readonly RespCommand[];
+  /** Pattern of the keys that it must have access to, with one `*` at the end. */
+  readonly keys?: string;
 }
 
 /** What was found; the cluster can be used while `faults` is empty. */
@@ -105,12 +107,12 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   const findings = new Findings();
   const views: SeedView[] = [];
   const unreachable: string[] = [];
-  let forbidden: NodeAddress | undefined;
+  const forbidden: NodeAddress[] = [];
   for (const [index, seed] of (await Promise.allSettled(url.seeds.map((each) => viewOf(each, ask)))).entries()) {
     if (seed.status === "fulfilled") views.push(seed.value);
     else if (seed.reason instanceof ClusterError && seed.reason.reason === "refused") {
-      findings.fault(lineOf(seed.reason, url));
-      if (seed.reason.serverCode === "NOPERM") forbidden ??= url.seeds[index];
+      blame(url.seeds[index]!, seed.reason, url, findings);
+      if (seed.reason.serverCode === "NOPERM") forbidden.push(url.seeds[index]!);
     } else unreachable.push(lineOf(seed.reason, url));
   }
   for (const line of unreachable) {
@@ -122,9 +124,9 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   for (const { facts } of views) if (!facts.isCluster) judgeNode(facts, demands, findings);
   const first = clustered[0];
   // What else the user may not do is named at once.
-  if (first === undefined && forbidden !== undefined) {
-    await judgePermissions(forbidden, url, demands, ask, findings);
-  }
+  const judgeEach = (nodes: readonly Pick<NodeFacts, "address" | "role">[]) =>
+    Promise.all(nodes.map((node) => judgePermissions(node, url, demands, ask, findings)));
+  if (first === undefined) await judgeEach(forbidden.map((address) => ({ address, role: "replica" })));
   if (first === undefined) return findings.of(views.map(({ facts }) => facts));
   for (const other of clustered.slice(1)) {
     if ([...other.ids].some((id) => first.ids.has(id))) continue;
@@ -141,8 +143,7 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   const facts = await everyNode(first, url, ask, findings);
   for (const each of facts) judgeNode(each, demands, findings);
   judgeClocks(facts, findings);
-  const master = facts.find(({ role }) => role === "master")?.address ?? first.seed;
-  await judgePermissions(master, url, demands, ask, findings);
+  await judgeEach(facts);
   return findings.of(facts);
 }
 
@@ -180,6 +181,7 @@ async function everyNode(view: SeedView, url: StoreUrl, ask: Ask, findings: Find
     const { address, isFailing } = view.nodes[index]!;
     if (each.status === "fulfilled") facts.push(each.value);
     else if (isFailing) findings.warning(`${address} is down, as the other nodes see it too`);
+    else if (isOfUser(each.reason)) blame(address, each.reason, url, findings);
     else findings.warning(lineOf(each.reason, url));
   }
   return facts;
@@ -219,6 +221,11 @@ function field(info: string, name: string): string {
 /** Lines of servers that are not there yet, or not any more. */
 const passing = /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|did not answer|has not answered/;
 
+/** Each node has users of its own. */
+function isOfUser(error: unknown): boolean {
+  return error instanceof ClusterError && ["NOAUTH", "WRONGPASS", "NOPERM"].includes(error.serverCode);
+}
+
 /** What a failed question says to operators. */
 function lineOf(error: unknown, url: StoreUrl): string {
   if (!(error instanceof ClusterError)) throw error;
@@ -241,35 +248,68 @@ function lineOf(error: unknown, url: StoreUrl): string {
   return message;
 }
 
-/** Asks the server whether the user may do all this, without doing any of it. */
+/** Notes what a node refused; the same of several nodes is said once. */
+function blame(node: NodeAddress, error: unknown, url: StoreUrl, findings: Findings): void {
+  const line = lineOf(error, url);
+  const start = `${node}: `;
+  const kind = passing.test(line) ? "away" : "lasting";
+  if (line.startsWith(start)) findings.fault(`{nodes}: ${line.slice(start.length)}`, node, kind);
+  else findings.fault(line, undefined, kind);
+}
+
+/** Asks a server whether the user may do all this, without doing any of it: each has permissions of its own. */
 async function judgePermissions(
-  master: NodeAddress,
+  { address, role }: Pick<NodeFacts, "address" | "role">,
   url: StoreUrl,
-  demands: ClusterDemands,
+  { commands = [], keys }: ClusterDemands,
   ask: Ask,
   findings: Findings,
 ): Promise<void> {
   let isForbidden = false;
+  // A replica refuses WAIT to those who may run it, and all while it reads its file or has lost its master.
+  const failed = (error: unknown): void => {
+    if (role === "master" || isOfUser(error)) blame(address, error, url, findings);
+  };
   for (const probe of probes) {
-    await ask(master, probe).catch((error: unknown) => {
+    await ask(address, probe).catch((error: unknown) => {
       isForbidden ||= probe[0] === "EVAL";
-      findings.fault(lineOf(error, url));
+      failed(error);
     });
   }
   if (isForbidden) return;
-  for (const command of demands.commands ?? []) {
-    const words = command.map(String);
-    const allowed = await ask(master, ["EVAL", permissionScript, 0, ...words]).catch((error: unknown) => {
-      findings.fault(lineOf(error, url));
-    });
-    if (allowed === undefined) return;
-    if (allowed === 1) continue;
-    findings.fault(`${url.user ?? "the default user"} may not run ${words.slice(0, 2).join(" ")} on ${master}`);
+  const user = url.user ?? "the default user";
+  const mayAll = async (questions: readonly RespCommand[]): Promise<readonly boolean[]> => {
+    const args = questions.flatMap((words) => [words.length, ...words]);
+    const reply = await ask(address, ["EVAL", permissionsScript, 0, ...args]);
+    return Array.isArray(reply) ? reply.map((each) => each === 1) : [];
+  };
+  const isKeyed = (command: RespCommand): boolean =>
+    keys !== undefined && command.some((word) => String(word).startsWith(keys.slice(0, -1)));
+  // The user may run EVAL, so that only the key can be refused.
+  const keyQuestion: readonly RespCommand[] = keys === undefined ? [] : [["EVAL", "", 1, keys.replace("*", "0}")]];
+  try {
+    const [[mayUseKeys = true], allowed] = await Promise.all([mayAll(keyQuestion), mayAll(commands)]);
+    if (!mayUseKeys) findings.fault(`${user} has no access to keys ${keys} on {nodes}`, address);
+    for (const [index, command] of commands.entries()) {
+      if (allowed[index] === true || (!mayUseKeys && isKeyed(command))) continue;
+      findings.fault(`${user} may not run ${command.slice(0, 2).join(" ")} on {nodes}`, address);
+    }
+  } catch (error) {
+    failed(error);
   }
 }
 
 const coverageQuestion = ["CONFIG", "GET", "cluster-require-full-coverage"];
 const permissionScript = "return redis.acl_check_cmd(unpack(ARGV)) and 1 or 0";
+
+/** Of each command, after its number of words, whether the user may run it. */
+const permissionsScript = `local may, at = {}, 1
+while at <= #ARGV do
+  local last = at + tonumber(ARGV[at])
+  may[#may + 1] = redis.acl_check_cmd(unpack(ARGV, at + 1, last)) and 1 or 0
+  at = last + 1
+end
+return may`;
 
 /** What is asked beside the commands of `demands`: a server says no to each by itself. */
 const probes: readonly RespCommand[] = [

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import t, { type Test } from "tap";
 import { type ClusterDemands, faultsLine, inspectCluster } from "../../src/cluster/inspection.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
-import { rowCommands, storeAclRules } from "../../src/cluster-store/permissions.js";
+import { rowCommands, storeAclRules, storeKeys } from "../../src/cluster-store/permissions.js";
 import { selfSigned } from "../ops/certificates.js";
 import { type RedisNode, startRedis } from "../support/redis-cluster.js";
 
@@ -117,8 +117,22 @@ t.test("permissions that are missing, of the connection and of the store's comma
     /NOPERM this user has no permissions to run the 'info' command/,
   ]);
   await master.ask("ACL", "SETUSER", "store-to-be", "on", ">secret", ...storeAclRules);
+  const toBe = () => look(at(master, "store-to-be:secret@"), { acks: 1, commands: rowCommands, keys: storeKeys });
+  t.match((await toBe()).faults, [new RegExp(`^${replica.address}: WRONGPASS`)], "each engine has users of its own");
+  await replica.ask("ACL", "SETUSER", "store-to-be", "on", ">secret", ...storeAclRules, "-evalsha");
+  t.same((await toBe()).faults, [`store-to-be may not run EVALSHA 0 on ${replica.address}`]);
+  await master.ask("ACL", "SETUSER", "store-to-be", "-evalsha", "-wait");
+  await replica.ask("ACL", "SETUSER", "store-to-be", "-wait");
+  const both = [master.address, replica.address].sort().join(" and ");
+  const ofBoth = (await toBe()).faults;
+  t.ok(ofBoth.includes(`store-to-be may not run EVALSHA 0 on ${both}`), "what both lack is said once");
+  for (const node of [master, replica]) {
+    await node.ask("ACL", "SETUSER", "store-to-be", "resetkeys", "+evalsha", "+wait");
+  }
+  t.same((await toBe()).faults, [`store-to-be has no access to keys vd{* on ${both}`]);
+  for (const node of [master, replica]) await node.ask("ACL", "SETUSER", "store-to-be", `~${storeKeys}`);
   await master.ask("ACL", "SETUSER", "store-to-be", "-time", "-wait", "-zadd", "-cluster|info");
-  const missing = (await look(at(master, "store-to-be:secret@"), { acks: 1, commands: rowCommands })).faults;
+  const missing = (await toBe()).faults;
   t.match(
     [...missing].sort(),
     [
@@ -136,8 +150,8 @@ t.test("permissions that are missing, of the connection and of the store's comma
     ["GET", "yours:1"],
   ];
   t.same((await look(at(master, "reader:secret@"), { acks: 1, commands })).faults, [
-    `reader may not run SET mine:1 on ${master.address}`,
-    `reader may not run GET yours:1 on ${master.address}`,
+    `reader may not run SET mine:1 on ${both}`,
+    `reader may not run GET yours:1 on ${both}`,
   ]);
   t.same((await look(cluster.url, { acks: 1, commands })).faults, []);
   t.equal(await master.ask("EXISTS", "mine:1"), 0, "nothing was written");
@@ -147,7 +161,7 @@ t.test("a user who may do what the store needs is enough, and misses each permis
   const credentials = "store:secret@";
   for (const node of [master, replica]) await node.ask("ACL", "SETUSER", "store", "on", ">secret", ...storeAclRules);
   for (const node of [master, replica]) await node.ask("ACL", "LOG", "RESET");
-  const demands = { acks: 1, commands: rowCommands };
+  const demands = { acks: 1, commands: rowCommands, keys: storeKeys };
   t.same((await look(at(master, credentials), demands)).faults, []);
   for (const node of [master, replica]) t.same(await node.ask("ACL", "LOG"), [], "and asks for nothing else");
   for (const command of rowCommands) {
