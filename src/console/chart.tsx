@@ -33,8 +33,8 @@ export interface StackedBarsProperties {
   readonly series: readonly ChartSeries[];
   readonly empty: string;
   readonly marks?: readonly ChartMark[];
-  /** Bars were chosen, by a click, a drag or in the table: from the one to the other, both included. */
-  readonly onPick?: (first: number, last: number) => void;
+  /** Bars were chosen, by a click, a drag or in the table: the start of the first and the end of the last, in the unit of `starts`. */
+  readonly onPick?: (from: number, until: number) => void;
 }
 
 const height = 204;
@@ -52,7 +52,7 @@ export function StackedBars(properties: StackedBarsProperties) {
   const hasData = totals.some((total) => total > 0);
   useEffect(() => {
     if (place.current === null || !hasData) return;
-    return draw(place.current, properties, setHovered, onPick && ((first, last) => pick.current?.(first, last)));
+    return draw(place.current, properties, setHovered, onPick && ((from, until) => pick.current?.(from, until)));
   }, [starts, series, marks, scheme, hasData]);
   if (!hasData) return <p class="dim empty">{empty}</p>;
   const drawn = series.filter((_, index) => totals[index]! > 0);
@@ -93,7 +93,7 @@ export function StackedBars(properties: StackedBarsProperties) {
                   onPick === undefined ? (
                     startText(starts[index]!)
                   ) : (
-                    <button type="button" class="quiet" onClick={() => onPick(index, index)}>
+                    <button type="button" class="quiet" onClick={() => onPick(starts[index]!, starts[index]! + width)}>
                       {startText(starts[index]!)}
                     </button>
                   ),
@@ -203,16 +203,16 @@ function drawMarks(plot: UPlot, marks: readonly ChartMark[], color: string): voi
   ctx.restore();
 }
 
-/** Tells which bars a click or a drag over the chart chose. */
+/** Tells which bars a click or a drag over the chart chose, by their times: the page may show other ones by the end of a drag. */
 function picked(
   plot: UPlot,
   starts: readonly number[],
   width: number,
-  onPick: (first: number, last: number) => void,
+  onPick: (from: number, until: number) => void,
 ): void {
-  const barAt = (x: number): number => {
+  const startAt = (x: number): number => {
     const index = Math.floor((plot.posToVal(x, "x") - starts[0]!) / width);
-    return Math.max(0, Math.min(starts.length - 1, index));
+    return starts[Math.max(0, Math.min(starts.length - 1, index))]!;
   };
   const xOf = ({ clientX }: PointerEvent): number => clientX - plot.over.getBoundingClientRect().left;
   plot.over.addEventListener("pointerdown", (down) => {
@@ -227,7 +227,7 @@ function picked(
       // uPlot has to hear of it first: it draws the selection.
       setTimeout(() => {
         plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-        onPick(barAt(Math.min(from, to)), barAt(Math.max(from, to)));
+        onPick(startAt(Math.min(from, to)), startAt(Math.max(from, to)) + width);
       });
     };
     addEventListener("pointerup", end);

@@ -290,9 +290,8 @@ function Chart(
     [bars],
   );
   const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString();
-  const pick = (first: number, last: number) => {
-    const end = Math.min(starts[last]! + bar_seconds, Math.ceil(Date.parse(found.to) / 1000));
-    onRange(isoTime(starts[first]!), isoTime(end));
+  const pick = (from: number, until: number) => {
+    onRange(isoTime(from), isoTime(Math.min(until, Math.ceil(Date.parse(found.to) / 1000))));
   };
   return (
     <Card title="Matched sessions by the time they began">

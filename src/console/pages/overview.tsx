@@ -261,8 +261,8 @@ function Scores({ rows }: { readonly rows: readonly SessionRow[] }) {
         startText={(start) => `${Math.max(1, start)} to ${start + binWidth - 1}`}
         series={series}
         empty="No session has a score yet."
-        onPick={(first, last) => {
-          location.hash = exploreHash({ expression: scoresIn(bins[first]!, bins[last]! + binWidth - 1), time: "week" });
+        onPick={(from, until) => {
+          location.hash = exploreHash({ expression: scoresIn(from, until - 1), time: "week" });
         }}
       />
       <p class="dim">
