@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Credentials } from "../../src/auth/credentials.js";
-import { headerFactsOf, type RequestFacts, requestFactsOf } from "../../src/contract/header-facts.js";
+import { batchHeaders, headerFactsOf, type RequestFacts, requestFactsOf } from "../../src/contract/header-facts.js";
 import { defaultPlans } from "../../src/contract/plans.js";
 import { newScoredState } from "../../src/contract/session.js";
 import { encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
@@ -33,17 +33,16 @@ import { openStore } from "../../src/store/open-store.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
 import { alone } from "../../test/engines/sessions.js";
-import {
-  eventIdPlaceholder,
-  idPlaces,
-  jitter,
-  jitterPlaces,
-  siteKeyPlaceholder,
-  tokenPlaceholder,
-  UniqueIds,
-} from "../load/batches.js";
+import { jitter, siteKeyPlaceholder, UniqueIds } from "../load/batches.js";
 import { median } from "../measure.js";
-import { readVisits } from "../traffic/visits.js";
+import {
+  type BatchTemplate,
+  batchTemplate,
+  bodyOfNow,
+  readVisits,
+  sentHeaders,
+  type Visit,
+} from "../traffic/visits.js";
 import type { TimedRow } from "./timed.js";
 
 /** Visitors of each recorded visit, all of whom are under way at once. */
@@ -51,41 +50,24 @@ const visitorsOfVisit = 128;
 /** Visitors whose batches are run before anything is timed. */
 const warmUp = 16;
 
-/** A batch of a visit, to be filled in for each visitor. */
-interface Template {
-  readonly bytes: Buffer;
-  readonly tokenAt: number;
-  readonly ids: readonly number[];
-  readonly jitter: readonly number[];
-}
-
 const eventIds = new UniqueIds(Math.random, "event");
 const keys = new UniqueIds();
 
-function templateOf(body: string, siteKey: string): Template {
-  const now = new Date().toISOString();
-  const text = body.replace(siteKeyPlaceholder, siteKey).replaceAll(/"received_at":"[^"]*"/g, `"received_at":"${now}"`);
-  const bytes = Buffer.from(text);
-  return {
-    bytes,
-    tokenAt: bytes.indexOf(tokenPlaceholder),
-    ids: idPlaces(bytes, eventIdPlaceholder),
-    jitter: jitterPlaces(bytes),
-  };
+function templatesOf({ batches }: Visit, siteKey: string): BatchTemplate[] {
+  return batches.map(({ body }) => batchTemplate(bodyOfNow(body, siteKey)));
 }
 
-function filled({ bytes, tokenAt, ids, jitter: places }: Template, token: string | null): Buffer {
+function filled({ bytes, tokenAt, idsAt, jitterAt }: BatchTemplate, token: string | null): Buffer {
   const body = Buffer.from(bytes);
-  for (const at of ids) eventIds.write(body, at);
-  jitter(body, places);
+  for (const at of idsAt) eventIds.write(body, at);
+  jitter(body, jitterAt);
   if (token !== null && tokenAt !== -1) body.write(token, tokenAt);
   return body;
 }
 
-function factsOf(headers: readonly (readonly [string, string])[], visitor: number): RequestFacts {
-  const byName = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));
-  const names = ["user-agent", "accept-language", "accept", "content-type"];
-  const facts = headerFactsOf((position) => byName.get(names[position] ?? "") ?? "");
+function factsOf(visit: Visit, visitor: number): RequestFacts {
+  const byName = new Map(sentHeaders(visit).map(([name, value]) => [name.toLowerCase(), value]));
+  const facts = headerFactsOf((position) => byName.get(batchHeaders[position]!.name) ?? "");
   return requestFactsOf(facts, Date.now(), `10.${visitor >> 8}.${visitor & 255}.7`);
 }
 
@@ -110,10 +92,10 @@ function stageTimes(): Map<string, number> {
   const times = new Map<string, number[][]>();
   let first = 0;
   const record = Buffer.alloc(packedBytesMax);
-  for (const { headers, batches: recorded } of readVisits()) {
-    const templates = recorded.map(({ body }) => templateOf(body, siteKeyPlaceholder));
+  for (const visit of readVisits()) {
+    const templates = templatesOf(visit, siteKeyPlaceholder);
     for (let visitor = 0; visitor < visitorsOfVisit; visitor++) {
-      const facts = factsOf(headers, visitor);
+      const facts = factsOf(visit, visitor);
       let stored = encodeSession({
         verdict: newScoredState(facts.nowMs),
         seenIds: Buffer.alloc(0),
@@ -192,8 +174,8 @@ async function wholeTime(group: number): Promise<number> {
     let used = 0;
     let batches = 0;
     const visits = readVisits();
-    for (const [number, { headers, batches: recorded }] of [visits[0]!, ...visits].entries()) {
-      const templates = recorded.map(({ body }) => templateOf(body, siteKey));
+    for (const [number, visit] of [visits[0]!, ...visits].entries()) {
+      const templates = templatesOf(visit, siteKey);
       const tokens: (string | null)[] = new Array(visitorsOfVisit).fill(null);
       for (const template of templates) {
         for (let from = 0; from < visitorsOfVisit; from += group) {
@@ -204,7 +186,7 @@ async function wholeTime(group: number): Promise<number> {
               identity: unidentified,
               identifies: "",
               score: true,
-              facts: factsOf(headers, from + index),
+              facts: factsOf(visit, from + index),
               body: filled(template, token),
             }),
           );

@@ -3,29 +3,24 @@
  * last, and then another visitor comes in their place. Lives as long as the generator's process, so that loads can go on with each other's
  * sessions.
  */
-import { batchesPerSecond, readVisits, type Visit } from "../traffic/visits.js";
 import {
-  eventIdPlaceholder,
-  idPlaceholder,
-  idPlaces,
-  jitter,
-  jitterPlaces,
-  siteKeyPlaceholder,
-  tokenPlaceholder,
-  UniqueIds,
-} from "./batches.js";
+  type BatchTemplate,
+  batchesPerSecond,
+  batchTemplate,
+  bodyOfNow,
+  readVisits,
+  sentHeaders,
+  type Visit,
+} from "../traffic/visits.js";
+import { idPlaceholder, jitter, tokenPlaceholder, UniqueIds } from "./batches.js";
 import type { ConnectionTraffic, Traffic, TrafficSpec } from "./traffic.js";
 
 type VisitSpec = Extract<TrafficSpec, { kind: "visits" }>;
 
-/** A batch as a whole request, and where what differs from visitor to visitor stands. */
-interface BatchTemplate {
-  readonly bytes: Buffer;
-  /** -1 for a first contact, which has none. */
-  readonly tokenAt: number;
+/** A batch as a whole request. */
+interface RequestTemplate extends BatchTemplate {
+  /** Where its idempotency key stands. */
   readonly keyAt: number;
-  readonly idsAt: readonly number[];
-  readonly jitterAt: readonly number[];
 }
 
 const tokenLength = tokenPlaceholder.length;
@@ -128,25 +123,16 @@ export function visitTraffic(spec: VisitSpec, host: string): Traffic {
   return { connection };
 }
 
-function templateOf({ headers }: Visit, body: string, { siteKey }: VisitSpec, host: string): BatchTemplate {
-  const now = new Date().toISOString();
-  const sent = body.replace(siteKeyPlaceholder, siteKey).replaceAll(/"received_at":"[^"]*"/g, `"received_at":"${now}"`);
+function templateOf(visit: Visit, body: string, { siteKey }: VisitSpec, host: string): RequestTemplate {
+  const sent = bodyOfNow(body, siteKey);
   const head = [
     "POST /v1/events HTTP/1.1",
     `Host: ${host}`,
-    ...headers.map(([name, value]) => `${name}: ${value}`),
-    "Origin: https://shop.example",
-    "Referer: https://shop.example/",
+    ...sentHeaders(visit).map(([name, value]) => `${name}: ${value}`),
     `X-Service-Site-Key: ${siteKey}`,
     `Idempotency-Key: ${idPlaceholder}`,
     `Content-Length: ${Buffer.byteLength(sent)}`,
   ];
-  const bytes = Buffer.from(`${head.join("\r\n")}\r\n\r\n${sent}`);
-  return {
-    bytes,
-    tokenAt: bytes.indexOf(tokenPlaceholder),
-    keyAt: bytes.indexOf(idPlaceholder),
-    idsAt: idPlaces(bytes, eventIdPlaceholder).filter((at) => at > bytes.indexOf("\r\n\r\n")),
-    jitterAt: jitterPlaces(bytes),
-  };
+  const template = batchTemplate(`${head.join("\r\n")}\r\n\r\n${sent}`);
+  return { ...template, keyAt: template.bytes.indexOf(idPlaceholder) };
 }

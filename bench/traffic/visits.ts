@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { eventIdPlaceholder, siteKeyPlaceholder, tokenPlaceholder } from "../load/batches.js";
+import { eventIdPlaceholder, idPlaces, jitterPlaces, siteKeyPlaceholder, tokenPlaceholder } from "../load/batches.js";
 
 /** One batch: when it was sent, ms after the visit's first, and its body. */
 export interface RecordedBatch {
@@ -56,4 +56,35 @@ export function readVisits(): Visit[] {
 export function batchesPerSecond(visits: readonly Visit[]): number {
   const batches = visits.reduce((sum, visit) => sum + visit.batches.length, 0);
   return batches / visits.reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+/** The header lines of a visit's batches, those that were withheld among them. */
+export function sentHeaders({ headers }: Visit): Visit["headers"] {
+  return [...headers, ["Origin", "https://shop.example"], ["Referer", "https://shop.example/"]];
+}
+
+/** A recorded body as it is sent now, to this project. */
+export function bodyOfNow(body: string, siteKey: string): string {
+  const now = new Date().toISOString();
+  return body.replace(siteKeyPlaceholder, siteKey).replaceAll(/"received_at":"[^"]*"/g, `"received_at":"${now}"`);
+}
+
+/** A batch, alone or behind the head of its request, and where what differs from visitor to visitor stands. */
+export interface BatchTemplate {
+  readonly bytes: Buffer;
+  /** -1 for a first contact, which has none. */
+  readonly tokenAt: number;
+  readonly idsAt: readonly number[];
+  readonly jitterAt: readonly number[];
+}
+
+/** The template of these bytes. Zeros in a head are no event's id. */
+export function batchTemplate(text: string): BatchTemplate {
+  const bytes = Buffer.from(text);
+  return {
+    bytes,
+    tokenAt: bytes.indexOf(tokenPlaceholder),
+    idsAt: idPlaces(bytes, eventIdPlaceholder).filter((at) => at > bytes.indexOf("\r\n\r\n")),
+    jitterAt: jitterPlaces(bytes),
+  };
 }
