@@ -176,7 +176,7 @@ export class VerdictCache {
     for (let at = token.length - 4; at < token.length; at++) hash = (hash << 6) ^ token.charCodeAt(at);
     const { path, method, host, ip, userAgent, query } = sent;
     hash = hashOn(hashOn(hashOn(hashOn(hashOn(hash, path), ip), userAgent), method), host);
-    if (query !== undefined) hash = hashOn(hashOnStart(hash, query), query);
+    if (query !== undefined) hash = hashOn(hashCharacters(hash, query, 0, queryStartMax), query);
     return spreadBits(hash) >>> this.#shift;
   }
 }
@@ -185,19 +185,18 @@ export class VerdictCache {
 function hashOn(before: number, text: string | undefined): number {
   if (text === undefined) return fnv1a(before, 0);
   const { length } = text;
-  let hash = fnv1a(before, length + 1);
-  for (let at = Math.max(0, length - hashedMax); at < length; at++) hash = fnv1a(hash, text.charCodeAt(at));
-  return hash;
+  return hashCharacters(fnv1a(before, length + 1), text, Math.max(0, length - hashedMax), length);
 }
 
-/** The same by the first characters, where the path is in the queries of most clients. */
-function hashOnStart(before: number, query: string): number {
-  const end = Math.min(query.length, queryStartMax);
+/** Goes on with a hash by the characters from `from` on, before `to`. */
+function hashCharacters(before: number, text: string, from: number, to: number): number {
+  const end = Math.min(text.length, to);
   let hash = before;
-  for (let at = 0; at < end; at++) hash = fnv1a(hash, query.charCodeAt(at));
+  for (let at = from; at < end; at++) hash = fnv1a(hash, text.charCodeAt(at));
   return hash;
 }
 
+/** Characters of a query that count beside its last ones: its start is where most clients have the path. */
 const queryStartMax = 64;
 
 /** Characters of a text that count for its hash: who makes others that agree in them only has two slots for all of them. */
