@@ -171,31 +171,27 @@ function TimeChoice(properties: {
       </fieldset>
       {isFree && range !== null && (
         <form ref={form} onSubmit={apply} key={`${range.from} ${range.to}`}>
-          <label>
-            <span>From</span>
-            <input
-              type="datetime-local"
-              step={1}
-              required
-              defaultValue={localTime(range.from)}
-              aria-invalid={isReversed}
-            />
-          </label>
-          <label>
-            <span>To</span>
-            <input
-              type="datetime-local"
-              step={1}
-              required
-              defaultValue={localTime(range.to)}
-              aria-invalid={isReversed}
-            />
-          </label>
+          <TimeField name="From" value={range.from} isInvalid={isReversed} />
+          <TimeField name="To" value={range.to} isInvalid={isReversed} />
           <button type="submit">Show</button>
           {isReversed && <Fault of="“From” has to be before “To”." />}
         </form>
       )}
     </div>
+  );
+}
+
+function TimeField(properties: {
+  readonly name: string;
+  readonly value: string | undefined;
+  readonly isInvalid: boolean;
+}) {
+  const { name, value, isInvalid } = properties;
+  return (
+    <label>
+      <span>{name}</span>
+      <input type="datetime-local" step={1} required defaultValue={localTime(value)} aria-invalid={isInvalid} />
+    </label>
   );
 }
 
