@@ -1,5 +1,7 @@
 /** What the checks of imported catalogues share: the fault that refuses one, and the forms of values. */
 
+import { limits } from "../limits.js";
+
 /** Why a catalogue is refused. */
 export interface CatalogueFault {
   /** Where: `entries[17].match_value`, `version`. */
@@ -27,6 +29,23 @@ export function cut(text: string): string {
 export function isLine(value: unknown, lengthMax: number): value is string {
   if (typeof value !== "string" || value.length === 0 || value.length > lengthMax) return false;
   return value === value.trim() && !/\p{Cc}/u.test(value);
+}
+
+/** What every catalogue is: a version and a list of at most so many entries, of which nothing is known yet. Or what is wrong with it. */
+export function catalogueHead(
+  value: unknown,
+  entriesMax: number,
+): { readonly version: string; readonly entries: readonly unknown[] } | CatalogueFault {
+  if (!isRecord(value)) return fault("catalogue", "must be an object {version, entries}");
+  const { version, entries } = value;
+  if (!isLine(version, limits.catalogueVersionMax)) {
+    return fault("version", `must be a text of 1 to ${limits.catalogueVersionMax} characters`);
+  }
+  if (!Array.isArray(entries)) return fault("entries", "must be a list");
+  if (entries.length > entriesMax) {
+    return fault("entries", `has ${entries.length} entries: at most ${entriesMax} are allowed`);
+  }
+  return { version, entries };
 }
 
 /** Whether it is a JSON object: no list, not null. Its values are not looked at. */

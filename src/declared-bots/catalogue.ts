@@ -4,7 +4,15 @@
  */
 import { readAsset } from "../assets.js";
 import { type BotCategory, botCategories } from "../contract/bot-categories.js";
-import { type CatalogueFault, cut, fault, isCatalogueFault, isLine, isRecord } from "../contract/catalogue-file.js";
+import {
+  type CatalogueFault,
+  catalogueHead,
+  cut,
+  fault,
+  isCatalogueFault,
+  isLine,
+  isRecord,
+} from "../contract/catalogue-file.js";
 import type { DeclaredBotCatalogue, DeclaredBotEntry } from "../contract/declared-bots.js";
 import { type AutomationKind, automationUserAgents } from "../detections/automation-user-agents.js";
 import { limits } from "../limits.js";
@@ -17,15 +25,9 @@ import type shippedFile from "./catalogue.json";
  * list is fine: then nobody is declared.
  */
 export function checkDeclaredBots(value: unknown): DeclaredBotCatalogue | CatalogueFault {
-  if (!isRecord(value)) return fault("catalogue", "must be an object {version, entries}");
-  const { version, entries } = value;
-  if (!isLine(version, limits.catalogueVersionMax)) {
-    return fault("version", `must be a text of 1 to ${limits.catalogueVersionMax} characters`);
-  }
-  if (!Array.isArray(entries)) return fault("entries", "must be a list");
-  if (entries.length > limits.declaredBotEntriesMax) {
-    return fault("entries", `has ${entries.length} entries: at most ${limits.declaredBotEntriesMax} are allowed`);
-  }
+  const head = catalogueHead(value, limits.declaredBotEntriesMax);
+  if (isCatalogueFault(head)) return head;
+  const { version, entries } = head;
   const byToken = new Map<string, { readonly entry: DeclaredBotEntry; readonly at: string }>();
   let characters = 0;
   for (const [index, each] of entries.entries()) {

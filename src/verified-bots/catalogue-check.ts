@@ -2,7 +2,15 @@
  * Checks catalogues of verified bots. The same check serves `verified-bots import` and, in a test, the shipped file; one bad entry refuses
  * the whole list, since whoever is on it is allowed without a look at the score.
  */
-import { type CatalogueFault, cut, fault, isCatalogueFault, isLine, isRecord } from "../contract/catalogue-file.js";
+import {
+  type CatalogueFault,
+  catalogueHead,
+  cut,
+  fault,
+  isCatalogueFault,
+  isLine,
+  isRecord,
+} from "../contract/catalogue-file.js";
 import { verifiedBotCategories } from "../contract/verdict.js";
 import { matchMethods, type VerifiedBotCatalogue, type VerifiedBotEntry } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
@@ -16,23 +24,16 @@ import { isPublicSuffix } from "./public-suffix.js";
  * fault found. Unknown keys are ignored. An empty list is fine: then nobody is verified.
  */
 export function checkCatalogue(value: unknown): VerifiedBotCatalogue | CatalogueFault {
-  if (!isRecord(value)) return fault("catalogue", "must be an object {version, entries}");
-  const file = value;
-  const { version, entries } = file;
-  if (!isLine(version, limits.catalogueVersionMax)) {
-    return fault("version", `must be a text of 1 to ${limits.catalogueVersionMax} characters`);
-  }
-  if (!Array.isArray(entries)) return fault("entries", "must be a list");
-  if (entries.length > limits.verifiedBotEntriesMax) {
-    return fault("entries", `has ${entries.length} entries: at most ${limits.verifiedBotEntriesMax} are allowed`);
-  }
+  const head = catalogueHead(value, limits.verifiedBotEntriesMax);
+  if (isCatalogueFault(head)) return head;
+  const { version, entries } = head;
   const checked: VerifiedBotEntry[] = [];
   for (const [index, entry] of entries.entries()) {
     const result = checkEntry(entry, `entries[${index}]`);
     if (isCatalogueFault(result)) return result;
     checked.push(result);
   }
-  const runners = checkRunners(file["script_runners"]);
+  const runners = checkRunners((value as { readonly script_runners?: unknown }).script_runners);
   if (isCatalogueFault(runners)) return runners;
   const catalogue: VerifiedBotCatalogue = { version, entries: withoutRepeats(checked), ...runners };
   return coverFault(catalogue.entries) ?? catalogue;
