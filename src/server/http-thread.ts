@@ -101,22 +101,23 @@ export async function startServer(
     await store.close();
     throw error;
   });
+  let isStopping = false;
   const ownReadiness = (): Readiness => ({
     store: canRead(store),
     workers: pool.threads.length >= threads && meters.scoringThreadsUp >= threads,
-    draining: services.stopping,
+    draining: isStopping,
   });
   const readiness = new ProcessReadiness(place.shared.readiness, place.number, ownReadiness);
-  const services = buildServices(
+  const services = buildServices({
     config,
     log,
     store,
     pool,
     meters,
-    () => isReady(readiness.all()),
-    place.shared,
+    isReady: () => isReady(readiness.all()),
+    shared: place.shared,
     outages,
-  );
+  });
   const routeMeters = meters.meterRoutes(meteredRows(services.routes));
   const server = new HttpServer({
     routes: services.routes,
@@ -155,7 +156,7 @@ export async function startServer(
   const leaveFailures = surviveCommitFailures((err) => log.error({ err }, "the store could not be written"));
   const watching = watchScoring(services.queue, pool, new WriteWatch(writeCounts), log);
   const close = async (): Promise<void> => {
-    services.stopping = true;
+    isStopping = true;
     await services.queue.drain();
     clearInterval(watching);
     for (const timer of flushing) clearInterval(timer);
@@ -185,7 +186,7 @@ export async function startServer(
       );
     const listening = await server.listen(config.host, config.port);
     const stop = async (): Promise<void> => {
-      services.stopping = true;
+      isStopping = true;
       await listening.stop();
       listening.close();
       await close();
@@ -202,7 +203,7 @@ export async function startServer(
       readiness: () => readiness.all(),
       startAgentRefresh: () => services.agentRefresh.start(),
       drain: () => {
-        services.stopping = true;
+        isStopping = true;
         readiness.show();
       },
       reloadCertificate: listening.reloadCertificate,

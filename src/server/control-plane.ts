@@ -1,0 +1,24 @@
+/** Composes what people and command lines change and read: accounts, projects, rules, stored sessions. */
+import { Credentials } from "../auth/credentials.js";
+import { Accounts } from "../control-plane/accounts.js";
+import { Marks } from "../control-plane/marks.js";
+import { Projects } from "../control-plane/projects.js";
+import { Rules } from "../control-plane/rules.js";
+import { Sessions } from "../control-plane/sessions.js";
+import type { ThreadContext } from "./thread-context.js";
+
+/** What is stored for accounts: `buildControlPlane`. */
+export type ControlPlane = ReturnType<typeof buildControlPlane>;
+
+/** The services over stored accounts: who may call, their settings, rules, sessions and marks. */
+export function buildControlPlane({ store, reads, now }: ThreadContext) {
+  const sessions = new Sessions(store);
+  return {
+    credentials: new Credentials(store, () => reads.revision()),
+    accounts: new Accounts(store, now),
+    projects: new Projects(store, now),
+    rules: new Rules(store, now),
+    sessions,
+    marks: new Marks(store, sessions, now),
+  };
+}

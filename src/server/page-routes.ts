@@ -1,0 +1,96 @@
+/** Composes the routes that answer with files of the build: SDK, client package, console, demo, documentation. */
+import { readdirSync } from "node:fs";
+import { assetPath, readAsset, readCompressedAsset } from "../assets.js";
+import type { Project } from "../contract/entities.js";
+import { docPages, type RenderedPage } from "../docs/pages.js";
+import { searchSections } from "../docs/search-index.js";
+import { type ConsoleFiles, consoleRoutes } from "../http/handlers/pages/console.js";
+import { demoRoutes } from "../http/handlers/pages/demo.js";
+import { docsRoutes } from "../http/handlers/pages/docs.js";
+import { type Page, pageRoute } from "../http/handlers/pages/pages.js";
+import type { Route } from "../http/route.js";
+import type { Store } from "../store/store.js";
+import type { VerdictReader } from "../verdict/verdict-reader.js";
+
+/** The console. */
+export function consolePageRoutes(): Route[] {
+  return consoleRoutes(consoleFiles());
+}
+
+/** What sites load in visitors' browsers, and the package for their backends. */
+export function sdkRoutes(): Route[] {
+  return [...sdkPages().map(pageRoute), pageRoute(clientPackage())];
+}
+
+/** The demo shop, on the first project that has a site key. */
+export function demoPageRoutes(store: Store, verdicts: VerdictReader): Route[] {
+  const demoProject = (): Project | null => {
+    for (const { value } of store.projects.getRange({})) if (value.siteKey !== null) return value;
+    return null;
+  };
+  const page = (name: string, contentType: string): Page => ({
+    path: `/demo/${name}`,
+    contentType,
+    body: readCompressedAsset(`demo/${name}`),
+  });
+  return [
+    ...demoRoutes({ demoProject, verdicts, html: readAsset("demo/index.html").toString("utf8") }),
+    pageRoute(page("demo.js", "text/javascript; charset=utf-8")),
+    pageRoute(page("demo.css", "text/css; charset=utf-8")),
+  ];
+}
+
+/** The documentation; its API reference is of `documented`. */
+export function docsPageRoutes(documented: readonly Route[]): Route[] {
+  const pages = docPages(renderedDocs(), documented);
+  return docsRoutes({
+    pages,
+    style: readCompressedAsset("docs/docs.css"),
+    script: readCompressedAsset("docs/docs.js"),
+    searchIndex: () => JSON.stringify(searchSections(pages.map(({ path, html }) => ({ path, html: html() })))),
+  });
+}
+
+function sdkPages(): Page[] {
+  const script = (name: string, summary: string): Page => ({
+    path: `/${name}`,
+    summary,
+    contentType: "text/javascript; charset=utf-8",
+    body: readCompressedAsset(`sdk/${name}`),
+    // Any site may load it; an hour of caching bounds how long an old one lives on.
+    cacheControl: "public, max-age=3600",
+    headers: [
+      ["Access-Control-Allow-Origin", "*"],
+      ["Cross-Origin-Resource-Policy", "cross-origin"],
+    ],
+  });
+  return [
+    script("sdk.js", "The browser SDK"),
+    script("sdk-probes.js", "The SDK's second file, loaded once the first has reported"),
+    script("challenge.js", "What passes verdictd's own challenge"),
+  ];
+}
+
+/** What `npm install` takes, so that a backend's client is always of the server's version. */
+function clientPackage(): Page {
+  const body = readAsset("verdictd-client.tgz");
+  const path = "/verdictd-client.tgz";
+  return { path, summary: "The npm package `verdictd-client`", contentType: "application/gzip", body };
+}
+
+function consoleFiles(): ConsoleFiles {
+  const [html, script, style] = ["index.html", "console.js", "console.css"].map((name) =>
+    readCompressedAsset(`console/${name}`),
+  );
+  return { html: html!, script: script!, style: style! };
+}
+
+/** The documentation as the build rendered it. */
+function renderedDocs(): RenderedPage[] {
+  return readdirSync(assetPath("docs"))
+    .filter((name) => name.endsWith(".html"))
+    .map((name) => ({
+      path: name === "index.html" ? "/docs" : `/docs/${name.slice(0, -".html".length)}`,
+      html: readAsset(`docs/${name}`).toString("utf8"),
+    }));
+}

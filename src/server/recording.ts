@@ -1,0 +1,62 @@
+/** Composes what is recorded beside sessions: counts, blocks, timelines, challenges, the use of tokens. `http-thread.ts` has them written. */
+import type { Credentials } from "../auth/credentials.js";
+import { TokenUses } from "../auth/token-uses.js";
+import { ChallengingRules } from "../challenge/challenging-rules.js";
+import { Challenges } from "../control-plane/challenges.js";
+import { VerdictFeed } from "../live/verdict-feed.js";
+import { Blocks } from "../recording/blocks.js";
+import { Timelines } from "../recording/timelines.js";
+import { TrafficCounter } from "../recording/traffic.js";
+import { RuleBudgetWatch } from "../verdict/rule-budget-watch.js";
+import type { ThreadContext } from "./thread-context.js";
+
+/** What is recorded: `buildRecording`. */
+export type Recording = ReturnType<typeof buildRecording>;
+
+/** Everything here collects in memory; `flush*` writes. */
+export function buildRecording(thread: ThreadContext, credentials: Credentials) {
+  const { config, log, store, meters, outages, now } = thread;
+  const traffic = new TrafficCounter(store);
+  const blocks = new Blocks(store, now);
+  /** Writes the blocks that are due, or all of them. Never rejects. */
+  const flushBlocks = (isAll = false): Promise<void> =>
+    blocks.flush(isAll).then(
+      (count) => meters.services.add("blocksRecorded", count),
+      (err: unknown) => outages.failed(err, "blocks could not be stored"),
+    );
+  const overBudget = new RuleBudgetWatch({
+    onEach: () => meters.services.add("verdictsOverRuleBudget"),
+    warn: (projectId) =>
+      log.warn(
+        { projectId },
+        "the rules of a project exceed the budget of one verdict: its last rules are not evaluated",
+      ),
+  });
+  return {
+    traffic,
+    blocks,
+    flushBlocks,
+    timelines: new Timelines({ store, credentials, sessionsMax: config.trailSessions, now }),
+    /** Verdicts as they are answered, for `verdictd tail`. */
+    feed: new VerdictFeed(),
+    tokenUses: new TokenUses(store, now, (err) => outages.failed(err, "the last use of a token could not be stored")),
+    overBudget,
+    ...buildChallenges(thread, traffic),
+  };
+}
+
+/** The challenges that sessions are given and pass, and which rule asked for each. */
+function buildChallenges({ store, meters, shared, now }: ThreadContext, traffic: TrafficCounter) {
+  const challengingRules = new ChallengingRules(shared.challengingRules);
+  const challenges = new Challenges({
+    store,
+    causeOf: (project, token, nowMs) => challengingRules.take(project.id, token, nowMs),
+    onEvent: (event) => {
+      const counts = { [event.what]: 1, ...(event.what === "passed" && { passedMs: event.tookMs }) };
+      traffic.countChallenge(event.projectId, event.rule, counts, now());
+      meters.challenges.add(event.projectId, event.rule, counts);
+    },
+    now,
+  });
+  return { challenges, challengingRules };
+}

@@ -1,0 +1,211 @@
+/** The route table of a server: the rows of every handler, each with the services that it uses. Look here for who gets what. */
+
+import type { Project } from "../contract/entities.js";
+import { defaultPlans } from "../contract/plans.js";
+import { auditPage } from "../control-plane/audit.js";
+import { eraseSession } from "../control-plane/sessions-erase.js";
+import { Stats } from "../control-plane/stats.js";
+import { accountRoutes } from "../http/handlers/control-plane/account.js";
+import { auditRoute } from "../http/handlers/control-plane/audit.js";
+import { blockRoute } from "../http/handlers/control-plane/blocks.js";
+import { challengeSettingsRoutes } from "../http/handlers/control-plane/challenge-settings.js";
+import { declaredBotsRoute } from "../http/handlers/control-plane/declared-bots.js";
+import { detectionsRoute } from "../http/handlers/control-plane/detections.js";
+import { ipListsRoute } from "../http/handlers/control-plane/ip-lists.js";
+import { markRoutes } from "../http/handlers/control-plane/marks.js";
+import { memberRoutes } from "../http/handlers/control-plane/members.js";
+import { openApiRoute } from "../http/handlers/control-plane/openapi.js";
+import { requestScoringRoutes } from "../http/handlers/control-plane/request-scoring.js";
+import { ruleTestRoute } from "../http/handlers/control-plane/rule-test.js";
+import { ruleRoutes } from "../http/handlers/control-plane/rules.js";
+import { scoringRoutes } from "../http/handlers/control-plane/scoring.js";
+import { sessionDeletionRoute } from "../http/handlers/control-plane/session-deletion.js";
+import { sessionErasureRoute } from "../http/handlers/control-plane/session-erase.js";
+import { sessionQueryRoute } from "../http/handlers/control-plane/session-query.js";
+import { sessionRoutes } from "../http/handlers/control-plane/sessions.js";
+import { signedAgentsRoute } from "../http/handlers/control-plane/signed-agents.js";
+import { statsRoute } from "../http/handlers/control-plane/stats.js";
+import { timelineRoute } from "../http/handlers/control-plane/timeline.js";
+import { tokenRoutes } from "../http/handlers/control-plane/tokens.js";
+import { usageRoutes } from "../http/handlers/control-plane/usage.js";
+import { verifiedBotsRoute } from "../http/handlers/control-plane/verified-bots.js";
+import { challengeRoutes } from "../http/handlers/data-plane/challenges.js";
+import { forwardAuthRoutes } from "../http/handlers/data-plane/forward-auth.js";
+import { ingestRoutes } from "../http/handlers/data-plane/ingest.js";
+import { loggedInRoute } from "../http/handlers/data-plane/logged-in.js";
+import { requestVerdictRoute } from "../http/handlers/data-plane/request-verdict.js";
+import { startTicketRoutes } from "../http/handlers/data-plane/start-tickets.js";
+import { verdictRoute } from "../http/handlers/data-plane/verdict.js";
+import type { Trimming } from "../http/handlers/data-plane/verdict-body.js";
+import { healthRoutes } from "../http/handlers/pages/pages.js";
+import type { Route } from "../http/route.js";
+import type { IngestQueue } from "../ingest/queue.js";
+import type { ServiceMeters } from "../metrics/service-meters.js";
+import { canonicalAddress } from "../net/address-text.js";
+import { clientIp, parseTrustedProxies, type TrustedProxies } from "../net/client-ip.js";
+import { LongWork } from "../runtime/long-work.js";
+import type { ControlPlane } from "./control-plane.js";
+import { consolePageRoutes, demoPageRoutes, docsPageRoutes, sdkRoutes } from "./page-routes.js";
+import type { Recording } from "./recording.js";
+import type { ThreadContext } from "./thread-context.js";
+import { meaningOf, type Verdicts } from "./verdicts.js";
+import type { VisitorFacts } from "./visitor-facts.js";
+
+/** What routes are made of. */
+export interface RoutedServices {
+  readonly thread: ThreadContext;
+  readonly controlPlane: ControlPlane;
+  readonly visitors: VisitorFacts;
+  readonly recording: Recording;
+  readonly verdicts: Verdicts;
+  readonly queue: IngestQueue;
+}
+
+/** Every route. The documentation tells those before it, and `/openapi.json` itself too. Throws when `--trusted-proxies` can't be read. */
+export function buildRoutes(services: RoutedServices): Route[] {
+  const { config, store, isReady } = services.thread;
+  const routes: Route[] = [
+    ...dataPlaneRoutes(services),
+    ...settingsRoutes(services.controlPlane),
+    ...sessionsAndLogsRoutes(services),
+    ...catalogueRoutes(services.visitors),
+    ...accountsRoutes(services.thread, services.controlPlane),
+    ...consolePageRoutes(),
+    ...healthRoutes({ isReady }),
+    ...sdkRoutes(),
+    ...(config.demo ? demoPageRoutes(store, services.verdicts.verdicts) : []),
+  ];
+  routes.push(...docsPageRoutes([...routes]));
+  routes.push(openApiRoute([...routes]));
+  return routes;
+}
+
+/** What visitors' browsers and sites' backends call: batches, challenges, verdicts. */
+function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, queue }: RoutedServices): Route[] {
+  const { config, log, meters, reads, disk, now, onFailure } = thread;
+  const { credentials, sessions } = controlPlane;
+  const { timelines, challenges } = recording;
+  const { requestVerdicts, onBlocked } = verdicts;
+  const trusted = trustedProxies(config.trustedProxies);
+  const visitorIp = (lastHop: string, forwardedFor: string) => clientIp(lastHop, forwardedFor, trusted);
+  const onTrimmed = trimmingCounter(meters.services);
+  return [
+    ...ingestRoutes({
+      queue,
+      disk,
+      credentials,
+      clientIp: visitorIp,
+      identities: visitors.identities,
+      timelines,
+      now,
+      onFailure,
+    }),
+    ...startTicketRoutes({ credentials, clientIp: visitorIp, now }),
+    ...challengeRoutes({ credentials, sessions, challenges, onFailure }),
+    verdictRoute({ credentials, verdicts: verdicts.verdicts, canonicalIp, onBlocked }),
+    requestVerdictRoute({
+      credentials,
+      requestVerdicts,
+      canonicalIp,
+      onTrimmed,
+      onTick: () => reads.begin(),
+      onBlocked,
+    }),
+    loggedInRoute({ sessions, now }),
+    ...forwardAuthRoutes({
+      credentials,
+      requestVerdicts,
+      isTrusted: (socket) => trusted.has(socket),
+      ja4Header: config.ja4Header,
+      onBlocked,
+      onTrimmed,
+      clientIp: visitorIp,
+      now,
+      onLetIn: (reason, err, requestId) =>
+        log.warn({ reason, err, requestId }, "forward-auth lets visitors in without a verdict"),
+    }),
+  ];
+}
+
+/** The settings of a project, its rules, and the account itself. */
+function settingsRoutes({ projects, rules }: ControlPlane): Route[] {
+  return [
+    ...scoringRoutes(projects),
+    ...requestScoringRoutes(projects),
+    ...challengeSettingsRoutes(projects),
+    ...ruleRoutes(rules),
+    ...accountRoutes(),
+  ];
+}
+
+/** What was stored of visitors, and what asks about it: sessions, timelines, blocks, counts, backtests. */
+function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: RoutedServices): Route[] {
+  const { store, meters, now } = thread;
+  const { rules, sessions, marks } = controlPlane;
+  const { addresses, declaredBotOf } = visitors;
+  const { traffic, timelines, blocks, flushBlocks } = recording;
+  const meter = meters.services.backtests;
+  const search = { addresses, rulesOf: (project: Project) => rules.ready(project), declaredBotOf };
+  const work = new LongWork();
+  return [
+    sessionErasureRoute({
+      erase: async (projectId, token) => (await eraseSession(store, token, projectId)) !== null,
+    }),
+    ...sessionRoutes({ sessions, marks, work, now }),
+    ...markRoutes({ marks, work }),
+    sessionQueryRoute({ ...search, store, meaningOf, work, meter, now }),
+    sessionDeletionRoute({ ...search, store, work, now }),
+    timelineRoute({ sessions, timelines }),
+    blockRoute({ blocks, work, flush: () => flushBlocks(true) }),
+    statsRoute({ stats: new Stats(store), work, flush: () => traffic.flush(), now }),
+    ruleTestRoute({ store, sessions, addresses, declaredBotOf, work, meter, now }),
+  ];
+}
+
+/** The lists that detections and rules go by. */
+function catalogueRoutes({
+  verifiedBotCatalogues,
+  ipLists,
+  signedAgents,
+  declaredBotCatalogues,
+}: VisitorFacts): Route[] {
+  return [
+    verifiedBotsRoute(verifiedBotCatalogues),
+    ipListsRoute(ipLists),
+    signedAgentsRoute(signedAgents),
+    detectionsRoute(),
+    declaredBotsRoute(declaredBotCatalogues),
+  ];
+}
+
+/** Who may do what, who did what, and how much of a plan is used. */
+function accountsRoutes({ store, now }: ThreadContext, { accounts, projects }: ControlPlane): Route[] {
+  return [
+    ...tokenRoutes(accounts),
+    ...memberRoutes(accounts),
+    auditRoute({
+      page: (query) => auditPage(store, query),
+      nameOf: (userId) => store.users.get(userId)?.name ?? null,
+    }),
+    ...usageRoutes({ accounts, projects, plans: defaultPlans, now }),
+  ];
+}
+
+function trustedProxies(ranges: readonly string[]): TrustedProxies {
+  const trusted = parseTrustedProxies(ranges.join(","));
+  if ("faults" in trusted) throw new Error(trusted.faults.join("; "));
+  return trusted;
+}
+
+/** Counts requests of which not everything was looked at. */
+function trimmingCounter(meters: ServiceMeters): (trimming: Trimming) => void {
+  return ({ isCut, isOver, isIgnored }) => {
+    if (isCut) meters.add("requestsCut");
+    if (isOver) meters.add("requestsOver");
+    if (isIgnored) meters.add("requestsIgnored");
+  };
+}
+
+function canonicalIp(text: string): string | undefined {
+  return canonicalAddress(text) || undefined;
+}

@@ -1,0 +1,133 @@
+/** Composes the answers to verdict reads and requests: what they read, and what each leaves behind. */
+import { bytesOfMib } from "../config/config.js";
+import type { Rules } from "../control-plane/rules.js";
+import type { Sessions } from "../control-plane/sessions.js";
+import { detections } from "../detections/catalogue.js";
+import type { OnBlocked } from "../http/handlers/data-plane/verdict.js";
+import { liveVerdict } from "../live/verdict-feed.js";
+import { storedAddress } from "../net/stored-address.js";
+import { subscriberNetwork } from "../net/subscriber-network.js";
+import { addressSubject, type Blocks, sessionSubject } from "../recording/blocks.js";
+import { examine } from "../requests/examiner.js";
+import { type RequestVerdictSources, RequestVerdicts } from "../verdict/request-verdicts.js";
+import { hasState, VerdictReader } from "../verdict/verdict-reader.js";
+import type { Recording } from "./recording.js";
+import type { ThreadContext } from "./thread-context.js";
+import type { VisitorFacts } from "./visitor-facts.js";
+
+/** What answers verdicts: `buildVerdicts`. */
+export type Verdicts = ReturnType<typeof buildVerdicts>;
+
+/** What verdicts read of the control plane. */
+interface Stored {
+  readonly sessions: Sessions;
+  readonly rules: Rules;
+}
+
+/** The reader of sessions' verdicts, what judges requests, and what keeps a blocked answer with its block. */
+export function buildVerdicts(thread: ThreadContext, stored: Stored, visitors: VisitorFacts, recording: Recording) {
+  const { config } = thread;
+  const sources: RequestVerdictSources = {
+    ...whatVerdictsRead(thread, stored, visitors),
+    onComputed: computedRecorder(thread, recording),
+    onAnswer: answerRecorder(thread, recording),
+    onFailure: (err) => {
+      thread.meters.services.add("verdictFailures");
+      thread.log.error({ err }, "a verdict failed open");
+    },
+  };
+  const verdicts = new VerdictReader({
+    ttlMs: config.verdictTtl * 1000,
+    cacheBytesMax: bytesOfMib(config.verdictCacheMb),
+    sources,
+  });
+  return {
+    verdicts,
+    requestVerdicts: new RequestVerdicts(sources, verdicts),
+    onBlocked: blockReferrer(recording.blocks),
+  };
+}
+
+const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
+
+/** What a detection means, by its id; "" for an unknown one. */
+export function meaningOf(id: number): string {
+  return meanings.get(id) ?? "";
+}
+
+/** The session, the rules and what is known of the visitor. On a cluster a session is loaded first. */
+function whatVerdictsRead(
+  { config, now }: ThreadContext,
+  { sessions, rules }: Stored,
+  { verifiedBotAt, addresses, examiner }: VisitorFacts,
+): Omit<RequestVerdictSources, "onComputed" | "onAnswer" | "onFailure"> {
+  return {
+    ...(config.store !== "" && {
+      load: (project, token) => sessions.load(project.id, token, hasState(project) ? "now" : "recent"),
+      isUnanswered: (projectId, token) => sessions.isUnanswered(projectId, token),
+    }),
+    scoredState: (projectId, token) => sessions.scoredState(projectId, token),
+    stateStamp: (project, token, nowMs) => sessions.stateStamp(project, token, nowMs),
+    rulesOf: (project) => rules.ready(project),
+    verifiedBotAt,
+    addresses,
+    examine: (project, question, state, nowMs) => examine(examiner, project.id, question, state?.last ?? null, nowMs),
+    meaningOf,
+    now,
+  };
+}
+
+/** Counts the rules that matched, keeps which one asks for a challenge, and records a block. */
+function computedRecorder(
+  { config, meters, disk, now }: ThreadContext,
+  { traffic, blocks, overBudget, challengingRules }: Recording,
+): RequestVerdictSources["onComputed"] {
+  return (project, token, context, { blocked, rule, logged, verdict, isOverBudget }) => {
+    if (isOverBudget) overBudget.note(project.id, now());
+    if (rule !== null) {
+      const matched = logged.includes(rule) ? logged : [...logged, rule];
+      traffic.countRules(project.id, matched, token === null ? "request" : "session", now());
+    }
+    if (verdict.action === "challenge" && rule !== null && token !== null) {
+      challengingRules.note(project.id, token, rule.id);
+    }
+    if (!blocked || rule === null) return;
+    if (!disk.hasRoom) {
+      meters.services.add("blocksFailed");
+      return;
+    }
+    const ip = token === null ? storedAddress(context.ip ?? "", config.ipStorage) : "";
+    const block = {
+      projectId: project.id,
+      sessionToken: token,
+      verdict: verdict.verdict,
+      score: verdict.score,
+      reason: verdict.reason,
+      detectionIds: verdict.detection_ids,
+      source: "rule",
+      ruleId: rule.id,
+      path: context.path ?? null,
+      createdAt: new Date(now()).toISOString(),
+      ...(ip !== "" && { ip }),
+    } as const;
+    const subject = token === null ? addressSubject(subscriberNetwork(context.ip ?? "")) : sessionSubject(token);
+    if (!blocks.record(block, subject)) meters.services.add("blocksFailed");
+  };
+}
+
+/** Counts an answer, and shows it to whoever follows verdicts. */
+function answerRecorder({ meters }: ThreadContext, { traffic, feed }: Recording): RequestVerdictSources["onAnswer"] {
+  return (project, verdict, source, subject, token, context, nowMs) => {
+    traffic.countVerdict(project.id, verdict.verdict, verdict.action, subject, nowMs);
+    meters.services.countVerdict(verdict.verdict, verdict.action, source, subject);
+    if (feed.isFollowed) feed.show(liveVerdict(project.id, token, verdict, source, context, nowMs));
+  };
+}
+
+/** Keeps a blocked answer's request id with the block of its session, or of its address where the session has none. */
+function blockReferrer(blocks: Blocks): OnBlocked {
+  return (projectId, token, ip, requestId) => {
+    const isKnown = token !== null && blocks.refer(projectId, sessionSubject(token), requestId);
+    if (!isKnown) blocks.refer(projectId, addressSubject(subscriberNetwork(ip ?? "")), requestId);
+  };
+}

@@ -1,0 +1,123 @@
+/** Composes what is known about a visitor beside its session: the bot it is or claims to be, its signature, its network, its rate. */
+import { DeclaredBotCatalogues } from "../control-plane/declared-bot-catalogue.js";
+import { IpLists } from "../control-plane/ip-lists.js";
+import { SignedAgentStore } from "../control-plane/signed-agent-store.js";
+import { VerifiedBotCatalogues } from "../control-plane/verified-bot-catalogue.js";
+import { createDeclaredBots, type DeclaredBots } from "../declared-bots/declared-bots.js";
+import { scoreRequest } from "../engines/score-request.js";
+import { VisitorIdentities } from "../ingest/visitor-identities.js";
+import { limits } from "../limits.js";
+import { NetworkFacts } from "../network/network-facts.js";
+import type { ExaminerSources } from "../requests/examiner.js";
+import { RequestRates } from "../requests/rates.js";
+import { AgentRefresh } from "../signed-agents/agent-refresh.js";
+import { directoryFetcher } from "../signed-agents/directory-fetch.js";
+import { Nonces } from "../signed-agents/nonces.js";
+import { createSignedAgents } from "../signed-agents/signed-agents.js";
+import { createClaimMatcher, shippedClaimTokens } from "../verified-bots/claims.js";
+import { createReverseDns, type ReverseDns } from "../verified-bots/reverse-dns.js";
+import { createVerifiedBots, type VerifiedBots } from "../verified-bots/verified-bots.js";
+import type { ThreadContext } from "./thread-context.js";
+
+/** Who visitors are: `buildVisitorFacts`. */
+export type VisitorFacts = ReturnType<typeof buildVisitorFacts>;
+
+/** The catalogues of bots, agents and IP lists as they are in force, and the look-ups on them that verdicts, batches and searches do. */
+export function buildVisitorFacts(thread: ThreadContext) {
+  const { config, store, shared, reads, now } = thread;
+  const revision = () => reads.revision();
+  const reverseDns = createReverseDns({
+    ...(config.dnsServers.length > 0 && { servers: config.dnsServers }),
+    now,
+  });
+  const verifiedBotCatalogues = new VerifiedBotCatalogues(store, revision);
+  const bots = currentBots(verifiedBotCatalogues, reverseDns);
+  // Built now and not by the first request: it takes about a tenth of a second.
+  bots();
+  const identities = new VisitorIdentities(bots);
+  const declaredBotCatalogues = new DeclaredBotCatalogues(store, revision);
+  const declaredBots = currentDeclaredBots(declaredBotCatalogues);
+  const declaredBotOf = (userAgent: string) => declaredBots().of(userAgent);
+  const network = new NetworkFacts(shared.network);
+  const ipLists = new IpLists(store, (address) => network.of(address).asn, revision);
+  const addresses = { networkOf: (ip: string) => network.of(ip), listsOf: (ip: string) => ipLists.namesOf(ip) };
+  const { signedAgents, judgeSignature, agentRefresh } = buildSignedAgents(thread);
+  const requestRates = new RequestRates(shared.requestRates);
+  const examiner: ExaminerSources = {
+    declaredBot: declaredBotOf,
+    identities,
+    judgeSignature,
+    countRequest: (projectId, ip, nowMs) => requestRates.count(projectId, ip, nowMs),
+    score: scoreRequest,
+  };
+  return {
+    reverseDns,
+    verifiedBotCatalogues,
+    verifiedBotAt: (ip: string) => bots().lookup(ip) ?? null,
+    identities,
+    declaredBotCatalogues,
+    declaredBotOf,
+    network,
+    ipLists,
+    addresses,
+    signedAgents,
+    agentRefresh,
+    /** What a single request is judged by. */
+    examiner,
+  };
+}
+
+/** The agents that sign requests, what judges a signature, and what fetches their keys once it is started. */
+function buildSignedAgents({ config, log, store, meters, shared, outages, reads, now }: ThreadContext) {
+  const counts = meters.services;
+  const signedAgents = new SignedAgentStore(store, () => reads.revision());
+  const judged = createSignedAgents({
+    agents: () => signedAgents.keyed(),
+    nonces: new Nonces(shared.nonces, () => counts.add("noncesForgotten")),
+    allowTestKeys: config.allowTestKeys,
+    onJudged: (state) => counts.add(signatureCells[state]),
+    onShed: () => counts.add("signaturesShed"),
+  });
+  const judgeSignature: ExaminerSources["judgeSignature"] = (request) => judged.judge(request);
+  const agentRefresh = new AgentRefresh({
+    keeper: signedAgents,
+    fetch: directoryFetcher(),
+    now,
+    ...(store.leases !== undefined && { mayFetch: () => store.leases!.take("agents", limits.agentLeaseMs) }),
+    onFetched: (url, failure) => {
+      counts.add(failure === null ? "agentFetches" : "agentFetchFailures");
+      if (failure !== null) log.warn({ agent: url, failure }, "the keys of a signed agent could not be fetched");
+    },
+    onFailure: (err) => outages.failed(err, "the keys of signed agents could not be refreshed"),
+  });
+  return { signedAgents, judgeSignature, agentRefresh };
+}
+
+/** Where requests with a signature are counted. */
+const signatureCells = {
+  verified: "signaturesVerified",
+  unverified: "signaturesUnverified",
+  invalid: "signaturesInvalid",
+} as const;
+
+/** The declared bots of the list in force, built when they are first asked for, and anew only when another list is imported. */
+function currentDeclaredBots(catalogues: DeclaredBotCatalogues): () => DeclaredBots {
+  let built: { readonly from: object; readonly bots: DeclaredBots } | null = null;
+  return () => {
+    const catalogue = catalogues.read();
+    if (built?.from !== catalogue) built = { from: catalogue, bots: createDeclaredBots(catalogue) };
+    return built.bots;
+  };
+}
+
+/** The verified bots of the catalogue in force, built anew only when another is imported. */
+function currentBots(catalogues: VerifiedBotCatalogues, reverseDns: ReverseDns): () => VerifiedBots {
+  const claims = createClaimMatcher(shippedClaimTokens());
+  let built: { readonly from: object; readonly bots: VerifiedBots } | null = null;
+  return () => {
+    const catalogue = catalogues.read();
+    if (built?.from !== catalogue)
+      built = { from: catalogue, bots: createVerifiedBots({ catalogue, claims, reverseDns }) };
+    return built.bots;
+  };
+}
