@@ -114,6 +114,12 @@ class RawRun {
       return;
     }
     if (this.#stopped) lane.connection?.close();
+    else this.#goOn(lane);
+  }
+
+  /** A lane has no request in flight. */
+  #goOn(lane: Lane): void {
+    if (this.#job.rate > 0) this.#sendWaiting(lane);
     else this.#burst(lane);
   }
 
@@ -135,9 +141,8 @@ class RawRun {
       if (at !== -1 && at < end) this.#tokens.push(`${bytes.toString("latin1", at, at + 33)}\n`);
     }
     if (this.#requests === this.#job.requestsMax) this.#finish();
-    if (this.#job.rate > 0) this.#sendWaiting(lane);
-    else if (status === 204 && bytes.subarray(start, end).includes(lastAnswer)) void this.#reopen(lane);
-    else if (lane.since.length === 0) this.#burst(lane);
+    if (status === 204 && bytes.subarray(start, end).includes(lastAnswer)) void this.#reopen(lane);
+    else if (lane.since.length === 0) this.#goOn(lane);
   }
 
   #failed(why: string): void {
