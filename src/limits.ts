@@ -55,9 +55,9 @@ export const limits = {
 
   /** Bytes of a file that a command reads: the longest list of addresses has some 15 MB. */
   importBytesMax: 64 * KIB * KIB,
-  /** Sockets that uWebSockets looks at in a tick of the event loop: more requests than that were pipelined. */
+  /** Sockets that are looked at at once. With fewer open, more requests than that in a tick of the event loop were pipelined. */
   socketsPerTick: 1024,
-  /** Requests beyond that which one address gets answered in a tick, some 0.1 s; connections that bring it more are closed. */
+  /** Requests beyond that which one address gets answered in a tick, some 0.1 s. More wait for the next, and cost pipelining connections the connection. */
   requestsPerTickMax: 3072,
   /** How long a start ticket holds. It comes back within seconds, unless the network is gone; counts of what came back are kept for an hour at least. */
   startTicketMs: 10 * MINUTE_MS,

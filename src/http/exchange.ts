@@ -32,6 +32,7 @@ export class Exchange implements Holder {
   /** Nothing of it is left: the answer is with uWebSockets, or the client has gone and `#res` with it. */
   #isDone = false;
   #waits = false;
+  #isLate = false;
   #isLast = false;
   #announcedBytes = 0;
 
@@ -62,6 +63,15 @@ export class Exchange implements Holder {
   }
 
   /**
+   * Call in the synchronous callback to have the answer go out when this tick of the event loop is over. If another request was read behind this
+   * one, uWebSockets finds it unanswered and closes the connection.
+   */
+  answerNextTick(): void {
+    this.#isLate = true;
+    this.deferResponse();
+  }
+
+  /**
    * Call in the synchronous callback with the request's framing, when it is clear. Nothing that follows a body in chunks on its connection is
    * looked at: uWebSockets reads their sizes, ends and trailers more freely than others do.
    */
@@ -81,8 +91,13 @@ export class Exchange implements Holder {
   send(reply: Reply): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const sent = this.#toHead ? withoutBody(reply) : reply;
     this.#meter.finished(reply.status, this.#started);
+    if (this.#isLate) this.#afterTick(() => this.#give(reply));
+    else this.#give(reply);
+  }
+
+  #give(reply: Reply): void {
+    const sent = this.#toHead ? withoutBody(reply) : reply;
     if (reply.closes === true && !this.#toHead) this.#sendAndClose(sent, flushingSpace);
     else if (reply.closes === true || this.#isLast || (sent.body === undefined && this.#work.isLastWithoutBody()))
       this.#sendLast(sent);
@@ -92,7 +107,7 @@ export class Exchange implements Holder {
 
   /** Answers 200 with JSON text, in the synchronous callback: the shortest way, for the verdict read. */
   sendJsonText(body: string): void {
-    if (this.#isLast || this.#work.isClosing) {
+    if (this.#isLast || this.#isLate || this.#work.isClosing) {
       this.send({ status: 200, body });
       return;
     }
@@ -131,8 +146,13 @@ export class Exchange implements Holder {
 
   /** Too many answers wait to be read, and this one has waited longest. Not closed in the midst of another request's callback. */
   drop(): void {
+    this.#afterTick(() => this.#res.close());
+  }
+
+  /** Unless nothing is left of the exchange by then. */
+  #afterTick(act: () => void): void {
     setImmediate(() => {
-      if (!this.#isDone) this.#res.close();
+      if (!this.#isDone) act();
     });
   }
 
@@ -179,8 +199,7 @@ export class Exchange implements Holder {
    */
   #sendLast(reply: Reply): void {
     this.deferResponse();
-    setImmediate(() => {
-      if (this.#isDone) return;
+    this.#afterTick(() => {
       if (reply.body === undefined || (typeof reply.body === "string" && reply.body.length <= corkBytes)) {
         this.#sendAndClose(reply, "");
         return;

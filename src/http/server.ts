@@ -159,7 +159,6 @@ export class HttpServer {
     const meter = this.#options.meterOf(method, route.path);
     app[route.method](route.path, (res, req) => {
       this.#options.onTick();
-      if (this.#isFlooded(res)) return;
       const exchange = this.#exchange(res, meter, method, route.path);
       if ("handleRaw" in route) {
         if (route.checksFraming === true || this.#isFramed(exchange, req)) this.#runRaw(route, exchange, req);
@@ -168,13 +167,6 @@ export class HttpServer {
         else this.#run(route, exchange, req);
       }
     });
-  }
-
-  /** Whether the peer has had more than its share of this tick of the event loop; the connection is closed then. */
-  #isFlooded(res: HttpResponse): boolean {
-    if (this.#tick.take(() => this.#work.peers.of(res))) return false;
-    res.close();
-    return true;
   }
 
   /** Whether it is clear where the request ends; one of which it is not is answered here. */
@@ -192,7 +184,9 @@ export class HttpServer {
     const { accessLog } = this.#options;
     const requestId = this.#nextRequestId();
     const metered = accessLog === null ? meter : accessLog.around(meter, { requestId, method, route: path, res });
-    return new Exchange(res, requestId, metered, this.#work, toHead);
+    const exchange = new Exchange(res, requestId, metered, this.#work, toHead);
+    if (!this.#tick.take(() => this.#work.peers.of(res))) exchange.answerNextTick();
+    return exchange;
   }
 
   /** Known path, other method: 405 with `Allow`. Anything else: 404. */
@@ -202,7 +196,6 @@ export class HttpServer {
       const allow = rows.map((row) => methodNames[row.method]).join(", ");
       const meter = this.#options.meterOf(otherMethod, path);
       const refuseMethod = (res: HttpResponse, req: HttpRequest): void => {
-        if (this.#isFlooded(res)) return;
         const exchange = this.#exchange(res, meter, otherMethod, path, req.getMethod() === "head");
         if (!this.#isFramed(exchange, req)) return;
         exchange.send({
@@ -219,7 +212,6 @@ export class HttpServer {
     }
     const meter = this.#options.meterOf(otherMethod, anyPath);
     app.any(anyPath, (res: HttpResponse, req: HttpRequest) => {
-      if (this.#isFlooded(res)) return;
       const exchange = this.#exchange(res, meter, otherMethod, anyPath, req.getMethod() === "head");
       if (this.#isFramed(exchange, req)) exchange.send(refusal(refuse("notFound", "there is nothing at this path")));
     });

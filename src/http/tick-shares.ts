@@ -1,7 +1,8 @@
 /**
- * How many requests each address may have answered in one tick of the event loop. uWebSockets answers all that lies in a socket's buffer before
- * anybody else's turn, so a few connections with thousands of pipelined requests would keep everybody waiting for seconds. Connections can't be
- * told apart here, addresses can; proxies send one request at a time on each of theirs.
+ * How many requests each address may have answered at once in one tick of the event loop. uWebSockets answers all that lies in a socket's buffer
+ * before anybody else's turn, so a few connections with thousands of pipelined requests would keep everybody waiting for seconds. Connections can't
+ * be told apart here, addresses can. Those beyond the share are answered in the next tick, by when uWebSockets has closed the connections that
+ * pipelined: a proxy, or a load test, with thousands of connections and one request at a time on each loses none.
  */
 import { limits } from "../limits.js";
 

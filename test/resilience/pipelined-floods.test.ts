@@ -52,6 +52,19 @@ t.test("pipelined floods", async (t) => {
     });
   }
 
+  await t.test("thousands of connections of one address, each with one request, lose none", async (t) => {
+    // More than an address's share, all of it there when the server wakes up.
+    const count = limits.socketsPerTick + limits.requestsPerTickMax + 500;
+    const clients: RawClient[] = [];
+    for (let each = 0; each < count; each++) clients.push(await RawClient.open(server.port));
+    server.child.kill("SIGSTOP");
+    for (const client of clients) client.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    server.child.kill("SIGCONT");
+    const statuses = await Promise.all(clients.map(async (client) => (await client.answer())?.status));
+    t.equal(statuses.filter((status) => status === 200).length, count);
+    for (const client of clients) client.leave();
+  });
+
   await t.test("a client that pipelines as many as a turn takes gets every answer", async (t) => {
     const client = await RawClient.open(server.port);
     const count = limits.socketsPerTick;
