@@ -48,8 +48,21 @@ export const nextFieldNumber = 281;
  * behind them is found by stepping over.
  */
 export const retiredFields: readonly { readonly number: number; readonly kind: NumberKind | "text" }[] = [
+  { number: 4, kind: "u16" }, // page events
+  { number: 130, kind: "u32" }, // clicks without a pointer
+  { number: 154, kind: "u16" }, // deletions while typing
+  { number: 155, kind: "u16" }, // pastes
+  { number: 156, kind: "u16" }, // form events
   { number: 166, kind: "u32" }, // rows timed from the first of their event
   { number: 167, kind: "u32" }, // of them whole milliseconds
+  { number: 191, kind: "u16" }, // MIME types
+  { number: 195, kind: "u16" }, // height of the usable screen
+  { number: 208, kind: "f32" }, // deviation of the time between animation frames
+  { number: 209, kind: "f32" }, // time to first byte
+  { number: 210, kind: "f32" }, // time to the load event
+  { number: 214, kind: "text" }, // languages of the page, joined by commas
+  { number: 222, kind: "text" }, // Notification.permission
+  { number: 223, kind: "text" }, // Accept-Language of the last request
 ];
 
 /** Sums and counts: they start at 0, and 0 is not stored. */
@@ -58,7 +71,6 @@ export const countFields = [
   row(1, "events", "u32", "1", "events folded"),
   row(2, "firstSeenMs", "f64", "ms", "server clock at the first batch"),
   row(3, "lastSeenMs", "f64", "ms", "server clock at the last batch"),
-  row(4, "pages", "u16", "1", "page events"),
   row(5, "presenceEvents", "u32", "1", "visibility, focus and heartbeat events"),
   // request
   row(6, "userAgentHash", "u32", "hash", "user agent of the last request"),
@@ -228,7 +240,6 @@ export const countFields = [
     "clicks elsewhere than the one before that report how far from the middle of the target they hit",
   ),
   row(129, "clicksCentered", "u32", "1", "of them in the very middle"),
-  row(130, "clicksByKey", "u32", "1", "clicks without a pointer"),
   row(131, "pointsAtClick", "u32", "1", "value of `points` at the last click"),
   row(132, "clickX", "f32", "px", "last click"),
   row(133, "clickY", "f32", "px", "last click"),
@@ -267,10 +278,7 @@ export const countFields = [
   row(252, "pairDwellSquares", "f32", "ms²", "squares"),
   row(253, "pairGapProducts", "f32", "ms²", "sum of hold times time to the next press"),
   row(254, "pairDwellProducts", "f32", "ms²", "sum of hold times the next hold"),
-  row(154, "backspaces", "u16", "1", "corrections"),
-  row(155, "pastes", "u16", "1", "pastes"),
   // forms
-  row(156, "forms", "u16", "1", "form events"),
   row(157, "submits", "u16", "1", "forms sent"),
   row(158, "honeypots", "u16", "1", "filled fields that people can't see"),
   row(159, "unkeyed", "u32", "1", "changes of text fields that no input explains"),
@@ -337,11 +345,9 @@ export const factFields = [
   row(188, "memory", "f32", "GiB", "device memory"),
   row(189, "touchPoints", "u8", "1", "touch points"),
   row(190, "plugins", "u16", "1", "plugins"),
-  row(191, "mimeTypes", "u16", "1", "MIME types"),
   row(192, "screenW", "u16", "px", "screen"),
   row(193, "screenH", "u16", "px", "screen"),
   row(194, "availW", "u16", "px", "usable screen"),
-  row(195, "availH", "u16", "px", "usable screen"),
   row(196, "innerW", "u16", "px", "viewport"),
   row(197, "innerH", "u16", "px", "viewport"),
   row(198, "outerW", "u16", "px", "window"),
@@ -354,9 +360,6 @@ export const factFields = [
   row(205, "stackProbe", "u8", "bool", "a debugger client read a trap"),
   row(206, "rtt", "f32", "ms", "connection.rtt"),
   row(207, "rafMean", "f32", "ms", "time between animation frames"),
-  row(208, "rafSd", "f32", "ms", "its deviation"),
-  row(209, "ttfb", "f32", "ms", "time to first byte"),
-  row(210, "load", "f32", "ms", "load event"),
   row(211, "clockSkewMin", "f32", "s", "least of (event time - server time) over batches"),
   row(
     273,
@@ -381,7 +384,6 @@ export const factFields = [
 /** Texts, "" when unobserved. Well-known ones are stored as one byte. */
 export const textFields = [
   text(213, "platform", 32, "navigator.platform"),
-  text(214, "languages", 48, "languages of the page, joined by commas"),
   text(215, "timezone", 40, "IANA zone of the page"),
   text(216, "webglRenderer", 96, "unmasked WebGL renderer"),
   text(217, "driverArtifacts", 80, "names that drivers leave behind, joined by commas"),
@@ -389,10 +391,8 @@ export const textFields = [
   text(219, "iframeMismatch", 60, "properties that differ in an iframe, joined by commas"),
   text(220, "workerMismatch", 60, "properties that differ in a worker, joined by commas"),
   text(221, "pageUserAgent", 120, "user agent of the page, where it differs from the header's"),
-  text(222, "permission", 12, "Notification.permission"),
   text(279, "uaPlatform", 16, "userAgentData.platform"),
   text(280, "uaFullVersion", 24, "full version by the page's client hints"),
-  text(223, "acceptLanguage", 24, "Accept-Language of the last request"),
 ] as const satisfies readonly TextField[];
 
 /** A field that starts at 0. */

@@ -62,7 +62,6 @@ function foldEvent(features: SessionFeatures, event: IngestEvent, facts: Request
       foldTiming(n, payload);
       return;
     case "page":
-      n[F.pages]! += 1;
       return;
     default:
       n[F.presenceEvents]! += 1;

@@ -29,10 +29,7 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
   else if (trusted === true) n[F.clicksTrusted]! += 1;
   // Who made it has no hand: neither its place nor its time is a visitor's.
   if (trusted === false) return;
-  if (pointer === "none") {
-    n[F.clicksByKey]! += 1;
-    return;
-  }
+  if (pointer === "none") return;
   foldTrack(n, event, nowMs);
   beginMovement(n, n[F.pathX]!, n[F.pathY]!);
   if (pointer === "touch") {

@@ -22,11 +22,9 @@ export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>(
   "memory",
   "touch_points",
   "plugins",
-  "mime_types",
   "screen_w",
   "screen_h",
   "avail_w",
-  "avail_h",
   "inner_w",
   "inner_h",
   "outer_w",
@@ -36,7 +34,6 @@ export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>(
   "webgl_renderer",
   "chrome_object",
   "permissions_mismatch",
-  "notification_permission",
   "native_tampered",
   "iframe_mismatch",
   "worker_mismatch",
@@ -71,14 +68,13 @@ function foldNavigator(features: SessionFeatures, payload: EventPayload, facts: 
   }
   if (payload.ua_brands !== undefined) foldBrands(n, joined(payload.ua_brands), facts);
   if (payload.platform !== undefined) setText(features, T.platform, payload.platform);
-  if (payload.languages !== undefined) foldLanguages(features, payload.languages, facts);
+  if (payload.languages !== undefined) foldLanguages(n, payload.languages, facts);
   if (payload.timezone !== undefined) setText(features, T.timezone, payload.timezone);
   setNumber(n, F.tzOffset, payload.tz_offset);
   setNumber(n, F.cpu, payload.cpu);
   setNumber(n, F.memory, payload.memory);
   setNumber(n, F.touchPoints, payload.touch_points);
   setNumber(n, F.plugins, countOf(payload.plugins));
-  setNumber(n, F.mimeTypes, countOf(payload.mime_types));
   setNumber(n, F.rtt, payload.rtt);
 }
 
@@ -89,10 +85,8 @@ function foldBrands(n: number[], brands: string, facts: RequestFacts): void {
   if (page !== undefined && header !== undefined) setFlag(n, F.brandsDiffer, page !== header);
 }
 
-function foldLanguages(features: SessionFeatures, languages: Names & {}, facts: RequestFacts): void {
+function foldLanguages(n: number[], languages: Names & {}, facts: RequestFacts): void {
   const list = joined(languages);
-  setText(features, T.languages, list);
-  const n = features.numbers;
   n[F.languageCount] = list === "" ? 0 : list.split(",").length;
   if (list === "" || facts.acceptLanguage === "" || facts.acceptLanguage === "*") return;
   const primary = list.slice(0, 2).toLowerCase();
@@ -103,7 +97,6 @@ function foldScreen(n: number[], payload: EventPayload): void {
   setNumber(n, F.screenW, payload.screen_w);
   setNumber(n, F.screenH, payload.screen_h);
   setNumber(n, F.availW, payload.avail_w);
-  setNumber(n, F.availH, payload.avail_h);
   setNumber(n, F.innerW, payload.inner_w);
   setNumber(n, F.innerH, payload.inner_h);
   setNumber(n, F.outerW, payload.outer_w);
@@ -115,7 +108,6 @@ function foldScreen(n: number[], payload: EventPayload): void {
 function foldProbes(features: SessionFeatures, payload: EventPayload): void {
   const n = features.numbers;
   if (payload.webgl_renderer !== undefined) setText(features, T.webglRenderer, payload.webgl_renderer);
-  if (payload.notification_permission !== undefined) setText(features, T.permission, payload.notification_permission);
   setFlag(n, F.chromeObject, truth(payload.chrome_object));
   setFlag(n, F.permissionsMismatch, truth(payload.permissions_mismatch));
   setFlag(n, F.stackProbe, truth(payload.stack_probe));
@@ -146,9 +138,6 @@ function bitsOf(names: Names & {}, words: readonly string[]): number {
 /** Folds a `timing` event. */
 export function foldTiming(n: number[], payload: EventPayload): void {
   setNumber(n, F.rafMean, payload.raf_mean);
-  setNumber(n, F.rafSd, payload.raf_sd);
-  setNumber(n, F.ttfb, payload.ttfb);
-  setNumber(n, F.load, payload.load);
 }
 
 function setNumber(n: number[], position: number, value: number | undefined): void {

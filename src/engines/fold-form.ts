@@ -8,14 +8,11 @@ const instantFillMs = 300;
 
 /** Folds a `form` event. */
 export function foldForm(n: number[], payload: EventPayload): void {
-  n[F.forms]! += 1;
   if (payload.submit === true) n[F.submits]! += 1;
   const isFilledAtOnce = payload.fill_ms !== undefined && payload.fill_ms >= 0 && payload.fill_ms < instantFillMs;
   if (isFilledAtOnce && payload.autofill === false && (payload.field_count ?? 0) >= 3 && (payload.pastes ?? 0) === 0) {
     n[F.instantFills]! += 1;
   }
-  n[F.pastes]! += boundedCount(payload.pastes);
-  n[F.backspaces]! += boundedCount(payload.backspaces);
   n[F.formChanges]! += boundedCount(payload.count);
   n[F.unkeyed]! += boundedCount(payload.unkeyed);
 }

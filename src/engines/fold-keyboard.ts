@@ -1,6 +1,5 @@
 /** Folds typing rhythm into the features. Timings only: what was typed never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
-import { boundedCount } from "./bounded-count.js";
 import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
 import { halve, sumsMax } from "./halve.js";
 import { F } from "./session-features.js";
@@ -34,8 +33,6 @@ export function foldKeys(n: number[], event: IngestEvent, nowMs: number): void {
     if (payload.dwell !== undefined) foldPress(n, pressMs, payload.dwell);
     n[F.keyT] = pressMs;
   }
-  n[F.backspaces]! += boundedCount(payload.backspaces);
-  n[F.pastes]! += boundedCount(payload.pastes);
   if (n[F.dwells]! > sumsMax || n[F.flights]! > sumsMax) halve(n, keySums);
   if (n[F.pressGaps]! > sumsMax) halve(n, pressSums);
 }

@@ -6,7 +6,7 @@ import type { RequestFacts } from "../contract/header-facts.js";
 import { isVisitorAddress } from "../net/visitor-address.js";
 import { claimsOf } from "./agent-claims.js";
 import { contradictsHints, contradictsPlatform } from "./client-hints.js";
-import { F, type SessionFeatures, setText, T } from "./session-features.js";
+import { F, type SessionFeatures } from "./session-features.js";
 
 /** `pathPoints` is the number of pointer points in the batch: the shape of a batch says something only when it has a path. */
 export function foldRequest(
@@ -21,7 +21,6 @@ export function foldRequest(
   n[F.lastSeenMs] = Math.max(n[F.lastSeenMs]!, facts.nowMs);
   foldIdentity(n, facts);
   foldHeaders(n, facts);
-  setText(features, T.acceptLanguage, facts.acceptLanguage);
   if (isVisitorAddress(facts.ip)) n[F.ipSessionsMax] = Math.max(n[F.ipSessionsMax]!, crossSession.sessionsFromIp);
   if (pathPoints >= shapePointsMin) {
     n[F.shapeSessionsMax] = Math.max(n[F.shapeSessionsMax]!, crossSession.sessionsWithShape);

@@ -181,14 +181,14 @@ t.test("garbage never throws", async (t) => {
 
 t.test("integers are clamped to their width, and texts to their characters", async (t) => {
   const features = newFeatures();
-  features.numbers[F.pages] = 1e9;
+  features.numbers[F.submits] = 1e9;
   features.numbers[F.cpu] = -3;
   features.numbers[F.lastSeenMs] = Number.POSITIVE_INFINITY;
   features.numbers[F.rawX] = Number.NEGATIVE_INFINITY;
   setText(features, T.pageUserAgent, "ä".repeat(500));
   const bytes = Buffer.alloc(packedBytesMax);
   const read = unpackFeatures(bytes, 0, packFeatures(features, bytes, 0))!;
-  t.equal(read.numbers[F.pages], 0xffff);
+  t.equal(read.numbers[F.submits], 0xffff);
   t.equal(read.numbers[F.cpu], 0);
   t.equal(read.numbers[F.lastSeenMs], Number.MAX_VALUE);
   t.equal(read.numbers[F.rawX], -3.4028234663852886e38);
