@@ -97,7 +97,7 @@ function stageTimes(): Map<string, number> {
     for (let visitor = 0; visitor < visitorsOfVisit; visitor++) {
       const facts = factsOf(visit, visitor);
       let stored = encodeSession({
-        verdict: newScoredState(facts.nowMs),
+        state: newScoredState(facts.nowMs),
         seenIds: Buffer.alloc(0),
         features: Buffer.from(record.subarray(0, packFeatures(newFeatures(), record, 0))),
       });
@@ -132,10 +132,10 @@ function stageTimes(): Map<string, number> {
         end("hashes of its paths");
         foldBatch(features, sent.events, facts, alone);
         end("folding");
-        scoreSession(session.verdict, features);
+        scoreSession(session.state, features);
         end("engines and detections");
         const packed = record.subarray(0, packFeatures(features, record, 0));
-        stored = encodeSession({ verdict: session.verdict, seenIds: session.seenIds, features: packed });
+        stored = encodeSession({ state: session.state, seenIds: session.seenIds, features: packed });
         end("packing the session");
         at++;
       }

@@ -14,7 +14,7 @@ const held = 20_000;
 const grouped = 64;
 
 const record: SessionRecord = {
-  verdict: {
+  state: {
     scored: true,
     engineScores: { heuristics: null, js_detection: null, behavioral: 72 },
     score: 72,
@@ -45,8 +45,7 @@ export function storeBench(): TimedRow[] {
     store.root.transactionSync(() => {
       for (const key of keys) store.sessions.putSync(key, packed);
     });
-    if (decodeSession(store.sessions.getBinary(keys[0]!)!)?.verdict.score !== 72)
-      throw new Error("not what was stored");
+    if (decodeSession(store.sessions.getBinary(keys[0]!)!)?.state.score !== 72) throw new Error("not what was stored");
     let next = 0;
     const key = (): Buffer => keys[next++ % held]!;
     return [

@@ -47,7 +47,7 @@ export class Challenges {
   }
 
   /** A challenge for a session of the project. `unavailable` while as many are being made as this thread makes at once. */
-  async issue(project: Project, token: string, part: ScoredState): Promise<IssuedChallenge | Refusal> {
+  async issue(project: Project, token: string, state: ScoredState): Promise<IssuedChallenge | Refusal> {
     if (this.#making >= limits.challengesMadeAtOnceMax)
       return refuse("unavailable", "too many challenges at once; try again");
     const { now, onEvent, causeOf } = this.#options;
@@ -57,8 +57,8 @@ export class Challenges {
     const { rule, countedAtMs, isCounted } = causeOf(project, token, nowMs);
     const work = workOf(
       difficulty,
-      bandOfSession(part, project.likelyBotThreshold),
-      part.score,
+      bandOfSession(state, project.likelyBotThreshold),
+      state.score,
       project.likelyBotThreshold,
     );
     this.#making++;

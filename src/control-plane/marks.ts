@@ -39,15 +39,15 @@ export class Marks {
   /** Marks a session, or changes its mark. `notFound` for no session of the project, `conflict` when it has too many marks. */
   async set(project: Project, token: string, as: MarkName, userId: number): Promise<SessionMark | Refusal> {
     await this.#sessions.load(project.id, token, "certain");
-    const part = this.#sessions.scoredState(project.id, token);
-    if (part === null) return refuse("notFound", "the project has no such session");
+    const state = this.#sessions.scoredState(project.id, token);
+    if (state === null) return refuse("notFound", "the project has no such session");
     const mark: SessionMark = {
       projectId: project.id,
       sessionToken: token,
       as,
       markedAt: new Date(this.#now()).toISOString(),
       userId,
-      ...stateOf(part, project),
+      ...stateOf(state, project),
     };
     const outcome = await this.#store.logs.marks.put(mark, limits.marksPerProjectMax);
     if (outcome === "gone") return refuse("notFound", "the project has no such session");
@@ -100,11 +100,11 @@ export class Marks {
 }
 
 function stateOf(
-  part: ScoredState,
+  state: ScoredState,
   { likelyBotThreshold }: Project,
 ): Pick<SessionMark, "band" | "score" | "detectionIds"> {
-  const band = part.verifiedBot === null ? bandOfSession(part, likelyBotThreshold) : "verified";
-  return { band, score: part.scored ? part.score : 0, detectionIds: part.detectionIds };
+  const band = state.verifiedBot === null ? bandOfSession(state, likelyBotThreshold) : "verified";
+  return { band, score: state.scored ? state.score : 0, detectionIds: state.detectionIds };
 }
 
 function isBotBand(band: SessionMark["band"]): boolean {

@@ -58,12 +58,12 @@ function rescore(store: Store, key: Buffer): "changed" | "same" | "left" | "gone
 export function rescored(bytes: Buffer): Buffer | "same" | "left" {
   const record = decodeSession(bytes);
   // Scored without its history, a session would be forgiven.
-  if (record === null || !record.verdict.scored || !hasKnownLayout(record.features)) return "left";
+  if (record === null || !record.state.scored || !hasKnownLayout(record.features)) return "left";
   const features = unpackFeatures(record.features, 0, record.features.length);
   if (features === null) return "left";
-  const { verdict } = record;
-  const before = { score: verdict.score, ids: verdict.detectionIds.join() };
-  scoreSession(verdict, features);
-  if (verdict.score === before.score && verdict.detectionIds.join() === before.ids) return "same";
+  const { state } = record;
+  const before = { score: state.score, ids: state.detectionIds.join() };
+  scoreSession(state, features);
+  if (state.score === before.score && state.detectionIds.join() === before.ids) return "same";
   return encodeSession(record);
 }

@@ -113,15 +113,15 @@ async function evaluate(
   const sample: string[] = [];
   let evaluated = 0;
   let matched = 0;
-  const visit = ({ token, part }: LoggedSession): void => {
+  const visit = ({ token, state }: LoggedSession): void => {
     evaluated++;
     meter.evaluated();
-    const { verifiedBot } = part;
-    const { userAgent } = part.last;
+    const { verifiedBot } = state;
+    const { userAgent } = state.last;
     const declaredBot = () => (userAgent === "" ? undefined : declaredBotOf(userAgent));
     const rules = [rule];
     const known = { verifiedBot, addresses, declaredBot };
-    const asked = { part, project, rules, context: {}, ...known, meaningOf: () => "", nowMs };
+    const asked = { state, project, rules, context: {}, ...known, meaningOf: () => "", nowMs };
     const outcome = resolve(asked);
     if (outcome.rule === null) return;
     matched++;

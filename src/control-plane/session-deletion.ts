@@ -6,6 +6,7 @@
 import { currentActor } from "../auth/actor.js";
 import type { AuditValues } from "../contract/audit.js";
 import type { Project } from "../contract/entities.js";
+import type { ScoredState } from "../contract/session.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
@@ -84,8 +85,8 @@ export async function deleteSessions(
   try {
     const search = new SessionSearch(services, project, now());
     const scanMax = search.scanMax(asksRules(compiled.ast));
-    const found = await matched({ store, project, deletion, after, slices, scanMax }, (part) => {
-      const { input } = search.of(part);
+    const found = await matched({ store, project, deletion, after, slices, scanMax }, (state) => {
+      const { input } = search.of(state);
       return input !== null && compiled.matches(input);
     });
     if (found === null) return null;
@@ -111,12 +112,10 @@ interface Scan {
   readonly scanMax: number;
 }
 
-type Part = NonNullable<ReturnType<typeof sessionAt>>["part"];
-
 /** Tokens of matched sessions, the latest first, as many as a call takes; where the next goes on. */
 async function matched(
   { store, project, deletion, after: start, slices, scanMax }: Scan,
-  isMatch: (part: Part) => boolean,
+  isMatch: (state: ScoredState) => boolean,
 ) {
   const { fromMs, untilMs, isDryRun, atMost } = deletion;
   const matchedMax = isDryRun ? Number.POSITIVE_INFINITY : Math.min(atMost, limits.sessionDeletionMax);
@@ -137,7 +136,7 @@ async function matched(
       const session = sessionAt(store, project.id, position);
       if (session === null) continue;
       scanned++;
-      if (!isMatch(session.part)) continue;
+      if (!isMatch(session.state)) continue;
       tokens.push(session.token);
       // What was agreed to is done, or there is more for another call.
       if (tokens.length >= matchedMax) return ended(tokens.length >= atMost);

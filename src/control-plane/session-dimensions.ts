@@ -9,7 +9,7 @@ import type { SearchedSession } from "./session-search.js";
 
 /** What is known of a session that is counted. */
 export interface CountedSession extends SearchedSession {
-  readonly part: ScoredState;
+  readonly state: ScoredState;
   readonly band: Band;
 }
 
@@ -38,9 +38,9 @@ export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
     },
     condition: (value) => ({ type: "cmp", op: "==", field: "rule_id", value: Number.parseInt(value, 10) }),
   },
-  path: { valuesOf: ({ part }) => part.last.path, condition: equals("path") },
-  host: { valuesOf: ({ part }) => part.last.host.toLowerCase(), condition: equals("host") },
-  user_agent: { valuesOf: ({ part }) => userAgentFamily(part.last.userAgent), condition: familyCondition },
+  path: { valuesOf: ({ state }) => state.last.path, condition: equals("path") },
+  host: { valuesOf: ({ state }) => state.last.host.toLowerCase(), condition: equals("host") },
+  user_agent: { valuesOf: ({ state }) => userAgentFamily(state.last.userAgent), condition: familyCondition },
   declared_bot: { valuesOf: ({ declaredBot }) => declaredBot()?.name ?? "", condition: equals("declared_bot") },
   country: { valuesOf: ({ input }) => input?.network.country ?? "", condition: equals("country") },
   as: {
@@ -50,10 +50,10 @@ export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
     },
     condition: (value) => ({ type: "cmp", op: "==", field: "asn", value: Number.parseInt(value.slice(2), 10) }),
   },
-  network: { valuesOf: ({ part }) => networkText(part.last.ip), condition: equals("ip") },
-  address: { valuesOf: ({ part }) => part.last.ip, condition: equals("ip") },
+  network: { valuesOf: ({ state }) => networkText(state.last.ip), condition: equals("ip") },
+  address: { valuesOf: ({ state }) => state.last.ip, condition: equals("ip") },
   detection: {
-    valuesOf: ({ part }) => part.detectionIds.map(String),
+    valuesOf: ({ state }) => state.detectionIds.map(String),
     condition: (value) => ({ type: "cmp", op: "contains", field: "detection_ids", value: Number(value) }),
   },
 };

@@ -15,7 +15,7 @@ import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 /** A session of the log. */
 export interface LoggedSession {
   readonly token: string;
-  readonly part: ScoredState;
+  readonly state: ScoredState;
 }
 
 /** Where a session stands in the log. */
@@ -58,8 +58,8 @@ export function isBeyond({ token }: LogPosition, fromMs: number): boolean {
 /** The session at a position, which was just read; null when it has been erased meanwhile. */
 export function sessionAt(store: Store, projectId: number, { token }: LogPosition): LoggedSession | null {
   const record = store.rows.record(sessionKey(projectId, token));
-  const part = record === undefined ? null : decodeScoredState(record);
-  return part === null ? null : { token: encodeSessionToken(token), part };
+  const state = record === undefined ? null : decodeScoredState(record);
+  return state === null ? null : { token: encodeSessionToken(token), state };
 }
 
 /**

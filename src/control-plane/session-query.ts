@@ -212,7 +212,7 @@ class Scan {
       for (const position of positions) {
         if (slices.isOver && !(await slices.next())) return null;
         const session = sessionAt(store, this.#project.id, position);
-        if (session === null || !this.#isWithin(session.part.firstSeenMs)) continue;
+        if (session === null || !this.#isWithin(session.state.firstSeenMs)) continue;
         scanned++;
         const counted = this.#match(session);
         if (counted !== null) tally.add(counted);
@@ -275,19 +275,19 @@ class Scan {
   }
 
   /** Null for a session that the expression does not hold for, or that no rule is asked about. */
-  #match({ part }: LoggedSession): CountedSession | null {
+  #match({ state }: LoggedSession): CountedSession | null {
     this.#services.meter.evaluated();
-    const session = this.#search.of(part);
+    const session = this.#search.of(state);
     const { input } = session;
     if (this.#matches !== null && (input === null || !this.#matches(input))) return null;
     const band =
-      part.verifiedBot === null ? bandOfSession(part, this.#project.likelyBotThreshold) : ("verified" as const);
-    return { ...session, part, band };
+      state.verifiedBot === null ? bandOfSession(state, this.#project.likelyBotThreshold) : ("verified" as const);
+    return { ...session, state, band };
   }
 
-  #row({ token, part }: LoggedSession): QueriedSession {
-    const { action, ruleId, finding } = this.#search.of(part).outcome();
-    return { token, part, action, ruleId, finding };
+  #row({ token, state }: LoggedSession): QueriedSession {
+    const { action, ruleId, finding } = this.#search.of(state).outcome();
+    return { token, state, action, ruleId, finding };
   }
 
   /** Sessions that began in each hour of the time, by the counts of ingest; of an hour that is cut, in proportion. */
@@ -332,7 +332,7 @@ class Tally {
 
   add(session: CountedSession): void {
     this.matched++;
-    const index = Math.floor((session.part.firstSeenMs - this.#bars[0]!.startMs) / this.#barMs);
+    const index = Math.floor((session.state.firstSeenMs - this.#bars[0]!.startMs) / this.#barMs);
     this.#bars[index]!.verdicts[session.band]++;
     for (const group of this.#groups) {
       const found = dimensionRows[group.by].valuesOf(session);

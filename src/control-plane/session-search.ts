@@ -59,10 +59,10 @@ export class SessionSearch {
   }
 
   /** Everything but `input` is worked out when it is first asked for, and then kept. */
-  of(part: ScoredState): SearchedSession {
+  of(state: ScoredState): SearchedSession {
     const { addresses, declaredBotOf } = this.#services;
-    const { userAgent } = part.last;
-    const asked = { part, project: this.#project, context: {}, verifiedBot: part.verifiedBot, addresses };
+    const { userAgent } = state.last;
+    const asked = { state, project: this.#project, context: {}, verifiedBot: state.verifiedBot, addresses };
     const outcome = once((): SearchOutcome => {
       const decision = decide({ ...asked, rules: this.#rules, nowMs: this.#nowMs });
       const rule = decision?.rule ?? null;

@@ -69,8 +69,8 @@ export class Sessions {
   stateStamp(project: ProjectSettings, token: string, nowMs: number): number {
     const bytes = this.#read(project.id, token);
     if (bytes === null) return 0;
-    const part = hasClearance(bytes) ? decodeScoredState(bytes) : null;
-    return part === null ? loggedInAtMs(bytes) : stateStamp(part, project, nowMs);
+    const state = hasClearance(bytes) ? decodeScoredState(bytes) : null;
+    return state === null ? loggedInAtMs(bytes) : stateStamp(state, project, nowMs);
   }
 
   /** The project's sessions by first contact, the latest first, from the cursor on (`session-log.ts`). */
@@ -129,11 +129,11 @@ export class Sessions {
     const bytes = this.#read(projectId, token);
     const record = bytes === null ? null : decodeSession(bytes);
     if (record === null) return null;
-    const { verdict: part, features: packed } = record;
+    const { state, features: packed } = record;
     const features = unpackFeatures(packed, 0, packed.length);
-    const explained = features === null ? [] : explain(features, part.last);
+    const explained = features === null ? [] : explain(features, state.last);
     // Only what the stored score was made of: a batch that was recorded without being scored may have added to the features.
-    return { token, part, detections: explained.filter(({ id }) => part.detectionIds.includes(id)) };
+    return { token, state, detections: explained.filter(({ id }) => state.detectionIds.includes(id)) };
   }
 
   /** Starts the logged-in window anew; false when there is no such session in the project. */

@@ -17,7 +17,7 @@ export interface StoredSession {
   readonly projectId: number;
   /** Bytes of the session's record. */
   readonly recordBytes: number;
-  readonly verdict: ScoredState;
+  readonly state: ScoredState;
   /** Request ids that were seen, in the record and in rows of their own. */
   readonly requestIds: number;
   /** What was observed, by name; null when the features can't be unpacked. */
@@ -61,7 +61,7 @@ const shown = {
     if (record === null) throw new Error("the session's record can't be decoded: run `verdictd check`");
     return {
       recordBytes: bytes.length,
-      verdict: record.verdict,
+      state: record.state,
       idsInRecord: record.seenIds.length / 8,
       features: namedFeatures(record.features),
     };

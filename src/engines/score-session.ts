@@ -3,16 +3,16 @@ import type { ScoredState } from "../contract/session.js";
 import { combine, runEngines } from "./score.js";
 import type { SessionFeatures } from "./session-features.js";
 
-/** Sets scores and detections of `verdict`; leaves the rest of it alone. */
-export function scoreSession(verdict: ScoredState, features: SessionFeatures): void {
-  const results = runEngines(features, verdict.last);
+/** Sets scores and detections of `state`; leaves the rest of it alone. */
+export function scoreSession(state: ScoredState, features: SessionFeatures): void {
+  const results = runEngines(features, state.last);
   const combined = combine(results);
-  verdict.engineScores = {
+  state.engineScores = {
     heuristics: results.heuristics.score,
     js_detection: results.js_detection.score,
     behavioral: results.behavioral.score,
   };
-  verdict.score = combined.score;
-  verdict.detectionIds = combined.detectionIds;
-  verdict.scored = true;
+  state.score = combined.score;
+  state.detectionIds = combined.detectionIds;
+  state.scored = true;
 }

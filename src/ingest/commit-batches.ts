@@ -80,7 +80,7 @@ interface OpenSession extends DirtySession {
   readonly key: Buffer;
   /** As clients know it. */
   readonly token: string;
-  readonly verdict: ScoredState;
+  readonly state: ScoredState;
   readonly features: SessionFeatures;
   readonly seenIds: SeenIds;
   readonly isNew: boolean;
@@ -192,7 +192,7 @@ function recordBatch(
   const session = findSession(group, project.id, batch.session_token) ?? takeFirstContact(group, project.id, request);
   if ("isShed" in session) return session;
   const fresh = session.seenIds.dedupe(batch.events, idHashes);
-  const isFirst = session.isNew && session.verdict.eventCount === 0;
+  const isFirst = session.isNew && session.state.eventCount === 0;
   if (fresh.length > 0) {
     const ip = storedAddress(facts.ip, group.context.ipStorage);
     group.changed.add(session);
@@ -209,9 +209,9 @@ function recordBatch(
       throw new BatchFault("folding failed", { cause });
     }
     takeIdentity(session, request);
-    session.verdict.eventCount += fresh.length;
-    session.verdict.lastSeenMs = Math.max(session.verdict.lastSeenMs, facts.nowMs);
-    session.verdict.last = lastRequest(session.verdict.last, fresh, facts, ip);
+    session.state.eventCount += fresh.length;
+    session.state.lastSeenMs = Math.max(session.state.lastSeenMs, facts.nowMs);
+    session.state.last = lastRequest(session.state.last, fresh, facts, ip);
     session.score ||= request.score;
   } else if (hasMoved(session, request)) {
     // Duplicates tell nothing of the visitor, but where they come from.
@@ -238,15 +238,15 @@ function identify(group: Group, request: IngestRequest, projectId: number): Inge
     if (!hasMoved(session, request)) takeIdentity(session, request);
     else if (crawlerClaim === "spoofed") setCrawlerClaim(session.features, crawlerClaim);
     group.changed.add(session);
-    session.score = session.verdict.scored;
+    session.score = session.state.scored;
   }
   return { session_token: request.identifies, accepted: 0, duplicates: 0 };
 }
 
 /** Whether a session that is verified, or claims to be a crawler, asks from another address than before. False for any other session. */
-function hasMoved({ verdict }: OpenSession, { facts, identifies }: IngestRequest): boolean {
-  if (verdict.addressProof === undefined) return verdict.verifiedBot !== null || identifies !== "";
-  return verdict.addressProof !== addressProof(facts.ip);
+function hasMoved({ state }: OpenSession, { facts, identifies }: IngestRequest): boolean {
+  if (state.addressProof === undefined) return state.verifiedBot !== null || identifies !== "";
+  return state.addressProof !== addressProof(facts.ip);
 }
 
 /**
@@ -254,14 +254,14 @@ function hasMoved({ verdict }: OpenSession, { facts, identifies }: IngestRequest
  * it, as long as the address stays and nothing refutes it.
  */
 function takeIdentity(session: OpenSession, request: IngestRequest): void {
-  const { verdict, features } = session;
+  const { state, features } = session;
   const { verifiedBot, crawlerClaim } = request.identity;
   if (verifiedBot !== null || crawlerClaim === "spoofed" || hasMoved(session, request)) {
-    verdict.verifiedBot = verifiedBot;
+    state.verifiedBot = verifiedBot;
   }
-  if (verdict.verifiedBot !== null || crawlerClaim === "pending") {
-    verdict.addressProof = addressProof(request.facts.ip);
-  } else delete verdict.addressProof;
+  if (state.verifiedBot !== null || crawlerClaim === "pending") {
+    state.addressProof = addressProof(request.facts.ip);
+  } else delete state.addressProof;
   if (crawlerClaim !== "pending" && crawlerClaim !== "none") setCrawlerClaim(features, crawlerClaim);
 }
 
@@ -286,9 +286,9 @@ function findSession(group: Group, projectId: number, token: string | null): Ope
     projectId,
     key,
     token,
-    verdict: record.verdict,
+    state: record.state,
     features: unpackFeatures(record.features, 0, record.features.length) ?? newFeatures(),
-    seenIds: new SeenIds(group.unit, key, record.seenIds, record.verdict.eventCount),
+    seenIds: new SeenIds(group.unit, key, record.seenIds, record.state.eventCount),
     isNew: false,
     score: false,
     isDirty: false,
@@ -325,7 +325,7 @@ function newSession(unit: UnitOfWork, projectId: number, token: Buffer, nowMs: n
     projectId,
     key,
     token: encodeSessionToken(token),
-    verdict: newScoredState(nowMs),
+    state: newScoredState(nowMs),
     features: newFeatures(),
     seenIds: new SeenIds(unit, key, noHashes, 0),
     isNew: true,
@@ -352,20 +352,20 @@ function lastRequest(
 }
 
 function saveSession({ unit, dirty }: Group, session: OpenSession): void {
-  const { verdict } = session;
+  const { state } = session;
   let packed: Buffer;
   try {
     if (session.score) {
-      const before = verdict.detectionIds;
-      scoreSession(verdict, session.features);
-      for (const id of verdict.detectionIds) if (!before.includes(id)) session.fired = [...session.fired, id];
+      const before = state.detectionIds;
+      scoreSession(state, session.features);
+      for (const id of state.detectionIds) if (!before.includes(id)) session.fired = [...session.fired, id];
     }
     packed = packScratch.subarray(0, packFeatures(session.features, packScratch, 0));
   } catch (cause) {
     throw new BatchFault("scoring failed", { cause });
   }
   const seenIds = session.seenIds.save();
-  unit.putSession(session.key, encodeSession({ verdict, seenIds, features: packed }), session.isNew);
+  unit.putSession(session.key, encodeSession({ state, seenIds, features: packed }), session.isNew);
   session.score = false;
   if (session.isDirty) return;
   session.isDirty = true;

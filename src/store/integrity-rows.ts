@@ -135,7 +135,7 @@ export const rowChecks: Record<TableName, RowCheck> = {
     const session = decodeSession(value);
     if (session === null) return "record can't be decoded";
     const projectId = key.readUInt32BE(0);
-    walk.countSession(projectId, session.verdict.firstSeenMs, session.verdict.eventCount);
+    walk.countSession(projectId, session.state.firstSeenMs, session.state.eventCount);
     return walk.missing("projects", projectId) ?? walk.checks.features(session.features);
   },
   repeats: (walk, value: Buffer, key: Buffer) => {

@@ -13,7 +13,7 @@ export interface Upgrade {
   /** Runs inside a write transaction together with the other steps: a thrown error undoes all of them. */
   readonly apply: (store: Store) => void;
   /** The same in a further file with sessions (`session-files.ts`); absent: there is nothing to change. */
-  readonly applyToSessions?: (part: SessionTables) => void;
+  readonly applyToSessions?: (tables: SessionTables) => void;
 }
 
 /** What a build reads and writes. */

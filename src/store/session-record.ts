@@ -42,9 +42,9 @@ const proofFlag = 8;
  */
 const paddedSizes = [778, 982, 1321, 2000] as const;
 
-/** A record unpacked; scoring reads all of it, verdicts only `verdict`. */
+/** A record unpacked; scoring reads all of it, verdicts only `state`. */
 export interface SessionRecord {
-  verdict: ScoredState;
+  state: ScoredState;
   /** Hashes of the request ids seen since the last spill, 8 bytes each. */
   seenIds: Buffer;
   /** Packed by the engines; opaque here. */
@@ -78,30 +78,30 @@ let scratch = Buffer.allocUnsafeSlow(16 * 1024);
 
 /** The record's bytes: a view of memory that the next call writes over, so store or copy them at once. */
 export function encodeSession(record: SessionRecord): Buffer {
-  const { verdict, seenIds, features } = record;
+  const { state, seenIds, features } = record;
   if (bytesMaxOf(record) > scratch.length) scratch = Buffer.allocUnsafeSlow(2 * bytesMaxOf(record));
   const bytes = scratch;
-  const idCount = Math.min(verdict.detectionIds.length, 255);
+  const idCount = Math.min(state.detectionIds.length, 255);
   bytes[0] = layoutVersion;
-  bytes[1] = verdict.scored ? scoredFlag : 0;
-  bytes[2] = verdict.engineScores.heuristics ?? 0;
-  bytes[3] = verdict.engineScores.js_detection ?? 0;
-  bytes[4] = verdict.engineScores.behavioral ?? 0;
-  bytes[5] = verdict.score;
-  bytes[6] = verdict.verifiedBot === null ? 0 : 1 + verifiedBotCategories.indexOf(verdict.verifiedBot.category);
+  bytes[1] = state.scored ? scoredFlag : 0;
+  bytes[2] = state.engineScores.heuristics ?? 0;
+  bytes[3] = state.engineScores.js_detection ?? 0;
+  bytes[4] = state.engineScores.behavioral ?? 0;
+  bytes[5] = state.score;
+  bytes[6] = state.verifiedBot === null ? 0 : 1 + verifiedBotCategories.indexOf(state.verifiedBot.category);
   bytes[7] = idCount;
-  bytes.writeDoubleLE(verdict.firstSeenMs, 8);
-  bytes.writeDoubleLE(verdict.lastSeenMs, 16);
-  bytes.writeDoubleLE(verdict.loggedInAtMs, 24);
-  bytes.writeUInt32LE(verdict.eventCount >>> 0, 32);
+  bytes.writeDoubleLE(state.firstSeenMs, 8);
+  bytes.writeDoubleLE(state.lastSeenMs, 16);
+  bytes.writeDoubleLE(state.loggedInAtMs, 24);
+  bytes.writeUInt32LE(state.eventCount >>> 0, 32);
   bytes.writeUInt16LE(seenIds.length >>> 3, 44);
   let at = headBytes;
-  if (verdict.clearance !== null) {
+  if (state.clearance !== null) {
     bytes[1]! |= clearedFlag;
-    at = writeClearance(bytes, verdict.clearance);
+    at = writeClearance(bytes, state.clearance);
   }
-  for (let index = 0; index < idCount; index++) at = bytes.writeUInt32LE(verdict.detectionIds[index]!, at);
-  const { path, host, userAgent, ip } = verdict.last;
+  for (let index = 0; index < idCount; index++) at = bytes.writeUInt32LE(state.detectionIds[index]!, at);
+  const { path, host, userAgent, ip } = state.last;
   const longText = (text: string, lengthAt: number): void => {
     const length = writeText(bytes, at, text, textBytesMax);
     bytes.writeUInt16LE(length, lengthAt);
@@ -116,10 +116,10 @@ export function encodeSession(record: SessionRecord): Buffer {
   longText(host, 38);
   longText(userAgent, 40);
   shortText(ip, 42);
-  shortText(verdict.verifiedBot?.name ?? "", 43);
-  if (verdict.addressProof !== undefined) {
+  shortText(state.verifiedBot?.name ?? "", 43);
+  if (state.addressProof !== undefined) {
     bytes[1]! |= proofFlag;
-    at += bytes.write(verdict.addressProof, at, addressProofBytes, "hex");
+    at += bytes.write(state.addressProof, at, addressProofBytes, "hex");
   }
   bytes.set(seenIds, at);
   bytes.set(features, at + seenIds.length);
@@ -195,14 +195,14 @@ function textsOf(bytes: Buffer, from: number, end: number): (length: number) => 
  * reused read buffer, which is longer than its `length` says: every slice of it names its end.
  */
 export function decodeSession(bytes: Buffer): SessionRecord | null {
-  const verdict = decodeScoredState(bytes);
-  if (verdict === null) return null;
+  const state = decodeScoredState(bytes);
+  if (state === null) return null;
   const seenIdsAt = seenIdsOffset(bytes);
   const featuresAt = seenIdsAt + 8 * bytes.readUInt16LE(44);
   const end = bytes.length - ((bytes[1]! & paddedFlag) === 0 ? 0 : bytes.readUInt16LE(bytes.length - 2));
   if (featuresAt > end) return null;
   return {
-    verdict,
+    state,
     seenIds: bytes.subarray(seenIdsAt, featuresAt),
     features: bytes.subarray(featuresAt, end),
   };
@@ -274,6 +274,6 @@ export function withLoggedInAt(bytes: Buffer, atMs: number): Buffer {
 export function withClearance(bytes: Buffer, clearance: Clearance): Buffer | null {
   const record = decodeSession(bytes);
   if (record === null) return null;
-  record.verdict.clearance = clearance;
+  record.state.clearance = clearance;
   return Buffer.from(encodeSession(record));
 }

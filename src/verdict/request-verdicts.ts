@@ -12,11 +12,11 @@ import { askedWith, type VerdictReader, type VerdictSources, verifiedBotOf } fro
 
 /** What judging requests needs beside the sources of verdict reads. */
 export interface RequestVerdictSources extends VerdictSources {
-  /** What the request shows; a promise where a signature or a host name has to be checked first. `part`: of its session, null for none. */
+  /** What the request shows; a promise where a signature or a host name has to be checked first. `state`: of its session, null for none. */
   readonly examine: (
     project: ProjectSettings,
     question: VerdictQuestion,
-    part: ScoredState | null,
+    state: ScoredState | null,
     nowMs: number,
   ) => ExaminedRequest | Promise<ExaminedRequest>;
 }
@@ -55,11 +55,11 @@ export class RequestVerdicts {
     }
     const nowMs = this.#sources.now();
     try {
-      const part = sessionToken === null ? null : this.#sources.scoredState(project.id, sessionToken);
-      const evidence = this.#sources.examine(project, question, part, nowMs);
-      if (!(evidence instanceof Promise)) return this.#resolve(project, question, part, evidence, nowMs);
+      const state = sessionToken === null ? null : this.#sources.scoredState(project.id, sessionToken);
+      const evidence = this.#sources.examine(project, question, state, nowMs);
+      if (!(evidence instanceof Promise)) return this.#resolve(project, question, state, evidence, nowMs);
       return evidence
-        .then((found) => this.#resolve(project, question, part, found, nowMs))
+        .then((found) => this.#resolve(project, question, state, found, nowMs))
         .catch((error: unknown) => this.#failedOpen(project, question, error, nowMs));
     } catch (error) {
       return this.#failedOpen(project, question, error, nowMs);
@@ -69,21 +69,21 @@ export class RequestVerdicts {
   #resolve(
     project: ProjectSettings,
     { sessionToken, request: { context } }: VerdictQuestion,
-    part: ScoredState | null,
+    state: ScoredState | null,
     evidence: ExaminedRequest,
     nowMs: number,
   ): RequestAnswer {
     const sources = this.#sources;
     const { addresses } = sources;
-    const known = part === null ? null : verifiedBotOf(part, context, sources.verifiedBotAt);
+    const known = state === null ? null : verifiedBotOf(state, context, sources.verifiedBotAt);
     const verifiedBot = known ?? evidence.verifiedBot;
     const rules = sources.rulesOf(project);
-    const decision = decide({ part, request: evidence, project, rules, context, verifiedBot, addresses, nowMs });
+    const decision = decide({ state, request: evidence, project, rules, context, verifiedBot, addresses, nowMs });
     if (decision === null) throw new Error("a request was not judged");
     const text = this.#texts.of(decision.finding);
     const { rule, logged, blocked, isOverBudget } = decision;
-    const token = part === null ? null : sessionToken;
-    const subject = part?.scored === true ? "session" : "request";
+    const token = state === null ? null : sessionToken;
+    const subject = state?.scored === true ? "session" : "request";
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
     sources.onAnswer(project, text.verdict, "computed", subject, token, context, nowMs);
     const { signedAgent: agent } = evidence;

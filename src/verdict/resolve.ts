@@ -45,7 +45,7 @@ export interface Resolution extends Omit<Decision, "finding"> {
 /** Everything that a decision depends on. `nowMs` is ms since the epoch. */
 export interface DecideInput {
   /** Null: there is no session. */
-  readonly part: ScoredState | null;
+  readonly state: ScoredState | null;
   /** Absent: the session alone is judged. */
   readonly request?: ExaminedRequest;
   readonly project: ProjectSettings;
@@ -81,8 +81,8 @@ export function resolve(input: ResolveInput): Resolution {
 
 /** Null for a session that has no verdict yet and whose request is not judged: it answers the fail-open body. */
 export function decide(input: DecideInput): Decision | null {
-  const { part, request, project, context, verifiedBot } = input;
-  const scored = scoredOf(part, request);
+  const { state, request, project, context, verifiedBot } = input;
+  const scored = scoredOf(state, request);
   // A signature names the agent; an address may be shared by several bots of one operator.
   const proved: ProvedBot | null = request?.signedAgent ?? verifiedBot;
   if (scored === null && proved === null) return null;
@@ -111,7 +111,7 @@ export function decide(input: DecideInput): Decision | null {
   const clearance = clearanceFor(input);
   const facts = ruleFacts(input, { engineScores, score, detectionIds }, band, proved, clearance);
   const { action, terminating, logged, isOverBudget } = evaluateRules(input.rules, new RuleInput(facts));
-  const softened = part !== null && isShelterable(band) && isLoggedIn(part, input.nowMs);
+  const softened = state !== null && isShelterable(band) && isLoggedIn(state, input.nowMs);
   const asked = softened ? softenedAction(project.botSettings.loggedInPolicy, action) : action;
   const rule = terminating ?? logged[0] ?? null;
   const words = ruleReason(rule, action, asked, project.botSettings.loggedInPolicy);
@@ -128,8 +128,8 @@ export function decide(input: DecideInput): Decision | null {
  * of stored sessions, which add what only they have: a verdict takes `decide`.
  */
 export function ruleInput(input: DecideInput, search?: SearchFacts): RuleInput | null {
-  const { part, request, project, verifiedBot } = input;
-  const scored = scoredOf(part, request);
+  const { state, request, project, verifiedBot } = input;
+  const scored = scoredOf(state, request);
   const proved: ProvedBot | null = request?.signedAgent ?? verifiedBot;
   if (scored === null && proved === null) return null;
   const known = scored ?? unscored;
@@ -150,8 +150,8 @@ const unscored: Scored = {
 };
 
 /** Of a session and its request the lower score counts, and what was found in both. A request in which nothing speaks has the neutral score. */
-function scoredOf(part: ScoredState | null, request: ExaminedRequest | undefined): Scored | null {
-  const session = part?.scored === true ? part : null;
+function scoredOf(state: ScoredState | null, request: ExaminedRequest | undefined): Scored | null {
+  const session = state?.scored === true ? state : null;
   if (request === undefined) return session;
   const { score: heuristics, detectionIds } = request;
   const score = heuristics ?? neutralScore;
@@ -179,17 +179,17 @@ const undecided = { rule: null, logged: [], blocked: false, isOverBudget: false 
 const overBudgetReason = "The last rules were not evaluated: those before them used up the budget of one verdict.";
 
 /** The session's clearance where it holds for this request, worked out once and only if somebody asks. */
-function clearanceFor({ part, request, project, context, nowMs }: DecideInput): () => Clearance | null {
-  const clearance = part?.clearance ?? null;
+function clearanceFor({ state, request, project, context, nowMs }: DecideInput): () => Clearance | null {
+  const clearance = state?.clearance ?? null;
   const { challenge } = project;
-  if (part === null || clearance === null || challenge === undefined) return noClearance;
+  if (state === null || clearance === null || challenge === undefined) return noClearance;
   // The session's own band, as at the pass: what only the request shows may be why it was challenged, and it has passed.
-  const band = bandOfSession(part, project.likelyBotThreshold);
+  const band = bandOfSession(state, project.likelyBotThreshold);
   if (!isStanding(clearance, band, challenge, nowMs)) return noClearance;
   let isSameAgent: boolean | undefined;
   return () => {
     // Whoever sends no user agent is not taken for the one who passed.
-    const missing = request?.hasHeaders === true ? noUserAgent : part.last.userAgent;
+    const missing = request?.hasHeaders === true ? noUserAgent : state.last.userAgent;
     isSameAgent ??= userAgentHash(context.userAgent ?? missing) === clearance.userAgentHash;
     return isSameAgent ? clearance : null;
   };
@@ -204,13 +204,13 @@ function unruled(finding: Finding): Decision {
 const noRequest: LastRequest = { ip: "", userAgent: "", path: "", host: "" };
 
 function ruleFacts(
-  { part, request, project, context, addresses, declaredBot, nowMs }: DecideInput,
+  { state, request, project, context, addresses, declaredBot, nowMs }: DecideInput,
   { engineScores, score, detectionIds }: Scored,
   band: Band,
   proved: ProvedBot | null,
   clearance: () => Clearance | null,
 ): RuleFacts {
-  const last = part?.last ?? noRequest;
+  const last = state?.last ?? noRequest;
   const path = context.path ?? last.path;
   return {
     score,
@@ -227,11 +227,11 @@ function ruleFacts(
     jsDetected: engineScores.js_detection !== null,
     heuristicsScore: engineScores.heuristics,
     behavioralScore: engineScores.behavioral,
-    eventCount: part?.eventCount,
-    sessionAgeSeconds: part === null ? undefined : Math.max(0, Math.floor((nowMs - part.firstSeenMs) / 1000)),
+    eventCount: state?.eventCount,
+    sessionAgeSeconds: state === null ? undefined : Math.max(0, Math.floor((nowMs - state.firstSeenMs) / 1000)),
     likelyBotThreshold: project.likelyBotThreshold,
     isCleared: clearance === noClearance ? undefined : () => clearance() !== null,
-    hasSession: part !== null,
+    hasSession: state !== null,
     addresses,
     request,
     declaredBot,
@@ -244,8 +244,8 @@ function isShelterable(band: Band): boolean {
 }
 
 /** Whether the logged-in assertion still holds: 24 hours from the most recent call. */
-export function isLoggedIn(part: Pick<ScoredState, "loggedInAtMs">, nowMs: number): boolean {
-  return part.loggedInAtMs > 0 && nowMs - part.loggedInAtMs < limits.loggedInMs;
+export function isLoggedIn(state: Pick<ScoredState, "loggedInAtMs">, nowMs: number): boolean {
+  return state.loggedInAtMs > 0 && nowMs - state.loggedInAtMs < limits.loggedInMs;
 }
 
 /** The logged-in policy's table: what becomes of an action while the assertion holds. */

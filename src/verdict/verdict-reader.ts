@@ -122,17 +122,17 @@ export class VerdictReader {
       return cached.text;
     }
     const context = read();
-    const part = sources.scoredState(project.id, token);
-    if (part === null) return this.#failedOpen(project, token, context, nowMs);
+    const state = sources.scoredState(project.id, token);
+    if (state === null) return this.#failedOpen(project, token, context, nowMs);
     const rules = sources.rulesOf(project);
-    const verifiedBot = verifiedBotOf(part, context, sources.verifiedBotAt);
-    const decision = decide({ part, project, rules, context, verifiedBot, addresses: sources.addresses, nowMs });
+    const verifiedBot = verifiedBotOf(state, context, sources.verifiedBotAt);
+    const decision = decide({ state, project, rules, context, verifiedBot, addresses: sources.addresses, nowMs });
     if (decision === null) return this.#failedOpen(project, token, context, nowMs);
     const text = this.#texts.of(decision.finding);
     const { rule, logged, blocked, isOverBudget } = decision;
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
     sources.onAnswer(project, text.verdict, "computed", "session", token, context, nowMs);
-    if (this.#ttlMs > 0) this.#remember(key, { text, context }, part, project, nowMs);
+    if (this.#ttlMs > 0) this.#remember(key, { text, context }, state, project, nowMs);
     return text;
   }
 
@@ -151,18 +151,18 @@ export class VerdictReader {
   #remember(
     key: VerdictKey,
     answer: Pick<CachedVerdict, "text" | "context">,
-    part: ScoredState,
+    state: ScoredState,
     project: ProjectSettings,
     nowMs: number,
   ): void {
     let endsMs = nowMs + this.#ttlMs;
-    const windowEndMs = part.loggedInAtMs + limits.loggedInMs;
+    const windowEndMs = state.loggedInAtMs + limits.loggedInMs;
     if (windowEndMs > nowMs) endsMs = Math.min(endsMs, windowEndMs);
-    if (part.clearance !== null && project.challenge !== undefined) {
-      const clearedUntilMs = clearanceEndMs(part.clearance, project.challenge);
+    if (state.clearance !== null && project.challenge !== undefined) {
+      const clearedUntilMs = clearanceEndMs(state.clearance, project.challenge);
       if (clearedUntilMs > nowMs) endsMs = Math.min(endsMs, clearedUntilMs);
     }
-    const stamp = hasState(project) ? stateStamp(part, project, nowMs) : 0;
+    const stamp = hasState(project) ? stateStamp(state, project, nowMs) : 0;
     this.#cache.set(key, { ...answer, stateStamp: stamp }, nowMs, endsMs);
   }
 }
@@ -195,10 +195,10 @@ export function hasState({ botSettings, challenge }: ProjectSettings): boolean {
  * One number for the session's assertion and clearance, which differs whenever one of them begins or ends: both times only grow, and the end
  * of a clearance takes away more than either ever adds.
  */
-export function stateStamp(part: ScoredState, project: ProjectSettings, nowMs: number): number {
-  const { loggedInAtMs, clearance } = part;
+export function stateStamp(state: ScoredState, project: ProjectSettings, nowMs: number): number {
+  const { loggedInAtMs, clearance } = state;
   const { challenge } = project;
   if (clearance === null || challenge === undefined) return loggedInAtMs;
-  const band = bandOfSession(part, project.likelyBotThreshold);
+  const band = bandOfSession(state, project.likelyBotThreshold);
   return isStanding(clearance, band, challenge, nowMs) ? loggedInAtMs + 2 * clearance.atMs : loggedInAtMs;
 }

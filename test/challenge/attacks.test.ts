@@ -208,7 +208,7 @@ t.test("attacks", async (t) => {
   await t.test("the server's clock decides, set forward or back", async (t) => {
     const session = await newSession();
     const project = server.store.projects.get(tenant.projectId)!;
-    const part = (await readStoredSession(server.store, session))!.verdict;
+    const state = (await readStoredSession(server.store, session))!.state;
     let nowMs = Date.now();
     const events: ChallengeEvent[] = [];
     const challenges = new Challenges({
@@ -218,7 +218,7 @@ t.test("attacks", async (t) => {
       now: () => nowMs,
     });
     const solved = async (): Promise<string> => {
-      const issued = await challenges.issue(project, session, part);
+      const issued = await challenges.issue(project, session, state);
       if (issued instanceof Refusal) throw new Error(issued.message);
       return solutionOf(issued.puzzle as never);
     };
@@ -290,11 +290,11 @@ t.test("attacks", async (t) => {
       now: Date.now,
     });
     const project = server.store.projects.get(tenant.projectId)!;
-    const part = (await readStoredSession(server.store, session))!.verdict;
+    const state = (await readStoredSession(server.store, session))!.state;
     const asked = limits.challengesMadeAtOnceMax + 30;
-    const made = await Promise.all(Array.from({ length: asked }, () => challenges.issue(project, session, part)));
+    const made = await Promise.all(Array.from({ length: asked }, () => challenges.issue(project, session, state)));
     t.equal(made.filter((each) => each instanceof Refusal && each.error === "unavailable").length, 30);
-    t.notOk((await challenges.issue(project, session, part)) instanceof Refusal, "and then it goes on");
+    t.notOk((await challenges.issue(project, session, state)) instanceof Refusal, "and then it goes on");
   });
 
   await t.test("whoever has the site key can't falsify a rule's pass rate", async (t) => {

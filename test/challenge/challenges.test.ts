@@ -191,7 +191,7 @@ t.test("challenges", async (t) => {
   await t.test("erasing the session erases its clearance", async (t) => {
     const session = await newSession({ session_token: null, events: [event("erased-00000000")] });
     await visitor.pass(session);
-    t.ok((await readStoredSession(server.store, session))?.verdict.clearance);
+    t.ok((await readStoredSession(server.store, session))?.state.clearance);
     await eraseSession(server.store, session);
     t.equal(await readStoredSession(server.store, session), null);
     t.equal((await visitor.issue(session)).json.code, "UNKNOWN_SESSION");

@@ -108,9 +108,9 @@ t.test("rescore gives stored sessions the score that the present catalogue gives
   t.teardown(() => store.close());
   const [row] = [...store.sessions.getRange(sessionRange(one.projectId))];
   const record = decodeSession(row!.value)!;
-  record.verdict.score = 90;
-  record.verdict.engineScores = { heuristics: null, js_detection: null, behavioral: 90 };
-  record.verdict.detectionIds = [];
+  record.state.score = 90;
+  record.state.engineScores = { heuristics: null, js_detection: null, behavioral: 90 };
+  record.state.detectionIds = [];
   store.sessions.putSync(row!.key, encodeSession(record));
   t.equal((await read()).verdict, "likely_human");
 
@@ -120,7 +120,7 @@ t.test("rescore gives stored sessions the score that the present catalogue gives
 
   // As a session would be that a version with another layout of evidence has stored: its score stands.
   const known = decodeSession(store.sessions.get(row!.key)!)!;
-  known.verdict.score = 7;
+  known.state.score = 7;
   known.features[0]! += 1;
   store.sessions.putSync(row!.key, encodeSession(known));
   const again = await command(["rescore", "--json", "--data-dir", server.dataDir]);

@@ -213,8 +213,8 @@ t.test("what has outlived its time goes, of too many sessions the oldest", async
   const put = async (firstSeenMs: number, number: number, lastSeenMs: number, isExpired = false): Promise<string> => {
     const token = storedToken(firstSeenMs, number);
     const key = sessionKey(own, decodeSessionToken(token)!);
-    const part = { ...newScoredState(firstSeenMs), lastSeenMs };
-    const record = encodeSession({ verdict: part, seenIds: Buffer.alloc(0), features: Buffer.alloc(0) });
+    const state = { ...newScoredState(firstSeenMs), lastSeenMs };
+    const record = encodeSession({ state, seenIds: Buffer.alloc(0), features: Buffer.alloc(0) });
     const index = indexRow(shardOfSession(key), own);
     const row = Buffer.concat([Buffer.from(`${index.slice(0, -4)}s`), key]);
     await ask("ZADD", index, 0, key.subarray(tokenAt));
@@ -307,13 +307,13 @@ t.test("sessions are scored again, and kept no longer than before", async (t) =>
   const read = async () => (await client.execute(["GET", row], slot, { deadlineMs: 5000 })) as Buffer;
   const before = Buffer.from(await read());
   const session = decodeSession(Buffer.from(before.subarray(8)))!;
-  const { score } = session.verdict;
-  session.verdict.score = score + 7;
+  const { score } = session.state;
+  session.state.score = score + 7;
   const changed = Buffer.concat([before.subarray(0, 8), encodeSession(session)]);
   await client.execute(["SET", row, changed, "PX", 90_000], slot, { deadlineMs: 5000 });
   const { sessions } = await json<{ sessions: number }>(mirror, "stats", ...on);
   t.match(await json(mirror, "rescore", ...on), { sessions, changed: 1, left: 0 });
-  t.equal(decodeSession(Buffer.from((await read()).subarray(8)))!.verdict.score, score);
+  t.equal(decodeSession(Buffer.from((await read()).subarray(8)))!.state.score, score);
   const leftMs = Number(await client.execute(["PTTL", row], slot, { deadlineMs: 5000 }));
   t.ok(leftMs > 0 && leftMs <= 90_000);
   t.match(await json(mirror, "rescore", ...on), { sessions, changed: 0 }, "once is enough");

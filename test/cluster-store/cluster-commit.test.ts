@@ -151,7 +151,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
       t.same({ ...other, session_token: "" }, { ...outcome, session_token: "" });
       const mine = decodeSession(store.sessions.getBinary(keyOf(outcome.session_token))!)!;
       const theirs = (await stored(other.session_token))!;
-      t.same(theirs.verdict, mine.verdict);
+      t.same(theirs.state, mine.state);
       t.same(unpacked(theirs.features), unpacked(mine.features), "the same evidence");
     }
   });
@@ -162,7 +162,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     t.same(second, { session_token: first.session_token, accepted: 2, duplicates: 0 });
     const again = recorded((await one.commit(request(batch("either01", 2, first.session_token))))[0]);
     t.same([again.accepted, again.duplicates], [0, 2]);
-    t.equal((await stored(first.session_token))!.verdict.eventCount, 4);
+    t.equal((await stored(first.session_token))!.state.eventCount, 4);
   });
 
   await t.test("a session that many groups of both nodes write at once has every event once", async (t) => {
@@ -179,7 +179,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     }
     t.equal(left.length, 0, "refused batches were sent again until they were taken");
     t.ok(one.state.conflicts + two.state.conflicts > before, "there were conflicts");
-    t.equal((await stored(token))!.verdict.eventCount, 13);
+    t.equal((await stored(token))!.state.eventCount, 13);
   });
 
   await t.test("an `Idempotency-Key` leads to one session, whoever takes its batches at once", async (t) => {
@@ -205,7 +205,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     for (const body of bodies) t.equal(recorded((await two.commit(request(body)))[0]).duplicates, 100);
     t.equal(one.mint.runs - runsBefore[0], bodies.length, "none is run twice for want of a row");
     t.equal(two.mint.runs - runsBefore[1], bodies.length);
-    t.equal((await stored(token))!.verdict.eventCount, 1300);
+    t.equal((await stored(token))!.state.eventCount, 1300);
     t.ok((await stored(token))!.seenIds.length <= 8 * limits.seenIdsInlineMax);
   });
 
@@ -310,7 +310,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     t.equal(two.client.meters.commands, asked, "nothing is asked again before there is a batch");
     const { session_token: token } = recorded((await two.commit(request(body("paths001"))))[0]);
     await two.commit(request(batch("paths002", 1, token)));
-    t.ok((await stored(token))!.verdict.detectionIds.length > 0);
+    t.ok((await stored(token))!.state.detectionIds.length > 0);
     const runs: number[] = [];
     for (const prefix of ["paths003", "paths004", "paths005"]) {
       const before = two.mint.runs;
@@ -351,7 +351,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     t.match(duplicate, { error: "unavailable" }, "what it finds there may be lost with the master");
     const [again] = await two.commit(request(batch("acks0001", 1, token)));
     t.equal(recorded(again).accepted + recorded(again).duplicates, 1);
-    t.equal((await stored(token))!.verdict.eventCount, 2);
+    t.equal((await stored(token))!.state.eventCount, 2);
   });
 
   await t.test("a killed master: nothing that was acknowledged is lost", async (t) => {
@@ -364,6 +364,6 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     await master.restart();
     const again = async (): Promise<IngestOutcome> => (await one.commit(request(batch("kill0001", 1, token))))[0]!;
     await waitUntil(again, (outcome) => "accepted" in outcome);
-    t.equal((await stored(token))!.verdict.eventCount, 2);
+    t.equal((await stored(token))!.state.eventCount, 2);
   });
 });

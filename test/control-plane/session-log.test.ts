@@ -65,8 +65,8 @@ async function visited(
   const hoursAgo: number[] = [];
   const tokens = new Set<string>();
   const slices = new LongWork().begin();
-  const which = await sessions.visitSince(projectId, day, count, slices, ({ token, part }) => {
-    hoursAgo.push((untilMs - part.firstSeenMs) / hourMs);
+  const which = await sessions.visitSince(projectId, day, count, slices, ({ token, state }) => {
+    hoursAgo.push((untilMs - state.firstSeenMs) / hourMs);
     t.ok(decodeSessionToken(token));
     tokens.add(token);
   });
@@ -163,7 +163,7 @@ t.test(
         .reduce((sum, { verdicts }) => sum + Object.values(verdicts).reduce((all, each) => all + each, 0), 0);
     const ratio = inHours(0, 3) / inHours(3, 6);
     t.ok(ratio > 9 && ratio < 11, `busy hours count as much as they had sessions: ${ratio}`);
-    const rows = day24.rows.map(({ part }) => part.firstSeenMs);
+    const rows = day24.rows.map(({ state }) => state.firstSeenMs);
     t.equal(rows.length, 10);
     t.ok(Math.min(...rows) > untilMs - hourMs / 100, "the rows are the latest sessions, not those of the sample");
     const quiet = (await ask({ fromMs: untilMs - 8 * hourMs, untilMs: untilMs - 4 * hourMs }))!;

@@ -12,12 +12,12 @@ const signed: ExaminedRequest = { ...nothing, signature: "verified", signedAgent
 
 function judged(
   request: ExaminedRequest,
-  part: ScoredState | null = null,
+  state: ScoredState | null = null,
   settings: Parameters<typeof project> = [],
   rules: readonly NamedRule[] = [],
 ) {
   const decision = decide({
-    part,
+    state,
     request,
     project: project(...settings),
     rules,
@@ -47,9 +47,9 @@ t.test("of a session and its request the lower score counts, and the ids of both
 });
 
 t.test("what the request shows takes the cap off a session that JS detection alone speaks against", async (t) => {
-  const part = session(3, { engineScores: { heuristics: null, js_detection: 3, behavioral: null } });
-  t.equal(judged(nothing, part).band, "likely_automated");
-  t.equal(judged({ ...nothing, score: 4, detectionIds: [7] }, part).band, "definite");
+  const state = session(3, { engineScores: { heuristics: null, js_detection: 3, behavioral: null } });
+  t.equal(judged(nothing, state).band, "likely_automated");
+  t.equal(judged({ ...nothing, score: 4, detectionIds: [7] }, state).band, "definite");
 });
 
 t.test("a verified signed agent is verified, and allowed before rules as its setting and the guard say", async (t) => {
@@ -76,7 +76,7 @@ t.test("a clearance is not carried to whoever sends no user agent", async (t) =>
   const clearance = { atMs: nowMs - 1000, band: "likely_human", userAgentHash: userAgentHash("UA") } as const;
   const action = (hasHeaders: boolean, userAgent?: string) =>
     decide({
-      part: session(80, { clearance }),
+      state: session(80, { clearance }),
       request: { ...nothing, hasHeaders },
       project: project({}, { challenge: { enabled: true, difficulty: "low", clearanceMinutes: 60 } }),
       rules: [rule(1, "score < 100", "challenge")],
@@ -96,7 +96,7 @@ t.test(
     const clearance = { atMs: nowMs - 1000, band: "likely_human", userAgentHash: userAgentHash("UA") } as const;
     const action = (score: number) =>
       decide({
-        part: session(score, { clearance }),
+        state: session(score, { clearance }),
         request: { ...nothing, score: 12, detectionIds: [7] },
         project: project({}, { challenge: { enabled: true, difficulty: "low", clearanceMinutes: 60 } }),
         rules: [rule(1, "score < 30 AND cleared", "log"), rule(2, "score < 30", "challenge")],

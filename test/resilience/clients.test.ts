@@ -126,9 +126,9 @@ t.test("clients that contradict themselves", async (t) => {
       body: batch("forged00", 1, mine.session_token),
     });
     t.equal(forged.json.session_token, mine.session_token);
-    const part = await server.scoredState(tenant.projectId, mine.session_token);
+    const state = await server.scoredState(tenant.projectId, mine.session_token);
     t.same(
-      [part?.last.ip, part?.verifiedBot],
+      [state?.last.ip, state?.verifiedBot],
       ["127.0.0.1", null],
       "a forwarded address is believed of nobody by default",
     );

@@ -25,9 +25,9 @@ t.test("a clock that steps back or forward loses no session and no event", async
     const repeat = only(take({ body: batch(`clock1-${index}`, 2, token), nowMs: noon }));
     t.same(repeat, { session_token: token, accepted: 0, duplicates: 2 });
   }
-  const part = new Sessions(store).scoredState(owner.projectId, token);
-  t.same([part?.eventCount, part?.firstSeenMs], [14, noon]);
-  t.equal(part?.lastSeenMs, noon + 400 * dayMs, "a session was last seen when the clock was furthest");
+  const state = new Sessions(store).scoredState(owner.projectId, token);
+  t.same([state?.eventCount, state?.firstSeenMs], [14, noon]);
+  t.equal(state?.lastSeenMs, noon + 400 * dayMs, "a session was last seen when the clock was furthest");
 });
 
 t.test("a first contact by key resolves for 24 hours, also across midnight and after a step back", async (t) => {

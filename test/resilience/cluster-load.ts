@@ -235,7 +235,7 @@ export async function audit(cluster: RedisCluster, owner: Owner, ledger: Readonl
     for (const [index, told] of [...ledger.values()].entries()) {
       const row = rows[index];
       if (row instanceof Error) throw row;
-      const stored = row instanceof Buffer ? (decodeSession(Buffer.from(row.subarray(8)))?.verdict.eventCount ?? 0) : 0;
+      const stored = row instanceof Buffer ? (decodeSession(Buffer.from(row.subarray(8)))?.state.eventCount ?? 0) : 0;
       found += Math.min(stored, told);
       lost += Math.max(0, told - stored);
       doubled += Math.max(0, stored - told);

@@ -170,7 +170,7 @@ const unproved: fc.Arbitrary<ScoredState> = fc.record(
 );
 
 const proof = fc.uint8Array({ minLength: addressProofBytes, maxLength: addressProofBytes });
-const part: fc.Arbitrary<ScoredState> = fc
+const state: fc.Arbitrary<ScoredState> = fc
   .tuple(unproved, fc.option(proof))
   .map(([each, bytes]) => (bytes === null ? each : { ...each, addressProof: Buffer.from(bytes).toString("hex") }));
 
@@ -179,13 +179,13 @@ export function recordsSurviveDamage(t: Test, numRuns: number): void {
   const hashes = fc.array(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), { maxLength: 20 });
   holds(
     t,
-    fc.property(part, hashes, anyBytes, fc.nat(), fc.nat(), (verdict, ids, features, cut, at) => {
+    fc.property(state, hashes, anyBytes, fc.nat(), fc.nat(), (state, ids, features, cut, at) => {
       const seenIds = Buffer.alloc(8 * ids.length);
       for (const [index, id] of ids.entries()) seenIds.writeBigUInt64BE(id, 8 * index);
-      const bytes = encodeSession({ verdict, seenIds, features });
+      const bytes = encodeSession({ state, seenIds, features });
       const again = decodeSession(bytes);
       if (
-        !isDeepStrictEqual(again?.verdict, verdict) ||
+        !isDeepStrictEqual(again?.state, state) ||
         !again?.seenIds.equals(seenIds) ||
         !again.features.equals(features)
       )

@@ -31,7 +31,7 @@ const contactKey = idempotencyKey(idempotencyDay(nowMs), 1, Buffer.alloc(32, 9))
 
 function session(events: number, features = packed()): Buffer {
   return encodeSession({
-    verdict: {
+    state: {
       scored: true,
       engineScores: { heuristics: null, js_detection: null, behavioral: 60 },
       score: 60,

@@ -5,7 +5,7 @@ import type { ScoredState } from "../../src/contract/session.js";
 import { decodeSessionToken, encodeSessionToken, mintSessionToken } from "../../src/contract/session-token.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 
-const verdict: ScoredState = {
+const state: ScoredState = {
   scored: true,
   engineScores: { heuristics: 12, js_detection: null, behavioral: 60 },
   score: 12,
@@ -18,8 +18,8 @@ const verdict: ScoredState = {
   eventCount: 20,
   last: { ip: "203.0.113.9", userAgent: "Mozilla/5.0", path: "/", host: "shop.example" },
 };
-const record = (featureBytes: number, last = verdict.last) => ({
-  verdict: { ...verdict, last },
+const record = (featureBytes: number, last = state.last) => ({
+  state: { ...state, last },
   seenIds: Buffer.alloc(80, 7),
   features: Buffer.alloc(featureBytes, 9),
 });
@@ -45,11 +45,11 @@ t.test("a session that grows in small steps keeps its size most of the time", as
 
 t.test("texts beyond ASCII are read back, wherever they stand", async (t) => {
   for (const last of [
-    { ...verdict.last, path: "/straße/日本/😀" },
-    { ...verdict.last, host: "bücher.example", userAgent: "Ünïcode" },
+    { ...state.last, path: "/straße/日本/😀" },
+    { ...state.last, host: "bücher.example", userAgent: "Ünïcode" },
     { ip: "", userAgent: "", path: "é", host: "" },
   ]) {
-    t.same(decodeSession(Buffer.from(encodeSession(record(100, last))))?.verdict.last, last);
+    t.same(decodeSession(Buffer.from(encodeSession(record(100, last))))?.state.last, last);
   }
 });
 

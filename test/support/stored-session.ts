@@ -16,10 +16,10 @@ const livesMs = String(86_400_000);
 
 /** The rows of a session that began at `firstSeenMs`, with what else of its verdict is said. */
 function sessionOf(projectId: number, token: string, firstSeenMs: number, more: Partial<ScoredState>) {
-  const verdict = { ...newScoredState(firstSeenMs), eventCount: 1, ...more };
+  const state = { ...newScoredState(firstSeenMs), eventCount: 1, ...more };
   return {
     key: sessionKey(projectId, decodeSessionToken(token)!),
-    record: encodeSession({ verdict, seenIds: noBytes, features: noBytes }),
+    record: encodeSession({ state, seenIds: noBytes, features: noBytes }),
   };
 }
 

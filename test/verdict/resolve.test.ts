@@ -16,7 +16,7 @@ import { nowMs, project, rule, session } from "./material.js";
 const bot = { name: "Googlebot", category: "search" } as const;
 
 interface Given {
-  readonly part?: ScoredState;
+  readonly state?: ScoredState;
   readonly settings?: Parameters<typeof project>[0];
   readonly rules?: readonly NamedRule[];
   readonly context?: RequestContext;
@@ -25,7 +25,7 @@ interface Given {
 }
 
 function decide({
-  part = session(3),
+  state = session(3),
   settings,
   rules = [],
   context = {},
@@ -33,7 +33,7 @@ function decide({
   atMs = nowMs,
 }: Given): Resolution {
   return resolve({
-    part,
+    state,
     project: project(settings),
     rules,
     context,
@@ -45,7 +45,7 @@ function decide({
 
 t.test("a session that is not scored answers the fail-open body, and no rule is asked", async (t) => {
   const asked: NamedRule = { ...rule(1, "score < 99", "block"), matches: () => t.fail("a rule was asked") as never };
-  t.strictSame(decide({ part: session(0, { scored: false, score: 0 }), rules: [asked] }).verdict, failOpenVerdict());
+  t.strictSame(decide({ state: session(0, { scored: false, score: 0 }), rules: [asked] }).verdict, failOpenVerdict());
   t.match(failOpenVerdict(), { verdict: "not_computed", score: 0, action: "allow", detection_ids: [] });
 });
 
@@ -55,7 +55,7 @@ t.test("without a matching rule the action is allow, for every band", async (t) 
       verdict,
       blocked,
       rule: decided,
-    } = decide({ part: session(score), rules: [rule(1, "score > 98", "block")] });
+    } = decide({ state: session(score), rules: [rule(1, "score > 98", "block")] });
     t.equal(verdict.action, "allow");
     t.equal(blocked, false);
     t.equal(decided, null);
@@ -64,13 +64,13 @@ t.test("without a matching rule the action is allow, for every band", async (t) 
 
 t.test("a verified bot is allowed before any rule, whatever its score, while allow_verified is true", async (t) => {
   const rules = [rule(1, "score < 99", "block")];
-  for (const part of [session(1), session(90), session(0, { scored: false, score: 0 })]) {
-    const { verdict, blocked } = decide({ part, rules, isVerified: true });
+  for (const state of [session(1), session(90), session(0, { scored: false, score: 0 })]) {
+    const { verdict, blocked } = decide({ state, rules, isVerified: true });
     t.match(verdict, { verdict: "verified", action: "allow", verified_bot_category: "search" });
     t.equal(blocked, false);
     t.match(verdict.reason, "Googlebot");
   }
-  const guarded = decide({ part: session(1), rules, isVerified: true, settings: { allowVerified: false } });
+  const guarded = decide({ state: session(1), rules, isVerified: true, settings: { allowVerified: false } });
   t.match(
     guarded.verdict,
     { verdict: "verified", action: "block", verified_bot_category: "search" },
@@ -99,11 +99,11 @@ t.test("static resources are skipped before rules only while protect_static is f
 
 t.test("the guard for static resources does not believe what the visitor's own event said of the path", async (t) => {
   const rules = [rule(1, "score < 99", "block")];
-  const part = session(3, { last: { ip: "", userAgent: "", path: "/last.css", host: "" } });
+  const state = session(3, { last: { ip: "", userAgent: "", path: "/last.css", host: "" } });
   const settings = { protectStatic: false };
-  t.equal(decide({ part, rules, settings }).verdict.action, "block");
-  t.equal(decide({ part, rules, settings, context: { path: "/checkout" } }).verdict.action, "block");
-  t.equal(decide({ part, rules, settings, context: { path: "/x.css" } }).verdict.action, "allow");
+  t.equal(decide({ state, rules, settings }).verdict.action, "block");
+  t.equal(decide({ state, rules, settings, context: { path: "/checkout" } }).verdict.action, "block");
+  t.equal(decide({ state, rules, settings, context: { path: "/x.css" } }).verdict.action, "allow");
 });
 
 t.test("the first matching rule with a terminating action wins", async (t) => {
@@ -151,8 +151,8 @@ t.test("no rule can tell whether the visitor is logged in", async (t) => {
       return false;
     },
   };
-  decide({ rules: [spy], part: session(3, { loggedInAtMs: nowMs }) });
-  decide({ rules: [spy], part: session(3) });
+  decide({ rules: [spy], state: session(3, { loggedInAtMs: nowMs }) });
+  decide({ rules: [spy], state: session(3) });
   t.strictSame(seen[0], seen[1]);
 });
 
@@ -172,7 +172,7 @@ t.test("logged_in_policy: the whole table of policies, actions and bands, assert
       for (const [band, score] of Object.entries(scores)) {
         for (const isAsserted of [true, false]) {
           const { verdict, blocked } = decide({
-            part: session(score, { loggedInAtMs: isAsserted ? nowMs - 1000 : 0 }),
+            state: session(score, { loggedInAtMs: isAsserted ? nowMs - 1000 : 0 }),
             rules: [rule(1, "score < 99", action)],
             settings: { loggedInPolicy },
           });
@@ -198,7 +198,7 @@ t.test("the assertion holds for 24 hours from the most recent call, to the milli
   t.equal(isLoggedIn({ loggedInAtMs: nowMs }, nowMs + day - 1), true);
   t.equal(isLoggedIn({ loggedInAtMs: nowMs }, nowMs + day), false);
   const given = {
-    part: session(20, { loggedInAtMs: nowMs }),
+    state: session(20, { loggedInAtMs: nowMs }),
     rules: [rule(1, "score < 99", "block")],
     settings: { loggedInPolicy: "whitelist" },
   } as const;
@@ -208,27 +208,27 @@ t.test("the assertion holds for 24 hours from the most recent call, to the milli
 
 t.test("detection ids are empty for clean humans, there for bot bands and for enforced verdicts", async (t) => {
   const weak = session(80, { detectionIds: [100301] });
-  t.same(decide({ part: weak }).verdict.detection_ids, []);
-  t.same(decide({ part: weak, rules: [rule(1, "score < 99", "log")] }).verdict.detection_ids, []);
+  t.same(decide({ state: weak }).verdict.detection_ids, []);
+  t.same(decide({ state: weak, rules: [rule(1, "score < 99", "log")] }).verdict.detection_ids, []);
   for (const action of ["block", "challenge", "delay"] as const) {
-    t.same(decide({ part: weak, rules: [rule(1, "score < 99", action)] }).verdict.detection_ids, [100301], action);
+    t.same(decide({ state: weak, rules: [rule(1, "score < 99", action)] }).verdict.detection_ids, [100301], action);
   }
-  for (const score of [3, 10, 20]) t.same(decide({ part: session(score) }).verdict.detection_ids, [100101, 100201]);
+  for (const score of [3, 10, 20]) t.same(decide({ state: session(score) }).verdict.detection_ids, [100101, 100201]);
 });
 
 t.test("the reason is plain English: band, score and the strongest detections", async (t) => {
-  const { reason } = decide({ part: session(3, { detectionIds: [1, 2, 3, 4, 5] }) }).verdict;
+  const { reason } = decide({ state: session(3, { detectionIds: [1, 2, 3, 4, 5] }) }).verdict;
   t.match(reason, /^Definitely automated \(score 3\): /);
   for (const id of [1, 2, 3]) t.match(reason, `meaning of ${id}`);
   t.match(reason, "2 more");
-  t.match(decide({ part: session(80) }).verdict.reason, /^Likely human \(score 80\)/);
+  t.match(decide({ state: session(80) }).verdict.reason, /^Likely human \(score 80\)/);
 });
 
 t.test("a new threshold applies to a stored session without scoring again", async (t) => {
   const bands = [10, 30, 60, 99].map(
     (likelyBotThreshold) =>
       resolve({
-        part: session(25),
+        state: session(25),
         project: project({}, { likelyBotThreshold }),
         rules: [],
         context: {},

@@ -14,55 +14,55 @@ const token = "sess_a";
 
 /** A reader over state that the test changes as it goes. */
 function reading(ttlMs = 60_000) {
-  const state = {
+  const world = {
     nowMs,
-    part: session(3) as ScoredState | null,
+    scored: session(3) as ScoredState | null,
     rules: [] as readonly NamedRule[],
     computed: [] as Resolution[],
     answers: [] as string[],
     failures: [] as unknown[],
   };
   const sources: VerdictSources = {
-    scoredState: () => state.part,
-    stateStamp: (project, _, nowMs) => (state.part === null ? 0 : stateStamp(state.part, project, nowMs)),
-    rulesOf: () => state.rules,
+    scoredState: () => world.scored,
+    stateStamp: (project, _, nowMs) => (world.scored === null ? 0 : stateStamp(world.scored, project, nowMs)),
+    rulesOf: () => world.rules,
     verifiedBotAt: () => null,
     addresses: { networkOf: () => ({ country: undefined, asn: undefined, asName: undefined }), listsOf: () => [] },
     meaningOf: () => "",
-    onComputed: (_project, _token, _context, resolution) => state.computed.push(resolution),
-    onAnswer: (_project, _verdict, source) => state.answers.push(source),
-    onFailure: (error) => state.failures.push(error),
-    now: () => state.nowMs,
+    onComputed: (_project, _token, _context, resolution) => world.computed.push(resolution),
+    onAnswer: (_project, _verdict, source) => world.answers.push(source),
+    onFailure: (error) => world.failures.push(error),
+    now: () => world.nowMs,
   };
   const reader = (changed: Partial<VerdictSources> = {}) =>
     new VerdictReader({ sources: { ...sources, ...changed }, ttlMs, cacheBytesMax: 1 << 20 });
-  return { state, sources, reader };
+  return { world, sources, reader };
 }
 
 t.test("a verdict is served from the cache until its TTL ends, then computed anew", async (t) => {
-  const { state, reader } = reading();
+  const { world, reader } = reading();
   const verdicts = reader();
   const first = verdicts.read(project(), token, {});
-  state.rules = [rule(1, "score < 99", "block")];
-  state.part = session(20);
-  state.nowMs += 59_999;
+  world.rules = [rule(1, "score < 99", "block")];
+  world.scored = session(20);
+  world.nowMs += 59_999;
   t.equal(verdicts.read(project(), token, {}), first, "a rule change waits for the TTL");
-  state.nowMs += 1;
+  world.nowMs += 1;
   t.match(JSON.parse(verdicts.read(project(), token, {})), { score: 20, action: "block" });
-  t.same(state.answers, ["computed", "cached", "computed"]);
+  t.same(world.answers, ["computed", "cached", "computed"]);
 });
 
 t.test("a TTL of 0 turns the cache off", async (t) => {
-  const { state, reader } = reading(0);
+  const { world, reader } = reading(0);
   const verdicts = reader();
   verdicts.read(project(), token, {});
-  state.rules = [rule(1, "score < 99", "delay")];
+  world.rules = [rule(1, "score < 99", "delay")];
   t.equal(JSON.parse(verdicts.read(project(), token, {})).action, "delay");
-  t.same(state.answers, ["computed", "computed"]);
+  t.same(world.answers, ["computed", "computed"]);
 });
 
 t.test("project, settings, session and each value of the context are told apart", async (t) => {
-  const { state, reader } = reading();
+  const { world, reader } = reading();
   const verdicts = reader();
   const contexts: RequestContext[] = [
     {},
@@ -86,14 +86,14 @@ t.test("project, settings, session and each value of the context are told apart"
     verdicts.read(project({}, { settingsRevision: 2 }), token, {});
   };
   reads();
-  t.same(new Set(state.answers), new Set(["computed"]));
+  t.same(new Set(world.answers), new Set(["computed"]));
   reads();
-  t.equal(state.answers.filter((each) => each === "cached").length, contexts.length + 3);
+  t.equal(world.answers.filter((each) => each === "cached").length, contexts.length + 3);
 });
 
 t.test("a settings change takes effect at once", async (t) => {
-  const { state, reader } = reading();
-  state.part = session(25);
+  const { world, reader } = reading();
+  world.scored = session(25);
   const verdicts = reader();
   t.equal(JSON.parse(verdicts.read(project(), token, {})).verdict, "likely_automated");
   const changed = project({}, { likelyBotThreshold: 10, settingsRevision: 2 });
@@ -101,32 +101,32 @@ t.test("a settings change takes effect at once", async (t) => {
 });
 
 t.test("a logged-in assertion takes effect at once, and its end does not wait for the TTL", async (t) => {
-  const { state, reader } = reading(3_600_000);
+  const { world, reader } = reading(3_600_000);
   const whitelist = project({ loggedInPolicy: "whitelist" });
-  state.part = session(20);
-  state.rules = [rule(1, "score < 99", "block")];
+  world.scored = session(20);
+  world.rules = [rule(1, "score < 99", "block")];
   const verdicts = reader();
   const action = () => JSON.parse(verdicts.read(whitelist, token, {})).action;
   t.equal(action(), "block");
-  state.part = session(20, { loggedInAtMs: state.nowMs });
+  world.scored = session(20, { loggedInAtMs: world.nowMs });
   t.equal(action(), "allow");
   t.equal(action(), "allow");
-  state.nowMs += limits.loggedInMs - 1;
+  world.nowMs += limits.loggedInMs - 1;
   t.equal(action(), "allow");
-  state.nowMs += 1;
+  world.nowMs += 1;
   t.equal(action(), "block");
 });
 
 t.test("not_computed is never cached", async (t) => {
-  const { state, reader } = reading();
+  const { world, reader } = reading();
   const verdicts = reader();
-  state.part = null;
+  world.scored = null;
   t.equal(JSON.parse(verdicts.read(project(), token, {})).verdict, "not_computed");
-  state.part = session(0, { scored: false, score: 0 });
+  world.scored = session(0, { scored: false, score: 0 });
   t.equal(JSON.parse(verdicts.read(project(), token, {})).verdict, "not_computed");
-  state.part = session(3);
+  world.scored = session(3);
   t.equal(JSON.parse(verdicts.read(project(), token, {})).verdict, "definite");
-  t.same(state.answers, ["fail_open", "fail_open", "computed"]);
+  t.same(world.answers, ["fail_open", "fail_open", "computed"]);
 });
 
 t.test("whatever source fails, the answer is the fail-open body, and the failure is told", async (t) => {
@@ -134,13 +134,13 @@ t.test("whatever source fails, the answer is the fail-open body, and the failure
     throw new Error("the disk is on fire");
   };
   for (const name of ["scoredState", "rulesOf", "verifiedBotAt", "meaningOf", "onComputed", "stateStamp"] as const) {
-    const { state, reader } = reading();
+    const { world, reader } = reading();
     const verdicts = reader({ [name]: fail });
     const policy = project({ loggedInPolicy: "whitelist" });
     for (let round = 0; round < 2; round++) verdicts.read(policy, token, { ip: "192.0.2.1" });
     const body = JSON.parse(verdicts.read(policy, token, { ip: "192.0.2.1" }));
     t.match(body, { verdict: "not_computed", score: 0, action: "allow", detection_ids: [] }, name);
-    t.ok(state.failures.length > 0, `${name} is told`);
+    t.ok(world.failures.length > 0, `${name} is told`);
   }
 });
 
@@ -173,27 +173,27 @@ t.test(
       ["a rule after a look-up that waits", { examine: async () => plainRequest, rulesOf: fail }],
     ];
     for (const [name, changed] of cases) {
-      const { state, sources, reader } = reading();
+      const { world, sources, reader } = reading();
       const answer = await new RequestVerdicts({ ...sources, examine, ...changed }, reader()).judge(settings, question);
       t.match(JSON.parse(requestVerdictText(answer)), { ...failOpenVerdict(), subject: "request" }, name);
-      t.same(state.failures, [error], name);
-      t.same(state.answers, ["fail_open"], name);
+      t.same(world.failures, [error], name);
+      t.same(world.answers, ["fail_open"], name);
     }
   },
 );
 
 t.test("a block is told once for a computed verdict, not for a cached one", async (t) => {
-  const { state, reader } = reading();
-  state.rules = [rule(7, "score < 5", "block")];
+  const { world, reader } = reading();
+  world.rules = [rule(7, "score < 5", "block")];
   const verdicts = reader();
   for (let round = 0; round < 5; round++) verdicts.read(project(), token, {});
   t.same(
-    state.computed.map(({ blocked, rule: cause }) => [blocked, cause?.id]),
+    world.computed.map(({ blocked, rule: cause }) => [blocked, cause?.id]),
     [[true, 7]],
   );
-  state.nowMs += 60_000;
+  world.nowMs += 60_000;
   verdicts.read(project(), token, {});
-  t.equal(state.computed.length, 2);
+  t.equal(world.computed.length, 2);
 });
 
 t.test("the cache is bounded in bytes: most late entries stay, and none beyond its time", async (t) => {

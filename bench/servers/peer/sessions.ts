@@ -27,7 +27,7 @@ const seenIdsMax = 128;
 interface Session {
   readonly token: string;
   readonly isNew: boolean;
-  readonly verdict: ScoredState;
+  readonly state: ScoredState;
   readonly features: SessionFeatures;
   /** Hashes of the latest request ids, two words each. */
   readonly seenIds: Int32Array;
@@ -95,11 +95,11 @@ export class Sessions {
     Buffer.from(seenIds.buffer).set(state.subarray(2, 2 + seenIdsBytes));
     const features = unpackFeatures(state, 2 + seenIdsBytes, state.length);
     if (features === null) throw new Error(`the state of ${token} can't be read`);
-    return { token, isNew: false, verdict: JSON.parse(verdict.toString()) as ScoredState, features, seenIds };
+    return { token, isNew: false, state: JSON.parse(verdict.toString()) as ScoredState, features, seenIds };
   }
 
   async #fold(
-    { token, isNew, verdict, features, seenIds }: Session,
+    { token, isNew, state, features, seenIds }: Session,
     { events }: IngestBatch,
     facts: RequestFacts,
     seen: CrossSessionCounts | null,
@@ -114,22 +114,16 @@ export class Sessions {
         sessionsWithEnvironment: 1,
         startTicket: null,
       });
-      verdict.eventCount += fresh.length;
-      verdict.lastSeenMs = facts.nowMs;
-      let { path, host } = verdict.last;
+      state.eventCount += fresh.length;
+      state.lastSeenMs = facts.nowMs;
+      let { path, host } = state.last;
       for (const { payload } of fresh) {
         path = payload.path ?? path;
         host = payload.host ?? host;
       }
-      verdict.last = { path, host, ip: facts.ip, userAgent: facts.userAgent };
-      scoreSession(verdict, features);
-      const stored = this.#redis.hset(
-        keyOf(token),
-        "state",
-        packed(features, shown),
-        "verdict",
-        JSON.stringify(verdict),
-      );
+      state.last = { path, host, ip: facts.ip, userAgent: facts.userAgent };
+      scoreSession(state, features);
+      const stored = this.#redis.hset(keyOf(token), "state", packed(features, shown), "verdict", JSON.stringify(state));
       // Kept for a time from the first contact on; in the same round trip.
       await (isNew ? Promise.all([stored, this.#redis.expire(keyOf(token), 30 * dayS)]) : stored);
     }
@@ -183,7 +177,7 @@ function newSession(token: string, { nowMs }: RequestFacts): Session {
   return {
     token,
     isNew: true,
-    verdict: newScoredState(nowMs),
+    state: newScoredState(nowMs),
     features: newFeatures(),
     seenIds: new Int32Array(0),
   };

@@ -18,23 +18,23 @@ function tokenOf(given: Given): string {
 }
 
 function view(token: string, session: StoredSession): object {
-  const { verdict } = session;
+  const { state } = session;
   return {
     session_token: token,
     project_id: session.projectId,
-    scored: verdict.scored,
-    score: verdict.score,
-    engines: verdict.engineScores,
-    detection_ids: verdict.detectionIds,
-    verified_bot: verdict.verifiedBot,
-    event_count: verdict.eventCount,
-    first_seen_at: timestamp(verdict.firstSeenMs),
-    last_seen_at: timestamp(verdict.lastSeenMs),
-    logged_in_at: verdict.loggedInAtMs === 0 ? null : timestamp(verdict.loggedInAtMs),
-    path: verdict.last.path,
-    host: verdict.last.host,
-    ip: verdict.last.ip,
-    user_agent: verdict.last.userAgent,
+    scored: state.scored,
+    score: state.score,
+    engines: state.engineScores,
+    detection_ids: state.detectionIds,
+    verified_bot: state.verifiedBot,
+    event_count: state.eventCount,
+    first_seen_at: timestamp(state.firstSeenMs),
+    last_seen_at: timestamp(state.lastSeenMs),
+    logged_in_at: state.loggedInAtMs === 0 ? null : timestamp(state.loggedInAtMs),
+    path: state.last.path,
+    host: state.last.host,
+    ip: state.last.ip,
+    user_agent: state.last.userAgent,
     request_ids: session.requestIds,
     idempotency_keys: session.idempotencyKeys,
     record_bytes: session.recordBytes,

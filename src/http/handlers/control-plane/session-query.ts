@@ -132,16 +132,16 @@ function answerOf(
 }
 
 function rowOf(project: Project, session: QueriedSession, meaningOf: MeaningOf, nowMs: number): QueriedSessionRow {
-  const { part, action, ruleId, finding } = session;
+  const { state, action, ruleId, finding } = session;
   return {
     ...sessionLogRow(project, session, nowMs),
     action,
     rule_id: ruleId,
     reason: finding === null ? "" : describe(finding, meaningOf).reason,
-    path: part.last.path || null,
-    host: part.last.host || null,
-    ip: part.last.ip || null,
-    user_agent: part.last.userAgent || null,
+    path: state.last.path || null,
+    host: state.last.host || null,
+    ip: state.last.ip || null,
+    user_agent: state.last.userAgent || null,
   };
 }
 

@@ -81,25 +81,25 @@ async function listSessions(
 }
 
 /** Resolved as a verdict without rules and without a request context: guards and rules decide actions, not bands. */
-export function sessionLogRow(project: Project, { token, part }: LoggedSession, nowMs: number): SessionRow {
-  const { verifiedBot } = part;
-  const { verdict } = resolve({ part, project, rules: [], context: {}, verifiedBot, meaningOf: () => "", nowMs });
+export function sessionLogRow(project: Project, { token, state }: LoggedSession, nowMs: number): SessionRow {
+  const { verifiedBot } = state;
+  const { verdict } = resolve({ state, project, rules: [], context: {}, verifiedBot, meaningOf: () => "", nowMs });
   return {
     session_token: token,
     verdict: verdict.verdict,
     score: verdict.score,
     detection_ids: verdict.detection_ids,
-    event_count: part.eventCount,
-    first_seen_at: new Date(part.firstSeenMs).toISOString(),
-    last_seen_at: new Date(part.lastSeenMs).toISOString(),
+    event_count: state.eventCount,
+    first_seen_at: new Date(state.firstSeenMs).toISOString(),
+    last_seen_at: new Date(state.lastSeenMs).toISOString(),
   };
 }
 
 function sessionView(project: Project, session: SessionDetail, mark: SessionMark | null, nowMs: number): SessionAnswer {
-  const { part, detections } = session;
+  const { state, detections } = session;
   return {
     ...sessionLogRow(project, session, nowMs),
-    engines: part.engineScores,
+    engines: state.engineScores,
     detections: detections.map(({ id, slug, engine, contribution, evidence }) => ({
       id,
       slug,
@@ -107,11 +107,11 @@ function sessionView(project: Project, session: SessionDetail, mark: SessionMark
       contribution,
       evidence: evidence as SessionAnswer["detections"][number]["evidence"],
     })),
-    path: part.last.path || null,
-    ip: part.last.ip || null,
-    user_agent: part.last.userAgent || null,
-    logged_in_at: part.loggedInAtMs === 0 ? null : new Date(part.loggedInAtMs).toISOString(),
-    cleared_at: part.clearance === null ? null : new Date(part.clearance.atMs).toISOString(),
+    path: state.last.path || null,
+    ip: state.last.ip || null,
+    user_agent: state.last.userAgent || null,
+    logged_in_at: state.loggedInAtMs === 0 ? null : new Date(state.loggedInAtMs).toISOString(),
+    cleared_at: state.clearance === null ? null : new Date(state.clearance.atMs).toISOString(),
     mark: mark === null ? null : markView(mark),
   };
 }

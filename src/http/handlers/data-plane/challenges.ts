@@ -32,7 +32,7 @@ export interface ChallengeServices {
 interface ChallengeCall {
   readonly project: Project;
   readonly token: string;
-  readonly part: ScoredState;
+  readonly state: ScoredState;
   readonly body: JsonObject;
   /** As far as verdicts know it. */
   readonly userAgent: string;
@@ -151,9 +151,9 @@ async function callOf(
   const token = body["session_token"];
   if (typeof token !== "string") return refuse("invalidPayload", "session_token must be a string");
   await services.sessions.load(holder.project.id, token, "certain");
-  const part = services.sessions.scoredState(holder.project.id, token);
-  if (part === null) return refuse("unknownSession", "this project has no such session");
-  return { project: holder.project, token, part, body, userAgent };
+  const state = services.sessions.scoredState(holder.project.id, token);
+  if (state === null) return refuse("unknownSession", "this project has no such session");
+  return { project: holder.project, token, state, body, userAgent };
 }
 
 const disabled = refusal(refuse("conflict", "verdictd's own challenge is not enabled on this project"));
@@ -162,9 +162,9 @@ function isEnabled({ challenge = defaultChallengeSettings }: Project): boolean {
   return challenge.enabled;
 }
 
-const issue: Handle = async ({ challenges }, { project, token, part }) => {
+const issue: Handle = async ({ challenges }, { project, token, state }) => {
   if (!isEnabled(project)) return disabled;
-  const issued = await challenges.issue(project, token, part);
+  const issued = await challenges.issue(project, token, state);
   if (issued instanceof Refusal) return refusal(issued);
   const { parameters, signature } = issued.puzzle;
   const expiresAt = new Date(issued.expiresAtMs).toISOString();
