@@ -99,11 +99,12 @@ export const limits = {
   diskLookMs: 100,
 
   /**
-   * How long a group's reads and writes of the cluster may take, and how long a master waits for its replicas, before batches are refused and
-   * sent again; how often a group is done again because others wrote its sessions; how often a thread takes in paths of other nodes, and how
+   * How long a group's reads and writes of the cluster may take, how long its batches wait for a shard that only some of them, or only their
+   * counts, need, and how long a master waits for its replicas, before batches are refused and sent again; how often a group is done again because others wrote its sessions; how often a thread takes in paths of other nodes, and how
    * long its own counts and paths wait for those of the next groups.
    */
   clusterWriteMs: 2000,
+  clusterImpatientMs: 250,
   clusterAckMs: 500,
   clusterConflictRounds: 5,
   clusterPathsRefreshMs: 500,

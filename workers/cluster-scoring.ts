@@ -10,6 +10,7 @@ import { ClusterClient } from "../src/cluster/cluster-client.js";
 import { CountSender } from "../src/cluster-store/batch-counts.js";
 import { ClusterCommit } from "../src/cluster-store/cluster-commit.js";
 import { PathMemory } from "../src/cluster-store/path-memory.js";
+import { PostponedBatches } from "../src/cluster-store/postponed-batches.js";
 import { ClusterCounts } from "../src/cluster-store/recent-counts.js";
 import { RefusedBatches } from "../src/cluster-store/refused-batches.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
@@ -48,14 +49,21 @@ const committer = new ClusterCommit({
   onConflict: (batches) => meters.countConflicts(batches),
   onFailure,
 });
+const postponed = new PostponedBatches(
+  (news) => parentPort?.postMessage(news),
+  (outcomes) => refused.answered(outcomes),
+);
 setInterval(() => void paths.refresh(), limits.clusterPathsRefreshMs).unref();
 
-/** Called by the pool with a frame of batches; gives their outcomes in order, most often in the memory of the frame. */
+/**
+ * Called by the pool with a frame of batches; gives their outcomes in order, most often in the memory of the frame. Those of batches that are
+ * postponed follow by message.
+ */
 export async function commitFrame(frame: Uint8Array<ArrayBuffer>): Promise<ReturnType<typeof move>> {
   const startedMs = meters.now();
   // A key that was revoked, or has just been made, before the batch came.
   reads.begin();
-  const outcomes = await committer.commit(readFrame(frame));
+  const outcomes = await postponed.answer(committer.begin(readFrame(frame)));
   meters.countTask(outcomes.length, meters.now() - startedMs);
   refused.answered(outcomes);
   meters.showClient(client.meters);

@@ -4,7 +4,7 @@
  */
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
-import type { KeyedCommand } from "../cluster/operation.js";
+import type { KeyedCommand, Outcome } from "../cluster/operation.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { Refusal, refuse } from "../errors.js";
 import {
@@ -45,13 +45,26 @@ export interface ClusterCommitOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What a group has of the cluster so far. */
-interface Fetched {
+/** A group of batches on its way. */
+export interface BegunCommit {
+  /** In the order of the batches; null: not known yet. */
+  readonly outcomes: readonly (IngestOutcome | null)[];
+  /** Resolves, and never rejects, when what is not known yet waits for shards that did not answer at once. Bodies are not read any more. */
+  readonly early: Promise<void>;
+  /** Resolves when all outcomes are known. Never rejects. */
+  readonly settled: Promise<void>;
+}
+
+/** What a group has of the cluster so far, and what came of it. */
+interface Group {
   readonly rows: FetchedRows;
   /** Why a row can't be had, by its name: only the batches that need it are refused. */
   readonly failed: Map<string, ClusterError>;
   /** When the whole group is to be answered, by `performance.now()`. */
   readonly endMs: number;
+  readonly outcomes: (IngestOutcome | null)[];
+  /** Takes the batches whose shard does not answer at once; null: this group is of such batches, and waits for it. */
+  readonly slow: Pending[] | null;
 }
 
 /** A batch that is not settled yet. */
@@ -86,25 +99,41 @@ export class ClusterCommit {
 
   /** Commits the batches and answers each, in order. Never rejects: what can't be written is refused as `unavailable`. */
   async commit(requests: readonly IngestRequest[]): Promise<IngestOutcome[]> {
-    const outcomes = new Array<IngestOutcome>(requests.length);
-    let pending: Pending[] = requests.map((request, index) => ({ index, request, body: null }));
-    const fetched: Fetched = {
-      rows: new Map(),
-      failed: new Map(),
-      endMs: performance.now() + limits.clusterWriteMs,
-    };
+    const { outcomes, settled } = this.begin(requests);
+    await settled;
+    return outcomes as IngestOutcome[];
+  }
+
+  /** As `commit`, where batches of other shards are not to wait for those of one that does not answer: those come later, in a group of their own. */
+  begin(requests: readonly IngestRequest[]): BegunCommit {
+    const outcomes: (IngestOutcome | null)[] = requests.map(() => null);
+    const slow: Pending[] = [];
+    const common = { outcomes, endMs: performance.now() + limits.clusterWriteMs };
+    const all = requests.map((request, index) => ({ index, request, body: null }));
+    const early = this.#settle({ ...common, rows: new Map(), failed: new Map(), slow }, all);
+    const settled = early.then(() => {
+      const left = slow.filter(({ index }) => outcomes[index] === null).map(copyOf);
+      return this.#settle({ ...common, rows: new Map(), failed: new Map(), slow: null }, left);
+    });
+    return { outcomes, early, settled };
+  }
+
+  /** Gives each of the batches its outcome, or puts it among the slow ones. */
+  async #settle(group: Group, batches: readonly Pending[]): Promise<void> {
+    const { outcomes, endMs } = group;
+    let pending = batches;
     try {
       for (let rounds = 0, conflicts = 0; pending.length > 0; rounds++) {
         if (conflicts > limits.clusterConflictRounds || rounds > roundsMax) {
           for (const { index } of pending) outcomes[index] = contended;
           break;
         }
-        if (rounds > 0 && performance.now() > fetched.endMs) {
+        if (rounds > 0 && performance.now() > endMs) {
           for (const { index } of pending) outcomes[index] = late;
           break;
         }
-        await this.#fetch(fetched, pending);
-        const again = await this.#round(fetched, pending, outcomes);
+        await this.#fetch(group, pending);
+        const again = await this.#round(group, pending);
         if (again.conflicts > 0) {
           conflicts++;
           this.#options.onConflict(again.conflicts);
@@ -115,28 +144,27 @@ export class ClusterCommit {
       this.#options.onFailure(error);
       for (const { index } of pending) outcomes[index] ??= refusedBy(error);
     }
-    return outcomes;
   }
 
   /** Fetches what the batches need and has not been asked for. */
-  async #fetch(fetched: Fetched, pending: readonly Pending[]): Promise<void> {
+  async #fetch(group: Group, pending: readonly Pending[]): Promise<void> {
     const { context, paths } = this.#options;
-    const { rows, failed } = fetched;
+    const { rows, failed } = group;
     const needs = needsOf(context.credentials, pending, this.#copiers);
     const loads = [...needs.projectIds].map((projectId) => paths.load(projectId));
     for (const name of [...rows.keys(), ...failed.keys()]) needs.rows.delete(name);
-    await Promise.all([this.#fetchRows(fetched, needs.rows), ...loads]);
+    await Promise.all([this.#fetchRows(group, needs.rows), ...loads]);
     // Foreseen as well: a batch that is run without them has to be run again.
-    await this.#fetchRows(fetched, spilledIdsNeeds(needs, rows));
+    await this.#fetchRows(group, spilledIdsNeeds(needs, rows));
   }
 
   /** Runs the batches and writes what is complete; gives those that have to be done again, and whether others changed their sessions. */
-  async #round(fetched: Fetched, pending: readonly Pending[], outcomes: IngestOutcome[]): Promise<Again> {
+  async #round(group: Group, pending: readonly Pending[]): Promise<Again> {
     const { paths, counts, sender, onFired } = this.#options;
-    const { rows, failed } = fetched;
+    const { rows, failed, outcomes, slow } = group;
     const unit = new ClusterUnit(rows, counts, paths, failed);
     const result = this.#run(unit, pending);
-    if (result === null) return this.#halves(fetched, pending, outcomes);
+    if (result === null) return this.#halves(group, pending);
     const sessions = result.outcomes.map(tokenOf);
     const unfinished = new Set(unit.incompleteSessions);
     for (const position of unit.incompleteBatches) {
@@ -144,13 +172,15 @@ export class ClusterCommit {
       this.#noteCopier(result.outcomes[position]!);
     }
     unfinished.delete("");
+    const silent = slow === null ? nobody : this.#silentSessions(unit);
+    for (const token of silent) unfinished.add(token);
     const saved = [...unit.saved.values()].filter(({ token }) => !unfinished.has(token));
     const unchanged = new Map<string, ReadSession>();
     for (const session of sessions) {
       const read = unit.read.get(session);
       if (read !== undefined && !unit.saved.has(session) && !unfinished.has(session)) unchanged.set(session, read);
     }
-    const fates = await this.#write(saved, unchanged, fetched.endMs);
+    const fates = await this.#write(saved, unchanged, group.endMs);
     const again: Again = { batches: [], conflicts: 0 };
     for (const [position, batch] of pending.entries()) {
       const session = sessions[position]!;
@@ -159,7 +189,8 @@ export class ClusterCommit {
       if (isUnfinished || fate === "conflict" || fate instanceof Refusal) {
         unit.forgetPaths(position);
         const fault = unit.hopelessBatches.get(position);
-        if (fault !== undefined) outcomes[batch.index] = refusedBy(fault);
+        if (slow !== null && (fault !== undefined || silent.has(session))) slow.push(batch);
+        else if (fault !== undefined) outcomes[batch.index] = refusedBy(fault);
         else if (!isUnfinished && fate instanceof Refusal) outcomes[batch.index] = fate;
         else again.batches.push(batch);
         if (!isUnfinished && fate === "conflict") again.conflicts++;
@@ -176,8 +207,18 @@ export class ClusterCommit {
     }
     for (const session of saved) if (fates.get(session.token) === "conflict") forget(rows, session);
     for (const [token, { key }] of unchanged) if (fates.get(token) === "conflict") forget(rows, { key });
-    await this.#fetchRows(fetched, unit.missing);
+    await this.#fetchRows(group, unit.missing);
     return again;
+  }
+
+  /** Sessions, by their token, that would be written to a master, or confirmed by one, which has left something without an answer. */
+  #silentSessions({ saved, read }: ClusterUnit): ReadonlySet<string> {
+    if (!this.#options.client.hasSuspected) return nobody;
+    const silent = new Set<string>();
+    for (const [token, { key }] of [...saved, ...read]) {
+      if (this.#options.client.isSuspected(shardSlots[shardOfSession(key)]!)) silent.add(token);
+    }
+    return silent;
   }
 
   #noteCopier(outcome: IngestOutcome): void {
@@ -187,13 +228,13 @@ export class ClusterCommit {
   }
 
   /** Where a batch breaks the scoring: one half after the other, down to that batch, which is refused. */
-  async #halves(fetched: Fetched, pending: readonly Pending[], outcomes: IngestOutcome[]): Promise<Again> {
+  async #halves(group: Group, pending: readonly Pending[]): Promise<Again> {
     if (pending.length === 1) {
-      outcomes[pending[0]!.index] = faultyBatch;
+      group.outcomes[pending[0]!.index] = faultyBatch;
       return { batches: [], conflicts: 0 };
     }
     const middle = pending.length >> 1;
-    const first = await this.#round(fetched, pending.slice(0, middle), outcomes);
+    const first = await this.#round(group, pending.slice(0, middle));
     // The first half may have changed sessions of the second.
     return { batches: [...first.batches, ...pending.slice(middle)], conflicts: first.conflicts };
   }
@@ -252,33 +293,62 @@ export class ClusterCommit {
     return fates;
   }
 
-  /**
-   * Asks for rows, for half of the group's time at most: then there is some left to write. An unavailable count is taken as
-   * 0: a new session must not depend on another shard. Any other row is recorded as failed.
-   */
-  async #fetchRows({ rows, failed, endMs }: Fetched, needed: ReadonlyMap<string, NeededRow>): Promise<void> {
-    if (needed.size === 0) return;
-    const { client, onFailure } = this.#options;
-    const commands = Array.from(needed.values(), ({ key, also, slot }) => ({
+  /** Asks for rows. A new session must not depend on another shard: counts are not waited for as long as the rest. */
+  async #fetchRows(group: Group, needed: ReadonlyMap<string, NeededRow>): Promise<void> {
+    const counts: [string, NeededRow][] = [];
+    const others: [string, NeededRow][] = [];
+    for (const row of needed) (row[1].isCount === true ? counts : others).push(row);
+    await Promise.all([this.#fetchCounts(group, counts), this.#fetchOthers(group, others)]);
+  }
+
+  /** A count that its shard does not tell in time, or is not asked for since it does not answer, is taken as 0. */
+  async #fetchCounts({ rows, endMs }: Group, needed: readonly [string, NeededRow][]): Promise<void> {
+    const outcomes = await this.#read(needed, endMs, true);
+    for (const [index, row] of needed.entries()) setRow(rows, row, outcomes[index]!);
+  }
+
+  /** A row that can't be had is recorded as failed. */
+  async #fetchOthers(group: Group, needed: readonly [string, NeededRow][]): Promise<void> {
+    const { rows, failed, endMs, slow } = group;
+    const outcomes = await this.#read(needed, endMs, slow !== null);
+    for (const [index, row] of needed.entries()) {
+      const outcome = outcomes[index]!;
+      if (outcome instanceof ClusterError) failed.set(row[0], outcome);
+      else setRow(rows, row, outcome);
+    }
+  }
+
+  /** What was answered; for half of the group's time at most, so that there is some left to write. */
+  async #read(
+    needed: readonly [string, NeededRow][],
+    endMs: number,
+    isImpatient: boolean,
+  ): Promise<readonly Outcome[]> {
+    if (needed.length === 0) return [];
+    const mostMs = isImpatient ? limits.clusterImpatientMs : limits.clusterWriteMs / 2;
+    const deadlineMs = Math.max(1, Math.min(mostMs, endMs - performance.now()));
+    const commands = needed.map(([, { key, also, slot }]) => ({
       command: also === undefined ? ["GET", key] : ["MGET", key, also],
       slot,
     }));
-    const deadlineMs = Math.max(1, Math.min(limits.clusterWriteMs / 2, endMs - performance.now()));
-    const outcomes = await client.pipeline(commands, { deadlineMs, isIdempotent: true });
+    const outcomes = await this.#options.client.pipeline(commands, { deadlineMs, isImpatient, isIdempotent: true });
     const fault = outcomes.find((outcome) => outcome instanceof ClusterError);
-    if (fault !== undefined) onFailure(fault);
-    let index = 0;
-    for (const [name, { also, isCount = false }] of needed) {
-      const outcome = outcomes[index++];
-      if (outcome instanceof ClusterError && !isCount) {
-        failed.set(name, outcome);
-        continue;
-      }
-      const [value, other] = Array.isArray(outcome) ? outcome : [outcome];
-      rows.set(name, value instanceof Buffer ? value : null);
-      if (also !== undefined) rows.set(also, other instanceof Buffer ? other : null);
-    }
+    if (fault !== undefined) this.#options.onFailure(fault);
+    return outcomes;
   }
+}
+
+const nobody: ReadonlySet<string> = new Set();
+
+/** The batch in memory of its own: that of its group is given away with the first answers. */
+function copyOf({ index, request }: Pending): Pending {
+  return { index, request: { ...request, body: Buffer.from(request.body) }, body: null };
+}
+
+function setRow(rows: FetchedRows, [name, { also }]: [string, NeededRow], outcome: Outcome): void {
+  const [value, other] = Array.isArray(outcome) ? outcome : [outcome];
+  rows.set(name, value instanceof Buffer ? value : null);
+  if (also !== undefined) rows.set(also, other instanceof Buffer ? other : null);
 }
 
 type SessionFate = "written" | "conflict" | Refusal;

@@ -2,6 +2,7 @@
  * What a scoring thread holds of the pointer paths that sessions of its projects have shown on any node: slots as on one host, fed from
  * the logs that all nodes append to. Reading is synchronous; what others appended comes in with `refresh`.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import type { RespReply } from "../cluster/resp-parser.js";
@@ -17,8 +18,10 @@ const logBytesMax = (slotCount / partCount) * pairBytes;
 /** A project without visitors for so long starts anew. */
 export const pathsKeptMs = 30 * 86_400_000;
 
-/** As long as a group of batches waits for its rows. */
+/** How long the parts are waited for: longer than a group of batches waits, since the first reading may bring some megabytes. */
 const deadlineMs = limits.clusterWriteMs / 2;
+
+const options = { deadlineMs, isIdempotent: true, isImpatient: true };
 
 /** Refreshes that a part without news is left out of, at most. */
 const restMax = 4;
@@ -40,6 +43,8 @@ export class ProjectPaths {
   readonly #read: LogPosition[] = Array.from({ length: partCount }, () => ({ number: -1, bytes: 0, left: 1, rest: 1 }));
   #loading: Promise<void> | null = null;
   isLoaded = false;
+  /** Whether a group has waited in vain for the refresh under way: the next ones don't. */
+  #isLate = false;
   /** Whether a batch has asked since the last refresh. */
   isUsed = false;
   #refreshedMs = Number.NEGATIVE_INFINITY;
@@ -79,13 +84,22 @@ export class ProjectPaths {
 
   /**
    * Applies what all nodes appended since, as far as it is looked for: few parts are written at a time, and those that had no news are asked less
-   * often. One at a time; rejects when the cluster does not answer.
+   * often. A part that does not answer is asked again the next time, and holds up no other one. One at a time; never rejects.
    */
   refresh(client: ClusterClient): Promise<void> {
     this.#loading ??= this.#refresh(client).finally(() => {
       this.#loading = null;
+      this.#isLate = false;
     });
     return this.#loading;
+  }
+
+  /** As `refresh`, but resolves after `limits.clusterImpatientMs` at the latest; at once when that was waited for before. */
+  async refreshInTime(client: ClusterClient): Promise<void> {
+    const refreshed = this.refresh(client);
+    if (this.#isLate) return;
+    const late = delay(limits.clusterImpatientMs, "late" as const, { ref: false });
+    this.#isLate = (await Promise.race([refreshed, late])) === "late" && this.#loading !== null;
   }
 
   async #refresh(client: ClusterClient): Promise<void> {
@@ -97,17 +111,19 @@ export class ProjectPaths {
         if (!isWhole && --position.left > 0) return;
         const rows = pathRows(this.#projectId, part);
         const since = [position.number, position.bytes];
-        this.#take(
-          position,
-          await client.run(readPaths, rows, since, keySlot(rows[0]), { deadlineMs, isIdempotent: true }),
-        );
+        const reading = client.run(readPaths, rows, since, keySlot(rows[0]), options);
+        this.#take(position, await reading.catch(() => null));
       }),
     );
     this.isLoaded = true;
   }
 
+  /** Null: no answer. */
   #take(position: LogPosition, reply: RespReply): void {
-    if (!Array.isArray(reply)) return;
+    if (!Array.isArray(reply)) {
+      position.left = 1;
+      return;
+    }
     const [number, before, current] = reply;
     if (typeof number !== "number" || !Buffer.isBuffer(before) || !Buffer.isBuffer(current)) return;
     this.#addPairs(before);
@@ -152,20 +168,19 @@ export class PathMemory {
 
   /**
    * Before a group: what a project has is there once, and again after a time without batches. In between `refresh` keeps it up to date. Null:
-   * nothing to wait for.
+   * nothing to wait for. Resolves after `limits.clusterImpatientMs` at most: what is remembered, or has come until then, is enough.
    */
   load(projectId: number): Promise<void> | null {
     const paths = this.of(projectId);
     const isStale = !paths.isUsed && paths.isStale;
     paths.isUsed = true;
-    // What is remembered is enough where the cluster does not say what came since, or before.
-    return !paths.isLoaded || isStale ? paths.refresh(this.#client).catch(() => {}) : null;
+    return !paths.isLoaded || isStale ? paths.refreshInTime(this.#client) : null;
   }
 
   /** Applies what other nodes appended, for all projects that were asked for since. Call every `limits.clusterPathsRefreshMs`; never rejects. */
   async refresh(): Promise<void> {
     const used = [...this.#projects.values()].filter(({ isUsed }) => isUsed);
-    await Promise.allSettled(used.map((paths) => paths.refresh(this.#client)));
+    await Promise.all(used.map((paths) => paths.refresh(this.#client)));
   }
 
   /** The command that lets other threads and nodes know of pairs of hash and session, given as their bytes. */

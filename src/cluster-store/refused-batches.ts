@@ -2,6 +2,7 @@
 import { ClusterError } from "../cluster/cluster-error.js";
 import type { ClusterMeters } from "../cluster/cluster-meters.js";
 import { Refusal, UnavailableError } from "../errors.js";
+import { limits } from "../limits.js";
 import { reasonOf } from "./fault-line.js";
 import { isOutageOpen, type OutageLog } from "./outage-log.js";
 
@@ -10,7 +11,9 @@ export interface BatchNews {
   readonly refusedBatches: string | null;
 }
 
-/** Least time between two messages: one a task would be too many. */
+/** How long a failure explains refusals: longer than a batch waits. */
+const faultKnownMs = 2 * limits.clusterWriteMs;
+/** Least time between two messages of a kind: one a task would be too many. */
 const newsEveryMs = 500;
 
 /** One a scoring thread of a cluster. */
@@ -19,9 +22,11 @@ export class RefusedBatches {
   readonly #outage: SharedArrayBuffer;
   readonly #tell: (news: BatchNews) => void;
   #fault: string | null = null;
+  #faultMs = 0;
   /** Of the meters, when the last task ended. */
   #missing = 0;
-  #saidMs = Number.NEGATIVE_INFINITY;
+  /** When it last said that it takes batches, and that it refuses some: while one shard is away, both are true. */
+  readonly #saidMs = { taken: Number.NEGATIVE_INFINITY, refused: Number.NEGATIVE_INFINITY };
 
   /** `outage`: that of the log which `tell` reaches. */
   constructor(meters: ClusterMeters, outage: SharedArrayBuffer, tell: (news: BatchNews) => void) {
@@ -32,23 +37,27 @@ export class RefusedBatches {
 
   /** A question to the cluster failed. */
   failed(error: unknown): void {
-    if (error instanceof ClusterError) this.#fault = reasonOf(error);
+    if (!(error instanceof ClusterError)) return;
+    this.#fault = reasonOf(error);
+    this.#faultMs = performance.now();
   }
 
   /** The outcomes of a task. */
   answered(outcomes: readonly object[]): void {
+    // The batches that a failure refuses may be postponed, and other tasks end meanwhile.
+    if (performance.now() - this.#faultMs > faultKnownMs) this.#fault = null;
     const { acknowledgementsMissing } = this.#meters;
     const isUnacknowledged = acknowledgementsMissing > this.#missing;
     const fault = this.#fault ?? (isUnacknowledged ? "too few replicas acknowledge what is written" : null);
     this.#missing = acknowledgementsMissing;
-    this.#fault = null;
     const isRefused = outcomes.some((outcome) => outcome instanceof Refusal && outcome.error === "unavailable");
     if (isRefused ? fault !== null : isOutageOpen(this.#outage)) this.#say(isRefused ? fault : null);
   }
 
   #say(refusedBatches: string | null): void {
-    if (performance.now() - this.#saidMs < newsEveryMs) return;
-    this.#saidMs = performance.now();
+    const kind = refusedBatches === null ? "taken" : "refused";
+    if (performance.now() - this.#saidMs[kind] < newsEveryMs) return;
+    this.#saidMs[kind] = performance.now();
     this.#tell({ refusedBatches });
   }
 }

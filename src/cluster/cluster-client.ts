@@ -38,6 +38,8 @@ export interface CommandOptions {
   readonly isIdempotent?: boolean;
   /** Ends as soon as the node can't serve it, instead of waiting for another to take over. Default: false. */
   readonly failsFast?: boolean;
+  /** Others wait for it who could go on without: refused at once while its master is suspected not to answer. Default: false. */
+  readonly isImpatient?: boolean;
   /** It waits in the server (`XREAD BLOCK`): it gets a connection for such commands. Default: false. */
   readonly isBlocking?: boolean;
 }
@@ -102,8 +104,8 @@ export class ClusterClient {
    * unless both go to one node and are not redirected.
    */
   pipeline(commands: readonly KeyedCommand[], options: CommandOptions): Promise<Outcome[]> {
-    const { isIdempotent = false, failsFast = false } = options;
-    const routing: Routing = { lane: laneOf(options), isIdempotent, failsFast };
+    const { isIdempotent = false, failsFast = false, isImpatient = false } = options;
+    const routing: Routing = { lane: laneOf(options), isIdempotent, failsFast, isImpatient };
     return new Promise((resolve) => {
       this.#begin(new Operation(this.#topology, this.meters, routing, commands, options.deadlineMs, resolve));
     });
@@ -114,7 +116,12 @@ export class ClusterClient {
    * of their own, so that reads don't wait behind `WAIT`.
    */
   writeGroup(commands: readonly KeyedCommand[], options: GroupOptions): Promise<GroupOutcome> {
-    const routing: Routing = { lane: "group", isIdempotent: options.isIdempotent ?? false, failsFast: false };
+    const routing: Routing = {
+      lane: "group",
+      isIdempotent: options.isIdempotent ?? false,
+      failsFast: false,
+      isImpatient: false,
+    };
     return new Promise((resolve) => {
       const done = (outcomes: Outcome[]): void => {
         const isMissing = group.replicas.some((count, index) => count < options.acks && group.hasAnswer(index));
@@ -142,6 +149,17 @@ export class ClusterClient {
   /** Masters with their replicas, as last seen. */
   shards(): Shard[] {
     return this.#topology.map.shards;
+  }
+
+  /** Whether `isSuspected` of any slot. */
+  get hasSuspected(): boolean {
+    return this.#topology.circuits.hasSuspected;
+  }
+
+  /** Whether the master of a slot has let something wait for `limits.clusterImpatientMs` and answered nothing since. */
+  isSuspected(slot: number): boolean {
+    const { map, circuits } = this.#topology;
+    return circuits.isSuspected(map.shard(slot)?.master ?? "");
   }
 
   /** Who has a slot, as last seen. */

@@ -33,6 +33,8 @@ export interface Routing {
   readonly isIdempotent: boolean;
   /** Ends as soon as the node can't serve it, instead of waiting for another to take over. */
   readonly failsFast: boolean;
+  /** Refused at once by a master that is suspected not to answer. */
+  readonly isImpatient: boolean;
 }
 
 /** Redirections and repetitions of one command; with the longest pauses some 20 s. */
@@ -60,6 +62,7 @@ export class Operation {
   readonly #requests: Request[] = [];
   #left: number;
   readonly #timer: NodeJS.Timeout;
+  readonly #suspecting: NodeJS.Timeout | undefined;
   isOver = false;
 
   constructor(
@@ -74,6 +77,10 @@ export class Operation {
     this.#left = commands.length;
     // Where this thread was busy meanwhile, what has arrived in time is read first.
     this.#timer = setTimeout(() => setImmediate(() => this.#miss()), deadlineMs);
+    if (this.#suspects) {
+      const patienceMs = Math.min(deadlineMs, limits.clusterImpatientMs);
+      this.#suspecting = setTimeout(() => setImmediate(() => this.#suspect()), patienceMs);
+    }
     for (let index = 0; index < commands.length; index++) {
       this.#requests.push(new Request(this, index, commands[index]!));
     }
@@ -119,7 +126,19 @@ export class Operation {
     if (this.isOver) return;
     this.isOver = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#suspecting);
     this.onDone(this.outcomes);
+  }
+
+  /** Whether a master that does not answer it soon is suspected. Where others wait, impatient ones, and writes, find out. */
+  get #suspects(): boolean {
+    return this.routing.isImpatient || this.routing.lane === "group";
+  }
+
+  #suspect(): void {
+    if (this.isOver) return;
+    this.topology.refresh();
+    for (const request of this.#requests) request.suspect();
   }
 
   #miss(): void {
@@ -127,7 +146,10 @@ export class Operation {
     this.meters.deadlineMisses++;
     // A node that is frozen says nothing; another may have taken over.
     this.topology.refresh();
-    for (const request of this.#requests) request.giveUp(this.deadlineMs);
+    for (const request of this.#requests) {
+      if (this.#suspects) request.suspect();
+      request.giveUp(this.deadlineMs);
+    }
     this.finish();
   }
 }
@@ -182,9 +204,9 @@ export class Request implements Sendable {
     }
     const address = this.#target ?? this.#choose();
     this.#address = address ?? "";
-    if (this.#tellsOfMaster) {
+    if (this.#hangsOnMaster) {
       this.#master = address ?? "";
-      const refusal = this.#attempts === 0 ? topology.circuits.refusal(this.#master) : undefined;
+      const refusal = this.#attempts === 0 ? topology.circuits.refusal(this.#master, routing.isImpatient) : undefined;
       if (refusal !== undefined) {
         topology.refresh();
         this.#settle(refusal, false);
@@ -218,12 +240,11 @@ export class Request implements Sendable {
   }
 
   answered(reply: RespReply, from: Connection): void {
+    // An answer that comes too late ends a suspicion as well.
+    if (!(reply instanceof ErrorReply)) this.operation.topology.circuits.answered(from.address);
     if (this.#isSettled) return;
     if (reply instanceof ErrorReply) this.#failed(reply, from);
-    else {
-      this.operation.topology.circuits.answered(from.address);
-      this.#settle(reply);
-    }
+    else this.#settle(reply);
   }
 
   lost(error: ClusterError): void {
@@ -233,6 +254,11 @@ export class Request implements Sendable {
       if (error.outcome === "unknown") this.#mayBeDone = true;
       this.#wait(error);
     } else this.#settle(error);
+  }
+
+  /** It has waited for as long as impatient commands wait. */
+  suspect(): void {
+    if (!this.#isSettled && this.#hangsOnMaster) this.operation.topology.circuits.suspected(this.#master);
   }
 
   /** Ends it at the deadline. */
@@ -338,6 +364,11 @@ export class Request implements Sendable {
     const isToMaster = routing.lane === "command" || routing.lane === "group";
     const isPatient = deadlineMs >= patientMs && deadlineMs < limits.clusterGiveUpMs;
     return isToMaster && routing.node === undefined && !routing.failsFast && isPatient;
+  }
+
+  /** Whether it is refused when its master is not asked any more. */
+  get #hangsOnMaster(): boolean {
+    return this.#tellsOfMaster || this.operation.routing.isImpatient;
   }
 
   /** `wasTried`: no master had been given up before it was asked. */

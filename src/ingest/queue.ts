@@ -7,7 +7,7 @@ import { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
 import type { IngestOutcome } from "./commit-batches.js";
 import { FrameMemory, FrameWriter, HeaderBlocks, type UnscoredRequest } from "./frame.js";
-import { decodeOutcomes } from "./task-answer.js";
+import { decodeOutcomes, type PostponedOutcomes, type TaskOutcome } from "./task-answer.js";
 
 /** Runs one task on a scoring worker: the frame is transferred, the answer (`task-answer.ts`) comes back in its memory. */
 export type RunTask = (frame: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
@@ -54,8 +54,18 @@ interface Task {
   readonly settle: Settle[];
   /** When each batch arrived, ms. */
   readonly arrivedMs: number[];
+  /** Of each body. */
+  readonly bytes: number[];
   bodyBytes: number;
   /** How often `tick` has seen it. */
+  ticks: number;
+}
+
+/** A batch whose task was answered without its outcome. */
+interface LateBatch {
+  readonly settle: Settle;
+  readonly arrivedMs: number;
+  readonly bytes: number;
   ticks: number;
 }
 
@@ -65,6 +75,10 @@ export class IngestQueue {
   /** Waiting tasks; the last one still takes batches. */
   #waiting: Task[] = [];
   readonly #running = new Set<Task>();
+  /** Postponed batches, by their ticket. */
+  readonly #late = new Map<string, LateBatch>();
+  /** Outcomes, by their ticket, that came before the answer which names it, and how often `tick` has seen them. */
+  readonly #early = new Map<string, { readonly outcome: IngestOutcome; ticks: number }>();
   readonly #headerBlocks = new HeaderBlocks();
   readonly #frameMemory = new FrameMemory();
   #tasks = 0;
@@ -113,6 +127,7 @@ export class IngestQueue {
     task.frame.add(request, score);
     task.settle.push(settle);
     task.arrivedMs.push(this.#options.meter.now());
+    task.bytes.push(request.body.length);
     task.bodyBytes += request.body.length;
     this.#bytes += request.body.length;
     this.#waitingBatches++;
@@ -121,9 +136,26 @@ export class IngestQueue {
     return true;
   }
 
+  /** Settles batches that were postponed, by a worker's message; ignores any other message. */
+  settlePostponed(news: unknown): void {
+    const { tickets, postponed } = (news ?? {}) as Partial<PostponedOutcomes>;
+    if (tickets === undefined || postponed === undefined) return;
+    const outcomes = decodeOutcomes(postponed);
+    for (const [index, ticket] of tickets.entries()) {
+      const outcome = outcomes[index];
+      if (outcome === undefined || "ticket" in outcome) continue;
+      const late = this.#late.get(ticket);
+      if (late !== undefined) this.#settleLate(ticket, late, outcome);
+      // Its task's answer is still on its way, or it was given up.
+      else this.#early.set(ticket, { outcome, ticks: 0 });
+    }
+    this.#showDepth();
+    this.#considerDrained();
+  }
+
   /** Resolves when nothing waits and nothing is at the workers. */
   drain(): Promise<void> {
-    if (this.#tasks === 0 && this.#waiting.length === 0) return Promise.resolve();
+    if (this.#isEmpty) return Promise.resolve();
     return new Promise((resolve) => {
       this.#drained = resolve;
     });
@@ -148,6 +180,11 @@ export class IngestQueue {
       const failure = new Error("scoring the batch took too long");
       for (const settle of late) this.#settle(settle, failure);
     }
+    for (const [ticket, late] of this.#late) {
+      if (++late.ticks > limits.watchTicksMax)
+        this.#settleLate(ticket, late, new Error("storing the batch took too long"));
+    }
+    for (const [ticket, early] of this.#early) if (++early.ticks > limits.watchTicksMax) this.#early.delete(ticket);
     return isStuck;
   }
 
@@ -161,7 +198,7 @@ export class IngestQueue {
       return last;
     }
     const frame = new FrameWriter(this.#headerBlocks, this.#frameMemory);
-    const task: Task = { frame, settle: [], arrivedMs: [], bodyBytes: 0, ticks: 0 };
+    const task: Task = { frame, settle: [], arrivedMs: [], bytes: [], bodyBytes: 0, ticks: 0 };
     this.#waiting.push(task);
     return task;
   }
@@ -180,7 +217,7 @@ export class IngestQueue {
   }
 
   async #run(task: Task): Promise<void> {
-    let outcomes: readonly (IngestOutcome | Error)[];
+    let outcomes: readonly (TaskOutcome | Error)[];
     try {
       const answer = await this.#options.run(task.frame.take());
       outcomes = decodeOutcomes(answer);
@@ -197,10 +234,40 @@ export class IngestQueue {
     const nowMs = this.#options.meter.now();
     for (const [index, settle] of task.settle.entries()) {
       const outcome = outcomes[index] ?? new Error("the batch got no result");
-      this.#count(outcome, nowMs - task.arrivedMs[index]!);
-      this.#settle(settle, outcome);
+      const arrivedMs = task.arrivedMs[index]!;
+      if ("ticket" in outcome)
+        this.#postpone(outcome.ticket, { settle, arrivedMs, bytes: task.bytes[index]!, ticks: 0 });
+      else this.#conclude(settle, outcome, nowMs - arrivedMs);
     }
-    if (this.#tasks === 0 && this.#waiting.length === 0) this.#drained?.();
+    this.#considerDrained();
+  }
+
+  #postpone(ticket: string, late: LateBatch): void {
+    this.#late.set(ticket, late);
+    this.#bytes += late.bytes;
+    const early = this.#early.get(ticket);
+    if (early === undefined) return;
+    this.#early.delete(ticket);
+    this.#settleLate(ticket, late, early.outcome);
+  }
+
+  #settleLate(ticket: string, { settle, arrivedMs, bytes }: LateBatch, outcome: IngestOutcome | Error): void {
+    this.#late.delete(ticket);
+    this.#bytes -= bytes;
+    this.#conclude(settle, outcome, this.#options.meter.now() - arrivedMs);
+  }
+
+  get #isEmpty(): boolean {
+    return this.#tasks === 0 && this.#waiting.length === 0 && this.#late.size === 0;
+  }
+
+  #considerDrained(): void {
+    if (this.#isEmpty) this.#drained?.();
+  }
+
+  #conclude(settle: Settle, outcome: IngestOutcome | Error, lagMs: number): void {
+    this.#count(outcome, lagMs);
+    this.#settle(settle, outcome);
   }
 
   #settle(settle: Settle, outcome: IngestOutcome | Error): void {

@@ -3,20 +3,37 @@
  * back without a copy or an allocation.
  *
  * An outcome is u8 kind, u16 accepted, u16 duplicates, u16 bytes of text, then the text: the session token, of a refusal its error
- * and message with a line feed between, of a contact that was shed nothing. Behind the token may stand a line feed and the project's id.
+ * and message with a line feed between, of a contact that was shed nothing, of a postponed one its ticket. Behind the token may stand a line
+ * feed and the project's id.
  */
 import { type ErrorName, Refusal } from "../errors.js";
 import type { IngestOutcome, Recorded } from "./commit-batches.js";
 
+/** A batch whose outcome is not known yet: it comes later, in `PostponedOutcomes`, under its ticket. */
+export interface Postponed {
+  /** Unique among the threads of a pool, and without end. */
+  readonly ticket: string;
+}
+
+/** What a task answers for a batch. */
+export type TaskOutcome = IngestOutcome | Postponed;
+
+/** A worker's message with what has become of postponed batches. */
+export interface PostponedOutcomes {
+  readonly tickets: readonly string[];
+  /** `encodeOutcomes` of theirs, in the same order. */
+  readonly postponed: Uint8Array;
+}
+
 const headBytes = 7;
-const kinds = { answer: 0, overQuota: 1, refusal: 2, shed: 3 } as const;
+const kinds = { answer: 0, overQuota: 1, refusal: 2, shed: 3, postponed: 4 } as const;
 /** No text of an outcome is longer: tokens have 33 characters, messages of refusals some 200. */
 const textCharactersMax = 4096;
 
 /** The outcomes as bytes: in the memory of `frame`, whose content is lost, unless they need more. */
 export function encodeOutcomes(
   frame: Uint8Array<ArrayBuffer>,
-  outcomes: readonly IngestOutcome[],
+  outcomes: readonly TaskOutcome[],
 ): Uint8Array<ArrayBuffer> {
   let bytes: Buffer<ArrayBuffer> = Buffer.from(frame.buffer);
   let at = 0;
@@ -39,22 +56,24 @@ export function encodeOutcomes(
   return new Uint8Array(bytes.buffer, 0, at);
 }
 
-function kindOf(outcome: IngestOutcome): number {
+function kindOf(outcome: TaskOutcome): number {
   if (outcome instanceof Refusal) return kinds.refusal;
+  if ("ticket" in outcome) return kinds.postponed;
   if ("isShed" in outcome) return kinds.shed;
   return outcome.over_quota === true ? kinds.overQuota : kinds.answer;
 }
 
-function textOf(outcome: IngestOutcome): string {
+function textOf(outcome: TaskOutcome): string {
+  if ("ticket" in outcome) return outcome.ticket;
   if (outcome instanceof Refusal) return `${outcome.error}\n${outcome.message}`.slice(0, textCharactersMax);
   if ("isShed" in outcome) return "";
   return outcome.projectId === undefined ? outcome.session_token : `${outcome.session_token}\n${outcome.projectId}`;
 }
 
 /** The outcomes in these bytes, in order. */
-export function decodeOutcomes(answer: Uint8Array): IngestOutcome[] {
+export function decodeOutcomes(answer: Uint8Array): TaskOutcome[] {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
-  const outcomes: IngestOutcome[] = [];
+  const outcomes: TaskOutcome[] = [];
   let at = 0;
   while (at < bytes.length) {
     const kind = bytes[at];
@@ -68,6 +87,8 @@ export function decodeOutcomes(answer: Uint8Array): IngestOutcome[] {
       outcomes.push(new Refusal(text.slice(0, end) as ErrorName, text.slice(end + 1)));
     } else if (kind === kinds.shed) {
       outcomes.push({ isShed: true });
+    } else if (kind === kinds.postponed) {
+      outcomes.push({ ticket: text });
     } else {
       outcomes.push(recordedOf(text, accepted, duplicates, kind === kinds.overQuota));
     }

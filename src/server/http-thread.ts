@@ -172,7 +172,10 @@ export async function startServer(
   };
   try {
     await threadsUp;
-    pool.on("message", (news: unknown) => tellOfBatches(batchOutages, news));
+    pool.on("message", (news: unknown) => {
+      tellOfBatches(batchOutages, news);
+      services.queue.settlePostponed(news);
+    });
     const state = () => ({
       isReady: isReady(readiness.show()),
       cluster: cluster?.client.meters ?? null,

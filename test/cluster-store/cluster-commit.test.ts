@@ -4,13 +4,21 @@ import { randomUUID } from "node:crypto";
 import t from "tap";
 import { Credentials } from "../../src/auth/credentials.js";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
+import type { ClusterError } from "../../src/cluster/cluster-error.js";
 import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl } from "../../src/cluster/store-url.js";
 import { CountSender } from "../../src/cluster-store/batch-counts.js";
 import { ClusterCommit } from "../../src/cluster-store/cluster-commit.js";
 import { ClusterHourlyCounts } from "../../src/cluster-store/cluster-hourly-counts.js";
 import { ClusterUnit } from "../../src/cluster-store/cluster-unit.js";
-import { indexRow, sessionRow, shardOfSession, shardSlots, trafficRow } from "../../src/cluster-store/keys.js";
+import {
+  indexRow,
+  sessionRow,
+  shardOfHash,
+  shardOfSession,
+  shardSlots,
+  trafficRow,
+} from "../../src/cluster-store/keys.js";
 import { PathMemory } from "../../src/cluster-store/path-memory.js";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { ClusterCounts, countClusterSessions, countEvents } from "../../src/cluster-store/recent-counts.js";
@@ -22,6 +30,7 @@ import { F, unpackFeatures } from "../../src/engines/session-features.js";
 import { UnavailableError } from "../../src/errors.js";
 import type { IngestOutcome, Recorded } from "../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../src/ingest/frame.js";
+import { hashIdempotencyKey } from "../../src/ingest/idempotency.js";
 import { commitToLmdb } from "../../src/ingest/lmdb-commit.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
@@ -63,7 +72,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const paths = new PathMemory(client);
     const counts = new ClusterCounts(client);
     const sender = new CountSender(client, paths, counts, (error) => failures.push(error));
-    const state = { conflicts: 0, fired: [] as number[] };
+    const state = { conflicts: 0, fired: [] as number[], faults: [] as unknown[] };
     const mint = new CountingMint();
     const context = {
       credentials: new Credentials(store),
@@ -84,7 +93,10 @@ t.test("a cluster of three masters with a replica each", async (t) => {
       onConflict: (batches) => {
         state.conflicts += batches;
       },
-      onFailure: (error) => failures.push(error),
+      onFailure: (error) => {
+        failures.push(error);
+        state.faults.push(error);
+      },
     });
     const close = async (): Promise<void> => {
       await sender.flush();
@@ -92,7 +104,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     };
     t.teardown(close);
     const commit = (...requests: IngestRequest[]) => committer.commit(requests);
-    return { client, paths, sender, state, commit, context, mint };
+    return { client, paths, sender, state, committer, commit, context, mint };
   }
 
   const nowMs = Date.now();
@@ -337,6 +349,64 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const row = indexRow(shardOfSession(key), owner.projectId);
     const tokens = await one.client.execute(["ZRANGE", row, "-", "+", "BYLEX"], keySlot(row), { deadlineMs: 5000 });
     t.ok(Array.isArray(tokens) && tokens.some((each) => each instanceof Buffer && each.equals(key.subarray(4))));
+  });
+
+  await t.test("a frozen master holds up no batch of the others, in whose group its batches are", async (t) => {
+    const setTimeouts = (ms: number) =>
+      Promise.all(redis.nodes.map((each) => each.ask("CONFIG", "SET", "cluster-node-timeout", String(ms))));
+    // Nobody takes over meanwhile.
+    await setTimeouts(60_000);
+    const three = node();
+    const tokens: string[] = [];
+    for (let count = 0; count < 24; count++) {
+      tokens.push(recorded((await three.commit(request(batch(`freeze${count}`))))[0]).session_token);
+    }
+    const masterOf = (shard: number) => redis.masterOf(shardSlots[shard]!);
+    const frozen = await masterOf(shardOfSession(keyOf(tokens[0]!)));
+    const isOn = await Promise.all(
+      tokens.map(async (token) => (await masterOf(shardOfSession(keyOf(token)))) === frozen),
+    );
+    const keysOfOthers: string[] = [];
+    while (keysOfOthers.length < 12) {
+      const key = randomUUID();
+      if ((await masterOf(shardOfHash(hashIdempotencyKey(key)))) !== frozen) keysOfOthers.push(key);
+    }
+    // Their counts are on all masters.
+    const newOfOthers = (round: number) =>
+      keysOfOthers.map((key, index) =>
+        request(batch(`${key}-${round}`), {
+          idempotencyKey: `${key}`,
+          facts: { ...request({}).facts, ip: `203.0.${round}.${index}` },
+        }),
+      );
+    const sent = tokens.map((token, index) => request(batch(`frozen${index}`, 1, token)));
+    const isRecorded = (outcome: IngestOutcome | null | undefined) => outcome != null && "accepted" in outcome;
+    frozen.freeze();
+    const group = three.committer.begin([...sent, ...newOfOthers(0)]);
+    await group.early;
+    const known = group.outcomes.map(isRecorded);
+    t.same(
+      known.slice(0, sent.length),
+      isOn.map((each) => !each),
+      "batches of the frozen master are still waited for",
+    );
+    t.ok(known.slice(sent.length).every(Boolean), "new sessions of the others are stored without their counts");
+    three.state.faults.length = 0;
+    t.ok((await three.commit(...newOfOthers(1))).every(isRecorded));
+    const asked = three.state.faults.filter((each) => (each as ClusterError).outcome !== "not-sent");
+    t.ok(three.state.faults.length > 0, "some of their rows are there");
+    t.same(asked, [], "and not asked for any more");
+    frozen.thaw();
+    await group.settled;
+    const left = sent.filter((_, index) => isOn[index]);
+    const again = async () => (await three.commit(...left)).every(isRecorded);
+    await waitUntil(again, (isTaken) => isTaken);
+    for (const token of tokens) t.equal((await stored(token))!.verdict.eventCount, 2, "each event is there once");
+    const counts = newOfOthers(2);
+    three.state.faults.length = 0;
+    t.ok((await three.commit(...counts)).every(isRecorded));
+    t.same(three.state.faults, [], "all masters are asked again");
+    await setTimeouts(2000);
   });
 
   await t.test("without its replica a write is not acknowledged, and its retry is no second event", async (t) => {

@@ -3,12 +3,11 @@ import fc from "fast-check";
 import t from "tap";
 import { noHeaders } from "../../src/contract/header-facts.js";
 import { type ErrorName, errors, Refusal } from "../../src/errors.js";
-import type { IngestOutcome } from "../../src/ingest/commit-batches.js";
 import { FrameMemory, FrameWriter, HeaderBlocks, type IngestRequest, readFrame } from "../../src/ingest/frame.js";
-import { decodeOutcomes, encodeOutcomes } from "../../src/ingest/task-answer.js";
+import { decodeOutcomes, encodeOutcomes, type TaskOutcome } from "../../src/ingest/task-answer.js";
 import { holds } from "../support/property.js";
 
-const outcome: fc.Arbitrary<IngestOutcome> = fc.oneof(
+const outcome: fc.Arbitrary<TaskOutcome> = fc.oneof(
   fc.tuple(fc.nat(100), fc.nat(100), fc.boolean()).map(([accepted, duplicates, over]) => ({
     session_token: `sess_${"A".repeat(28)}`,
     accepted,
@@ -19,6 +18,7 @@ const outcome: fc.Arbitrary<IngestOutcome> = fc.oneof(
     .tuple(fc.constantFrom(...(Object.keys(errors) as ErrorName[])), fc.string({ unit: "binary", maxLength: 300 }))
     .map(([error, message]) => new Refusal(error, message)),
   fc.constant({ isShed: true as const }),
+  fc.nat().map((number) => ({ ticket: `3.${number}` })),
 );
 
 t.test("outcomes come back as they were, whatever memory they are written over", async (t) => {
