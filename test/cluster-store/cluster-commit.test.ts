@@ -401,7 +401,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const left = sent.filter((_, index) => isOn[index]);
     const again = async () => (await three.commit(...left)).every(isRecorded);
     await waitUntil(again, (isTaken) => isTaken);
-    for (const token of tokens) t.equal((await stored(token))!.verdict.eventCount, 2, "each event is there once");
+    for (const token of tokens) t.equal((await stored(token))!.state.eventCount, 2, "each event is there once");
     const counts = newOfOthers(2);
     three.state.faults.length = 0;
     t.ok((await three.commit(...counts)).every(isRecorded));
