@@ -34,7 +34,7 @@ export class ShingleIndex {
   private readonly sessions = new Map<number, number>();
   private readonly names = new Map<string, number>();
 
-  /** The other sessions that showed those of the hashes that are known; the rest are noted as this one's when `keep` is set. */
+  /** The other sessions that showed those of the hashes that are known; the rest are recorded as this one's when `keep` is set. */
   owners(hashes: readonly number[], session: string, keep: boolean): number[] {
     const name = this.names.get(session) ?? this.names.size + 1;
     this.names.set(session, name);

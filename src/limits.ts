@@ -78,18 +78,18 @@ export const limits = {
   /** Characters of all texts that one memory of what visitors write holds: 4 MiB at most, some 10,000 user agents. */
   textMemoCharactersMax: 2 * KIB * KIB,
 
-  /** Credentials memoised a thread; wrong guesses are memoised too, so a full memo starts anew. */
+  /** Credentials memoised a thread; wrong ones are memoised too, so a full memo starts anew. */
   credentialMemoMax: 10_000,
 
   /**
    * Wrong account tokens from one address in a window that are answered at once; how long each further one waits; addresses
    * remembered; answers held at once, so that guessing from everywhere costs no more than this many connections.
    */
-  guessesFree: 10,
-  guessWindowMs: MINUTE_MS,
+  failedAuthsFree: 10,
+  failedAuthWindowMs: MINUTE_MS,
   failedAuthDelayMs: 500,
-  guessAddressesMax: 10_000,
-  guessesHeldMax: 1000,
+  failedAuthAddressesMax: 10_000,
+  failedAuthsHeldMax: 1000,
 
   /**
    * Bytes of the disk that batches leave free, so that keys, rules, erasure and the sweep go on: a hundred of the largest
@@ -174,14 +174,14 @@ export const limits = {
 
   /**
    * Timelines: bodies that a thread copies for them between two flushes, twice as many under load (40 us of work each, off the ingest
-   * path), and the largest of them; of how many sessions at least one is followed; points and moments kept of a session (about 1 KiB), characters of a path; pixels of the grid on which
+   * path), and the largest of them; of how many sessions at least one is followed; points and entries kept of a session (about 1 KiB), characters of a path; pixels of the grid on which
    * points lie and the largest coordinate; how far apart events of a batch may be.
    */
   timelineBatchesPerFlush: 25,
   timelineBodyBytesMax: 32 * KIB,
   timelineShareMax: 4096,
   timelinePointsMax: 96,
-  timelineMomentsMax: 48,
+  timelineEntriesMax: 48,
   timelinePathMax: 64,
   timelineGridPx: 4,
   timelinePxMax: 16_384,

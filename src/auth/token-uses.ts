@@ -1,5 +1,5 @@
 /**
- * When account tokens were last good for a request: noted by the control plane, stored after the answer, once a minute for each token at most.
+ * When account tokens were last good for a request: recorded by the control plane, stored after the answer, once a minute for each token at most.
  * Nothing that is judged depends on it.
  */
 
@@ -12,8 +12,8 @@ export class TokenUses {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #onFailure: (error: unknown) => void;
-  /** When this thread last noted a token. */
-  readonly #noted = new Map<number, number>();
+  /** When this thread last recorded a use of a token. */
+  readonly #recorded = new Map<number, number>();
   #pending = new Map<number, number>();
   #writing: Promise<void> | null = null;
 
@@ -25,17 +25,17 @@ export class TokenUses {
   }
 
   /** Call for every request with a good token: all but the first of a minute return at once. */
-  note(tokenId: number): void {
+  record(tokenId: number): void {
     const nowMs = this.#now();
-    const notedMs = this.#noted.get(tokenId);
-    if (notedMs !== undefined && nowMs - notedMs < this.#everyMs && nowMs >= notedMs) return;
-    if (this.#noted.size >= limits.credentialMemoMax) this.#noted.clear();
-    this.#noted.set(tokenId, nowMs);
+    const recordedMs = this.#recorded.get(tokenId);
+    if (recordedMs !== undefined && nowMs - recordedMs < this.#everyMs && nowMs >= recordedMs) return;
+    if (this.#recorded.size >= limits.credentialMemoMax) this.#recorded.clear();
+    this.#recorded.set(tokenId, nowMs);
     this.#pending.set(tokenId, nowMs);
     this.#writing ??= this.#write();
   }
 
-  /** Resolves once what was noted is stored. */
+  /** Resolves once what was recorded is stored. */
   async flush(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
   }

@@ -1,16 +1,16 @@
 /**
  * Which rule challenged a session last, and which of the session's challenges counts for it: one for each time window, and only where a verdict
  * really was `challenge`. The site key is public, so anybody can ask for challenges without end; a rule's pass rate must not change by that. In
- * memory that all HTTP threads of a process share, of a fixed size: a later session takes the place of an earlier one, whose challenge then
+ * memory that all HTTP threads of a process share, of a fixed size: a later session takes the slot of an earlier one, whose challenge then
  * counts for no rule.
  */
 import { decodeSessionTokenInto, tokenBytes } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 
 /** A power of two: 384 KiB. */
-const placesMax = 1 << 14;
+const slotsMax = 1 << 14;
 /** Two words of the token's random bytes, the project, and the three that follow. */
-const wordsPerPlace = 6;
+const wordsPerSlot = 6;
 /** The rule that challenged the session since its last challenge that counted; 0: none. */
 const challengedBy = 3;
 /** The rule that the session's last counted challenge was counted for, and when: seconds since the epoch. */
@@ -33,10 +33,10 @@ const noCause: ChallengeCause = { rule: 0, countedAtMs: 0, isCounted: false };
 
 /** Memory for `ChallengingRules`; can be posted to other threads. */
 export function newChallengingRules(): SharedArrayBuffer {
-  return new SharedArrayBuffer(placesMax * wordsPerPlace * Uint32Array.BYTES_PER_ELEMENT);
+  return new SharedArrayBuffer(slotsMax * wordsPerSlot * Uint32Array.BYTES_PER_ELEMENT);
 }
 
-/** One thread's way to the memory: `note` when a verdict is a challenge, `take` when the puzzle is asked for. */
+/** One thread's way to the memory: `record` when a verdict is a challenge, `take` when the puzzle is asked for. */
 export class ChallengingRules {
   readonly #words: Uint32Array;
   readonly #token = Buffer.alloc(tokenBytes);
@@ -46,8 +46,8 @@ export class ChallengingRules {
   }
 
   /** The rule has challenged the session. */
-  note(projectId: number, token: string, rule: number): void {
-    const at = this.#placeOf(token);
+  record(projectId: number, token: string, rule: number): void {
+    const at = this.#slotOf(token);
     if (at === -1) return;
     if (!this.#isOf(at, projectId)) {
       this.#words[at] = this.#token.readUInt32LE(randomAt + 4);
@@ -61,7 +61,7 @@ export class ChallengingRules {
 
   /** The rule of a challenge that is issued now. Of any number asked for at the same time, on all threads, one counts. */
   take(projectId: number, token: string, nowMs: number): ChallengeCause {
-    const at = this.#placeOf(token);
+    const at = this.#slotOf(token);
     if (at === -1 || !this.#isOf(at, projectId)) return noCause;
     const countedAtMs = this.#words[at + countedAt]! * 1000;
     if (nowMs < countedAtMs + limits.challengeMs) {
@@ -75,12 +75,12 @@ export class ChallengingRules {
     return { rule, countedAtMs: nowS * 1000, isCounted: true };
   }
 
-  #placeOf(token: string): number {
+  #slotOf(token: string): number {
     if (!decodeSessionTokenInto(token, this.#token, 0)) return -1;
-    return (this.#token.readUInt32LE(randomAt) & (placesMax - 1)) * wordsPerPlace;
+    return (this.#token.readUInt32LE(randomAt) & (slotsMax - 1)) * wordsPerSlot;
   }
 
-  /** Whether the place is the session's whose token `#placeOf` has read. */
+  /** Whether the slot is the session's whose token `#slotOf` has read. */
   #isOf(at: number, projectId: number): boolean {
     return (
       this.#words[at] === this.#token.readUInt32LE(randomAt + 4) &&

@@ -1,5 +1,5 @@
 /**
- * A unit of work on rows that were fetched beforehand. What is read and was not fetched is noted, and taken for absent: whoever runs the unit
+ * A unit of work on rows that were fetched beforehand. What is read and was not fetched is remembered, and taken for absent: whoever runs the unit
  * fetches it then, and runs again. What is written stays here, session by session, until it is sent; counts are kept by the batch that
  * they are of, so that those of a session which has to be done again are left out. Pure but for the random versions.
  */
@@ -133,19 +133,19 @@ export class ClusterUnit implements UnitOfWork {
     this.#counts = counts;
     this.#memory = memory;
     this.paths = {
-      note: (projectId, session, hashes, room) => {
+      record: (projectId, session, hashes, room) => {
         if (hashes.length === 0) return 0;
         const paths = this.#pathsOf(projectId);
         this.#batch.projectId = projectId;
         let matches = 0;
-        for (const hash of hashes) if (this.#notePath(paths, session, hash, room) !== session) matches++;
+        for (const hash of hashes) if (this.#recordPath(paths, session, hash, room) !== session) matches++;
         return matches;
       },
-      noteOwners: (projectId, session, hashes, room) => {
+      recordOwners: (projectId, session, hashes, room) => {
         if (hashes.length === 0) return nobody;
         const paths = this.#pathsOf(projectId);
         this.#batch.projectId = projectId;
-        return hashes.map((hash) => this.#notePath(paths, session, hash, room)).filter((owner) => owner !== session);
+        return hashes.map((hash) => this.#recordPath(paths, session, hash, room)).filter((owner) => owner !== session);
       },
     };
   }
@@ -253,7 +253,7 @@ export class ClusterUnit implements UnitOfWork {
     return this.#batches[index]!;
   }
 
-  /** Takes back the paths that a batch has noted: it is done again, or was refused, and may come with another session. */
+  /** Takes back the paths that a batch has recorded: it is done again, or was refused, and may come with another session. */
   forgetPaths(index: number): void {
     const { projectId, paths: pairs } = this.#batches[index]!;
     if (pairs.length === 0) return;
@@ -274,7 +274,7 @@ export class ClusterUnit implements UnitOfWork {
   }
 
   /** The session that has shown the path: this one, where it is new. */
-  #notePath(paths: ProjectPaths, session: number, hash: number, room: PathRoom): number {
+  #recordPath(paths: ProjectPaths, session: number, hash: number, room: PathRoom): number {
     const owner = paths.ownerOf(hash);
     if (owner !== undefined) return owner;
     if (room.left <= 0) return session;

@@ -9,7 +9,7 @@ export const fnvBasis = 0x811c9dc5 | 0;
 const fnvPrime = 0x01000193;
 
 /**
- * A step of FNV-1a: the hash with one more character, byte or number of 32 bits; a signed integer. For tables in memory, whose places it
+ * A step of FNV-1a: the hash with one more character, byte or number of 32 bits; a signed integer. For tables in memory, whose slots it
  * chooses. The fastest here; who chooses the texts can make them collide.
  */
 export function fnv1a(hash: number, word: number): number {

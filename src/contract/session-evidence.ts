@@ -116,13 +116,13 @@ export interface SessionEvidence extends BrowserEvidence {
   abruptShare: number;
   meanTurn: number;
   turns: number;
-  /** Moments at which the path leaves its line by pixels, their share of all that could, and the share of those to and fro. */
+  /** Times at which the path leaves its line by pixels, their share of all that could, and the share of those to and fro. */
   swerves: number;
   swerveShare: number;
   swervesBackShare: number;
   /** Share of steps as short as those in which a hand comes to rest. */
   slowShare: number;
-  /** Share of moves that cross a screen within moments. */
+  /** Share of moves that cross a screen within milliseconds. */
   leapShare: number;
   /** Share of moves that are faster than any hand. */
   rushShare: number;
@@ -156,7 +156,7 @@ export interface SessionEvidence extends BrowserEvidence {
   /** Clicks soon after a move, and the share of them that happened elsewhere than the pointer was. */
   clicksTracked: number;
   astrayShare: number;
-  /** Share of the moments (clicks, moves after a pause) at which the pointer was suddenly elsewhere; moments, and steps for each. */
+  /** Share of the times (clicks, moves after a pause) at which the pointer was suddenly elsewhere; these times, and steps for each. */
   brokenShare: number;
   breakChances: number;
   stepsPerResume: number;

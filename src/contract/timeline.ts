@@ -21,11 +21,12 @@ export interface TimelineEntry {
   path?: string;
 }
 
-/** A session's course as it is stored. Lists are in order of time, their oldest dropped first. */
+/** A session's course as it is stored: `noted` and `moments` are the names of the stored form. Lists are in order of time, their oldest dropped first. */
 export interface Timeline {
   startedAtMs: number;
-  /** Events that were noted; a session has more when batches came too fast to note them all. */
+  /** How many events were recorded; a session has more when batches came too fast to record them all. */
   noted: number & tags.Type<"uint32">;
   points: TimelinePoint[];
+  /** Its entries. */
   moments: TimelineEntry[];
 }

@@ -18,7 +18,7 @@ export function exportRules(rules: Rules, projectId: number): RulesFile {
 }
 
 /** Places leave room, so that a rule put between two by hand keeps its place until the next apply. */
-const placeStep = 10;
+const sortOrderStep = 10;
 
 /**
  * Rules are told apart by name; their order in the file is their order of evaluation. Everything is checked before anything is
@@ -46,6 +46,6 @@ function newRule({ name, expression, action, is_active }: FiledRule, index: numb
     expressionSource: expression,
     action,
     isActive: is_active ?? true,
-    sortOrder: (index + 1) * placeStep,
+    sortOrder: (index + 1) * sortOrderStep,
   };
 }

@@ -74,7 +74,7 @@ export const movementDetections = [
     reads: ["brokenShare", "breakChances", "stepsPerResume", "browserMobile"],
     when: (e) => e.brokenShare >= 0.7 && e.breakChances >= 4 && e.stepsPerResume >= 6 && e.browserMobile === false,
     source:
-      "made-up movements; none of 2,100 human windows with four such moments, three have it at half of them; voice and eye control jump, but make no movements",
+      "made-up movements; none of 2,100 human windows with four such times, three have it at half of them; voice and eye control jump, but make no movements",
     fires: { brokenShare: 0.9, breakChances: 5, stepsPerResume: 25, browserMobile: false },
     staysQuiet: { brokenShare: 0.9, breakChances: 5, stepsPerResume: 1, browserMobile: false },
   }),

@@ -112,12 +112,12 @@ function foldPress(n: number[], pressMs: number, dwell: number): void {
 function foldKeyClock(n: number[], strokes: NonNullable<EventPayload["strokes"]>): void {
   for (let index = 0; index < strokes.length; index++) {
     const [offset, dwell] = strokes[index]!;
-    noteKeyTime(n, dwell);
-    if (index > 0) noteKeyTime(n, offset - strokes[index - 1]![0]);
+    foldKeyTime(n, dwell);
+    if (index > 0) foldKeyTime(n, offset - strokes[index - 1]![0]);
   }
 }
 
-function noteKeyTime(n: number[], ms: number): void {
+function foldKeyTime(n: number[], ms: number): void {
   n[F.keyTimes]! += 1;
   if (isWholeMs(ms)) n[F.keyTimesWhole]! += 1;
 }

@@ -106,9 +106,9 @@ function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolea
   if (isFirst || gap > pathPauseMs || gap < -disorderMs) {
     if (!isFirst && gap < -disorderMs) n[F.timeReversals]! += 1;
     beginMovement(n, x, y);
-    noteRaw(n, t, x, y);
+    keepRaw(n, t, x, y);
   } else {
-    noteRush(n, t, x, y);
+    foldRush(n, t, x, y);
     if (gap < spacingMs && (isTimed || gap > 0)) return;
     foldStep(n, Math.max(0, gap), x, y);
   }
@@ -133,14 +133,14 @@ function isMouse(payload: EventPayload): boolean {
 }
 
 /** Fast moves are looked at before points are thinned out. */
-function noteRush(n: number[], t: number, x: number, y: number): void {
+function foldRush(n: number[], t: number, x: number, y: number): void {
   const gap = t - n[F.rawT]!;
   const far = Math.abs(x - n[F.rawX]!) + Math.abs(y - n[F.rawY]!);
   if (gap > 0 && gap < rushMs && far > rushMin) n[F.rushes]! += 1;
-  noteRaw(n, t, x, y);
+  keepRaw(n, t, x, y);
 }
 
-function noteRaw(n: number[], t: number, x: number, y: number): void {
+function keepRaw(n: number[], t: number, x: number, y: number): void {
   n[F.rawT] = t;
   n[F.rawX] = x;
   n[F.rawY] = y;

@@ -29,11 +29,11 @@ export function followReach(n: number[], gap: number, dx: number, dy: number, le
   n[F.reachFirst]! += first;
   n[F.reachSecond]! += first * t;
   n[F.reachThird]! += first * t * t;
-  if (n[F.reachSteps]! > 1) noteRise(n, gap + n[F.stepMs]!, dx + n[F.stepX]!, dy + n[F.stepY]!);
+  if (n[F.reachSteps]! > 1) foldRise(n, gap + n[F.stepMs]!, dx + n[F.stepX]!, dy + n[F.stepY]!);
 }
 
 /** Over two steps, since the times of single ones are uncertain. */
-function noteRise(n: number[], ms: number, dx: number, dy: number): void {
+function foldRise(n: number[], ms: number, dx: number, dy: number): void {
   const reached = 1000 * 1000 * (dx * dx + dy * dy);
   const known = n[F.reachPeak]! * ms;
   if (ms <= 0 || reached <= known * known) return;

@@ -66,7 +66,7 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
   n[F.movementLength]! += length;
   n[F.movementMs]! += gap;
   if (length < slowStepMax) n[F.slowSteps]! += 1;
-  if (n[F.movementSteps]! > 1) notePeak(n, gap + n[F.stepMs]!, dx + n[F.stepX]!, dy + n[F.stepY]!);
+  if (n[F.movementSteps]! > 1) foldPeak(n, gap + n[F.stepMs]!, dx + n[F.stepX]!, dy + n[F.stepY]!);
   compareSteps(n, gap, dx, dy, length);
   n[F.priorX] = n[F.stepX]!;
   n[F.priorY] = n[F.stepY]!;
@@ -77,7 +77,7 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
 }
 
 /** Over two steps, since the times of single ones are uncertain. */
-function notePeak(n: number[], ms: number, dx: number, dy: number): void {
+function foldPeak(n: number[], ms: number, dx: number, dy: number): void {
   const reach = 1000 * 1000 * (dx * dx + dy * dy);
   const known = n[F.movementPeak]! * ms;
   if (ms > 0 && reach > known * known) n[F.movementPeak] = Math.round(Math.sqrt(reach) / ms);

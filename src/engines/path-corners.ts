@@ -124,7 +124,7 @@ function squareOf(x: number, y: number): number {
 }
 
 /**
- * Hashes of corners (32 bit, at most 32) of the mouse moves in a batch about to be folded into `features`, and notes there their number and
+ * Hashes of corners (32 bit, at most 32) of the mouse moves in a batch about to be folded into `features`, and keeps there their number and
  * where the path stands. Call it once a batch, with events that were seen before dropped. Cost: about 10 ns a point.
  */
 export function cornerHashes(features: SessionFeatures, events: readonly IngestEvent[]): number[] {

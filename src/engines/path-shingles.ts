@@ -103,7 +103,7 @@ const distinctStepsMin = 5;
 const reachMin = 16;
 
 /**
- * Sampled shingle hashes (32 bit, at most 64) of the batch about to be folded into `features`, and notes there their number and
+ * Sampled shingle hashes (32 bit, at most 64) of the batch about to be folded into `features`, and keeps there their number and
  * where the path stands.
  * Call it once a batch, with events that were seen before dropped, before `foldBatch`: a path that began in the batch before goes on. Cost:
  * about 20 ns a point.

@@ -119,7 +119,7 @@ const seedX = 0x51ed270b;
 const seedY = 0x2545f491;
 
 /**
- * Hashes of turns (32 bit, at most 64) of the mouse moves in a batch about to be folded into `features`, and notes there their
+ * Hashes of turns (32 bit, at most 64) of the mouse moves in a batch about to be folded into `features`, and keeps there their
  * number and where the path stands. Call it once a batch, with events that were seen before dropped. Cost: about 10 ns a point.
  */
 export function turnHashes(features: SessionFeatures, events: readonly IngestEvent[]): number[] {

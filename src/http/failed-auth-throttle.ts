@@ -4,30 +4,32 @@
  */
 import { limits } from "../limits.js";
 
-interface Guesses {
+interface FailedAuths {
   count: number;
   readonly sinceMs: number;
 }
 
 /** One an HTTP thread; each counts for itself. */
 export class FailedAuthThrottle {
-  /** By source, the one that guessed least recently first. */
-  readonly #bySource = new Map<string, Guesses>();
+  /** By source, the one that failed least recently first. */
+  readonly #bySource = new Map<string, FailedAuths>();
   #held = 0;
 
-  /** Counts a wrong guess from this address as uWebSockets prints it; ms to wait before it is answered, most often 0. */
+  /** Counts a wrong token from this address as uWebSockets prints it; ms to wait before it is answered, most often 0. */
   delayMs(address: string, nowMs: number): number {
     const source = sourceOf(address);
-    let guesses = this.#bySource.get(source);
-    if (guesses === undefined || nowMs - guesses.sinceMs >= limits.guessWindowMs || nowMs < guesses.sinceMs) {
-      guesses = { count: 0, sinceMs: nowMs };
+    let failed = this.#bySource.get(source);
+    if (failed === undefined || nowMs - failed.sinceMs >= limits.failedAuthWindowMs || nowMs < failed.sinceMs) {
+      failed = { count: 0, sinceMs: nowMs };
     }
-    // Sources must not fill the memory: beyond the bound the one that guessed least recently is forgotten, and no other.
+    // Sources must not fill the memory: beyond the bound the one that failed least recently is forgotten, and no other.
     this.#bySource.delete(source);
-    this.#bySource.set(source, guesses);
-    if (this.#bySource.size > limits.guessAddressesMax) this.#bySource.delete(this.#bySource.keys().next().value!);
-    guesses.count++;
-    return guesses.count > limits.guessesFree && this.#held < limits.guessesHeldMax ? limits.failedAuthDelayMs : 0;
+    this.#bySource.set(source, failed);
+    if (this.#bySource.size > limits.failedAuthAddressesMax) this.#bySource.delete(this.#bySource.keys().next().value!);
+    failed.count++;
+    return failed.count > limits.failedAuthsFree && this.#held < limits.failedAuthsHeldMax
+      ? limits.failedAuthDelayMs
+      : 0;
   }
 
   /** Runs `answer` now, or after the delay. */
@@ -45,7 +47,7 @@ export class FailedAuthThrottle {
 }
 
 /**
- * Whose guess it is: an IPv4 address, or the /64 of IPv6, which is the least that one customer gets. Takes IPv6 in full, with all
+ * Whose failure it is: an IPv4 address, or the /64 of IPv6, which is the least that one customer gets. Takes IPv6 in full, with all
  * eight groups of four digits; other text stands for itself.
  */
 function sourceOf(address: string): string {

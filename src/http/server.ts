@@ -90,7 +90,7 @@ export class HttpServer {
   readonly #nextRequestId = requestIds();
   readonly #work = new OpenWork();
   readonly #tick = new TickShares();
-  readonly #guesses = new FailedAuthThrottle();
+  readonly #failedAuths = new FailedAuthThrottle();
   readonly #framing = new Framing();
   /** The one that takes connections last; the others serve what they have. */
   readonly #apps: TemplatedApp[] = [];
@@ -232,9 +232,9 @@ export class HttpServer {
     const headers = (route.headers ?? []).map((name) => req.getHeader(name));
     const answer = this.#authorize(route, params, req);
     if (answer instanceof Refusal) {
-      const isGuess = answer.error === "unauthenticated" && route.credential !== "private-key";
-      const waitMs = isGuess ? this.#guesses.delayMs(exchange.socketAddress, Date.now()) : 0;
-      this.#guesses.hold(waitMs, () => exchange.send(refusal(answer)));
+      const isFailedAuth = answer.error === "unauthenticated" && route.credential !== "private-key";
+      const waitMs = isFailedAuth ? this.#failedAuths.delayMs(exchange.socketAddress, Date.now()) : 0;
+      this.#failedAuths.hold(waitMs, () => exchange.send(refusal(answer)));
       return;
     }
     const handle = (body: Buffer): void => {

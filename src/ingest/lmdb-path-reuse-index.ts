@@ -62,7 +62,7 @@ class ProjectPaths {
     return this.#held * pathReuseBucketSlots * entryBytes;
   }
 
-  /** Takes in what others have written. Call in each transaction before the first `note`. */
+  /** Takes in what others have written. Call in each transaction before the first `record`. */
   catchUp(): void {
     const head = this.#store.pathReuse.getBinaryFast(pathReuseKeys.head(this.#projectId)) as Buffer | undefined;
     const generation = head === undefined ? 0 : head.readUInt32LE(0);
@@ -82,7 +82,7 @@ class ProjectPaths {
   }
 
   /** Notes one hash, unless it is held or there is no room; returns the session that has shown it first. */
-  note(session: number, hash: number, room: PathRoom): number {
+  record(session: number, hash: number, room: PathRoom): number {
     // The first session that showed it keeps it: a replay must not pass for the original.
     const owner = this.#ownerOf(hash);
     if (owner !== null) return owner;
@@ -217,22 +217,22 @@ export class LmdbPathReuseIndex implements PathReuseIndex {
     this.#store = store;
   }
 
-  note(projectId: number, session: number, hashes: readonly number[], room: PathRoom): number {
+  record(projectId: number, session: number, hashes: readonly number[], room: PathRoom): number {
     if (hashes.length === 0) return 0;
     const project = this.#used.get(projectId) ?? this.#use(projectId);
     this.#touched ^= project.touch(hashes);
     let matches = 0;
-    for (const hash of hashes) if (project.note(session, hash, room) !== session) matches++;
+    for (const hash of hashes) if (project.record(session, hash, room) !== session) matches++;
     return matches;
   }
 
-  noteOwners(projectId: number, session: number, hashes: readonly number[], room: PathRoom): readonly number[] {
+  recordOwners(projectId: number, session: number, hashes: readonly number[], room: PathRoom): readonly number[] {
     if (hashes.length === 0) return nobody;
     const project = this.#used.get(projectId) ?? this.#use(projectId);
-    return hashes.map((hash) => project.note(session, hash, room)).filter((owner) => owner !== session);
+    return hashes.map((hash) => project.record(session, hash, room)).filter((owner) => owner !== session);
   }
 
-  /** Writes what the transaction has noted. Call at its end, inside of it. */
+  /** Writes what the transaction has recorded. Call at its end, inside of it. */
   save(): void {
     for (const project of this.#used.values()) project.save();
     this.#used.clear();

@@ -1,6 +1,6 @@
 /**
  * What of a batch's pointer paths another session of the project has shown before, and how many sent this very batch. Paths are
- * noted in the project's path-reuse index as far as the visitor's room there goes.
+ * recorded in the project's path-reuse index as far as the visitor's room there goes.
  */
 import type { IngestEvent } from "../contract/events.js";
 import type { CrossSessionCounts } from "../contract/evidence.js";
@@ -49,13 +49,13 @@ export function countPathReuse(
     return { sessionsWithShape: isFirst ? countShape(unit, projectId, events, facts.nowMs) : 0, ...nothingReplayed };
   const { paths } = unit;
   const room = roomFor(hashes + 1, unit, projectId, features, facts);
-  const replayedShingles = paths.note(projectId, name, shingles, room);
-  const replayedTurns = paths.note(projectId, name, turns, room);
-  const cornerOwners = paths.noteOwners(projectId, name, corners, room);
+  const replayedShingles = paths.record(projectId, name, shingles, room);
+  const replayedTurns = paths.record(projectId, name, turns, room);
+  const cornerOwners = paths.recordOwners(projectId, name, corners, room);
   const isCopy = replayedShingles + replayedTurns + cornerOwners.length >= copyShare * hashes;
   const sent = sentHash(events, facts);
-  // Only ids of paths that were new are noted: a replay must not excuse the next one.
-  const isResent = paths.note(projectId, name, [sent], isCopy ? noRoom : room) > 0;
+  // Only ids of paths that were new are recorded: a replay must not excuse the next one.
+  const isResent = paths.record(projectId, name, [sent], isCopy ? noRoom : room) > 0;
   keepRoom(features, room);
   if (isCopy && isResent && countResent(unit, projectId, sent, facts.nowMs) <= resentMax) {
     return { sessionsWithShape: 0, ...nothingReplayed };

@@ -56,7 +56,7 @@ export function checkTicket(project: Issuer, text: string, ip: string, nowMs: nu
   const ticket = Buffer.from(text, "base64url");
   if (!timingSafeEqual(signature(project, ticket), ticket.subarray(signatureAt))) return "forged";
   const ageMs = nowMs - ticket.readUInt32LE(timeAt) * 1000;
-  // Threads and hosts may differ by moments.
+  // Threads and hosts may differ by milliseconds.
   if (ageMs < -limits.startTicketMs || ageMs > limits.startTicketMs) return "late";
   return ticket.readInt32LE(networkAt) === networkHash(ip) ? "fresh" : "elsewhere";
 }

@@ -76,7 +76,7 @@ export function sourceOfTable(table: FactTable): FactSource {
 /** Makes the table that threads share. */
 export function packFacts({ rows, v4, v6 }: FactSource): SharedArrayBuffer {
   const names = new DistinctNames();
-  const places = rows.map(({ asName }) => names.placeOf(asName));
+  const spans = rows.map(({ asName }) => names.spanOf(asName));
   const all = Buffer.concat(names.kept);
   const buffer = new SharedArrayBuffer(bytesOf(v4.length, v6.length, rows.length, all.length));
   new Uint32Array(buffer).set([magic, form, v4.length, v6.length, rows.length, all.length]);
@@ -88,8 +88,8 @@ export function packFacts({ rows, v4, v6 }: FactSource): SharedArrayBuffer {
   for (const [index, { country, asn }] of rows.entries()) {
     table.countries[index] = country === "" ? 0 : country.charCodeAt(0) | (country.charCodeAt(1) << 8);
     table.asns[index] = asn;
-    table.nameStarts[index] = places[index]!.start;
-    table.nameLengths[index] = places[index]!.length;
+    table.nameStarts[index] = spans[index]!.start;
+    table.nameLengths[index] = spans[index]!.length;
   }
   table.names.set(all);
   return buffer;
@@ -97,18 +97,18 @@ export function packFacts({ rows, v4, v6 }: FactSource): SharedArrayBuffer {
 
 class DistinctNames {
   readonly kept: Buffer[] = [];
-  readonly #places = new Map<string, { readonly start: number; readonly length: number }>();
+  readonly #spans = new Map<string, { readonly start: number; readonly length: number }>();
   #bytes = 0;
 
-  placeOf(name: string): { readonly start: number; readonly length: number } {
-    const known = this.#places.get(name);
+  spanOf(name: string): { readonly start: number; readonly length: number } {
+    const known = this.#spans.get(name);
     if (known !== undefined) return known;
     const bytes = Buffer.from(name);
-    const place = { start: this.#bytes, length: bytes.length };
+    const span = { start: this.#bytes, length: bytes.length };
     this.kept.push(bytes);
     this.#bytes += bytes.length;
-    this.#places.set(name, place);
-    return place;
+    this.#spans.set(name, span);
+    return span;
   }
 }
 

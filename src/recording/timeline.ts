@@ -9,16 +9,16 @@ export function withEvents(timeline: Timeline | null, events: readonly IngestEve
   const times = timesOf(events, nowMs);
   const startedAtMs = timeline?.startedAtMs ?? times[0] ?? nowMs;
   const points = [...(timeline?.points ?? [])];
-  const moments = (timeline?.moments ?? []).map((moment) => ({ ...moment }));
+  const entries = (timeline?.moments ?? []).map((entry) => ({ ...entry }));
   for (const [index, event] of events.entries()) {
-    addEntry(moments, event, Math.max(0, Math.round((times[index]! - startedAtMs) / 100)));
+    addEntry(entries, event, Math.max(0, Math.round((times[index]! - startedAtMs) / 100)));
     addPoints(points, event);
   }
   return {
     startedAtMs,
     noted: (timeline?.noted ?? 0) + events.length,
     points: points.slice(-limits.timelinePointsMax),
-    moments: moments.slice(-limits.timelineMomentsMax),
+    moments: entries.slice(-limits.timelineEntriesMax),
   };
 }
 
@@ -29,11 +29,11 @@ function timesOf(events: readonly IngestEvent[], nowMs: number): number[] {
   return given.map((at) => nowMs - Math.min(last - at, limits.timelineBatchMsMax));
 }
 
-function addEntry(moments: TimelineEntry[], { type, payload }: IngestEvent, at: number): void {
+function addEntry(entries: TimelineEntry[], { type, payload }: IngestEvent, at: number): void {
   const path = type === "page" ? payload.path?.replace(/[?#].*$/s, "").slice(0, limits.timelinePathMax) : undefined;
-  const before = moments.at(-1);
+  const before = entries.at(-1);
   if (before?.type === type && before.path === path) before.count++;
-  else moments.push({ at, type, count: 1, ...(path !== undefined && { path }) });
+  else entries.push({ at, type, count: 1, ...(path !== undefined && { path }) });
 }
 
 const kinds: Readonly<Record<string, PointKind>> = { mouse: "move", click: "click", touch: "touch" };
@@ -46,7 +46,7 @@ function addPoints(points: TimelinePoint[], { type, payload }: IngestEvent): voi
   for (const row of alone) addPoint(points, onGrid(row[1]), onGrid(row[2]), kind);
 }
 
-/** A pointer that rests in one place of the grid is one point. */
+/** A pointer that rests at one point of the grid is one point. */
 function addPoint(points: TimelinePoint[], x: number, y: number, kind: PointKind): void {
   const before = points.at(-1);
   if (before?.[0] !== x || before[1] !== y || before[2] !== kind) points.push([x, y, kind]);

@@ -125,7 +125,7 @@ export async function startServer(
     plans: defaultPlans,
     findProject: (id) => services.projects.find(id),
     strictAbilities: config.strictAbilities,
-    onTokenUsed: (tokenId) => services.tokenUses.note(tokenId),
+    onTokenUsed: (tokenId) => services.tokenUses.record(tokenId),
     controlPlaneFault: () => cluster?.controlPlaneFault() ?? null,
     onTick: () => services.reads.begin(),
     onFailure: services.onFailure,

@@ -83,13 +83,13 @@ function computedRecorder(
   { traffic, blocks, overBudget, challengingRules }: Recording,
 ): RequestVerdictSources["onComputed"] {
   return (project, token, context, { blocked, rule, logged, verdict, isOverBudget }) => {
-    if (isOverBudget) overBudget.note(project.id, now());
+    if (isOverBudget) overBudget.record(project.id, now());
     if (rule !== null) {
       const matched = logged.includes(rule) ? logged : [...logged, rule];
       traffic.countRules(project.id, matched, token === null ? "request" : "session", now());
     }
     if (verdict.action === "challenge" && rule !== null && token !== null) {
-      challengingRules.note(project.id, token, rule.id);
+      challengingRules.record(project.id, token, rule.id);
     }
     if (!blocked || rule === null) return;
     if (!disk.hasRoom) {

@@ -124,17 +124,17 @@ export class MirroredTables {
   /** `putSync` and `removeSync` of lmdb-js go through these. */
   #watch(name: string, table: MirroredTable): void {
     const { put, remove } = table;
-    const noted = (key: ConfigKey): void => {
+    const track = (key: ConfigKey): void => {
       if (this.#isLoading || (name === tableNames.meta && !isMirroredMetaKey(key))) return;
       if (this.#written === null) throw new Error(`${configField(name, key)} is written outside of a change`);
       this.#written.set(configField(name, key), { table: name, key });
     };
     table.put = (key: ConfigKey, ...rest: unknown[]) => {
-      noted(key);
+      track(key);
       return (put as (...given: unknown[]) => Promise<boolean>).call(table, key, ...rest);
     };
     table.remove = (key: ConfigKey, ...rest: unknown[]) => {
-      noted(key);
+      track(key);
       return (remove as (...given: unknown[]) => Promise<boolean>).call(table, key, ...rest);
     };
   }

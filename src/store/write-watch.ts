@@ -3,7 +3,7 @@
  * this process ends: a terminated thread can't give it back (lmdb-js blocks in its own clean-up). Counts only, in shared memory.
  */
 
-/** Places of the counts: transactions asked for, begun, their work ended, and over. */
+/** Positions of the counts: transactions asked for, begun, their work ended, and over. */
 const asked = 0;
 const begun = 1;
 const ended = 2;

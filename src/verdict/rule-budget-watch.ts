@@ -18,7 +18,7 @@ export class RuleBudgetWatch {
   }
 
   /** A verdict of this project was over the budget. */
-  note(projectId: number, nowMs: number): void {
+  record(projectId: number, nowMs: number): void {
     this.#options.onEach();
     if (nowMs < (this.#quietUntilMs.get(projectId) ?? 0)) return;
     if (this.#quietUntilMs.size >= limits.compiledProjectsMax) this.#quietUntilMs.clear();

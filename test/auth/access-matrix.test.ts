@@ -256,7 +256,7 @@ for (const isStrict of [false, true]) {
       const inQuery = ["access_token", "token", "private_key", "key", "authorization"]
         .map((name) => `${name}=${one.privateKey}&${name}=${one.token}`)
         .join("&");
-      // Side by side: wrong guesses are answered later and later, and the waiting need not add up.
+      // Side by side: wrong tokens are answered later and later, and the waiting need not add up.
       await Promise.all([
         ...tokenRoutes.flatMap((route) =>
           [undefined, one.siteKey, one.privateKey, `${one.token}x`].map(async (as) =>

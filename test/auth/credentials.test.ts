@@ -50,7 +50,7 @@ t.test("credentials", async (t) => {
       { "x-service-private-key": tenant.privateKey },
       { "x-service-site-key": tenant.siteKey },
     ];
-    // Side by side: wrong guesses are answered later and later, and the waiting need not add up.
+    // Side by side: wrong tokens are answered later and later, and the waiting need not add up.
     await Promise.all(
       controlPlane.flatMap(([method, path, body]) =>
         odd.map(async (headers) => {

@@ -18,10 +18,10 @@ t.test("one challenge of a session counts in each time window, and only after a 
     return [rule, isCounted];
   };
   t.same(taken(startMs), [0, false], "no rule has challenged it");
-  rules.note(project, token, 7);
+  rules.record(project, token, 7);
   t.same(rules.take(project, token, startMs), { rule: 7, countedAtMs: startMs, isCounted: true });
-  rules.note(project, token, 7);
-  rules.note(project, token, 8);
+  rules.record(project, token, 7);
+  rules.record(project, token, 8);
   t.same(
     rules.take(project, token, startMs + windowMs - 1),
     { rule: 7, countedAtMs: startMs, isCounted: false },
@@ -29,9 +29,9 @@ t.test("one challenge of a session counts in each time window, and only after a 
   );
   t.same(taken(startMs + windowMs), [8, true], "after the window the rule that challenged meanwhile has one");
   t.same(taken(startMs + 3 * windowMs), [0, false], "which is used up");
-  rules.note(project, token, 8);
+  rules.record(project, token, 8);
   t.same(taken(startMs + 3 * windowMs), [8, true]);
-  rules.note(project, token, 8);
+  rules.record(project, token, 8);
   t.same(taken(startMs), [8, false], "a clock that was set back counts nothing twice");
   t.end();
 });
@@ -40,8 +40,8 @@ t.test("sessions, projects and malformed tokens are told apart, and threads shar
   const memory = newChallengingRules();
   const [one, two] = [new ChallengingRules(memory), new ChallengingRules(memory)];
   const token = newToken();
-  one.note(project, token, 7);
-  one.note(project, "sess_malformed", 7);
+  one.record(project, token, 7);
+  one.record(project, "sess_malformed", 7);
   t.equal(one.take(project, newToken(), startMs).rule, 0);
   t.equal(one.take(project + 1, token, startMs).rule, 0);
   t.equal(one.take(project, "sess_malformed", startMs).rule, 0);
@@ -50,16 +50,16 @@ t.test("sessions, projects and malformed tokens are told apart, and threads shar
   t.end();
 });
 
-t.test("a session that takes the place of another inherits nothing", (t) => {
+t.test("a session that takes the slot of another inherits nothing", (t) => {
   const rules = new ChallengingRules(newChallengingRules());
   const bytes = randomBytes(21);
   const token = encodeSessionToken(bytes);
-  // The place is named by bytes 5 and 6; the two words behind byte 9 say whose it is.
+  // The slot is named by bytes 5 and 6; the two words behind byte 9 say whose it is.
   const other = Buffer.from(bytes);
   other[10] = bytes[10]! ^ 1;
-  rules.note(project, token, 7);
+  rules.record(project, token, 7);
   rules.take(project, token, startMs);
-  rules.note(project, encodeSessionToken(other), 8);
+  rules.record(project, encodeSessionToken(other), 8);
   t.same(rules.take(project, token, startMs), { rule: 0, countedAtMs: 0, isCounted: false });
   t.same(rules.take(project, encodeSessionToken(other), startMs), { rule: 8, countedAtMs: startMs, isCounted: true });
   t.end();

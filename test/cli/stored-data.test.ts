@@ -65,11 +65,11 @@ t.test("commands see what a running server stores", async (t) => {
     t.same(shown.blocks, blocks?.data, "all of a block, as the API shows it");
 
     const timeline = `/v1/projects/${first.project_id}/sessions/${erased}/trail`;
-    const noted = await askUntil(
+    const answered = await askUntil(
       () => serving.ask("GET", timeline, { token: first.account_token }),
       ({ json }) => json?.noted === 300,
     );
-    t.equal(noted.json.noted, 300);
+    t.equal(answered.json.noted, 300);
     await serving.ask("PUT", `/v1/projects/${first.project_id}/sessions/${erased}/mark`, {
       token: first.account_token,
       body: { as: "bot" },

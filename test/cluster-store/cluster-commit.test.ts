@@ -337,10 +337,10 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const hashes = [3_000_000_001, 17];
     const unit = new ClusterUnit(node.rows, node.counts, node.paths);
     unit.beginBatch(0);
-    t.equal(unit.paths.note(owner.projectId, 1, hashes, { left: 10 }), 0);
-    t.equal(unit.paths.note(owner.projectId, 2, hashes, { left: 10 }), 2, "session 1 has shown both");
+    t.equal(unit.paths.record(owner.projectId, 1, hashes, { left: 10 }), 0);
+    t.equal(unit.paths.record(owner.projectId, 2, hashes, { left: 10 }), 2, "session 1 has shown both");
     unit.forgetPaths(0);
-    t.equal(unit.paths.note(owner.projectId, 2, hashes, { left: 10 }), 0);
+    t.equal(unit.paths.record(owner.projectId, 2, hashes, { left: 10 }), 0);
   });
 
   await t.test("the index has the sessions of a shard in the order of their time", async (t) => {

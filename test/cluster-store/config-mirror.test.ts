@@ -53,7 +53,7 @@ t.test("a key that is rotated and a token that is revoked are refused by both no
   const { token, secret } = done(await one.accounts.createToken({ accountId, userId, abilities: ["*"] }));
   t.ok(two.credentials.tokenHolder(secret));
   const uses = new TokenUses(one.store, Date.now, (error) => t.error(error));
-  uses.note(token.id);
+  uses.record(token.id);
   await uses.flush();
   t.ok(two.accounts.lastUseOf(token.id), "a token's use is seen by the other node");
   done(await two.accounts.revokeToken(token.id));

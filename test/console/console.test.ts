@@ -98,7 +98,7 @@ t.test("every page is free of serious barriers in light and dark", async (t) => 
   t.same(desk.broken, []);
 });
 
-t.test("a rule with a fault is mended, replayed, saved, moved, and blocks when it is made active", async (t) => {
+t.test("a rule with a fault is mended, backtested, saved, moved, and blocks when it is made active", async (t) => {
   await desk.go("Rules");
   await page.getByRole("link", { name: "New rule" }).click();
   await desk.title("New rule");
@@ -121,7 +121,7 @@ t.test("a rule with a fault is mended, replayed, saved, moved, and blocks when i
   await page.getByText("What an expression can say").click();
   await page.getByRole("row", { name: /^session_age integer/ }).waitFor();
   t.same(await desk.barriers(), []);
-  await desk.picture("rule-replay");
+  await desk.picture("rule-backtest");
   t.equal((await ruleNames()).length, 2, "trying stores nothing");
   await page
     .getByRole("link", { name: /^sess_/ })

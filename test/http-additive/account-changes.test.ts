@@ -104,18 +104,18 @@ t.test("a token has a name, and its last use is stored once a minute at most", a
         (error) => t.error(error),
       ),
   );
-  const note = async (thread: number, afterMs: number): Promise<number> => {
+  const record = async (thread: number, afterMs: number): Promise<number> => {
     clock.ms = Date.parse(used.last_used_at) + afterMs;
-    uses[thread]!.note(id);
+    uses[thread]!.record(id);
     await uses[thread]!.flush();
     return service.server.accounts.lastUseOf(id)! - Date.parse(used.last_used_at);
   };
   const everyMs = isOnCluster ? limits.tokenUseClusterMs : limits.tokenUseMs;
-  t.equal(await note(0, everyMs - 1), 0);
-  t.equal(await note(0, everyMs), 0, "this thread noted it a moment ago");
-  t.equal(await note(1, everyMs), everyMs);
-  t.equal(await note(0, 2 * everyMs + 1), 2 * everyMs + 1);
-  t.equal(await note(1, 2 * everyMs + 1000), 2 * everyMs + 1, "another thread was here a moment ago");
+  t.equal(await record(0, everyMs - 1), 0);
+  t.equal(await record(0, everyMs), 0, "this thread recorded it a moment ago");
+  t.equal(await record(1, everyMs), everyMs);
+  t.equal(await record(0, 2 * everyMs + 1), 2 * everyMs + 1);
+  t.equal(await record(1, 2 * everyMs + 1000), 2 * everyMs + 1, "another thread was here a moment ago");
   await service.ask("DELETE", `/v1/tokens/${id}`, { as: one.token });
   t.equal(service.server.accounts.lastUseOf(id), null);
 });

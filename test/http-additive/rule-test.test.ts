@@ -1,4 +1,4 @@
-/** `rules/test`: a draft replayed on stored sessions says what it would do as the project's only rule, and changes nothing. */
+/** `rules/test`: a draft backtested on stored sessions says what it would do as the project's only rule, and changes nothing. */
 import t from "tap";
 import { VerifiedBotCatalogues } from "../../src/control-plane/verified-bot-catalogue.js";
 import { batch } from "../support/batches.js";
@@ -18,7 +18,7 @@ async function sessions(service: Service, tenant: Tenant): Promise<string[]> {
   const tokens: string[] = [];
   for (let index = 0; index < 9; index++) {
     const headers = index < 5 ? toolHeaders : {};
-    tokens.push(await service.ingest(tenant, batch(`replay${index}`, 1 + index), headers));
+    tokens.push(await service.ingest(tenant, batch(`backtest${index}`, 1 + index), headers));
   }
   await service.ask("POST", `/v1/sessions/${tokens[8]}/logged-in`, { as: tenant.privateKey });
   return tokens;
@@ -82,7 +82,7 @@ t.test("the latest sessions come first, at most `limit`, and ten tokens at most 
   t.same(all.sample, tokens.toReversed().slice(0, 10));
 });
 
-t.test("more sessions than one tick of the event loop takes are replayed, each once", async (t) => {
+t.test("more sessions than one tick of the event loop takes are backtested, each once", async (t) => {
   const one = await service.tenant("one");
   await Promise.all(Array.from({ length: 230 }, (_, index) => service.ingest(one, batch(`crowd${index}`))));
   const { json } = await test(service, one, { expression: "event_count == 1", action: "log" });
@@ -150,7 +150,7 @@ t.test("a bad draft is refused with the place of its fault, and nothing is store
   t.same(await state(), before, "no rule, block or setting came of it");
 });
 
-t.test("with hours, the sessions of that time are replayed, and it says when they are a sample", async (t) => {
+t.test("with hours, the sessions of that time are backtested, and it says when they are a sample", async (t) => {
   const one = await service.tenant("hours");
   const tokens = await sessions(service, one);
   const draft = { expression: "score < 99", action: "block" };

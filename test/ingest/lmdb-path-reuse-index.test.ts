@@ -10,7 +10,7 @@ import type { Store } from "../../src/store/store.js";
 class Model {
   readonly #slots = new Map<number, { readonly hash: number; readonly session: number }>();
 
-  note(session: number, hashes: readonly number[]): number {
+  record(session: number, hashes: readonly number[]): number {
     let matches = 0;
     for (const hash of hashes) {
       const held = this.#slots.get(hash % limits.shingleSlotsMax);
@@ -30,7 +30,7 @@ function numbers(seed: number): () => number {
   };
 }
 
-function note(
+function record(
   store: Store,
   memory: LmdbPathReuseIndex,
   projectId: number,
@@ -38,7 +38,7 @@ function note(
   hashes: readonly number[],
 ): number {
   return store.root.transactionSync(() => {
-    const matches = memory.note(projectId, session, hashes, { left: hashes.length });
+    const matches = memory.record(projectId, session, hashes, { left: hashes.length });
     memory.save();
     return matches;
   });
@@ -57,9 +57,9 @@ t.test("two threads that take turns remember what one table of slots would", asy
     const [project, session] = [next() % 2, 1 + (next() % 4)];
     const hashes = Array.from({ length: next() % 1600 }, hash);
     const thread = turn % 10 === 9 ? new LmdbPathReuseIndex(store) : threads[next() % 2]!;
-    const matches = note(store, thread, project + 1, session, hashes);
+    const matches = record(store, thread, project + 1, session, hashes);
     found += matches;
-    if (matches !== models[project]!.note(session, hashes)) t.fail(`turn ${turn}: another count than the model's`);
+    if (matches !== models[project]!.record(session, hashes)) t.fail(`turn ${turn}: another count than the model's`);
   }
   t.ok(found > 1000, `${found} matches`);
   t.ok(
@@ -68,30 +68,30 @@ t.test("two threads that take turns remember what one table of slots would", asy
   );
 });
 
-t.test("what an undone transaction noted is forgotten", async (t) => {
+t.test("what an undone transaction recorded is forgotten", async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const memory = new LmdbPathReuseIndex(store);
-  note(store, memory, 1, 10, [1, 2, 3]);
+  record(store, memory, 1, 10, [1, 2, 3]);
   const undone = () =>
     store.root.transactionSync(() => {
-      memory.note(1, 10, [4, 5, 6], { left: 3 });
+      memory.record(1, 10, [4, 5, 6], { left: 3 });
       memory.save();
       throw new Error("undone");
     });
   t.throws(undone, /undone/);
   memory.forget();
-  t.equal(note(store, memory, 1, 11, [1, 2, 3, 4, 5, 6]), 3);
+  t.equal(record(store, memory, 1, 11, [1, 2, 3, 4, 5, 6]), 3);
 });
 
 t.test("a session's own shingles are no replay, and projects know nothing of each other", async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
   const memory = new LmdbPathReuseIndex(store);
-  note(store, memory, 1, 10, [1, 2, 3]);
-  t.equal(note(store, memory, 1, 10, [1, 2, 3]), 0);
-  t.equal(note(store, memory, 2, 11, [1, 2, 3]), 0);
-  t.equal(note(store, memory, 1, 11, [1, 2, 9]), 2);
+  record(store, memory, 1, 10, [1, 2, 3]);
+  t.equal(record(store, memory, 1, 10, [1, 2, 3]), 0);
+  t.equal(record(store, memory, 2, 11, [1, 2, 3]), 0);
+  t.equal(record(store, memory, 1, 11, [1, 2, 9]), 2);
 });
 
 t.test("paths of a store of schema 1 are known after the upgrade", async (t) => {
@@ -116,7 +116,7 @@ t.test("paths of a store of schema 1 are known after the upgrade", async (t) => 
   t.teardown(() => store.close());
   const memory = new LmdbPathReuseIndex(store);
   const held = hashes.filter((hash) => hash !== 1);
-  t.equal(note(store, memory, 1, 11, held), held.length, "262145 has put 1 out of their common slot");
-  t.equal(note(store, memory, 7, 10, held), 0);
+  t.equal(record(store, memory, 1, 11, held), held.length, "262145 has put 1 out of their common slot");
+  t.equal(record(store, memory, 7, 10, held), 0);
   t.equal([...store.shingles.getKeys()].length, 0, "the rows of schema 1 are gone");
 });

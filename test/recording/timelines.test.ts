@@ -82,7 +82,7 @@ t.test("a timeline does not grow with its session, and a clock that jumps does n
     timeline = withEvents(timeline, events, nowMs + batch * 1000);
   }
   t.equal(timeline.points.length, limits.timelinePointsMax);
-  t.equal(timeline.moments.length, limits.timelineMomentsMax);
+  t.equal(timeline.moments.length, limits.timelineEntriesMax);
   t.equal(timeline.noted, 121);
   for (const { at, path = "" } of timeline.moments) {
     t.ok(at <= 600 && path.length <= limits.timelinePathMax);
@@ -141,7 +141,7 @@ t.test("timelines are kept of the latest sessions, and go with the session", asy
   t.same(
     await Promise.all(tokens.map(async (token) => (await keeper.read(projectId, token))?.noted)),
     [undefined, undefined, 1, 2, 2],
-    "the oldest went; a repeat and a wrong key note nothing",
+    "the oldest went; a repeat and a wrong key record nothing",
   );
   send(keeper, siteKey, tokens[4]!);
   await eraseSession(store, tokens[4]!);

@@ -29,24 +29,24 @@ t.test("twice the memory in noise leaves a recorded path in it", async (t) => {
       const random = seededRandom(5);
       const hashes = (count: number) => Array.from({ length: count }, () => Math.floor(random() * 2 ** 32));
       const sessions = new Map<number, ReturnType<typeof newFeatures>>();
-      const note = (session: number, ip: string, shown: readonly number[]): number =>
+      const record = (session: number, ip: string, shown: readonly number[]): number =>
         store.root.transactionSync(() => {
           const features = sessions.get(session) ?? newFeatures();
           sessions.set(session, features);
           const room = roomFor(shown.length, unit, 1, features, { ...chromeFacts, ip, nowMs: startMs });
-          const known = unit.paths.note(1, session, shown, room);
+          const known = unit.paths.record(1, session, shown, room);
           keepRoom(features, room);
           unit.save();
           return known;
         });
       const path = hashes(120);
-      note(1, "192.0.2.1", path);
+      record(1, "192.0.2.1", path);
       for (let batch = 0; batch < (2 * limits.shingleSlotsMax) / 1024; batch++) {
         const { session, ip } = visitorOf(batch);
         // A batch brings 128 at most; eight of them in one transaction are quicker.
-        note(session, ip, hashes(1024));
+        record(session, ip, hashes(1024));
       }
-      const known = note(3, "192.0.2.3", path);
+      const known = record(3, "192.0.2.3", path);
       t.ok(known > 0.8 * path.length, `${known} of ${path.length} are known`);
     });
   await flood("of one session, from ever new addresses", (batch) => ({

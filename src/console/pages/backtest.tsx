@@ -1,28 +1,28 @@
 /** What a draft rule would have done to the sessions of the last day, and what stored sessions can't tell of it. */
 import type { ComponentChildren } from "preact";
 import type { Action } from "../../contract/verdict.js";
+import type { DraftBacktest } from "../draft-backtest.js";
 import { equalTo, judgedFieldsOf, withCondition } from "../expression.js";
 import { hashOf } from "../location.js";
 import { Table } from "../parts.js";
 import { asksForSession } from "../rule-recipes.js";
-import type { Trial } from "../trial.js";
 import { actionOrder, actionWords, bandOrder, bandWords, count, plural } from "../words.js";
 import { Explored } from "./explored.js";
 
 /** The headline of matches, counts by outcome and by band, and a sample of the sessions; before there is a result, why there is none. */
 export function Backtest(properties: {
-  readonly trial: Trial;
+  readonly backtest: DraftBacktest;
   readonly expression: string;
   readonly action: Action;
   /** Numbers alone, where one is asked something. */
   readonly isBrief?: boolean;
 }) {
-  const { trial, expression, action, isBrief = false } = properties;
-  if (trial.state === "empty")
+  const { backtest, expression, action, isBrief = false } = properties;
+  if (backtest.state === "empty")
     return <p class="dim">Write an expression: it is backtested on the sessions of the last 24 hours as you type.</p>;
-  if (trial.state === "waiting") return <p class="dim">Backtesting…</p>;
-  if (trial.state === "fault") return <p class="dim">The backtest starts when the expression is valid.</p>;
-  const { evaluated, is_sample, matched, by_action, by_band, sample, unavailable_fields } = trial.replay;
+  if (backtest.state === "waiting") return <p class="dim">Backtesting…</p>;
+  if (backtest.state === "fault") return <p class="dim">The backtest starts when the expression is valid.</p>;
+  const { evaluated, is_sample, matched, by_action, by_band, sample, unavailable_fields } = backtest.result;
   const outcomes = actionOrder.filter((each) => by_action[each] > 0);
   const asks = asksForSession(expression);
   const canTell = matched > 0 || (unavailable_fields.length === 0 && !asks);

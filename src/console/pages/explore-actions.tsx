@@ -1,10 +1,10 @@
 /** What can be done with the sessions that were found: try the expression as a rule, make it one, delete them. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Action, actions } from "../../contract/verdict.js";
+import { useDraftBacktest } from "../draft-backtest.js";
 import { searchFieldsOf } from "../expression.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { focusTitle } from "../parts.js";
-import { useTrial } from "../trial.js";
 import { actionWords, plural } from "../words.js";
 import { Backtest } from "./backtest.js";
 import { DeletionDialog } from "./deletion.js";
@@ -104,6 +104,6 @@ function noteOf({ expression, isGood, matched }: ExploreActionsProperties, lacki
 
 function DryRun(properties: ProjectPageProperties & { readonly expression: string; readonly action: Action }) {
   const { api, project, expression, action } = properties;
-  const trial = useTrial(api, project, expression, action);
-  return <Backtest trial={trial} expression={expression} action={action} />;
+  const backtest = useDraftBacktest(api, project, expression, action);
+  return <Backtest backtest={backtest} expression={expression} action={action} />;
 }

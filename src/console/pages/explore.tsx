@@ -2,13 +2,13 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type SessionQueryAnswer, sessionDimensions } from "../../contract/session-query.js";
 import { StackedBars } from "../chart.js";
+import { type ExpressionFault, useAsked } from "../draft-backtest.js";
 import { type ExploreView, exploreHash, rangeOf, type SpanName, spans, viewOf } from "../explore-view.js";
 import { conditionsOf, nameOfCondition, withToggled } from "../expression.js";
 import { hashOf, replaceHash } from "../location.js";
 import type { AddressedPageProperties, ProjectPageProperties } from "../page-properties.js";
 import { Card, Fault, PageTitle } from "../parts.js";
 import { useResource } from "../resource.js";
-import { type ExpressionFault, useAsked } from "../trial.js";
 import { bandOrder, bandWords, count, plural, time } from "../words.js";
 import { MissingFields } from "./backtest.js";
 import { ExploreActions } from "./explore-actions.js";
@@ -76,7 +76,7 @@ export function ExplorePage({ api, project, query }: AddressedPageProperties) {
       <div class="card">
         <ExpressionField
           value={expression}
-          trial={state}
+          checked={state}
           rows={2}
           isRequired={false}
           use="search"
@@ -255,7 +255,7 @@ function Headline({ found }: { readonly found: SessionQueryAnswer }) {
   );
 }
 
-const moments = new Intl.DateTimeFormat("en-GB", {
+const barStart = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
   month: "short",
   hour: "2-digit",
@@ -297,7 +297,7 @@ function Chart(
         width={bar_seconds}
         isTime
         startName="From"
-        startText={(start) => moments.format(new Date(start * 1000))}
+        startText={(start) => barStart.format(new Date(start * 1000))}
         series={series}
         empty="No session in this time range matches."
         marks={marks}

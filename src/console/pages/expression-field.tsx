@@ -2,8 +2,8 @@
 import { useId, useRef, useState } from "preact/hooks";
 import type { ExpressionUse } from "../../rules/fields.js";
 import { type Completions, completionsAt } from "../completion.js";
+import type { ExpressionFault } from "../draft-backtest.js";
 import { doubtsOf, fixOf } from "../expression.js";
-import type { ExpressionFault } from "../trial.js";
 import { plural, sentence } from "../words.js";
 
 /** What the server says of the expression. */
@@ -17,7 +17,7 @@ const nothing: Completions = { from: 0, to: 0, options: [] };
  */
 export function ExpressionField(properties: {
   readonly value: string;
-  readonly trial: ExpressionState;
+  readonly checked: ExpressionState;
   readonly rows: number;
   readonly isRequired: boolean;
   /** Decides which fields there are. */
@@ -26,12 +26,12 @@ export function ExpressionField(properties: {
   /** Where given, Enter does it and begins no line; Shift+Enter does. */
   readonly onEnter?: () => void;
 }) {
-  const { value, trial, rows, isRequired, use, onChange, onEnter } = properties;
+  const { value, checked, rows, isRequired, use, onChange, onEnter } = properties;
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
   const [offered, setOffered] = useState<Completions>(nothing);
   const [active, setActive] = useState(-1);
-  const isFaulty = trial.state === "fault";
+  const isFaulty = checked.state === "fault";
   const fix = isFaulty ? fixOf(value, use) : null;
   const isOpen = offered.options.length > 0;
   const offer = (isAsked: boolean) => {
@@ -110,11 +110,11 @@ export function ExpressionField(properties: {
         {isOpen ? `${plural(offered.options.length, "suggestion")}: use the arrow keys and Enter` : ""}
       </p>
       <div id={`${id}-state`} class={isFaulty ? "fault" : "said"} role="status">
-        {trial.state === "waiting" && "Checking…"}
-        {trial.state === "good" && "The expression is valid."}
-        {isFaulty && sentence(trial.message)}
+        {checked.state === "waiting" && "Checking…"}
+        {checked.state === "good" && "The expression is valid."}
+        {isFaulty && sentence(checked.message)}
       </div>
-      {trial.state === "good" &&
+      {checked.state === "good" &&
         doubtsOf(value).map(({ field, value: text, meant }) => (
           <p key={`${field} ${text}`} class="notice">
             <code>{field}</code> never has the value <code>{`"${text}"`}</code>
@@ -136,7 +136,7 @@ export function ExpressionField(properties: {
           </button>
         </p>
       )}
-      {isFaulty && trial.line !== null && <Pointer source={value} line={trial.line} column={trial.column} />}
+      {isFaulty && checked.line !== null && <Pointer source={value} line={checked.line} column={checked.column} />}
     </div>
   );
 }

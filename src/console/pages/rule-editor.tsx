@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
 import { type Action, actions } from "../../contract/verdict.js";
 import { forgetDraft, storeDraft, storedDraft } from "../credential.js";
+import { useDraftBacktest } from "../draft-backtest.js";
 import { hashOf, useAddressed } from "../location.js";
 import type { AddressedPageProperties } from "../page-properties.js";
 import { Card, Fault, Loaded, PageTitle } from "../parts.js";
 import { useResource, useTask } from "../resource.js";
-import { useTrial } from "../trial.js";
 import { actionWords } from "../words.js";
 import { Backtest } from "./backtest.js";
 import { ExpressionField } from "./expression-field.js";
@@ -81,7 +81,7 @@ function Editor(properties: EditorProperties) {
   const { api, project, rule, rules } = properties;
   const item = rule === null ? "new" : String(rule.id);
   const [draft, change] = useDraft(properties, item);
-  const trial = useTrial(api, project, draft.expression, draft.action);
+  const backtest = useDraftBacktest(api, project, draft.expression, draft.action);
   const task = useTask();
   const nameField = useRef<HTMLInputElement>(null);
   const [isAsking, setAsking] = useState(false);
@@ -130,7 +130,7 @@ function Editor(properties: EditorProperties) {
           </label>
           <ExpressionField
             value={draft.expression}
-            trial={trial}
+            checked={backtest}
             rows={5}
             isRequired
             use="rule"
@@ -184,7 +184,7 @@ function Editor(properties: EditorProperties) {
           <RuleHitsCard api={api} project={project} rule={rule.id} isChallenge={rule.action === "challenge"} />
         )}
         <Card title="What it would have done">
-          <Backtest trial={trial} expression={draft.expression} action={draft.action} />
+          <Backtest backtest={backtest} expression={draft.expression} action={draft.action} />
         </Card>
       </div>
     </div>

@@ -1,11 +1,11 @@
 /** What is asked before a rule that people notice is switched on: what it would have done, and on first use what it does and needs. */
 import type { ListedRuleAnswer } from "../../contract/api-answers.js";
 import type { Action } from "../../contract/verdict.js";
+import { useDraftBacktest } from "../draft-backtest.js";
 import { hashOf } from "../location.js";
 import type { ProjectPageProperties } from "../page-properties.js";
 import { Confirmation, Fault } from "../parts.js";
 import { useResource } from "../resource.js";
-import { useTrial } from "../trial.js";
 import { actionWords } from "../words.js";
 import { Backtest } from "./backtest.js";
 
@@ -36,8 +36,8 @@ export function StartDialog(
 ) {
   const { api, project, rule, yes, isBusy, fault, onYes, onNo } = properties;
   const { name, expression, action } = rule;
-  const trial = useTrial(api, project, expression, action);
-  const isWaiting = trial.state === "waiting" || trial.state === "empty";
+  const backtest = useDraftBacktest(api, project, expression, action);
+  const isWaiting = backtest.state === "waiting" || backtest.state === "empty";
   return (
     <Confirmation
       title={
@@ -64,7 +64,7 @@ export function StartDialog(
           What <b class="wrap">{name}</b> would have done:
         </p>
       )}
-      <Backtest trial={trial} expression={expression} action={action} isBrief />
+      <Backtest backtest={backtest} expression={expression} action={action} isBrief />
     </Confirmation>
   );
 }

@@ -17,7 +17,7 @@ import { groupTitles } from "./explore-groups.js";
 import { Explored, ExploredAction, ExploredBand, ExploredDetection, ExploredNumber, ExploredText } from "./explored.js";
 import { MarkCard } from "./marks.js";
 import { noNames, RuleLink, ruleNames } from "./rule-link.js";
-import { Moment, Noted, PointerPath, type TimelineLine } from "./timeline.js";
+import { Entry, PointerPath, RecordedShare, type TimelineLine } from "./timeline.js";
 
 const refreshMs = 5000;
 /** A query takes the account's turn: not as often. */
@@ -78,9 +78,11 @@ export function SessionPage({ api, project, token }: ProjectPageProperties & { r
                 session={value}
                 blocks={blocks.value ?? []}
                 names={names}
-                moments={timeline.value?.moments ?? []}
+                entries={timeline.value?.moments ?? []}
               />
-              {timeline.value !== undefined && <Noted timeline={timeline.value} eventCount={value.event_count} />}
+              {timeline.value !== undefined && (
+                <RecordedShare timeline={timeline.value} eventCount={value.event_count} />
+              )}
             </Card>
             <Card title="Pointer path">
               <PointerPath points={timeline.value?.points ?? []} />
@@ -301,18 +303,18 @@ function Timeline({
   session,
   blocks,
   names,
-  moments: noted,
+  entries,
 }: {
   readonly session: SessionAnswer;
   readonly blocks: readonly BlockRow[];
   readonly names: ReadonlyMap<number, string>;
-  readonly moments: readonly TimelineLine[];
+  readonly entries: readonly TimelineLine[];
 }) {
-  const moments: { readonly at: string; readonly what: ComponentChildren }[] = [
+  const lines: { readonly at: string; readonly what: ComponentChildren }[] = [
     { at: session.first_seen_at, what: "First contact" },
-    ...noted.map((moment) => ({
-      at: moment.at,
-      what: <Moment of={moment} time={timeAround(session.first_seen_at)} />,
+    ...entries.map((entry) => ({
+      at: entry.at,
+      what: <Entry of={entry} time={timeAround(session.first_seen_at)} />,
     })),
     ...blocks.map((block) => ({
       at: block.created_at,
@@ -330,12 +332,12 @@ function Timeline({
       what: session.event_count === 1 ? "Only event" : `Last of ${count(session.event_count)} events`,
     },
   ];
-  if (session.logged_in_at !== null) moments.push({ at: session.logged_in_at, what: "Login asserted by your backend" });
-  if (session.cleared_at !== null) moments.push({ at: session.cleared_at, what: "Passed the challenge" });
-  moments.sort((one, other) => one.at.localeCompare(other.at));
+  if (session.logged_in_at !== null) lines.push({ at: session.logged_in_at, what: "Login asserted by your backend" });
+  if (session.cleared_at !== null) lines.push({ at: session.cleared_at, what: "Passed the challenge" });
+  lines.sort((one, other) => one.at.localeCompare(other.at));
   return (
     <ol class="timeline">
-      {moments.map(({ at, what }, index) => (
+      {lines.map(({ at, what }, index) => (
         <li key={index}>
           <Time at={at} /> <span>{what}</span>
         </li>

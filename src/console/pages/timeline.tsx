@@ -25,8 +25,8 @@ const words: Readonly<Record<EventType, string>> = {
   timing: "Page load timing",
 };
 
-/** A moment in words: its type, its path, which leads to sessions that ended there (`time`), and how many events if more than one. */
-export function Moment({ of, time }: { readonly of: TimelineLine; readonly time: ExploreView["time"] }) {
+/** An entry in words: its type, its path, which leads to sessions that ended there (`time`), and how many events if more than one. */
+export function Entry({ of, time }: { readonly of: TimelineLine; readonly time: ExploreView["time"] }) {
   const { type, count: times, path } = of;
   return (
     <>
@@ -37,7 +37,7 @@ export function Moment({ of, time }: { readonly of: TimelineLine; readonly time:
 }
 
 /** Says what the timeline lacks. */
-export function Noted({
+export function RecordedShare({
   timeline: { noted },
   eventCount,
 }: {

@@ -6,7 +6,7 @@ import type { PageHooks } from "../page-hooks.js";
 import type { Recorder } from "../recorder.js";
 import { checkAttributes } from "./attributes.js";
 import { collectLateEnvironment } from "./environment.js";
-import { noteTicket, startTicket } from "./start-ticket.js";
+import { keepTicket, startTicket } from "./start-ticket.js";
 import { compareWorker, factsHere } from "./worker.js";
 
 /**
@@ -37,7 +37,7 @@ export function probe(
       // Not once the SDK was stopped.
       later(() => {
         record("env", payload);
-        if (payload.start_ticket) noteTicket(token);
+        if (payload.start_ticket) keepTicket(token);
       }, 0),
     )
     .catch(() => {});

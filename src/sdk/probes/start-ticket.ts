@@ -3,7 +3,7 @@ import { attempt } from "../page-hooks.js";
 import { ticketKey } from "../token.js";
 
 /** Remembers that the session of this token has handed one in. */
-export function noteTicket(token: string | null): void {
+export function keepTicket(token: string | null): void {
   attempt(() => sessionStorage.setItem(ticketKey, String(token)));
 }
 

@@ -40,11 +40,11 @@ export function timelineRoute({ sessions, timelines }: TimelineServices): Projec
 
 function answerOf(timeline: Timeline | null): TimelineAnswer {
   if (timeline === null) return { noted: 0, points: [], moments: [] };
-  const { startedAtMs, noted, points, moments } = timeline;
+  const { startedAtMs, noted, points, moments: entries } = timeline;
   return {
     noted,
     points: points.map(([x, y, kind]) => ({ x, y, kind })),
-    moments: moments.map(({ at, type, count, path = null }) => ({
+    moments: entries.map(({ at, type, count, path = null }) => ({
       at: new Date(startedAtMs + at * 100).toISOString(),
       type,
       count,

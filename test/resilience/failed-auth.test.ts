@@ -6,39 +6,39 @@ import { batch } from "../support/batches.js";
 import { firstTenant, startServer } from "../support/server.js";
 
 t.test("wrong guesses of an address wait from a number on, for a window", async (t) => {
-  const guesses = new FailedAuthThrottle();
-  const delays = Array.from({ length: limits.guessesFree + 3 }, () => guesses.delayMs("203.0.113.1", 1000));
+  const throttle = new FailedAuthThrottle();
+  const delays = Array.from({ length: limits.failedAuthsFree + 3 }, () => throttle.delayMs("203.0.113.1", 1000));
   t.same(delays.slice(-4), [0, limits.failedAuthDelayMs, limits.failedAuthDelayMs, limits.failedAuthDelayMs]);
-  t.equal(guesses.delayMs("203.0.113.2", 1000), 0, "another address is another count");
-  t.equal(guesses.delayMs("203.0.113.1", 1000 + limits.guessWindowMs), 0, "the window ends");
-  t.equal(guesses.delayMs("203.0.113.1", 0), 0, "a clock that stepped back starts anew");
+  t.equal(throttle.delayMs("203.0.113.2", 1000), 0, "another address is another count");
+  t.equal(throttle.delayMs("203.0.113.1", 1000 + limits.failedAuthWindowMs), 0, "the window ends");
+  t.equal(throttle.delayMs("203.0.113.1", 0), 0, "a clock that stepped back starts anew");
 });
 
 t.test("addresses without end fill no memory", async (t) => {
-  const guesses = new FailedAuthThrottle();
-  for (let index = 0; index < 3 * limits.guessAddressesMax; index++) guesses.delayMs(`address ${index}`, 0);
-  t.equal(guesses.delayMs("address 0", 0), 0);
+  const throttle = new FailedAuthThrottle();
+  for (let index = 0; index < 3 * limits.failedAuthAddressesMax; index++) throttle.delayMs(`address ${index}`, 0);
+  t.equal(throttle.delayMs("address 0", 0), 0);
 });
 
 t.test("all addresses of an IPv6 /64 count as one, IPv4 written as IPv6 one by one", async (t) => {
-  const guesses = new FailedAuthThrottle();
+  const throttle = new FailedAuthThrottle();
   const hex = (index: number): string => index.toString(16).padStart(4, "0");
   const from = (network: string, index: number): number =>
-    guesses.delayMs(`2001:0db8:0000:${network}:${hex(index * 7)}:0000:0000:${hex(index)}`, 0);
-  for (let index = 0; index < limits.guessesFree; index++) t.equal(from("0001", index), 0);
+    throttle.delayMs(`2001:0db8:0000:${network}:${hex(index * 7)}:0000:0000:${hex(index)}`, 0);
+  for (let index = 0; index < limits.failedAuthsFree; index++) t.equal(from("0001", index), 0);
   t.equal(from("0001", 500), limits.failedAuthDelayMs);
   t.equal(from("0002", 500), 0, "the next /64 is somebody else");
-  const mapped = (index: number) => guesses.delayMs(`0000:0000:0000:0000:0000:ffff:cb00:${hex(index)}`, 0);
-  for (let index = 0; index < 2 * limits.guessesFree; index++) t.equal(mapped(index), 0);
+  const mapped = (index: number) => throttle.delayMs(`0000:0000:0000:0000:0000:ffff:cb00:${hex(index)}`, 0);
+  for (let index = 0; index < 2 * limits.failedAuthsFree; index++) t.equal(mapped(index), 0);
 });
 
-t.test("guesses from everywhere do not unsay the count of one who goes on guessing", async (t) => {
-  const guesses = new FailedAuthThrottle();
-  const guess = () => guesses.delayMs("203.0.113.1", 0);
-  for (let index = 0; index < limits.guessesFree; index++) guess();
-  for (let index = 0; index < 2 * limits.guessAddressesMax; index++) {
-    guesses.delayMs(`address ${index}`, 0);
-    if (index % 1000 === 0) t.equal(guess(), limits.failedAuthDelayMs);
+t.test("guesses from everywhere leave the count of one who goes on guessing as it was", async (t) => {
+  const throttle = new FailedAuthThrottle();
+  const fail = () => throttle.delayMs("203.0.113.1", 0);
+  for (let index = 0; index < limits.failedAuthsFree; index++) fail();
+  for (let index = 0; index < 2 * limits.failedAuthAddressesMax; index++) {
+    throttle.delayMs(`address ${index}`, 0);
+    if (index % 1000 === 0) t.equal(fail(), limits.failedAuthDelayMs);
   }
 });
 
@@ -46,7 +46,7 @@ t.test("while guesses wait, right tokens and the data plane are answered", async
   const server = await startServer(t);
   const tenant = await firstTenant(server);
   const guess = () => server.ask("GET", "/v1/account", { token: `vat_${"x".repeat(43)}` });
-  for (let count = 0; count < limits.guessesFree; count++) t.equal((await guess()).status, 401);
+  for (let count = 0; count < limits.failedAuthsFree; count++) t.equal((await guess()).status, 401);
   let guesses = 0;
   let isDone = false;
   const guessing = (async () => {

@@ -5,11 +5,11 @@ import type { Action } from "../contract/verdict.js";
 import { type Api, ApiFault, messageOf } from "./api.js";
 
 /** What the server says of the draft. */
-export type Trial =
+export type DraftBacktest =
   | { readonly state: "empty" }
   | { readonly state: "waiting" }
   | ExpressionFault
-  | { readonly state: "good"; readonly replay: RuleTestAnswer };
+  | { readonly state: "good"; readonly result: RuleTestAnswer };
 
 /** What is wrong with an expression, and where; also a call that failed for another reason. */
 export interface ExpressionFault {
@@ -50,18 +50,18 @@ export function useAsked<T>(
 }
 
 /** The latest backtest of this draft: "waiting" from each change of it until its own answer. */
-export function useTrial(api: Api, project: number, expression: string, action: Action): Trial {
-  const [trial, setTrial] = useState<Trial>({ state: "empty" });
+export function useDraftBacktest(api: Api, project: number, expression: string, action: Action): DraftBacktest {
+  const [backtest, setBacktest] = useState<DraftBacktest>({ state: "empty" });
   const isEmpty = expression.trim() === "";
-  useEffect(() => setTrial({ state: isEmpty ? "empty" : "waiting" }), [api, project, expression, action]);
+  useEffect(() => setBacktest({ state: isEmpty ? "empty" : "waiting" }), [api, project, expression, action]);
   useAsked<RuleTestAnswer | null>(
     async (signal) => (isEmpty ? null : api.testRule(project, { expression, action, ...lastDay }, signal)),
     (answer) => {
-      if (answer !== null) setTrial("state" in answer ? answer : { state: "good", replay: answer });
+      if (answer !== null) setBacktest("state" in answer ? answer : { state: "good", result: answer });
     },
     [api, project, expression, action],
   );
-  return trial;
+  return backtest;
 }
 
 /** Takes the place out of the message of a 422 that names one; any other failure is a fault without a place. */
