@@ -12,8 +12,8 @@ import { trafficKeptMs } from "./batch-counts.js";
 import { askAll, scriptOn } from "./cluster-asking.js";
 import { unavailable } from "./fault-line.js";
 import { partCount, trafficRow } from "./keys.js";
-import { addTraffic } from "./log-scripts.js";
 import { countEvents } from "./recent-counts.js";
+import { addTraffic } from "./recorded-row-scripts.js";
 
 /** Which part of a project's hours this thread raises. */
 const ownPart = Math.floor(Math.random() * partCount);

@@ -12,7 +12,7 @@ import type { RemoteRows, RemoteSessions } from "../store/remote-sessions.js";
 import type { Retention } from "../store/retention.js";
 import { BulkClient } from "./bulk-client.js";
 import { onKey } from "./cluster-asking.js";
-import { ClusterBlockLog, eraseBlocks } from "./cluster-block-log.js";
+import { ClusterRecordedBlocks, eraseBlocks } from "./cluster-recorded-blocks.js";
 import { isSweeper, makeRoom, sweepSessions } from "./cluster-sweep.js";
 import { versionBytes } from "./cluster-unit.js";
 import { ConfigTruth } from "./config-truth.js";
@@ -56,14 +56,14 @@ export class ClusterSessions implements RemoteSessions {
   readonly #bulk: BulkClient;
   readonly #sweeping: BulkClient;
   readonly #truth: ConfigTruth;
-  readonly #blocks: ClusterBlockLog;
+  readonly #blocks: ClusterRecordedBlocks;
 
   /** `acks`: replicas that must know that a session is erased. `patienceMs`: how long whoever asks waits for an answer, or for replicas. */
   constructor(client: ClusterClient, acks: number, patienceMs: number) {
     this.#bulk = new BulkClient(client, acks, patienceMs);
     this.#sweeping = new BulkClient(client, acks, sweepPatienceMs);
     this.#truth = new ConfigTruth(client, acks);
-    this.#blocks = new ClusterBlockLog({ client, blockMs: Number.POSITIVE_INFINITY, now: Date.now });
+    this.#blocks = new ClusterRecordedBlocks({ client, blockMs: Number.POSITIVE_INFINITY, now: Date.now });
   }
 
   find(keys: readonly Buffer[]): Promise<Buffer | null> {

@@ -16,7 +16,7 @@ import { BulkClient } from "./bulk-client.js";
 import { ConfigTruth } from "./config-truth.js";
 import { configKeys, configSlot } from "./keys.js";
 import { copyIdempotency, copyPathMemory, copyTraffic, copyUsage, type RowsPass } from "./migrate-counts.js";
-import { copyLogs } from "./migrate-logs.js";
+import { copyRecordedRows } from "./migrate-recorded-rows.js";
 import { SessionsMigration, type SessionsPass } from "./migrate-sessions.js";
 import { beginMigration, finishMigration } from "./migration-scripts.js";
 import { countClusterSessions } from "./recent-counts.js";
@@ -66,7 +66,7 @@ export interface MigrationReport {
   readonly hours: number;
   readonly paths: number;
   /** Of blocks, marks, timelines and changes. */
-  readonly logs: number;
+  readonly recordedRows: number;
   /** Whether every row was compared, was the same, and nodes may be started. */
   readonly isFinished: boolean;
 }
@@ -122,7 +122,7 @@ export async function migrateStore(options: MigrationOptions): Promise<Migration
       months: others.usage.rows,
       hours: others.traffic.rows,
       paths: others.paths.rows,
-      logs: others.logs.rows,
+      recordedRows: others.recordedRows.rows,
       isFinished: isFinal,
     };
   }
@@ -221,7 +221,7 @@ type Copying = (options: MigrationOptions, bulk: BulkClient, onPiece: () => void
 
 /** What is copied beside sessions and configuration. */
 const rest = {
-  logs: (options, bulk, onPiece) => copyLogs(options.store, bulk, options, onPiece),
+  recordedRows: (options, bulk, onPiece) => copyRecordedRows(options.store, bulk, options, onPiece),
   idempotency: ({ store }, bulk, onPiece) => copyIdempotency(store, bulk, onPiece),
   usage: ({ store }, bulk, onPiece) => copyUsage(store, bulk, onPiece),
   traffic: ({ store, trafficMs }, bulk, onPiece) => copyTraffic(store, bulk, trafficMs, onPiece),
@@ -234,9 +234,9 @@ const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly
   sessions: "sessions",
   repeats: "sessions",
   trails: "sessions",
-  blocks: "logs",
-  marks: "logs",
-  audit: "logs",
+  blocks: "recordedRows",
+  marks: "recordedRows",
+  audit: "recordedRows",
   idempotency: "idempotency",
   usage: "usage",
   traffic: "traffic",

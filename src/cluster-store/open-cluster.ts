@@ -13,7 +13,7 @@ import { StoreError } from "../store/store-error.js";
 import { hasStore } from "../store/store-file.js";
 import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";
 import { ClusterLeases } from "./cluster-leases.js";
-import { clusterLogs } from "./cluster-logs.js";
+import { clusterRecordedRows } from "./cluster-recorded-rows.js";
 import { ClusterSessionRows } from "./cluster-session-rows.js";
 import { ClusterSessions } from "./cluster-sessions.js";
 import { ConfigFollower } from "./config-follower.js";
@@ -216,7 +216,7 @@ function clusterTables(client: ClusterClient, acks: number, times: ClusterTimes)
     remoteSessions: new ClusterSessions(client, acks, patienceMs),
     counts: new ClusterHourlyCounts(client, statsMs),
     rows: new ClusterSessionRows({ ...common, deadlineMs, heldMs }),
-    logs: clusterLogs({ ...common, blockMs }),
+    recorded: clusterRecordedRows({ ...common, blockMs }),
   };
 }
 

@@ -149,7 +149,7 @@ async function* bothLogs(
 /** The account's entries below this id, the latest first, read some at a time. */
 async function* entriesBefore(store: Store, accountId: number, id: number): AsyncGenerator<AuditEntry, undefined> {
   for (let before = id; before > 1; ) {
-    const entries = await store.logs.audit.before(accountId, before, limits.pageMax);
+    const entries = await store.recorded.audit.before(accountId, before, limits.pageMax);
     yield* entries;
     if (entries.length < limits.pageMax) return;
     before = entries.at(-1)!.id;
@@ -172,7 +172,9 @@ function readPosition(cursor: string): Position | null {
 /** All changes, of every account and of the server, the latest first; for the command line. */
 export async function latestChanges(store: Store, accountId: number | null, limit: number): Promise<AuditEntry[]> {
   const accountIds = accountId === null ? [accountOfServer, ...store.accounts.getKeys({})] : [accountId];
-  const logs = await Promise.all(accountIds.map((id) => store.logs.audit.before(id, Number.POSITIVE_INFINITY, limit)));
+  const logs = await Promise.all(
+    accountIds.map((id) => store.recorded.audit.before(id, Number.POSITIVE_INFINITY, limit)),
+  );
   return logs
     .flat()
     .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : b.id - a.id))

@@ -33,7 +33,7 @@ export class Marks {
   }
 
   find(projectId: number, token: string): Promise<SessionMark | null> {
-    return this.#store.logs.marks.find(projectId, token);
+    return this.#store.recorded.marks.find(projectId, token);
   }
 
   /** Marks a session, or changes its mark. `notFound` for no session of the project, `conflict` when it has too many marks. */
@@ -49,7 +49,7 @@ export class Marks {
       userId,
       ...stateOf(state, project),
     };
-    const outcome = await this.#store.logs.marks.put(mark, limits.marksPerProjectMax);
+    const outcome = await this.#store.recorded.marks.put(mark, limits.marksPerProjectMax);
     if (outcome === "gone") return refuse("notFound", "the project has no such session");
     if (outcome === "put") return mark;
     return refuse("conflict", `a project has at most ${limits.marksPerProjectMax} marks: remove some`);
@@ -57,14 +57,14 @@ export class Marks {
 
   /** False when there is none. */
   async remove(projectId: number, token: string): Promise<boolean> {
-    return this.#store.logs.marks.remove(projectId, token);
+    return this.#store.recorded.marks.remove(projectId, token);
   }
 
   /** The project's marks by first contact of their sessions, the latest first. `invalidPayload` for a cursor that is none. */
   async page(projectId: number, limit: number, cursor: string | null): Promise<LogPage<SessionMark> | Refusal> {
     const after = cursor === null ? null : decodeCursor("m", cursor, tokenBytes);
     if (cursor !== null && after === null) return refuse("invalidPayload", "cursor is not valid for this list");
-    const { marks } = this.#store.logs;
+    const { marks } = this.#store.recorded;
     // Tokens as text do not lie in the order of their bytes: a project's marks are few enough to sort.
     const ordered = (await marks.tokens(projectId))
       .map((token) => decodeSessionToken(token)!)
@@ -79,7 +79,7 @@ export class Marks {
   /** Null when whoever asked has gone meanwhile. */
   async counts(projectId: number, slices: Slices): Promise<MarkCounts | null> {
     const counts: MarkCounts = { persons: 0, falsePositives: 0, bots: 0, missedBots: 0, byDetection: new Map() };
-    for (const value of await this.#store.logs.marks.all(projectId)) {
+    for (const value of await this.#store.recorded.marks.all(projectId)) {
       if (slices.isOver && !(await slices.next())) return null;
       const isPerson = value.as === "person";
       if (isPerson) {

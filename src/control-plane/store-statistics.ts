@@ -49,11 +49,11 @@ export async function storeStatistics(store: Store, nowMs: number): Promise<Stor
 }
 
 /** Blocks of a cluster: it keeps no count of those that have not expired. */
-async function countBlocks({ projects, logs }: Store): Promise<number> {
+async function countBlocks({ projects, recorded }: Store): Promise<number> {
   let count = 0;
   for (const projectId of [...projects.getKeys({})]) {
     for (let before = Number.POSITIVE_INFINITY; ; ) {
-      const page = await logs.blocks.before(projectId, before, blocksAtOnce);
+      const page = await recorded.blocks.before(projectId, before, blocksAtOnce);
       count += page.length;
       if (page.length < blocksAtOnce) break;
       before = page.at(-1)!.id;

@@ -54,7 +54,7 @@ export async function findSession(
 /** Some megabytes. */
 const blocksAtOnce = 2000;
 
-/** What is shown of a session, by the table that it is read from; null: read from `Store.logs`. */
+/** What is shown of a session, by the table that it is read from; null: read from `Store.recorded`. */
 const shown = {
   sessions: (bytes: Buffer) => {
     const record = decodeSession(bytes);
@@ -88,17 +88,17 @@ export async function readStoredSession(store: Store, token: string): Promise<St
     ...ofRecord,
     requestIds: idsInRecord + rows.spilledIds,
     blocks: await blocksOf(store, session.projectId, token),
-    mark: await store.logs.marks.find(session.projectId, token),
+    mark: await store.recorded.marks.find(session.projectId, token),
     idempotencyKeys: rows.idempotencyKeys,
-    timeline: await store.logs.timelines.read(session.key),
+    timeline: await store.recorded.timelines.read(session.key),
   };
 }
 
 /** Blocks of the session, the first one first. Walks those of the project. */
-async function blocksOf({ logs }: Store, projectId: number, token: string): Promise<Block[]> {
+async function blocksOf({ recorded }: Store, projectId: number, token: string): Promise<Block[]> {
   const found: Block[] = [];
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-    const page = await logs.blocks.before(projectId, before, blocksAtOnce);
+    const page = await recorded.blocks.before(projectId, before, blocksAtOnce);
     found.push(...page.filter(({ sessionToken }) => sessionToken === token));
     if (page.length === 0) return found.reverse();
     before = page.at(-1)!.id;

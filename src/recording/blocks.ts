@@ -10,7 +10,7 @@ import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
 import { blockTallyKey, blockTallyMinute } from "../store/keys.js";
-import type { BlockTally, NewBlock } from "../store/logs.js";
+import type { BlockTally, NewBlock } from "../store/recorded-rows.js";
 import type { Store } from "../store/store.js";
 
 /** Bytes of a block id in a cursor. */
@@ -176,7 +176,7 @@ export class Blocks {
       further: counted.includes(tally) ? tally.further : 0,
       references: tally.references,
     }));
-    const written = await this.#store.logs.blocks.write(waiting, changes, this.#now());
+    const written = await this.#store.recorded.blocks.write(waiting, changes, this.#now());
     for (const { tally } of waiting) tally.waiting--;
     let stored = 0;
     for (const [index, { tally, further, references }] of changes.entries()) {
@@ -206,7 +206,7 @@ export class Blocks {
     let before = latest;
     for (;;) {
       if (slices.isOver && !(await slices.next())) return undefined;
-      const rows = await this.#store.logs.blocks.before(projectId, before, limits.blocksAtOnce);
+      const rows = await this.#store.recorded.blocks.before(projectId, before, limits.blocksAtOnce);
       const found = rows.find(({ references }) => references?.includes(reference));
       if (found !== undefined) return found;
       if (rows.length < limits.blocksAtOnce) return null;
@@ -219,7 +219,7 @@ export class Blocks {
     const position = cursor === null ? null : decodeCursor("b", cursor, idBytes);
     if (cursor !== null && position === null) return refuse("invalidPayload", "cursor is not valid for this list");
     const before = position?.readUIntBE(0, idBytes) ?? latest;
-    const rows = await this.#store.logs.blocks.before(projectId, before, limit + 1);
+    const rows = await this.#store.recorded.blocks.before(projectId, before, limit + 1);
     const last = rows.length > limit ? rows[limit - 1]! : null;
     return { rows: rows.slice(0, limit), nextCursor: last === null ? null : encodeCursor("b", idPosition(last.id)) };
   }

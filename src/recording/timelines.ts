@@ -15,7 +15,7 @@ import type { Timeline } from "../contract/timeline.js";
 import { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
-import type { TimelinePiece } from "../store/logs.js";
+import type { TimelinePiece } from "../store/recorded-rows.js";
 import type { Store } from "../store/store.js";
 import { withEvents } from "./timeline.js";
 
@@ -79,7 +79,7 @@ export class Timelines {
     if (this.#accepted.length === 0) return;
     const pieces = this.#accepted.map((each) => this.#pieceOf(each)).filter((piece) => piece !== null);
     this.#accepted = [];
-    if (pieces.length > 0) await store.logs.timelines.fold(pieces, sessionsMax);
+    if (pieces.length > 0) await store.recorded.timelines.fold(pieces, sessionsMax);
   }
 
   /** What an earlier start with another option has kept. */
@@ -87,13 +87,13 @@ export class Timelines {
     if (this.#hasForgotten) return;
     this.#hasForgotten = true;
     const { store } = this.#options;
-    await store.logs.timelines.forget(store.projects.getKeys({}));
+    await store.recorded.timelines.forget(store.projects.getKeys({}));
   }
 
   /** A session's timeline; null when none is kept. */
   async read(projectId: number, token: string): Promise<Timeline | null> {
     const bytes = decodeSessionToken(token);
-    return bytes === null ? null : this.#options.store.logs.timelines.read(sessionKey(projectId, bytes));
+    return bytes === null ? null : this.#options.store.recorded.timelines.read(sessionKey(projectId, bytes));
   }
 
   #adapt(): void {

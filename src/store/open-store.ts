@@ -3,10 +3,10 @@ import { Environment } from "./environment.js";
 import { makeFolder } from "./folder.js";
 import { LmdbHourlyCounts } from "./hourly-counts.js";
 import { tableNames } from "./keys.js";
-import { LmdbBlockLog } from "./lmdb-block-log.js";
-import { LmdbAuditLog, LmdbMarkLog, LmdbTimelineLog } from "./lmdb-logs.js";
+import { LmdbRecordedBlocks } from "./lmdb-recorded-blocks.js";
+import { LmdbRecordedChanges, LmdbRecordedMarks, LmdbRecordedTimelines } from "./lmdb-recorded-rows.js";
 import { LmdbSessionRows } from "./lmdb-session-rows.js";
-import type { Logs } from "./logs.js";
+import type { RecordedRows } from "./recorded-rows.js";
 import { type Schema, upgradeTo } from "./schema-version.js";
 import { mergeSessionFiles } from "./session-files.js";
 import { openSessionTables, packedTable, recordTable } from "./session-tables.js";
@@ -38,7 +38,7 @@ export function openStore(dataDir: string, schema: Schema = currentSchema): Stor
 function openTables(dataDir: string): Store {
   const root = new Environment(storeFile(dataDir));
   const sessionTables = openSessionTables(root);
-  const tables: Omit<Store, "logs"> = {
+  const tables: Omit<Store, "recorded"> = {
     ...sessionTables,
     counts: new LmdbHourlyCounts(sessionTables),
     rows: new LmdbSessionRows(sessionTables),
@@ -70,14 +70,14 @@ function openTables(dataDir: string): Store {
     mirror: recordTable(root, tableNames.mirror),
     close: () => root.close(),
   };
-  return { ...tables, logs: logsOf(tables) };
+  return { ...tables, recorded: recordedRowsIn(tables) };
 }
 
-function logsOf(tables: Omit<Store, "logs">): Logs {
+function recordedRowsIn(tables: Omit<Store, "recorded">): RecordedRows {
   return {
-    blocks: new LmdbBlockLog(tables),
-    marks: new LmdbMarkLog(tables),
-    audit: new LmdbAuditLog(tables.audit),
-    timelines: new LmdbTimelineLog(tables),
+    blocks: new LmdbRecordedBlocks(tables),
+    marks: new LmdbRecordedMarks(tables),
+    audit: new LmdbRecordedChanges(tables.audit),
+    timelines: new LmdbRecordedTimelines(tables),
   };
 }

@@ -9,7 +9,7 @@ import type { IpListRecord } from "../contract/ip-lists.js";
 import type { SessionMark } from "../contract/marks.js";
 import type { HourlyCounts } from "./hourly-counts.js";
 import { metaKeys, type SignedAgentKey } from "./keys.js";
-import type { Logs } from "./logs.js";
+import type { RecordedRows } from "./recorded-rows.js";
 import type { RemoteSessions } from "./remote-sessions.js";
 import type { SessionRows } from "./session-rows.js";
 import type { SessionTables } from "./session-tables.js";
@@ -62,7 +62,7 @@ export interface Store extends SessionTables {
   readonly counts: HourlyCounts;
   /** Sessions as HTTP threads read and change them. */
   readonly rows: SessionRows;
-  readonly logs: Logs;
+  readonly recorded: RecordedRows;
   /** Absent on one host, where nobody else does the work. */
   readonly leases?: Leases;
   close(): Promise<void>;

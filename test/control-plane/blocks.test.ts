@@ -8,8 +8,8 @@ import { limits } from "../../src/limits.js";
 import { Blocks, sessionSubject } from "../../src/recording/blocks.js";
 import { sweep } from "../../src/store/expiry.js";
 import { metaKeys, sessionKey } from "../../src/store/keys.js";
-import type { NewBlock } from "../../src/store/logs.js";
 import { openStore } from "../../src/store/open-store.js";
+import type { NewBlock } from "../../src/store/recorded-rows.js";
 import type { Store } from "../../src/store/store.js";
 import { putSession, storedToken } from "../support/stored-session.js";
 

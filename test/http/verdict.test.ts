@@ -192,7 +192,7 @@ t.test("verdicts without a cache", async (t) => {
     const { json } = await project.read(session, "?path=/buy");
     t.match(json.reason, "block score < 30", "the reason carries the rule's name");
     const blocks = await waitUntil(
-      () => server.store.logs.blocks.before(project.id, Number.MAX_SAFE_INTEGER, 100),
+      () => server.store.recorded.blocks.before(project.id, Number.MAX_SAFE_INTEGER, 100),
       (found) => found.length > 0,
     );
     t.match(blocks[0], {
@@ -300,7 +300,7 @@ t.test("with a long cache", async (t) => {
     const burst = await Promise.all(Array.from({ length: 20 }, () => project.read(session, "?path=/buy")));
     t.same(new Set(burst.map(({ json }) => json.action)), new Set(["block"]));
     const blocks = await waitUntil(
-      () => server.store.logs.blocks.before(project.id, Number.MAX_SAFE_INTEGER, 100),
+      () => server.store.recorded.blocks.before(project.id, Number.MAX_SAFE_INTEGER, 100),
       (found) => found.length > 0,
     );
     t.same(

@@ -382,7 +382,7 @@ async function askProject(ask: AskOperation, service: Service, one: Tenant): Pro
   await asked(404, "get", "/sessions/sess_nobody/trail", "/sessions/{session_token}/trail");
   // Blocks are stored behind the verdict's back.
   await waitUntil(
-    () => store.logs.blocks.before(one.project.id, Number.MAX_SAFE_INTEGER, 1),
+    () => store.recorded.blocks.before(one.project.id, Number.MAX_SAFE_INTEGER, 1),
     (found) => found.length > 0,
   );
   const blocks = (await asked(200, "get", "/blocks")).json.data;

@@ -49,7 +49,7 @@ t.test("a flood of blocks of one session is a few records, and none is lost from
   t.equal(sum(log.data), reads, "every block is in a count");
   const minutes = Math.floor(Date.now() / 60_000) - began + 1;
   t.ok(log.data.length <= minutes * limits.blocksOfSessionMinuteMax, `${log.data.length} records`);
-  const rows = await server.store.logs.blocks.before(projectId, Number.MAX_SAFE_INTEGER, reads);
+  const rows = await server.store.recorded.blocks.before(projectId, Number.MAX_SAFE_INTEGER, reads);
   t.equal(rows.length, log.data.length, "and no more rows");
   const metrics = await server.metricsOnce((now) => now.sum("verdictd_blocks_recorded_total") === reads);
   t.equal(metrics.sum("verdictd_blocks_recorded_total"), reads);

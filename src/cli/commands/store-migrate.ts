@@ -94,7 +94,7 @@ function reportOf(report: MigrationReport): object {
     months: report.months,
     hours: report.hours,
     path_rows: report.paths,
-    log_rows: report.logs,
+    log_rows: report.recordedRows,
     finished: report.isFinished,
   };
 }
@@ -112,7 +112,7 @@ function rowsOf(report: MigrationReport): string[][] {
     [report.months, "counts of events by account and month"],
     [report.hours, "counts of a project's hour"],
     [report.paths, "parts of the index of pointer paths"],
-    [report.logs, "rows of logs: blocks, marks, timelines, changes of the configuration"],
+    [report.recordedRows, "recorded rows: blocks, marks, timelines, changes of the configuration"],
   ];
   return [["cluster", report.cluster], ...rows.map(([count, what]) => [String(count), what])];
 }

@@ -1,4 +1,4 @@
-/** What runs inside the cluster for the logs: recorded blocks, marks, timelines. Each is one atomic step on rows of one slot. */
+/** What runs inside the cluster for recorded rows: blocks, marks, timelines. Each is one atomic step on rows of one slot. */
 import { defineScript } from "../cluster/script.js";
 
 /**

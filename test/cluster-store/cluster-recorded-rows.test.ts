@@ -1,9 +1,9 @@
-/** The logs in a real cluster: what one node records every node reads, with the bounds, ids and expiry of a single host. */
+/** Recorded rows in a real cluster: what one node records every node reads, with the bounds, ids and expiry of a single host. */
 import t from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
-import { clusterLogs } from "../../src/cluster-store/cluster-logs.js";
+import { clusterRecordedRows } from "../../src/cluster-store/cluster-recorded-rows.js";
 import {
   blockRows,
   blockSegmentIds,
@@ -24,7 +24,7 @@ import { addressSubject, Blocks, sessionSubject } from "../../src/recording/bloc
 import { withEvents } from "../../src/recording/timeline.js";
 import { LongWork } from "../../src/runtime/long-work.js";
 import { sessionKey } from "../../src/store/keys.js";
-import type { NewBlock } from "../../src/store/logs.js";
+import type { NewBlock } from "../../src/store/recorded-rows.js";
 import type { Store } from "../../src/store/store.js";
 import { startService, toolHeaders } from "../http-additive/service.js";
 import { automatedBatch, batch, event } from "../support/batches.js";
@@ -46,9 +46,9 @@ const options = { deadlineMs: 5000 };
 function node() {
   const client = new ClusterClient({ url });
   t.teardown(() => client.close());
-  const logs = clusterLogs({ client, acks: 0, sessionMs: dayMs, blockMs: 30 * dayMs, now: () => nowMs });
-  const blocks = new Blocks({ logs } as Store, () => nowMs);
-  return { client, logs, blocks };
+  const recorded = clusterRecordedRows({ client, acks: 0, sessionMs: dayMs, blockMs: 30 * dayMs, now: () => nowMs });
+  const blocks = new Blocks({ recorded } as Store, () => nowMs);
+  return { client, recorded, blocks };
 }
 const one = node();
 const two = node();
@@ -184,7 +184,7 @@ t.test("segments follow one another; the oldest go, and all expire", async (t) =
   one.blocks.record(block(106, null, "/latest"), addressSubject("latest"));
   await one.blocks.flush();
   t.equal(await one.client.execute(["EXISTS", segment(0)], slot, options), 1, "a part of it may still be asked for");
-  const ids = (await two.logs.blocks.before(106, Number.POSITIVE_INFINITY, 1e6)).map(({ id }) => id);
+  const ids = (await two.recorded.blocks.before(106, Number.POSITIVE_INFINITY, 1e6)).map(({ id }) => id);
   t.ok(ids.length > 100);
   t.ok(Math.min(...ids) > blockSegmentIds, "beyond the bound they are not shown");
   await one.client.execute(["SET", last, limits.blocksPerProjectMax + 5 * blockSegmentIds], slot, options);
@@ -205,22 +205,22 @@ t.test("marks are those of the cluster: bounded, and kept as long as blocks", as
     return { projectId: 107, sessionToken, as, markedAt, userId: 1, band: "definite", score: 1, detectionIds: [] };
   };
   const [a, b, c] = tokens as [string, string, string];
-  t.equal(await one.logs.marks.put(mark(a), 2), "put");
-  t.equal(await one.logs.marks.put(mark(b), 2), "put");
-  t.equal(await two.logs.marks.put(mark(c), 2), "full");
-  t.equal(await two.logs.marks.put(mark(a, "bot"), 2), "put", "a change needs no room");
-  t.same(await one.logs.marks.find(107, a), mark(a, "bot"));
-  t.same((await two.logs.marks.tokens(107)).sort(), [a, b].sort());
-  t.same([...(await two.logs.marks.all(107))].map(({ sessionToken }) => sessionToken).sort(), [a, b].sort());
-  t.equal(await two.logs.marks.remove(107, b), true);
-  t.equal(await one.logs.marks.remove(107, b), false);
+  t.equal(await one.recorded.marks.put(mark(a), 2), "put");
+  t.equal(await one.recorded.marks.put(mark(b), 2), "put");
+  t.equal(await two.recorded.marks.put(mark(c), 2), "full");
+  t.equal(await two.recorded.marks.put(mark(a, "bot"), 2), "put", "a change needs no room");
+  t.same(await one.recorded.marks.find(107, a), mark(a, "bot"));
+  t.same((await two.recorded.marks.tokens(107)).sort(), [a, b].sort());
+  t.same([...(await two.recorded.marks.all(107))].map(({ sessionToken }) => sessionToken).sort(), [a, b].sort());
+  t.equal(await two.recorded.marks.remove(107, b), true);
+  t.equal(await one.recorded.marks.remove(107, b), false);
   await erase(107, b);
-  t.equal(await one.logs.marks.put(mark(b), 2), "gone");
-  t.equal(await one.logs.marks.find(107, b), null, "and nothing is left of it");
+  t.equal(await one.recorded.marks.put(mark(b), 2), "gone");
+  t.equal(await one.recorded.marks.find(107, b), null, "and nothing is left of it");
   t.ok(Number(await one.client.execute(["HLEN", marksRow(107)], keySlot(marksRow(107)), options)) === 1);
   nowMs += 31 * dayMs;
-  t.same(await one.logs.marks.tokens(107), []);
-  t.equal(await one.logs.marks.put(mark(c), 1), "put", "those that have outlived their time make room");
+  t.same(await one.recorded.marks.tokens(107), []);
+  t.equal(await one.recorded.marks.put(mark(c), 1), "put", "those that have outlived their time make room");
   nowMs -= 31 * dayMs;
 });
 
@@ -236,19 +236,19 @@ t.test(
         withEvents(before, [event("heartbeat", {}) as IngestEvent], nowMs),
     });
     const read = async (each: typeof one) =>
-      Promise.all(tokens.map(async (token) => (await each.logs.timelines.read(keyOf(108, token)))?.noted ?? 0));
+      Promise.all(tokens.map(async (token) => (await each.recorded.timelines.read(keyOf(108, token)))?.noted ?? 0));
     const pieces = tokens.map(piece);
-    await one.logs.timelines.fold(pieces, 3);
+    await one.recorded.timelines.fold(pieces, 3);
     t.same(await read(two), [0, 0, 1, 1, 1], "of the latest three");
-    await Promise.all([one, two, one, two].map((each) => each.logs.timelines.fold([pieces[4]!, pieces[4]!], 3)));
+    await Promise.all([one, two, one, two].map((each) => each.recorded.timelines.fold([pieces[4]!, pieces[4]!], 3)));
     t.same(await read(one), [0, 0, 1, 1, 9], "none is lost when nodes fold at once");
     await erase(108, tokens[4]!);
-    await two.logs.timelines.fold([pieces[4]!], 3);
+    await two.recorded.timelines.fold([pieces[4]!], 3);
     t.same(await read(one), [0, 0, 1, 1, 9], "what comes late is not added to an erased session");
     const key = keyOf(108, tokens[3]!);
     const slot = shardSlots[shardOfSession(key)]!;
     t.equal(keySlot(timelineRow(key)), slot, "beside its session");
-    await two.logs.timelines.forget([108]);
+    await two.recorded.timelines.forget([108]);
     t.same(await read(one), [0, 0, 0, 0, 0]);
   },
 );
@@ -259,9 +259,9 @@ t.test("a cluster that does not answer is said, and what waited still waits", as
   const token = await session(109);
   lost.blocks.record(block(109, token, "/x"), sessionSubject(token));
   await t.rejects(lost.blocks.flush());
-  await t.rejects(lost.logs.marks.find(109, token), UnavailableError);
-  await t.rejects(lost.logs.audit.before(1, 10, 10), UnavailableError);
-  await t.rejects(lost.logs.timelines.read(keyOf(109, token)), UnavailableError);
+  await t.rejects(lost.recorded.marks.find(109, token), UnavailableError);
+  await t.rejects(lost.recorded.audit.before(1, 10, 10), UnavailableError);
+  await t.rejects(lost.recorded.timelines.read(keyOf(109, token)), UnavailableError);
 });
 
 t.test("over HTTP: recorded through one node, read through the other, and there when the first has gone", async (t) => {

@@ -10,10 +10,10 @@ import type { Block } from "../contract/entities.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 import { sessionKey } from "../store/keys.js";
-import type { BlockLog, BlockTally, NewBlock, TallyChange, WrittenTally } from "../store/logs.js";
+import type { BlockTally, NewBlock, RecordedBlocks, TallyChange, WrittenTally } from "../store/recorded-rows.js";
 import { askAll, onKey, scriptOn } from "./cluster-asking.js";
 import { blockRows, blockSegmentIds, sessionRow, shardOfSession, shardSlots } from "./keys.js";
-import { recordBlocks } from "./log-scripts.js";
+import { recordBlocks } from "./recorded-row-scripts.js";
 
 /** The cluster, and how long its blocks are kept. */
 export interface ClusterBlockLogOptions {
@@ -38,7 +38,7 @@ const segmentsKept = Math.ceil(limits.blocksPerProjectMax / blockSegmentIds) + 1
 const roundsMax = 10;
 
 /** The block log of a cluster, the same through every node. */
-export class ClusterBlockLog implements BlockLog {
+export class ClusterRecordedBlocks implements RecordedBlocks {
   readonly #options: ClusterBlockLogOptions;
   /** The last id of each project, as this thread saw it last. */
   readonly #lastIds = new Map<number, number>();

@@ -6,7 +6,7 @@ import type { Block } from "../contract/entities.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 import { blockTalliesFrom, blockTallyBytes, metaKeys, sessionKey } from "./keys.js";
-import type { BlockLog, BlockTally, NewBlock, TallyChange, WrittenTally } from "./logs.js";
+import type { BlockTally, NewBlock, RecordedBlocks, TallyChange, WrittenTally } from "./recorded-rows.js";
 import type { SessionTables } from "./session-tables.js";
 
 interface Tables extends Pick<SessionTables, "root" | "meta" | "sessions"> {
@@ -30,7 +30,7 @@ interface Outcome {
 const idBytes = 6;
 
 /** The block log of a single host; `write` is one transaction. */
-export class LmdbBlockLog implements BlockLog {
+export class LmdbRecordedBlocks implements RecordedBlocks {
   readonly #tables: Tables;
 
   constructor(tables: Tables) {

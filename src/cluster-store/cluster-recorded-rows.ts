@@ -1,4 +1,4 @@
-/** Marks, changes of the configuration and timelines in a cluster. Blocks are in `cluster-block-log.ts`. */
+/** Marks, changes of the configuration and timelines in a cluster. Blocks are in `cluster-recorded-blocks.ts`. */
 import type { ClusterClient } from "../cluster/cluster-client.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import type { RespReply } from "../cluster/resp-parser.js";
@@ -9,9 +9,15 @@ import type { Timeline } from "../contract/timeline.js";
 import { storedRecordMismatch } from "../contract/validators.js";
 import { limits } from "../limits.js";
 import { sessionKey, tokenAt } from "../store/keys.js";
-import type { AuditLog, Logs, MarkLog, TimelineLog, TimelinePiece } from "../store/logs.js";
+import type {
+  RecordedChanges,
+  RecordedMarks,
+  RecordedRows,
+  RecordedTimelines,
+  TimelinePiece,
+} from "../store/recorded-rows.js";
 import { askAll, onKey, scriptOn, writeAll } from "./cluster-asking.js";
-import { ClusterBlockLog } from "./cluster-block-log.js";
+import { ClusterRecordedBlocks } from "./cluster-recorded-blocks.js";
 import { newVersion, versionBytes } from "./cluster-unit.js";
 import {
   auditRow,
@@ -23,10 +29,10 @@ import {
   timelineIndexRow,
   timelineRow,
 } from "./keys.js";
-import { indexTimelines, putMark, removeMarks, saveTimeline } from "./log-scripts.js";
+import { indexTimelines, putMark, removeMarks, saveTimeline } from "./recorded-row-scripts.js";
 
-/** What all logs of a cluster need; `acks` replicas must have what is written. */
-export interface ClusterLogsOptions {
+/** What all recorded rows of a cluster need; `acks` replicas must have what is written. */
+export interface ClusterRecordedRowsOptions {
   readonly client: ClusterClient;
   readonly acks: number;
   /** How long sessions and their timelines are kept after the last batch, ms. */
@@ -36,21 +42,21 @@ export interface ClusterLogsOptions {
   readonly now: () => number;
 }
 
-/** The four logs of a cluster, for the store of one thread. */
-export function clusterLogs(options: ClusterLogsOptions): Logs {
+/** The four kinds of recorded rows of a cluster, for the store of one thread. */
+export function clusterRecordedRows(options: ClusterRecordedRowsOptions): RecordedRows {
   return {
-    blocks: new ClusterBlockLog(options),
-    marks: new ClusterMarkLog(options),
-    audit: new ClusterAuditLog(options),
-    timelines: new ClusterTimelineLog(options),
+    blocks: new ClusterRecordedBlocks(options),
+    marks: new ClusterRecordedMarks(options),
+    audit: new ClusterRecordedChanges(options),
+    timelines: new ClusterRecordedTimelines(options),
   };
 }
 
 /** Marks of a project are the fields of a hash: token, and behind the time of the mark the mark as JSON. */
-class ClusterMarkLog implements MarkLog {
-  readonly #options: ClusterLogsOptions;
+class ClusterRecordedMarks implements RecordedMarks {
+  readonly #options: ClusterRecordedRowsOptions;
 
-  constructor(options: ClusterLogsOptions) {
+  constructor(options: ClusterRecordedRowsOptions) {
     this.#options = options;
   }
 
@@ -131,10 +137,10 @@ function pairsOf(reply: RespReply): [field: string, value: Buffer][] {
 }
 
 /** Written by the script that makes the change (`config-scripts.ts`); read here. */
-class ClusterAuditLog implements AuditLog {
+class ClusterRecordedChanges implements RecordedChanges {
   readonly #client: ClusterClient;
 
-  constructor({ client }: ClusterLogsOptions) {
+  constructor({ client }: ClusterRecordedRowsOptions) {
     this.#client = client;
   }
 
@@ -152,10 +158,10 @@ class ClusterAuditLog implements AuditLog {
 }
 
 /** A timeline lies beside its session, behind a version; which sessions of a project have one, in an index of its own. */
-class ClusterTimelineLog implements TimelineLog {
-  readonly #options: ClusterLogsOptions;
+class ClusterRecordedTimelines implements RecordedTimelines {
+  readonly #options: ClusterRecordedRowsOptions;
 
-  constructor(options: ClusterLogsOptions) {
+  constructor(options: ClusterRecordedRowsOptions) {
     this.#options = options;
   }
 

@@ -8,25 +8,30 @@ import { sessionRange, tokenAt } from "../store/keys.js";
 import { lastId, type Store } from "../store/store.js";
 import type { BulkClient } from "./bulk-client.js";
 import { auditRow, blockRows, blockSegmentIds, lastAuditField, marksRow, timelineIndexRow } from "./keys.js";
-import { indexTimelines } from "./log-scripts.js";
 import { copyRows, type RowsPass, type WantedRow } from "./migrate-counts.js";
 import { copyHash } from "./migration-scripts.js";
+import { indexTimelines } from "./recorded-row-scripts.js";
 
 /** How long rows are kept, ms. */
-export interface LogTimes {
+export interface RecordedRowTimes {
   readonly sessionMs: number;
   readonly blockMs: number;
 }
 
-/** Makes all logs of the cluster those of the store: whole hashes, so that what is gone here goes there too. */
-export function copyLogs(store: Store, bulk: BulkClient, times: LogTimes, onPiece: () => void): Promise<RowsPass> {
+/** Makes all recorded rows of the cluster those of the store: whole hashes, so that what is gone here goes there too. */
+export function copyRecordedRows(
+  store: Store,
+  bulk: BulkClient,
+  times: RecordedRowTimes,
+  onPiece: () => void,
+): Promise<RowsPass> {
   return copyRows(bulk, wantedLogs(store, times), onPiece);
 }
 
 /** Under which changes of no account in particular are logged. */
 const allAccounts = 0;
 
-function* wantedLogs(store: Store, times: LogTimes): Generator<WantedRow> {
+function* wantedLogs(store: Store, times: RecordedRowTimes): Generator<WantedRow> {
   for (const accountId of [allAccounts, ...store.accounts.getKeys({})]) yield wantedAudit(store, accountId);
   for (const projectId of [...store.projects.getKeys({})]) {
     yield wantedMarks(store, projectId, times.blockMs);

@@ -1,4 +1,4 @@
-/** The logs of one host: marks, changes of the configuration and timelines, each a table of LMDB. Blocks are in `lmdb-block-log.ts`. */
+/** Recorded rows of one host: marks, changes of the configuration and timelines, each a table of LMDB. Blocks are in `lmdb-recorded-blocks.ts`. */
 import type { Database } from "lmdb";
 import type { AuditEntry } from "../contract/audit.js";
 import type { SessionMark } from "../contract/marks.js";
@@ -6,7 +6,7 @@ import { decodeSessionToken } from "../contract/session-token.js";
 import type { Timeline } from "../contract/timeline.js";
 import { storedRecordMismatch } from "../contract/validators.js";
 import { sessionKey, sessionRange } from "./keys.js";
-import type { AuditLog, MarkLog, TimelineLog, TimelinePiece } from "./logs.js";
+import type { RecordedChanges, RecordedMarks, RecordedTimelines, TimelinePiece } from "./recorded-rows.js";
 import type { SessionTables } from "./session-tables.js";
 
 interface MarkTables extends Pick<SessionTables, "root" | "sessions"> {
@@ -14,7 +14,7 @@ interface MarkTables extends Pick<SessionTables, "root" | "sessions"> {
 }
 
 /** Marks of a single host. `put` looks for the session and counts marks in its transaction. */
-export class LmdbMarkLog implements MarkLog {
+export class LmdbRecordedMarks implements RecordedMarks {
   readonly #tables: MarkTables;
 
   constructor(tables: MarkTables) {
@@ -57,7 +57,7 @@ function rangeOf(projectId: number): { start: [number, string]; end: [number, st
 }
 
 /** The log of changes of a single host, read only: entries are written in the transaction of the change. */
-export class LmdbAuditLog implements AuditLog {
+export class LmdbRecordedChanges implements RecordedChanges {
   readonly #audit: Database<AuditEntry, [number, number]>;
 
   constructor(audit: Database<AuditEntry, [number, number]>) {
@@ -75,7 +75,7 @@ export class LmdbAuditLog implements AuditLog {
 type TimelineTables = Pick<SessionTables, "root" | "sessions" | "trails">;
 
 /** Timelines of a single host. `fold` is one transaction. */
-export class LmdbTimelineLog implements TimelineLog {
+export class LmdbRecordedTimelines implements RecordedTimelines {
   readonly #tables: TimelineTables;
 
   constructor(tables: TimelineTables) {

@@ -1,5 +1,5 @@
 /**
- * The logs of a project or account, whatever keeps them: LMDB on one host, or a cluster, where every node reads and writes the same rows.
+ * What is recorded of a project or account, whatever keeps it: LMDB on one host, or a cluster, where every node reads and writes the same rows.
  * Their rules (what is recorded, who may see it, pages) are in `control-plane`; here is only what of it has to be atomic.
  */
 import type { AuditEntry } from "../contract/audit.js";
@@ -42,7 +42,7 @@ export interface WrittenTally {
 }
 
 /** Recorded blocks, with tallies that bound how many there are of a subject, rule and minute. */
-export interface BlockLog {
+export interface RecordedBlocks {
   /**
    * Stores blocks of these tallies, in their order and with ids in that order; those for which a tally has no record left raise a count. Blocks of
    * sessions that were erased are dropped. All tallies of `blocks` are in `changes`; the outcomes are in the order of `changes`. Rejects
@@ -58,7 +58,7 @@ export interface BlockLog {
 }
 
 /** Marks by project and session; at most one for each session. */
-export interface MarkLog {
+export interface RecordedMarks {
   /** Null when there is none. */
   find(projectId: number, token: string): Promise<SessionMark | null>;
   /** Tokens of the project's marked sessions, in any order. */
@@ -72,7 +72,7 @@ export interface MarkLog {
 }
 
 /** Reads the changes of an account's configuration. */
-export interface AuditLog {
+export interface RecordedChanges {
   /** Changes of an account with ids below this one, the latest first: `count` of them, or all there are. */
   before(accountId: number, id: number, count: number): Promise<readonly AuditEntry[]>;
 }
@@ -87,7 +87,7 @@ export interface TimelinePiece {
 }
 
 /** Timelines of the latest sessions; what is written is a piece for each accepted batch. */
-export interface TimelineLog {
+export interface RecordedTimelines {
   read(key: Buffer): Promise<Timeline | null>;
   /** Folds pieces into the timelines of sessions that are still there, then keeps to the latest `sessionsMax` sessions of each project. */
   fold(pieces: readonly TimelinePiece[], sessionsMax: number): Promise<void>;
@@ -95,10 +95,10 @@ export interface TimelineLog {
   forget(projectIds: Iterable<number>): Promise<void>;
 }
 
-/** The four logs of a store: those of LMDB, or those of the cluster. */
-export interface Logs {
-  readonly blocks: BlockLog;
-  readonly marks: MarkLog;
-  readonly audit: AuditLog;
-  readonly timelines: TimelineLog;
+/** The four kinds of recorded rows of a store: those of LMDB, or those of the cluster. */
+export interface RecordedRows {
+  readonly blocks: RecordedBlocks;
+  readonly marks: RecordedMarks;
+  readonly audit: RecordedChanges;
+  readonly timelines: RecordedTimelines;
 }
