@@ -6,6 +6,8 @@ import { randomFillSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PerformanceObserver } from "node:perf_hooks";
+import { setTimeout } from "node:timers/promises";
 import { Credentials } from "../../src/auth/credentials.js";
 import { batchHeaders, headerFactsOf, type RequestFacts, requestFactsOf } from "../../src/contract/header-facts.js";
 import { defaultPlans } from "../../src/contract/plans.js";
@@ -27,6 +29,7 @@ import { batchOf, idHashesOf, readBody } from "../../src/ingest/decode-batch.js"
 import type { IngestRequest } from "../../src/ingest/frame.js";
 import { commitToLmdb, type LmdbCommit } from "../../src/ingest/lmdb-commit.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
+import type { PathReuseIndex } from "../../src/ingest/path-reuse-index.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
 import { GroupWriter } from "../../src/store/group-writer.js";
 import { openStore } from "../../src/store/open-store.js";
@@ -76,12 +79,107 @@ export async function recordedBench(): Promise<TimedRow[]> {
   const stages = stageTimes();
   const rows: TimedRow[] = [...stages].map(([what, us]) => [`a recorded batch: ${what}`, us]);
   const sum = [...stages.values()].reduce((all, us) => all + us, 0);
+  // Once for the compiler.
+  await wholeTime(128, null);
   for (const group of [128, 32]) {
-    const whole = await wholeTime(group);
+    const { whole, collected } = await wholeTime(group, null);
     rows.push([`all of it, committed in groups of ${group}`, whole]);
-    rows.push([`of that look-ups, indexes, counters, LMDB and its commit`, whole - sum]);
+    rows.push(["of that garbage collection", collected]);
+    const parts = new StoreTimes();
+    for (let round = 0; round < storeRounds; round++) await wholeTime(group, parts);
+    const ofStore = parts.means();
+    for (const [what, us] of ofStore) rows.push([`of that ${what}`, us]);
+    const known = ofStore.reduce((all, [, us]) => all + us, sum + collected);
+    rows.push([
+      "of that none of these: keys, tokens, answers, and memory that the stages alone find in the cache",
+      whole - known,
+    ]);
   }
   return rows;
+}
+
+/** What the methods of the unit of work and its transaction are for, as the rows say it. */
+const storeParts = {
+  session: "reading the session's row",
+  putSession: "writing the session's row",
+  seenIds: "seen ids and idempotency keys",
+  putSeenIds: "seen ids and idempotency keys",
+  idempotent: "seen ids and idempotency keys",
+  putIdempotent: "seen ids and idempotency keys",
+  countAcross: "cross-session counts",
+  save: "sums, and the log of path reuse",
+} as const satisfies Partial<Record<keyof LmdbUnitOfWork, string>>;
+const pathPart = "looking up its paths among those of other sessions";
+const pathMethods = ["record", "recordOwners"] as const satisfies readonly (keyof PathReuseIndex)[];
+/** Times that everything is committed with the store's parts timed. */
+const storeRounds = 5;
+const transactionPart = "beginning and committing the transaction";
+
+/**
+ * Time inside of the store, by what it is for. Of the same batch of a visit in many groups the median counts, so that what else the machine does
+ * is not in it, nor what comes only now and then, such as taking the log of path reuse into its buckets.
+ */
+class StoreTimes {
+  readonly #byBatch = new Map<string, Map<string, number>[]>();
+  #us = new Map<string, number>();
+
+  /** Has the methods of these say how long they take. */
+  watch(unit: LmdbUnitOfWork, writer: GroupWriter): void {
+    const timed = (holder: object, method: string, what: string): void => {
+      const own = Reflect.get(holder, method).bind(holder);
+      Reflect.set(holder, method, (...args: unknown[]) => this.#timed(what, () => own(...args)));
+    };
+    for (const [method, what] of Object.entries(storeParts)) timed(unit, method, what);
+    for (const method of pathMethods) timed(unit.paths, method, pathPart);
+    const write = writer.write.bind(writer);
+    writer.write = <T>(work: () => T): T => {
+      const start = process.cpuUsage();
+      let inside = 0;
+      const result = write(() => {
+        const before = process.cpuUsage();
+        const done = work();
+        inside = usedSince(before);
+        return done;
+      });
+      this.#add(transactionPart, usedSince(start) - inside);
+      return result;
+    };
+  }
+
+  /** What was timed since the last call was of a group of `count` visitors' copies of a recorded batch. */
+  endGroup(batch: string, count: number): void {
+    const groups = this.#byBatch.get(batch) ?? [];
+    groups.push(new Map([...this.#us].map(([what, us]) => [what, us / count])));
+    this.#byBatch.set(batch, groups);
+    this.#us = new Map();
+  }
+
+  /** Microseconds a batch, over all recorded batches. */
+  means(): [what: string, us: number][] {
+    const ofBatches = [...this.#byBatch.values()];
+    const names = [...new Set<string>(Object.values(storeParts)), pathPart, transactionPart];
+    return names.map((what) => {
+      const medians = ofBatches.map((groups) => median(groups.map((us) => us.get(what) ?? 0)));
+      return [what, medians.reduce((sum, each) => sum + each, 0) / medians.length];
+    });
+  }
+
+  #timed<T>(what: string, run: () => T): T {
+    const start = process.hrtime.bigint();
+    const result = run();
+    this.#add(what, Number(process.hrtime.bigint() - start) / 1000);
+    return result;
+  }
+
+  #add(what: string, us: number): void {
+    this.#us.set(what, (this.#us.get(what) ?? 0) + us);
+  }
+}
+
+/** Microseconds of processor time. */
+function usedSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
 }
 
 /**
@@ -148,8 +246,15 @@ function stageTimes(): Map<string, number> {
 
 const mintedToken = encodeSessionToken(mintSessionToken(Date.now(), randomFillSync));
 
-/** Processor time of a batch with its transaction, on a store of its own. Visitors take turns, so that a group is of as many sessions as batches. */
-async function wholeTime(group: number): Promise<number> {
+/**
+ * Processor time of a batch with its transaction, on a store of its own, in microseconds. Visitors take turns, so that a group is of as many
+ * sessions as batches. `parts` are timed as well where they are asked for, which costs some time itself.
+ */
+async function wholeTime(group: number, parts: StoreTimes | null): Promise<{ whole: number; collected: number }> {
+  let collected = 0;
+  const collections = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) collected += 1000 * duration;
+  });
   const folder = mkdtempSync(join(tmpdir(), "verdictd-bench-recorded-"));
   const store = openStore(folder);
   try {
@@ -165,6 +270,7 @@ async function wholeTime(group: number): Promise<number> {
       },
       onFired: () => {},
     };
+    parts?.watch(commit.unit, commit.writer);
     const projects = new Projects(store, Date.now);
     const made = await createFirstAccount(new Accounts(store, Date.now), projects);
     if (made instanceof Refusal) throw new Error(made.message);
@@ -174,10 +280,11 @@ async function wholeTime(group: number): Promise<number> {
     let used = 0;
     let batches = 0;
     const visits = readVisits();
-    for (const [number, visit] of [visits[0]!, ...visits].entries()) {
+    collections.observe({ entryTypes: ["gc"] });
+    for (const [number, visit] of visits.entries()) {
       const templates = templatesOf(visit, siteKey);
       const tokens: (string | null)[] = new Array(visitorsOfVisit).fill(null);
-      for (const template of templates) {
+      for (const [at, template] of templates.entries()) {
         for (let from = 0; from < visitorsOfVisit; from += group) {
           const requests = tokens.slice(from, from + group).map(
             (token, index): IngestRequest => ({
@@ -192,19 +299,21 @@ async function wholeTime(group: number): Promise<number> {
           );
           const before = process.cpuUsage();
           const outcomes = commitToLmdb(commit, requests);
-          const { user, system } = process.cpuUsage(before);
+          const spent = usedSince(before);
           outcomes.forEach((outcome, index) => {
             tokens[from + index] = tokenOf(outcome);
           });
-          // The first visit warms up, and is measured when it comes again.
-          if (number === 0) continue;
-          used += user + system;
+          parts?.endGroup(`${number}/${at}`, requests.length);
+          used += spent;
           batches += requests.length;
         }
       }
     }
-    return used / batches;
+    // They are told of in later turns of the event loop.
+    await setTimeout(20);
+    return { whole: used / batches, collected: collected / batches };
   } finally {
+    collections.disconnect();
     await store.close();
     rmSync(folder, { recursive: true, force: true });
   }

@@ -157,11 +157,14 @@ export class ClusterUnit implements UnitOfWork {
   }
 
   session(key: Buffer): Buffer | undefined {
+    const token = tokenOf(key);
+    const own = this.saved.get(token);
+    if (own !== undefined) return own.record;
     const name = key.toString("latin1");
     const value = this.#rows.get(name);
     if (value === undefined) this.#miss(name, neededSession(key));
     if (!value) return undefined;
-    this.read.set(tokenOf(key), { key: Buffer.from(key), version: value.subarray(0, versionBytes) });
+    this.read.set(token, { key: Buffer.from(key), version: value.subarray(0, versionBytes) });
     return value.subarray(versionBytes);
   }
 

@@ -8,6 +8,7 @@ import { commitBatches, type GroupResult } from "../../src/ingest/commit-batches
 import type { IngestRequest } from "../../src/ingest/frame.js";
 import { LmdbUnitOfWork } from "../../src/ingest/lmdb-unit-of-work.js";
 import { TokenMint } from "../../src/ingest/token-mint.js";
+import { limits } from "../../src/limits.js";
 import { tableNames } from "../../src/store/keys.js";
 import { openStore } from "../../src/store/open-store.js";
 import { noFacts } from "../resilience/ingest.js";
@@ -88,4 +89,16 @@ t.test("runs that are thrown away leave nothing, in the store or in memory", asy
     "detections have fired",
   );
   t.notSame(rows(), before);
+  await t.test("batches of one session that lie far apart in a group go on from each other", async (t) => {
+    const apart = 3 * limits.batchesAtOnce;
+    const requests = Array.from({ length: 2 * apart }, (_, index) =>
+      request(batch(`apart${String(index % apart).padStart(3, "0")}`, 2, token)),
+    );
+    const { outcomes, dirty } = run(requests, true);
+    t.same(
+      outcomes.map((outcome) => ("accepted" in outcome ? [outcome.accepted, outcome.duplicates] : outcome)),
+      requests.map((_, index) => (index < apart ? [2, 0] : [0, 2])),
+    );
+    t.equal(dirty.length, 1, "and are told of once");
+  });
 });
