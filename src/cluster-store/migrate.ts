@@ -28,8 +28,9 @@ export interface MigrationOptions {
   readonly client: ClusterClient;
   /** Replicas that must have what is written. */
   readonly acks: number;
-  /** The cluster as people name it. */
+  /** The cluster as people name it, and the user by whom it is reached, if it takes one. */
   readonly name: string;
+  readonly user?: string | undefined;
   /** How long a session is kept after its last batch, and counts of an hour, ms. */
   readonly sessionMs: number;
   readonly trafficMs: number;
@@ -129,7 +130,10 @@ export async function migrateStore(options: MigrationOptions): Promise<Migration
 }
 
 /** Takes the cluster for this store, or goes on where an earlier run ended. Writes nothing into one that is not this store's. */
-async function begin({ store, name, isAnew, refuseFull }: MigrationOptions, bulk: BulkClient): Promise<MigrationMark> {
+async function begin(
+  { store, name, user, isAnew, refuseFull }: MigrationOptions,
+  bulk: BulkClient,
+): Promise<MigrationMark> {
   const known = migrationMark(store);
   const truth = new ConfigTruth(bulk.client, bulk.acks);
   const found = await truth.clusterId();
@@ -159,7 +163,7 @@ async function begin({ store, name, isAnew, refuseFull }: MigrationOptions, bulk
         "stop its nodes, empty the cluster (FLUSHALL on each master) or name an empty one, then run this with --anew",
     );
   }
-  const mark = { store: storeName, cluster, name, doneAt: null };
+  const mark = { store: storeName, cluster, name, ...(user !== undefined && { user }), doneAt: null };
   await setMigrationMark(store, mark);
   return mark;
 }

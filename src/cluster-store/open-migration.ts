@@ -31,13 +31,14 @@ export interface MigrationChoice
  * can't be asked; `choice` names it, "" as the mark does.
  */
 export async function stillServed(
-  { cluster, name = "" }: MigrationMark,
+  { cluster, name = "", user }: MigrationMark,
   choice: ReachedCluster,
   onWait: (why: string) => void,
 ): Promise<string | null> {
   const store = choice.store === "" ? name : choice.store;
   if (store === "") throw new StoreError("it is not known where that cluster is: name it with --to URL");
-  const url = storeUrlOf({ ...choice, store });
+  const isOfMark = choice.store === "" && user !== undefined;
+  const url = { ...storeUrlOf({ ...choice, store }), ...(isOfMark && { user }) };
   const target = describeStoreUrl(url);
   const client = new ClusterClient({ url, onWait });
   try {
@@ -52,8 +53,12 @@ export async function stillServed(
     if (nodes === 0) return null;
     return `${nodes === 1 ? "a node still serves" : `${nodes} nodes still serve`} ${target}: stop all of its nodes, then run this again`;
   } catch (error) {
-    if (error instanceof ClusterError) throw new StoreError(`${target}: ${faultLine(error)}`, { cause: error });
-    throw error;
+    if (!(error instanceof ClusterError)) throw error;
+    const hint =
+      error.serverCode === "NOAUTH" && isOfMark
+        ? `; put the password of ${user} into a file and name it in VERDICTD_ENGINE_PASSWORD_FILE`
+        : "";
+    throw new StoreError(`${target}: ${faultLine(error)}${hint}`, { cause: error });
   } finally {
     client.close();
   }
@@ -74,6 +79,7 @@ export async function migrateToCluster(store: Store, choice: MigrationChoice): P
       client,
       acks: choice.engineAcks,
       name,
+      user: url.user,
       sessionMs: choice.sessionDays * dayMs,
       trafficMs: choice.statsDays * dayMs,
       blockMs: choice.blockDays * dayMs,

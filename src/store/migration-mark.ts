@@ -12,6 +12,8 @@ export interface MigrationMark {
   readonly cluster: string;
   /** The cluster as people name it: its URL without user and password. Absent in marks of earlier versions. */
   readonly name?: string;
+  /** The user of that URL, by whom the cluster can be asked again; never the password. Absent where it named none. */
+  readonly user?: string;
   /** When the cluster was opened to nodes, as text; null: it is still being copied, or the store is used again. */
   readonly doneAt: string | null;
 }
@@ -38,7 +40,7 @@ export function newStoreName(): string {
 /** Whether a row of the table `mirror` is such a mark as it should be; null: it is another row. */
 export function isMigrationMark(key: string, value: unknown): boolean | null {
   if (key !== markKey) return null;
-  const { store, cluster, name = "", doneAt } = value as Partial<MigrationMark>;
-  const isNamed = typeof store === "string" && typeof cluster === "string" && typeof name === "string";
+  const { store, cluster, name = "", user = "", doneAt } = value as Partial<MigrationMark>;
+  const isNamed = [store, cluster, name, user].every((text) => typeof text === "string");
   return isNamed && (doneAt === null || typeof doneAt === "string");
 }

@@ -1,10 +1,12 @@
 /** A single host's store on its way into a real cluster: while it serves, killed and interrupted on the way, into clusters that are not fit for it. */
 
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { limits } from "../../src/limits.js";
+import { migrationMark } from "../../src/store/migration-mark.js";
 import { openStore } from "../../src/store/open-store.js";
+import { storeFile } from "../../src/store/store-file.js";
 import { ingest, threads } from "../cli/ingest.js";
 import { event } from "../support/batches.js";
 import { ownFolder } from "../support/own-folder.js";
@@ -162,6 +164,25 @@ async function sent(server: Served, { siteKey }: Owner, { key, id }: { readonly 
   if (status !== 202) throw new Error(`${status}: ${text}`);
   return json as { readonly session_token: string };
 }
+
+t.test("`store reopen` asks the cluster as the user of the migration, whose password is not stored", async (t) => {
+  await emptied(cluster);
+  const folder = ownFolder(t);
+  await storeOf(folder, 3);
+  const password = "secret";
+  t.match(url, `://store:${password}@`);
+  t.match(await migrate(folder, "--final"), { finished: true });
+  t.notOk(readFileSync(storeFile(folder)).includes(password));
+  const store = openStore(folder);
+  const { user, name } = migrationMark(store)!;
+  await store.close();
+  t.same([user, name], ["store", cluster.url]);
+  const reopen = ["store", "reopen", "--data-dir", folder];
+  const withPassword = (given: string) => command(reopen, { VERDICTD_ENGINE_PASSWORD: given });
+  t.match(await withPassword("another"), { code: 1, stderr: /it can't be told .*WRONGPASS/ });
+  // The default user has none here, and would be refused with it.
+  t.match(await withPassword(password), { code: 0 });
+});
 
 t.test("killed and interrupted on the way, it goes on", async (t) => {
   await emptied(cluster);

@@ -131,7 +131,7 @@ export const reopenCommand: StoreCommand = {
     {
       name: "to",
       placeholder: "URL",
-      help: "the cluster, where it needs a user and a password or is elsewhere now (VERDICTD_STORE, VERDICTD_STORE_FILE)",
+      help: "the cluster, where it is elsewhere now (VERDICTD_STORE, VERDICTD_STORE_FILE); its user is known, its password is not",
     },
     { name: "yes", help: "reopen it even if the cluster can't be asked whether nodes still serve it" },
     ...flagsOf(reachFlags),
