@@ -128,3 +128,20 @@ export type Choice = "a" | "b";
 `;
   t.same(undocumented(exportsOf("sample.ts", text)), ["3 Bare", "8 first", "8 second", "16 default"]);
 });
+
+t.test("every limit has a comment of its own: its unit, and why it is as large", async (t) => {
+  const [path, text] = [...sourcesIn(["src"])].find(([name]) => name === "src/limits.ts")!;
+  const source = parsed(path, text);
+  const rows: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isObjectLiteralExpression(node)) {
+      for (const row of node.properties) {
+        const comments = ts.getLeadingCommentRanges(text, row.pos) ?? [];
+        if (!text.startsWith("/**", comments.at(-1)?.pos)) rows.push(row.getText(source));
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  t.same(rows, []);
+});
