@@ -3,6 +3,7 @@
  * session is written at once; counters are spread by a tag of their own. Nothing else in the project builds a key of the cluster.
  */
 import { keySlot, slotsOfCluster } from "../cluster/slots.js";
+import type { SessionTable } from "../store/keys.js";
 
 /**
  * | key                                   | type   | value                                                             |
@@ -79,9 +80,19 @@ export function seenIdsRow(sessionKey: Buffer, generation: 0 | 1): Buffer {
   return Buffer.concat([seenIdsPrefixes[shardOfSession(sessionKey)]!, sessionKey, Buffer.of(generation)]);
 }
 
+/** By table of one host, the rows that a session has beside its record, in this order; null: its rows are found in another way. */
+const rowsBeside: Record<SessionTable, ((sessionKey: Buffer) => readonly Buffer[]) | null> = {
+  sessions: null, // the record itself
+  repeats: (key) => [seenIdsRow(key, 0), seenIdsRow(key, 1)],
+  trails: (key) => [timelineRow(key)],
+  idempotency: null, // expire after a day
+  marks: null, // in a hash of the project
+  blocks: null, // in segments of the project
+};
+
 /** All rows of a session beside its record. They are written with it, expire with it and are erased with it. */
 export function furtherRows(sessionKey: Buffer): Buffer[] {
-  return [seenIdsRow(sessionKey, 0), seenIdsRow(sessionKey, 1), timelineRow(sessionKey)];
+  return Object.values(rowsBeside).flatMap((rowsOf) => rowsOf?.(sessionKey) ?? []);
 }
 
 /** Where in a hash, and behind two bytes of the day in `idempotencyKey`, the shard of an `Idempotency-Key` stands. */
