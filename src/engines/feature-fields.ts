@@ -307,8 +307,8 @@ export const countFields = [
   row(176, "movementPeak", "u32", "px/s", "highest speed over two steps of the movement under way"),
   row(177, "peakSum", "u32", "1/64", "sum over movements of this speed by the mean one"),
   row(178, "peakSquares", "u32", "1/64", "squares"),
-  // its part in the memory of paths
-  row(224, "pathShares", "u8", "1", "shares of that memory that it was granted; 255: no further ones"),
+  // its part of the path-reuse index
+  row(224, "pathShares", "u8", "1", "shares of that index that it was granted; 255: no further ones"),
   row(225, "pathRoom", "u16", "1", "hashes that it may still put there"),
   // the clock behind trusted input, and wheels
   row(226, "rowGaps", "u32", "1", "times between neighbouring rows of a mouse's paths"),

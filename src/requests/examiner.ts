@@ -1,6 +1,6 @@
 /**
  * Finds out what a visitor's request shows: who is at its address, whom its user agent names, what its signature is worth, how many there were
- * lately, and what the heuristics say of its headers. Most of that is known at once; a signature is verified elsewhere, and a crawler's host
+ * recently, and what the heuristics say of its headers. Most of that is known at once; a signature is verified elsewhere, and a crawler's host
  * name is waited for a short time.
  */
 import type { DeclaredBot } from "../contract/declared-bots.js";

@@ -314,7 +314,7 @@ export function writeCrossSessionHour(key: Buffer, hour: number): void {
 /** Slots of a bucket: with the header of its page (24 bytes) exactly one page of 4 KiB. */
 export const pathReuseBucketSlots = 509;
 
-/** Keys of a project's memory of pointer paths. */
+/** Keys of a project's path-reuse index. */
 export const pathReuseKeys = {
   bucket: (projectId: number, bucket: number): Buffer => {
     const key = Buffer.allocUnsafe(7);

@@ -1,6 +1,6 @@
 /**
  * The packed record of a session: the scored state first, so that a verdict read touches nothing else, then the request ids
- * seen lately, then the features that the engines own. Both hot paths use it; its layout is written down here only.
+ * seen recently, then the features that the engines own. Both hot paths use it; its layout is written down here only.
  *
  * | at      | what                                                                   |
  * |---------|------------------------------------------------------------------------|
