@@ -32,7 +32,7 @@ const reads = new TickReads(store);
 const client = new ClusterClient({ url: cluster.url });
 const paths = new PathMemory(client);
 const counts = new ClusterCounts(client);
-const refused = new RefusedBatches(client.meters, cluster.outage, (news) => parentPort?.postMessage(news));
+const refused = new RefusedBatches(cluster.outage, (news) => parentPort?.postMessage(news));
 const onFailure = (error: unknown): void => {
   meters.countClusterFailure();
   refused.failed(error);
@@ -47,6 +47,7 @@ const committer = new ClusterCommit({
   sessionMs: cluster.sessionMs,
   onFired: (detectionId) => meters.countDetection(detectionId),
   onConflict: (batches) => meters.countConflicts(batches),
+  onUnacknowledged: (error) => refused.failed(error),
   onFailure,
 });
 const postponed = new PostponedBatches(

@@ -101,6 +101,7 @@ export async function measureCommitCost(options: CommitCostOptions): Promise<Com
       sessionMs: 3_600_000,
       onFired: () => {},
       onConflict: () => {},
+      onUnacknowledged: onFailure,
       onFailure,
     });
     const toLmdb = async (frames: Uint8Array<ArrayBuffer>[]): Promise<void> => {

@@ -9,7 +9,6 @@ import {
   openMirror,
 } from "../cluster-store/open-cluster.js";
 import { migratedFault, mirrorFault, mirrorFileFault } from "../cluster-store/open-config.js";
-import { limits } from "../limits.js";
 import { versionText } from "../server/version.js";
 import { openStore } from "../store/open-store.js";
 import { storeFileFault } from "../store/store-file.js";
@@ -47,7 +46,7 @@ async function runOnStore(
   command.checkGiven?.(given);
   const fault = cluster === null ? storeFileFault(dataDir) : mirrorFileFault(dataDir);
   if (fault !== null) throw new CommandFailure(fault);
-  const { opened, close } = await sayingOfWait(cluster, () => openFor(command, dataDir, cluster));
+  const { opened, close } = await openFor(command, dataDir, cluster);
   try {
     const result =
       cluster !== null && "client" in opened && typeof command.onCluster === "function"
@@ -67,23 +66,15 @@ interface Opened {
   close(): Promise<void>;
 }
 
-async function sayingOfWait<T>(cluster: ChosenCluster | null, open: () => Promise<T>): Promise<T> {
-  if (cluster === null) return open();
-  const timer = setTimeout(() => say(`waiting for the cluster at ${describeCluster(cluster)}`), limits.clusterSilentMs);
-  try {
-    return await open();
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** The store; where a cluster was named, its mirror in the folder, up to date. */
 async function openFor(command: StoreCommand, dataDir: string, cluster: ChosenCluster | null): Promise<Opened> {
   if (cluster !== null) {
-    if (command.createsStore === true) for (const warning of await checkCluster(cluster)) say(`warning: ${warning}`);
     const onWait = sayingWaits(`the cluster at ${describeCluster(cluster)}`);
+    if (command.createsStore === true) {
+      for (const warning of await checkCluster(cluster, onWait)) say(`warning: ${warning}`);
+    }
     const opened = await openMirror({ ...cluster, dataDir }, { onWait }).catch(async (error: unknown) => {
-      throw await openingFault(error, cluster);
+      throw await openingFault(error, cluster, onWait);
     });
     return { opened, close: opened.close };
   }

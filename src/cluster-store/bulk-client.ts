@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClusterClient } from "../cluster/cluster-client.js";
-import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
+import { ClusterError } from "../cluster/cluster-error.js";
 import type { KeyedCommand, Outcome } from "../cluster/operation.js";
 import type { RespReply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
@@ -33,11 +33,12 @@ export class BulkClient {
     const options = { acks, ackMs: limits.clusterAckMs, isIdempotent: true };
     let isRepeat = false;
     return this.#persist(commands, async (left, deadlineMs) => {
-      const { outcomes, replicas } = await this.client.writeGroup(left, { ...options, deadlineMs, isRepeat });
+      const { outcomes, missing } = await this.client.writeGroup(left, { ...options, deadlineMs, isRepeat });
       return outcomes.map((outcome, index) => {
-        if (outcome instanceof ClusterError || replicas[index]! >= acks) return outcome;
+        const fault = missing(index);
+        if (fault === null) return outcome;
         isRepeat = true;
-        return unacknowledged(replicas[index]!, acks);
+        return fault;
       });
     });
   }

@@ -1,6 +1,6 @@
 /** Asking the cluster on behalf of one request or one flush: answers, or an error that says that it may be asked again. */
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
-import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
+import { ClusterError } from "../cluster/cluster-error.js";
 import type { KeyedCommand } from "../cluster/operation.js";
 import type { RespCommand } from "../cluster/resp-encoder.js";
 import type { RespReply } from "../cluster/resp-parser.js";
@@ -32,9 +32,12 @@ export async function writeAll(
   acks: number,
 ): Promise<RespReply[]> {
   const options = { acks, ackMs: limits.clusterAckMs, deadlineMs: limits.clusterWriteMs, isIdempotent: true };
-  const { outcomes, replicas } = await client.writeGroup(commands, options);
+  const { outcomes, missing } = await client.writeGroup(commands, options);
   const replies = outcomes.map(answerOf);
-  for (const count of replicas) if (count < acks) throw unavailable(unacknowledged(count, acks));
+  for (const index of replies.keys()) {
+    const fault = missing(index);
+    if (fault !== null) throw unavailable(fault);
+  }
   return replies;
 }
 

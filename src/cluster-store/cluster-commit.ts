@@ -41,6 +41,8 @@ export interface ClusterCommitOptions {
   /** Told of each detection that newly fired on a session, once that is written. */
   readonly onFired: (detectionId: number) => void;
   readonly onConflict: (batches: number) => void;
+  /** Told of sessions that too few replicas have: their batches are refused. */
+  readonly onUnacknowledged: (error: ClusterError) => void;
   /** Told of faults of the cluster. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -275,7 +277,7 @@ export class ClusterCommit {
       tokens.push(token);
     }
     if (commands.length === 0) return fates;
-    const { outcomes, replicas } = await client.writeGroup(commands, {
+    const { outcomes, missing } = await client.writeGroup(commands, {
       acks,
       ackMs: limits.clusterAckMs,
       deadlineMs: Math.max(limits.clusterAckMs, endMs - performance.now()),
@@ -287,8 +289,12 @@ export class ClusterCommit {
       if (outcome instanceof ClusterError) {
         this.#options.onFailure(outcome);
         fates.set(token, refusedBy(outcome));
-      } else if (outcome !== 1) fates.set(token, "conflict");
-      else fates.set(token, replicas[index]! < acks ? notAcknowledged : "written");
+        continue;
+      }
+      const fault = missing(index);
+      if (outcome === 1 && fault !== null) this.#options.onUnacknowledged(fault);
+      if (outcome !== 1) fates.set(token, "conflict");
+      else fates.set(token, fault === null ? "written" : notAcknowledged);
     }
     return fates;
   }

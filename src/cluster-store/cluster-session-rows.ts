@@ -3,7 +3,7 @@
  * a question has a deadline: the master is asked, then a replica, then the session counts as unknown, unless somebody has to know.
  */
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
-import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
+import { ClusterError } from "../cluster/cluster-error.js";
 import { keySlot } from "../cluster/slots.js";
 import { UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
@@ -103,7 +103,7 @@ export class ClusterSessionRows implements SessionRows {
       const version = newVersion();
       const markMs = mark === undefined ? 0 : Math.max(1, mark.expiresAtMs - now());
       const args = [stored.subarray(0, versionBytes), version, record, sessionMs, key.subarray(tokenAt), markMs];
-      const { outcomes, replicas } = await client.writeGroup(
+      const { outcomes, missing } = await client.writeGroup(
         [scriptCommand(saveSession, [row, unique, row], args, slot)],
         {
           acks,
@@ -114,7 +114,8 @@ export class ClusterSessionRows implements SessionRows {
       );
       if (outcomes[0] instanceof ClusterError) throw unavailable(outcomes[0]);
       if (outcomes[0] !== 1) continue;
-      if (replicas[0]! < acks) throw unavailable(unacknowledged(replicas[0]!, acks));
+      const fault = missing(0);
+      if (fault !== null) throw unavailable(fault);
       this.#hold(key.toString("latin1"), Buffer.concat([version, record]));
       return "changed";
     }

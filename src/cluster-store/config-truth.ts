@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
-import { ClusterError, unacknowledged } from "../cluster/cluster-error.js";
+import { ClusterError } from "../cluster/cluster-error.js";
 import type { RespReply } from "../cluster/resp-parser.js";
 import type { Script } from "../cluster/script.js";
 import { limits } from "../limits.js";
@@ -201,19 +201,19 @@ export class ConfigTruth {
     const { acks } = this;
     const endMs = performance.now() + deadlineMs;
     const command = scriptCommand(script, keys, args, configSlot);
-    let missing: ClusterError | null = null;
+    let lacking: ClusterError | null = null;
     for (let pauseMs = retryMsMin; ; pauseMs = Math.min(2 * pauseMs, retryMsMax)) {
       const leftMs = Math.max(1, endMs - performance.now());
       const ackMs = Math.min(limits.configAckMs, leftMs);
-      const isRepeat = missing !== null;
+      const isRepeat = lacking !== null;
       const options = { deadlineMs: leftMs, acks, ackMs, isRepeat, isIdempotent: true };
-      const { outcomes, replicas } = await this.client.writeGroup([command], options);
+      const { outcomes, missing } = await this.client.writeGroup([command], options);
       const outcome = outcomes[0]!;
       // That an earlier try was carried out, and not acknowledged, says more than that there was no time for this one.
-      if (outcome instanceof ClusterError) throw outcome.reason === "deadline" && missing !== null ? missing : outcome;
-      if (replicas[0]! >= acks) return outcome;
-      missing = unacknowledged(replicas[0]!, acks);
-      if (performance.now() + pauseMs >= endMs) throw missing;
+      if (outcome instanceof ClusterError) throw outcome.reason === "deadline" && lacking !== null ? lacking : outcome;
+      lacking = missing(0);
+      if (lacking === null) return outcome;
+      if (performance.now() + pauseMs >= endMs) throw lacking;
       await delay(pauseMs);
     }
   }

@@ -85,17 +85,21 @@ export type ReachedCluster = Pick<ClusterChoice, "store" | "engineCa" | "engineP
 /**
  * What is wrong with the cluster for a start: throws a `StoreError` that names all faults; gives what may hurt one day, a line each.
  */
-export async function checkCluster(choice: CheckedChoice): Promise<readonly string[]> {
-  return (await fitCluster(choice)).warnings;
+export async function checkCluster(choice: CheckedChoice, onWait?: OnWait): Promise<readonly string[]> {
+  return (await fitCluster(choice, onWait)).warnings;
 }
+
+/** Told why the cluster takes long. */
+type OnWait = (why: string) => void;
 
 type CheckedChoice = ReachedCluster & Pick<ClusterChoice, "engineAcks" | "engineDurable">;
 
 /** As `checkCluster`; gives the bytes that its masters have left, and the addresses of its nodes, too. */
 export async function fitCluster(
   choice: CheckedChoice,
+  onWait?: OnWait,
 ): Promise<{ warnings: readonly string[]; freeBytes: number; addresses: readonly string[] }> {
-  const { faults, warnings, nodes } = await lookAtCluster(choice);
+  const { faults, warnings, nodes } = await lookAtCluster(choice, onWait);
   if (faults.length > 0) throw unfit(choice, faults);
   const free = nodes
     .filter(({ role }) => role === "master")
@@ -121,10 +125,10 @@ export function unfit(choice: ReachedCluster, faults: readonly string[]): StoreE
 }
 
 /** What is wrong with the cluster as a store, and what may hurt one day. */
-export function lookAtCluster(choice: CheckedChoice): Promise<Inspection> {
+export function lookAtCluster(choice: CheckedChoice, onWait?: OnWait): Promise<Inspection> {
   const { engineAcks, engineDurable } = choice;
   const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: rowCommands, keys: storeKeys };
-  return inspectCluster(storeUrlOf(choice), demands);
+  return inspectCluster(storeUrlOf(choice), demands, { onWait });
 }
 
 /** Whether the folder is a mirror of this cluster already, so that a start is not the first. */
@@ -148,10 +152,12 @@ export async function isMirrorOf(choice: ReachedCluster & Pick<ClusterChoice, "d
 }
 
 /** Why a cluster could not be opened: what is wrong with it as a store, if that says more than the error. */
-export async function openingFault(error: unknown, choice: CheckedChoice): Promise<unknown> {
-  if (!(error instanceof ClusterError)) return error;
-  const { faults } = await lookAtCluster({ ...choice, engineAcks: 0, engineDurable: true });
-  return faults.length === 0 ? error : unfit(choice, faults);
+export async function openingFault(error: unknown, choice: CheckedChoice, onWait: OnWait): Promise<unknown> {
+  const isOfCluster = error instanceof ClusterError;
+  if (!isOfCluster && !(error instanceof StoreError)) return error;
+  const { faults, isMixed } = await lookAtCluster({ ...choice, engineAcks: 0, engineDurable: true }, onWait);
+  // A cluster that the folder does not mirror, or that is empty, may be the second one of the URL.
+  return (isOfCluster && faults.length > 0) || isMixed ? unfit(choice, faults) : error;
 }
 
 /** Opens the mirror, up to date, and a client to the cluster. Throws `StoreError` and `ClusterError`; nothing is left open then. */

@@ -66,7 +66,7 @@ export async function stillServed(
 
 /** As `migrateStore`. Throws a `StoreError` with what is wrong with the cluster before anything is written. */
 export async function migrateToCluster(store: Store, choice: MigrationChoice): Promise<MigrationReport> {
-  const { warnings, freeBytes, addresses } = await fitCluster(choice);
+  const { warnings, freeBytes, addresses } = await fitCluster(choice, choice.onWait);
   const url = storeUrlOf(choice);
   const name = describeStoreUrl(url);
   // One of those that the URL names may fail before it has named the others once more.

@@ -1,6 +1,5 @@
 /** Tells the HTTP thread, whose log it is, that a scoring thread refuses batches since the cluster fails, and that it takes them again. */
 import { ClusterError } from "../cluster/cluster-error.js";
-import type { ClusterMeters } from "../cluster/cluster-meters.js";
 import { Refusal, UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
 import { reasonOf } from "./fault-line.js";
@@ -18,24 +17,20 @@ const newsEveryMs = 500;
 
 /** One a scoring thread of a cluster. */
 export class RefusedBatches {
-  readonly #meters: ClusterMeters;
   readonly #outage: SharedArrayBuffer;
   readonly #tell: (news: BatchNews) => void;
   #fault: string | null = null;
   #faultMs = 0;
-  /** Of the meters, when the last task ended. */
-  #missing = 0;
   /** When it last said that it takes batches, and that it refuses some: while one shard is away, both are true. */
   readonly #saidMs = { taken: Number.NEGATIVE_INFINITY, refused: Number.NEGATIVE_INFINITY };
 
   /** `outage`: that of the log which `tell` reaches. */
-  constructor(meters: ClusterMeters, outage: SharedArrayBuffer, tell: (news: BatchNews) => void) {
-    this.#meters = meters;
+  constructor(outage: SharedArrayBuffer, tell: (news: BatchNews) => void) {
     this.#outage = outage;
     this.#tell = tell;
   }
 
-  /** A question to the cluster failed. */
+  /** A question to the cluster failed, or too few replicas have what was written. */
   failed(error: unknown): void {
     if (!(error instanceof ClusterError)) return;
     this.#fault = reasonOf(error);
@@ -46,10 +41,7 @@ export class RefusedBatches {
   answered(outcomes: readonly object[]): void {
     // The batches that a failure refuses may be postponed, and other tasks end meanwhile.
     if (performance.now() - this.#faultMs > faultKnownMs) this.#fault = null;
-    const { acknowledgementsMissing } = this.#meters;
-    const isUnacknowledged = acknowledgementsMissing > this.#missing;
-    const fault = this.#fault ?? (isUnacknowledged ? "too few replicas acknowledge what is written" : null);
-    this.#missing = acknowledgementsMissing;
+    const fault = this.#fault;
     const isRefused = outcomes.some((outcome) => outcome instanceof Refusal && outcome.error === "unavailable");
     if (isRefused ? fault !== null : isOutageOpen(this.#outage)) this.#say(isRefused ? fault : null);
   }

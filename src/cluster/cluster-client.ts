@@ -3,7 +3,7 @@
  * redirections. What may have been carried out is given again only if the caller says that this does no harm.
  */
 import { limits } from "../limits.js";
-import { ClusterError, unacknowledged } from "./cluster-error.js";
+import { ClusterError } from "./cluster-error.js";
 import { type ClusterMeters, newClusterMeters } from "./cluster-meters.js";
 import type { ClusterTls, ConnectionOptions, Lane } from "./connection.js";
 import { type Acknowledging, GroupOperation } from "./group-operation.js";
@@ -56,6 +56,8 @@ export interface GroupOutcome {
   readonly outcomes: Outcome[];
   /** How many replicas have what each command wrote: at most those of its master; 0 when none were asked or it is not known. */
   readonly replicas: readonly number[];
+  /** Why the command of this index, which was carried out, has fewer than it must; null: it has enough, or was not carried out. */
+  missing(index: number): ClusterError | null;
 }
 
 /** One a thread. A failure is a `ClusterError`, whose `outcome` says whether the command may have been carried out. */
@@ -82,7 +84,8 @@ export class ClusterClient {
   /** Finds out who has which slot. Throws `ClusterError` when no node says so. */
   async ready(): Promise<void> {
     this.#mustBeOpen();
-    await this.#topology.read();
+    const timer = setTimeout(() => this.waits("no node says who has its slots"), limits.clusterSilentMs);
+    await this.#topology.read().finally(() => clearTimeout(timer));
   }
 
   /** The answer to one command. Throws `ClusterError`. */
@@ -124,9 +127,10 @@ export class ClusterClient {
     };
     return new Promise((resolve) => {
       const done = (outcomes: Outcome[]): void => {
-        const isMissing = group.replicas.some((count, index) => count < options.acks && group.hasAnswer(index));
-        if (isMissing) this.waits(unacknowledged(Math.min(...group.replicas), options.acks).message);
-        resolve({ outcomes, replicas: group.replicas });
+        const missing = (index: number): ClusterError | null => group.missing(index);
+        const isMissing = group.replicas.findIndex((count, index) => count < options.acks && group.hasAnswer(index));
+        if (isMissing !== -1) this.waits(missing(isMissing)!.message);
+        resolve({ outcomes, replicas: group.replicas, missing });
       };
       const group = new GroupOperation(this.#topology, this.meters, routing, commands, options.deadlineMs, done);
       group.acknowledge(options, commands.length);

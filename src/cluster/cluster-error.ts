@@ -42,8 +42,8 @@ export class ClusterError extends Error {
   }
 }
 
-/** The error of a write that so many replicas have, fewer than the `acks` that must. A failover may undo it. */
-export function unacknowledged(replicas: number, acks: number): ClusterError {
-  const message = `${replicas} of the ${acks} replicas that must acknowledge what is written have done so`;
+/** The error of a write to this master that so many replicas have, fewer than the `acks` that must. A failover may undo it. */
+export function unacknowledged(master: string, replicas: number, acks: number): ClusterError {
+  const message = `${master}: ${replicas} of the ${acks} replicas that must acknowledge what is written have done so`;
   return new ClusterError("unacknowledged", "unknown", message);
 }

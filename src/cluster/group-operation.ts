@@ -2,6 +2,7 @@
  * Writes to several masters, each of which is asked at the end how many replicas have them. `WAIT` counts what its own connection wrote, so it
  * goes out on the connection of the writes, right behind them; a connection that was lost in between has acknowledged nothing.
  */
+import { type ClusterError, unacknowledged } from "./cluster-error.js";
 import type { Connection } from "./connection.js";
 import { Operation, type Request } from "./operation.js";
 import type { RespReply } from "./resp-parser.js";
@@ -31,6 +32,14 @@ export class GroupOperation extends Operation {
   acknowledge(how: Acknowledging, commands: number): void {
     this.#acknowledging = how;
     for (let index = 0; index < commands; index++) this.replicas.push(0);
+  }
+
+  /** Why a command that was carried out is not acknowledged; null: it is, or it was not carried out. */
+  missing(index: number): ClusterError | null {
+    const { acks } = this.#acknowledging;
+    const replicas = this.replicas[index]!;
+    if (replicas >= acks || !this.hasAnswer(index)) return null;
+    return unacknowledged(this.#givenTo[index]!.address, replicas, acks);
   }
 
   override placed(request: Request, connection: Connection): void {

@@ -33,6 +33,8 @@ export interface Inspection {
   /** What is likely to hurt one day. */
   readonly warnings: readonly string[];
   readonly nodes: readonly NodeFacts[];
+  /** The URL names nodes of two clusters: `nodes` are those of the first one. */
+  readonly isMixed: boolean;
   /** All that is wrong is that it does not answer, or is down: it may be worth waiting for. */
   readonly isAway: boolean;
   /** All that is wrong is that, or that masters have too few replicas: of a cluster that was fit, it may be worth waiting for. */
@@ -74,8 +76,18 @@ const askMs = 2000;
 const noAcknowledgements =
   "no replica acknowledges writes (--engine-acks 0): a failover may lose batches and changes that were answered";
 
+/** How the cluster is reached, and who hears why it takes long. */
+export interface InspectionOptions {
+  readonly tls?: ClusterTls;
+  readonly onWait?: ((why: string) => void) | undefined;
+}
+
 /** Asks every seed, then every node of the cluster. Never throws: what can't be reached is a fault or a warning too. */
-export async function inspectCluster(url: StoreUrl, demands: ClusterDemands, tls?: ClusterTls): Promise<Inspection> {
+export async function inspectCluster(
+  url: StoreUrl,
+  demands: ClusterDemands,
+  { tls, onWait }: InspectionOptions = {},
+): Promise<Inspection> {
   const nodes = new Map<NodeAddress, ClusterNode>();
   const ask = (address: NodeAddress, command: RespCommand): Promise<RespReply> => {
     let node = nodes.get(address);
@@ -92,11 +104,29 @@ export async function inspectCluster(url: StoreUrl, demands: ClusterDemands, tls
       node = new ClusterNode(address, options, newClusterMeters(), () => {});
       nodes.set(address, node);
     }
-    return askNode(node, command, askMs);
+    return askNode(node, command, askMs).then(
+      (reply) => {
+        answered.add(address);
+        return reply;
+      },
+      (error: unknown) => {
+        // An error of the server is an answer.
+        if (error instanceof ClusterError && error.reason === "refused") answered.add(address);
+        throw error;
+      },
+    );
   };
+  const answered = new Set<NodeAddress>();
+  const saying = setTimeout(() => {
+    const silent = [...nodes.keys()].filter((address) => !answered.has(address));
+    onWait?.(
+      silent.length === 0 ? "it answers slowly" : `${listed(silent)} ${silent.length === 1 ? "does" : "do"} not answer`,
+    );
+  }, limits.clusterSilentMs);
   try {
     return await inspect(url, demands, ask);
   } finally {
+    clearTimeout(saying);
     for (const node of nodes.values()) node.close();
   }
 }
@@ -131,6 +161,7 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   for (const other of clustered.slice(1)) {
     if ([...other.ids].some((id) => first.ids.has(id))) continue;
     findings.fault(`${first.seed} and ${other.seed} are nodes of two clusters: name the nodes of one`);
+    findings.isMixed = true;
   }
   if (!first.isOk || first.slotsOk < slotsOfCluster) {
     findings.fault(
@@ -345,6 +376,7 @@ class Findings {
   readonly #faults = new Map<string, NodeAddress[]>();
   readonly #warnings = new Map<string, NodeAddress[]>();
   readonly #kinds = new Set<FaultKind>();
+  isMixed = false;
 
   /** `text` is a sentence, or with `node` one as `NodeRule.says` gives it. */
   fault(text: string, node?: NodeAddress, kind: FaultKind = "lasting"): void {
@@ -360,7 +392,9 @@ class Findings {
     const mayPass = this.#kinds.size > 0 && !this.#kinds.has("lasting");
     const lacksReplicas = mayPass && this.#kinds.has("replicas");
     const isAway = mayPass && !lacksReplicas;
-    return { faults: sentences(this.#faults), warnings: sentences(this.#warnings), nodes, isAway, lacksReplicas };
+    const faults = sentences(this.#faults);
+    const warnings = sentences(this.#warnings);
+    return { faults, warnings, nodes, isMixed: this.isMixed, isAway, lacksReplicas };
   }
 }
 
@@ -376,10 +410,15 @@ function sentences(of: ReadonlyMap<string, readonly NodeAddress[]>): string[] {
 
 /** The names in the place of `{nodes}`; of each `[one|several]` what suits their number. */
 function sentenceOf(text: string, nodes: readonly NodeAddress[]): string {
+  return text
+    .replace(/\[([^|\]]*)\|([^\]]*)\]/g, nodes.length === 1 ? "$1" : "$2")
+    .replace("{nodes}", () => listed(nodes));
+}
+
+function listed(nodes: readonly NodeAddress[]): string {
   const names = [...nodes].sort();
   const last = names.pop()!;
-  const list = names.length === 0 ? last : `${names.join(", ")} and ${last}`;
-  return text.replace(/\[([^|\]]*)\|([^\]]*)\]/g, names.length === 0 ? "$1" : "$2").replace("{nodes}", () => list);
+  return names.length === 0 ? last : `${names.join(", ")} and ${last}`;
 }
 
 /** What is wrong in one line: each fault set apart from the next. */

@@ -409,6 +409,7 @@ t.test("a shard that does not answer: nobody is told that its sessions are not t
     code: 1,
     stderr: /^waiting for the cluster at redis:\/\/[\d.:,]+: 127\.0\.0\.1:\d+ (does|did) not answer/m,
   });
+  t.notMatch(shown.stderr, /^waiting for the cluster at redis:\/\/[\d.:,]+$/m, "no line without the reason");
   const erasedOther = await node.ask("DELETE", `/v1/projects/${whole.id}/sessions/${own2}`, { token });
   t.equal(erasedOther.status, 204, "a session is erased while another's shard is away");
   t.equal(await deletions(), deletedBefore + 1, "and the log has that erasure, and none that failed");
@@ -437,6 +438,18 @@ t.test("a shard that does not answer: nobody is told that its sessions are not t
   );
   t.equal(erased.status, 204);
   t.equal(await deletions(), deletedBefore + 2);
+});
+
+t.test("the sizes of two clusters, named by one URL by mistake, are not shown", async (t) => {
+  const [first] = cluster.nodes as [RedisNode];
+  const [second] = other.nodes as [RedisNode];
+  const mixed = ["--store", `${cluster.url},${second.address}`];
+  for (const folder of [mirror, ownFolder(t)]) {
+    const { code, stdout, stderr } = await command(["stats", ...mixed, "--data-dir", folder]);
+    const line = `${first.address} and ${second.address} are nodes of two clusters: name the nodes of one`;
+    t.same([code, stdout, stderr.split("\n").length], [1, "", 2]);
+    t.match(stderr, line);
+  }
 });
 
 t.test("bad days: one line each", async (t) => {

@@ -72,7 +72,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const paths = new PathMemory(client);
     const counts = new ClusterCounts(client);
     const sender = new CountSender(client, paths, counts, (error) => failures.push(error));
-    const state = { conflicts: 0, fired: [] as number[], faults: [] as unknown[] };
+    const state = { conflicts: 0, fired: [] as number[], faults: [] as unknown[], unacknowledged: [] as string[] };
     const mint = new CountingMint();
     const context = {
       credentials: new Credentials(store),
@@ -93,6 +93,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
       onConflict: (batches) => {
         state.conflicts += batches;
       },
+      onUnacknowledged: (error) => state.unacknowledged.push(error.message),
       onFailure: (error) => {
         failures.push(error);
         state.faults.push(error);
@@ -418,6 +419,10 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     const [duplicate] = await two.commit(request(batch("acks0001", 1, token)));
     for (const replica of replicas) replica.thaw();
     t.match(refused, { error: "unavailable" });
+    t.match(
+      one.state.unacknowledged.at(-1),
+      new RegExp(`^${master.address}: 0 of the 1 replicas that must acknowledge`),
+    );
     t.match(duplicate, { error: "unavailable" }, "what it finds there may be lost with the master");
     const [again] = await two.commit(request(batch("acks0001", 1, token)));
     t.equal(recorded(again).accepted + recorded(again).duplicates, 1);

@@ -238,7 +238,7 @@ t.test("a replica is missing, then the memory is full: the configuration says wh
   t.ok(missing >= 1 && missing <= 3, `what is tried again counts once: ${missing}`);
   t.match(faults.at(-1), {
     reason: "unacknowledged",
-    message: "0 of the 1 replicas that must acknowledge what is written have done so",
+    message: /^127\.0\.0\.1:\d+: 0 of the 1 replicas that must acknowledge what is written have done so$/,
   });
 
   const env = { VERDICTD_STORE: redis.url };

@@ -255,5 +255,5 @@ t.test("TLS where there is none, none where there is, a certificate of nobody", 
   t.match(secure.faults, [/(closed the connection|ECONNRESET); if it wants TLS, write valkeys:\/\/$/]);
   t.match(stranger.faults, [/: self-signed certificate/]);
   const url = parseStoreUrl(safe.url) as StoreUrl;
-  t.same((await inspectCluster(url, { acks: 0 }, { ca: readFileSync(files.certificate) })).faults, []);
+  t.same((await inspectCluster(url, { acks: 0 }, { tls: { ca: readFileSync(files.certificate) } })).faults, []);
 });

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkRows } from "../../cluster-store/cluster-check.js";
-import { lookAtCluster } from "../../cluster-store/open-cluster.js";
+import { lookAtCluster, unfit } from "../../cluster-store/open-cluster.js";
 import { rewriteSessions } from "../../cluster-store/rewrite-sessions.js";
 import { rescored, rescoreSessions } from "../../control-plane/rescore.js";
 import { storeStatistics } from "../../control-plane/store-statistics.js";
@@ -96,7 +96,9 @@ const stats: StoreCommand = {
   worksOnMigrated: true,
   run: (store, given) => statsOf(store, statSync(storeFile(textOf(given, "data-dir"))).size),
   onCluster: async ({ store }, _, choice) => {
-    const { nodes } = await lookAtCluster(choice);
+    const { nodes, isMixed, faults } = await lookAtCluster(choice);
+    // The sizes would be those of one cluster, and the counts perhaps of the other.
+    if (isMixed) throw unfit(choice, faults);
     const masters = nodes.filter(({ role }) => role === "master");
     return statsOf(
       store,
