@@ -159,7 +159,7 @@ async function runShell(t: Test, server: TestServer, tenant: Tenant): Promise<vo
   const environment = {
     PATH: process.env["PATH"],
     HOME: process.env["HOME"],
-    npm_config_offline: "true",
+    npm_config_prefer_offline: "true",
     BASE: server.address,
     PROJECT: String(tenant.projectId),
     TOKEN: tenant.token,
