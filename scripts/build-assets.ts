@@ -1,12 +1,11 @@
 /**
  * Writes what the build is, bundles the program, and builds what browsers load: checks the types of the SDK, the demo page and the console, bundles
  * them, copies the static files, renders the documentation. Fails when the SDK or the console is over its size budget. Run after the daemon's sources are
- * compiled; writes below dist/ only. `--unchecked` leaves the types alone, and the declarations that the package `verdictd` carries: half
- * of the time, for whoever only wants to serve.
+ * compiled; writes below dist/ only. `--unchecked` leaves the types alone, and the declarations that the package `verdictd` carries, for
+ * `npm run build`, which has them checked meanwhile, and for whoever only wants to serve.
  */
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -49,13 +48,12 @@ const common: BuildOptions = {
   logLevel: "warning",
 };
 
-/** Checks types; for the SDK this also writes the npm entry's declarations. */
-async function compile(project: string): Promise<void> {
-  const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+/** Checks the types of what browsers load; of the SDK and of the packages this also writes the declarations. */
+async function checkTypes(): Promise<void> {
   try {
-    await promisify(execFile)(process.execPath, [compiler, "-p", project]);
+    await promisify(execFile)("npm", ["run", "--silent", "build:types"], { cwd: root });
   } catch (error) {
-    throw new Error(`types of ${project}:\n${(error as { stdout?: string }).stdout ?? error}`);
+    throw new Error((error as { stdout?: string }).stdout || String(error));
   }
 }
 
@@ -164,9 +162,8 @@ try {
   await leaveOutTypia();
   await writeBuildInfo(root);
   await buildNetworkFacts(root);
-  const projects = ["sdk", "demo", "console", "middleware", "docs/site"];
-  const checked = process.argv.includes("--unchecked") ? [] : projects;
-  await Promise.all([...checked.map((name) => compile(source(name))), bundle(), writeBundles(root)]);
+  const isUnchecked = process.argv.includes("--unchecked");
+  await Promise.all([isUnchecked || checkTypes(), bundle(), writeBundles(root)]);
   await buildClientPackage(root);
   await buildDocs(root);
   const ofDocs = [source("docs/docs.css"), source("docs/site/docs.ts")];

@@ -17,7 +17,6 @@ const ofOneHost = "its subject is the files of one host's store";
 
 /** Folders (they end with "/") and files below `test`, without `.test.ts`, that run on one host only. */
 export const leftOut: Readonly<Record<string, string>> = {
-  "challenge/browsers": ofBrowsers,
   "cli/file-modes": ofOneHost,
   "cli/progress": "draws the progress of commands on the files of one host",
   "cli/rules-and-rescore":
@@ -29,6 +28,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   "console/": ofBrowsers,
   "control-plane/blocks": "the blocks of one host: `cluster-store/cluster-recorded-rows` has those of a cluster",
   "control-plane/session-log": "reads rows of one host that it puts there; `http-additive` reads the log on both",
+  "drills/": "starts clusters of its own",
   "docs/": "its subject is the documentation, whose commands name one host or start their own clusters",
   "browsers/": ofBrowsers,
   "resilience/backup":

@@ -31,7 +31,7 @@ const elsewhere: Readonly<Record<string, string>> = {
     "test/long/newcomer.test.ts builds, test/long/npm-package.test.ts runs init and serve",
   "scp dist/verdictd-linux-x64": "test/long/package-smoke.test.ts, in an empty root instead of another host",
   "npm run bench": "test/bench",
-  "store migrate --to URL": "test/cluster-store/migrate.test.ts, with a cluster of its own",
+  "store migrate --to URL": "test/drills/migrate.test.ts, with a cluster of its own",
   "serve --store valkey://": "test/long/cluster.test.ts, with a cluster of its own",
   "user verdictd on >PASSWORD": "test/cluster-store/permissions.test.ts",
   "// captcha.js": "test/docs/captcha-example.test.ts",

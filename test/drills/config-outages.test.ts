@@ -11,11 +11,11 @@ import { UnavailableError } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { openStore } from "../../src/store/open-store.js";
 import { StoreError } from "../../src/store/store-error.js";
+import { current, done, eventually, mirrored, startConfigCluster, startNodeOn } from "../cluster-store/config-nodes.js";
 import { startService } from "../http-additive/service.js";
 import { batch } from "../support/batches.js";
 import { ownFolder } from "../support/own-folder.js";
 import { waitUntil } from "../support/wait-until.js";
-import { current, done, eventually, mirrored, startConfigCluster, startNodeOn } from "./config-nodes.js";
 
 const { cluster, url } = await startConfigCluster(t);
 const startNode = (t: Test, folder?: string) => startNodeOn(url, t, folder);

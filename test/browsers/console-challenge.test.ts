@@ -4,11 +4,11 @@
  */
 import t from "tap";
 import { type RuleRecipe, ruleRecipes } from "../../src/console/rule-recipes.js";
+import { Desk, ofColour, readVerdict, strolling } from "../console/desk.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { ChallengedVisitor } from "../support/challenges.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { anotherTenant, askUntil, firstTenant, startServer } from "../support/server.js";
-import { Desk, ofColour, readVerdict, strolling } from "./desk.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);

@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import type { Route } from "playwright-core";
 import t, { type Test } from "tap";
+import { Desk, ofColour, readVerdict, traffic } from "../console/desk.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { askUntil, firstTenant, startServer } from "../support/server.js";
-import { Desk, ofColour, readVerdict, traffic } from "./desk.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);

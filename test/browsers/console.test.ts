@@ -1,13 +1,22 @@
 /**
  * The console in a real browser: each of its tasks done once as a person would, by mouse, by keyboard and on a
- * phone. What has to do with credentials is in `credentials.test.ts`, the challenge and request scoring in
- * `challenge-and-requests.test.ts`.
+ * phone. What has to do with credentials is in `test/console/credentials.test.ts`, the challenge and request scoring in
+ * `console-challenge.test.ts`.
  */
 import t from "tap";
 import { rulePath } from "../../src/contract/visitor-request.js";
+import {
+  Desk,
+  markupAgent,
+  markupName,
+  markupPath,
+  ofColour,
+  readVerdict,
+  strolling,
+  traffic,
+} from "../console/desk.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { anotherTenant, askUntil, firstTenant, startServer } from "../support/server.js";
-import { Desk, markupAgent, markupName, markupPath, ofColour, readVerdict, strolling, traffic } from "./desk.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);

@@ -2,8 +2,8 @@
 import AxeBuilder from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
 import t from "tap";
+import { type ChallengedSite, openChallengedSite, readyScript, scoredSession } from "../challenge/challenged-site.js";
 import { launch, noChromium } from "../support/chromium.js";
-import { type ChallengedSite, openChallengedSite, readyScript, scoredSession } from "./challenged-site.js";
 
 /** The page loads itself anew when it has passed, which may be before it has loaded. */
 const atOnce = { waitUntil: "commit" } as const;
