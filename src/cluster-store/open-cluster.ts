@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { ClusterClient, type ClusterOptions } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
-import { faultsLine, type Inspection, inspectCluster } from "../cluster/inspection.js";
+import { type Inspection, inspectCluster } from "../cluster/inspection.js";
+import { faultsLine } from "../cluster/inspection-findings.js";
 import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../cluster/store-url.js";
 import { dayMs } from "../contract/durations.js";
 import { limits } from "../limits.js";

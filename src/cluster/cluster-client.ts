@@ -128,8 +128,8 @@ export class ClusterClient {
     return new Promise((resolve) => {
       const done = (outcomes: Outcome[]): void => {
         const missing = (index: number): ClusterError | null => group.missing(index);
-        const isMissing = group.replicas.findIndex((count, index) => count < options.acks && group.hasAnswer(index));
-        if (isMissing !== -1) this.waits(missing(isMissing)!.message);
+        const lacking = outcomes.findIndex((_, index) => missing(index) !== null);
+        if (lacking !== -1) this.waits(missing(lacking)!.message);
         resolve({ outcomes, replicas: group.replicas, missing });
       };
       const group = new GroupOperation(this.#topology, this.meters, routing, commands, options.deadlineMs, done);

@@ -1,0 +1,119 @@
+/** What an inspection of a cluster has found, in the sentences that operators read. */
+import { ClusterError } from "./cluster-error.js";
+import type { NodeAddress } from "./slots.js";
+import type { StoreUrl } from "./store-url.js";
+
+/** What the findings come to; the cluster can be used while `faults` is empty. */
+export interface Judgement {
+  /** Why the cluster can't be used, a sentence each. */
+  readonly faults: readonly string[];
+  /** What is likely to hurt one day. */
+  readonly warnings: readonly string[];
+  /** The URL names nodes of two clusters. */
+  readonly isMixed: boolean;
+  /** All that is wrong is that it does not answer, or is down: it may be worth waiting for. */
+  readonly isAway: boolean;
+  /** All that is wrong is that, or that masters have too few replicas: of a cluster that was fit, it may be worth waiting for. */
+  readonly lacksReplicas: boolean;
+}
+
+/** Whether a fault passes by itself: the cluster comes back, its replicas do, or neither helps. */
+export type FaultKind = "away" | "replicas" | "lasting";
+
+/** Faults and warnings as sentences, those that say the same of several nodes as one. */
+export class Findings {
+  readonly #faults = new Map<string, NodeAddress[]>();
+  readonly #warnings = new Map<string, NodeAddress[]>();
+  readonly #kinds = new Set<FaultKind>();
+  isMixed = false;
+
+  /** `text` is a sentence, or with `node` one as `NodeRule.says` gives it. */
+  fault(text: string, node?: NodeAddress, kind: FaultKind = "lasting"): void {
+    note(this.#faults, text, node);
+    this.#kinds.add(kind);
+  }
+
+  warning(text: string, node?: NodeAddress): void {
+    note(this.#warnings, text, node);
+  }
+
+  /** What all of it comes to. */
+  judgement(): Judgement {
+    const mayPass = this.#kinds.size > 0 && !this.#kinds.has("lasting");
+    const lacksReplicas = mayPass && this.#kinds.has("replicas");
+    const isAway = mayPass && !lacksReplicas;
+    const faults = sentences(this.#faults);
+    const warnings = sentences(this.#warnings);
+    return { faults, warnings, isMixed: this.isMixed, isAway, lacksReplicas };
+  }
+}
+
+function note(of: Map<string, NodeAddress[]>, text: string, node: NodeAddress | undefined): void {
+  const nodes = of.get(text) ?? [];
+  if (node !== undefined && !nodes.includes(node)) nodes.push(node);
+  of.set(text, nodes);
+}
+
+function sentences(of: ReadonlyMap<string, readonly NodeAddress[]>): string[] {
+  return [...of].map(([text, nodes]) => (nodes.length === 0 ? text : sentenceOf(text, nodes)));
+}
+
+/** The names in the place of `{nodes}`; of each `[one|several]` what suits their number. */
+function sentenceOf(text: string, nodes: readonly NodeAddress[]): string {
+  return text
+    .replace(/\[([^|\]]*)\|([^\]]*)\]/g, nodes.length === 1 ? "$1" : "$2")
+    .replace("{nodes}", () => listed(nodes));
+}
+
+/** Addresses in order, as a sentence names them: "a, b and c". There is at least one. */
+export function listed(nodes: readonly NodeAddress[]): string {
+  const names = [...nodes].sort();
+  const last = names.pop()!;
+  return names.length === 0 ? last : `${names.join(", ")} and ${last}`;
+}
+
+/** What is wrong in one line: each fault set apart from the next. */
+export function faultsLine(faults: readonly string[]): string {
+  if (faults.length === 1) return faults[0]!;
+  return `${faults.length} faults: ${faults.map((fault, index) => `(${index + 1}) ${fault}`).join("; ")}`;
+}
+
+/** Lines of servers that are not there yet, or not any more. */
+export const passing =
+  /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|did not answer|has not answered/;
+
+/** Whether a node refused the user: each node has users of its own. */
+export function isOfUser(error: unknown): boolean {
+  return error instanceof ClusterError && ["NOAUTH", "WRONGPASS", "NOPERM"].includes(error.serverCode);
+}
+
+/** What a failed question says to operators. */
+export function lineOf(error: unknown, url: StoreUrl): string {
+  if (!(error instanceof ClusterError)) throw error;
+  const { serverCode, reason } = error;
+  const message = error.message.replace(/\.$/, "");
+  if (reason === "protocol") {
+    const tls = url.isTls ? "" : "; if it wants TLS, write valkeys://";
+    return `${message}: is it a Valkey or Redis server, and the port for clients?${tls}`;
+  }
+  if (serverCode === "NOAUTH") return `${message}. Name a user and a password in the URL, or a file with the password`;
+  if (serverCode === "WRONGPASS") return `${message}. Is the password that of ${url.user ?? "the default user"}?`;
+  if (serverCode === "NOPERM") return `${message}: see the permissions of the store's user in the documentation`;
+  if (/altnames|IP: .* is not in the cert/.test(message))
+    return `${message}: its certificate must have the names and addresses by which nodes reach it`;
+  if (/certificate/.test(message)) return `${message}: name a file with its authorities, --engine-ca FILE`;
+  if (/closed the connection|ECONNRESET/.test(message) && !url.isTls)
+    return `${message}; if it wants TLS, write valkeys://`;
+  if (/packet length|wrong version|did not answer/.test(message) && url.isTls)
+    return `${message}; if it does not speak TLS, write valkey://`;
+  return message;
+}
+
+/** Adds what a node refused to the faults; the same of several nodes is said once. */
+export function blame(node: NodeAddress, error: unknown, url: StoreUrl, findings: Findings): void {
+  const line = lineOf(error, url);
+  const start = `${node}: `;
+  const kind = passing.test(line) ? "away" : "lasting";
+  if (line.startsWith(start)) findings.fault(`{nodes}: ${line.slice(start.length)}`, node, kind);
+  else findings.fault(line, undefined, kind);
+}
