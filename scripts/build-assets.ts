@@ -1,14 +1,11 @@
 /**
- * Writes what the build is, bundles the program, and builds what browsers load: checks the types of the SDK, the demo page and the console, bundles
- * them, copies the static files, renders the documentation. Fails when the SDK or the console is over its size budget. Run after the daemon's sources are
- * compiled; writes below dist/ only. `--unchecked` leaves the types alone, and the declarations that the package `verdictd` carries, for
- * `npm run build`, which has them checked meanwhile, and for whoever only wants to serve.
+ * Writes what the build is, bundles the program, and builds what browsers load: bundles the SDK, the demo page and the console, copies the static
+ * files, renders the documentation. Fails when the SDK or the console is over its size budget. Run after the daemon's sources are compiled; writes
+ * below dist/ only. The types of what browsers load are checked by `npm run build:types`, beside this in `npm run build`.
  */
-import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
 import { buildDocs } from "./build-docs.js";
@@ -47,15 +44,6 @@ const common: BuildOptions = {
   absWorkingDir: root,
   logLevel: "warning",
 };
-
-/** Checks the types of what browsers load; of the SDK and of the packages this also writes the declarations. */
-async function checkTypes(): Promise<void> {
-  try {
-    await promisify(execFile)("npm", ["run", "--silent", "build:types"], { cwd: root });
-  } catch (error) {
-    throw new Error((error as { stdout?: string }).stdout || String(error));
-  }
-}
 
 /** Makes what browsers load. Throws when it holds a package that `browserPackages` lacks: its licence would be missing. */
 async function bundle(): Promise<void> {
@@ -162,8 +150,7 @@ try {
   await leaveOutTypia();
   await writeBuildInfo(root);
   await buildNetworkFacts(root);
-  const isUnchecked = process.argv.includes("--unchecked");
-  await Promise.all([isUnchecked || checkTypes(), bundle(), writeBundles(root)]);
+  await Promise.all([bundle(), writeBundles(root)]);
   await buildClientPackage(root);
   await buildDocs(root);
   const ofDocs = [source("docs/docs.css"), source("docs/site/docs.ts")];
