@@ -45,6 +45,17 @@ async function migrate(folder: string, ...flags: string[]): Promise<Migrated> {
   return JSON.parse(stdout) as Migrated;
 }
 
+/** A command under way: its process, its exit code once it ends, and what it has said on standard error so far. */
+function begin(args: readonly string[]) {
+  const child = start(args);
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<number | null>((done) => child.on("close", done));
+  return { child, ended, said: () => stderr };
+}
+
 /** What a command that can't be done says. */
 async function refused(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await command(args);
@@ -189,26 +200,21 @@ t.test("killed and interrupted on the way, it goes on", async (t) => {
   const folder = ownFolder(t);
   const sessions = 12 * limits.clusterPieceRows;
   await storeOf(folder, sessions);
-  const begin = async () => {
+  const halfway = async () => {
     const before = await keysIn(cluster);
-    const child = start(["store", "migrate", "--to", url, "--data-dir", folder]);
-    let stderr = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      stderr += text;
-    });
-    const ended = new Promise<number | null>((done) => child.on("close", done));
+    const begun = begin(["store", "migrate", "--to", url, "--data-dir", folder]);
     await waitUntil(
       () => keysIn(cluster),
       (keys) => keys > before + limits.clusterPieceRows,
     );
-    return { child, ended, said: () => stderr };
+    return begun;
   };
-  const killed = await begin();
+  const killed = await halfway();
   killed.child.kill("SIGKILL");
   await killed.ended;
   const half = await keysIn(cluster);
   t.ok(half < sessions, `${half} of ${sessions} sessions are there`);
-  const interrupted = await begin();
+  const interrupted = await halfway();
   interrupted.child.kill("SIGINT");
   t.equal(await interrupted.ended, 1);
   t.match(interrupted.said(), /interrupted: nothing is lost, run it again to go on$/m);
@@ -328,19 +334,14 @@ t.test("a memory that is full on the way: one line, and it goes on once there is
   await storeOf(folder, sessions);
   const [node] = other.nodes as [RedisNode];
   const args = ["store", "migrate", "--to", other.url, "--data-dir", folder, "--engine-acks", "0"];
-  const child = start(args);
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    stderr += text;
-  });
-  const ended = new Promise<number | null>((done) => child.on("close", done));
+  const { ended, said } = begin(args);
   await waitUntil(
     () => keysIn(other),
     (keys) => keys > 10,
   );
   await node.ask("CONFIG", "SET", "maxmemory", "1000000");
   t.equal(await ended, 1);
-  t.match(stderr, /^the cluster has no memory left \(.*OOM.*\): raise maxmemory, then run this again$/m);
+  t.match(said(), /^the cluster has no memory left \(.*OOM.*\): raise maxmemory, then run this again$/m);
   await node.ask("CONFIG", "SET", "maxmemory", "0");
   const again = await command([...args, "--final", "--json"]);
   t.match(JSON.parse(again.stdout), { sessions, finished: true });
