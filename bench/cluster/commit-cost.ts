@@ -10,10 +10,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Credentials } from "../../src/auth/credentials.js";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import type { StoreUrl } from "../../src/cluster/store-url.js";
-import { CountSender } from "../../src/cluster-store/batch-counts.js";
-import { ClusterCommit } from "../../src/cluster-store/cluster-commit.js";
-import { PathMemory } from "../../src/cluster-store/path-memory.js";
-import { ClusterCounts } from "../../src/cluster-store/recent-counts.js";
+import { CountSender } from "../../src/cluster-store/ingest/batch-counts.js";
+import { ClusterCommit } from "../../src/cluster-store/ingest/cluster-commit.js";
+import { ClusterPathReuseIndex } from "../../src/cluster-store/ingest/cluster-path-reuse-index.js";
+import { ClusterCounts } from "../../src/cluster-store/ingest/recent-counts.js";
 import { noHeaders } from "../../src/contract/header-facts.js";
 import { defaultPlans } from "../../src/contract/plans.js";
 import { unidentified } from "../../src/contract/visitor.js";
@@ -88,7 +88,7 @@ export async function measureCommitCost(options: CommitCostOptions): Promise<Com
     const onFailure = (error: unknown): void => {
       throw error;
     };
-    const paths = new PathMemory(client);
+    const paths = new ClusterPathReuseIndex(client);
     const counts = new ClusterCounts(client);
     const sender = new CountSender(client, paths, counts, onFailure);
     const cluster = new ClusterCommit({

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The program `verdictd`: runs the command that was typed and turns outcomes into output and exit codes. */
+import { migratedFault, mirrorFault, mirrorFileFault } from "../cluster-store/config/open-config.js";
 import { faultLine } from "../cluster-store/fault-line.js";
 import {
   checkCluster,
@@ -8,7 +9,6 @@ import {
   openingFault,
   openMirror,
 } from "../cluster-store/open-cluster.js";
-import { migratedFault, mirrorFault, mirrorFileFault } from "../cluster-store/open-config.js";
 import { versionText } from "../server/version.js";
 import { openStore } from "../store/open-store.js";
 import { storeFileFault } from "../store/store-file.js";

@@ -12,17 +12,17 @@ import { openStore } from "../store/open-store.js";
 import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { hasStore } from "../store/store-file.js";
-import { ClusterHourlyCounts } from "./cluster-hourly-counts.js";
 import { ClusterLeases } from "./cluster-leases.js";
-import { clusterRecordedRows } from "./cluster-recorded-rows.js";
-import { ClusterSessionRows } from "./cluster-session-rows.js";
-import { ClusterSessions } from "./cluster-sessions.js";
-import { ConfigFollower } from "./config-follower.js";
-import { storedPosition } from "./config-mirror.js";
-import { ConfigState } from "./config-state.js";
-import { ConfigTruth } from "./config-truth.js";
-import { type OpenedConfig, openConfig, tryConfig } from "./open-config.js";
+import { ConfigFollower } from "./config/config-follower.js";
+import { storedPosition } from "./config/config-mirror.js";
+import { ConfigState } from "./config/config-state.js";
+import { ConfigTruth } from "./config/config-truth.js";
+import { type OpenedConfig, openConfig, tryConfig } from "./config/open-config.js";
 import { rowCommands, storeKeys } from "./permissions.js";
+import { ClusterHourlyCounts } from "./recorded/cluster-hourly-counts.js";
+import { clusterRecordedRows } from "./recorded/cluster-recorded-rows.js";
+import { ClusterSessionRows } from "./sessions/cluster-session-rows.js";
+import { ClusterSessions } from "./sessions/cluster-sessions.js";
 
 /** The options of `serve` that concern the cluster. */
 export interface ClusterChoice {

@@ -6,10 +6,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { workerPath } from "../assets.js";
+import { migratedFault, mirrorFault } from "../cluster-store/config/open-config.js";
+import { tellOfBatches } from "../cluster-store/ingest/refused-batches.js";
 import { countsOnTheirWayMs, type NodeThread, openCluster } from "../cluster-store/open-cluster.js";
-import { migratedFault, mirrorFault } from "../cluster-store/open-config.js";
 import { OutageLog } from "../cluster-store/outage-log.js";
-import { tellOfBatches } from "../cluster-store/refused-batches.js";
 import { type CertificateFiles, readCertificate } from "../config/certificate.js";
 import type { ServeConfig } from "../config/config.js";
 import { defaultPlans } from "../contract/plans.js";

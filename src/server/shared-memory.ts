@@ -1,6 +1,6 @@
 /** Memory that all HTTP threads of a process share beside the store: made once at start, and handed to each. */
 import { newChallengingRules } from "../challenge/challenging-rules.js";
-import { newConfigState } from "../cluster-store/config-state.js";
+import { newConfigState } from "../cluster-store/config/config-state.js";
 import { newOutage } from "../cluster-store/outage-log.js";
 import { newReadinessBoard } from "../http/readiness.js";
 import { shippedFacts } from "../network/network-files.js";

@@ -4,7 +4,6 @@ import t from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
-import { ClusterSessions } from "../../src/cluster-store/cluster-sessions.js";
 import {
   blockRows,
   configSlot,
@@ -18,6 +17,7 @@ import {
   usageRow,
 } from "../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
+import { ClusterSessions } from "../../src/cluster-store/sessions/cluster-sessions.js";
 import { newScoredState } from "../../src/contract/session.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { hourOf, idempotencyKey, sessionKey, tokenAt } from "../../src/store/keys.js";
@@ -30,7 +30,7 @@ import { askUntil } from "../support/server.js";
 import { storedToken } from "../support/stored-session.js";
 import { waitUntil } from "../support/wait-until.js";
 import { type FirstKeys, startCommandClusters } from "./command-clusters.js";
-import { tracesIn } from "./session-traces.js";
+import { tracesIn } from "./ingest/session-traces.js";
 
 const { cluster, url, other, single } = await startCommandClusters(t);
 const client = new ClusterClient({ url: parseStoreUrl(url) as StoreUrl });

@@ -13,7 +13,9 @@ const otherWords = ["BLOCK", "BYLEX", "COUNT", "LIMIT", "MATCH", "MAXLEN", "REV"
 t.test("every command of src/cluster-store is in the list", async (t) => {
   const ofConnections = storeAclRules.map((rule) => rule.slice(1).toUpperCase());
   const known = new Set([...rowCommands.map(([name]) => name), ...ofConnections]);
-  for (const file of readdirSync(folder)) {
+  for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  )) {
     for (const [, name = ""] of readFileSync(join(folder, file), "utf8").matchAll(/["']([A-Z]{3,})["']/g)) {
       if (!otherWords.includes(name)) t.ok(known.has(name), `${file}: ${name} is in permissions.ts`);
     }
@@ -25,7 +27,9 @@ t.test("every permission of the list is of a command that the sources name", asy
   const named = new Set<string>();
   for (const each of [folder, resolve(folder, "../cluster")]) {
     // The list itself names them all.
-    for (const file of readdirSync(each).filter((name) => name !== "permissions.ts")) {
+    for (const file of readdirSync(each, { recursive: true, encoding: "utf8" }).filter(
+      (name) => name.endsWith(".ts") && name !== "permissions.ts",
+    )) {
       for (const [, word = ""] of readFileSync(join(each, file), "utf8").matchAll(/["']([A-Z_]{3,})["']/g))
         named.add(word);
     }

@@ -2,8 +2,8 @@
 
 import t, { type Test } from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
+import { openConfig } from "../../src/cluster-store/config/open-config.js";
 import { configKeys, configSlot } from "../../src/cluster-store/keys.js";
-import { openConfig } from "../../src/cluster-store/open-config.js";
 import { defaultPlans } from "../../src/contract/plans.js";
 import { Accounts } from "../../src/control-plane/accounts.js";
 import { createFirstAccount, type FirstAccount } from "../../src/control-plane/first-account.js";
@@ -11,7 +11,14 @@ import { UnavailableError } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { openStore } from "../../src/store/open-store.js";
 import { StoreError } from "../../src/store/store-error.js";
-import { current, done, eventually, mirrored, startConfigCluster, startNodeOn } from "../cluster-store/config-nodes.js";
+import {
+  current,
+  done,
+  eventually,
+  mirrored,
+  startConfigCluster,
+  startNodeOn,
+} from "../cluster-store/config/config-nodes.js";
 import { startService } from "../http-additive/service.js";
 import { batch } from "../support/batches.js";
 import { ownFolder } from "../support/own-folder.js";

@@ -320,7 +320,7 @@ t.test("marks of sessions are kept, counted by band and detection, walked, and g
   const { store } = service.server;
   t.match(await eraseSession(store, bot), { marks: 1 });
   t.equal((await service.ask("GET", `${at}/marks`, { as })).json.totals.persons, 4);
-  // In a cluster they expire by themselves, see `test/cluster-store/cluster-recorded-rows.test.ts`.
+  // In a cluster they expire by themselves, see `test/cluster-store/recorded/cluster-recorded-rows.test.ts`.
   if (isOnCluster) return;
   const dayMs = 24 * 3_600_000;
   const retention = { sessionMs: 400 * dayMs, sessionsMax: 1e6, blockMs: 30 * dayMs, trafficMs: 400 * dayMs };

@@ -1,6 +1,6 @@
 /** Sessions and counts put straight into a store, as batches long ago would have left them: for tests of what reads or refers to them. */
 import { keySlot } from "../../src/cluster/slots.js";
-import { versionBytes } from "../../src/cluster-store/cluster-unit.js";
+import { versionBytes } from "../../src/cluster-store/ingest/cluster-unit-of-work.js";
 import { indexRow, marksRow, partCount, sessionRow, shardOfSession, usageRow } from "../../src/cluster-store/keys.js";
 import type { SessionMark } from "../../src/contract/marks.js";
 import { newScoredState, type ScoredState } from "../../src/contract/session.js";

@@ -1,8 +1,8 @@
 /** `verdictd serve`: runs the server until SIGTERM or SIGINT. */
 
 import { setFlagsFromString } from "node:v8";
+import { mirrorFileFault } from "../../cluster-store/config/open-config.js";
 import { faultLine } from "../../cluster-store/fault-line.js";
-import { mirrorFileFault } from "../../cluster-store/open-config.js";
 import { type GivenFlags, readServeConfig, type ServeConfig, unknownVariables } from "../../config/config.js";
 import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";

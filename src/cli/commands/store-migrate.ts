@@ -1,7 +1,7 @@
 /** `verdictd store migrate` and `store reopen`: from the store of a single host to a cluster, and back to it. */
 
 import { resolve } from "node:path";
-import { type MigrationReport, migrateToCluster, stillServed } from "../../cluster-store/open-migration.js";
+import { type MigrationReport, migrateToCluster, stillServed } from "../../cluster-store/migration/open-migration.js";
 import type { ServeFlag } from "../../config/config.js";
 import { isServed } from "../../live/running.js";
 import { migrationMark, setMigrationMark } from "../../store/migration-mark.js";

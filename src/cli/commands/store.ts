@@ -1,9 +1,9 @@
 /** `verdictd backup`, `check`, `stats` and `rescore`: the store as a whole. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { checkRows } from "../../cluster-store/cluster-check.js";
+import { checkRows } from "../../cluster-store/check/cluster-check.js";
 import { lookAtCluster, unfit } from "../../cluster-store/open-cluster.js";
-import { rewriteSessions } from "../../cluster-store/rewrite-sessions.js";
+import { rewriteSessions } from "../../cluster-store/sessions/rewrite-sessions.js";
 import { rescored, rescoreSessions } from "../../control-plane/rescore.js";
 import { storeStatistics } from "../../control-plane/store-statistics.js";
 import { printableLine } from "../../runtime/printable.js";

@@ -1,0 +1,130 @@
+/**
+ * Reads every row of a cluster and says what is wrong with it, as `store/integrity.ts` of one host: rows that can't be decoded, that belong to nothing, that
+ * would never expire. A page of keys at a time, so that its memory has a bound; it repairs nothing.
+ */
+import { tokenBytes } from "../../contract/session-token.js";
+import { limits } from "../../limits.js";
+import type { IntegrityFault, IntegrityReport, Progress } from "../../store/integrity.js";
+import { isMirroredTable, type TableName, tableNames } from "../../store/keys.js";
+import { configurationOf } from "../../store/mirrored-tables.js";
+import { BulkClient } from "../bulk-client.js";
+import type { OpenedMirror } from "../open-cluster.js";
+import { mastersOf, scanKeys } from "../scan.js";
+import { indexedSessions } from "../sessions/indexed-sessions.js";
+import { type KnownFacts, kindNames, kindOf, type SplitKey, splitKey } from "./row-kinds.js";
+
+/** What a walk over a cluster needs beyond its rows: how features and the mirror's rows are checked. */
+export interface ClusterCheckOptions {
+  readonly cluster: OpenedMirror;
+  readonly features: KnownFacts["features"];
+  /** Checks the rows of the mirror. */
+  readonly configuration: () => IntegrityReport;
+  readonly onProgress: Progress;
+}
+
+/** Walks all rows. A row that is written, moved or expires meanwhile is no fault; a slot that moves may be counted twice. Throws `ClusterError`. */
+export async function checkRows({ cluster, ...options }: ClusterCheckOptions): Promise<IntegrityReport> {
+  const bulk = new BulkClient(cluster.client, 0);
+  const { store } = cluster;
+  const report = new Report();
+  const ofMirror = options.configuration();
+  for (const [name, rows] of Object.entries(ofMirror.rows)) if (mirrored.has(name)) report.count(name, rows);
+  report.addFaults(ofMirror);
+  await checkConfiguration(cluster, report);
+  const facts: KnownFacts = {
+    projects: new Set(store.projects.getKeys({})),
+    accounts: new Set(store.accounts.getKeys({})),
+    features: options.features,
+  };
+  for (const name of kindNames) report.count(name, 0);
+  const total = await keysOf(bulk);
+  let read = 0;
+  for await (const { keys } of scanKeys(bulk)) {
+    await checkPage(bulk, keys, facts, report);
+    read += keys.length;
+    options.onProgress(Math.min(read, total - 1), total);
+  }
+  for (const projectId of facts.projects) await checkIndex(bulk, projectId, report);
+  options.onProgress(total, total);
+  return report.report();
+}
+
+const mirrored = new Set(
+  (Object.keys(isMirroredTable) as TableName[]).filter((name) => isMirroredTable[name]).map((name) => tableNames[name]),
+) as ReadonlySet<string>;
+
+class Report {
+  readonly #rows: Record<string, number> = {};
+  readonly #faults: IntegrityFault[] = [];
+  #faultCount = 0;
+
+  count(table: string, rows: number): void {
+    this.#rows[table] = (this.#rows[table] ?? 0) + rows;
+  }
+
+  fault(table: string, key: string, fault: string): void {
+    this.#faultCount++;
+    if (this.#faults.length < limits.integrityFaultsMax) this.#faults.push({ table, key, fault });
+  }
+
+  addFaults({ faults, faultCount }: IntegrityReport): void {
+    for (const { table, key, fault } of faults) this.fault(table, key, fault);
+    this.#faultCount += faultCount - faults.length;
+  }
+
+  report(): IntegrityReport {
+    return { rows: this.#rows, faultCount: this.#faultCount, faults: this.#faults };
+  }
+}
+
+async function keysOf(bulk: BulkClient): Promise<number> {
+  const infos = await Promise.all(mastersOf(bulk).map((master) => bulk.onNode(master, ["INFO", "keyspace"])));
+  return infos.reduce((sum: number, info) => sum + Number(/^db0:keys=(\d+)/m.exec(String(info))?.[1] ?? 0), 0);
+}
+
+async function checkPage(bulk: BulkClient, keys: readonly Buffer[], facts: KnownFacts, report: Report): Promise<void> {
+  const rows = keys.map((key) => ({ row: splitKey(key), kind: kindOf(splitKey(key)) }));
+  const asked = rows.map(({ row, kind }) => kind?.ask(row) ?? []);
+  const replies = await bulk.read(asked.flat());
+  let at = 0;
+  for (const [index, { row, kind }] of rows.entries()) {
+    const own = replies.slice(at, at + asked[index]!.length);
+    at += asked[index]!.length;
+    report.count(kind?.name ?? "unknown", 1);
+    const fault = kind === null ? "is of no kind that verdictd has" : kind.fault(own, row, facts);
+    if (fault !== null) report.fault(kind?.name ?? "unknown", keyText(row), fault);
+  }
+}
+
+/** The configuration in the cluster, row by row, against the mirror, whose rows were checked. */
+async function checkConfiguration({ truth, mirror, store }: OpenedMirror, report: Report): Promise<void> {
+  await mirror.catchUp(limits.configChangeMs);
+  const { cluster } = mirror.position();
+  const followed = await truth.follow({ cluster, revision: -1, change: "" }, null, limits.configChangeMs);
+  // What changed since is of a later revision.
+  if (followed.kind !== "all" || followed.position.change !== mirror.position().change) return;
+  const stored = new Map(followed.rows.map(({ field, value }) => [field, value]));
+  for (const { field, value } of configurationOf(store)) {
+    const found = stored.get(field);
+    stored.delete(field);
+    if (value === null || !(found instanceof Buffer && found.equals(value))) {
+      report.fault("configuration", field, "is not in the cluster as it is in the mirror");
+    }
+  }
+  for (const field of stored.keys()) report.fault("configuration", field, "is in the cluster, not in the mirror");
+}
+
+/** Its members; one without a session waits for the sweep, since records expire by themselves. */
+async function checkIndex(bulk: BulkClient, projectId: number, report: Report): Promise<void> {
+  for await (const tokens of indexedSessions(bulk, projectId)) {
+    for (const token of tokens) {
+      if (token.length !== tokenBytes) report.fault("index", `${projectId} ${token.toString("hex")}`, "is no token");
+    }
+  }
+}
+
+/** The tag as text, the rest in hex where it is not text. */
+function keyText({ tag, rest }: SplitKey): string {
+  const text = rest.toString("latin1");
+  return `vd{${tag}}${/^[\x20-\x7e]*$/.test(text) ? text : `${text[0]}${rest.subarray(1).toString("hex")}`}`;
+}

@@ -1,0 +1,122 @@
+/**
+ * What runs in the slot of the configuration, each in one atomic step. Those that write touch the head in any case: `WAIT` counts what its
+ * own connection has written, and thereby all that was written before.
+ */
+import { defineScript } from "../../cluster/script.js";
+
+/** Keys: head. Argument: an id for the cluster, which it gets if it has none. Gives the id that it has. */
+export const identifyCluster = defineScript({
+  name: "identify-cluster",
+  version: 1,
+  source: `
+redis.call('HSET', KEYS[1], 'touched', '')
+if redis.call('HSETNX', KEYS[1], 'cluster', ARGV[1]) == 1 then
+  redis.call('HSET', KEYS[1], 'revision', 1, 'change', '', 'bytes', 0)
+end
+return redis.call('HGET', KEYS[1], 'cluster')`,
+});
+
+/**
+ * Makes a change of the configuration, if that is still what the change was made on. Keys: head, rows, log, then the audit logs that it adds
+ * to. Arguments: cluster, revision and last change that it was made on; its id; bytes that the configuration may have; entries of the log;
+ * whether the log gets its rows (1) or only that there was one too large for it (0); how many rows are put, how many removed; then field
+ * and value of those put, fields of those removed, and of each entry of an audit log the log's number, the entry's id and its text
+ * ("": it is removed). Gives "other" (not this cluster), "conflict", "full" (nothing was changed), "unknown" (what followed on that state is not in the log
+ * any more), or "done", by this call or by an earlier one whose answer was lost; then the revision.
+ */
+export const changeConfig = defineScript({
+  name: "change-config",
+  version: 4,
+  // Its size has a bound of its own, and keys have to be revoked at any time.
+  allowsFullMemory: true,
+  source: `
+local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes')
+if head[1] ~= ARGV[1] then return {'other', 0} end
+redis.call('HSET', KEYS[1], 'touched', '')
+local revision = tonumber(ARGV[2]) + 1
+local id = string.format('%.0f-0', revision)
+if head[2] ~= ARGV[2] or head[3] ~= ARGV[3] then
+  local entry = redis.call('XRANGE', KEYS[3], id, id)[1]
+  if entry and entry[2][2] == ARGV[4] then return {'done', revision} end
+  if not entry and tonumber(head[2]) >= revision then return {'unknown', 0} end
+  return {'conflict', 0}
+end
+local putFrom = 10
+local removedFrom = putFrom + 2 * tonumber(ARGV[8])
+local loggedFrom = removedFrom + tonumber(ARGV[9])
+local bytes = tonumber(head[4])
+for at = putFrom, removedFrom - 1, 2 do
+  local before = redis.call('HSTRLEN', KEYS[2], ARGV[at])
+  bytes = bytes + #ARGV[at + 1] - before
+  if before == 0 then bytes = bytes + #ARGV[at] end
+end
+for at = removedFrom, loggedFrom - 1 do
+  local before = redis.call('HSTRLEN', KEYS[2], ARGV[at])
+  if before > 0 then bytes = bytes - before - #ARGV[at] end
+end
+if bytes > tonumber(ARGV[5]) and bytes > tonumber(head[4]) then return {'full', 0} end
+local entry = {'change', ARGV[4], 'after', ARGV[3], 'isWhole', ARGV[7]}
+for at = putFrom, removedFrom - 1, 2 do
+  redis.call('HSET', KEYS[2], ARGV[at], ARGV[at + 1])
+  if ARGV[7] == '1' then
+    entry[#entry + 1] = '+' .. ARGV[at]
+    entry[#entry + 1] = ARGV[at + 1]
+  end
+end
+for at = removedFrom, loggedFrom - 1 do
+  redis.call('HDEL', KEYS[2], ARGV[at])
+  if ARGV[7] == '1' then
+    entry[#entry + 1] = '-' .. ARGV[at]
+    entry[#entry + 1] = ''
+  end
+end
+for at = loggedFrom, #ARGV, 3 do
+  local audit = KEYS[3 + tonumber(ARGV[at])]
+  if ARGV[at + 2] == '' then redis.call('HDEL', audit, ARGV[at + 1])
+  else
+    redis.call('HSET', audit, ARGV[at + 1], ARGV[at + 2])
+    local last = tonumber(redis.call('HGET', audit, 'last') or '0')
+    if last < tonumber(ARGV[at + 1]) then redis.call('HSET', audit, 'last', ARGV[at + 1]) end
+  end
+end
+redis.call('HSET', KEYS[1], 'revision', string.format('%.0f', revision), 'change', ARGV[4], 'bytes', string.format('%.0f', bytes))
+redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[6], id, unpack(entry))
+return {'done', revision}`,
+});
+
+/**
+ * What happened since, as changes or, where these are not all in the log, as all rows. Keys: head, rows, log, nodes. Arguments: cluster,
+ * revision and last change that the caller has; node that says thereby that it is there ("": none), how often it did. Gives the id of the
+ * cluster; of this one also revision, last change, then "current", or "changes" and entries of the log, or "all" and the rows.
+ */
+export const followConfig = defineScript({
+  name: "follow-config",
+  version: 2,
+  allowsFullMemory: true,
+  source: `
+local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change')
+if head[1] ~= ARGV[1] then return {head[1] or ''} end
+redis.call('HSET', KEYS[1], 'touched', '')
+if ARGV[4] ~= '' then redis.call('HSET', KEYS[4], ARGV[4], ARGV[5] .. ' ' .. ARGV[2]) end
+if head[2] == ARGV[2] and head[3] == ARGV[3] then return {head[1], head[2], head[3], 'current'} end
+local following = tonumber(ARGV[2]) + 1
+if following > 0 and following <= tonumber(head[2]) then
+  local id = string.format('%.0f-0', following)
+  local entries = redis.call('XRANGE', KEYS[3], id, '+')
+  local isWhole = entries[1] ~= nil and entries[1][1] == id and entries[1][2][4] == ARGV[3]
+  for _, entry in ipairs(entries) do isWhole = isWhole and entry[2][6] == '1' end
+  if isWhole then return {head[1], head[2], head[3], 'changes', entries} end
+end
+return {head[1], head[2], head[3], 'all', redis.call('HGETALL', KEYS[2])}`,
+});
+
+/** The nodes that follow the configuration, after those were forgotten that still say what they said. Keys: nodes; arguments: node and what it said, again and again. */
+export const configNodes = defineScript({
+  name: "config-nodes",
+  version: 1,
+  source: `
+for at = 1, #ARGV, 2 do
+  if redis.call('HGET', KEYS[1], ARGV[at]) == ARGV[at + 1] then redis.call('HDEL', KEYS[1], ARGV[at]) end
+end
+return redis.call('HGETALL', KEYS[1])`,
+});

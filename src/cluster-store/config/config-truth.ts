@@ -1,0 +1,243 @@
+/**
+ * The configuration in the cluster: what it is as of, its changes one after another, and who follows them. What is read here has reached as
+ * many replicas as are asked for: a node must not act on a change that a failover undoes.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
+import { ClusterError } from "../../cluster/cluster-error.js";
+import type { RespReply } from "../../cluster/resp-parser.js";
+import type { Script } from "../../cluster/script.js";
+import { limits } from "../../limits.js";
+import type { ConfigRow } from "../../store/config-rows.js";
+import type { RecordedChange } from "../../store/mirrored-tables.js";
+import { auditRow, configKeys, configSlot } from "../keys.js";
+import { changeConfig, configNodes, followConfig, identifyCluster } from "./config-scripts.js";
+
+/** A state of the configuration. The same revision may stand for two states where a failover undid one: then `change` differs. */
+export interface ConfigPosition {
+  /** Id of the cluster. */
+  readonly cluster: string;
+  /** Number of its last change; -1: nothing is known. */
+  readonly revision: number;
+  /** Id of its last change. */
+  readonly change: string;
+}
+
+/** What has to be done to a mirror to be at `position`. */
+export type Followed =
+  | { readonly kind: "current"; readonly position: ConfigPosition }
+  /** These rows are put and removed, in this order. */
+  | { readonly kind: "changes"; readonly position: ConfigPosition; readonly rows: readonly ConfigRow[] }
+  /** These rows are all. */
+  | { readonly kind: "all"; readonly position: ConfigPosition; readonly rows: readonly ConfigRow[] };
+
+/** A node that says that it is there. `beat` differs each time. */
+export interface NodeBeat {
+  readonly node: string;
+  readonly beat: number;
+}
+
+/** What a node said last. */
+export interface SeenNode {
+  readonly text: string;
+  /** The revision that it has. */
+  readonly revision: number;
+}
+
+/**
+ * The revision that a change has become; or why not: another came first, there is no room. "unknown": it was asked again so late that the log
+ * does not tell any more.
+ */
+export type ChangeOutcome = { readonly revision: number } | "conflict" | "full" | "unknown";
+
+/** The cluster is another than the one that was asked for, or has lost its rows. */
+export class OtherClusterError extends Error {
+  override readonly name = "OtherClusterError";
+}
+
+const allKeys = [configKeys.head, configKeys.rows, configKeys.log, configKeys.nodes];
+
+/** Between two tries of a write that too few replicas have. */
+const retryMsMin = 100;
+const retryMsMax = 1000;
+
+/** Throws `OtherClusterError` where the cluster is not the one that was followed. */
+export class ConfigTruth {
+  /** `acks`: how many replicas must have what is read and written. */
+  constructor(
+    private readonly client: ClusterClient,
+    private readonly acks: number,
+  ) {}
+
+  /** Whether any node of the cluster says who has which slot. */
+  isThere(): Promise<boolean> {
+    return this.client.ready().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Says to people who wait why it takes long. */
+  waits(why: string): void {
+    this.client.waits(why);
+  }
+
+  /** Id of the cluster; null when it has no configuration. */
+  async clusterId(): Promise<string | null> {
+    const command = ["HGET", configKeys.head, "cluster"];
+    const options = { deadlineMs: limits.configChangeMs, isIdempotent: true };
+    const id = await this.client.execute(command, configSlot, options);
+    return id === null ? null : String(id);
+  }
+
+  /** Whether a store is on its way into the cluster, so that nobody may use it yet. Throws `ClusterError`. */
+  async isBeingCopied(): Promise<boolean> {
+    return (await this.migration()).state === "copying";
+  }
+
+  /** The store that was copied into the cluster, how far that is, and when it was done (ms); empty for none. Throws `ClusterError`. */
+  async migration(
+    deadlineMs: number = limits.configChangeMs,
+  ): Promise<{ readonly store: string; readonly state: string; readonly doneMs: number }> {
+    const command = ["HGET", configKeys.head, "migration"];
+    const options = { deadlineMs, isIdempotent: true };
+    const [store = "", state = "", doneMs = 0] = String(
+      (await this.client.execute(command, configSlot, options)) ?? "",
+    ).split(" ");
+    return { store, state, doneMs: Number(doneMs) };
+  }
+
+  /** Gives the cluster this id, unless it has one. Returns the one that it has. */
+  async identify(id: string): Promise<string> {
+    return String(await this.#write(identifyCluster, [configKeys.head], [id], limits.configChangeMs));
+  }
+
+  /** What happened since `from`. Throws `ClusterError` and `OtherClusterError`. */
+  async follow(from: ConfigPosition, beat: NodeBeat | null, deadlineMs: number): Promise<Followed> {
+    const args = [from.cluster, String(from.revision), from.change, beat?.node ?? "", String(beat?.beat ?? "")];
+    const reply = (await this.#write(followConfig, allKeys, args, deadlineMs)) as RespReply[];
+    const [cluster, revision, change, kind] = reply.slice(0, 4).map(String);
+    if (cluster !== from.cluster) {
+      const found = cluster === "" ? "it has none" : `it is that of cluster ${cluster}`;
+      throw new OtherClusterError(`the configuration of cluster ${from.cluster} is not there any more: ${found}`);
+    }
+    const position = { cluster, revision: Number(revision), change: change! };
+    if (kind === "changes") return { kind, position, rows: rowsOfEntries(reply[4] as RespReply[]) };
+    if (kind === "all") return { kind, position, rows: pairs(reply[4] as Buffer[]) };
+    return { kind: "current", position };
+  }
+
+  /** Makes a change that was made on `base`; safe to be asked again with the same id. Throws `ClusterError` and `OtherClusterError`. */
+  async change(
+    base: ConfigPosition,
+    id: string,
+    { rows, logged }: Pick<RecordedChange<unknown>, "rows" | "logged">,
+    deadlineMs: number,
+  ): Promise<ChangeOutcome> {
+    const put: (string | Buffer)[] = [];
+    const removed: string[] = [];
+    let bytes = 0;
+    for (const { field, value } of rows) {
+      bytes += field.length + (value?.length ?? 0);
+      if (value === null) removed.push(field);
+      else put.push(field, value);
+    }
+    if (bytes > limits.configBytesMax) return "full";
+    const accounts = [...new Set(logged.map(({ accountId }) => accountId))];
+    const isWhole = bytes <= limits.configLogBytesMax && rows.length <= limits.configLogRowsMax;
+    const args = [
+      ...[base.cluster, String(base.revision), base.change, id, String(limits.configBytesMax)],
+      ...[String(limits.configLogMax), isWhole ? "1" : "0"],
+      ...[String(put.length / 2), String(removed.length)],
+      ...put,
+      ...removed,
+      ...logged.flatMap(({ accountId, id: number, entry }) => {
+        return [String(accounts.indexOf(accountId) + 1), String(number), entry === null ? "" : JSON.stringify(entry)];
+      }),
+    ];
+    const keys = [...allKeys.slice(0, 3), ...accounts.map(auditRow)];
+    const reply = (await this.#write(changeConfig, keys, args, deadlineMs)) as RespReply[];
+    const outcome = String(reply[0]);
+    if (outcome === "other") throw new OtherClusterError(`the cluster is not ${base.cluster} any more`);
+    return outcome === "done" ? { revision: Number(reply[1]) } : (outcome as "conflict" | "full" | "unknown");
+  }
+
+  /** Resolves when there is a change after this revision, or after `waitMs`. Throws `ClusterError`. */
+  async changeAfter(revision: number, waitMs: number): Promise<void> {
+    const command = ["XREAD", "BLOCK", String(waitMs), "STREAMS", configKeys.log, `${Math.max(0, revision)}-0`];
+    const options = { deadlineMs: waitMs + limits.configLeaseMs / 2, isBlocking: true, isIdempotent: true };
+    await this.client.execute(command, configSlot, options);
+  }
+
+  /** The nodes that follow, without those of `gone` that have said nothing since. */
+  async nodes(gone: ReadonlyMap<string, SeenNode>, deadlineMs: number): Promise<Map<string, SeenNode>> {
+    const args = [...gone].flatMap(([node, { text }]) => [node, text]);
+    const options = { deadlineMs, isIdempotent: true };
+    const reply = (await this.client.run(configNodes, [configKeys.nodes], args, configSlot, options)) as Buffer[];
+    return new Map(pairs(reply).map(({ field, value }) => [field, seenNode(String(value))]));
+  }
+
+  /** How many nodes follow. Takes some seconds where the list names any: one that was killed says the same as a lease ago, and is taken off it. */
+  async liveNodes(): Promise<number> {
+    const before = await this.nodes(new Map(), limits.configChangeMs);
+    if (before.size === 0) return 0;
+    await delay(limits.configLeaseMs + limits.configLeaseSlackMs);
+    return (await this.nodes(before, limits.configChangeMs)).size;
+  }
+
+  /** Takes a node that stops off the list. */
+  async leave(node: string): Promise<void> {
+    const options = { deadlineMs: limits.configLeaseMs, isIdempotent: true };
+    await this.client.execute(["HDEL", configKeys.nodes, node], configSlot, options);
+  }
+
+  /** Runs a script until as many replicas as it takes have what it, and all before it, wrote. It has to be safe to run twice. */
+  async #write(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | Buffer)[],
+    deadlineMs: number,
+  ): Promise<RespReply> {
+    const { acks } = this;
+    const endMs = performance.now() + deadlineMs;
+    const command = scriptCommand(script, keys, args, configSlot);
+    let lacking: ClusterError | null = null;
+    for (let pauseMs = retryMsMin; ; pauseMs = Math.min(2 * pauseMs, retryMsMax)) {
+      const leftMs = Math.max(1, endMs - performance.now());
+      const ackMs = Math.min(limits.configAckMs, leftMs);
+      const isRepeat = lacking !== null;
+      const options = { deadlineMs: leftMs, acks, ackMs, isRepeat, isIdempotent: true };
+      const { outcomes, missing } = await this.client.writeGroup([command], options);
+      const outcome = outcomes[0]!;
+      // That an earlier try was carried out, and not acknowledged, says more than that there was no time for this one.
+      if (outcome instanceof ClusterError) throw outcome.reason === "deadline" && lacking !== null ? lacking : outcome;
+      lacking = missing(0);
+      if (lacking === null) return outcome;
+      if (performance.now() + pauseMs >= endMs) throw lacking;
+      await delay(pauseMs);
+    }
+  }
+}
+
+function rowsOfEntries(entries: readonly RespReply[]): ConfigRow[] {
+  const rows: ConfigRow[] = [];
+  for (const entry of entries) {
+    for (const { field, value } of pairs((entry as RespReply[])[1] as Buffer[])) {
+      if (field.startsWith("+")) rows.push({ field: field.slice(1), value });
+      else if (field.startsWith("-")) rows.push({ field: field.slice(1), value: null });
+    }
+  }
+  return rows;
+}
+
+/** Fields and values one after another; values are copied. */
+function pairs(flat: readonly Buffer[]): { readonly field: string; readonly value: Buffer }[] {
+  const rows: { field: string; value: Buffer }[] = [];
+  for (let at = 0; at < flat.length; at += 2) rows.push({ field: String(flat[at]), value: Buffer.from(flat[at + 1]!) });
+  return rows;
+}
+
+/** What a node says: how often it did, and its revision. */
+function seenNode(text: string): SeenNode {
+  return { text, revision: Number(text.slice(text.indexOf(" ") + 1)) };
+}

@@ -1,0 +1,189 @@
+/**
+ * Sends what written batches count: events and sessions by account and project, counts across sessions, paths. Behind the sessions' own
+ * writes, a few groups at once and without waiting: a node that dies in between loses these counts, never a session.
+ */
+
+import type { ClusterClient } from "../../cluster/cluster-client.js";
+import { ClusterError } from "../../cluster/cluster-error.js";
+import type { KeyedCommand } from "../../cluster/operation.js";
+import { keySlot } from "../../cluster/slots.js";
+import { hourMs } from "../../contract/durations.js";
+import { limits } from "../../limits.js";
+import { partCount, trafficRow, usageRow } from "../keys.js";
+import type { ClusterPathReuseIndex } from "./cluster-path-reuse-index.js";
+import type { BatchCounts } from "./cluster-unit-of-work.js";
+import type { ClusterCounts } from "./recent-counts.js";
+
+/** Which part of rows that all threads write this one writes to. */
+const ownPart = Math.floor(Math.random() * partCount);
+
+/** One a scoring thread; sends by itself `limits.clusterCountsMs` after the first count that waits. */
+export class CountSender {
+  readonly #client: ClusterClient;
+  readonly #paths: ClusterPathReuseIndex;
+  readonly #counts: ClusterCounts;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #trafficMs: number;
+  #sums = new Map<string, Sum>();
+  /** Those of the account, project and hour of the last batch: nearly always those of the next one, too. */
+  #traffic: TrafficSums | null = null;
+  #newPaths = new Map<number, PairBytes>();
+  /** Rows whose expiry was set since the last full hour: it is long, and need not be set with each count. */
+  readonly #expiring = new Set<string>();
+  #expiringSinceMs = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** `onFailure` hears of counts that were lost; `trafficMs`: how long counts of an hour are kept. */
+  constructor(
+    client: ClusterClient,
+    paths: ClusterPathReuseIndex,
+    counts: ClusterCounts,
+    onFailure: (error: unknown) => void,
+    trafficMs: number = trafficKeptMs,
+  ) {
+    this.#trafficMs = trafficMs;
+    this.#client = client;
+    this.#paths = paths;
+    this.#counts = counts;
+    this.#onFailure = onFailure;
+  }
+
+  /** Takes the counts of a batch that is written. */
+  add({ accountId, month, projectId, hour, events, sessions, across, paths }: BatchCounts): void {
+    if (month !== "") {
+      this.#counts.addEvents(accountId, month, events);
+      for (let count = 0; count < sessions; count++) this.#counts.addSession(projectId);
+      const traffic = this.#trafficOf(accountId, month, projectId, hour);
+      traffic.usage.sum += events;
+      traffic.events.sum += events;
+      traffic.sessions.sum += sessions;
+    }
+    for (const { row, isNew } of across) this.#sumOf(row, "", isNew ? crossSessionKeptMs : 0).sum++;
+    if (paths.length > 0) {
+      let pairs = this.#newPaths.get(projectId);
+      if (pairs === undefined) {
+        pairs = new PairBytes();
+        this.#newPaths.set(projectId, pairs);
+      }
+      pairs.add(paths);
+    }
+    this.#timer ??= setTimeout(() => void this.flush(), limits.clusterCountsMs);
+  }
+
+  /** Sends what was taken. Never rejects. */
+  async flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const [sums, newPaths] = [this.#sums, this.#newPaths];
+    this.#sums = new Map();
+    this.#traffic = null;
+    this.#newPaths = new Map();
+    const commands: KeyedCommand[] = [];
+    for (const { row, field, sum, keptMs } of sums.values()) {
+      if (sum === 0 && keptMs === 0) continue;
+      const slot = keySlot(row);
+      if (field !== "") {
+        commands.push({ command: ["HINCRBY", row, field, sum], slot });
+        if (keptMs > 0) commands.push({ command: ["PEXPIRE", row, keptMs], slot });
+        continue;
+      }
+      // First of all, so that a row without an end is not left behind by a connection that breaks.
+      if (keptMs > 0) commands.push({ command: ["SET", row, 0, "NX", "PX", keptMs], slot });
+      commands.push({ command: ["INCRBY", row, sum], slot });
+    }
+    for (const [projectId, pairs] of newPaths) commands.push(this.#paths.appending(projectId, pairs.bytes));
+    if (commands.length === 0) return;
+    const outcomes = await this.#client.pipeline(commands, { deadlineMs: limits.clusterWriteMs });
+    const failure = outcomes.find((outcome) => outcome instanceof ClusterError);
+    if (failure === undefined) return;
+    this.#expiring.clear();
+    this.#onFailure(failure);
+  }
+
+  #trafficOf(accountId: number, month: string, projectId: number, hour: number): TrafficSums {
+    const last = this.#traffic;
+    if (last?.accountId === accountId && last.month === month && last.projectId === projectId && last.hour === hour) {
+      return last;
+    }
+    const usage = usageRow(accountId, ownPart, month);
+    const traffic = trafficRow(projectId, ownPart, hour);
+    this.#traffic = {
+      accountId,
+      month,
+      projectId,
+      hour,
+      usage: this.#sumOf(usage, "", this.#expiryOf(usage, usageKeptMs)),
+      events: this.#sumOf(traffic, "events", this.#expiryOf(traffic, this.#trafficMs)),
+      sessions: this.#sumOf(traffic, "sessions", 0),
+    };
+    return this.#traffic;
+  }
+
+  #sumOf(row: string, field: string, keptMs: number): Sum {
+    const name = `${row} ${field}`;
+    let sum = this.#sums.get(name);
+    if (sum === undefined) {
+      sum = { row, field, sum: 0, keptMs };
+      this.#sums.set(name, sum);
+    } else if (keptMs > sum.keptMs) sum.keptMs = keptMs;
+    return sum;
+  }
+
+  /** How long the row is to live from now; 0: that was said not long ago. */
+  #expiryOf(row: string, keptMs: number): number {
+    const nowMs = Date.now();
+    if (nowMs - this.#expiringSinceMs >= hourMs || this.#expiring.size >= expiringMax) {
+      this.#expiring.clear();
+      this.#expiringSinceMs = nowMs;
+    }
+    if (this.#expiring.has(row)) return 0;
+    this.#expiring.add(row);
+    return keptMs;
+  }
+}
+
+interface TrafficSums {
+  readonly accountId: number;
+  readonly month: string;
+  readonly projectId: number;
+  readonly hour: number;
+  readonly usage: Sum;
+  readonly events: Sum;
+  readonly sessions: Sum;
+}
+
+/** Pairs of hash and session as the log of paths has them: two u32 each. */
+class PairBytes {
+  #words = new Uint32Array(256);
+  #length = 0;
+
+  add(words: readonly number[]): void {
+    if (this.#length + words.length > this.#words.length) {
+      const grown = new Uint32Array(2 * (this.#length + words.length));
+      grown.set(this.#words.subarray(0, this.#length));
+      this.#words = grown;
+    }
+    for (let index = 0; index < words.length; index++) this.#words[this.#length++] = words[index]!;
+  }
+
+  get bytes(): Uint8Array {
+    return new Uint8Array(this.#words.buffer, 0, this.#length * 4);
+  }
+}
+
+/** What a row, or a field of a hash, is raised by. */
+interface Sum {
+  readonly row: string;
+  readonly field: string;
+  sum: number;
+  /** 0: as it is. */
+  keptMs: number;
+}
+
+const expiringMax = 10_000;
+/** The hour, the one after in which it is looked at, and one for clocks. */
+const crossSessionKeptMs = 3 * hourMs;
+/** Longer than any month, and the one after. */
+export const usageKeptMs = 70 * 24 * hourMs;
+/** How long counts of an hour are kept where nobody says: the default of `--stats-days`. */
+export const trafficKeptMs = 400 * 24 * hourMs;

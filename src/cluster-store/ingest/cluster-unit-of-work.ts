@@ -1,0 +1,344 @@
+/**
+ * A unit of work on rows that were fetched beforehand. What is read and was not fetched is remembered, and taken for absent: whoever runs the unit
+ * fetches it then, and runs again. What is written stays here, session by session, until it is sent; counts are kept by the batch that
+ * they are of, so that those of a session which has to be done again are left out. Pure but for the random versions.
+ */
+
+import { randomFillSync } from "node:crypto";
+import type { ClusterError } from "../../cluster/cluster-error.js";
+import { keySlot } from "../../cluster/slots.js";
+import type { PathReuseIndex, PathRoom } from "../../ingest/path-reuse-index.js";
+import { type CrossSessionKind, crossSessionKinds, type UnitOfWork } from "../../ingest/unit-of-work.js";
+import { tokenAt } from "../../store/keys.js";
+import {
+  crossSessionRow,
+  idempotencyRow,
+  seenIdsRow,
+  sessionRow,
+  shardOfHash,
+  shardOfSession,
+  shardSlots,
+} from "../keys.js";
+import type { ClusterPathReuseIndex, ProjectPaths } from "./cluster-path-reuse-index.js";
+
+/** Bytes before a session's record in the cluster: its version, by which a change made meanwhile is seen. */
+export const versionBytes = 8;
+const noVersion = Buffer.alloc(0);
+
+/** Rows as they were fetched, by the text of their key (latin1), of a session by that of its `sessionKey`; null: there is none. */
+export type FetchedRows = Map<string, Buffer | null>;
+
+/** A row that is to be fetched. */
+export interface NeededRow {
+  readonly key: Buffer | string;
+  /** A second row in the same slot that is fetched with it. */
+  readonly also?: string;
+  readonly slot: number;
+  /** Of something that is counted across sessions, which a batch can do without. */
+  readonly isCount?: boolean;
+}
+
+/** A session that the unit writes. */
+export interface SavedSession {
+  /** `sessionKey`. */
+  readonly key: Buffer;
+  /** Its token's bytes as text (latin1), by which batches and sessions of a group find each other. */
+  readonly token: string;
+  /** Of the record that is replaced; empty: there is none. */
+  readonly version: Buffer;
+  readonly nextVersion: Buffer;
+  readonly record: Buffer;
+  readonly isNew: boolean;
+  /** The row of the `Idempotency-Key` it was minted for. */
+  readonly idempotency: Buffer | undefined;
+  /** Rows of request ids that it has seen, which are written with it. */
+  readonly seenIds: readonly FurtherRow[];
+}
+
+/** A session as it was fetched. */
+export interface ReadSession {
+  /** `sessionKey`. */
+  readonly key: Buffer;
+  readonly version: Buffer;
+}
+
+interface FurtherRow {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+/** Counts of one batch, made when its session is written. */
+export interface BatchCounts {
+  accountId: number;
+  month: string;
+  projectId: number;
+  hour: number;
+  events: number;
+  sessions: number;
+  readonly across: CountedRow[];
+  /** Hash and session of the paths that are new. */
+  readonly paths: number[];
+}
+
+/** A row that a batch counts one more in. */
+export interface CountedRow {
+  readonly row: string;
+  /** Nobody has counted in it yet, as far as was known. */
+  readonly isNew: boolean;
+}
+
+/** What the unit knows of the cluster as of a moment ago. */
+export interface RecentCounts {
+  eventsInMonth(accountId: number, month: string): number;
+  sessionCount(projectId: number): number;
+}
+
+/** For one run of one group; a second run gets a new one with the rows that were missing. */
+export class ClusterUnitOfWork implements UnitOfWork {
+  readonly #rows: FetchedRows;
+  readonly #failed: ReadonlyMap<string, ClusterError>;
+  readonly #counts: RecentCounts;
+  readonly #pathIndex: ClusterPathReuseIndex;
+  /** Keys that were read and not fetched; the batches, by their index, and the sessions, by their token, that read them. */
+  readonly missing = new Map<string, NeededRow>();
+  readonly incompleteBatches = new Set<number>();
+  /** Batches, by their index, that read a row which can't be had, and why. What else they lack is not among `missing`. */
+  readonly hopelessBatches = new Map<number, ClusterError>();
+  readonly incompleteSessions = new Set<string>();
+  readonly saved = new Map<string, SavedSession>();
+  /** Sessions that were there, by their token. */
+  readonly read = new Map<string, ReadSession>();
+  readonly #batches: BatchCounts[] = [];
+  #batch: BatchCounts = newCounts();
+  #index = 0;
+  /** Rows of seen request ids that wait for the record of their session, by its token. */
+  readonly #seenIds = new Map<string, FurtherRow[]>();
+  /** Tokens minted in this unit, by the row of their `Idempotency-Key`, and the other way round. */
+  readonly #minted = new Map<string, Buffer>();
+  readonly #mintedFor = new Map<string, Buffer>();
+  readonly #raised = new Map<string, number>();
+  readonly #sessions = new Map<number, number>();
+  #projectPaths: { readonly projectId: number; readonly paths: ProjectPaths } | null = null;
+  readonly paths: PathReuseIndex;
+
+  /** `failed`: rows that can't be had, by the names that they would have among `rows`. */
+  constructor(
+    rows: FetchedRows,
+    counts: RecentCounts,
+    paths: ClusterPathReuseIndex,
+    failed: ReadonlyMap<string, ClusterError> = new Map(),
+  ) {
+    this.#rows = rows;
+    this.#failed = failed;
+    this.#counts = counts;
+    this.#pathIndex = paths;
+    this.paths = {
+      record: (projectId, session, hashes, room) => {
+        if (hashes.length === 0) return 0;
+        const paths = this.#pathsOf(projectId);
+        this.#batch.projectId = projectId;
+        let matches = 0;
+        for (const hash of hashes) if (this.#recordPath(paths, session, hash, room) !== session) matches++;
+        return matches;
+      },
+      recordOwners: (projectId, session, hashes, room) => {
+        if (hashes.length === 0) return nobody;
+        const paths = this.#pathsOf(projectId);
+        this.#batch.projectId = projectId;
+        return hashes.map((hash) => this.#recordPath(paths, session, hash, room)).filter((owner) => owner !== session);
+      },
+    };
+  }
+
+  beginBatch(index: number): void {
+    this.#index = index;
+    this.#batch = newCounts();
+    this.#batches[index] = this.#batch;
+  }
+
+  session(key: Buffer): Buffer | undefined {
+    const token = tokenOf(key);
+    const own = this.saved.get(token);
+    if (own !== undefined) return own.record;
+    const name = key.toString("latin1");
+    const value = this.#rows.get(name);
+    if (value === undefined) this.#miss(name, neededSession(key));
+    if (!value) return undefined;
+    this.read.set(token, { key: Buffer.from(key), version: value.subarray(0, versionBytes) });
+    return value.subarray(versionBytes);
+  }
+
+  putSession(key: Buffer, record: Buffer, isNew: boolean): void {
+    const token = tokenOf(key);
+    const before = this.saved.get(token);
+    this.saved.set(token, {
+      key: before?.key ?? Buffer.from(key),
+      token,
+      version: before?.version ?? (isNew ? noVersion : this.#versionOf(key)),
+      nextVersion: before?.nextVersion ?? newVersion(),
+      record: Buffer.from(record),
+      isNew,
+      idempotency: this.#mintedFor.get(token),
+      seenIds: this.#seenIds.get(token) ?? [],
+    });
+  }
+
+  seenIds(sessionKey: Buffer, generation: 0 | 1): Buffer | undefined {
+    const row = seenIdsRow(sessionKey, generation);
+    const token = tokenOf(sessionKey);
+    const own = this.#seenIds.get(token)?.find(({ key }) => key.equals(row));
+    return own === undefined ? this.#fetched(row, token) : own.value;
+  }
+
+  putSeenIds(sessionKey: Buffer, generation: 0 | 1, hashes: Buffer): void {
+    const key = seenIdsRow(sessionKey, generation);
+    const token = tokenOf(sessionKey);
+    const others = (this.#seenIds.get(token) ?? []).filter((each) => !each.key.equals(key));
+    this.#seenIds.set(token, [...others, { key, value: Buffer.from(hashes) }]);
+  }
+
+  idempotent(key: Buffer): Buffer | undefined {
+    const row = idempotencyRow(key);
+    return this.#minted.get(row.toString("latin1")) ?? this.#fetched(row);
+  }
+
+  putIdempotent(key: Buffer, token: Buffer): void {
+    const row = idempotencyRow(key);
+    this.#minted.set(row.toString("latin1"), Buffer.from(token));
+    this.#mintedFor.set(token.toString("latin1"), row);
+  }
+
+  countAcross(kind: CrossSessionKind, projectId: number, hash: readonly number[], hour: number): number {
+    const number = crossSessionKinds[kind];
+    const row = crossSessionRow(number, projectId, hash, hour);
+    const before = crossSessionRow(number, projectId, hash, hour - 1);
+    const raised = (this.#raised.get(row) ?? 0) + 1;
+    this.#raised.set(row, raised);
+    this.#batch.across.push({ row, isNew: this.#rows.get(row) === null });
+    return this.#count(row) + this.#count(before) + raised;
+  }
+
+  eventsInMonth(accountId: number, month: string): number {
+    return this.#counts.eventsInMonth(accountId, month);
+  }
+
+  addTraffic(
+    accountId: number,
+    month: string,
+    projectId: number,
+    hour: number,
+    events: number,
+    sessions: number,
+  ): void {
+    const batch = this.#batch;
+    batch.accountId = accountId;
+    batch.month = month;
+    batch.projectId = projectId;
+    batch.hour = hour;
+    batch.events += events;
+    batch.sessions += sessions;
+  }
+
+  sessionCount(projectId: number): number {
+    return this.#counts.sessionCount(projectId) + (this.#sessions.get(projectId) ?? 0);
+  }
+
+  addSession(projectId: number): void {
+    this.#sessions.set(projectId, (this.#sessions.get(projectId) ?? 0) + 1);
+  }
+
+  shardOf(idempotencyHash: Buffer): number {
+    return shardOfHash(idempotencyHash);
+  }
+
+  /** What the batch of this index counts, once it was begun. */
+  countsOf(index: number): BatchCounts {
+    return this.#batches[index]!;
+  }
+
+  /** Takes back the paths that a batch has recorded: it is done again, or was refused, and may come with another session. */
+  forgetPaths(index: number): void {
+    const { projectId, paths: pairs } = this.#batches[index]!;
+    if (pairs.length === 0) return;
+    const paths = this.#pathsOf(projectId);
+    for (let at = 0; at < pairs.length; at += 2) paths.forget(pairs[at]!, pairs[at + 1]!);
+  }
+
+  /** The same for all batches: the run has failed. */
+  forgetAllPaths(): void {
+    for (let index = 0; index < this.#batches.length; index++) this.forgetPaths(index);
+  }
+
+  #pathsOf(projectId: number): ProjectPaths {
+    if (this.#projectPaths?.projectId !== projectId) {
+      this.#projectPaths = { projectId, paths: this.#pathIndex.of(projectId) };
+    }
+    return this.#projectPaths.paths;
+  }
+
+  /** The session that has shown the path: this one, where it is new. */
+  #recordPath(paths: ProjectPaths, session: number, hash: number, room: PathRoom): number {
+    const owner = paths.ownerOf(hash);
+    if (owner !== undefined) return owner;
+    if (room.left <= 0) return session;
+    room.left--;
+    paths.add(hash, session);
+    this.#batch.paths.push(hash, session);
+    return session;
+  }
+
+  #versionOf(key: Buffer): Buffer {
+    return this.#rows.get(key.toString("latin1"))?.subarray(0, versionBytes) ?? noVersion;
+  }
+
+  #count(row: string): number {
+    const value = this.#rows.get(row);
+    if (value === undefined) this.#miss(row, { key: row, slot: keySlot(row), isCount: true });
+    return Number(value?.toString("latin1") ?? 0);
+  }
+
+  /** `token`: of the session that reads it; absent: the batch under way does. */
+  #fetched(row: Buffer, token?: string): Buffer | undefined {
+    const name = row.toString("latin1");
+    const value = this.#rows.get(name);
+    if (value === undefined) this.#miss(name, { key: row, slot: keySlot(row) }, token);
+    return value ?? undefined;
+  }
+
+  #miss(name: string, row: NeededRow, token?: string): void {
+    const fault = this.#failed.get(name);
+    if (fault !== undefined) this.hopelessBatches.set(this.#index, fault);
+    if (!this.hopelessBatches.has(this.#index)) this.missing.set(name, row);
+    if (token === undefined) this.incompleteBatches.add(this.#index);
+    else this.incompleteSessions.add(token);
+  }
+}
+
+const nobody: readonly number[] = [];
+
+/** The row of a session that is to be fetched. `key` is copied. */
+export function neededSession(key: Buffer): NeededRow {
+  return { key: sessionRow(key), slot: shardSlots[shardOfSession(key)]! };
+}
+
+function tokenOf(sessionKey: Buffer): string {
+  return sessionKey.toString("latin1", tokenAt);
+}
+
+function newCounts(): BatchCounts {
+  return { accountId: 0, month: "", projectId: 0, hour: 0, events: 0, sessions: 0, across: [], paths: [] };
+}
+
+const versionPool = Buffer.allocUnsafe(4096);
+let versionsUsed = versionPool.length;
+
+/** Never that of another write: 64 random bits. */
+export function newVersion(): Buffer {
+  if (versionsUsed === versionPool.length) {
+    randomFillSync(versionPool);
+    versionsUsed = 0;
+  }
+  const version = Buffer.from(versionPool.subarray(versionsUsed, versionsUsed + versionBytes));
+  versionsUsed += versionBytes;
+  return version;
+}

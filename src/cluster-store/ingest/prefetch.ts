@@ -1,0 +1,154 @@
+/**
+ * Which rows a group of batches will most likely read, known before it is run: the session that each names; for a first contact its
+ * `Idempotency-Key` and what is counted across sessions. What else is needed shows when the group is run, and costs it a second round.
+ */
+import type { AuthenticatedKey, Credentials } from "../../auth/credentials.js";
+import { keySlot } from "../../cluster/slots.js";
+import { decodeSessionToken } from "../../contract/session-token.js";
+import { Refusal } from "../../errors.js";
+import {
+  countAddress,
+  countEnvironment,
+  countPathShare,
+  countShape,
+  countTicket,
+} from "../../ingest/cross-session-counts.js";
+import { batchOf, type ReadBody, readBody, siteKeyOf } from "../../ingest/decode-batch.js";
+import type { IngestRequest } from "../../ingest/frame.js";
+import { hashIdempotencyKey, isIdempotencyKey } from "../../ingest/idempotency.js";
+import { generationsOf } from "../../ingest/seen-ids.js";
+import { ticketIn } from "../../ingest/start-ticket.js";
+import { type CrossSessionKind, crossSessionKinds } from "../../ingest/unit-of-work.js";
+import { readUsualHead } from "../../ingest/usual-batch.js";
+import { idempotencyKey, sessionKey } from "../../store/keys.js";
+import { spilledIdsOf } from "../../store/session-record.js";
+import { crossSessionRow, idempotencyRow, seenIdsRow, shardOfSession, shardSlots } from "../keys.js";
+import { type FetchedRows, type NeededRow, neededSession, versionBytes } from "./cluster-unit-of-work.js";
+
+/** A batch whose needs are asked for. */
+export interface UnreadBatch {
+  readonly request: IngestRequest;
+  /** Read where its needs can't be told otherwise; null: when it is run, and is in the core's cache then. */
+  body: ReadBody | null;
+}
+
+/** What a group needs before it is run. */
+export interface Needs {
+  /** As `FetchedRows` names them. */
+  readonly rows: Map<string, NeededRow>;
+  /** `sessionKey` of each session among them, by the same name. */
+  readonly sessions: Map<string, Buffer>;
+  /** Projects whose paths are looked at. */
+  readonly projectIds: Set<number>;
+}
+
+/**
+ * The needs of these batches. Reads keys and projects from the mirror, as running them will. `copiers`: sessions, by their token's text, that
+ * have shown paths of others: the shape of what they send is counted, which takes reading it.
+ */
+export function needsOf(
+  credentials: Credentials,
+  batches: readonly UnreadBatch[],
+  copiers: ReadonlySet<string>,
+): Needs {
+  const needs: Needs = { rows: new Map(), sessions: new Map(), projectIds: new Set() };
+  const holders = new Map<string, AuthenticatedKey | null>();
+  const projectOf = (key: string): number | null => {
+    let holder = holders.get(key);
+    if (holder === undefined) {
+      holder = credentials.authenticatedKey("site", key);
+      holders.set(key, holder);
+    }
+    return holder === null ? null : holder.project.id;
+  };
+  for (const unread of batches) {
+    const { request } = unread;
+    if (request.projectId !== undefined) {
+      needSession(needs, request.projectId, request.identifies);
+      continue;
+    }
+    if (needsSessionAlone(needs, unread, projectOf, copiers)) continue;
+    unread.body ??= readBody(request.body);
+    const { body } = unread;
+    const projectId = projectOf(request.siteKey || siteKeyOf(body));
+    if (projectId === null) continue;
+    const batch = batchOf(body);
+    if (batch instanceof Refusal) continue;
+    needs.projectIds.add(projectId);
+    const { ip, nowMs } = request.facts;
+    const counter = { countAcross: countNeed(needs) };
+    const ticket = ticketIn(batch.events);
+    if (ticket !== undefined) countTicket(counter, projectId, ticket, nowMs);
+    if (batch.session_token !== null && needSession(needs, projectId, batch.session_token)) {
+      if (copiers.has(batch.session_token)) countShape(counter, projectId, batch.events, nowMs);
+      continue;
+    }
+    if (request.idempotencyKey !== null && isIdempotencyKey(request.idempotencyKey)) {
+      const row = idempotencyRow(idempotencyKey(0, projectId, hashIdempotencyKey(request.idempotencyKey)));
+      needs.rows.set(row.toString("latin1"), { key: row, slot: keySlot(row) });
+    }
+    countAddress(counter, projectId, ip, nowMs);
+    countEnvironment(counter, projectId, batch.events, ip, nowMs);
+    countPathShare(counter, projectId, ip, nowMs);
+    countShape(counter, projectId, batch.events, nowMs);
+  }
+  return needs;
+}
+
+const ticketName = Buffer.from('"start_ticket"');
+
+/**
+ * Notes the needs of a batch that names its session and hands in no ticket, which its first bytes tell; false: it has to be read. Most
+ * batches are such: read later, they don't outlive the wait for the rows, which would cost the garbage collector as much as all else does.
+ */
+function needsSessionAlone(
+  needs: Needs,
+  { request, body }: UnreadBatch,
+  projectOf: (key: string) => number | null,
+  copiers: ReadonlySet<string>,
+): boolean {
+  if (body !== null) return false;
+  const head = readUsualHead(request.body);
+  if (head === null || head.token === null || copiers.has(head.token) || request.body.includes(ticketName))
+    return false;
+  const projectId = projectOf(request.siteKey || head.siteKey);
+  if (projectId === null || !needSession(needs, projectId, head.token)) return false;
+  needs.projectIds.add(projectId);
+  return true;
+}
+
+/** False for a text that is no token. */
+function needSession(needs: Needs, projectId: number, token: string): boolean {
+  const bytes = decodeSessionToken(token);
+  if (bytes === null) return false;
+  const key = sessionKey(projectId, bytes);
+  const name = key.toString("latin1");
+  needs.rows.set(name, neededSession(key));
+  needs.sessions.set(name, key);
+  return true;
+}
+
+/** Rows of request ids that have left the records of these sessions: they are looked at as soon as a batch comes. */
+export function spilledIdsNeeds({ sessions }: Needs, rows: FetchedRows): Map<string, NeededRow> {
+  const needed = new Map<string, NeededRow>();
+  for (const [name, key] of sessions) {
+    const value = rows.get(name);
+    if (!value) continue;
+    const generations = generationsOf(spilledIdsOf(value.subarray(versionBytes)));
+    for (let generation = 0; generation < generations; generation++) {
+      const row = seenIdsRow(key, generation as 0 | 1);
+      const rowName = row.toString("latin1");
+      if (!rows.has(rowName)) needed.set(rowName, { key: row, slot: shardSlots[shardOfSession(key)]! });
+    }
+  }
+  return needed;
+}
+
+function countNeed(needs: Needs) {
+  return (kind: CrossSessionKind, projectId: number, hash: readonly number[], hour: number): number => {
+    const row = crossSessionRow(crossSessionKinds[kind], projectId, hash, hour);
+    const before = crossSessionRow(crossSessionKinds[kind], projectId, hash, hour - 1);
+    needs.rows.set(row, { key: row, also: before, slot: keySlot(row), isCount: true });
+    return 0;
+  };
+}

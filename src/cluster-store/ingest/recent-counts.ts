@@ -1,0 +1,100 @@
+/**
+ * What a scoring thread knows of counts that all nodes raise: events of an account in a month, sessions of a project. As of a moment ago:
+ * read again when they are asked for and have become old, and meanwhile raised by what this thread adds. Quotas and bounds that hang on
+ * them are approximate by that moment.
+ */
+import type { ClusterClient } from "../../cluster/cluster-client.js";
+import { ClusterError } from "../../cluster/cluster-error.js";
+import { keySlot } from "../../cluster/slots.js";
+import { limits } from "../../limits.js";
+import { indexRow, partCount, shardCount, usageRow } from "../keys.js";
+import type { RecentCounts } from "./cluster-unit-of-work.js";
+
+interface Counted {
+  value: number;
+  atMs: number;
+  reading: Promise<void> | null;
+}
+
+const usageMs = 1000;
+/** Counting a project's sessions asks 256 rows. */
+const sessionsMs = 10_000;
+const countsMax = 10_000;
+
+/** One a scoring thread; asks the cluster behind the reads, none of which waits: an unknown count is 0 until the answer is there. */
+export class ClusterCounts implements RecentCounts {
+  readonly #client: ClusterClient;
+  readonly #now: () => number;
+  readonly #counts = new Map<string, Counted>();
+
+  constructor(client: ClusterClient, now: () => number = Date.now) {
+    this.#client = client;
+    this.#now = now;
+  }
+
+  eventsInMonth(accountId: number, month: string): number {
+    return this.#value(`u${accountId}/${month}`, usageMs, () => countEvents(this.#client, accountId, month));
+  }
+
+  sessionCount(projectId: number): number {
+    return this.#value(`s${projectId}`, sessionsMs, () => countClusterSessions(this.#client, projectId));
+  }
+
+  addEvents(accountId: number, month: string, events: number): void {
+    this.#add(`u${accountId}/${month}`, events);
+  }
+
+  addSession(projectId: number): void {
+    this.#add(`s${projectId}`, 1);
+  }
+
+  #value(name: string, freshMs: number, read: () => Promise<number>): number {
+    let counted = this.#counts.get(name);
+    if (counted === undefined) {
+      if (this.#counts.size >= countsMax) this.#counts.clear();
+      counted = { value: 0, atMs: Number.NEGATIVE_INFINITY, reading: null };
+      this.#counts.set(name, counted);
+    }
+    const known = counted;
+    if (known.reading === null && this.#now() - known.atMs >= freshMs) {
+      known.reading = read()
+        .then((value) => {
+          known.value = value;
+        })
+        // The cluster does not answer: what was known counts on.
+        .catch(() => {})
+        .finally(() => {
+          known.atMs = this.#now();
+          known.reading = null;
+        });
+    }
+    return known.value;
+  }
+
+  #add(name: string, more: number): void {
+    const counted = this.#counts.get(name);
+    if (counted !== undefined) counted.value += more;
+  }
+}
+
+/** All sessions of a project. Rejects when the cluster does not answer. */
+export function countClusterSessions(client: ClusterClient, projectId: number): Promise<number> {
+  const rows = Array.from({ length: shardCount }, (_, shard) => indexRow(shard, projectId));
+  return sum(client, "ZCARD", rows);
+}
+
+/** Events of an account in a month. Rejects when the cluster does not answer. */
+export function countEvents(client: ClusterClient, accountId: number, month: string): Promise<number> {
+  const rows = Array.from({ length: partCount }, (_, part) => usageRow(accountId, part, month));
+  return sum(client, "GET", rows);
+}
+
+async function sum(client: ClusterClient, command: string, rows: readonly string[]): Promise<number> {
+  const commands = rows.map((row) => ({ command: [command, row], slot: keySlot(row) }));
+  let total = 0;
+  for (const reply of await client.pipeline(commands, { deadlineMs: limits.clusterWriteMs, isIdempotent: true })) {
+    if (reply instanceof ClusterError) throw reply;
+    total += Number(reply ?? 0);
+  }
+  return total;
+}

@@ -1,0 +1,63 @@
+/** Tells the HTTP thread, whose log it is, that a scoring thread refuses batches since the cluster fails, and that it takes them again. */
+import { ClusterError } from "../../cluster/cluster-error.js";
+import { Refusal, UnavailableError } from "../../errors.js";
+import { limits } from "../../limits.js";
+import { reasonOf } from "../fault-line.js";
+import { isOutageOpen, type OutageLog } from "../outage-log.js";
+
+/** What a scoring thread says: why it refuses batches; null: it takes them. */
+export interface BatchNews {
+  readonly refusedBatches: string | null;
+}
+
+/** How long a failure explains refusals: longer than a batch waits. */
+const faultKnownMs = 2 * limits.clusterWriteMs;
+/** Least time between two messages of a kind: one a task would be too many. */
+const newsEveryMs = 500;
+
+/** One a scoring thread of a cluster. */
+export class RefusedBatches {
+  readonly #outage: SharedArrayBuffer;
+  readonly #tell: (news: BatchNews) => void;
+  #fault: string | null = null;
+  #faultMs = 0;
+  /** When it last said that it takes batches, and that it refuses some: while one shard is away, both are true. */
+  readonly #saidMs = { taken: Number.NEGATIVE_INFINITY, refused: Number.NEGATIVE_INFINITY };
+
+  /** `outage`: that of the log which `tell` reaches. */
+  constructor(outage: SharedArrayBuffer, tell: (news: BatchNews) => void) {
+    this.#outage = outage;
+    this.#tell = tell;
+  }
+
+  /** A question to the cluster failed, or too few replicas have what was written. */
+  failed(error: unknown): void {
+    if (!(error instanceof ClusterError)) return;
+    this.#fault = reasonOf(error);
+    this.#faultMs = performance.now();
+  }
+
+  /** The outcomes of a task. */
+  answered(outcomes: readonly object[]): void {
+    // The batches that a failure refuses may be postponed, and other tasks end meanwhile.
+    if (performance.now() - this.#faultMs > faultKnownMs) this.#fault = null;
+    const fault = this.#fault;
+    const isRefused = outcomes.some((outcome) => outcome instanceof Refusal && outcome.error === "unavailable");
+    if (isRefused ? fault !== null : isOutageOpen(this.#outage)) this.#say(isRefused ? fault : null);
+  }
+
+  #say(refusedBatches: string | null): void {
+    const kind = refusedBatches === null ? "taken" : "refused";
+    if (performance.now() - this.#saidMs[kind] < newsEveryMs) return;
+    this.#saidMs[kind] = performance.now();
+    this.#tell({ refusedBatches });
+  }
+}
+
+/** Logs a scoring thread's message about refused batches; ignores any other message. */
+export function tellOfBatches(outages: OutageLog, news: unknown): void {
+  const { refusedBatches } = (news ?? {}) as Partial<BatchNews>;
+  if (refusedBatches === undefined) return;
+  if (refusedBatches === null) outages.worked();
+  else outages.failed(new UnavailableError(refusedBatches), "batches are refused with 503: the cluster fails");
+}

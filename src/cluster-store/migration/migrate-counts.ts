@@ -1,0 +1,182 @@
+/**
+ * What a single host's store keeps beside sessions and configuration, on its way into a cluster: `Idempotency-Key`s, counts by month and hour,
+ * paths. Each is made what it is here; what is the same is not written.
+ */
+
+import { scriptCommand } from "../../cluster/cluster-client.js";
+import type { KeyedCommand } from "../../cluster/operation.js";
+import type { RespReply } from "../../cluster/resp-parser.js";
+import { keySlot } from "../../cluster/slots.js";
+import { hourMs } from "../../contract/durations.js";
+import type { Traffic } from "../../contract/entities.js";
+import { storedPaths } from "../../ingest/lmdb-path-reuse-index.js";
+import { limits } from "../../limits.js";
+import { hourOf, idempotencyDay } from "../../store/keys.js";
+import type { Store } from "../../store/store.js";
+import type { BulkClient } from "../bulk-client.js";
+import { usageKeptMs } from "../ingest/batch-counts.js";
+import { pathsKeptMs } from "../ingest/cluster-path-reuse-index.js";
+import { idempotencyRow, partCount, pathRows, trafficRow, usageRow } from "../keys.js";
+import { fieldsOf } from "../recorded/cluster-hourly-counts.js";
+import { copyHash, copyPaths } from "./migration-scripts.js";
+
+/** How many rows are kept, and how many of them had to be written. */
+export interface RowsPass {
+  readonly rows: number;
+  readonly copied: number;
+}
+
+/** A row as it should be: how it is asked for, whether the answer is that, how it is written. */
+export interface WantedRow {
+  readonly read: KeyedCommand;
+  readonly isThere: (reply: RespReply) => boolean;
+  readonly write: KeyedCommand;
+}
+
+interface Table<V, K> {
+  getKeys(range: object): Iterable<K>;
+  get(key: K): V | undefined;
+}
+
+/** All rows of a table, a piece of a snapshot at a time: none is held while the cluster is waited for. */
+function* rowsOfTable<V, K>({ root }: Store, table: Table<V, K>): Generator<{ key: K; value: V }> {
+  for (let from: K | undefined; ; ) {
+    root.resetReadTxn();
+    const range = { limit: limits.sweepRowsMax, ...(from !== undefined && { start: from, exclusiveStart: true }) };
+    const keys = [...table.getKeys(range)];
+    const rows = keys.map((key) => ({ key: copied(key), value: table.get(key) }));
+    for (const { key, value } of rows) if (value !== undefined) yield { key, value: copied(value) };
+    from = rows.at(-1)?.key;
+    if (from === undefined) return;
+  }
+}
+
+/** lmdb-js gives bytes that it writes over when it reads on. */
+function copied<T>(value: T): T {
+  return value instanceof Buffer ? (Buffer.from(value) as T & Buffer) : value;
+}
+
+/** Makes rows what they should be, a piece at a time. */
+export async function copyRows(bulk: BulkClient, wanted: Iterable<WantedRow>, onPiece: () => void): Promise<RowsPass> {
+  let [rows, copied] = [0, 0];
+  let piece: WantedRow[] = [];
+  const copyPiece = async (): Promise<void> => {
+    const replies = await bulk.read(piece.map(({ read }) => read));
+    const missing = piece.filter(({ isThere }, index) => !isThere(replies[index]!));
+    await bulk.write(missing.map(({ write }) => write));
+    rows += piece.length;
+    copied += missing.length;
+    piece = [];
+    onPiece();
+  };
+  for (const row of wanted) {
+    piece.push(row);
+    if (piece.length >= limits.clusterPieceRows) await copyPiece();
+  }
+  if (piece.length > 0) await copyPiece();
+  return { rows, copied };
+}
+
+/** First contacts whose `Idempotency-Key` still counts. */
+export function copyIdempotency(store: Store, bulk: BulkClient, onPiece: () => void): Promise<RowsPass> {
+  return copyRows(bulk, wantedIdempotency(store), onPiece);
+}
+
+const dayMs = limits.idempotencyKeptMs;
+
+function* wantedIdempotency(store: Store): Generator<WantedRow> {
+  const nowMs = Date.now();
+  // A row is looked for on its day and on the one after.
+  const endOfDay = new Map(
+    [nowMs, nowMs - dayMs].map((atMs) => [idempotencyDay(atMs), (Math.floor(atMs / dayMs) + 2) * dayMs]),
+  );
+  for (const { key, value } of rowsOfTable(store, store.idempotency)) {
+    const untilMs = endOfDay.get(key.readUInt16BE(0));
+    if (untilMs === undefined) continue;
+    const row = idempotencyRow(key);
+    const slot = keySlot(row);
+    yield {
+      read: { command: ["GET", row], slot },
+      isThere: (reply) => reply instanceof Buffer && reply.equals(value),
+      write: { command: ["SET", row, value, "PX", Math.max(1, untilMs - nowMs)], slot },
+    };
+  }
+}
+
+/** Events of accounts by the month. */
+export function copyUsage(store: Store, bulk: BulkClient, onPiece: () => void): Promise<RowsPass> {
+  return copyRows(bulk, wantedUsage(store), onPiece);
+}
+
+function* wantedUsage(store: Store): Generator<WantedRow> {
+  for (const { key, value } of rowsOfTable(store, store.usage)) {
+    const [accountId, month] = key;
+    // Only the month that runs is ever asked for.
+    const untilMs = Date.parse(`${month}-01T00:00:00Z`) + usageKeptMs;
+    if (untilMs <= Date.now()) continue;
+    const row = usageRow(accountId, 0, month);
+    const slot = keySlot(row);
+    yield {
+      read: { command: ["GET", row], slot },
+      isThere: (reply) => Number(reply ?? Number.NaN) === value,
+      write: { command: ["SET", row, value, "PX", usageKeptMs], slot },
+    };
+  }
+}
+
+/** Counts of projects by the hour, those that are kept for `trafficMs`. */
+export function copyTraffic(store: Store, bulk: BulkClient, trafficMs: number, onPiece: () => void): Promise<RowsPass> {
+  return copyRows(bulk, wantedTraffic(store, trafficMs), onPiece);
+}
+
+function* wantedTraffic(store: Store, trafficMs: number): Generator<WantedRow> {
+  const nowMs = Date.now();
+  const fromHour = hourOf(nowMs - trafficMs);
+  for (const { key, value } of rowsOfTable(store, store.traffic)) {
+    const [projectId, hour] = key;
+    const fields = fieldsOf(value satisfies Traffic);
+    if (hour <= fromHour || fields.length === 0) continue;
+    const row = trafficRow(projectId, 0, hour);
+    const slot = keySlot(row);
+    const args = [Math.ceil((hour + 1) * hourMs + trafficMs - nowMs), ...fields.flat()];
+    yield {
+      read: { command: ["HGETALL", row], slot },
+      isThere: (reply) => isHash(reply, fields),
+      write: scriptCommand(copyHash, [row], args, slot),
+    };
+  }
+}
+
+function isHash(reply: RespReply, fields: readonly (readonly [string, number])[]): boolean {
+  if (!Array.isArray(reply) || reply.length !== 2 * fields.length) return false;
+  const stored = new Map<string, number>();
+  for (let at = 0; at < reply.length; at += 2) stored.set(String(reply[at]), Number(reply[at + 1]));
+  return fields.every(([field, count]) => stored.get(field) === count);
+}
+
+/** Pointer paths that sessions have shown, a sixteenth in each part. */
+export async function copyPathMemory(store: Store, bulk: BulkClient, onPiece: () => void): Promise<RowsPass> {
+  let [rows, copied] = [0, 0];
+  for (const projectId of [...store.projects.getKeys({})]) {
+    const pass = await copyRows(bulk, wantedPaths(storedPaths(store, projectId), projectId), onPiece);
+    rows += pass.rows;
+    copied += pass.copied;
+  }
+  return { rows, copied };
+}
+
+function* wantedPaths(words: Uint32Array, projectId: number): Generator<WantedRow> {
+  if (words.length === 0) return;
+  const perPart = 2 * Math.ceil(words.length / 2 / partCount);
+  for (let part = 0; part < partCount; part++) {
+    const rows = pathRows(projectId, part);
+    const slot = keySlot(rows[0]);
+    const own = words.slice(part * perPart, (part + 1) * perPart);
+    const pairs = Buffer.from(own.buffer, own.byteOffset, own.byteLength);
+    yield {
+      read: { command: ["GET", rows[1]], slot },
+      isThere: (reply) => (reply instanceof Buffer ? reply.equals(pairs) : pairs.length === 0 && reply === null),
+      write: scriptCommand(copyPaths, rows, [pairs, pathsKeptMs], slot),
+    };
+  }
+}

@@ -1,0 +1,120 @@
+/** Recorded blocks, marks, changes of the configuration and the index of timelines, on their way from a single host's store into a cluster. */
+import { scriptCommand } from "../../cluster/cluster-client.js";
+import type { RespReply } from "../../cluster/resp-parser.js";
+import { keySlot } from "../../cluster/slots.js";
+import type { Block } from "../../contract/entities.js";
+import { limits } from "../../limits.js";
+import { sessionRange, tokenAt } from "../../store/keys.js";
+import { lastId, type Store } from "../../store/store.js";
+import type { BulkClient } from "../bulk-client.js";
+import { auditRow, blockRows, blockSegmentIds, lastAuditField, marksRow, timelineIndexRow } from "../keys.js";
+import { indexTimelines } from "../recorded/recorded-row-scripts.js";
+import { copyRows, type RowsPass, type WantedRow } from "./migrate-counts.js";
+import { copyHash } from "./migration-scripts.js";
+
+/** How long rows are kept, ms. */
+export interface RecordedRowTimes {
+  readonly sessionMs: number;
+  readonly blockMs: number;
+}
+
+/** Makes all recorded rows of the cluster those of the store: whole hashes, so that what is gone here goes there too. */
+export function copyRecordedRows(
+  store: Store,
+  bulk: BulkClient,
+  times: RecordedRowTimes,
+  onPiece: () => void,
+): Promise<RowsPass> {
+  return copyRows(bulk, wantedLogs(store, times), onPiece);
+}
+
+/** Under which changes of no account in particular are logged. */
+const allAccounts = 0;
+
+function* wantedLogs(store: Store, times: RecordedRowTimes): Generator<WantedRow> {
+  for (const accountId of [allAccounts, ...store.accounts.getKeys({})]) yield wantedAudit(store, accountId);
+  for (const projectId of [...store.projects.getKeys({})]) {
+    yield wantedMarks(store, projectId, times.blockMs);
+    yield* wantedTimelineIndex(store, projectId, times.sessionMs);
+    yield* wantedBlocks(store, projectId, times.blockMs);
+  }
+}
+
+function wantedAudit(store: Store, accountId: number): WantedRow {
+  store.root.resetReadTxn();
+  const fields: [string, string][] = [];
+  for (const { key, value } of store.audit.getRange({ start: [accountId, 0], end: [accountId + 1, 0] })) {
+    fields.push([String(key[1]), JSON.stringify(value)]);
+  }
+  const last = fields.at(-1)?.[0];
+  if (last !== undefined) fields.push([lastAuditField, last]);
+  return wantedHash(auditRow(accountId), fields, 0);
+}
+
+function wantedMarks(store: Store, projectId: number, blockMs: number): WantedRow {
+  store.root.resetReadTxn();
+  const fields: [string, string][] = [];
+  for (const { value } of store.marks.getRange({ start: [projectId, ""], end: [projectId + 1, ""] })) {
+    fields.push([value.sessionToken, `${Date.parse(value.markedAt)} ${JSON.stringify(value)}`]);
+  }
+  return wantedHash(marksRow(projectId), fields, blockMs);
+}
+
+/** Which sessions have a timeline; these lie with the sessions. */
+function* wantedTimelineIndex(store: Store, projectId: number, sessionMs: number): Generator<WantedRow> {
+  store.root.resetReadTxn();
+  const row = timelineIndexRow(projectId);
+  const slot = keySlot(row);
+  for (const key of [...store.trails.getKeys(sessionRange(projectId))].map((each) => Buffer.from(each))) {
+    const token = key.subarray(tokenAt);
+    yield {
+      read: { command: ["ZSCORE", row, token], slot },
+      isThere: (reply) => reply !== null,
+      write: scriptCommand(indexTimelines, [row], [Number.MAX_SAFE_INTEGER, sessionMs, token], slot),
+    };
+  }
+}
+
+function* wantedBlocks(store: Store, projectId: number, blockMs: number): Generator<WantedRow> {
+  const rows = blockRows(projectId);
+  const last = lastId(store, `block:${projectId}`);
+  if (last === 0) return;
+  const slot = keySlot(rows.last);
+  yield {
+    read: { command: ["GET", rows.last], slot },
+    isThere: (reply) => Number(reply ?? 0) === last,
+    write: { command: ["SET", rows.last, last], slot },
+  };
+  const first = Math.max(0, last - limits.blocksPerProjectMax);
+  for (let segment = Math.floor(first / blockSegmentIds); segment * blockSegmentIds <= last; segment++) {
+    store.root.resetReadTxn();
+    const start: [number, number] = [projectId, segment * blockSegmentIds];
+    const end: [number, number] = [projectId, (segment + 1) * blockSegmentIds];
+    const fields = [...store.blocks.getRange({ start, end })].flatMap(({ value }) => fieldsOfBlock(value));
+    yield wantedHash(rows.segment(segment), fields, blockMs);
+  }
+}
+
+function fieldsOfBlock({ id, count = 1, references, ...block }: Block): [string, string][] {
+  const fields: [string, string][] = [[String(id), JSON.stringify(block)]];
+  if (count > 1) fields.push([`${id}c`, String(count - 1)]);
+  if (references !== undefined && references.length > 0) fields.push([`${id}r`, references.join(" ")]);
+  return fields;
+}
+
+/** A hash with these fields and no others; `keptMs` 0: it does not expire. */
+function wantedHash(row: string, fields: readonly (readonly [string, string])[], keptMs: number): WantedRow {
+  const slot = keySlot(row);
+  return {
+    read: { command: ["HGETALL", row], slot },
+    isThere: (reply) => isHash(reply, fields),
+    write: scriptCommand(copyHash, [row], [keptMs, ...fields.flat()], slot),
+  };
+}
+
+function isHash(reply: RespReply, fields: readonly (readonly [string, string])[]): boolean {
+  if (!Array.isArray(reply) || reply.length !== 2 * fields.length) return false;
+  const stored = new Map<string, string>();
+  for (let at = 0; at < reply.length; at += 2) stored.set(String(reply[at]), String(reply[at + 1]));
+  return fields.every(([field, value]) => stored.get(field) === value);
+}

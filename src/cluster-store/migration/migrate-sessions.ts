@@ -1,0 +1,171 @@
+/**
+ * Sessions on their way from a single host's store into a cluster: finds those that are not there as they are here, writes them, and takes out
+ * those that are gone here. A session's version in the cluster is a hash of its rows, so that a later pass asks for eight bytes of each.
+ */
+import { createHash } from "node:crypto";
+import { scriptCommand } from "../../cluster/cluster-client.js";
+import type { KeyedCommand } from "../../cluster/operation.js";
+import type { RespReply } from "../../cluster/resp-parser.js";
+import { limits } from "../../limits.js";
+import { seenIdsKey, sessionKey, tokenAt } from "../../store/keys.js";
+import { lastSeenMs } from "../../store/session-record.js";
+import type { Store } from "../../store/store.js";
+import type { BulkClient } from "../bulk-client.js";
+import { versionBytes } from "../ingest/cluster-unit-of-work.js";
+import { furtherRows, indexRow, sessionRow, shardOfSession, shardSlots } from "../keys.js";
+import { indexedSessions } from "../sessions/indexed-sessions.js";
+import { eraseCommand, readCommand } from "../sessions/session-commands.js";
+import { copySession } from "./migration-scripts.js";
+
+/** What a pass over all sessions came to. */
+export interface SessionsPass {
+  /** Sessions that are kept. */
+  readonly sessions: number;
+  /** Of them those that were not in the cluster, or not as they are here, and have been written. */
+  readonly copied: number;
+  /** Sessions that were in the cluster and are gone here. */
+  readonly removed: number;
+}
+
+/** A session of the store. */
+interface StoredRows {
+  /** `sessionKey`. */
+  readonly key: Buffer;
+  readonly record: Buffer;
+  /** As `furtherRows` has them; empty: there is none. */
+  readonly further: readonly Buffer[];
+  /** When it expires, ms. */
+  readonly expiresMs: number;
+}
+
+const none = Buffer.alloc(0);
+
+/** One a migration; sessions that expire before it begins are not copied. */
+export class SessionsMigration {
+  readonly #store: Store;
+  readonly #bulk: BulkClient;
+  readonly #sessionMs: number;
+  /** Sessions that expire before have no need to be copied. */
+  readonly #fromMs: number;
+
+  /** `sessionMs`: how long a session is kept after its last batch. */
+  constructor(store: Store, bulk: BulkClient, sessionMs: number) {
+    this.#store = store;
+    this.#bulk = bulk;
+    this.#sessionMs = sessionMs;
+    this.#fromMs = Date.now();
+  }
+
+  /**
+   * One pass. `isWhole`: each row is compared byte by byte, with its expiry and its place in the index; otherwise the versions are. `onPiece` hears
+   * how many sessions were looked at, and may throw to end the pass. Throws `ClusterError`.
+   */
+  async pass(isWhole: boolean, onPiece: (sessions: number) => void): Promise<SessionsPass> {
+    let [sessions, copied] = [0, 0];
+    for (let from: Buffer | undefined; ; ) {
+      const piece = this.#piece(from);
+      if (piece.last === undefined) break;
+      from = Buffer.concat([piece.last, Buffer.alloc(1)]);
+      sessions += piece.rows.length;
+      copied += await this.#copy(piece.rows, isWhole);
+      onPiece(sessions);
+    }
+    return { sessions, copied, removed: await this.#removeGone(() => onPiece(sessions)) };
+  }
+
+  /** The next sessions from a key on, of one snapshot; `last` is the key of the last that was looked at. */
+  #piece(from: Buffer | undefined): { readonly rows: StoredRows[]; readonly last: Buffer | undefined } {
+    const { root, sessions } = this.#store;
+    root.resetReadTxn();
+    const range = { limit: limits.clusterPieceRows, ...(from !== undefined && { start: from }) };
+    const keys = [...sessions.getKeys(range)].map((key) => Buffer.from(key));
+    return { rows: keys.flatMap((key) => this.#rowsOf(key) ?? []), last: keys.at(-1) };
+  }
+
+  /** Null: it is gone, or about to go. */
+  #rowsOf(key: Buffer): StoredRows | null {
+    const record = this.#store.sessions.getBinary(key);
+    if (record === undefined) return null;
+    const expiresMs = (lastSeenMs(record) ?? Number.NaN) + this.#sessionMs;
+    // One that can't be decoded is copied as it is: `check` says so there as here.
+    if (expiresMs <= this.#fromMs) return null;
+    const seenIds = ([0, 1] as const).map((each) => this.#store.repeats.getBinary(seenIdsKey(key, each)) ?? none);
+    const further = [...seenIds, this.#timelineOf(key)];
+    return { key, record, further, expiresMs: Number.isNaN(expiresMs) ? this.#fromMs + this.#sessionMs : expiresMs };
+  }
+
+  /** The session's timeline as the cluster has it: behind a version. */
+  #timelineOf(key: Buffer): Buffer {
+    const timeline = this.#store.trails.get(key);
+    if (timeline === undefined) return none;
+    const text = Buffer.from(JSON.stringify(timeline));
+    return Buffer.concat([createHash("sha1").update(text).digest().subarray(0, versionBytes), text]);
+  }
+
+  /** How many of them had to be written. */
+  async #copy(rows: readonly StoredRows[], isWhole: boolean): Promise<number> {
+    const replies = await this.#bulk.read(
+      rows.map((each) => (isWhole ? readCommand(each.key) : versionCommand(each.key))),
+    );
+    const nowMs = Date.now();
+    const missing = rows.filter((each, index) => {
+      if (each.expiresMs <= nowMs) return false;
+      return isWhole ? !isThere(each, replies[index]!) : !versionOf(each).equals(bytesOf(replies[index]!));
+    });
+    await this.#bulk.write(missing.map((each) => copyCommand(each, nowMs)));
+    return missing.length;
+  }
+
+  /** Takes out what was erased, or has expired, since it was copied. */
+  async #removeGone(onPiece: () => void): Promise<number> {
+    let removed = 0;
+    const { root, projects } = this.#store;
+    for (const projectId of [...projects.getKeys({})]) {
+      for await (const tokens of indexedSessions(this.#bulk, projectId)) {
+        root.resetReadTxn();
+        const keys = tokens.map((token) => sessionKey(projectId, token));
+        const gone = keys.filter((key) => this.#rowsOf(key) === null);
+        await this.#bulk.write(gone.map(eraseCommand));
+        removed += gone.length;
+        onPiece();
+      }
+    }
+    return removed;
+  }
+}
+
+function versionOf({ record, further }: StoredRows): Buffer {
+  const hash = createHash("sha1");
+  for (const row of [record, ...further]) hash.update(`${row.length} `).update(row);
+  return hash.digest().subarray(0, versionBytes);
+}
+
+function isThere({ record, further }: StoredRows, reply: RespReply): boolean {
+  if (!Array.isArray(reply)) return false;
+  const [stored, leftMs, isIndexed, ...rows] = reply;
+  return (
+    bytesOf(stored ?? null)
+      .subarray(versionBytes)
+      .equals(record) &&
+    Number(leftMs) > 0 &&
+    isIndexed === 1 &&
+    further.every((row, index) => row.equals(bytesOf(rows[index] ?? null)))
+  );
+}
+
+function bytesOf(reply: RespReply): Buffer {
+  return reply instanceof Buffer ? reply : none;
+}
+
+function versionCommand(key: Buffer): KeyedCommand {
+  const command = ["GETRANGE", sessionRow(key), 0, versionBytes - 1];
+  return { command, slot: shardSlots[shardOfSession(key)]! };
+}
+
+function copyCommand(rows: StoredRows, nowMs: number): KeyedCommand {
+  const { key, record, further, expiresMs } = rows;
+  const shard = shardOfSession(key);
+  const keys = [sessionRow(key), indexRow(shard, key.readUInt32BE(0)), ...furtherRows(key)];
+  const args = [versionOf(rows), record, Math.ceil(expiresMs - nowMs), key.subarray(tokenAt), ...further];
+  return scriptCommand(copySession, keys, args, shardSlots[shard]!);
+}

@@ -1,0 +1,280 @@
+/**
+ * Copies the store of a single host into a cluster while servers go on using it, as often as is wanted; then, once they are stopped, a last time,
+ * compares every row, and opens the cluster to nodes. Ended at any point, it goes on when it is run again: it only ever writes what differs.
+ */
+import { randomUUID } from "node:crypto";
+import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
+import type { RespReply } from "../../cluster/resp-parser.js";
+import { limits } from "../../limits.js";
+import type { ConfigRow } from "../../store/config-rows.js";
+import { type MigrationMark, migrationMark, newStoreName, setMigrationMark } from "../../store/migration-mark.js";
+import { configurationOf, type UnmirroredName } from "../../store/mirrored-tables.js";
+import type { Store } from "../../store/store.js";
+import { StoreError } from "../../store/store-error.js";
+import { rowsOf } from "../../store/store-size.js";
+import { BulkClient } from "../bulk-client.js";
+import { ConfigTruth } from "../config/config-truth.js";
+import { countClusterSessions } from "../ingest/recent-counts.js";
+import { configKeys, configSlot } from "../keys.js";
+import { scanKeys } from "../scan.js";
+import { copyIdempotency, copyPathMemory, copyTraffic, copyUsage, type RowsPass } from "./migrate-counts.js";
+import { copyRecordedRows } from "./migrate-recorded-rows.js";
+import { SessionsMigration, type SessionsPass } from "./migrate-sessions.js";
+import { beginMigration, finishMigration } from "./migration-scripts.js";
+
+/** What is copied where, how far, and who hears of it. */
+export interface MigrationOptions {
+  readonly store: Store;
+  readonly client: ClusterClient;
+  /** Replicas that must have what is written. */
+  readonly acks: number;
+  /** The cluster as people name it, and the user by whom it is reached, if it takes one. */
+  readonly name: string;
+  readonly user?: string | undefined;
+  /** How long a session is kept after its last batch, and counts of an hour, ms. */
+  readonly sessionMs: number;
+  readonly trafficMs: number;
+  /** How long recorded blocks and marks are kept, ms. */
+  readonly blockMs: number;
+  /** No server uses the store any more: compares every row, and opens the cluster to nodes. */
+  readonly isFinal: boolean;
+  /** Forgets that the store was migrated to another cluster before. */
+  readonly isAnew: boolean;
+  /** Throws when the cluster has no room for the store; called before anything is written into it. */
+  readonly refuseFull: () => void;
+  /** Called once it is clear that the cluster is for this store. */
+  readonly onBegun: () => void;
+  /** Told how many of how many sessions a pass has looked at. May throw to end the migration. */
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/** What one run of `store migrate` came to; nodes may be started once `isFinished`. */
+export interface MigrationReport {
+  /** Id of the cluster. */
+  readonly cluster: string;
+  /** Times that all sessions were looked at. */
+  readonly passes: number;
+  /** Sessions that are kept. */
+  readonly sessions: number;
+  /** Sessions that were written, and taken out again since they are gone here, in all passes. */
+  readonly copied: number;
+  readonly removed: number;
+  /** Sessions that the last pass found to have changed since the one before: about what the last step will have to do. */
+  readonly changing: number;
+  readonly configuration: number;
+  readonly idempotencyKeys: number;
+  readonly months: number;
+  readonly hours: number;
+  readonly paths: number;
+  /** Of blocks, marks, timelines and changes. */
+  readonly recordedRows: number;
+  /** Whether every row was compared, was the same, and nodes may be started. */
+  readonly isFinished: boolean;
+}
+
+const passesMax = 5;
+/** A pass that found fewer sessions changed leaves the rest to the last step. */
+const littleMin = 100;
+const littleShare = 0.001;
+
+/** Throws a `StoreError` for a target that is not this store's, and when rows differ at the end; `ClusterError`. */
+export async function migrateStore(options: MigrationOptions): Promise<MigrationReport> {
+  const { store, client, acks, name, isFinal } = options;
+  const bulk = new BulkClient(client, acks, limits.clusterMigrationPatienceMs);
+  const mark = await begin(options, bulk);
+  options.onBegun();
+  const truth = new ConfigTruth(client, acks);
+  const total = rowsOf(store.sessions);
+  const progress = (done: number): void => options.onProgress(Math.min(done, total - 1), total);
+  const sessions = new SessionsMigration(store, bulk, options.sessionMs);
+  const passes: SessionsPass[] = [];
+  for (;;) {
+    const configuration = await copyConfiguration(store, truth, mark.cluster);
+    // The first pass of the last step sees every byte; what it had to write is compared again by the next.
+    const pass = await sessions.pass(isFinal, progress);
+    passes.push(pass);
+    const others = await copyRest(options, bulk, () => progress(pass.sessions));
+    const changes = [
+      pass.copied,
+      pass.removed,
+      configuration.copied,
+      ...Object.values(others).map(({ copied }) => copied),
+    ];
+    const changed = changes.reduce((sum, count) => sum + count, 0);
+    const isDone = isFinal ? changed === 0 : changed <= Math.max(littleMin, littleShare * pass.sessions);
+    if (!isDone && passes.length < passesMax) continue;
+    if (isFinal) {
+      if (!isDone)
+        throw new StoreError(
+          `${changed} rows differ still after ${passesMax} passes: does anything write into ${store.root.path}?`,
+        );
+      await finish(store, bulk, mark, pass.sessions, name);
+    }
+    options.onProgress(total, total);
+    return {
+      cluster: mark.cluster,
+      passes: passes.length,
+      sessions: pass.sessions,
+      copied: passes.reduce((sum, each) => sum + each.copied, 0),
+      removed: passes.reduce((sum, each) => sum + each.removed, 0),
+      changing: isFinal || passes.length === 1 ? 0 : pass.copied + pass.removed,
+      configuration: configuration.rows,
+      idempotencyKeys: others.idempotency.rows,
+      months: others.usage.rows,
+      hours: others.traffic.rows,
+      paths: others.paths.rows,
+      recordedRows: others.recordedRows.rows,
+      isFinished: isFinal,
+    };
+  }
+}
+
+/** Takes the cluster for this store, or goes on where an earlier run ended. Writes nothing into one that is not this store's. */
+async function begin(
+  { store, name, user, isAnew, refuseFull }: MigrationOptions,
+  bulk: BulkClient,
+): Promise<MigrationMark> {
+  const known = migrationMark(store);
+  const truth = new ConfigTruth(bulk.client, bulk.acks);
+  const found = await truth.clusterId();
+  if (known !== null && known.cluster !== found && !isAnew) {
+    if (found !== null) {
+      throw new StoreError(
+        `this store was copied to cluster ${known.cluster}, but ${name} is cluster ${found}, of another verdictd: name that one, or an empty cluster with --anew`,
+      );
+    }
+    throw new StoreError(
+      `this store was copied to cluster ${known.cluster}, but ${name} is an empty cluster: name that one, or copy to this one with --anew`,
+    );
+  }
+  const isBegun = known !== null && known.cluster === found;
+  const storeName = isBegun ? known.store : newStoreName();
+  if (found === null) await refuseRows(bulk, name);
+  if (!isBegun) refuseFull();
+  const { cluster, migration } = await take(bulk, truth, storeName);
+  if (migration === "used") throw new StoreError(`${name} is in use by another verdictd: name an empty cluster`);
+  if (!migration.startsWith(storeName)) {
+    throw new StoreError(`${name} holds what was copied from another store: name an empty cluster`);
+  }
+  if (migration !== `${storeName} copying`) {
+    const openedAt = new Date(Number(migration.split(" ")[2])).toISOString();
+    throw new StoreError(
+      `${name} was opened to nodes at ${openedAt}: what they wrote since would be lost, so nothing was copied; ` +
+        "stop its nodes, empty the cluster (FLUSHALL on each master) or name an empty one, then run this with --anew",
+    );
+  }
+  const mark = { store: storeName, cluster, name, ...(user !== undefined && { user }), doneAt: null };
+  await setMigrationMark(store, mark);
+  return mark;
+}
+
+/** A cluster without configuration that has other rows of ours lost it, or is half erased. */
+async function refuseRows(bulk: BulkClient, name: string): Promise<void> {
+  for await (const { keys } of scanKeys(bulk)) {
+    const [key] = keys;
+    if (key === undefined) continue;
+    throw new StoreError(
+      `${name} holds rows of a verdictd without its configuration, such as ${printable(key)}: name an empty cluster`,
+    );
+  }
+}
+
+/** What `beginMigration` gives, once nodes that are gone count as gone. */
+async function take(bulk: BulkClient, truth: ConfigTruth, store: string) {
+  const keys = [configKeys.head, configKeys.nodes];
+  const command = scriptCommand(beginMigration, keys, [randomUUID(), store], configSlot);
+  for (let round = 0; ; round++) {
+    const [reply] = (await bulk.write([command])) as [RespReply[]];
+    const [cluster = "", migration = ""] = reply.map(String);
+    if (migration !== "used" || round > 0 || (await truth.liveNodes()) > 0) return { cluster, migration };
+  }
+}
+
+function printable(key: Buffer): string {
+  return JSON.stringify(key.toString("latin1"));
+}
+
+/** Makes the configuration of the cluster that of the store, in one change. */
+async function copyConfiguration(store: Store, truth: ConfigTruth, cluster: string): Promise<RowsPass> {
+  const wanted = configurationOf(store);
+  const followed = await truth.follow({ cluster, revision: -1, change: "" }, null, limits.configChangeMs);
+  const stored = new Map(followed.kind === "all" ? followed.rows.map(({ field, value }) => [field, value]) : []);
+  const changed: ConfigRow[] = [];
+  for (const row of wanted) {
+    const before = stored.get(row.field);
+    stored.delete(row.field);
+    if (row.value !== null && !(before instanceof Buffer && before.equals(row.value))) changed.push(row);
+  }
+  for (const field of stored.keys()) changed.push({ field, value: null });
+  if (changed.length > 0) {
+    const outcome = await truth.change(
+      followed.position,
+      randomUUID(),
+      { rows: changed, logged: [] },
+      limits.configChangeMs,
+    );
+    if (outcome === "full")
+      throw new StoreError(`the configuration has more than ${limits.configBytesMax} bytes: a cluster can't hold it`);
+    if (typeof outcome === "string")
+      throw new StoreError("the cluster's configuration is changed by others: nothing else may use the cluster yet");
+  }
+  return { rows: wanted.length, copied: changed.length };
+}
+
+type Copying = (options: MigrationOptions, bulk: BulkClient, onPiece: () => void) => Promise<RowsPass>;
+
+/** What is copied beside sessions and configuration. */
+const rest = {
+  recordedRows: (options, bulk, onPiece) => copyRecordedRows(options.store, bulk, options, onPiece),
+  idempotency: ({ store }, bulk, onPiece) => copyIdempotency(store, bulk, onPiece),
+  usage: ({ store }, bulk, onPiece) => copyUsage(store, bulk, onPiece),
+  traffic: ({ store, trafficMs }, bulk, onPiece) => copyTraffic(store, bulk, trafficMs, onPiece),
+  paths: ({ store }, bulk, onPiece) => copyPathMemory(store, bulk, onPiece),
+} satisfies Record<string, Copying>;
+type Rest = keyof typeof rest;
+
+/** What copies each table that is no configuration, or why nothing does. A new table has to say. */
+const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly left: string }>> = {
+  sessions: "sessions",
+  repeats: "sessions",
+  trails: "sessions",
+  blocks: "recordedRows",
+  marks: "recordedRows",
+  audit: "recordedRows",
+  idempotency: "idempotency",
+  usage: "usage",
+  traffic: "traffic",
+  pathReuse: "paths",
+  crossSessionCounts: { left: "counts of two hours" },
+  solvedChallenges: { left: "remembered for ten minutes" },
+  blockTallies: { left: "remembered for minutes" },
+  revision: { left: "each store has its own" },
+  shingles: { left: "of an earlier version, empty" },
+  mirror: { left: "what this store is for clusters" },
+};
+
+async function copyRest(options: MigrationOptions, bulk: BulkClient, onPiece: () => void) {
+  const passes = {} as Record<Rest, RowsPass>;
+  for (const name of new Set(Object.values(migratedBy))) {
+    if (typeof name === "string" && name !== "sessions") passes[name] = await rest[name](options, bulk, onPiece);
+  }
+  return passes;
+}
+
+/** Counts once more, and opens the cluster to nodes. */
+async function finish(
+  store: Store,
+  bulk: BulkClient,
+  mark: MigrationMark,
+  sessions: number,
+  name: string,
+): Promise<void> {
+  let indexed = 0;
+  for (const projectId of [...store.projects.getKeys({})])
+    indexed += await countClusterSessions(bulk.client, projectId);
+  if (indexed !== sessions)
+    throw new StoreError(`${name} has ${indexed} sessions, this store ${sessions}: run the command again`);
+  const nowMs = Date.now();
+  await bulk.write([scriptCommand(finishMigration, [configKeys.head], [mark.store, nowMs], configSlot)]);
+  await setMigrationMark(store, { ...mark, doneAt: new Date(nowMs).toISOString() });
+}

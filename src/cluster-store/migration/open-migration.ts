@@ -1,0 +1,127 @@
+/** Opens the cluster that a store is copied to, once it was found to be fit for it. */
+
+import { ClusterClient } from "../../cluster/cluster-client.js";
+import { ClusterError } from "../../cluster/cluster-error.js";
+import { describeStoreUrl } from "../../cluster/store-url.js";
+import { dayMs } from "../../contract/durations.js";
+import type { MigrationMark } from "../../store/migration-mark.js";
+import type { Store } from "../../store/store.js";
+import { StoreError } from "../../store/store-error.js";
+import { ConfigTruth } from "../config/config-truth.js";
+import { faultLine } from "../fault-line.js";
+import { type ClusterChoice, fitCluster, type ReachedCluster, storeUrlOf } from "../open-cluster.js";
+import { type MigrationReport, migrateStore } from "./migrate.js";
+
+export type { MigrationReport } from "./migrate.js";
+
+/** The options of `store migrate`. */
+export interface MigrationChoice
+  extends ReachedCluster,
+    Pick<ClusterChoice, "engineAcks" | "engineDurable" | "sessionDays" | "statsDays" | "blockDays"> {
+  readonly isFinal: boolean;
+  readonly isAnew: boolean;
+  readonly onWarning: (warning: string) => void;
+  /** Told why the cluster takes long, each time that it does. */
+  readonly onWait: (why: string) => void;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/**
+ * Why the store of this mark must not be used again: nodes still serve what was copied. Null: none does. Throws a `StoreError` where the cluster
+ * can't be asked; `choice` names it, "" as the mark does.
+ */
+export async function stillServed(
+  { cluster, name = "", user }: MigrationMark,
+  choice: ReachedCluster,
+  onWait: (why: string) => void,
+): Promise<string | null> {
+  const store = choice.store === "" ? name : choice.store;
+  if (store === "") throw new StoreError("it is not known where that cluster is: name it with --to URL");
+  const isOfMark = choice.store === "" && user !== undefined;
+  const url = { ...storeUrlOf({ ...choice, store }), ...(isOfMark && { user }) };
+  const target = describeStoreUrl(url);
+  const client = new ClusterClient({ url, onWait });
+  try {
+    await client.ready();
+    const truth = new ConfigTruth(client, 0);
+    const found = await truth.clusterId();
+    // Emptied meanwhile.
+    if (found === null) return null;
+    if (found !== cluster)
+      throw new StoreError(`${target} is cluster ${found}, not ${cluster}: name that with --to URL`);
+    const nodes = await truth.liveNodes();
+    if (nodes === 0) return null;
+    return `${nodes === 1 ? "a node still serves" : `${nodes} nodes still serve`} ${target}: stop all of its nodes, then run this again`;
+  } catch (error) {
+    if (!(error instanceof ClusterError)) throw error;
+    const hint =
+      error.serverCode === "NOAUTH" && isOfMark
+        ? `; put the password of ${user} into a file and name it in VERDICTD_ENGINE_PASSWORD_FILE`
+        : "";
+    throw new StoreError(`${target}: ${faultLine(error)}${hint}`, { cause: error });
+  } finally {
+    client.close();
+  }
+}
+
+/** As `migrateStore`. Throws a `StoreError` with what is wrong with the cluster before anything is written. */
+export async function migrateToCluster(store: Store, choice: MigrationChoice): Promise<MigrationReport> {
+  const { warnings, freeBytes, addresses } = await fitCluster(choice, choice.onWait);
+  const url = storeUrlOf(choice);
+  const name = describeStoreUrl(url);
+  // One of those that the URL names may fail before it has named the others once more.
+  const seeds = [...new Set([...url.seeds, ...addresses])];
+  const client = new ClusterClient({ url: { ...url, seeds }, onWait: choice.onWait });
+  try {
+    await client.ready();
+    return await migrateStore({
+      store,
+      client,
+      acks: choice.engineAcks,
+      name,
+      user: url.user,
+      sessionMs: choice.sessionDays * dayMs,
+      trafficMs: choice.statsDays * dayMs,
+      blockMs: choice.blockDays * dayMs,
+      isFinal: choice.isFinal,
+      isAnew: choice.isAnew,
+      onBegun: () => {
+        for (const warning of warnings) choice.onWarning(warning);
+      },
+      refuseFull: () => {
+        const neededBytes = memoryOf(store);
+        if (neededBytes <= freeBytes) return;
+        throw new StoreError(
+          `${name} has ${mib(freeBytes)} MiB left, this store needs about ${mib(neededBytes)}: raise maxmemory, or add masters`,
+        );
+      },
+      onProgress: choice.onProgress,
+    });
+  } finally {
+    client.close();
+  }
+}
+
+/** Memory of a row beside its value: key, expiry, the server's own tables. Measured with redis 7.0. */
+const rowOverheadBytes = 250;
+
+interface TableStats {
+  readonly entryCount: number;
+  readonly pageSize: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+}
+
+/** About how much memory the sessions take in the masters. */
+function memoryOf({ sessions, repeats }: Store): number {
+  let bytes = 0;
+  for (const table of [sessions, repeats]) {
+    const stats = table.getStats() as TableStats;
+    bytes += stats.entryCount * rowOverheadBytes + (stats.treeLeafPageCount + stats.overflowPages) * stats.pageSize;
+  }
+  return bytes;
+}
+
+function mib(bytes: number): number {
+  return Math.ceil(bytes / 2 ** 20);
+}

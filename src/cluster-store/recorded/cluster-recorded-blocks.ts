@@ -1,0 +1,211 @@
+/**
+ * Recorded blocks in a cluster: all rows of a project in one slot, so that one script gives ids and counts what all nodes record. Blocks lie
+ * in segments of some hundred ids, which expire and are dropped as a whole.
+ */
+import { randomUUID } from "node:crypto";
+import type { ClusterClient } from "../../cluster/cluster-client.js";
+import type { RespCommand } from "../../cluster/resp-encoder.js";
+import type { RespReply } from "../../cluster/resp-parser.js";
+import type { Block } from "../../contract/entities.js";
+import { decodeSessionToken } from "../../contract/session-token.js";
+import { limits } from "../../limits.js";
+import { sessionKey } from "../../store/keys.js";
+import type { BlockTally, NewBlock, RecordedBlocks, TallyChange, WrittenTally } from "../../store/recorded-rows.js";
+import { askAll, onKey, scriptOn } from "../cluster-asking.js";
+import { blockRows, blockSegmentIds, sessionRow, shardOfSession, shardSlots } from "../keys.js";
+import { recordBlocks } from "./recorded-row-scripts.js";
+
+/** The cluster, and how long its blocks are kept. */
+export interface ClusterBlockLogOptions {
+  readonly client: ClusterClient;
+  /** How long a block is kept, ms. */
+  readonly blockMs: number;
+  readonly now: () => number;
+}
+
+/** The write of one project. */
+interface ProjectWrite {
+  readonly projectId: number;
+  readonly changes: TallyChange[];
+  readonly blocks: { readonly block: NewBlock; readonly tally: BlockTally }[];
+}
+
+/** A write is remembered while it may be given again, a tally beyond its minute and the one after. */
+const writeKeptMs = 60_000;
+const tallyKeptMs = 180_000;
+const segmentsKept = Math.ceil(limits.blocksPerProjectMax / blockSegmentIds) + 1;
+/** A write that finds other segments than it thought is given again with those. */
+const roundsMax = 10;
+
+/** The block log of a cluster, the same through every node. */
+export class ClusterRecordedBlocks implements RecordedBlocks {
+  readonly #options: ClusterBlockLogOptions;
+  /** The last id of each project, as this thread saw it last. */
+  readonly #lastIds = new Map<number, number>();
+
+  constructor(options: ClusterBlockLogOptions) {
+    this.#options = options;
+  }
+
+  async write(
+    blocks: readonly { readonly block: NewBlock; readonly tally: BlockTally }[],
+    changes: readonly TallyChange[],
+  ): Promise<WrittenTally[]> {
+    const writes = new Map<number, ProjectWrite>();
+    for (const change of changes) {
+      const { projectId } = change.tally;
+      const write = writes.get(projectId) ?? { projectId, changes: [], blocks: [] };
+      writes.set(projectId, write);
+      write.changes.push(change);
+    }
+    for (const each of blocks) writes.get(each.tally.projectId)!.blocks.push(each);
+    const written = new Map<BlockTally, WrittenTally>();
+    for (const write of writes.values()) await this.#write(write, written);
+    return changes.map(({ tally }) => written.get(tally)!);
+  }
+
+  async before(projectId: number, id: number, count: number): Promise<readonly Block[]> {
+    const { client, now, blockMs } = this.#options;
+    const rows = blockRows(projectId);
+    const [reply] = await askAll(client, [onKey("GET", rows.last)]);
+    const last = Number(reply ?? 0);
+    const oldestId = Math.max(1, last - limits.blocksPerProjectMax + 1);
+    const oldestMs = now() - blockMs;
+    const found: Block[] = [];
+    let segment = segmentOf(Math.min(last, id - 1));
+    for (let asked = 1; segment >= segmentOf(oldestId) && found.length < count; asked = Math.min(2 * asked, 16)) {
+      const numbers = Array.from({ length: asked }, (_, index) => segment - index).filter((number) => number >= 0);
+      const replies = await askAll(
+        client,
+        numbers.map((number) => onKey("HGETALL", rows.segment(number))),
+      );
+      for (const each of replies) {
+        const inSegment = blocksOf(projectId, each).filter(
+          (block) => block.id < id && block.id >= oldestId && Date.parse(block.createdAt) >= oldestMs,
+        );
+        found.push(...inSegment.sort((one, other) => other.id - one.id));
+      }
+      segment -= asked;
+    }
+    return found.slice(0, count);
+  }
+
+  async #write(write: ProjectWrite, written: Map<BlockTally, WrittenTally>): Promise<void> {
+    const { projectId, changes, blocks } = write;
+    const { records, ids } = await this.#record(write);
+    const gone = await this.#goneSessions(projectId, changes);
+    const erased: string[] = [];
+    for (const [index, id] of ids.entries()) {
+      this.#lastIds.set(projectId, Math.max(id, this.#lastIds.get(projectId) ?? 0));
+      if (id > 0 && gone.has(blocks[index]!.tally.sessionToken)) erased.push(String(id));
+    }
+    if (erased.length > 0) await this.#erase(projectId, erased.map(Number));
+    for (const [index, { tally, further }] of changes.entries()) {
+      const of = records[index]!;
+      const own = ids.filter((_, at) => blocks[at]!.tally === tally);
+      const recorded = own.filter((id) => id > 0).length;
+      const counted = of.isStored ? further + own.length - recorded : 0;
+      const stored = gone.has(tally.sessionToken) ? 0 : recorded + counted;
+      written.set(tally, { records: of.records, lastId: of.lastId, stored });
+    }
+  }
+
+  /** Runs the script until it has the segments that it needs. */
+  async #record(write: ProjectWrite): Promise<Recorded> {
+    const { client } = this.#options;
+    const { projectId, changes, blocks } = write;
+    const rows = blockRows(projectId);
+    const done = rows.write(randomUUID());
+    const next = (this.#lastIds.get(projectId) ?? 0) + 1;
+    const segments = new Set(
+      [next, next + Math.max(0, blocks.length - 1), ...changes.map(({ tally }) => tally.lastId)].map(segmentOf),
+    );
+    for (let round = 0; round < roundsMax; round++) {
+      const numbers = [...segments];
+      const dropped = numbers.map((number) => number - segmentsKept).filter((number) => number >= 0);
+      const keys = [
+        ...[rows.last, done],
+        ...changes.map(({ tally }) => rows.tally(tally.key)),
+        ...numbers.map(rows.segment),
+        ...dropped.filter((number) => !segments.has(number)).map(rows.segment),
+      ];
+      const [reply] = await askAll(client, [scriptOn(recordBlocks, keys, this.#arguments(write, numbers))]);
+      if (!Array.isArray(reply)) return recorded(String(reply), changes.length);
+      for (const number of reply) segments.add(Number(number));
+    }
+    throw new Error("the segments of recorded blocks keep changing");
+  }
+
+  #arguments({ changes, blocks }: ProjectWrite, segments: readonly number[]): RespCommand {
+    const positions = new Map(changes.map(({ tally }, index) => [tally, index + 1]));
+    return [
+      ...[writeKeptMs, tallyKeptMs, this.#options.blockMs, blockSegmentIds, limits.blockReferencesMax],
+      ...[changes.length, segments.length, ...segments],
+      ...changes.flatMap(({ tally, further, references }) => {
+        return [tally.recordsMax, tally.lastId, further, references.length, ...references];
+      }),
+      ...blocks.flatMap(({ block, tally }) => [positions.get(tally)!, JSON.stringify(block)]),
+    ];
+  }
+
+  /**
+   * Looked at behind the write: a session that is erased later finds what was written here. Where the cluster does not say, they count as
+   * there.
+   */
+  async #goneSessions(projectId: number, changes: readonly TallyChange[]): Promise<ReadonlySet<string | null>> {
+    const tokens = [...new Set(changes.map(({ tally }) => tally.sessionToken))].filter((token) => token !== null);
+    const commands = tokens.map((token) => {
+      const key = sessionKey(projectId, decodeSessionToken(token) ?? Buffer.alloc(0));
+      return { command: ["EXISTS", sessionRow(key)], slot: shardSlots[shardOfSession(key)]! };
+    });
+    const options = { deadlineMs: limits.clusterWriteMs, isIdempotent: true, failsFast: true };
+    const outcomes = await this.#options.client.pipeline(commands, options);
+    return new Set(tokens.filter((_, index) => outcomes[index] === 0));
+  }
+
+  async #erase(projectId: number, ids: readonly number[]): Promise<void> {
+    await askAll(this.#options.client, eraseBlocks(projectId, ids));
+  }
+}
+
+/** The commands that remove these blocks of a project. */
+export function eraseBlocks(projectId: number, ids: readonly number[]) {
+  return ids.map((id) => onKey("HDEL", blockRows(projectId).segment(segmentOf(id)), String(id), `${id}c`, `${id}r`));
+}
+
+function segmentOf(id: number): number {
+  return Math.floor(Math.max(0, id) / blockSegmentIds);
+}
+
+interface Recorded {
+  readonly records: readonly { readonly records: number; readonly lastId: number; readonly isStored: boolean }[];
+  /** Of each block; 0: it was only counted. */
+  readonly ids: readonly number[];
+}
+
+function recorded(text: string, tallies: number): Recorded {
+  const numbers = text.split(" ").filter((word) => word !== "");
+  const records = Array.from({ length: tallies }, (_, index) => {
+    const [count, lastId, isStored] = numbers.slice(3 * index, 3 * index + 3).map(Number);
+    return { records: count!, lastId: lastId!, isStored: isStored === 1 };
+  });
+  return { records, ids: numbers.slice(3 * tallies).map(Number) };
+}
+
+/** The blocks of a segment: a field with the id has what does not change, those with `c` and `r` behind it counts and references. */
+function blocksOf(projectId: number, reply: RespReply): Block[] {
+  if (!Array.isArray(reply)) return [];
+  const fields = new Map<string, string>();
+  for (let at = 0; at + 1 < reply.length; at += 2) fields.set(String(reply[at]), String(reply[at + 1]));
+  const blocks: Block[] = [];
+  for (const [name, text] of fields) {
+    const id = Number(name);
+    if (!Number.isInteger(id)) continue;
+    const later = fields.get(`${name}r`)?.split(" ") ?? [];
+    const count = 1 + Number(fields.get(`${name}c`) ?? 0);
+    const block = JSON.parse(text) as NewBlock;
+    const references = [...(block.references ?? []), ...later].slice(-limits.blockReferencesMax);
+    blocks.push({ ...block, projectId, id, count, ...(references.length > 0 && { references }) });
+  }
+  return blocks;
+}

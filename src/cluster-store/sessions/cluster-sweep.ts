@@ -1,0 +1,77 @@
+/**
+ * Takes sessions out of the index of their project when their record has expired, and erases those that are older than they may be now. Records expire by
+ * themselves; what a shorter `--session-days` or `--sessions-max` says of stored ones is done here.
+ */
+
+import { randomUUID } from "node:crypto";
+import { scriptCommand } from "../../cluster/cluster-client.js";
+import type { KeyedCommand } from "../../cluster/operation.js";
+import { limits } from "../../limits.js";
+import { sessionKey, tokenAt } from "../../store/keys.js";
+import type { Retention } from "../../store/retention.js";
+import type { BulkClient } from "../bulk-client.js";
+import { takeLease } from "../cluster-leases.js";
+import { configKeys, configSlot, furtherRows, indexRow, sessionRow, shardOfSession, shardSlots } from "../keys.js";
+import { sweepIndex } from "../scripts.js";
+import { indexedSessions, oldestSessions } from "./indexed-sessions.js";
+import { eraseCommand } from "./session-commands.js";
+
+/** Whether this node is the one that sweeps now: the next sweep is anybody's again. */
+export async function isSweeper(bulk: BulkClient): Promise<boolean> {
+  // A holder of its own each time: it is not prolonged.
+  const args = [randomUUID(), Math.floor(0.9 * limits.sweepEveryMs)];
+  return (await bulk.read([scriptCommand(takeLease, [configKeys.sweeper], args, configSlot)]))[0] === 1;
+}
+
+/** Sessions of a project that went since they are too old, or their record has expired. Throws `ClusterError`. */
+export async function sweepSessions(
+  bulk: BulkClient,
+  projectId: number,
+  { sessionMs }: Pick<Retention, "sessionMs">,
+  nowMs: number,
+  isStopping: () => boolean,
+): Promise<number> {
+  const cutoffMs = nowMs - sessionMs;
+  // Only sessions first seen before the cutoff can have been last seen before it.
+  const before = Buffer.alloc(4);
+  before.writeUInt32BE(Math.max(0, Math.floor(cutoffMs / 1000)), 0);
+  let swept = 0;
+  for await (const tokens of indexedSessions(bulk, projectId, before)) {
+    if (isStopping()) break;
+    const byShard = new Map<number, Buffer[]>();
+    for (const token of tokens) {
+      const key = sessionKey(projectId, token);
+      const shard = shardOfSession(key);
+      byShard.set(shard, [...(byShard.get(shard) ?? []), key]);
+    }
+    const commands = [...byShard].map(([shard, keys]) => sweepCommand(shard, projectId, keys, cutoffMs));
+    for (const count of await bulk.write(commands)) swept += Number(count);
+  }
+  return swept;
+}
+
+function sweepCommand(shard: number, projectId: number, keys: readonly Buffer[], cutoffMs: number): KeyedCommand {
+  const rows = keys.flatMap((key) => [sessionRow(key), ...furtherRows(key)]);
+  const tokens = keys.map((key) => key.subarray(tokenAt));
+  const args = [cutoffMs, rows.length / keys.length, ...tokens];
+  return scriptCommand(sweepIndex, [indexRow(shard, projectId), ...rows], args, shardSlots[shard]!);
+}
+
+/** Erases the sessions of the longest past first contact until a twentieth of `sessionsMax` is free; how many. Throws `ClusterError`. */
+export async function makeRoom(
+  bulk: BulkClient,
+  projectId: number,
+  count: number,
+  { sessionsMax }: Pick<Retention, "sessionsMax">,
+  isStopping: () => boolean,
+): Promise<number> {
+  const tooMany = count - (sessionsMax - Math.ceil(sessionsMax / 20));
+  let erased = 0;
+  while (erased < tooMany && !isStopping()) {
+    const keys = await oldestSessions(bulk, projectId, Math.min(tooMany - erased, limits.sweepRowsMax));
+    if (keys.length === 0) break;
+    await bulk.write(keys.map(eraseCommand));
+    erased += keys.length;
+  }
+  return erased;
+}
