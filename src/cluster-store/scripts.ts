@@ -37,11 +37,11 @@ return erased`,
 
 /**
  * Appends to a part of a project's paths. Of two logs one is written; when it is full, the other is begun anew. Keys: `pathRows`; arguments:
- * bytes that a log may have, the pairs, ms to live.
+ * bytes that a log may have, the pairs, ms to live. Gives the number of the log that was written and its bytes now.
  */
 export const appendPaths = defineScript({
   name: "append-paths",
-  version: 1,
+  version: 2,
   source: `
 local number = tonumber(redis.call('GET', KEYS[1]) or '0')
 local log = KEYS[2 + number % 2]
@@ -51,9 +51,9 @@ if redis.call('STRLEN', log) >= tonumber(ARGV[1]) then
   redis.call('DEL', log)
 end
 redis.call('SET', KEYS[1], number, 'PX', ARGV[3])
-redis.call('APPEND', log, ARGV[2])
+local bytes = redis.call('APPEND', log, ARGV[2])
 redis.call('PEXPIRE', log, ARGV[3])
-return number`,
+return {number, bytes}`,
 });
 
 /**

@@ -91,9 +91,15 @@ export class CountSender {
       if (keptMs > 0) commands.push({ command: ["SET", row, 0, "NX", "PX", keptMs], slot });
       commands.push({ command: ["INCRBY", row, sum], slot });
     }
-    for (const [projectId, pairs] of newPaths) commands.push(this.#paths.appending(projectId, pairs.bytes));
+    const appended = [...newPaths].map(([projectId, pairs]) => ({ projectId, pairs: pairs.bytes }));
+    const sumCommands = commands.length;
+    for (const { projectId, pairs } of appended) commands.push(this.#paths.appending(projectId, pairs));
     if (commands.length === 0) return;
     const outcomes = await this.#client.pipeline(commands, { deadlineMs: limits.clusterWriteMs });
+    for (const [index, { projectId, pairs }] of appended.entries()) {
+      const outcome = outcomes[sumCommands + index]!;
+      if (!(outcome instanceof ClusterError)) this.#paths.appended(projectId, pairs, outcome);
+    }
     const failure = outcomes.find((outcome) => outcome instanceof ClusterError);
     if (failure === undefined) return;
     this.#expiring.clear();

@@ -110,16 +110,27 @@ export class ProjectPaths {
       this.#read.map(async (position, part) => {
         if (!isWhole && --position.left > 0) return;
         const rows = pathRows(this.#projectId, part);
-        const since = [position.number, position.bytes];
-        const reading = client.run(readPaths, rows, since, keySlot(rows[0]), options);
-        this.#take(position, await reading.catch(() => null));
+        const { number, bytes } = position;
+        const reading = client.run(readPaths, rows, [number, bytes], keySlot(rows[0]), options);
+        this.#apply(position, { number, bytes }, await reading.catch(() => null));
       }),
     );
     this.isLoaded = true;
   }
 
-  /** Null: no answer. */
-  #take(position: LogPosition, reply: RespReply): void {
+  /**
+   * Skips what this thread has just appended to the part, since it is remembered already: unless another thread appended in between, the next
+   * refresh need not read it back. `bytes`: how many were appended.
+   */
+  skipAppended(part: number, bytes: number, reply: RespReply): void {
+    if (!Array.isArray(reply)) return;
+    const [number, end] = reply;
+    const position = this.#read[part]!;
+    if (number === position.number && end === position.bytes + bytes) position.bytes = end;
+  }
+
+  /** Applies what a part was found to have since a position. A null reply: no answer. */
+  #apply(position: LogPosition, since: { readonly number: number; readonly bytes: number }, reply: RespReply): void {
     if (!Array.isArray(reply)) {
       position.left = 1;
       return;
@@ -128,30 +139,33 @@ export class ProjectPaths {
     if (typeof number !== "number" || !Buffer.isBuffer(before) || !Buffer.isBuffer(current)) return;
     this.#addPairs(before);
     this.#addPairs(current);
-    const hasNews = position.number === -1 || before.length + current.length > 0;
+    const hasNews = since.number === -1 || before.length + current.length > 0;
     position.rest = hasNews ? 1 : Math.min(2 * position.rest, restMax);
     position.left = position.rest;
-    position.bytes = number === position.number ? position.bytes + current.length : current.length;
+    const end = number === since.number ? since.bytes + current.length : current.length;
+    // What was appended while the answer was on its way may have been skipped already.
+    position.bytes = number === position.number ? Math.max(position.bytes, end) : end;
     position.number = number;
   }
 
   #addPairs(pairs: Buffer): void {
-    for (let at = 0; at + pairBytes <= pairs.length; at += pairBytes) {
-      this.add(pairs.readUInt32LE(at), pairs.readUInt32LE(at + 4));
-    }
+    // A copy that is aligned for its words, and a fraction of the time that `readUInt32LE` takes.
+    const words = new Uint32Array(pairs.buffer.slice(pairs.byteOffset, pairs.byteOffset + pairs.length));
+    for (let at = 0; at < words.length; at += 2) this.add(words[at]!, words[at + 1]!);
   }
 }
 
 /** The paths of a thread's projects, within bounds. */
 export class ClusterPathReuseIndex {
   readonly #client: ClusterClient;
-  /** Which part of each log this thread appends to. */
-  readonly #part = Math.floor(Math.random() * partCount);
+  readonly #part: number;
   /** The one used longest ago first. */
   readonly #projects = new Map<number, ProjectPaths>();
 
-  constructor(client: ClusterClient) {
+  /** `part`: which part of each project's log this thread appends to. */
+  constructor(client: ClusterClient, part: number = Math.floor(Math.random() * partCount)) {
     this.#client = client;
+    this.#part = part;
   }
 
   of(projectId: number): ProjectPaths {
@@ -187,5 +201,10 @@ export class ClusterPathReuseIndex {
   appending(projectId: number, pairs: Uint8Array): KeyedCommand {
     const rows = pathRows(projectId, this.#part);
     return scriptCommand(appendPaths, rows, [logBytesMax, pairs, pathsKeptMs], keySlot(rows[0]));
+  }
+
+  /** What the command of `appending` was answered. */
+  appended(projectId: number, pairs: Uint8Array, reply: RespReply): void {
+    this.#projects.get(projectId)?.skipAppended(this.#part, pairs.length, reply);
   }
 }

@@ -5,11 +5,15 @@ import t from "tap";
 import { Credentials } from "../../../src/auth/credentials.js";
 import { ClusterClient } from "../../../src/cluster/cluster-client.js";
 import type { ClusterError } from "../../../src/cluster/cluster-error.js";
+import type { RespReply } from "../../../src/cluster/resp-parser.js";
 import { keySlot } from "../../../src/cluster/slots.js";
 import { parseStoreUrl } from "../../../src/cluster/store-url.js";
 import { CountSender } from "../../../src/cluster-store/ingest/batch-counts.js";
 import { ClusterCommit } from "../../../src/cluster-store/ingest/cluster-commit.js";
-import { ClusterPathReuseIndex } from "../../../src/cluster-store/ingest/cluster-path-reuse-index.js";
+import {
+  ClusterPathReuseIndex,
+  type ProjectPaths,
+} from "../../../src/cluster-store/ingest/cluster-path-reuse-index.js";
 import { ClusterUnitOfWork } from "../../../src/cluster-store/ingest/cluster-unit-of-work.js";
 import { ClusterCounts, countClusterSessions, countEvents } from "../../../src/cluster-store/ingest/recent-counts.js";
 import {
@@ -331,6 +335,53 @@ t.test("a cluster of three masters with a replica each", async (t) => {
       runs.push(two.mint.runs - before);
     }
     t.same(runs, [2, 1, 1], "once a session shows paths of others, its shapes are counted without a second run");
+  });
+
+  await t.test("a thread does not read back the paths that it appended, and misses none of another's", async (t) => {
+    const projectId = 4_000_000_000;
+    const part = 3;
+    const [mine, other] = [new ClusterPathReuseIndex(one.client, part), new ClusterPathReuseIndex(two.client, part)];
+    const append = async (index: ClusterPathReuseIndex, hash: number, session: number): Promise<void> => {
+      const pairs = new Uint8Array(Uint32Array.of(hash, session).buffer);
+      const outcomes = await one.client.pipeline([index.appending(projectId, pairs)], { deadlineMs: 1000 });
+      index.appended(projectId, pairs, outcomes[0] as RespReply);
+    };
+    const refresh = async (index: ClusterPathReuseIndex): Promise<ProjectPaths> => {
+      const paths = index.of(projectId);
+      // A part without news is left out of some refreshes.
+      for (let count = 0; count < 8; count++) await paths.refresh(one.client);
+      return paths;
+    };
+    await append(other, 11, 1);
+    const paths = await refresh(mine);
+    t.equal(paths.ownerOf(11), 1);
+    await append(mine, 12, 2);
+    t.equal((await refresh(mine)).ownerOf(12), undefined, "nothing but the log has it, and it is not read");
+    await append(other, 13, 3);
+    await append(mine, 14, 4);
+    await refresh(mine);
+    t.same(
+      [13, 14].map((hash) => paths.ownerOf(hash)),
+      [3, 4],
+      "another thread was in between",
+    );
+    await append(mine, 15, 5);
+    await append(mine, 16, 6);
+    await append(other, 17, 7);
+    await refresh(mine);
+    t.same(
+      [15, 16, 17].map((hash) => paths.ownerOf(hash)),
+      [undefined, undefined, 7],
+    );
+    t.same(
+      [11, 12, 13, 14, 15, 16, 17].map((hash) => other.of(projectId).ownerOf(hash)),
+      Array(7).fill(undefined),
+    );
+    const others = await refresh(other);
+    t.same(
+      [11, 12, 13, 14, 15, 16, 17].map((hash) => others.ownerOf(hash)),
+      [1, 2, 3, 4, 5, 6, 7],
+    );
   });
 
   await t.test("paths of a batch that was refused are as if it never came", async (t) => {
