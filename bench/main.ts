@@ -4,6 +4,7 @@
  */
 import { loadavg } from "node:os";
 import { createInterface } from "node:readline/promises";
+import { tuneGarbageCollection } from "../src/runtime/garbage-collection.js";
 import { Bed } from "./bed.js";
 import { challengeIssueScenario } from "./challenge/issue.js";
 import { challengePassScenario } from "./challenge/page-pass.js";
@@ -131,6 +132,8 @@ async function confirmRemote(
 }
 
 async function main(options: BenchOptions): Promise<void> {
+  // As `serve` does.
+  tuneGarbageCollection();
   const start = performance.now();
   const loadBefore = loadavg()[0]!;
   const wanted = wantedScenarios(options);

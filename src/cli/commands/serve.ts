@@ -1,6 +1,5 @@
 /** `verdictd serve`: runs the server until SIGTERM or SIGINT. */
 
-import { setFlagsFromString } from "node:v8";
 import { mirrorFileFault } from "../../cluster-store/config/open-config.js";
 import { faultLine } from "../../cluster-store/fault-line.js";
 import { type GivenFlags, readServeConfig, type ServeConfig, unknownVariables } from "../../config/config.js";
@@ -8,6 +7,7 @@ import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
 import { limits } from "../../limits.js";
 import { isLoopbackHost } from "../../net/loopback.js";
+import { tuneGarbageCollection } from "../../runtime/garbage-collection.js";
 import { createLog, type RunningServer } from "../../server/http-thread.js";
 import { startServers } from "../../server/serve.js";
 import { openToOthers } from "../../store/folder.js";
@@ -31,9 +31,7 @@ export const serveCommand: ProcessCommand = {
     const isOfHost = config.store === "";
     const fault = isOfHost ? storeFileFault(config.dataDir) : mirrorFileFault(config.dataDir);
     if (fault !== null) throw isOfHost ? new CommandFailure(fault) : startFailure(new StoreError(fault));
-    // What is alive when a thread collects its young objects is small. Helpers would share that work, and the thread waits for the last of
-    // them: on busy cores a verdict waited twice as long. Read anew for each collection, of every thread.
-    setFlagsFromString("--no-parallel-scavenge");
+    tuneGarbageCollection();
     const log = createLog(config.logLevel);
     const stopping = new AbortController();
     const starting = startServers(config, log, {}, stopping.signal);
