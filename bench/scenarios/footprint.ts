@@ -6,7 +6,7 @@ import { serveOptions } from "../../src/config/config.js";
 
 const MIB = 1024 ** 2;
 
-/** A session of up to 30 events: a third of a page of 4 KiB, since a fourth record takes the third along to the next page, and its part of the tree. */
+/** A session of up to 30 events at most: a third of a page of 4 KiB, since a fourth record takes the third along to the next page, and its part of the tree. */
 const sessionDiskBytes = 1400;
 /** A new session's idempotency key, and its place in the counts of addresses and of shapes: rows in pages that are 60 to 75 % full. */
 const newSessionDiskBytes = 75 + 75;

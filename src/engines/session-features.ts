@@ -26,11 +26,16 @@ const countCount = countFields.length;
 
 /**
  * A packed record: u8 version, u16 bytes in all, u8 bytes of bitmap, a bit for each field number that is stored, then the values in the
- * order of their numbers. Version 5 lacks the size of its bitmap, which was this; what is older reads as a session without history.
+ * order of their numbers. Integers are varints, and so are floats that are small whole numbers, as most of them are: before each eight
+ * floats stands a byte with a bit for each of them that is a varint.
+ *
+ * Version 6 has all floats in full. Version 5 also lacks the size of its bitmap, which was this. What is older reads as a session without
+ * history.
  */
-const version = 6;
-const versionBefore = 5;
-const bitmapBytesBefore = 28;
+const version = 7;
+const fullFloatsVersion = 6;
+const fixedBitmapVersion = 5;
+const fixedBitmapBytes = 28;
 const bitmapBytes = Math.ceil(nextFieldNumber / 8);
 /** First byte after version, record length and bitmap. */
 const headBytes = 4 + bitmapBytes;
@@ -83,6 +88,11 @@ for (const [number, position] of positionOf.entries()) {
 }
 
 const integerMax = [0xff, 0xffff, 0xffffffff];
+/** Whole numbers below these take less as a varint than as a float: three bytes and not four, six and not eight. */
+const wholeF32Max = 0x200000;
+const wholeF64Max = 0x40000000000;
+/** What the last of six bytes of a varint is multiplied by. */
+const varintFactorMax = 2 ** 35;
 const f32Max = 3.4028234663852886e38;
 const f64Max = Number.MAX_VALUE;
 
@@ -96,7 +106,7 @@ const internedPosition = new Map(internedTexts.map((each, index) => [each, index
 /** Bytes that `packFeatures` may need at most. */
 export const packedBytesMax =
   headBytes +
-  numberFields.reduce((sum, { kind }) => sum + { u8: 2, u16: 3, u32: 5, f32: 4, f64: 8 }[kind], 0) +
+  numberFields.reduce((sum, { kind }) => sum + { u8: 2, u16: 3, u32: 5, f32: 5, f64: 9 }[kind], 0) +
   textFields.reduce((sum, each) => sum + 2 + 3 * each.charactersMax, 0);
 
 /** Features of a session that nothing is known of. */
@@ -111,10 +121,25 @@ export function setText(features: SessionFeatures, position: number, value: stri
 }
 
 function varintBytes(value: number): number {
-  if (value < 0x80) return 1;
-  if (value < 0x4000) return 2;
-  if (value < 0x200000) return 3;
-  return value < 0x10000000 ? 4 : 5;
+  let bytes = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 128)) bytes++;
+  return bytes;
+}
+
+function writeVarint(value: number, target: Buffer, offset: number): number {
+  let at = offset;
+  let rest = value;
+  while (rest >= 0x80) {
+    target[at++] = (rest & 0x7f) | 0x80;
+    rest = Math.floor(rest / 128);
+  }
+  target[at++] = rest;
+  return at;
+}
+
+/** Whether a float is written as a varint. */
+function isWhole(value: number, kind: number): boolean {
+  return value >= 0 && value < (kind === f32Kind ? wholeF32Max : wholeF64Max) && Math.floor(value) === value;
 }
 
 function asInteger(value: number, kind: number): number {
@@ -130,14 +155,18 @@ function isStored(value: number, position: number): boolean {
 /** Bytes `packFeatures` will write; up to three less are written when a very long text is cut inside a character. */
 export function packedBytes(features: SessionFeatures): number {
   let bytes = headBytes;
+  let floats = 0;
   for (const [position, { kind }] of numberFields.entries()) {
     const value = features.numbers[position]!;
     if (!isStored(value, position)) continue;
-    if (kind === "f32" || kind === "f64") bytes += kind === "f32" ? 4 : 8;
-    else bytes += varintBytes(asInteger(value, kindCodes[kind]));
+    if (kind === "f32" || kind === "f64") {
+      floats++;
+      if (isWhole(value, kindCodes[kind])) bytes += varintBytes(value);
+      else bytes += kind === "f32" ? 4 : 8;
+    } else bytes += varintBytes(asInteger(value, kindCodes[kind]));
   }
   for (const value of features.texts) if (value !== "") bytes += internedPosition.has(value) ? 1 : textBytes(value);
-  return bytes;
+  return bytes + Math.ceil(floats / 8);
 }
 
 /** Bytes of a literal text at most: one of more than 255 bytes is cut at a whole character. */
@@ -155,36 +184,39 @@ export function packFeatures(features: SessionFeatures, target: Buffer, offset: 
   target[offset + 3] = bitmapBytes;
   const bitmap = offset + 4;
   target.fill(0, bitmap, bitmap + bitmapBytes);
+  const { numbers } = features;
   let at = offset + headBytes;
+  let floats = 0;
+  let wholesAt = 0;
   for (const run of runs) {
-    at = run.isText
-      ? packTexts(features.texts, run, target, bitmap, at)
-      : packNumbers(features.numbers, run, target, bitmap, at);
-  }
-  target.writeUInt16LE(at - offset, offset + 1);
-  return at;
-}
-
-function packNumbers(numbers: readonly number[], run: Run, target: Buffer, bitmap: number, offset: number): number {
-  let at = offset;
-  const shift = run.number - run.from;
-  for (let position = run.from; position < run.to; position++) {
-    const value = numbers[position]!;
-    if (!isStored(value, position)) continue;
-    const number = position + shift;
-    target[bitmap + (number >> 3)]! |= 1 << (number & 7);
-    const kind = kindOf[number]!;
-    if (kind === f32Kind) at = target.writeFloatLE(Math.max(-f32Max, Math.min(f32Max, value)), at);
-    else if (kind > f32Kind) at = target.writeDoubleLE(Math.max(-f64Max, Math.min(f64Max, value)), at);
-    else {
-      let rest = asInteger(value, kind);
-      while (rest >= 0x80) {
-        target[at++] = (rest & 0x7f) | 0x80;
-        rest = Math.floor(rest / 128);
+    if (run.isText) {
+      at = packTexts(features.texts, run, target, bitmap, at);
+      continue;
+    }
+    const shift = run.number - run.from;
+    for (let position = run.from; position < run.to; position++) {
+      const value = numbers[position]!;
+      if (!isStored(value, position)) continue;
+      const number = position + shift;
+      target[bitmap + (number >> 3)]! |= 1 << (number & 7);
+      const kind = kindOf[number]!;
+      if (kind < f32Kind) {
+        at = writeVarint(asInteger(value, kind), target, at);
+        continue;
       }
-      target[at++] = rest;
+      if ((floats & 7) === 0) {
+        wholesAt = at;
+        target[at++] = 0;
+      }
+      if (isWhole(value, kind)) {
+        target[wholesAt]! |= 1 << (floats & 7);
+        at = writeVarint(value, target, at);
+      } else if (kind === f32Kind) at = target.writeFloatLE(Math.max(-f32Max, Math.min(f32Max, value)), at);
+      else at = target.writeDoubleLE(Math.max(-f64Max, Math.min(f64Max, value)), at);
+      floats++;
     }
   }
+  target.writeUInt16LE(at - offset, offset + 1);
   return at;
 }
 
@@ -217,7 +249,7 @@ function packText(value: string, target: Buffer, offset: number): number {
 
 /** Whether features were packed in a layout that is read; those of another read as a session without history. */
 export function hasKnownLayout(packed: Buffer): boolean {
-  return packed.length > 0 && (packed[0] === version || packed[0] === versionBefore);
+  return packed.length > 0 && packed[0]! >= fixedBitmapVersion && packed[0]! <= version;
 }
 
 /**
@@ -227,11 +259,10 @@ export function hasKnownLayout(packed: Buffer): boolean {
  */
 export function unpackFeatures(source: Buffer, offset: number, end: number): SessionFeatures | null {
   if (offset < 0 || end > source.length || end - offset < 1) return null;
-  if (source[offset] === version) {
-    return end - offset < 4 ? null : unpackFields(source, offset, end, offset + 4, source[offset + 3]!);
-  }
-  if (source[offset] === versionBefore) return unpackFields(source, offset, end, offset + 3, bitmapBytesBefore);
-  return newFeatures();
+  const layout = source[offset]!;
+  if (layout < fixedBitmapVersion || layout > version) return newFeatures();
+  if (layout === fixedBitmapVersion) return unpackFields(source, offset, end, offset + 3, fixedBitmapBytes);
+  return end - offset < 4 ? null : unpackFields(source, offset, end, offset + 4, source[offset + 3]!);
 }
 
 function unpackFields(
@@ -247,6 +278,9 @@ function unpackFields(
   if (stop > end || stop < at) return null;
   const features = newFeatures();
   const { numbers, texts } = features;
+  const marksWholes = source[offset]! > fullFloatsVersion;
+  let floats = 0;
+  let wholes = 0;
   for (let index = 0; index < bytesOfBitmap; index++) {
     for (let bits = source[bitmap + index]!; bits !== 0; bits &= bits - 1) {
       const number = 8 * index + 31 - Math.clz32(bits & -bits);
@@ -256,26 +290,39 @@ function unpackFields(
       if (kind === textKind) {
         at = unpackText(source, at, stop, position, texts);
         if (at < 0) return null;
-      } else if (kind >= f32Kind) {
-        const bytes = kind === f32Kind ? 4 : 8;
-        if (at + bytes > stop) return null;
-        const value = kind === f32Kind ? source.readFloatLE(at) : source.readDoubleLE(at);
-        if (!Number.isFinite(value)) return null;
-        if (position >= 0) numbers[position] = value;
-        at += bytes;
-      } else {
-        let value = 0;
-        let factor = 1;
-        let byte = 0x80;
-        while (byte >= 0x80) {
-          if (at >= stop || factor > 0x10000000) return null;
-          byte = source[at++]!;
-          value += (byte & 0x7f) * factor;
-          factor *= 128;
-        }
-        if (value > integerMax[kind]!) return null;
-        if (position >= 0) numbers[position] = value;
+        continue;
       }
+      let valueMax = integerMax[kind];
+      if (kind >= f32Kind) {
+        if (marksWholes) {
+          if ((floats & 7) === 0) {
+            if (at >= stop) return null;
+            wholes = source[at++]!;
+          }
+          if ((wholes & (1 << (floats & 7))) !== 0) valueMax = kind === f32Kind ? wholeF32Max : wholeF64Max;
+          floats++;
+        }
+        if (valueMax === undefined) {
+          const bytes = kind === f32Kind ? 4 : 8;
+          if (at + bytes > stop) return null;
+          const value = kind === f32Kind ? source.readFloatLE(at) : source.readDoubleLE(at);
+          if (!Number.isFinite(value)) return null;
+          if (position >= 0) numbers[position] = value;
+          at += bytes;
+          continue;
+        }
+      }
+      let value = 0;
+      let factor = 1;
+      let byte = 0x80;
+      while (byte >= 0x80) {
+        if (at >= stop || factor > varintFactorMax) return null;
+        byte = source[at++]!;
+        value += (byte & 0x7f) * factor;
+        factor *= 128;
+      }
+      if (value > valueMax!) return null;
+      if (position >= 0) numbers[position] = value;
     }
   }
   return at === stop ? features : null;

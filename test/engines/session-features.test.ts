@@ -32,8 +32,9 @@ import { givenNumbers, goldenRecords, goldenValue } from "./feature-numbers.js";
 const maxima = { u8: 0xff, u16: 0xffff, u32: 0xffffffff };
 
 const anyNumber = (kind: "u8" | "u16" | "u32" | "f32" | "f64") => {
-  if (kind === "f64") return fc.double({ noNaN: true, noDefaultInfinity: true });
-  if (kind === "f32") return fc.float({ noNaN: true, noDefaultInfinity: true });
+  // Whole numbers on both sides of the bounds up to which they are written as integers.
+  if (kind === "f64") return fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat(), fc.nat(2 ** 43));
+  if (kind === "f32") return fc.oneof(fc.float({ noNaN: true, noDefaultInfinity: true }), fc.nat(300), fc.nat(2 ** 22));
   return fc.integer({ min: 0, max: maxima[kind] });
 };
 
@@ -140,12 +141,33 @@ t.test("what a newer build added is left out, and the rest is read", async (t) =
   t.strictSame(unpackFeatures(longer, 0, longer.length), features);
 });
 
+t.test("whole numbers among the floats take as few bytes as integers do", async (t) => {
+  const wholes: readonly [number, number][] = [
+    [0x7f, 1],
+    [0x80, 2],
+    [0x1fffff, 3],
+    [0x200000, 4],
+    [-1, 4],
+    [0.5, 4],
+  ];
+  const bytes = Buffer.alloc(packedBytesMax);
+  const empty = packFeatures(newFeatures(), bytes, 0);
+  for (const [value, length] of wholes) {
+    const features = newFeatures();
+    for (const name of ["rawX", "rawY"] as const) features.numbers[F[name]] = value;
+    const end = packFeatures(features, bytes, 0);
+    t.equal(end - empty, 1 + 2 * length, `${value}: and a byte that says which are whole`);
+    t.equal(packedBytes(features), end);
+    t.strictSame(unpackFeatures(bytes, 0, end), features);
+  }
+});
+
 t.test("a record of an unknown version reads as a session without history", async (t) => {
   const features = newFeatures();
   features.numbers[F.events] = 12;
   const bytes = Buffer.alloc(packedBytesMax);
   const end = packFeatures(features, bytes, 0);
-  for (const version of [4, 7]) {
+  for (const version of [4, 8]) {
     bytes[0] = version;
     t.notOk(hasKnownLayout(bytes));
     t.strictSame(unpackFeatures(bytes, 0, end), newFeatures());
@@ -168,7 +190,7 @@ t.test("a truncated record is refused at every length", async (t) => {
 t.test("garbage never throws", async (t) => {
   holds(
     t,
-    fc.property(fc.uint8Array({ maxLength: 600 }), fc.nat(20), fc.constantFrom(5, 6), (bytes, offset, version) => {
+    fc.property(fc.uint8Array({ maxLength: 600 }), fc.nat(20), fc.constantFrom(5, 6, 7), (bytes, offset, version) => {
       const source = Buffer.from(bytes);
       if (source.length > offset) source[offset] = version;
       if (source.length > offset + 2) source.writeUInt16LE(source.length - offset, offset + 1);
