@@ -1,6 +1,6 @@
 /**
- * Asks and writes many rows for commands that run for minutes: a piece at a time, again when a node is replaced meanwhile, and a write only
- * counts once enough replicas have it. Everything given to it has to be safe to carry out twice.
+ * Reads and writes many rows for commands that run for minutes. It sends them piece by piece, retries when a node is replaced meanwhile, and counts a
+ * write only once enough replicas have it. Every command given to it must be safe to run twice.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClusterClient } from "../cluster/cluster-client.js";
@@ -11,23 +11,23 @@ import { limits } from "../limits.js";
 
 const pauseMs = 200;
 
-/** For commands such as `store migrate`: a write is tried again until `acks` replicas have it. */
+/** For commands such as `store migrate`: retries a write until `acks` replicas have it. */
 export class BulkClient {
-  /** `acks`: replicas that must have what is written. `patienceMs`: how long a piece is tried again. */
+  /** `acks`: replicas that must have each write. `patienceMs`: how long a piece is retried. */
   constructor(
     readonly client: ClusterClient,
     readonly acks: number,
     readonly patienceMs: number = limits.clusterPatienceMs,
   ) {}
 
-  /** The answers, in the order of the commands. Throws the `ClusterError` of what can't be had. */
+  /** Returns the answers in the order of the commands. Throws a `ClusterError` when an answer can't be had. */
   read(commands: readonly KeyedCommand[]): Promise<RespReply[]> {
     return this.#persist(commands, (left, deadlineMs) =>
       this.client.pipeline(left, { deadlineMs, isIdempotent: true }),
     );
   }
 
-  /** As `read`, of commands that write: resolves once the replicas have all of it. */
+  /** As `read`, for commands that write: resolves once the replicas have all of it. */
   write(commands: readonly KeyedCommand[]): Promise<RespReply[]> {
     const { acks } = this;
     const options = { acks, ackMs: limits.clusterAckMs, isIdempotent: true };
@@ -43,7 +43,7 @@ export class BulkClient {
     });
   }
 
-  /** The answer of one node, such as a page of its keys. Not tried again: another node may have its slots by then. */
+  /** Returns the answer of one node, such as a page of its keys. Does not retry, because another node may have its slots by then. */
   onNode(address: string, command: KeyedCommand["command"]): Promise<RespReply> {
     return this.client.onNode(address, command, this.patienceMs);
   }
@@ -66,7 +66,7 @@ export class BulkClient {
         if (outcome instanceof ClusterError) {
           failed.push(index);
           fault = outcome;
-          // Neither a missing permission nor a full memory passes by waiting.
+          // Waiting helps neither against a missing permission nor against full memory.
           if (outcome.reason === "refused" || outcome.reason === "closed") throw outcome;
         } else replies[index] = outcome;
       }
@@ -80,7 +80,7 @@ export class BulkClient {
   }
 }
 
-/** The bulk strings of an answer that is a list. */
+/** Returns the bulk strings of an answer that is a list. */
 export function buffersOf(reply: RespReply | undefined): Buffer[] {
   return Array.isArray(reply) ? reply.filter((each): each is Buffer => each instanceof Buffer) : [];
 }

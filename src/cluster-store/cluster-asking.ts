@@ -1,4 +1,4 @@
-/** Asking the cluster on behalf of one request or one flush: answers, or an error that says that it may be asked again. */
+/** Asks the cluster for one request or one flush. It returns answers, or throws an error that says that the caller may ask again. */
 import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import type { KeyedCommand } from "../cluster/operation.js";
@@ -9,23 +9,23 @@ import { keySlot } from "../cluster/slots.js";
 import { limits } from "../limits.js";
 import { unavailable } from "./fault-line.js";
 
-/** The command with the slot of its first key. */
+/** Returns the command with the slot of its first key. */
 export function onKey(name: string, key: string, ...args: readonly (string | Buffer | number)[]): KeyedCommand {
   return { command: [name, key, ...args], slot: keySlot(key) };
 }
 
-/** The script on keys of one slot. */
+/** Returns the script with keys of one slot. */
 export function scriptOn(script: Script, keys: readonly (string | Buffer)[], args: RespCommand): KeyedCommand {
   return scriptCommand(script, keys, args, keySlot(keys[0]!));
 }
 
-/** What each command came to. Throws an `UnavailableError` when one has no answer. They must be safe to be carried out twice. */
+/** Returns the answer to each command. Throws an `UnavailableError` if one has none. The commands must be safe to run twice. */
 export async function askAll(client: ClusterClient, commands: readonly KeyedCommand[]): Promise<RespReply[]> {
   const options = { deadlineMs: limits.clusterWriteMs, isIdempotent: true };
   return (await client.pipeline(commands, options)).map(answerOf);
 }
 
-/** As `askAll` for writes, once so many replicas have them. */
+/** As `askAll`, for writes: resolves once this many replicas have them. */
 export async function writeAll(
   client: ClusterClient,
   commands: readonly KeyedCommand[],

@@ -1,4 +1,4 @@
-/** Work that one node at a time does for all: whoever holds its lease. */
+/** Work that one node at a time does for all nodes: the one that holds its lease. */
 import { randomUUID } from "node:crypto";
 import type { ClusterClient } from "../cluster/cluster-client.js";
 import { defineScript } from "../cluster/script.js";
@@ -6,7 +6,7 @@ import type { Leases } from "../store/store.js";
 import { askAll, scriptOn } from "./cluster-asking.js";
 import { leaseRow } from "./keys.js";
 
-/** Takes or prolongs a lease. Keys: the lease. Arguments: who takes it, ms that it lasts. Gives 1 when it is theirs, anew or still. */
+/** Takes or prolongs a lease. Keys: the lease. Arguments: the holder, ms that it lasts. Returns 1 if this holder has it now, newly or still. */
 export const takeLease = defineScript({
   name: "take-lease",
   version: 2,
@@ -18,7 +18,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`,
 });
 
-/** One a thread of a node. A lease that is still held is prolonged; `take` rejects when the cluster can't say. */
+/** One per thread of a node. `take` prolongs a lease that is still held, and rejects when the cluster does not answer. */
 export class ClusterLeases implements Leases {
   readonly #client: ClusterClient;
   readonly #holder = randomUUID();

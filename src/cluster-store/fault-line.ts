@@ -1,22 +1,22 @@
-/** What a fault of the cluster says to operators of commands, to those who read the log, and to those who asked over HTTP. */
+/** Words a cluster fault for three readers: operators of commands, readers of the log, and HTTP clients. */
 import { ClusterError } from "../cluster/cluster-error.js";
 import { UnavailableError } from "../errors.js";
 
-/** What the codes of the server mean here, more than what it says itself. */
+/** Our wording for the server's error codes, because it says more than the server's own text. */
 const lines: Readonly<Record<string, (message: string) => string>> = {
   OOM: (message) => `the cluster has no memory left (${message}): raise maxmemory, then run this again`,
   NOPERM: (message) => `${message}: see the permissions of the store's user in the documentation`,
 };
 
-/** The same for who can only ask again. */
+/** The same for clients, who can only ask again. */
 const troubles: Readonly<Record<string, string>> = { OOM: "the memory of the cluster is full" };
 
-/** What the log says in their place, without the text of the server. */
+/** What the log says instead, without the text of the server. */
 const logged: Readonly<Record<string, (address: string) => string>> = {
   OOM: (address) => `the memory of ${address} is full: raise maxmemory, or add masters`,
 };
 
-/** One line; null for an error that is not the cluster's. */
+/** Returns one line; null for an error that is not the cluster's. */
 export function faultLine(thrown: unknown): string | null {
   const error = thrown instanceof UnavailableError ? thrown.cause : thrown;
   if (!(error instanceof ClusterError)) return null;
@@ -27,7 +27,7 @@ export function faultLine(thrown: unknown): string | null {
   return reason === "refused" ? message : `the cluster does not answer: ${message}`;
 }
 
-/** What is wrong with the cluster, for who can only ask again: without addresses and what the server says. */
+/** Says what is wrong with the cluster to clients, who can only ask again: without addresses and without the server's text. */
 export function troubleOf(error: unknown): string {
   const { serverCode = "", reason = "" } = error instanceof ClusterError ? error : {};
   const known = troubles[serverCode];
@@ -36,12 +36,12 @@ export function troubleOf(error: unknown): string {
   return reason === "refused" ? "the cluster refuses what it is asked" : "the cluster does not answer";
 }
 
-/** What a request that needs the cluster is refused with. */
+/** The error with which a request that needs the cluster is refused. */
 export function unavailable(cause: unknown): UnavailableError {
   return new UnavailableError(`${troubleOf(cause)}: ask again`, { cause });
 }
 
-/** Why the cluster could not be used, for the log: one line, or the error itself where it is no fault of the cluster. */
+/** Why the cluster could not be used, for the log: one line, or the error itself if it is no fault of the cluster. */
 export function loggedFault(error: unknown): { readonly reason: string } | { readonly err: unknown } {
   const cause = error instanceof UnavailableError ? error.cause : error;
   if (error instanceof UnavailableError && cause === undefined) return { reason: error.message };

@@ -36,10 +36,10 @@ import type { SessionTable } from "../store/keys.js";
  * Numbers in binary keys are big-endian, as in the store of one host.
  */
 export const shardCount = 256;
-/** Parts of a key that every batch writes to. */
+/** Number of parts of a key that every batch writes to. */
 export const partCount = 16;
 
-/** The hash tag of each shard: the first numbers whose slots fall into each of 256 equal ranges of slots. */
+/** The hash tag of each shard: the lowest number with a slot in each of 256 equal ranges of slots. */
 export const shardTags: readonly string[] = tagsOfShards();
 
 function tagsOfShards(): string[] {
@@ -56,7 +56,7 @@ function tagsOfShards(): string[] {
 /** The slot of each shard. */
 export const shardSlots: readonly number[] = shardTags.map((tag) => keySlot(tag));
 
-/** Where the shard stands in the key of a session (`sessionKey`): project u32, then the fifth byte of the token. */
+/** Position of the shard in the key of a session (`sessionKey`): after the project (u32), the fifth byte of the token. */
 const shardAt = 8;
 
 /** The shard of a session, by its `sessionKey`. */
@@ -80,7 +80,7 @@ export function seenIdsRow(sessionKey: Buffer, generation: 0 | 1): Buffer {
   return Buffer.concat([seenIdsPrefixes[shardOfSession(sessionKey)]!, sessionKey, Buffer.of(generation)]);
 }
 
-/** By table of one host, the rows that a session has beside its record, in this order; null: its rows are found in another way. */
+/** By table of one host, the rows that a session has besides its record, in this order; `null` means that its rows are found in another way. */
 const rowsBeside: Record<SessionTable, ((sessionKey: Buffer) => readonly Buffer[]) | null> = {
   sessions: null, // the record itself
   repeats: (key) => [seenIdsRow(key, 0), seenIdsRow(key, 1)],
@@ -90,25 +90,25 @@ const rowsBeside: Record<SessionTable, ((sessionKey: Buffer) => readonly Buffer[
   blocks: null, // in segments of the project
 };
 
-/** All rows of a session beside its record. They are written with it, expire with it and are erased with it. */
+/** Returns all rows of a session besides its record. They are written, expire and are erased together with it. */
 export function furtherRows(sessionKey: Buffer): Buffer[] {
   return Object.values(rowsBeside).flatMap((rowsOf) => rowsOf?.(sessionKey) ?? []);
 }
 
-/** Where in a hash, and behind two bytes of the day in `idempotencyKey`, the shard of an `Idempotency-Key` stands. */
+/** Position of the shard of an `Idempotency-Key`: in a hash, and in `idempotencyKey` after two bytes of the day. */
 const hashShardAt = 10;
 
-/** The shard that a session minted for the `Idempotency-Key` of this hash lies in. */
+/** The shard of a session that is minted for the `Idempotency-Key` of this hash. */
 export function shardOfHash(hash: Uint8Array): number {
   return hash[hashShardAt]!;
 }
 
-/** The row of an `Idempotency-Key`, in the shard of its session. `key` is `idempotencyKey`, of which the day does not count: rows expire. */
+/** The row of an `Idempotency-Key`, in the shard of its session. `key` is `idempotencyKey`; its day is ignored, because rows expire. */
 export function idempotencyRow(key: Buffer): Buffer {
   return Buffer.concat([idempotencyPrefixes[key[2 + hashShardAt]!]!, key.subarray(2)]);
 }
 
-/** The mark of what may count once for a session of this shard. */
+/** The mark of something that may count only once for a session of this shard. */
 export function markRow(shard: number, nonce: string): string {
   return `vd{${shardTags[shard]}}m:${nonce}`;
 }
@@ -134,7 +134,7 @@ export function trafficRow(projectId: number, part: number, hour: number): strin
   return `vd{p${projectId}.${part}}h:${hour}`;
 }
 
-/** The rows of a part of a project's paths: the number of the log that is written, and both logs. */
+/** The rows of a part of a project's paths: the number of the current log, and both logs. */
 export function pathRows(projectId: number, part: number): readonly [head: string, even: string, odd: string] {
   const head = `vd{p${projectId}.${part}}paths`;
   return [head, `${head}:0`, `${head}:1`];
@@ -145,7 +145,7 @@ export function timelineRow(sessionKey: Buffer): Buffer {
   return Buffer.concat([timelinePrefixes[shardOfSession(sessionKey)]!, sessionKey]);
 }
 
-/** Which sessions of a project have a timeline. */
+/** The index of a project's sessions that have a timeline. */
 export function timelineIndexRow(projectId: number): string {
   return `vd{t${projectId}}`;
 }
@@ -155,7 +155,7 @@ export function marksRow(projectId: number): string {
   return `vd{k${projectId}}`;
 }
 
-/** Ids of recorded blocks that share a segment: as many as one write stores, so that it needs two at most. */
+/** Number of recorded block ids in a segment: as many as one write stores, so that a write needs at most two segments. */
 export const blockSegmentIds = 256;
 
 /** The rows of a project's recorded blocks. */
@@ -174,15 +174,15 @@ export function auditRow(accountId: number): string {
   return `vd{config}audit:${accountId}`;
 }
 
-/** Its field with the last id. */
+/** The field with the last id. */
 export const lastAuditField = "last";
 
-/** Who does the work of this name for all nodes. */
+/** The row with the node that does the work of this name for all nodes. */
 export function leaseRow(name: string): string {
   return `vd{config}lease:${name}`;
 }
 
-/** The configuration, in one slot: what it is as of, its rows, its latest changes, the nodes that follow it. */
+/** The configuration, in one slot: its head, its rows, its latest changes, the nodes that follow it. */
 export const configKeys = {
   head: "vd{config}head",
   rows: "vd{config}rows",

@@ -1,4 +1,4 @@
-/** Opens the cluster that `--store` names: looks at it first, then joins the sessions of this thread's store to it. */
+/** Opens the cluster that `--store` names: checks it first, then connects this thread's store to its sessions. */
 
 import { readFileSync } from "node:fs";
 import { ClusterClient, type ClusterOptions } from "../cluster/cluster-client.js";
@@ -28,9 +28,9 @@ import { ClusterSessions } from "./sessions/cluster-sessions.js";
 export interface ClusterChoice {
   /** As given to `--store`. */
   readonly store: string;
-  /** File of the authorities of its certificates; "": those of the system. */
+  /** File with the authorities of its certificates; "" for the system's. */
   readonly engineCa?: string;
-  /** In the place of the URL's; "": that of the URL. */
+  /** Overrides the URL's; "" keeps the one in the URL. */
   readonly enginePassword?: string;
   /** The folder of the mirror. */
   readonly dataDir: string;
@@ -40,36 +40,36 @@ export interface ClusterChoice {
   readonly sessionDays: number;
   readonly blockDays: number;
   readonly statsDays: number;
-  /** Of the verdict cache, seconds. */
+  /** How long verdicts are cached, seconds. */
   readonly verdictTtl: number;
 }
 
-/** A thread's client, and the store through which it reads and writes the cluster. */
+/** A thread's client, and the store that reads and writes the cluster. */
 export interface OpenedCluster {
   readonly client: ClusterClient;
   readonly url: StoreUrl;
-  /** The mirror, whose sessions and changes of configuration are those of the cluster. */
+  /** The mirror. Its sessions and changes of configuration go to the cluster. */
   readonly store: Store;
-  /** Why calls of the control plane can't be answered now; null: they can. */
+  /** Returns why calls of the control plane can't be answered now; `null` means that they can. */
   controlPlaneFault(): string | null;
   /** How long ago the node last heard of all changes of the configuration, ms. */
   configAgeMs(): number;
 }
 
-/** A thread of a node, and what it is for the configuration. */
+/** A thread of a node, and its role in the configuration. */
 export interface NodeThread {
   /** `newConfigState`, the same for all threads of the process. */
   readonly state: SharedArrayBuffer;
-  /** Whether it follows the configuration, and keeps the node's lease, for all of them: one of a process does. */
+  /** Whether it follows the configuration and keeps the node's lease for all threads: one of a process does. */
   readonly isFollower: boolean;
-  /** Told why the configuration can't be followed, each kind of fault once until it can be again; then null. */
+  /** Called with why the configuration can't be followed, once for each kind of fault until it recovers; then with null. */
   readonly onFault: (error: unknown | null) => void;
 }
 
-/** As long as `--session-days` and `--block-days` may be at most. */
+/** The maximum of `--session-days` and `--block-days`. */
 const longestMs = 3650 * dayMs;
 
-/** How a cluster is reached: all of it was checked before. Throws for another URL, or a file that has gone since. */
+/** How to reach a cluster; all of it was checked before. Throws for another URL, or a file that has gone since. */
 export function storeUrlOf({ store, engineCa = "", enginePassword = "" }: ReachedCluster): StoreUrl {
   const url = parseStoreUrl(store);
   if ("fault" in url) throw new Error(`the URL of the cluster ${url.fault}`);
@@ -80,22 +80,20 @@ export function storeUrlOf({ store, engineCa = "", enginePassword = "" }: Reache
   };
 }
 
-/** What it takes to connect, for `serve` and commands alike. */
+/** The connection settings, for `serve` and commands alike. */
 export type ReachedCluster = Pick<ClusterChoice, "store" | "engineCa" | "enginePassword">;
 
-/**
- * What is wrong with the cluster for a start: throws a `StoreError` that names all faults; gives what may hurt one day, a line each.
- */
+/** Checks the cluster before a start. Throws a `StoreError` that names all faults; returns possible later problems, a line each. */
 export async function checkCluster(choice: CheckedChoice, onWait?: OnWait): Promise<readonly string[]> {
   return (await fitCluster(choice, onWait)).warnings;
 }
 
-/** Told why the cluster takes long. */
+/** Called with why the cluster takes long. */
 type OnWait = (why: string) => void;
 
 type CheckedChoice = ReachedCluster & Pick<ClusterChoice, "engineAcks" | "engineDurable">;
 
-/** As `checkCluster`; gives the bytes that its masters have left, and the addresses of its nodes, too. */
+/** As `checkCluster`; also returns the free bytes of its masters and the addresses of its nodes. */
 export async function fitCluster(
   choice: CheckedChoice,
   onWait?: OnWait,
@@ -115,24 +113,24 @@ export async function fitCluster(
   };
 }
 
-/** The cluster as people name it: its URL without user and password. */
+/** The name of the cluster in messages: its URL without user and password. */
 export function describeCluster(choice: ReachedCluster): string {
   return describeStoreUrl(storeUrlOf(choice));
 }
 
-/** What a start is refused with: all faults of the cluster in one line. */
+/** The error that refuses a start: all faults of the cluster in one line. */
 export function unfit(choice: ReachedCluster, faults: readonly string[]): StoreError {
   return new StoreError(`${describeCluster(choice)}: ${faultsLine(faults)}`);
 }
 
-/** What is wrong with the cluster as a store, and what may hurt one day. */
+/** What is wrong with the cluster as a store, and what may become a problem later. */
 export function lookAtCluster(choice: CheckedChoice, onWait?: OnWait): Promise<Inspection> {
   const { engineAcks, engineDurable } = choice;
   const demands = { acks: engineAcks, isDurableOtherwise: engineDurable, commands: rowCommands, keys: storeKeys };
   return inspectCluster(storeUrlOf(choice), demands, { onWait });
 }
 
-/** Whether the folder is a mirror of this cluster already, so that a start is not the first. */
+/** Whether the folder mirrors this cluster already: then this start is not the first. */
 export async function isMirrorOf(choice: ReachedCluster & Pick<ClusterChoice, "dataDir">): Promise<boolean> {
   if (!hasStore(choice.dataDir)) return false;
   const store = openStore(choice.dataDir);
@@ -143,7 +141,7 @@ export async function isMirrorOf(choice: ReachedCluster & Pick<ClusterChoice, "d
     await client.ready();
     return known === (await new ConfigTruth(client, 0).clusterId());
   } catch (error) {
-    // Which one it is will be seen when it answers.
+    // The cluster's answer will show which one it is.
     if (error instanceof ClusterError) return true;
     throw error;
   } finally {
@@ -152,16 +150,16 @@ export async function isMirrorOf(choice: ReachedCluster & Pick<ClusterChoice, "d
   }
 }
 
-/** Why a cluster could not be opened: what is wrong with it as a store, if that says more than the error. */
+/** Returns why a cluster could not be opened: its faults as a store, if they say more than the error. */
 export async function openingFault(error: unknown, choice: CheckedChoice, onWait: OnWait): Promise<unknown> {
   const isOfCluster = error instanceof ClusterError;
   if (!isOfCluster && !(error instanceof StoreError)) return error;
   const { faults, isMixed } = await lookAtCluster({ ...choice, engineAcks: 0, engineDurable: true }, onWait);
-  // A cluster that the folder does not mirror, or that is empty, may be the second one of the URL.
+  // A cluster that the folder does not mirror, or that is empty, may be the second cluster of the URL.
   return (isOfCluster && faults.length > 0) || isMixed ? unfit(choice, faults) : error;
 }
 
-/** Opens the mirror, up to date, and a client to the cluster. Throws `StoreError` and `ClusterError`; nothing is left open then. */
+/** Opens the mirror, up to date, and a client to the cluster. Throws `StoreError` and `ClusterError`, and leaves nothing open then. */
 export async function openCluster(choice: ClusterChoice, thread: NodeThread): Promise<OpenedCluster> {
   const state = new ConfigState(thread.state);
   const controlPlaneFault = (): string | null => state.fault;
@@ -196,7 +194,7 @@ export async function openCluster(choice: ClusterChoice, thread: NodeThread): Pr
   };
 }
 
-/** How long what is written is kept, a verdict, and who asks for a whole session, waits for the cluster, and what was read is held, ms. */
+/** In ms: how long writes are kept, how long a verdict or a read of a whole session waits for the cluster, and how long a read session is held. */
 interface ClusterTimes {
   readonly sessionMs: number;
   readonly blockMs: number;
@@ -206,7 +204,7 @@ interface ClusterTimes {
   readonly heldMs: number;
 }
 
-/** For commands: what they write of sessions and blocks must not shorten the life of what a node keeps. */
+/** For commands: their writes to sessions and blocks must not shorten what a node keeps. */
 const timesOfCommands: ClusterTimes = {
   sessionMs: longestMs,
   blockMs: longestMs,
@@ -215,7 +213,7 @@ const timesOfCommands: ClusterTimes = {
   heldMs: limits.clusterRowMs,
 };
 
-/** All that lies in the cluster itself, not in the mirror. */
+/** Everything that is stored in the cluster itself, not in the mirror. */
 function clusterTables(client: ClusterClient, acks: number, times: ClusterTimes) {
   const { sessionMs, blockMs, statsMs, deadlineMs, patienceMs, heldMs } = times;
   const common = { client, acks, sessionMs, now: Date.now };
@@ -227,7 +225,7 @@ function clusterTables(client: ClusterClient, acks: number, times: ClusterTimes)
   };
 }
 
-/** What a command that changes the configuration has of a cluster. */
+/** What a command that changes the configuration needs from a cluster. */
 export interface OpenedMirror extends OpenedConfig {
   readonly client: ClusterClient;
   readonly url: StoreUrl;
@@ -240,8 +238,9 @@ interface MirrorOptions extends Pick<ClusterOptions, "onWait"> {
 }
 
 /**
- * Opens the mirror, with the configuration as it is now, and a client to the cluster: all that a command needs, which is no node. `fault` of a
- * node says why nothing may be changed now, or null; `onWait` is told why the cluster takes long. Throws `StoreError` and `ClusterError`; nothing is left open then.
+ * Opens the mirror, with the current configuration, and a client to the cluster. A command needs no more, because it is no node. `fault` of a node
+ * returns why nothing may be changed now, or null; `onWait` is called with why the cluster takes long. Throws `StoreError` and `ClusterError`, and
+ * leaves nothing open then.
  */
 export async function openMirror(
   choice: ReachedCluster & Pick<ClusterChoice, "dataDir" | "engineAcks">,
@@ -268,5 +267,5 @@ export async function openMirror(
   }
 }
 
-/** How long the counts of scoring threads may still be on their way when the last batch is answered, ms. */
+/** How long the counts of scoring threads may still be under way after the last batch is answered, ms. */
 export const countsOnTheirWayMs = 4 * limits.clusterCountsMs;

@@ -1,11 +1,11 @@
 /**
- * What the log of a process says while the cluster can't be used: a line at the start, at most one a minute, and one when it is over, however
- * much fails meanwhile, in however many threads. Without stacks: they are always the same.
+ * Logs that the cluster can't be used: a line at the start, at most one a minute, and one at the end, however many calls fail in however many
+ * threads. Without stacks, because they are always the same.
  */
 import { limits } from "../limits.js";
 import { loggedFault } from "./fault-line.js";
 
-/** Where the lines go: fields, then what happened. */
+/** Receives the lines: fields, then what happened. */
 export interface Lines {
   error(fields: object, what: string): void;
   info(fields: object, what: string): void;
@@ -16,30 +16,30 @@ export function newOutage(): SharedArrayBuffer {
   return new SharedArrayBuffer(4 * 8);
 }
 
-/** Whether something has failed whose end was not told yet. */
+/** Whether something has failed and its end is not logged yet. */
 export function isOutageOpen(outage: SharedArrayBuffer): boolean {
   return Atomics.load(new BigInt64Array(outage), failedMs) !== 0n;
 }
 
-// What each cell has; times by the machine's monotonic clock, ms, 0 for none.
-/** When the last line was said. */
+// Content of each cell. Times are by the machine's monotonic clock, ms, 0 for none.
+/** When the last line was logged. */
 const saidMs = 0;
-/** When something failed last; none: it was said that all works. */
+/** When something failed last; none after the log said that all works. */
 const failedMs = 1;
 /** Failures since the last line. */
 const silent = 2;
-/** 1: an outage was told of whose end will be told, too. */
+/** 1: an outage was logged, and its end will be logged too. */
 const told = 3;
 
 const nowMs = (): bigint => process.hrtime.bigint() / 1_000_000n;
 
-/** One a thread that has a log; those of one process share `outage`. */
+/** One per thread that has a log; all of one process share `outage`. */
 export class OutageLog {
   readonly #log: Lines;
   readonly #cells: BigInt64Array<SharedArrayBuffer>;
   readonly #overLine: string;
 
-  /** `overLine`: what is said once nothing has failed for a moment. */
+  /** `overLine`: logged once nothing has failed for a moment. */
   constructor(log: Lines, outage = newOutage(), overLine = "what the cluster refused is stored again") {
     this.#log = log;
     this.#cells = new BigInt64Array(outage);
@@ -51,7 +51,7 @@ export class OutageLog {
     return isOutageOpen(this.#cells.buffer);
   }
 
-  /** `what` could not be done: a line, unless there was one a moment ago. Faults that are not the cluster's are logged whole. */
+  /** `what` could not be done: logs a line, unless one was logged a moment ago. Other faults than the cluster's are logged whole. */
   failed(error: unknown, what: string): void {
     const fault = loggedFault(error);
     if ("err" in fault) {
@@ -62,7 +62,7 @@ export class OutageLog {
     Atomics.store(this.#cells, failedMs, now);
     const said = Atomics.load(this.#cells, saidMs);
     const isDue = said === 0n || now - said >= limits.outageSaidEveryMs;
-    // Of several threads the first says it.
+    // The first of several threads logs it.
     if (isDue && Atomics.compareExchange(this.#cells, saidMs, said, now) === said) this.#say(fault.reason, what);
     else Atomics.add(this.#cells, silent, 1n);
   }
@@ -79,14 +79,14 @@ export class OutageLog {
     this.#say(fault.reason, what);
   }
 
-  /** What `began` is over. */
+  /** The outage that `began` logged is over. */
   over(what: string): void {
     Atomics.store(this.#cells, told, 0n);
     Atomics.store(this.#cells, failedMs, 0n);
     this.#end(what);
   }
 
-  /** Something was stored: what `failed` before is over when nothing has failed for a moment. */
+  /** Something was stored. Ends the outage that `failed` reported, if nothing has failed for a moment. */
   worked(): void {
     const failed = Atomics.load(this.#cells, failedMs);
     if (failed === 0n || Atomics.load(this.#cells, told) === 1n || nowMs() - failed <= limits.outageOverMs) return;

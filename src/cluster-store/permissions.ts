@@ -1,10 +1,10 @@
-/** What the store does in the cluster, so that a start can tell which permission is missing, and an operator which to give. */
+/** What the store does in the cluster. A start uses it to name a missing permission, and an operator to grant it. */
 import type { RespCommand } from "../cluster/resp-encoder.js";
 
 /** The keys of all rows. */
 export const storeKeys = "vd{*";
 
-/** Each command on rows, in scripts or outside of them, and those that come before or around it, with arguments as it has them. */
+/** Each command on rows, in scripts or outside of them, and the commands before or around it, with the arguments used. */
 export const rowCommands: readonly RespCommand[] = [
   ["APPEND", "vd{0}", "x"],
   ["ASKING"],
@@ -42,7 +42,7 @@ export const rowCommands: readonly RespCommand[] = [
   ["ZSCORE", "vd{0}", "x"],
 ];
 
-/** What connections and the look at the cluster before a start need beside it. */
+/** Commands that connections, and the check of the cluster before a start, need besides. */
 const connectionCommands = [
   "client|setname",
   "cluster|info",
@@ -55,7 +55,7 @@ const connectionCommands = [
   "wait",
 ];
 
-/** Rules for `ACL SETUSER` of a user who may do that, and nothing else. */
+/** Rules for `ACL SETUSER` of a user who may do this and nothing else. */
 export const storeAclRules: readonly string[] = [
   `~${storeKeys}`,
   ...[...rowCommands.map(([name]) => String(name).toLowerCase()), ...connectionCommands].map((name) => `+${name}`),

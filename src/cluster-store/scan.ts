@@ -1,16 +1,16 @@
-/** Reads all keys of the cluster that are verdictd's, a page of one master at a time. */
+/** Reads all of verdictd's keys in the cluster, a page of one master at a time. */
 import type { RespReply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
 import { type BulkClient, buffersOf } from "./bulk-client.js";
 
 /** Keys of one page, in no order. */
 export interface ScannedPage {
-  /** As the server gave them; one may come twice while it grows or shrinks. */
+  /** As the server returned them; a key may come twice while the key space grows or shrinks. */
   readonly keys: readonly Buffer[];
 }
 
 /**
- * Pages of keys, some of them empty. `match`: a glob pattern, for some of the keys. A slot that moves meanwhile may be seen twice or not at all. Throws
+ * Pages of keys, some of them empty. `match`: a glob pattern that selects keys. A slot that moves meanwhile may be seen twice or not at all. Throws
  * `ClusterError`.
  */
 export async function* scanKeys(

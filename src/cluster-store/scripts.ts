@@ -1,11 +1,11 @@
-/** What runs inside the cluster, each in one atomic step. A changed source is a new version: nodes of both releases run side by side. */
+/** Scripts that run inside the cluster, each in one atomic step. A changed source is a new version: nodes of both releases run side by side. */
 import { defineScript } from "../cluster/script.js";
 
 /**
- * Writes all rows of a session, or nothing. Keys: the session, the row of its `Idempotency-Key` or the session again, its index or the session
- * again, then further rows. Arguments: version that is replaced ("" for none), new version, record, ms that it lives, token, ms that the
- * `Idempotency-Key` counts (0: there is none), then the value of each further row. Gives 1 when it is written, by this call or by an
- * earlier one whose answer was lost; 0 when another version, or another session of that `Idempotency-Key`, stands there.
+ * Writes all rows of a session, or nothing. Keys: the session, the row of its `Idempotency-Key` or the session again, its index or the session again,
+ * then further rows. Arguments: version that is replaced ("" for none), new version, record, ms that it lives, token, ms that the `Idempotency-Key`
+ * is valid (0: there is none), then the value of each further row. Returns 1 when it is written, by this call or by an earlier one whose answer was
+ * lost; 0 when the session has another version, or the `Idempotency-Key` another session.
  */
 export const saveSession = defineScript({
   name: "save-session",
@@ -21,7 +21,7 @@ for row = 4, #KEYS do redis.call('SET', KEYS[row], ARGV[3 + row], 'PX', ARGV[4])
 return 1`,
 });
 
-/** Removes all rows of a session and its place in the index. Keys: session, further rows, index last; argument: token. Gives 1 if there was one. */
+/** Removes all rows of a session and its place in the index. Keys: session, further rows, index last; argument: token. Returns 1 if it existed. */
 export const eraseSessionRows = defineScript({
   name: "erase-session",
   version: 1,
@@ -36,8 +36,8 @@ return erased`,
 });
 
 /**
- * Appends to a part of a project's paths. Of two logs one is written; when it is full, the other is begun anew. Keys: `pathRows`; arguments:
- * bytes that a log may have, the pairs, ms to live. Gives the number of the log that was written and its bytes now.
+ * Appends to a part of a project's paths. One of two logs is written; when it is full, the other is emptied and written. Keys: `pathRows`; arguments:
+ * bytes that a log may have, the pairs, ms to live. Returns the number of the current log and its bytes now.
  */
 export const appendPaths = defineScript({
   name: "append-paths",
@@ -57,8 +57,8 @@ return {number, bytes}`,
 });
 
 /**
- * What was appended to a part of a project's paths since. Keys: `pathRows`; arguments: number of the log that was read last (-1: none), how
- * many of its bytes. Gives the number of the log that is written, what follows in the one before, and what follows in it.
+ * Reads what was appended to a part of a project's paths since. Keys: `pathRows`; arguments: number of the log that was read last (-1: none), how
+ * many of its bytes. Returns the number of the current log, what follows in the one before, and what follows in it.
  */
 export const readPaths = defineScript({
   name: "read-paths",
@@ -76,8 +76,8 @@ return {number, redis.call('GETRANGE', before, from, -1), redis.call('GETRANGE',
 });
 
 /**
- * All rows of a session, as one moment has them. Keys: session, index, further rows. Argument: token. Gives version and record, ms that it
- * lives, whether the index has it, then the value of each further row; null where there is none.
+ * Reads all rows of a session at one moment. Keys: session, index, further rows. Argument: token. Returns version and record, ms that it lives,
+ * whether the index has it, then the value of each further row; null for one that does not exist.
  */
 export const readSession = defineScript({
   name: "read-session",
@@ -90,9 +90,9 @@ return rows`,
 });
 
 /**
- * Takes sessions out of an index whose record is gone or was last seen too long ago, with their rows. Keys: index, then of each session its
- * record and further rows, as many of each. Arguments: ms since the epoch before which a session goes, rows of a session, then the tokens.
- * Gives how many went.
+ * Removes sessions from an index, with their rows, if the record is gone or was last seen too long ago. Keys: index, then for each session its record
+ * and further rows, the same number for each. Arguments: the cutoff in ms since the epoch, rows of a session, then the tokens. Returns how many were
+ * removed.
  */
 export const sweepIndex = defineScript({
   name: "sweep-index",
@@ -112,7 +112,7 @@ end
 return swept`,
 });
 
-/** How many sessions several indexes of a shard have. Keys: the indexes. */
+/** Counts the sessions in several indexes of a shard. Keys: the indexes. */
 export const countIndexed = defineScript({
   name: "count-indexed",
   version: 1,

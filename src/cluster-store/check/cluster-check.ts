@@ -1,6 +1,6 @@
 /**
- * Reads every row of a cluster and says what is wrong with it, as `store/integrity.ts` of one host: rows that can't be decoded, that belong to nothing, that
- * would never expire. A page of keys at a time, so that its memory has a bound; it repairs nothing.
+ * Reads every row of a cluster and reports what is wrong with it, as `store/integrity.ts` does on one host: rows that can't be decoded, that have no
+ * owner, or that would never expire. It reads a page of keys at a time, which bounds its memory. It repairs nothing.
  */
 import { tokenBytes } from "../../contract/session-token.js";
 import { limits } from "../../limits.js";
@@ -13,7 +13,7 @@ import { mastersOf, scanKeys } from "../scan.js";
 import { indexedSessions } from "../sessions/indexed-sessions.js";
 import { type KnownFacts, kindNames, kindOf, type SplitKey, splitKey } from "./row-kinds.js";
 
-/** What a walk over a cluster needs beyond its rows: how features and the mirror's rows are checked. */
+/** What a check of a cluster needs besides its rows: how to check features and the mirror's rows. */
 export interface ClusterCheckOptions {
   readonly cluster: OpenedMirror;
   readonly features: KnownFacts["features"];
@@ -22,7 +22,7 @@ export interface ClusterCheckOptions {
   readonly onProgress: Progress;
 }
 
-/** Walks all rows. A row that is written, moved or expires meanwhile is no fault; a slot that moves may be counted twice. Throws `ClusterError`. */
+/** Reads all rows. A row that is written, moved or expires meanwhile is no fault. A slot that moves may be counted twice. Throws `ClusterError`. */
 export async function checkRows({ cluster, ...options }: ClusterCheckOptions): Promise<IntegrityReport> {
   const bulk = new BulkClient(cluster.client, 0);
   const { store } = cluster;
@@ -96,12 +96,12 @@ async function checkPage(bulk: BulkClient, keys: readonly Buffer[], facts: Known
   }
 }
 
-/** The configuration in the cluster, row by row, against the mirror, whose rows were checked. */
+/** Compares the configuration in the cluster, row by row, with the mirror, whose rows were checked before. */
 async function checkConfiguration({ truth, mirror, store }: OpenedMirror, report: Report): Promise<void> {
   await mirror.catchUp(limits.configChangeMs);
   const { cluster } = mirror.position();
   const followed = await truth.follow({ cluster, revision: -1, change: "" }, null, limits.configChangeMs);
-  // What changed since is of a later revision.
+  // A change made since then has a later revision.
   if (followed.kind !== "all" || followed.position.change !== mirror.position().change) return;
   const stored = new Map(followed.rows.map(({ field, value }) => [field, value]));
   for (const { field, value } of configurationOf(store)) {
@@ -114,7 +114,7 @@ async function checkConfiguration({ truth, mirror, store }: OpenedMirror, report
   for (const field of stored.keys()) report.fault("configuration", field, "is in the cluster, not in the mirror");
 }
 
-/** Its members; one without a session waits for the sweep, since records expire by themselves. */
+/** Checks the members. One without a session waits for the sweep, since records expire on their own. */
 async function checkIndex(bulk: BulkClient, projectId: number, report: Report): Promise<void> {
   for await (const tokens of indexedSessions(bulk, projectId)) {
     for (const token of tokens) {
@@ -123,7 +123,7 @@ async function checkIndex(bulk: BulkClient, projectId: number, report: Report): 
   }
 }
 
-/** The tag as text, the rest in hex where it is not text. */
+/** Returns the tag as text, and the rest in hex if it is not text. */
 function keyText({ tag, rest }: SplitKey): string {
   const text = rest.toString("latin1");
   return `vd{${tag}}${/^[\x20-\x7e]*$/.test(text) ? text : `${text[0]}${rest.subarray(1).toString("hex")}`}`;

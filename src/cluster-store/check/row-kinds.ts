@@ -1,6 +1,6 @@
 /**
- * What holds of a row of each kind that a cluster may have, by its key (`keys.ts`): for the command that reads all of them. A row whose key is of no
- * kind is a fault by itself.
+ * Checks a row of each kind that a cluster may have, by its key (`keys.ts`), for the command that reads all rows. A row with a key of no known kind
+ * is a fault.
  */
 
 import type { KeyedCommand } from "../../cluster/operation.js";
@@ -14,7 +14,7 @@ import { versionBytes } from "../ingest/cluster-unit-of-work.js";
 import { configKeys, partCount, sessionRow, shardOfSession, shardTags } from "../keys.js";
 import { readCommand } from "../sessions/session-commands.js";
 
-/** What rows are held against. */
+/** What rows are checked against. */
 export interface KnownFacts {
   readonly projects: ReadonlySet<number>;
   readonly accounts: ReadonlySet<number>;
@@ -24,11 +24,11 @@ export interface KnownFacts {
 
 /** One kind of rows, and how a row of it is checked. */
 export interface RowKind {
-  /** As reports name it: the table of one host, where there is one. */
+  /** The name in reports: the table of one host, if there is one. */
   readonly name: string;
-  /** What is asked of a row. */
+  /** The commands that read the row. */
   readonly ask: (row: SplitKey) => readonly KeyedCommand[];
-  /** What is wrong by the answers, or null; also null where the row has gone meanwhile. */
+  /** Returns what the answers show to be wrong, or null; also null if the row has gone meanwhile. */
   readonly fault: (replies: readonly RespReply[], row: SplitKey, facts: KnownFacts) => string | null;
 }
 
@@ -36,11 +36,11 @@ export interface RowKind {
 export interface SplitKey {
   readonly key: Buffer;
   readonly tag: string;
-  /** Behind the tag; its first byte is the letter of the kind, where there is one. */
+  /** What follows the tag; its first byte is the letter of the kind, if there is one. */
   readonly rest: Buffer;
 }
 
-/** The parts of a key that begins as all of verdictd's do; `rest` shares its memory. */
+/** Splits a key that begins as all of verdictd's keys do; `rest` shares its memory. */
 export function splitKey(key: Buffer): SplitKey {
   const end = key.indexOf("}");
   return { key, tag: key.toString("latin1", 3, end), rest: key.subarray(end + 1) };
@@ -50,7 +50,7 @@ const noSessionsKey = "key is no session's";
 
 const shardOfTag = new Map(shardTags.map((tag, shard) => [tag, shard]));
 
-/** Kinds of rows that lie with the sessions of a shard, by letter. */
+/** Kinds of rows that share a shard with its sessions, by letter. */
 const kindsOfShard = {
   s: {
     name: "sessions",
@@ -103,12 +103,12 @@ const kindsOfShard = {
   x: {
     name: "index",
     ask: ({ key }) => [{ command: ["ZCARD", key], slot: keySlot(key) }],
-    // Its members are looked at one after another, see `cluster-check.ts`.
+    // The members are checked one after another, see `cluster-check.ts`.
     fault: (_, { rest }, { projects }) => projectFault(rest.toString("latin1", 2), projects),
   },
 } as const satisfies Record<string, RowKind>;
 
-/** Other kinds, by what their tag and the rest look like; the groups of the pattern are given to `owner`. */
+/** Other kinds, by the form of their tag and rest; `owner` receives the groups of the pattern. */
 const otherKinds = [
   {
     name: "sightings",
@@ -198,7 +198,7 @@ const otherKinds = [
     fault: ([fields], { rest }, { accounts }) => {
       const account = Number(rest.toString("latin1", "audit:".length));
       if (!valuesOf(fields).every(isJson)) return "has an entry that can't be decoded";
-      // Changes of no account in particular are those of account 0.
+      // Changes that concern no particular account belong to account 0.
       return account === 0 || accounts.has(account) ? null : `names accounts ${account}, which is missing`;
     },
   },
@@ -209,7 +209,7 @@ const otherKinds = [
         .map((key) => key.slice(3).replace(/\W/g, "\\$&"))
         .join("|")})$`,
     ),
-    // Held against the mirror as a whole.
+    // Compared with the mirror as a whole.
     ask: () => [],
     fault: () => null,
   },
@@ -217,13 +217,13 @@ const otherKinds = [
 
 type KindName = (typeof kindsOfShard)[keyof typeof kindsOfShard]["name"] | (typeof otherKinds)[number]["name"];
 
-/** Tables whose rows a cluster has neither as configuration nor of another kind: they are each node's own. */
+/** Tables that have no rows in a cluster, because each node has its own. */
 type OwnTable = "revision" | "shingles" | "mirror";
 
-/** Tables that neither have a kind here nor are an `OwnTable`: a cluster would take their rows for somebody else's. */
+/** Tables that neither have a kind here nor are an `OwnTable`: the check would report their rows as unknown. */
 type TableWithoutKind = Exclude<(typeof tableNames)[Exclude<UnmirroredName, OwnTable>], KindName>;
 
-/** The kind of a row; null: it is none of ours. */
+/** Returns the kind of a row; `null` means that it is none of ours. */
 export function kindOf({ tag, rest }: SplitKey): RowKind | null {
   const ofShard: Readonly<Record<string, RowKind>> = kindsOfShard;
   if (shardOfTag.has(tag)) return ofShard[rest.toString("latin1", 0, 1)] ?? null;
@@ -231,7 +231,7 @@ export function kindOf({ tag, rest }: SplitKey): RowKind | null {
   return otherKinds.find(({ pattern }) => pattern.test(name)) ?? null;
 }
 
-/** Names of all kinds, in the order of reports. Does not compile while there is a `TableWithoutKind`. */
+/** Names of all kinds, in the order of reports. Does not compile if there is a `TableWithoutKind`. */
 export const kindNames: [TableWithoutKind] extends [never] ? readonly KindName[] : TableWithoutKind = [
   ...Object.values(kindsOfShard),
   ...otherKinds,

@@ -1,6 +1,6 @@
 /**
- * Changes of the configuration where it lies in a cluster: each is tried on the mirror, made in the cluster if nobody was faster, and
- * answered once every node that is there has it.
+ * Changes the configuration in a cluster. Each change is tried on the mirror first, then made in the cluster if no other change came first, and
+ * answered once every running node has it.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -14,16 +14,16 @@ import { type ConfigTruth, OtherClusterError, type SeenNode } from "./config-tru
 
 interface Made<T> {
   readonly result: T;
-  /** Null: it wrote nothing. */
+  /** `null` means that it wrote nothing. */
   readonly revision: number | null;
 }
 
-/** Changes of one thread, one after another. Rejects with `UnavailableError`, whose text says whether the change was made. */
+/** Makes the changes of one thread one after another. Rejects with an `UnavailableError` that says whether the change was made. */
 export class ClusterChanges implements ConfigChanges {
-  /** One after another: those of one thread would only be in each other's way. */
+  /** One after another, because changes of the same thread would only conflict with each other. */
   #latest: Promise<unknown> = Promise.resolve();
 
-  /** `fault` says why this node must not change anything now, or null. */
+  /** `fault` returns why this node must not change anything now, or null. */
   constructor(
     private readonly mirror: ConfigMirror,
     private readonly truth: ConfigTruth,
@@ -59,9 +59,9 @@ export class ClusterChanges implements ConfigChanges {
   }
 
   /**
-   * Until every node has this revision. One that says nothing for longer than its lease refuses to answer from its configuration by then. How
-   * long it is silent is seen here, by this machine's monotonic clock: an expiry in the cluster would be by the wall clock of its
-   * masters, and end early where a failover leads to one that is ahead.
+   * Waits until every node has this revision. A node that is silent for longer than its lease has stopped answering from its configuration by then.
+   * This machine's monotonic clock measures the silence. An expiry in the cluster would follow the wall clocks of its masters, and would come early
+   * after a failover to a master with a clock that is ahead.
    */
   async #awaitNodes(revision: number, endMs: number): Promise<void> {
     const silentMs = limits.configLeaseMs + limits.configLeaseSlackMs;
@@ -98,7 +98,7 @@ function left(endMs: number): number {
   return Math.max(1, endMs - performance.now());
 }
 
-/** What the cluster answers; when it does not, an `UnavailableError` that says what became of the change. */
+/** Returns the cluster's answer. If there is none, throws an `UnavailableError` that says whether the change was made. */
 async function reaching<T>(consequence: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -1,6 +1,6 @@
 /**
- * Keeps a node's mirror up to date, and says to the others that it is: woken by the cluster at each change, and often enough anyway for the
- * lease to last. One thread of a node does this for all of them.
+ * Keeps a node's mirror up to date and reports that to the other nodes. The cluster wakes it at each change, and it also asks often enough to keep
+ * the lease. One thread of a node does this for all its threads.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,23 +10,23 @@ import type { ConfigMirror } from "./config-mirror.js";
 import type { ConfigFault, ConfigState } from "./config-state.js";
 import { type ConfigTruth, OtherClusterError } from "./config-truth.js";
 
-/** What the follower keeps up to date, and who hears of faults. */
+/** What the follower keeps up to date, and where it reports faults. */
 export interface FollowerParts {
   readonly mirror: ConfigMirror;
   readonly truth: ConfigTruth;
   readonly state: ConfigState;
-  /** Told why the cluster can't be followed, each kind of fault once until it can be again; then null. */
+  /** Called with why the cluster can't be followed, once for each kind of fault until it recovers; then with null. */
   readonly onFault: (error: unknown | null) => void;
 }
 
-/** Between two tries where the cluster can't be followed: longer each time. */
+/** Pauses between two tries while the cluster can't be followed: each is longer than the last. */
 const pauseMsMin = 100;
 const pauseMsMax = 1000;
 
-/** One a node; `onFault` hears of faults, and it goes on until `stop`. */
+/** One per node. It reports faults to `onFault` and runs until `stop`. */
 export class ConfigFollower {
   readonly #parts: FollowerParts;
-  /** Anew at each start: what an earlier one said is not of this one. */
+  /** New at each start: reports of an earlier start do not count for this one. */
   readonly #node = randomUUID();
   #beats = 0;
   #isStopping = false;
@@ -42,12 +42,12 @@ export class ConfigFollower {
     this.#running = this.#follow();
   }
 
-  /** Others don't wait for this node any more. */
+  /** Tells other nodes not to wait for this node any more. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#running;
     this.#parts.state.end();
-    // Where that fails they wait until the lease has run out.
+    // If that fails, they wait until the lease has run out.
     await this.#parts.truth.leave(this.#node).catch(() => {});
   }
 
@@ -55,13 +55,13 @@ export class ConfigFollower {
     const told = new Set<ConfigFault>();
     let pauseMs = pauseMsMin;
     while (!this.#isStopping) {
-      // Where blocking is not possible, as while a master is being replaced, it asks now and then.
+      // When it can't block, for example while a master is being replaced, it polls.
       await this.#parts.truth
         .changeAfter(this.#parts.mirror.position().revision, limits.configBeatMs)
         .catch(() => delay(pauseMs));
       if (this.#isStopping) return;
       try {
-        // A node that can't apply changes must not go on saying that it is there: all others would wait for it.
+        // A node that can't apply changes must stop reporting that it is there, or all other nodes would wait for it.
         if (told.size > 0) await this.#parts.mirror.catchUp();
         await this.#catchUp();
         if (told.size > 0) this.#parts.onFault(null);
@@ -79,7 +79,7 @@ export class ConfigFollower {
     }
   }
 
-  /** Applies all changes, and says with each question which it has applied. */
+  /** Applies all changes, and reports with each question which it has applied. */
   async #catchUp(): Promise<void> {
     const { mirror, state } = this.#parts;
     for (;;) {
@@ -88,7 +88,7 @@ export class ConfigFollower {
       const isLatest = await mirror.step({ node: this.#node, beat: ++this.#beats }, limits.configLeaseMs);
       if (isLatest) state.renew(askedMs);
       const after = mirror.position();
-      // Once more after each change: others wait to hear that it has been applied.
+      // Asks once more after each change: other nodes wait to hear that it has been applied.
       if (isLatest && after.revision === before.revision && after.change === before.change) return;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * A node's mirror of the cluster's configuration: which state it has, how it gets to the latest, and what a change would write on it. Any
- * thread or process on the same folder may bring it up to date; each does so from the state that it found.
+ * A node's mirror of the cluster's configuration: its state, how it catches up with the latest, and what a change would write on it. Any thread or
+ * process on the same folder may update it; each starts from the state that it found.
  */
 import { limits } from "../../limits.js";
 import { type MirroredTables, mirroredTableNames, type RecordedChange } from "../../store/mirrored-tables.js";
@@ -11,16 +11,16 @@ const positionKey = "position";
 
 /** A row of the table `mirror`. */
 interface StoredPosition extends ConfigPosition {
-  /** Tables that are mirrored: those that another build mirrors have to be read anew. */
+  /** The mirrored tables. If another build mirrors other tables, all rows are read again. */
   readonly tables: string;
 }
 
-/** A change that was tried on the mirror: what it was tried on, its result, and what it would write. */
+/** A change that was tried on the mirror: the state that it was tried on, its result, and what it would write. */
 export interface TriedChange<T> extends RecordedChange<T> {
   readonly base: ConfigPosition;
 }
 
-/** One a thread or command; several may share a folder. */
+/** One per thread or command; several may share a folder. */
 export class ConfigMirror {
   constructor(
     readonly store: Store,
@@ -30,26 +30,26 @@ export class ConfigMirror {
     private readonly cluster: string,
   ) {}
 
-  /** The state that it has now. */
+  /** The current state of the mirror. */
   position(): ConfigPosition {
     this.store.root.resetReadTxn();
     return this.#read();
   }
 
-  /** Runs `change` on it, and undoes what that wrote. */
+  /** Runs `change` on the mirror, and undoes what that wrote. */
   tryChange<T>(change: () => T): Promise<TriedChange<T>> {
     return this.store.root.abortedTransaction(() => ({ base: this.#read(), ...this.tables.record(change) }));
   }
 
-  /** Applies what has happened so far; `deadlineMs` is for each question. Throws `ClusterError` and `OtherClusterError`. */
+  /** Applies all changes made so far; `deadlineMs` applies to each question. Throws `ClusterError` and `OtherClusterError`. */
   async catchUp(deadlineMs: number = limits.configLeaseMs): Promise<void> {
     let isLatest = false;
     while (!isLatest) isLatest = await this.step(null, deadlineMs);
   }
 
   /**
-   * Asks once what has happened, and applies it; `beat` says that a node is there. Whether the mirror then had all that the cluster knew when
-   * it answered.
+   * Asks once for new changes, and applies them; `beat` reports that a node is there. Returns whether the mirror then had all that the cluster knew
+   * when it answered.
    */
   async step(beat: NodeBeat | null, deadlineMs: number): Promise<boolean> {
     const from = this.position();
@@ -57,7 +57,7 @@ export class ConfigMirror {
     return followed.kind === "current" || (await this.#apply(from, followed));
   }
 
-  /** False when another thread or process has changed the mirror meanwhile. */
+  /** Returns false if another thread or process has changed the mirror meanwhile. */
   #apply(from: ConfigPosition, followed: Exclude<Followed, { readonly kind: "current" }>): Promise<boolean> {
     return this.store.root.childTransaction(() => {
       const now = this.#read();
@@ -66,7 +66,7 @@ export class ConfigMirror {
       else this.tables.load(followed.rows);
       const stored: StoredPosition = { ...followed.position, tables: mirroredTableNames };
       this.store.mirror.putSync(positionKey, stored);
-      // Never a number that it had: memos of threads hang on it.
+      // Never reuses a number, because the caches of threads depend on it.
       raiseRevision(this.store, followed.position.revision);
       return true;
     });
@@ -81,7 +81,7 @@ export class ConfigMirror {
   }
 }
 
-/** What the store mirrors; null: nothing. */
+/** Returns what the store mirrors; `null` means nothing. */
 export function storedPosition(store: Store): StoredPosition | null {
   return (store.mirror.get(positionKey) as StoredPosition | undefined) ?? null;
 }

@@ -1,10 +1,10 @@
 /**
- * What runs in the slot of the configuration, each in one atomic step. Those that write touch the head in any case: `WAIT` counts what its
- * own connection has written, and thereby all that was written before.
+ * Scripts that run in the slot of the configuration, each in one atomic step. Those that write always touch the head: `WAIT` counts what its own
+ * connection has written, and so confirms everything that was written before.
  */
 import { defineScript } from "../../cluster/script.js";
 
-/** Keys: head. Argument: an id for the cluster, which it gets if it has none. Gives the id that it has. */
+/** Keys: head. Argument: an id for the cluster, which it gets if it has none. Returns the id that it has. */
 export const identifyCluster = defineScript({
   name: "identify-cluster",
   version: 1,
@@ -17,17 +17,17 @@ return redis.call('HGET', KEYS[1], 'cluster')`,
 });
 
 /**
- * Makes a change of the configuration, if that is still what the change was made on. Keys: head, rows, log, then the audit logs that it adds
- * to. Arguments: cluster, revision and last change that it was made on; its id; bytes that the configuration may have; entries of the log;
- * whether the log gets its rows (1) or only that there was one too large for it (0); how many rows are put, how many removed; then field
- * and value of those put, fields of those removed, and of each entry of an audit log the log's number, the entry's id and its text
- * ("": it is removed). Gives "other" (not this cluster), "conflict", "full" (nothing was changed), "unknown" (what followed on that state is not in the log
- * any more), or "done", by this call or by an earlier one whose answer was lost; then the revision.
+ * Changes the configuration, if nothing changed it since the state that the change was made on. Keys: head, rows, log, then the audit logs that it
+ * adds to. Arguments: cluster, revision and last change that it was made on; its id; bytes that the configuration may have; entries of the log;
+ * whether the log gets its rows (1) or only notes that they were too large for it (0); how many rows are put, how many removed; then field and value
+ * of each row to put, the field of each row to remove, and for each entry of an audit log the log's number, the entry's id and its text ("" removes
+ * it). Returns "other" (not this cluster), "conflict", "full" (nothing was changed), "unknown" (the log no longer has what followed that state), or
+ * "done", by this call or by an earlier one whose answer was lost; then the revision.
  */
 export const changeConfig = defineScript({
   name: "change-config",
   version: 4,
-  // Its size has a bound of its own, and keys have to be revoked at any time.
+  // Its size is bounded separately, and revoking a key must always be possible.
   allowsFullMemory: true,
   source: `
 local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes')
@@ -85,9 +85,9 @@ return {'done', revision}`,
 });
 
 /**
- * What happened since, as changes or, where these are not all in the log, as all rows. Keys: head, rows, log, nodes. Arguments: cluster,
- * revision and last change that the caller has; node that says thereby that it is there ("": none), how often it did. Gives the id of the
- * cluster; of this one also revision, last change, then "current", or "changes" and entries of the log, or "all" and the rows.
+ * Returns what happened since: the changes, or all rows if the log no longer has every change. Keys: head, rows, log, nodes. Arguments: cluster,
+ * revision and last change that the caller has; the node that thereby reports that it is there ("" for none), and how often it did. Returns the id of
+ * the cluster; if it is this one also revision, last change, then "current", or "changes" and entries of the log, or "all" and the rows.
  */
 export const followConfig = defineScript({
   name: "follow-config",
@@ -110,7 +110,10 @@ end
 return {head[1], head[2], head[3], 'all', redis.call('HGETALL', KEYS[2])}`,
 });
 
-/** The nodes that follow the configuration, after those were forgotten that still say what they said. Keys: nodes; arguments: node and what it said, again and again. */
+/**
+ * Returns the nodes that follow the configuration. First it removes the nodes given as arguments that have reported nothing new since. Keys: nodes.
+ * Arguments: pairs of a node and its last report.
+ */
 export const configNodes = defineScript({
   name: "config-nodes",
   version: 1,

@@ -1,15 +1,15 @@
 /**
- * Whether a node's configuration can be relied upon: until how long after it last heard of all changes, and why it hears of none. One for all
- * threads of a process, by the machine's monotonic clock, which they share.
+ * Whether a node may rely on its configuration: until when after it last heard of all changes, and why it hears of none. All threads of a process
+ * share one state and the machine's monotonic clock.
  */
 import { limits } from "../../limits.js";
 
-/** Of what `ConfigState` is made; can be posted to other threads. */
+/** The shared memory behind `ConfigState`; can be posted to other threads. */
 export function newConfigState(): SharedArrayBuffer {
   return new SharedArrayBuffer(16);
 }
 
-/** Why a node can't follow the configuration, and what who asks it reads then. The first is that of a node that nobody has told why. */
+/** Why a node can't follow the configuration, with the text that callers read then. The first applies until a reason is known. */
 const faults = {
   unreachable: "this node is cut off from the configuration of its cluster; ask again, or another node",
   unacknowledged:
@@ -28,43 +28,43 @@ const faultNames = Object.keys(faults) as ConfigFault[];
 
 const msOf = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
-/** The follower renews it; every thread asks `fault` before it answers from the configuration. */
+/** The follower renews it. Every thread calls `fault` before it answers from the configuration. */
 export class ConfigState {
-  /** ms until which the lease lasts; then the number of the fault. */
+  /** When the lease ends, ms; then the number of the fault. */
   readonly #cells: BigInt64Array<SharedArrayBuffer>;
 
   constructor(memory: SharedArrayBuffer = newConfigState()) {
     this.#cells = new BigInt64Array(memory);
   }
 
-  /** Now, by the clock of `renew`. */
+  /** The current time by the clock that `renew` uses. */
   get nowMs(): number {
     return msOf();
   }
 
-  /** The node has all changes that had been made when it asked at `askedMs`. */
+  /** The node has all changes that were made before it asked at `askedMs`. */
   renew(askedMs: number): void {
     Atomics.store(this.#cells, 1, 0n);
     Atomics.store(this.#cells, 0, BigInt(askedMs + limits.configLeaseMs));
   }
 
-  /** The node could not ask, for this reason: what is said of it once the lease has run out. */
+  /** The node could not ask, for this reason. Callers read it once the lease has run out. */
   fail(fault: ConfigFault): void {
     Atomics.store(this.#cells, 1, BigInt(faultNames.indexOf(fault)));
   }
 
-  /** How long ago the node last asked and had all changes, ms; 0 when it has not yet, or follows them no more. */
+  /** How long ago the node last asked and had all changes, ms; 0 if it has not yet, or no longer follows them. */
   get ageMs(): number {
     const until = Number(Atomics.load(this.#cells, 0));
     return until === 0 ? 0 : Math.max(0, msOf() - until + limits.configLeaseMs);
   }
 
-  /** From now on it can't be relied upon. */
+  /** From now on nothing may rely on the configuration. */
   end(): void {
     Atomics.store(this.#cells, 0, 0n);
   }
 
-  /** Why nothing must be answered from the configuration; null: it is what all nodes have. */
+  /** Returns why nothing may be answered from the configuration; `null` means that it is the one that all nodes have. */
   get fault(): string | null {
     if (Number(Atomics.load(this.#cells, 0)) > msOf()) return null;
     return faults[faultNames[Number(Atomics.load(this.#cells, 1))] ?? "unreachable"];

@@ -1,6 +1,6 @@
 /**
- * The configuration in the cluster: what it is as of, its changes one after another, and who follows them. What is read here has reached as
- * many replicas as are asked for: a node must not act on a change that a failover undoes.
+ * The configuration in the cluster: its position, its changes in order, and the nodes that follow it. It waits until as many replicas as required
+ * have what it reads, because a node must not act on a change that a failover undoes.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
@@ -13,63 +13,63 @@ import type { RecordedChange } from "../../store/mirrored-tables.js";
 import { auditRow, configKeys, configSlot } from "../keys.js";
 import { changeConfig, configNodes, followConfig, identifyCluster } from "./config-scripts.js";
 
-/** A state of the configuration. The same revision may stand for two states where a failover undid one: then `change` differs. */
+/** A state of the configuration. After a failover undid a change, the same revision may stand for two states; `change` differs then. */
 export interface ConfigPosition {
   /** Id of the cluster. */
   readonly cluster: string;
-  /** Number of its last change; -1: nothing is known. */
+  /** Number of its last change; -1 when nothing is known. */
   readonly revision: number;
   /** Id of its last change. */
   readonly change: string;
 }
 
-/** What has to be done to a mirror to be at `position`. */
+/** What to do to a mirror to bring it to `position`. */
 export type Followed =
   | { readonly kind: "current"; readonly position: ConfigPosition }
-  /** These rows are put and removed, in this order. */
+  /** Puts and removes these rows, in this order. */
   | { readonly kind: "changes"; readonly position: ConfigPosition; readonly rows: readonly ConfigRow[] }
-  /** These rows are all. */
+  /** Replaces all rows with these. */
   | { readonly kind: "all"; readonly position: ConfigPosition; readonly rows: readonly ConfigRow[] };
 
-/** A node that says that it is there. `beat` differs each time. */
+/** A node's report that it is there. `beat` differs each time. */
 export interface NodeBeat {
   readonly node: string;
   readonly beat: number;
 }
 
-/** What a node said last. */
+/** A node's last report. */
 export interface SeenNode {
   readonly text: string;
-  /** The revision that it has. */
+  /** The node's revision. */
   readonly revision: number;
 }
 
 /**
- * The revision that a change has become; or why not: another came first, there is no room. "unknown": it was asked again so late that the log
- * does not tell any more.
+ * The revision of a change, or why it was not made: another came first, or there is no room. "unknown": the caller asked again so late that the log
+ * can no longer tell.
  */
 export type ChangeOutcome = { readonly revision: number } | "conflict" | "full" | "unknown";
 
-/** The cluster is another than the one that was asked for, or has lost its rows. */
+/** Another cluster than the one expected, or one that has lost its rows. */
 export class OtherClusterError extends Error {
   override readonly name = "OtherClusterError";
 }
 
 const allKeys = [configKeys.head, configKeys.rows, configKeys.log, configKeys.nodes];
 
-/** Between two tries of a write that too few replicas have. */
+/** Pauses between two tries of a write that too few replicas have. */
 const retryMsMin = 100;
 const retryMsMax = 1000;
 
-/** Throws `OtherClusterError` where the cluster is not the one that was followed. */
+/** Throws `OtherClusterError` if the cluster is not the one that was followed. */
 export class ConfigTruth {
-  /** `acks`: how many replicas must have what is read and written. */
+  /** `acks`: replicas that must have what is read and written. */
   constructor(
     private readonly client: ClusterClient,
     private readonly acks: number,
   ) {}
 
-  /** Whether any node of the cluster says who has which slot. */
+  /** Whether any node of the cluster knows the owner of each slot. */
   isThere(): Promise<boolean> {
     return this.client.ready().then(
       () => true,
@@ -77,12 +77,12 @@ export class ConfigTruth {
     );
   }
 
-  /** Says to people who wait why it takes long. */
+  /** Tells people who wait why it takes long. */
   waits(why: string): void {
     this.client.waits(why);
   }
 
-  /** Id of the cluster; null when it has no configuration. */
+  /** Returns the id of the cluster; null when it has no configuration. */
   async clusterId(): Promise<string | null> {
     const command = ["HGET", configKeys.head, "cluster"];
     const options = { deadlineMs: limits.configChangeMs, isIdempotent: true };
@@ -90,12 +90,12 @@ export class ConfigTruth {
     return id === null ? null : String(id);
   }
 
-  /** Whether a store is on its way into the cluster, so that nobody may use it yet. Throws `ClusterError`. */
+  /** Whether a store is being copied into the cluster, which nobody may use until that is done. Throws `ClusterError`. */
   async isBeingCopied(): Promise<boolean> {
     return (await this.migration()).state === "copying";
   }
 
-  /** The store that was copied into the cluster, how far that is, and when it was done (ms); empty for none. Throws `ClusterError`. */
+  /** Returns the store that was copied into the cluster, how far that is, and when it was done (ms); empty for none. Throws `ClusterError`. */
   async migration(
     deadlineMs: number = limits.configChangeMs,
   ): Promise<{ readonly store: string; readonly state: string; readonly doneMs: number }> {
@@ -112,7 +112,7 @@ export class ConfigTruth {
     return String(await this.#write(identifyCluster, [configKeys.head], [id], limits.configChangeMs));
   }
 
-  /** What happened since `from`. Throws `ClusterError` and `OtherClusterError`. */
+  /** Returns what happened since `from`. Throws `ClusterError` and `OtherClusterError`. */
   async follow(from: ConfigPosition, beat: NodeBeat | null, deadlineMs: number): Promise<Followed> {
     const args = [from.cluster, String(from.revision), from.change, beat?.node ?? "", String(beat?.beat ?? "")];
     const reply = (await this.#write(followConfig, allKeys, args, deadlineMs)) as RespReply[];
@@ -127,7 +127,7 @@ export class ConfigTruth {
     return { kind: "current", position };
   }
 
-  /** Makes a change that was made on `base`; safe to be asked again with the same id. Throws `ClusterError` and `OtherClusterError`. */
+  /** Makes a change on `base`; may be called again with the same id. Throws `ClusterError` and `OtherClusterError`. */
   async change(
     base: ConfigPosition,
     id: string,
@@ -169,7 +169,7 @@ export class ConfigTruth {
     await this.client.execute(command, configSlot, options);
   }
 
-  /** The nodes that follow, without those of `gone` that have said nothing since. */
+  /** Returns the nodes that follow, without the nodes in `gone` that have reported nothing since. */
   async nodes(gone: ReadonlyMap<string, SeenNode>, deadlineMs: number): Promise<Map<string, SeenNode>> {
     const args = [...gone].flatMap(([node, { text }]) => [node, text]);
     const options = { deadlineMs, isIdempotent: true };
@@ -177,7 +177,10 @@ export class ConfigTruth {
     return new Map(pairs(reply).map(({ field, value }) => [field, seenNode(String(value))]));
   }
 
-  /** How many nodes follow. Takes some seconds where the list names any: one that was killed says the same as a lease ago, and is taken off it. */
+  /**
+   * Counts the nodes that follow. Takes some seconds if the list names any: a node that was killed reports nothing new within a lease, and is
+   * removed.
+   */
   async liveNodes(): Promise<number> {
     const before = await this.nodes(new Map(), limits.configChangeMs);
     if (before.size === 0) return 0;
@@ -191,7 +194,7 @@ export class ConfigTruth {
     await this.client.execute(["HDEL", configKeys.nodes, node], configSlot, options);
   }
 
-  /** Runs a script until as many replicas as it takes have what it, and all before it, wrote. It has to be safe to run twice. */
+  /** Runs a script until as many replicas as required have what it wrote, and all writes before it. The script must be safe to run twice. */
   async #write(
     script: Script,
     keys: readonly string[],
@@ -209,7 +212,7 @@ export class ConfigTruth {
       const options = { deadlineMs: leftMs, acks, ackMs, isRepeat, isIdempotent: true };
       const { outcomes, missing } = await this.client.writeGroup([command], options);
       const outcome = outcomes[0]!;
-      // That an earlier try was carried out, and not acknowledged, says more than that there was no time for this one.
+      // Prefer the error of an earlier try that ran unacknowledged: it says more than that there was no time for this try.
       if (outcome instanceof ClusterError) throw outcome.reason === "deadline" && lacking !== null ? lacking : outcome;
       lacking = missing(0);
       if (lacking === null) return outcome;
@@ -230,14 +233,14 @@ function rowsOfEntries(entries: readonly RespReply[]): ConfigRow[] {
   return rows;
 }
 
-/** Fields and values one after another; values are copied. */
+/** Returns fields and values, alternating; values are copied. */
 function pairs(flat: readonly Buffer[]): { readonly field: string; readonly value: Buffer }[] {
   const rows: { field: string; value: Buffer }[] = [];
   for (let at = 0; at < flat.length; at += 2) rows.push({ field: String(flat[at]), value: Buffer.from(flat[at + 1]!) });
   return rows;
 }
 
-/** What a node says: how often it did, and its revision. */
+/** A node's report: how many it has sent, and its revision. */
 function seenNode(text: string): SeenNode {
   return { text, revision: Number(text.slice(text.indexOf(" ") + 1)) };
 }

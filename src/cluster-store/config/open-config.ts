@@ -1,4 +1,6 @@
-/** Joins a node's folder to the configuration of its cluster: refuses what does not belong together, then reads what is missing. */
+/**
+ * Joins a node's folder to the configuration of its cluster. Refuses a folder that belongs to another store or cluster, then reads what is missing.
+ */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { ClusterClient } from "../../cluster/cluster-client.js";
@@ -12,29 +14,29 @@ import { ClusterChanges } from "./config-changes.js";
 import { ConfigMirror, storedPosition } from "./config-mirror.js";
 import { ConfigTruth } from "./config-truth.js";
 
-/** The cluster that a folder is joined to, and what its changes wait for. */
+/** The cluster that a folder joins, and how long its changes wait. */
 export interface ConfigOptions {
   readonly client: ClusterClient;
-  /** Replicas that must have a change before anybody acts on it. */
+  /** Replicas that must have a change before any node acts on it. */
   readonly acks: number;
-  /** The cluster as people name it, without a password; for messages. */
+  /** The name of the cluster in messages, without a password. */
   readonly name: string;
-  /** Why this node must not change anything now, or null. Absent for a command, which is no node. */
+  /** Returns why this node must not change anything now, or null. Absent for a command, because that is no node. */
   readonly fault?: () => string | null;
 }
 
-/** The joined store; its mirror is as of the last change that was read. */
+/** The joined store; its mirror has every change up to the last one read. */
 export interface OpenedConfig {
-  /** The store, whose configuration is that of the cluster. */
+  /** The store with the configuration of the cluster. */
   readonly store: Store;
   readonly mirror: ConfigMirror;
   readonly truth: ConfigTruth;
 }
 
 /**
- * Makes `store` a mirror of the cluster's configuration, as it is now; a cluster without any gets an empty one. Throws a `StoreError`, and
- * changes nothing, when the folder holds the store of a single host or mirrors another cluster; `ClusterError` when the cluster does not
- * answer. Call once for an opened store, in each thread that opens one.
+ * Makes `store` a mirror of the cluster's current configuration; a cluster without one gets an empty one. Throws a `StoreError`, and changes nothing,
+ * if the folder holds the store of a single host or mirrors another cluster; throws a `ClusterError` if the cluster does not answer. Call once for an
+ * opened store, in each thread that opens one.
  */
 export async function openConfig(store: Store, options: ConfigOptions): Promise<OpenedConfig> {
   const { client, acks, name, fault } = options;
@@ -45,17 +47,14 @@ export async function openConfig(store: Store, options: ConfigOptions): Promise<
   return { store: { ...store, changes: new ClusterChanges(mirror, truth, fault) }, mirror, truth };
 }
 
-/**
- * Reads the configuration as a new mirror would, and keeps nothing: where that fails, a start has not made a folder yet. Throws as
- * `openConfig`.
- */
+/** Reads the configuration as a new mirror would, and keeps nothing. If it fails, a start has not yet created a folder. Throws as `openConfig`. */
 export async function tryConfig({ client, acks, name }: Omit<ConfigOptions, "fault">): Promise<void> {
   const truth = new ConfigTruth(client, acks);
   const cluster = (await openedClusterId(truth, name)) ?? (await truth.identify(randomUUID()));
   await truth.follow({ cluster, revision: -1, change: "" }, null, limits.configLeaseMs);
 }
 
-/** Id of the cluster, null when it has no configuration yet. Throws a `StoreError` while a store is being copied into it. */
+/** Returns the id of the cluster, or null when it has no configuration yet. Throws a `StoreError` while a store is being copied into it. */
 async function openedClusterId(truth: ConfigTruth, name: string): Promise<string | null> {
   if (await truth.isBeingCopied()) {
     throw new StoreError(
@@ -65,7 +64,7 @@ async function openedClusterId(truth: ConfigTruth, name: string): Promise<string
   return truth.clusterId();
 }
 
-/** Id of the cluster that this folder may mirror. */
+/** Returns the id of the cluster that this folder may mirror. */
 async function clusterOf(store: Store, truth: ConfigTruth, name: string): Promise<string> {
   const known = storedPosition(store)?.cluster ?? null;
   const found = await openedClusterId(truth, name);
@@ -90,7 +89,7 @@ async function clusterOf(store: Store, truth: ConfigTruth, name: string): Promis
   return known;
 }
 
-/** Why the mirror in this folder can't be opened, or null; also null when there is none yet. */
+/** Returns why the mirror in this folder can't be opened, or null; also null when there is none yet. */
 export function mirrorFileFault(dataDir: string): string | null {
   return storeFileFault(
     dataDir,
@@ -98,7 +97,7 @@ export function mirrorFileFault(dataDir: string): string | null {
   );
 }
 
-/** Why the store can't be used as that of a single host; null: it can. */
+/** Returns why the store can't be used as the store of a single host; `null` means that it can. */
 export function mirrorFault(store: Store, canNameCluster = true): string | null {
   if (storedPosition(store) === null) return null;
   const way = canNameCluster
@@ -107,7 +106,7 @@ export function mirrorFault(store: Store, canNameCluster = true): string | null 
   return `${store.root.path} mirrors the configuration of a cluster: ${way}`;
 }
 
-/** Why the store is not to be used any more: it was migrated to a cluster. Null: it may be. */
+/** Returns why the store must no longer be used: it was migrated to a cluster. `null` means that it may be used. */
 export function migratedFault(store: Store): string | null {
   const mark = migrationMark(store);
   if (mark === null || mark.doneAt === null) return null;

@@ -1,6 +1,6 @@
 /**
- * Sends what written batches count: events and sessions by account and project, counts across sessions, paths. Behind the sessions' own
- * writes, a few groups at once and without waiting: a node that dies in between loses these counts, never a session.
+ * Sends the counts of written batches: events and sessions by account and project, counts across sessions, paths. It sends them after the sessions
+ * are written, a few groups at a time, and no batch waits for it. A node that dies in between loses these counts, but never a session.
  */
 
 import type { ClusterClient } from "../../cluster/cluster-client.js";
@@ -14,10 +14,10 @@ import type { ClusterPathReuseIndex } from "./cluster-path-reuse-index.js";
 import type { BatchCounts } from "./cluster-unit-of-work.js";
 import type { ClusterCounts } from "./recent-counts.js";
 
-/** Which part of rows that all threads write this one writes to. */
+/** Which part this thread writes to, of rows that all threads write. */
 const ownPart = Math.floor(Math.random() * partCount);
 
-/** One a scoring thread; sends by itself `limits.clusterCountsMs` after the first count that waits. */
+/** One per scoring thread; sends `limits.clusterCountsMs` after the first waiting count. */
 export class CountSender {
   readonly #client: ClusterClient;
   readonly #paths: ClusterPathReuseIndex;
@@ -25,15 +25,15 @@ export class CountSender {
   readonly #onFailure: (error: unknown) => void;
   readonly #trafficMs: number;
   #sums = new Map<string, Sum>();
-  /** Those of the account, project and hour of the last batch: nearly always those of the next one, too. */
+  /** The rows of the last batch's account, project and hour, because the next batch nearly always has the same. */
   #traffic: TrafficSums | null = null;
   #newPaths = new Map<number, PairBytes>();
-  /** Rows whose expiry was set since the last full hour: it is long, and need not be set with each count. */
+  /** Rows that got an expiry since the last full hour: it is long, so not every count sets it. */
   readonly #expiring = new Set<string>();
   #expiringSinceMs = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** `onFailure` hears of counts that were lost; `trafficMs`: how long counts of an hour are kept. */
+  /** `onFailure` is called with lost counts; `trafficMs`: how long counts of an hour are kept. */
   constructor(
     client: ClusterClient,
     paths: ClusterPathReuseIndex,
@@ -48,7 +48,7 @@ export class CountSender {
     this.#onFailure = onFailure;
   }
 
-  /** Takes the counts of a batch that is written. */
+  /** Adds the counts of a written batch. */
   add({ accountId, month, projectId, hour, events, sessions, across, paths }: BatchCounts): void {
     if (month !== "") {
       this.#counts.addEvents(accountId, month, events);
@@ -70,7 +70,7 @@ export class CountSender {
     this.#timer ??= setTimeout(() => void this.flush(), limits.clusterCountsMs);
   }
 
-  /** Sends what was taken. Never rejects. */
+  /** Sends the counts added so far. Never rejects. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -87,7 +87,7 @@ export class CountSender {
         if (keptMs > 0) commands.push({ command: ["PEXPIRE", row, keptMs], slot });
         continue;
       }
-      // First of all, so that a row without an end is not left behind by a connection that breaks.
+      // First, so that a broken connection can't leave behind a row without an expiry.
       if (keptMs > 0) commands.push({ command: ["SET", row, 0, "NX", "PX", keptMs], slot });
       commands.push({ command: ["INCRBY", row, sum], slot });
     }
@@ -135,7 +135,7 @@ export class CountSender {
     return sum;
   }
 
-  /** How long the row is to live from now; 0: that was said not long ago. */
+  /** Returns how long the row is to live from now; 0 if its expiry was set recently. */
   #expiryOf(row: string, keptMs: number): number {
     const nowMs = Date.now();
     if (nowMs - this.#expiringSinceMs >= hourMs || this.#expiring.size >= expiringMax) {
@@ -158,7 +158,7 @@ interface TrafficSums {
   readonly sessions: Sum;
 }
 
-/** Pairs of hash and session as the log of paths has them: two u32 each. */
+/** Pairs of hash and session in the form of the paths' log: two u32 each. */
 class PairBytes {
   #words = new Uint32Array(256);
   #length = 0;
@@ -177,19 +177,19 @@ class PairBytes {
   }
 }
 
-/** What a row, or a field of a hash, is raised by. */
+/** How much to raise a row, or a field of a hash. */
 interface Sum {
   readonly row: string;
   readonly field: string;
   sum: number;
-  /** 0: as it is. */
+  /** 0 leaves it unchanged. */
   keptMs: number;
 }
 
 const expiringMax = 10_000;
-/** The hour, the one after in which it is looked at, and one for clocks. */
+/** The hour itself, the next one, in which it is still read, and one more in case clocks differ. */
 const crossSessionKeptMs = 3 * hourMs;
-/** Longer than any month, and the one after. */
+/** Longer than any month plus the month after it. */
 export const usageKeptMs = 70 * 24 * hourMs;
-/** How long counts of an hour are kept where nobody says: the default of `--stats-days`. */
+/** How long counts of an hour are kept by default, as `--stats-days`. */
 export const trafficKeptMs = 400 * 24 * hourMs;

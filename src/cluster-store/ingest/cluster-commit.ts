@@ -1,6 +1,7 @@
 /**
- * Commits groups of batches to the cluster: fetches the rows they need, runs them on an overlay, writes each session by one script and has
- * the writes acknowledged by replicas. Batches whose session was changed meanwhile, or needed a row that was not fetched, are done again.
+ * Commits groups of batches to the cluster. It fetches the rows that they need, runs them on an overlay, writes each session by one script and waits
+ * until replicas acknowledge the writes. A batch runs again if another node changed its session meanwhile, or if it needed a row that was not
+ * fetched.
  */
 import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
@@ -33,7 +34,7 @@ import {
 import { needsOf, spilledIdsNeeds, type UnreadBatch } from "./prefetch.js";
 import type { ClusterCounts } from "./recent-counts.js";
 
-/** What a scoring thread of a cluster commits with. */
+/** What a scoring thread of a cluster needs to commit. */
 export interface ClusterCommitOptions {
   readonly client: ClusterClient;
   readonly context: CommitContext;
@@ -44,75 +45,75 @@ export interface ClusterCommitOptions {
   readonly acks: number;
   /** How long a session is kept after its last batch, ms. */
   readonly sessionMs: number;
-  /** Told of each detection that newly fired on a session, once that is written. */
+  /** Called with each detection that newly fired on a session, once that is written. */
   readonly onFired: (detectionId: number) => void;
   readonly onConflict: (batches: number) => void;
-  /** Told of sessions that too few replicas have: their batches are refused. */
+  /** Called with sessions that too few replicas have: their batches are refused. */
   readonly onUnacknowledged: (error: ClusterError) => void;
-  /** Told of faults of the cluster. */
+  /** Called with faults of the cluster. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** A group of batches on its way. */
+/** A group of batches being committed. */
 export interface BegunCommit {
-  /** In the order of the batches; null: not known yet. */
+  /** In the order of the batches; `null` means not known yet. */
   readonly outcomes: readonly (IngestOutcome | null)[];
-  /** Resolves, and never rejects, when what is not known yet waits for shards that did not answer at once. Bodies are not read any more. */
+  /** Resolves, and never rejects, when the outcomes that wait for slow shards are known. No bodies are read after that point. */
   readonly early: Promise<void>;
   /** Resolves when all outcomes are known. Never rejects. */
   readonly settled: Promise<void>;
 }
 
-/** What a group has of the cluster so far, and what came of it. */
+/** The rows of the cluster that a group has so far, and its outcomes. */
 interface Group {
   readonly rows: FetchedRows;
-  /** Why a row can't be had, by its name: only the batches that need it are refused. */
+  /** Why a row can't be had, by the row's name: only the batches that need it are refused. */
   readonly failed: Map<string, ClusterError>;
-  /** When the whole group is to be answered, by `performance.now()`. */
+  /** When the whole group must be answered, by `performance.now()`. */
   readonly endMs: number;
   readonly outcomes: (IngestOutcome | null)[];
-  /** Takes the batches whose shard does not answer at once; null: this group is of such batches, and waits for it. */
+  /** Takes the batches of shards that do not answer at once; `null` means that this group consists of such batches, and waits for them. */
   readonly slow: Pending[] | null;
 }
 
-/** A batch that is not settled yet. */
+/** A batch without an outcome yet. */
 interface Pending extends UnreadBatch {
   readonly index: number;
 }
 
 interface Again {
   readonly batches: Pending[];
-  /** How many of them another node, or another task, was ahead of. */
+  /** How many times another node, or another task, changed its session first. */
   conflicts: number;
 }
 
-/** Beyond conflicts, a round is needed for rows that were not foreseen, or for a batch that breaks the scoring. */
+/** Rounds beyond the conflicts: for rows that were not foreseen, or for a batch that breaks the scoring. */
 const roundsMax = 64;
-/** Sessions that are remembered as copiers; then their memory begins anew. */
+/** How many sessions are remembered as copiers; beyond that, all are forgotten. */
 const copiersMax = 20_000;
 
 const notAcknowledged = refuse("unavailable", "too few replicas of the cluster have the batch: send it again");
 const late = refuse("unavailable", "the cluster does not answer in time: send the batch again");
 const contended = refuse("unavailable", "the session is being written by others: send the batch again");
 
-/** One a scoring thread; a session's batches take effect in one script, or not at all. */
+/** One per scoring thread. A session's batches take effect in one script, or not at all. */
 export class ClusterCommit {
   readonly #options: ClusterCommitOptions;
-  /** Sessions, by their token's text, of which a batch counted its shape unforeseen: the next one most likely does too. */
+  /** Sessions, by their token's text, that had a batch which counted its shape unforeseen: the next batch most likely does too. */
   readonly #copiers = new Set<string>();
 
   constructor(options: ClusterCommitOptions) {
     this.#options = options;
   }
 
-  /** Commits the batches and answers each, in order. Never rejects: what can't be written is refused as `unavailable`. */
+  /** Commits the batches and answers each, in order. Never rejects: a batch that can't be written is refused as `unavailable`. */
   async commit(requests: readonly IngestRequest[]): Promise<IngestOutcome[]> {
     const { outcomes, settled } = this.begin(requests);
     await settled;
     return outcomes as IngestOutcome[];
   }
 
-  /** As `commit`, where batches of other shards are not to wait for those of one that does not answer: those come later, in a group of their own. */
+  /** As `commit`, but batches of a shard that does not answer don't delay the others: they follow later, in a group of their own. */
   begin(requests: readonly IngestRequest[]): BegunCommit {
     const outcomes: (IngestOutcome | null)[] = requests.map(() => null);
     const slow: Pending[] = [];
@@ -126,7 +127,7 @@ export class ClusterCommit {
     return { outcomes, early, settled };
   }
 
-  /** Gives each of the batches its outcome, or puts it among the slow ones. */
+  /** Sets the outcome of each batch, or moves the batch to the slow ones. */
   async #settle(group: Group, batches: readonly Pending[]): Promise<void> {
     const { outcomes, endMs } = group;
     let pending = batches;
@@ -154,7 +155,7 @@ export class ClusterCommit {
     }
   }
 
-  /** Fetches what the batches need and has not been asked for. */
+  /** Fetches the rows that the batches need and that were not requested before. */
   async #fetch(group: Group, pending: readonly Pending[]): Promise<void> {
     const { context, paths } = this.#options;
     const { rows, failed } = group;
@@ -162,11 +163,11 @@ export class ClusterCommit {
     const loads = [...needs.projectIds].map((projectId) => paths.load(projectId));
     for (const name of [...rows.keys(), ...failed.keys()]) needs.rows.delete(name);
     await Promise.all([this.#fetchRows(group, needs.rows), ...loads]);
-    // Foreseen as well: a batch that is run without them has to be run again.
+    // Spilled ids are fetched ahead as well: a batch that runs without them has to run again.
     await this.#fetchRows(group, spilledIdsNeeds(needs, rows));
   }
 
-  /** Runs the batches and writes what is complete; gives those that have to be done again, and whether others changed their sessions. */
+  /** Runs the batches and writes the complete ones. Returns the batches that have to run again, and whether other nodes changed their sessions. */
   async #round(group: Group, pending: readonly Pending[]): Promise<Again> {
     const { paths, counts, sender, onFired } = this.#options;
     const { rows, failed, outcomes, slow } = group;
@@ -207,7 +208,7 @@ export class ClusterCommit {
       outcomes[batch.index] = result.outcomes[position] as IngestOutcome;
       const counted = unit.countsOf(position);
       sender.add(counted);
-      // Batches that are done again see what these have counted.
+      // Batches that run again see what these have counted.
       for (const { row } of counted.across) rows.set(row, Buffer.from(String(Number(rows.get(row) ?? 0) + 1)));
     }
     for (const { key, fired } of result.dirty) {
@@ -219,7 +220,7 @@ export class ClusterCommit {
     return again;
   }
 
-  /** Sessions, by their token, that would be written to a master, or confirmed by one, which has left something without an answer. */
+  /** Returns the sessions, by their token, that only a master with unanswered commands could write or confirm. */
   #silentSessions({ saved, read }: ClusterUnitOfWork): ReadonlySet<string> {
     if (!this.#options.client.hasSuspected) return nobody;
     const silent = new Set<string>();
@@ -235,7 +236,7 @@ export class ClusterCommit {
     this.#copiers.add(outcome.session_token);
   }
 
-  /** Where a batch breaks the scoring: one half after the other, down to that batch, which is refused. */
+  /** When a batch breaks the scoring, runs one half after the other until that batch is alone, and refuses it. */
   async #halves(group: Group, pending: readonly Pending[]): Promise<Again> {
     if (pending.length === 1) {
       group.outcomes[pending[0]!.index] = faultyBatch;
@@ -247,9 +248,7 @@ export class ClusterCommit {
     return { batches: [...first.batches, ...pending.slice(middle)], conflicts: first.conflicts };
   }
 
-  /**
-   * Null: one of the batches breaks the scoring. Then only the first half of them is run, and so on until that one is alone and refused.
-   */
+  /** `null` means that one of the batches breaks the scoring. Then only their first half runs, and so on until that batch is alone and refused. */
   #run(unit: ClusterUnitOfWork, pending: readonly Pending[]): GroupResult | null {
     try {
       return commitBatches(
@@ -266,8 +265,8 @@ export class ClusterCommit {
   }
 
   /**
-   * Writes the sessions; what became of each, by its token. Of those that are `unchanged`, since all that was sent has been seen before,
-   * that is acknowledged too: the write before may not have been.
+   * Writes the sessions and returns the result of each, by its token. Sessions in `unchanged` received nothing new, but replicas must acknowledge
+   * them too: the earlier write may not have reached them.
    */
   async #write(
     saved: readonly SavedSession[],
@@ -287,7 +286,7 @@ export class ClusterCommit {
       acks,
       ackMs: limits.clusterAckMs,
       deadlineMs: Math.max(limits.clusterAckMs, endMs - performance.now()),
-      // A version is written once: given again, the script finds it.
+      // Each version is written once: when it is sent again, the script finds it.
       isIdempotent: true,
     });
     for (const [index, token] of tokens.entries()) {
@@ -305,7 +304,7 @@ export class ClusterCommit {
     return fates;
   }
 
-  /** Asks for rows. A new session must not depend on another shard: counts are not waited for as long as the rest. */
+  /** Fetches rows. It waits less for counts than for other rows, because a new session must not depend on another shard. */
   async #fetchRows(group: Group, needed: ReadonlyMap<string, NeededRow>): Promise<void> {
     const counts: [string, NeededRow][] = [];
     const others: [string, NeededRow][] = [];
@@ -313,7 +312,7 @@ export class ClusterCommit {
     await Promise.all([this.#fetchCounts(group, counts), this.#fetchOthers(group, others)]);
   }
 
-  /** A count that its shard does not tell in time, or is not asked for since it does not answer, is taken as 0. */
+  /** If a shard does not return a count in time, or is not asked because it does not answer, the count is taken as 0. */
   async #fetchCounts({ rows, endMs }: Group, needed: readonly [string, NeededRow][]): Promise<void> {
     const outcomes = await this.#read(needed, endMs, true);
     for (const [index, row] of needed.entries()) setRow(rows, row, outcomes[index]!);
@@ -330,7 +329,7 @@ export class ClusterCommit {
     }
   }
 
-  /** What was answered; for half of the group's time at most, so that there is some left to write. */
+  /** Waits for answers, at most for half of the group's time, to leave some for writing. */
   async #read(
     needed: readonly [string, NeededRow][],
     endMs: number,
@@ -352,7 +351,7 @@ export class ClusterCommit {
 
 const nobody: ReadonlySet<string> = new Set();
 
-/** The batch in memory of its own: that of its group is given away with the first answers. */
+/** Returns the batch in memory of its own, because the group's memory is given away with the first answers. */
 function copyOf({ index, request }: Pending): Pending {
   return { index, request: { ...request, body: Buffer.from(request.body) }, body: null };
 }
@@ -388,19 +387,19 @@ function saveCommand(session: SavedSession, sessionMs: number): KeyedCommand {
   return scriptCommand(saveSession, keys, args, shardSlots[shard]!);
 }
 
-/** Finds the version that was read, or another. */
+/** Checks that the session still has the version that was read. */
 function confirmCommand({ key, version }: ReadSession): KeyedCommand {
   return scriptCommand(saveSession, [sessionRow(key)], [version, version], shardSlots[shardOfSession(key)]!);
 }
 
-/** Lets what was fetched of a session, and of the key that it was minted for, be fetched anew. */
+/** Forgets the fetched rows of a session, and of the key that it was minted for, to fetch them again. */
 function forget(rows: FetchedRows, { key, idempotency }: Pick<SavedSession, "key"> & Partial<SavedSession>): void {
   rows.delete(key.toString("latin1"));
   for (const generation of [0, 1] as const) rows.delete(seenIdsRow(key, generation).toString("latin1"));
   if (idempotency !== undefined) rows.delete(idempotency.toString("latin1"));
 }
 
-/** The token of the session that a batch was recorded in, as text of its bytes; "" when there is none. */
+/** Returns the token of the session that a batch was recorded in, as text of its bytes; "" when there is none. */
 function tokenOf(outcome: object): string {
   if (!("session_token" in outcome)) return "";
   return decodeSessionToken(String(outcome.session_token))?.toString("latin1") ?? "";

@@ -1,6 +1,6 @@
 /**
- * What a scoring thread holds of the pointer paths that sessions of its projects have shown on any node: slots as on one host, fed from
- * the logs that all nodes append to. Reading is synchronous; what others appended comes in with `refresh`.
+ * A scoring thread's memory of the pointer paths that sessions of its projects have shown on any node. It has slots as on one host, and fills them
+ * from the logs that all nodes append to. Reads are synchronous; `refresh` loads what other nodes appended.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
@@ -15,22 +15,22 @@ const pairBytes = 8;
 const slotCount = limits.shingleSlotsMax;
 /** Bytes of one of the two logs of a part: together they hold as many paths as there are slots. */
 const logBytesMax = (slotCount / partCount) * pairBytes;
-/** A project without visitors for so long starts anew. */
+/** A project without visitors for this long starts empty again. */
 export const pathsKeptMs = 30 * 86_400_000;
 
-/** How long the parts are waited for: longer than a group of batches waits, since the first reading may bring some megabytes. */
+/** How long to wait for the parts: longer than a group of batches waits, because the first reading may bring some megabytes. */
 const deadlineMs = limits.clusterWriteMs / 2;
 
 const options = { deadlineMs, isIdempotent: true, isImpatient: true };
 
-/** Refreshes that a part without news is left out of, at most. */
+/** How many refreshes may skip a part without news, at most. */
 const restMax = 4;
 
 interface LogPosition {
-  /** The log that was read last; -1: none. */
+  /** The log read last; -1 for none. */
   number: number;
   bytes: number;
-  /** Refreshes until it is asked again, and how many there are after an answer without news. */
+  /** Refreshes until the next question, and how many to skip after an answer without news. */
   left: number;
   rest: number;
 }
@@ -38,12 +38,12 @@ interface LogPosition {
 /** The paths of one project. */
 export class ProjectPaths {
   readonly #projectId: number;
-  /** Hash and session of each slot, both 0 where nothing stands. */
+  /** Hash and session of each slot; both are 0 in an empty slot. */
   readonly #slots = new Uint32Array(2 * slotCount);
   readonly #read: LogPosition[] = Array.from({ length: partCount }, () => ({ number: -1, bytes: 0, left: 1, rest: 1 }));
   #loading: Promise<void> | null = null;
   isLoaded = false;
-  /** Whether a group has waited in vain for the refresh under way: the next ones don't. */
+  /** Whether a group has waited in vain for the current refresh: later groups don't wait for it. */
   #isLate = false;
   /** Whether a batch has asked since the last refresh. */
   isUsed = false;
@@ -53,7 +53,7 @@ export class ProjectPaths {
     this.#projectId = projectId;
   }
 
-  /** The session that has shown the hash; undefined: none that is remembered. */
+  /** Returns the session that has shown the hash; `undefined` means that none is remembered. */
   ownerOf(hash: number): number | undefined {
     const slot = 2 * (hash & (slotCount - 1));
     const held = this.#slots[slot]!;
@@ -61,12 +61,12 @@ export class ProjectPaths {
     return held === hash >>> 0 && (held !== 0 || owner !== 0) ? owner : undefined;
   }
 
-  /** The first session that showed a path keeps it, as long as its slot is not needed for another path. */
+  /** The first session that showed a path keeps it until another path needs its slot. */
   add(hash: number, session: number): void {
     if (this.ownerOf(hash) === undefined) this.#set(hash, hash, session);
   }
 
-  /** Takes back what was added. */
+  /** Removes the paths that were added. */
   forget(hash: number, session: number): void {
     if (this.ownerOf(hash) === session >>> 0) this.#set(hash, 0, 0);
   }
@@ -77,14 +77,14 @@ export class ProjectPaths {
     this.#slots[slot + 1] = session;
   }
 
-  /** Whether a refresh was left out, since no batch asked. */
+  /** Whether a refresh was skipped, because no batch asked. */
   get isStale(): boolean {
     return performance.now() - this.#refreshedMs > 2 * limits.clusterPathsRefreshMs;
   }
 
   /**
-   * Applies what all nodes appended since, as far as it is looked for: few parts are written at a time, and those that had no news are asked less
-   * often. A part that does not answer is asked again the next time, and holds up no other one. One at a time; never rejects.
+   * Applies what all nodes appended since. It looks only at some of the parts: few are written at a time, so it asks the parts without news less
+   * often. A part that does not answer is asked again the next time, and delays no other part. One refresh at a time; never rejects.
    */
   refresh(client: ClusterClient): Promise<void> {
     this.#loading ??= this.#refresh(client).finally(() => {
@@ -94,7 +94,7 @@ export class ProjectPaths {
     return this.#loading;
   }
 
-  /** As `refresh`, but resolves after `limits.clusterImpatientMs` at the latest; at once when that was waited for before. */
+  /** As `refresh`, but resolves after `limits.clusterImpatientMs` at the latest, and at once if an earlier group waited that long. */
   async refreshInTime(client: ClusterClient): Promise<void> {
     const refreshed = this.refresh(client);
     if (this.#isLate) return;
@@ -119,7 +119,7 @@ export class ProjectPaths {
   }
 
   /**
-   * Skips what this thread has just appended to the part, since it is remembered already: unless another thread appended in between, the next
+   * Skips what this thread has just appended to the part, because it is remembered already. Unless another thread appended in between, the next
    * refresh need not read it back. `bytes`: how many were appended.
    */
   skipAppended(part: number, bytes: number, reply: RespReply): void {
@@ -129,7 +129,7 @@ export class ProjectPaths {
     if (number === position.number && end === position.bytes + bytes) position.bytes = end;
   }
 
-  /** Applies what a part was found to have since a position. A null reply: no answer. */
+  /** Applies what a part has since a position. A null reply means no answer. */
   #apply(position: LogPosition, since: { readonly number: number; readonly bytes: number }, reply: RespReply): void {
     if (!Array.isArray(reply)) {
       position.left = 1;
@@ -143,26 +143,26 @@ export class ProjectPaths {
     position.rest = hasNews ? 1 : Math.min(2 * position.rest, restMax);
     position.left = position.rest;
     const end = number === since.number ? since.bytes + current.length : current.length;
-    // What was appended while the answer was on its way may have been skipped already.
+    // What was appended while the answer was under way may have been skipped already.
     position.bytes = number === position.number ? Math.max(position.bytes, end) : end;
     position.number = number;
   }
 
   #addPairs(pairs: Buffer): void {
-    // A copy that is aligned for its words, and a fraction of the time that `readUInt32LE` takes.
+    // A copy that is aligned to words: reading it takes a fraction of the time of `readUInt32LE`.
     const words = new Uint32Array(pairs.buffer.slice(pairs.byteOffset, pairs.byteOffset + pairs.length));
     for (let at = 0; at < words.length; at += 2) this.add(words[at]!, words[at + 1]!);
   }
 }
 
-/** The paths of a thread's projects, within bounds. */
+/** The paths of a thread's projects, in bounded memory. */
 export class ClusterPathReuseIndex {
   readonly #client: ClusterClient;
   readonly #part: number;
-  /** The one used longest ago first. */
+  /** Least recently used first. */
   readonly #projects = new Map<number, ProjectPaths>();
 
-  /** `part`: which part of each project's log this thread appends to. */
+  /** `part`: the part of each project's log that this thread appends to. */
   constructor(client: ClusterClient, part: number = Math.floor(Math.random() * partCount)) {
     this.#client = client;
     this.#part = part;
@@ -181,8 +181,8 @@ export class ClusterPathReuseIndex {
   }
 
   /**
-   * Before a group: what a project has is there once, and again after a time without batches. In between `refresh` keeps it up to date. Null:
-   * nothing to wait for. Resolves after `limits.clusterImpatientMs` at most: what is remembered, or has come until then, is enough.
+   * Call before a group. It loads a project's paths once, and again after a time without batches; in between, `refresh` keeps them up to date. `null`
+   * means nothing to wait for. Resolves after `limits.clusterImpatientMs` at most: the paths that are loaded by then are enough.
    */
   load(projectId: number): Promise<void> | null {
     const paths = this.of(projectId);
@@ -191,19 +191,19 @@ export class ClusterPathReuseIndex {
     return !paths.isLoaded || isStale ? paths.refreshInTime(this.#client) : null;
   }
 
-  /** Applies what other nodes appended, for all projects that were asked for since. Call every `limits.clusterPathsRefreshMs`; never rejects. */
+  /** Applies what other nodes appended, for all projects that batches asked for since. Call every `limits.clusterPathsRefreshMs`; never rejects. */
   async refresh(): Promise<void> {
     const used = [...this.#projects.values()].filter(({ isUsed }) => isUsed);
     await Promise.all(used.map((paths) => paths.refresh(this.#client)));
   }
 
-  /** The command that lets other threads and nodes know of pairs of hash and session, given as their bytes. */
+  /** Returns the command that appends pairs of hash and session, given as bytes, for other threads and nodes. */
   appending(projectId: number, pairs: Uint8Array): KeyedCommand {
     const rows = pathRows(projectId, this.#part);
     return scriptCommand(appendPaths, rows, [logBytesMax, pairs, pathsKeptMs], keySlot(rows[0]));
   }
 
-  /** What the command of `appending` was answered. */
+  /** Handles the answer to the command that `appending` returned. */
   appended(projectId: number, pairs: Uint8Array, reply: RespReply): void {
     this.#projects.get(projectId)?.skipAppended(this.#part, pairs.length, reply);
   }

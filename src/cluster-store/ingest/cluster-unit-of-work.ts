@@ -1,7 +1,7 @@
 /**
- * A unit of work on rows that were fetched beforehand. What is read and was not fetched is remembered, and taken for absent: whoever runs the unit
- * fetches it then, and runs again. What is written stays here, session by session, until it is sent; counts are kept by the batch that
- * they are of, so that those of a session which has to be done again are left out. Pure but for the random versions.
+ * A unit of work on rows that were fetched beforehand. A read of a row that was not fetched is remembered and answered as absent; the caller then
+ * fetches the row and runs the unit again. Writes stay here, session by session, until they are sent. Counts are kept by batch, to leave out the
+ * counts of a session that has to run again. Pure except for the random versions.
  */
 
 import { randomFillSync } from "node:crypto";
@@ -21,20 +21,20 @@ import {
 } from "../keys.js";
 import type { ClusterPathReuseIndex, ProjectPaths } from "./cluster-path-reuse-index.js";
 
-/** Bytes before a session's record in the cluster: its version, by which a change made meanwhile is seen. */
+/** Bytes of the version before a session's record in the cluster; it shows whether another write came meanwhile. */
 export const versionBytes = 8;
 const noVersion = Buffer.alloc(0);
 
-/** Rows as they were fetched, by the text of their key (latin1), of a session by that of its `sessionKey`; null: there is none. */
+/** Fetched rows by the text of their key (latin1), session rows by the text of their `sessionKey`; `null` means that the row does not exist. */
 export type FetchedRows = Map<string, Buffer | null>;
 
-/** A row that is to be fetched. */
+/** A row to fetch. */
 export interface NeededRow {
   readonly key: Buffer | string;
-  /** A second row in the same slot that is fetched with it. */
+  /** A second row in the same slot, fetched together with it. */
   readonly also?: string;
   readonly slot: number;
-  /** Of something that is counted across sessions, which a batch can do without. */
+  /** Whether it is a count across sessions: a batch can do without it. */
   readonly isCount?: boolean;
 }
 
@@ -42,20 +42,20 @@ export interface NeededRow {
 export interface SavedSession {
   /** `sessionKey`. */
   readonly key: Buffer;
-  /** Its token's bytes as text (latin1), by which batches and sessions of a group find each other. */
+  /** The bytes of its token as text (latin1): batches and sessions of a group find each other by it. */
   readonly token: string;
-  /** Of the record that is replaced; empty: there is none. */
+  /** The version of the record that is replaced; empty if there is none. */
   readonly version: Buffer;
   readonly nextVersion: Buffer;
   readonly record: Buffer;
   readonly isNew: boolean;
   /** The row of the `Idempotency-Key` it was minted for. */
   readonly idempotency: Buffer | undefined;
-  /** Rows of request ids that it has seen, which are written with it. */
+  /** Rows of the request ids that it has seen; they are written with it. */
   readonly seenIds: readonly FurtherRow[];
 }
 
-/** A session as it was fetched. */
+/** A session as fetched. */
 export interface ReadSession {
   /** `sessionKey`. */
   readonly key: Buffer;
@@ -67,7 +67,7 @@ interface FurtherRow {
   readonly value: Buffer;
 }
 
-/** Counts of one batch, made when its session is written. */
+/** Counts of one batch, sent when its session is written. */
 export interface BatchCounts {
   accountId: number;
   month: string;
@@ -80,40 +80,40 @@ export interface BatchCounts {
   readonly paths: number[];
 }
 
-/** A row that a batch counts one more in. */
+/** A row that a batch raises by one. */
 export interface CountedRow {
   readonly row: string;
-  /** Nobody has counted in it yet, as far as was known. */
+  /** Whether no batch had counted in it yet, as far as was known. */
   readonly isNew: boolean;
 }
 
-/** What the unit knows of the cluster as of a moment ago. */
+/** A recent view of the cluster. */
 export interface RecentCounts {
   eventsInMonth(accountId: number, month: string): number;
   sessionCount(projectId: number): number;
 }
 
-/** For one run of one group; a second run gets a new one with the rows that were missing. */
+/** For one run of one group. A second run gets a new one that includes the missing rows. */
 export class ClusterUnitOfWork implements UnitOfWork {
   readonly #rows: FetchedRows;
   readonly #failed: ReadonlyMap<string, ClusterError>;
   readonly #counts: RecentCounts;
   readonly #pathIndex: ClusterPathReuseIndex;
-  /** Keys that were read and not fetched; the batches, by their index, and the sessions, by their token, that read them. */
+  /** Keys that were read and not fetched, with the batches (by index) and sessions (by token) that read them. */
   readonly missing = new Map<string, NeededRow>();
   readonly incompleteBatches = new Set<number>();
-  /** Batches, by their index, that read a row which can't be had, and why. What else they lack is not among `missing`. */
+  /** Batches, by index, that read a row which can't be had, and why. Other rows that they lack are not in `missing`. */
   readonly hopelessBatches = new Map<number, ClusterError>();
   readonly incompleteSessions = new Set<string>();
   readonly saved = new Map<string, SavedSession>();
-  /** Sessions that were there, by their token. */
+  /** Existing sessions, by token. */
   readonly read = new Map<string, ReadSession>();
   readonly #batches: BatchCounts[] = [];
   #batch: BatchCounts = newCounts();
   #index = 0;
   /** Rows of seen request ids that wait for the record of their session, by its token. */
   readonly #seenIds = new Map<string, FurtherRow[]>();
-  /** Tokens minted in this unit, by the row of their `Idempotency-Key`, and the other way round. */
+  /** Tokens minted in this unit, by the row of their `Idempotency-Key`, and the reverse. */
   readonly #minted = new Map<string, Buffer>();
   readonly #mintedFor = new Map<string, Buffer>();
   readonly #raised = new Map<string, number>();
@@ -121,7 +121,7 @@ export class ClusterUnitOfWork implements UnitOfWork {
   #projectPaths: { readonly projectId: number; readonly paths: ProjectPaths } | null = null;
   readonly paths: PathReuseIndex;
 
-  /** `failed`: rows that can't be had, by the names that they would have among `rows`. */
+  /** `failed`: rows that can't be had, by the names they would have in `rows`. */
   constructor(
     rows: FetchedRows,
     counts: RecentCounts,
@@ -251,12 +251,12 @@ export class ClusterUnitOfWork implements UnitOfWork {
     return shardOfHash(idempotencyHash);
   }
 
-  /** What the batch of this index counts, once it was begun. */
+  /** Returns what the batch of this index counts, once it has begun. */
   countsOf(index: number): BatchCounts {
     return this.#batches[index]!;
   }
 
-  /** Takes back the paths that a batch has recorded: it is done again, or was refused, and may come with another session. */
+  /** Removes the paths that a batch has recorded: it runs again, or was refused and may come again with another session. */
   forgetPaths(index: number): void {
     const { projectId, paths: pairs } = this.#batches[index]!;
     if (pairs.length === 0) return;
@@ -264,7 +264,7 @@ export class ClusterUnitOfWork implements UnitOfWork {
     for (let at = 0; at < pairs.length; at += 2) paths.forget(pairs[at]!, pairs[at + 1]!);
   }
 
-  /** The same for all batches: the run has failed. */
+  /** The same for all batches, when the run has failed. */
   forgetAllPaths(): void {
     for (let index = 0; index < this.#batches.length; index++) this.forgetPaths(index);
   }
@@ -276,7 +276,7 @@ export class ClusterUnitOfWork implements UnitOfWork {
     return this.#projectPaths.paths;
   }
 
-  /** The session that has shown the path: this one, where it is new. */
+  /** Returns the session that has shown the path: this one, if the path is new. */
   #recordPath(paths: ProjectPaths, session: number, hash: number, room: PathRoom): number {
     const owner = paths.ownerOf(hash);
     if (owner !== undefined) return owner;
@@ -297,7 +297,7 @@ export class ClusterUnitOfWork implements UnitOfWork {
     return Number(value?.toString("latin1") ?? 0);
   }
 
-  /** `token`: of the session that reads it; absent: the batch under way does. */
+  /** `token`: the session that reads it; if absent, the current batch does. */
   #fetched(row: Buffer, token?: string): Buffer | undefined {
     const name = row.toString("latin1");
     const value = this.#rows.get(name);
@@ -316,7 +316,7 @@ export class ClusterUnitOfWork implements UnitOfWork {
 
 const nobody: readonly number[] = [];
 
-/** The row of a session that is to be fetched. `key` is copied. */
+/** Returns the row of a session to fetch. `key` is copied. */
 export function neededSession(key: Buffer): NeededRow {
   return { key: sessionRow(key), slot: shardSlots[shardOfSession(key)]! };
 }
@@ -332,7 +332,7 @@ function newCounts(): BatchCounts {
 const versionPool = Buffer.allocUnsafe(4096);
 let versionsUsed = versionPool.length;
 
-/** Never that of another write: 64 random bits. */
+/** Returns a version that no other write has: 64 random bits. */
 export function newVersion(): Buffer {
   if (versionsUsed === versionPool.length) {
     randomFillSync(versionPool);

@@ -1,6 +1,6 @@
 /**
- * Answers a task of a scoring thread as soon as all shards that answer have what is theirs: batches of one that does not are postponed, so that
- * they hold up no others, and their outcomes follow by message.
+ * Answers a task of a scoring thread as soon as the responsive shards have their batches. Batches of a shard that does not answer are postponed and
+ * delay no others; a message brings their outcomes later.
  */
 import { threadId } from "node:worker_threads";
 import type { IngestOutcome } from "../../ingest/commit-batches.js";
@@ -13,7 +13,7 @@ export class PostponedBatches {
   readonly #onSettled: (outcomes: readonly IngestOutcome[]) => void;
   #count = 0;
 
-  /** `tell` reaches the queue of the HTTP thread; `onSettled` is told of outcomes that followed. */
+  /** `tell` posts to the HTTP thread's queue; `onSettled` is called with outcomes that come later. */
   constructor(
     tell: (news: PostponedOutcomes) => void,
     onSettled: (outcomes: readonly IngestOutcome[]) => void = () => {},
@@ -22,7 +22,7 @@ export class PostponedBatches {
     this.#onSettled = onSettled;
   }
 
-  /** The outcomes of the group's batches that are known early, and tickets for the others, in order. */
+  /** Returns the outcomes of the group's batches that are known early, and tickets for the others, in order. */
   async answer({ outcomes, early, settled }: BegunCommit): Promise<TaskOutcome[]> {
     await early;
     const tickets = new Map<number, string>();

@@ -1,6 +1,6 @@
 /**
- * Which rows a group of batches will most likely read, known before it is run: the session that each names; for a first contact its
- * `Idempotency-Key` and what is counted across sessions. What else is needed shows when the group is run, and costs it a second round.
+ * Predicts which rows a group of batches will read, before it runs: the session that each names; for a first contact its `Idempotency-Key` and its
+ * counts across sessions. A batch that needs other rows finds out when the group runs, which costs a second round.
  */
 import type { AuthenticatedKey, Credentials } from "../../auth/credentials.js";
 import { keySlot } from "../../cluster/slots.js";
@@ -25,26 +25,26 @@ import { spilledIdsOf } from "../../store/session-record.js";
 import { crossSessionRow, idempotencyRow, seenIdsRow, shardOfSession, shardSlots } from "../keys.js";
 import { type FetchedRows, type NeededRow, neededSession, versionBytes } from "./cluster-unit-of-work.js";
 
-/** A batch whose needs are asked for. */
+/** A batch to predict the rows of. */
 export interface UnreadBatch {
   readonly request: IngestRequest;
-  /** Read where its needs can't be told otherwise; null: when it is run, and is in the core's cache then. */
+  /** Parses the batch, only if its needs can't be told otherwise. `null` leaves that to the run, when the batch is in the core's cache. */
   body: ReadBody | null;
 }
 
-/** What a group needs before it is run. */
+/** What a group needs before it runs. */
 export interface Needs {
-  /** As `FetchedRows` names them. */
+  /** Named as in `FetchedRows`. */
   readonly rows: Map<string, NeededRow>;
-  /** `sessionKey` of each session among them, by the same name. */
+  /** The `sessionKey` of each session among them, by the same name. */
   readonly sessions: Map<string, Buffer>;
-  /** Projects whose paths are looked at. */
+  /** Projects with paths that the group looks up. */
   readonly projectIds: Set<number>;
 }
 
 /**
- * The needs of these batches. Reads keys and projects from the mirror, as running them will. `copiers`: sessions, by their token's text, that
- * have shown paths of others: the shape of what they send is counted, which takes reading it.
+ * Returns the needs of these batches. Reads keys and projects from the mirror, as the run will. `copiers`: sessions, by their token's text, that have
+ * shown paths of others. The shape of their batches is counted, so those batches have to be parsed.
  */
 export function needsOf(
   credentials: Credentials,
@@ -98,8 +98,9 @@ export function needsOf(
 const ticketName = Buffer.from('"start_ticket"');
 
 /**
- * Notes the needs of a batch that names its session and hands in no ticket, which its first bytes tell; false: it has to be read. Most
- * batches are such: read later, they don't outlive the wait for the rows, which would cost the garbage collector as much as all else does.
+ * Notes the needs of a batch that names its session and hands in no ticket, which its first bytes show. Returns false if the batch has to be parsed.
+ * Most batches are of this kind. Parsed later, they are garbage before the wait for the rows, which would otherwise cost the collector as much as
+ * everything else.
  */
 function needsSessionAlone(
   needs: Needs,
@@ -117,7 +118,7 @@ function needsSessionAlone(
   return true;
 }
 
-/** False for a text that is no token. */
+/** Returns false for a text that is no token. */
 function needSession(needs: Needs, projectId: number, token: string): boolean {
   const bytes = decodeSessionToken(token);
   if (bytes === null) return false;
@@ -128,7 +129,7 @@ function needSession(needs: Needs, projectId: number, token: string): boolean {
   return true;
 }
 
-/** Rows of request ids that have left the records of these sessions: they are looked at as soon as a batch comes. */
+/** Rows of request ids that no longer fit the records of these sessions: every batch reads them first. */
 export function spilledIdsNeeds({ sessions }: Needs, rows: FetchedRows): Map<string, NeededRow> {
   const needed = new Map<string, NeededRow>();
   for (const [name, key] of sessions) {

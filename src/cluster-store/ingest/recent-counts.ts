@@ -1,7 +1,7 @@
 /**
- * What a scoring thread knows of counts that all nodes raise: events of an account in a month, sessions of a project. As of a moment ago:
- * read again when they are asked for and have become old, and meanwhile raised by what this thread adds. Quotas and bounds that hang on
- * them are approximate by that moment.
+ * A scoring thread's view of the counts that all nodes raise: events of an account in a month, sessions of a project. It is slightly old: a count is
+ * read again when it is needed and has become old, and meanwhile rises by what this thread adds. Quotas and bounds that use these counts are
+ * approximate to that extent.
  */
 import type { ClusterClient } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
@@ -17,11 +17,11 @@ interface Counted {
 }
 
 const usageMs = 1000;
-/** Counting a project's sessions asks 256 rows. */
+/** Counting a project's sessions reads 256 rows. */
 const sessionsMs = 10_000;
 const countsMax = 10_000;
 
-/** One a scoring thread; asks the cluster behind the reads, none of which waits: an unknown count is 0 until the answer is there. */
+/** One per scoring thread. It asks the cluster in the background, and no read waits: an unknown count is 0 until the answer is there. */
 export class ClusterCounts implements RecentCounts {
   readonly #client: ClusterClient;
   readonly #now: () => number;
@@ -61,7 +61,7 @@ export class ClusterCounts implements RecentCounts {
         .then((value) => {
           known.value = value;
         })
-        // The cluster does not answer: what was known counts on.
+        // The cluster does not answer: continue from the last known count.
         .catch(() => {})
         .finally(() => {
           known.atMs = this.#now();
@@ -77,13 +77,13 @@ export class ClusterCounts implements RecentCounts {
   }
 }
 
-/** All sessions of a project. Rejects when the cluster does not answer. */
+/** Counts all sessions of a project. Rejects when the cluster does not answer. */
 export function countClusterSessions(client: ClusterClient, projectId: number): Promise<number> {
   const rows = Array.from({ length: shardCount }, (_, shard) => indexRow(shard, projectId));
   return sum(client, "ZCARD", rows);
 }
 
-/** Events of an account in a month. Rejects when the cluster does not answer. */
+/** Counts the events of an account in a month. Rejects when the cluster does not answer. */
 export function countEvents(client: ClusterClient, accountId: number, month: string): Promise<number> {
   const rows = Array.from({ length: partCount }, (_, part) => usageRow(accountId, part, month));
   return sum(client, "GET", rows);

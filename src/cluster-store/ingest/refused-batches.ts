@@ -1,36 +1,36 @@
-/** Tells the HTTP thread, whose log it is, that a scoring thread refuses batches since the cluster fails, and that it takes them again. */
+/** Tells the HTTP thread, which owns the log, that a scoring thread refuses batches because the cluster fails, and when it takes them again. */
 import { ClusterError } from "../../cluster/cluster-error.js";
 import { Refusal, UnavailableError } from "../../errors.js";
 import { limits } from "../../limits.js";
 import { reasonOf } from "../fault-line.js";
 import { isOutageOpen, type OutageLog } from "../outage-log.js";
 
-/** What a scoring thread says: why it refuses batches; null: it takes them. */
+/** A message of a scoring thread: why it refuses batches; `null` means that it takes them. */
 export interface BatchNews {
   readonly refusedBatches: string | null;
 }
 
-/** How long a failure explains refusals: longer than a batch waits. */
+/** How long after a failure refusals count as its result: longer than a batch waits. */
 const faultKnownMs = 2 * limits.clusterWriteMs;
-/** Least time between two messages of a kind: one a task would be too many. */
+/** Least time between two messages of a kind, because one per task would be too many. */
 const newsEveryMs = 500;
 
-/** One a scoring thread of a cluster. */
+/** One per scoring thread of a cluster. */
 export class RefusedBatches {
   readonly #outage: SharedArrayBuffer;
   readonly #tell: (news: BatchNews) => void;
   #fault: string | null = null;
   #faultMs = 0;
-  /** When it last said that it takes batches, and that it refuses some: while one shard is away, both are true. */
+  /** When it last reported that it takes batches, and that it refuses some: while one shard is away, both are true. */
   readonly #saidMs = { taken: Number.NEGATIVE_INFINITY, refused: Number.NEGATIVE_INFINITY };
 
-  /** `outage`: that of the log which `tell` reaches. */
+  /** `outage`: that of the log to which `tell` sends. */
   constructor(outage: SharedArrayBuffer, tell: (news: BatchNews) => void) {
     this.#outage = outage;
     this.#tell = tell;
   }
 
-  /** A question to the cluster failed, or too few replicas have what was written. */
+  /** A question to the cluster failed, or too few replicas have a write. */
   failed(error: unknown): void {
     if (!(error instanceof ClusterError)) return;
     this.#fault = reasonOf(error);
@@ -39,7 +39,7 @@ export class RefusedBatches {
 
   /** The outcomes of a task. */
   answered(outcomes: readonly object[]): void {
-    // The batches that a failure refuses may be postponed, and other tasks end meanwhile.
+    // The batches that a failure refuses may be postponed, while other tasks end.
     if (performance.now() - this.#faultMs > faultKnownMs) this.#fault = null;
     const fault = this.#fault;
     const isRefused = outcomes.some((outcome) => outcome instanceof Refusal && outcome.error === "unavailable");

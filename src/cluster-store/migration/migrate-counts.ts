@@ -1,6 +1,6 @@
 /**
- * What a single host's store keeps beside sessions and configuration, on its way into a cluster: `Idempotency-Key`s, counts by month and hour,
- * paths. Each is made what it is here; what is the same is not written.
+ * Copies what a single host's store keeps besides sessions and configuration into a cluster: `Idempotency-Key`s, counts by month and hour, paths. It
+ * writes only the rows that differ.
  */
 
 import { scriptCommand } from "../../cluster/cluster-client.js";
@@ -20,13 +20,13 @@ import { idempotencyRow, partCount, pathRows, trafficRow, usageRow } from "../ke
 import { fieldsOf } from "../recorded/cluster-hourly-counts.js";
 import { copyHash, copyPaths } from "./migration-scripts.js";
 
-/** How many rows are kept, and how many of them had to be written. */
+/** How many rows the store has, and how many of them had to be written. */
 export interface RowsPass {
   readonly rows: number;
   readonly copied: number;
 }
 
-/** A row as it should be: how it is asked for, whether the answer is that, how it is written. */
+/** A row in its target state: the command that reads it, whether the answer matches, and the command that writes it. */
 export interface WantedRow {
   readonly read: KeyedCommand;
   readonly isThere: (reply: RespReply) => boolean;
@@ -38,7 +38,7 @@ interface Table<V, K> {
   get(key: K): V | undefined;
 }
 
-/** All rows of a table, a piece of a snapshot at a time: none is held while the cluster is waited for. */
+/** All rows of a table, read in pieces from a snapshot: none is open while the migration waits for the cluster. */
 function* rowsOfTable<V, K>({ root }: Store, table: Table<V, K>): Generator<{ key: K; value: V }> {
   for (let from: K | undefined; ; ) {
     root.resetReadTxn();
@@ -51,12 +51,12 @@ function* rowsOfTable<V, K>({ root }: Store, table: Table<V, K>): Generator<{ ke
   }
 }
 
-/** lmdb-js gives bytes that it writes over when it reads on. */
+/** Copies the bytes, because lmdb-js overwrites them on its next read. */
 function copied<T>(value: T): T {
   return value instanceof Buffer ? (Buffer.from(value) as T & Buffer) : value;
 }
 
-/** Makes rows what they should be, a piece at a time. */
+/** Writes the rows that differ from their target state, a piece at a time. */
 export async function copyRows(bulk: BulkClient, wanted: Iterable<WantedRow>, onPiece: () => void): Promise<RowsPass> {
   let [rows, copied] = [0, 0];
   let piece: WantedRow[] = [];
@@ -77,7 +77,7 @@ export async function copyRows(bulk: BulkClient, wanted: Iterable<WantedRow>, on
   return { rows, copied };
 }
 
-/** First contacts whose `Idempotency-Key` still counts. */
+/** First contacts with an `Idempotency-Key` that is still valid. */
 export function copyIdempotency(store: Store, bulk: BulkClient, onPiece: () => void): Promise<RowsPass> {
   return copyRows(bulk, wantedIdempotency(store), onPiece);
 }
@@ -103,7 +103,7 @@ function* wantedIdempotency(store: Store): Generator<WantedRow> {
   }
 }
 
-/** Events of accounts by the month. */
+/** Counts of accounts' events by month. */
 export function copyUsage(store: Store, bulk: BulkClient, onPiece: () => void): Promise<RowsPass> {
   return copyRows(bulk, wantedUsage(store), onPiece);
 }
@@ -111,7 +111,7 @@ export function copyUsage(store: Store, bulk: BulkClient, onPiece: () => void): 
 function* wantedUsage(store: Store): Generator<WantedRow> {
   for (const { key, value } of rowsOfTable(store, store.usage)) {
     const [accountId, month] = key;
-    // Only the month that runs is ever asked for.
+    // Only the current month is ever read.
     const untilMs = Date.parse(`${month}-01T00:00:00Z`) + usageKeptMs;
     if (untilMs <= Date.now()) continue;
     const row = usageRow(accountId, 0, month);
@@ -124,7 +124,7 @@ function* wantedUsage(store: Store): Generator<WantedRow> {
   }
 }
 
-/** Counts of projects by the hour, those that are kept for `trafficMs`. */
+/** Counts of projects by hour, as far back as `trafficMs`. */
 export function copyTraffic(store: Store, bulk: BulkClient, trafficMs: number, onPiece: () => void): Promise<RowsPass> {
   return copyRows(bulk, wantedTraffic(store, trafficMs), onPiece);
 }

@@ -1,4 +1,4 @@
-/** Recorded blocks, marks, changes of the configuration and the index of timelines, on their way from a single host's store into a cluster. */
+/** Copies recorded blocks, marks, changes of the configuration and the index of timelines from a single host's store into a cluster. */
 import { scriptCommand } from "../../cluster/cluster-client.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
@@ -18,7 +18,7 @@ export interface RecordedRowTimes {
   readonly blockMs: number;
 }
 
-/** Makes all recorded rows of the cluster those of the store: whole hashes, so that what is gone here goes there too. */
+/** Makes all recorded rows of the cluster equal to the store's. It writes whole hashes, which also removes what the store no longer has. */
 export function copyRecordedRows(
   store: Store,
   bulk: BulkClient,
@@ -28,7 +28,7 @@ export function copyRecordedRows(
   return copyRows(bulk, wantedLogs(store, times), onPiece);
 }
 
-/** Under which changes of no account in particular are logged. */
+/** The account that logs changes which concern no particular account. */
 const allAccounts = 0;
 
 function* wantedLogs(store: Store, times: RecordedRowTimes): Generator<WantedRow> {
@@ -60,7 +60,7 @@ function wantedMarks(store: Store, projectId: number, blockMs: number): WantedRo
   return wantedHash(marksRow(projectId), fields, blockMs);
 }
 
-/** Which sessions have a timeline; these lie with the sessions. */
+/** Copies which sessions have a timeline; the timelines are in the sessions' rows. */
 function* wantedTimelineIndex(store: Store, projectId: number, sessionMs: number): Generator<WantedRow> {
   store.root.resetReadTxn();
   const row = timelineIndexRow(projectId);
@@ -102,7 +102,7 @@ function fieldsOfBlock({ id, count = 1, references, ...block }: Block): [string,
   return fields;
 }
 
-/** A hash with these fields and no others; `keptMs` 0: it does not expire. */
+/** A hash with these fields and no others; `keptMs` 0 means that it does not expire. */
 function wantedHash(row: string, fields: readonly (readonly [string, string])[], keptMs: number): WantedRow {
   const slot = keySlot(row);
   return {

@@ -1,6 +1,6 @@
 /**
- * Sessions on their way from a single host's store into a cluster: finds those that are not there as they are here, writes them, and takes out
- * those that are gone here. A session's version in the cluster is a hash of its rows, so that a later pass asks for eight bytes of each.
+ * Copies sessions from a single host's store into a cluster: writes the sessions that are missing or differ there, and removes the sessions that the
+ * store no longer has. A session's version in the cluster is a hash of its rows, so a later pass reads only eight bytes of each.
  */
 import { createHash } from "node:crypto";
 import { scriptCommand } from "../../cluster/cluster-client.js";
@@ -17,13 +17,13 @@ import { indexedSessions } from "../sessions/indexed-sessions.js";
 import { eraseCommand, readCommand } from "../sessions/session-commands.js";
 import { copySession } from "./migration-scripts.js";
 
-/** What a pass over all sessions came to. */
+/** Counts of one pass over all sessions. */
 export interface SessionsPass {
-  /** Sessions that are kept. */
+  /** Sessions in the store. */
   readonly sessions: number;
-  /** Of them those that were not in the cluster, or not as they are here, and have been written. */
+  /** How many of them were missing in the cluster, or differed there, and have been written. */
   readonly copied: number;
-  /** Sessions that were in the cluster and are gone here. */
+  /** Sessions that were in the cluster and are no longer in the store. */
   readonly removed: number;
 }
 
@@ -32,7 +32,7 @@ interface StoredRows {
   /** `sessionKey`. */
   readonly key: Buffer;
   readonly record: Buffer;
-  /** As `furtherRows` has them; empty: there is none. */
+  /** In the order of `furtherRows`; empty for a row that does not exist. */
   readonly further: readonly Buffer[];
   /** When it expires, ms. */
   readonly expiresMs: number;
@@ -40,12 +40,12 @@ interface StoredRows {
 
 const none = Buffer.alloc(0);
 
-/** One a migration; sessions that expire before it begins are not copied. */
+/** One per migration; does not copy sessions that expire before it begins. */
 export class SessionsMigration {
   readonly #store: Store;
   readonly #bulk: BulkClient;
   readonly #sessionMs: number;
-  /** Sessions that expire before have no need to be copied. */
+  /** Sessions that expire before this time need no copy. */
   readonly #fromMs: number;
 
   /** `sessionMs`: how long a session is kept after its last batch. */
@@ -57,8 +57,8 @@ export class SessionsMigration {
   }
 
   /**
-   * One pass. `isWhole`: each row is compared byte by byte, with its expiry and its place in the index; otherwise the versions are. `onPiece` hears
-   * how many sessions were looked at, and may throw to end the pass. Throws `ClusterError`.
+   * Makes one pass. `isWhole` compares each row byte by byte, with its expiry and its place in the index; otherwise only versions are compared.
+   * `onPiece` is called with the number of sessions looked at, and may throw to end the pass. Throws `ClusterError`.
    */
   async pass(isWhole: boolean, onPiece: (sessions: number) => void): Promise<SessionsPass> {
     let [sessions, copied] = [0, 0];
@@ -73,7 +73,7 @@ export class SessionsMigration {
     return { sessions, copied, removed: await this.#removeGone(() => onPiece(sessions)) };
   }
 
-  /** The next sessions from a key on, of one snapshot; `last` is the key of the last that was looked at. */
+  /** The next sessions after a key, from one snapshot; `last` is the key of the last one looked at. */
   #piece(from: Buffer | undefined): { readonly rows: StoredRows[]; readonly last: Buffer | undefined } {
     const { root, sessions } = this.#store;
     root.resetReadTxn();
@@ -82,19 +82,19 @@ export class SessionsMigration {
     return { rows: keys.flatMap((key) => this.#rowsOf(key) ?? []), last: keys.at(-1) };
   }
 
-  /** Null: it is gone, or about to go. */
+  /** `null` means that it is gone, or about to go. */
   #rowsOf(key: Buffer): StoredRows | null {
     const record = this.#store.sessions.getBinary(key);
     if (record === undefined) return null;
     const expiresMs = (lastSeenMs(record) ?? Number.NaN) + this.#sessionMs;
-    // One that can't be decoded is copied as it is: `check` says so there as here.
+    // A session that can't be decoded is copied unchanged: `check` reports it on both sides.
     if (expiresMs <= this.#fromMs) return null;
     const seenIds = ([0, 1] as const).map((each) => this.#store.repeats.getBinary(seenIdsKey(key, each)) ?? none);
     const further = [...seenIds, this.#timelineOf(key)];
     return { key, record, further, expiresMs: Number.isNaN(expiresMs) ? this.#fromMs + this.#sessionMs : expiresMs };
   }
 
-  /** The session's timeline as the cluster has it: behind a version. */
+  /** Returns the session's timeline in the cluster's form: after a version. */
   #timelineOf(key: Buffer): Buffer {
     const timeline = this.#store.trails.get(key);
     if (timeline === undefined) return none;
@@ -102,7 +102,7 @@ export class SessionsMigration {
     return Buffer.concat([createHash("sha1").update(text).digest().subarray(0, versionBytes), text]);
   }
 
-  /** How many of them had to be written. */
+  /** Returns how many of them had to be written. */
   async #copy(rows: readonly StoredRows[], isWhole: boolean): Promise<number> {
     const replies = await this.#bulk.read(
       rows.map((each) => (isWhole ? readCommand(each.key) : versionCommand(each.key))),
@@ -116,7 +116,7 @@ export class SessionsMigration {
     return missing.length;
   }
 
-  /** Takes out what was erased, or has expired, since it was copied. */
+  /** Removes what was erased, or has expired, since it was copied. */
   async #removeGone(onPiece: () => void): Promise<number> {
     let removed = 0;
     const { root, projects } = this.#store;

@@ -1,6 +1,6 @@
 /**
- * Copies the store of a single host into a cluster while servers go on using it, as often as is wanted; then, once they are stopped, a last time,
- * compares every row, and opens the cluster to nodes. Ended at any point, it goes on when it is run again: it only ever writes what differs.
+ * Copies the store of a single host into a cluster while servers still use the store, as many times as wanted. Once they are stopped, a last run
+ * compares every row and opens the cluster to nodes. A run that was interrupted continues at the next start, because it only writes what differs.
  */
 import { randomUUID } from "node:crypto";
 import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
@@ -22,62 +22,62 @@ import { copyRecordedRows } from "./migrate-recorded-rows.js";
 import { SessionsMigration, type SessionsPass } from "./migrate-sessions.js";
 import { beginMigration, finishMigration } from "./migration-scripts.js";
 
-/** What is copied where, how far, and who hears of it. */
+/** What to copy and where to, how far, and where to report progress. */
 export interface MigrationOptions {
   readonly store: Store;
   readonly client: ClusterClient;
-  /** Replicas that must have what is written. */
+  /** Replicas that must have each write. */
   readonly acks: number;
-  /** The cluster as people name it, and the user by whom it is reached, if it takes one. */
+  /** The name of the cluster in messages, and the user that connects to it, if any. */
   readonly name: string;
   readonly user?: string | undefined;
-  /** How long a session is kept after its last batch, and counts of an hour, ms. */
+  /** How long a session is kept after its last batch, and how long counts of an hour are kept, ms. */
   readonly sessionMs: number;
   readonly trafficMs: number;
   /** How long recorded blocks and marks are kept, ms. */
   readonly blockMs: number;
   /** No server uses the store any more: compares every row, and opens the cluster to nodes. */
   readonly isFinal: boolean;
-  /** Forgets that the store was migrated to another cluster before. */
+  /** Ignores that the store was migrated to another cluster before. */
   readonly isAnew: boolean;
-  /** Throws when the cluster has no room for the store; called before anything is written into it. */
+  /** Throws when the cluster has no room for the store; called before the first write. */
   readonly refuseFull: () => void;
   /** Called once it is clear that the cluster is for this store. */
   readonly onBegun: () => void;
-  /** Told how many of how many sessions a pass has looked at. May throw to end the migration. */
+  /** Called with how many of how many sessions a pass has looked at. May throw to end the migration. */
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** What one run of `store migrate` came to; nodes may be started once `isFinished`. */
+/** The result of one run of `store migrate`; nodes may start once `isFinished`. */
 export interface MigrationReport {
   /** Id of the cluster. */
   readonly cluster: string;
-  /** Times that all sessions were looked at. */
+  /** Number of passes over all sessions. */
   readonly passes: number;
-  /** Sessions that are kept. */
+  /** Sessions in the store. */
   readonly sessions: number;
-  /** Sessions that were written, and taken out again since they are gone here, in all passes. */
+  /** Sessions written, and sessions removed because the store no longer has them, in all passes. */
   readonly copied: number;
   readonly removed: number;
-  /** Sessions that the last pass found to have changed since the one before: about what the last step will have to do. */
+  /** Sessions that the last pass found changed since the one before: roughly the work of the last step. */
   readonly changing: number;
   readonly configuration: number;
   readonly idempotencyKeys: number;
   readonly months: number;
   readonly hours: number;
   readonly paths: number;
-  /** Of blocks, marks, timelines and changes. */
+  /** Counts of blocks, marks, timelines and changes. */
   readonly recordedRows: number;
-  /** Whether every row was compared, was the same, and nodes may be started. */
+  /** Whether every row was compared and was the same, and nodes may start. */
   readonly isFinished: boolean;
 }
 
 const passesMax = 5;
-/** A pass that found fewer sessions changed leaves the rest to the last step. */
+/** If a pass finds fewer changed sessions than this, the last step does the rest. */
 const littleMin = 100;
 const littleShare = 0.001;
 
-/** Throws a `StoreError` for a target that is not this store's, and when rows differ at the end; `ClusterError`. */
+/** Throws a `StoreError` for a target that belongs to another store, and when rows differ at the end; throws `ClusterError`. */
 export async function migrateStore(options: MigrationOptions): Promise<MigrationReport> {
   const { store, client, acks, name, isFinal } = options;
   const bulk = new BulkClient(client, acks, limits.clusterMigrationPatienceMs);
@@ -90,7 +90,7 @@ export async function migrateStore(options: MigrationOptions): Promise<Migration
   const passes: SessionsPass[] = [];
   for (;;) {
     const configuration = await copyConfiguration(store, truth, mark.cluster);
-    // The first pass of the last step sees every byte; what it had to write is compared again by the next.
+    // The first pass of the last step compares every byte; the next pass compares again what it had to write.
     const pass = await sessions.pass(isFinal, progress);
     passes.push(pass);
     const others = await copyRest(options, bulk, () => progress(pass.sessions));
@@ -129,7 +129,7 @@ export async function migrateStore(options: MigrationOptions): Promise<Migration
   }
 }
 
-/** Takes the cluster for this store, or goes on where an earlier run ended. Writes nothing into one that is not this store's. */
+/** Claims the cluster for this store, or continues an earlier run. Writes nothing into a cluster that belongs to another store. */
 async function begin(
   { store, name, user, isAnew, refuseFull }: MigrationOptions,
   bulk: BulkClient,
@@ -168,7 +168,7 @@ async function begin(
   return mark;
 }
 
-/** A cluster without configuration that has other rows of ours lost it, or is half erased. */
+/** A cluster without configuration but with other rows of ours has lost it, or is half erased. */
 async function refuseRows(bulk: BulkClient, name: string): Promise<void> {
   for await (const { keys } of scanKeys(bulk)) {
     const [key] = keys;
@@ -179,7 +179,7 @@ async function refuseRows(bulk: BulkClient, name: string): Promise<void> {
   }
 }
 
-/** What `beginMigration` gives, once nodes that are gone count as gone. */
+/** Returns the answer of `beginMigration`, once nodes that are gone count as gone. */
 async function take(bulk: BulkClient, truth: ConfigTruth, store: string) {
   const keys = [configKeys.head, configKeys.nodes];
   const command = scriptCommand(beginMigration, keys, [randomUUID(), store], configSlot);
@@ -194,7 +194,7 @@ function printable(key: Buffer): string {
   return JSON.stringify(key.toString("latin1"));
 }
 
-/** Makes the configuration of the cluster that of the store, in one change. */
+/** Makes the configuration of the cluster equal to the store's, in one change. */
 async function copyConfiguration(store: Store, truth: ConfigTruth, cluster: string): Promise<RowsPass> {
   const wanted = configurationOf(store);
   const followed = await truth.follow({ cluster, revision: -1, change: "" }, null, limits.configChangeMs);
@@ -223,7 +223,7 @@ async function copyConfiguration(store: Store, truth: ConfigTruth, cluster: stri
 
 type Copying = (options: MigrationOptions, bulk: BulkClient, onPiece: () => void) => Promise<RowsPass>;
 
-/** What is copied beside sessions and configuration. */
+/** What is copied besides sessions and configuration. */
 const rest = {
   recordedRows: (options, bulk, onPiece) => copyRecordedRows(options.store, bulk, options, onPiece),
   idempotency: ({ store }, bulk, onPiece) => copyIdempotency(store, bulk, onPiece),
@@ -233,7 +233,7 @@ const rest = {
 } satisfies Record<string, Copying>;
 type Rest = keyof typeof rest;
 
-/** What copies each table that is no configuration, or why nothing does. A new table has to say. */
+/** The copier of each table outside the configuration, or why there is none. The type makes every new table state this. */
 const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly left: string }>> = {
   sessions: "sessions",
   repeats: "sessions",
@@ -261,7 +261,7 @@ async function copyRest(options: MigrationOptions, bulk: BulkClient, onPiece: ()
   return passes;
 }
 
-/** Counts once more, and opens the cluster to nodes. */
+/** Counts the rows again, and opens the cluster to nodes. */
 async function finish(
   store: Store,
   bulk: BulkClient,

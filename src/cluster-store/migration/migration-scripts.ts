@@ -1,9 +1,9 @@
-/** What a migration runs inside the cluster, each in one atomic step. Safe to run twice. */
+/** Scripts of a migration, each in one atomic step. Safe to run twice. */
 import { defineScript } from "../../cluster/script.js";
 
 /**
- * Takes a cluster that holds nothing for a store that migrates into it. Keys: head, nodes. Arguments: an id for the cluster, if it has none; the
- * store. Gives the id of the cluster, then its migration: `STORE copying`, `STORE done MS`; or "used": it holds a configuration, or nodes follow it.
+ * Claims an empty cluster for the store that migrates into it. Keys: head, nodes. Arguments: an id for the cluster, if it has none; the store.
+ * Returns the id of the cluster, then its migration: `STORE copying`, `STORE done MS`; or "used" if it holds a configuration, or nodes follow it.
  */
 export const beginMigration = defineScript({
   name: "begin-migration",
@@ -23,7 +23,7 @@ redis.call('HSET', KEYS[1], 'migration', ARGV[2] .. ' copying')
 return {head[1], ARGV[2] .. ' copying'}`,
 });
 
-/** Opens the cluster to nodes. Keys: head. Arguments: store, ms. Gives its migration, as `beginMigration`. */
+/** Opens the cluster to nodes. Keys: head. Arguments: store, ms. Returns its migration, as `beginMigration` does. */
 export const finishMigration = defineScript({
   name: "finish-migration",
   version: 1,
@@ -36,8 +36,8 @@ return redis.call('HGET', KEYS[1], 'migration')`,
 });
 
 /**
- * Makes a session's rows those of the store that is migrated. Keys: session, index, further rows. Arguments: version, record, ms that it lives,
- * token, then the value of each further row, empty for one that is not there.
+ * Sets a session's rows to the rows of the migrated store. Keys: session, index, further rows. Arguments: version, record, ms that it lives, token,
+ * then the value of each further row, empty for one that does not exist.
  */
 export const copySession = defineScript({
   name: "copy-session",
@@ -63,7 +63,7 @@ if ARGV[1] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return 1`,
 });
 
-/** Makes a part of a project's paths these pairs. Keys: `pathRows`. Arguments: the pairs, ms to live. */
+/** Replaces a part of a project's paths with these pairs. Keys: `pathRows`. Arguments: the pairs, ms to live. */
 export const copyPaths = defineScript({
   name: "copy-paths",
   version: 1,

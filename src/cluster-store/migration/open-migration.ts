@@ -1,4 +1,4 @@
-/** Opens the cluster that a store is copied to, once it was found to be fit for it. */
+/** Opens the cluster that a store is copied to, after checking that it is fit for the store. */
 
 import { ClusterClient } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
@@ -21,14 +21,14 @@ export interface MigrationChoice
   readonly isFinal: boolean;
   readonly isAnew: boolean;
   readonly onWarning: (warning: string) => void;
-  /** Told why the cluster takes long, each time that it does. */
+  /** Called with why the cluster takes long, each time that it does. */
   readonly onWait: (why: string) => void;
   readonly onProgress: (done: number, total: number) => void;
 }
 
 /**
- * Why the store of this mark must not be used again: nodes still serve what was copied. Null: none does. Throws a `StoreError` where the cluster
- * can't be asked; `choice` names it, "" as the mark does.
+ * Returns why the store with this mark must not be used again: nodes still serve the copy. `null` means that none does. Throws a `StoreError` if the
+ * cluster can't be asked; `choice` names it, or is "" to use the name in the mark.
  */
 export async function stillServed(
   { cluster, name = "", user }: MigrationMark,
@@ -45,7 +45,7 @@ export async function stillServed(
     await client.ready();
     const truth = new ConfigTruth(client, 0);
     const found = await truth.clusterId();
-    // Emptied meanwhile.
+    // The cluster was emptied meanwhile.
     if (found === null) return null;
     if (found !== cluster)
       throw new StoreError(`${target} is cluster ${found}, not ${cluster}: name that with --to URL`);
@@ -64,12 +64,12 @@ export async function stillServed(
   }
 }
 
-/** As `migrateStore`. Throws a `StoreError` with what is wrong with the cluster before anything is written. */
+/** As `migrateStore`. Before the first write, throws a `StoreError` with what is wrong with the cluster. */
 export async function migrateToCluster(store: Store, choice: MigrationChoice): Promise<MigrationReport> {
   const { warnings, freeBytes, addresses } = await fitCluster(choice, choice.onWait);
   const url = storeUrlOf(choice);
   const name = describeStoreUrl(url);
-  // One of those that the URL names may fail before it has named the others once more.
+  // A node that the URL names may fail before it has named the other nodes again.
   const seeds = [...new Set([...url.seeds, ...addresses])];
   const client = new ClusterClient({ url: { ...url, seeds }, onWait: choice.onWait });
   try {
@@ -102,7 +102,7 @@ export async function migrateToCluster(store: Store, choice: MigrationChoice): P
   }
 }
 
-/** Memory of a row beside its value: key, expiry, the server's own tables. Measured with redis 7.0. */
+/** Memory of a row besides its value: key, expiry, the server's own tables. Measured with redis 7.0. */
 const rowOverheadBytes = 250;
 
 interface TableStats {
@@ -112,7 +112,7 @@ interface TableStats {
   readonly overflowPages: number;
 }
 
-/** About how much memory the sessions take in the masters. */
+/** Estimates the memory that the sessions take in the masters. */
 function memoryOf({ sessions, repeats }: Store): number {
   let bytes = 0;
   for (const table of [sessions, repeats]) {

@@ -1,4 +1,4 @@
-/** Counts by hour and month in a cluster: each is a field of a hash that nodes raise, in sixteen parts so that no key is hot. */
+/** Counts by hour and month in a cluster. Each is a field of a hash that nodes raise, in sixteen parts to avoid a hot key. */
 import { randomBytes } from "node:crypto";
 import type { ClusterClient } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
@@ -15,20 +15,20 @@ import { countEvents } from "../ingest/recent-counts.js";
 import { partCount, trafficRow } from "../keys.js";
 import { addTraffic } from "./recorded-row-scripts.js";
 
-/** Which part of a project's hours this thread raises. */
+/** The part of a project's hours that this thread raises. */
 const ownPart = Math.floor(Math.random() * partCount);
-/** Fields that are not sums: the latest write counts. */
+/** Fields that are not sums: the latest write wins. */
 const latest = "lastMs";
-/** Of fields that hold the number of the last addition of one thread. */
+/** Prefix of fields that hold the number of one thread's last addition. */
 const writtenPrefix = "w:";
-/** Between the names of nested counts: `requests/verdicts/human`. */
+/** Separates the names of nested counts: `requests/verdicts/human`. */
 const separator = "/";
 
 /** The counts of a cluster, the same through every node. */
 export class ClusterHourlyCounts implements HourlyCounts {
   readonly #client: ClusterClient;
   readonly #trafficMs: number;
-  /** By which the rows tell what they have already. */
+  /** Identifies the writer: the rows tell by it which additions they already have. */
   readonly #writer = writtenPrefix + randomBytes(6).toString("base64url");
   readonly #numbers = new WeakMap<HourOfTraffic, number>();
   #lastNumber = 0;
@@ -59,7 +59,7 @@ export class ClusterHourlyCounts implements HourlyCounts {
   }
 
   async read(projectId: number, fromHour: number, toHour: number): Promise<readonly (readonly [number, Traffic])[]> {
-    // Those that were written under a longer setting live on for a while.
+    // Hours written under a longer setting live on for a while.
     const oldest = Math.max(fromHour, hourOf(Date.now() - this.#trafficMs));
     const hours = Array.from({ length: Math.max(0, toHour - oldest) }, (_, index) => oldest + index);
     const commands = hours.flatMap((hour) =>
@@ -85,7 +85,7 @@ export class ClusterHourlyCounts implements HourlyCounts {
   }
 }
 
-/** Numbers in objects in objects, each with the names that lead to it. */
+/** The numbers in nested objects, each with the names that lead to it. */
 export function fieldsOf(counts: object, prefix = ""): [field: string, count: number][] {
   return Object.entries(counts).flatMap(([name, value]): [string, number][] => {
     if (typeof value === "object" && value !== null) return fieldsOf(value, `${prefix}${name}${separator}`);

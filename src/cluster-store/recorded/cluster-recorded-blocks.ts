@@ -1,6 +1,6 @@
 /**
- * Recorded blocks in a cluster: all rows of a project in one slot, so that one script gives ids and counts what all nodes record. Blocks lie
- * in segments of some hundred ids, which expire and are dropped as a whole.
+ * Recorded blocks in a cluster. All rows of a project are in one slot, so one script assigns ids and counts what all nodes record. Segments of some
+ * hundred ids hold the blocks, and each segment expires and is dropped as a whole.
  */
 import { randomUUID } from "node:crypto";
 import type { ClusterClient } from "../../cluster/cluster-client.js";
@@ -15,7 +15,7 @@ import { askAll, onKey, scriptOn } from "../cluster-asking.js";
 import { blockRows, blockSegmentIds, sessionRow, shardOfSession, shardSlots } from "../keys.js";
 import { recordBlocks } from "./recorded-row-scripts.js";
 
-/** The cluster, and how long its blocks are kept. */
+/** The cluster, and how long it keeps blocks. */
 export interface ClusterBlockLogOptions {
   readonly client: ClusterClient;
   /** How long a block is kept, ms. */
@@ -23,24 +23,24 @@ export interface ClusterBlockLogOptions {
   readonly now: () => number;
 }
 
-/** The write of one project. */
+/** A write of one project. */
 interface ProjectWrite {
   readonly projectId: number;
   readonly changes: TallyChange[];
   readonly blocks: { readonly block: NewBlock; readonly tally: BlockTally }[];
 }
 
-/** A write is remembered while it may be given again, a tally beyond its minute and the one after. */
+/** A write is remembered as long as it may be sent again, a tally for its minute and the next one. */
 const writeKeptMs = 60_000;
 const tallyKeptMs = 180_000;
 const segmentsKept = Math.ceil(limits.blocksPerProjectMax / blockSegmentIds) + 1;
-/** A write that finds other segments than it thought is given again with those. */
+/** A write that needs other segments than expected is sent again with those. */
 const roundsMax = 10;
 
 /** The block log of a cluster, the same through every node. */
 export class ClusterRecordedBlocks implements RecordedBlocks {
   readonly #options: ClusterBlockLogOptions;
-  /** The last id of each project, as this thread saw it last. */
+  /** The last id of each project that this thread saw. */
   readonly #lastIds = new Map<number, number>();
 
   constructor(options: ClusterBlockLogOptions) {
@@ -149,8 +149,7 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
   }
 
   /**
-   * Looked at behind the write: a session that is erased later finds what was written here. Where the cluster does not say, they count as
-   * there.
+   * Checked after the write: a later erasure of a session finds what was written here. If the cluster does not answer, the sessions count as present.
    */
   async #goneSessions(projectId: number, changes: readonly TallyChange[]): Promise<ReadonlySet<string | null>> {
     const tokens = [...new Set(changes.map(({ tally }) => tally.sessionToken))].filter((token) => token !== null);
@@ -179,7 +178,7 @@ function segmentOf(id: number): number {
 
 interface Recorded {
   readonly records: readonly { readonly records: number; readonly lastId: number; readonly isStored: boolean }[];
-  /** Of each block; 0: it was only counted. */
+  /** The id of each block; 0 means that it was only counted. */
   readonly ids: readonly number[];
 }
 
@@ -192,7 +191,7 @@ function recorded(text: string, tallies: number): Recorded {
   return { records, ids: numbers.slice(3 * tallies).map(Number) };
 }
 
-/** The blocks of a segment: a field with the id has what does not change, those with `c` and `r` behind it counts and references. */
+/** The blocks of a segment: the field named by the id has the fixed part; the fields with `c` and `r` after the id have counts and references. */
 function blocksOf(projectId: number, reply: RespReply): Block[] {
   if (!Array.isArray(reply)) return [];
   const fields = new Map<string, string>();

@@ -31,7 +31,7 @@ import {
 import { ClusterRecordedBlocks } from "./cluster-recorded-blocks.js";
 import { indexTimelines, putMark, removeMarks, saveTimeline } from "./recorded-row-scripts.js";
 
-/** What all recorded rows of a cluster need; `acks` replicas must have what is written. */
+/** What all recorded rows of a cluster need; `acks` replicas must have each write. */
 export interface ClusterRecordedRowsOptions {
   readonly client: ClusterClient;
   readonly acks: number;
@@ -52,7 +52,7 @@ export function clusterRecordedRows(options: ClusterRecordedRowsOptions): Record
   };
 }
 
-/** Marks of a project are the fields of a hash: token, and behind the time of the mark the mark as JSON. */
+/** Marks of a project are the fields of a hash: by token, the time of the mark and then the mark as JSON. */
 class ClusterRecordedMarks implements RecordedMarks {
   readonly #options: ClusterRecordedRowsOptions;
 
@@ -85,7 +85,7 @@ class ClusterRecordedMarks implements RecordedMarks {
     let [isPut] = await writeAll(client, [command], acks);
     if (isPut !== 1 && (await this.#removeOld(projectId))) [isPut] = await writeAll(client, [command], acks);
     if (isPut !== 1) return "full";
-    // Looked at behind the write: a session that is erased later finds the mark.
+    // Checked after the write: a later erasure of a session finds the mark.
     const key = sessionKey(projectId, bytes);
     const there = { command: ["EXISTS", sessionRow(key)], slot: shardSlots[shardOfSession(key)]! };
     const [isThere] = await askAll(client, [there]);
@@ -96,13 +96,13 @@ class ClusterRecordedMarks implements RecordedMarks {
 
   async remove(projectId: number, token: string): Promise<boolean> {
     const { client, acks } = this.#options;
-    // What was there, first: the answer to a removal that is given again would be that there is none.
+    // Reads what was there first: a removal that is sent again would be answered that there is none.
     const found = await this.find(projectId, token);
     await writeAll(client, [onKey("HDEL", marksRow(projectId), token)], acks);
     return found !== null;
   }
 
-  /** Whether there were any that have outlived their time. */
+  /** Returns whether any had outlived their time. */
   async #removeOld(projectId: number): Promise<boolean> {
     const old = (await this.#fields(projectId)).filter(([, stored]) => this.#isOld(stored));
     if (old.length === 0) return false;
@@ -136,7 +136,7 @@ function pairsOf(reply: RespReply): [field: string, value: Buffer][] {
   ]);
 }
 
-/** Written by the script that makes the change (`config-scripts.ts`); read here. */
+/** The script that makes the change writes them (`config-scripts.ts`); they are read here. */
 class ClusterRecordedChanges implements RecordedChanges {
   readonly #client: ClusterClient;
 
@@ -148,7 +148,7 @@ class ClusterRecordedChanges implements RecordedChanges {
     const row = auditRow(accountId);
     const [reply] = await askAll(this.#client, [onKey("HGET", row, lastAuditField)]);
     const last = Math.min(Number(reply ?? 0), id - 1);
-    // Ids of an account have no gaps: every change takes the next.
+    // Ids of an account have no gaps, because every change takes the next one.
     const ids = Array.from({ length: Math.max(0, Math.min(count, last)) }, (_, index) => String(last - index));
     if (ids.length === 0) return [];
     const [entries] = await askAll(this.#client, [onKey("HMGET", row, ...ids)]);
@@ -157,7 +157,7 @@ class ClusterRecordedChanges implements RecordedChanges {
   }
 }
 
-/** A timeline lies beside its session, behind a version; which sessions of a project have one, in an index of its own. */
+/** A timeline is next to its session, after a version; an index of its own lists a project's sessions that have one. */
 class ClusterRecordedTimelines implements RecordedTimelines {
   readonly #options: ClusterRecordedRowsOptions;
 
@@ -194,7 +194,7 @@ class ClusterRecordedTimelines implements RecordedTimelines {
     for (const projectId of projectIds) await this.#keepLatest(projectId, 0, []);
   }
 
-  /** Those that others wrote at the same time. */
+  /** Entries that other nodes wrote at the same time. */
   async #foldOnce(
     sessions: ReadonlyMap<string, TimelinePiece[]>,
     written: Buffer[],

@@ -1,14 +1,13 @@
-/** What runs inside the cluster for recorded rows: blocks, marks, timelines. Each is one atomic step on rows of one slot. */
+/** Scripts that run inside the cluster for recorded rows: blocks, marks, timelines. Each is one atomic step on rows of one slot. */
 import { defineScript } from "../../cluster/script.js";
 
 /**
- * Stores blocks of one project. Ids are given in order; a segment holds those of `size` ids. Keys: last id, row of this write, tallies,
- * segments that may be needed, segments that go. Arguments: ms that a write is remembered, a tally, a segment; ids of a segment; references
- * of a block at most; numbers of tallies, of segments, of the first segment and so on; then of each tally its records at most, its last record
- * as the caller knows it, how many further blocks, how many references and these; then of each block the number of its tally and its text.
- * Gives, as text, of each tally its records, its last record and whether that is stored, then the id of each block (0: it was only
- * counted); the same when it was carried out before. Gives the numbers of all segments that it needs, as numbers, when some are not among
- * the keys: nothing is written then.
+ * Stores blocks of one project. Ids are assigned in order; a segment holds `size` ids. Keys: last id, row of this write, tallies, segments that may
+ * be needed, segments to drop. Arguments: ms that a write is remembered, a tally, a segment; ids of a segment; maximum of references of a block;
+ * numbers of tallies, of segments, of the first segment and so on; then for each tally its maximum of records, its last record known to the caller,
+ * how many further blocks, how many references and these; then for each block the number of its tally and its text. Returns, as text, for each tally
+ * its records, its last record and whether that is stored, then the id of each block (0: it was only counted); the same if it ran before. If some
+ * needed segments are not among the keys, writes nothing and returns the numbers of all segments that it needs, as numbers.
  */
 export const recordBlocks = defineScript({
   name: "record-blocks",
@@ -86,7 +85,7 @@ return text`,
 });
 
 /**
- * Puts a mark. Keys: marks of the project. Arguments: token, mark, marks that the project may have, ms that they live. Gives 1 when it is put, 0
+ * Puts a mark. Keys: marks of the project. Arguments: token, mark, marks that the project may have, ms that they live. Returns 1 when it is put, 0
  * when there are too many.
  */
 export const putMark = defineScript({
@@ -100,7 +99,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1`,
 });
 
-/** Removes marks that are still what they were. Keys: marks of the project; arguments: token and mark, again and again. Gives how many went. */
+/** Removes marks that have not changed. Keys: marks of the project; arguments: pairs of token and mark. Returns how many were removed. */
 export const removeMarks = defineScript({
   name: "remove-marks",
   version: 1,
@@ -113,9 +112,9 @@ return removed`,
 });
 
 /**
- * Writes a session's timeline, if it is what it was and the session is there. Keys: session, timeline. Arguments: version that is replaced ("" for
- * none), new version, timeline, ms that it lives. Gives 1 when it is written, by this call or by an earlier one whose answer was lost; 0
- * when another version stands there, -1 when there is no session.
+ * Writes a session's timeline, if its version is unchanged and the session exists. Keys: session, timeline. Arguments: version that is replaced (""
+ * for none), new version, timeline, ms that it lives. Returns 1 when it is written, by this call or by an earlier one whose answer was lost; 0 when
+ * it has another version, -1 when there is no session.
  */
 export const saveTimeline = defineScript({
   name: "save-trail",
@@ -130,8 +129,8 @@ return 1`,
 });
 
 /**
- * Notes which sessions of a project have a timeline, and keeps the latest. Keys: the index. Arguments: how many are kept, ms that the index lives,
- * tokens that are added. Gives the tokens that are beyond.
+ * Notes which sessions of a project have a timeline, and keeps the latest. Keys: the index. Arguments: how many to keep, ms that the index lives,
+ * tokens to add. Returns the tokens beyond that number.
  */
 export const indexTimelines = defineScript({
   name: "index-trails",
@@ -147,9 +146,9 @@ return oldest`,
 });
 
 /**
- * Adds to the counts of a project's hour. Keys: the hour. Arguments: the field of who adds, the number of this addition, ms that the hour is
- * kept; then fields and what they are raised by, or of fields that end in `lastMs` what they are at least. Of one writer only numbers above the last are
- * added. Gives 1, or 0 when it was added before.
+ * Adds to the counts of a project's hour. Keys: the hour. Arguments: the field of the writer, the number of this addition, ms that the hour is kept;
+ * then fields and how much to raise them, or for fields that end in `lastMs` their least value. Adds only numbers above the writer's last. Returns 1,
+ * or 0 when it was added before.
  */
 export const addTraffic = defineScript({
   name: "add-traffic",

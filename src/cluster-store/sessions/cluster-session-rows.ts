@@ -1,6 +1,6 @@
 /**
- * Sessions of a cluster as an HTTP thread reads them: what was read is held for a moment, so that a page's verdicts cost one question, and
- * a question has a deadline: the master is asked, then a replica, then the session counts as unknown, unless somebody has to know.
+ * Sessions of a cluster as an HTTP thread reads them. A read session is held for a moment, so that a page's verdicts cost one question. Each question
+ * has a deadline: the master is asked, then a replica, then the session counts as unknown, unless the caller needs certainty.
  */
 import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
@@ -23,25 +23,25 @@ export interface ClusterSessionRowsOptions {
   readonly sessionMs: number;
   /** How long a verdict waits for the cluster, ms. */
   readonly deadlineMs: number;
-  /** How long a session that was read counts as recent, ms. */
+  /** How long a read session counts as recent, ms. */
   readonly heldMs: number;
   readonly now: () => number;
 }
 
 interface HeldRow {
-  /** Version and record; null: there is none. */
+  /** Version and record; `null` means that there is none. */
   readonly value: Buffer | null;
-  /** `unansweredMs`: nobody said whether there is one. */
+  /** `unansweredMs`: when no node answered whether there is one. */
   readonly atMs: number;
 }
 
-/** Older than anything: the next read asks again. */
+/** Older than any time: the next read asks again. */
 const unansweredMs = Number.NEGATIVE_INFINITY;
 
-/** One an HTTP thread; without an answer in time, sessions count as unknown and verdicts fail open. */
+/** One per HTTP thread. Without an answer in time, sessions count as unknown and verdicts fail open. */
 export class ClusterSessionRows implements SessionRows {
   readonly #options: ClusterSessionRowsOptions;
-  /** By key, the one loaded longest ago first. */
+  /** By key, the least recently loaded first. */
   readonly #held = new Map<string, HeldRow>();
   #heldBytes = 0;
 
@@ -52,7 +52,7 @@ export class ClusterSessionRows implements SessionRows {
   load(keys: readonly Buffer[], freshness: Freshness = "recent"): Promise<void> | null {
     const freshMs = this.#options.now() - (freshness === "recent" ? this.#options.heldMs : 0);
     const isMissing = (key: Buffer): boolean => !((this.#held.get(key.toString("latin1"))?.atMs ?? -1) > freshMs);
-    // Copies: callers use their keys again.
+    // Copies, because callers reuse their keys.
     const missing = keys.filter(isMissing).map((key) => Buffer.from(key));
     return missing.length === 0 ? null : this.#load(missing, freshness === "certain");
   }
@@ -79,7 +79,7 @@ export class ClusterSessionRows implements SessionRows {
       const token = next.head!;
       keys.push(sessionKey(projectId, token));
       next.advance();
-      // Only what is first is ever short of tokens: the others wait with theirs.
+      // Only the first index can run short of tokens: the others wait with theirs.
       if (next.needsMore && keys.length < limit) await refill(this.#options.client, [next], chunk);
       heap.settle();
     }
@@ -122,7 +122,7 @@ export class ClusterSessionRows implements SessionRows {
     throw new UnavailableError("the session is being written by others");
   }
 
-  /** `isCertain`: rejects when one can't be had, or only a replica, which may lag behind, says that it is not there. */
+  /** `isCertain` rejects if a session can't be had, or if only a replica, which may lag behind, says that it does not exist. */
   async #load(keys: readonly Buffer[], isCertain: boolean): Promise<void> {
     const { client } = this.#options;
     const deadlineMs = isCertain ? limits.clusterWriteMs : this.#options.deadlineMs;
@@ -184,7 +184,7 @@ class IndexCursor {
   readonly #isReverse: boolean;
   #from: Buffer;
   #tokens: Buffer[] = [];
-  /** Of the next token. */
+  /** Position of the next token. */
   #at = 0;
   #isDone = false;
 
@@ -200,7 +200,7 @@ class IndexCursor {
     return this.#at >= this.#tokens.length && !this.#isDone;
   }
 
-  /** The next token's bytes; undefined: there is none. */
+  /** Returns the next token's bytes; `undefined` means that there is none. */
   get head(): Buffer | undefined {
     return this.#tokens[this.#at];
   }
@@ -239,7 +239,7 @@ async function refill(client: ClusterClient, cursors: readonly IndexCursor[], co
   }
 }
 
-/** The bounds of an index for keys from `start` on, to `end` (exclusive): tokens, as `ZRANGE … BYLEX` takes them. */
+/** Returns the bounds of an index for keys from `start` to `end` (exclusive), as tokens in the form that `ZRANGE … BYLEX` takes. */
 function rangeOf(projectId: number, start: Buffer, end: Buffer, isReverse: boolean): { from: Buffer; end: Buffer } {
   const bound = (key: Buffer, open: string, beyond: string): Buffer =>
     key.readUInt32BE(0) === projectId ? Buffer.concat([Buffer.from(open), key.subarray(tokenAt)]) : Buffer.from(beyond);

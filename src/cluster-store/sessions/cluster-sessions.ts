@@ -31,9 +31,9 @@ import { countIndexed } from "../scripts.js";
 import { isSweeper, makeRoom, sweepSessions } from "./cluster-sweep.js";
 import { eraseCommand, readCommand } from "./session-commands.js";
 
-/** How long a sweep waits for an answer, or for replicas, before that is a failure: nobody waits for it. */
+/** How long a sweep waits for an answer, or for replicas, before it fails: nobody waits for a sweep. */
 const sweepPatienceMs = 10_000;
-/** How many rows of a session are numbers of eight bytes: its seen request ids, as `furtherRows` begins. */
+/** How many further rows of a session consist of eight-byte numbers: its seen request ids, the first ones in `furtherRows`. */
 const seenIdsRows = 2;
 /** Some megabytes. */
 const blocksAtOnce = 2000;
@@ -42,7 +42,7 @@ function sum(counts: readonly RespReply[]): number {
   return counts.reduce((all: number, count) => all + Number(count), 0);
 }
 
-/** What the cluster answers; when it does not, an `UnavailableError`. */
+/** Returns the cluster's answer; throws an `UnavailableError` if there is none. */
 async function orUnavailable<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -58,7 +58,7 @@ export class ClusterSessions implements RemoteSessions {
   readonly #truth: ConfigTruth;
   readonly #blocks: ClusterRecordedBlocks;
 
-  /** `acks`: replicas that must know that a session is erased. `patienceMs`: how long whoever asks waits for an answer, or for replicas. */
+  /** `acks`: replicas that must know that a session is erased. `patienceMs`: how long a caller waits for an answer, or for replicas. */
   constructor(client: ClusterClient, acks: number, patienceMs: number) {
     this.#bulk = new BulkClient(client, acks, patienceMs);
     this.#sweeping = new BulkClient(client, acks, sweepPatienceMs);
@@ -99,13 +99,13 @@ export class ClusterSessions implements RemoteSessions {
 
   async #erase(sessions: readonly SessionKeys[], onLast: () => Promise<void>): Promise<Record<SessionTable, number>> {
     const stored = await this.#bulk.read(sessions.map(({ key }) => readCommand(key)));
-    // The record goes last: ended on the way, this can be asked again.
+    // The record goes last, so that an interrupted erasure can be repeated.
     const naming = await this.#namingRows(sessions);
     await this.#bulk.write(naming.map((row) => ({ command: ["DEL", row], slot: keySlot(row) })));
     const before = await this.#eraseLogs(sessions);
     await onLast();
     const erased = await this.#bulk.write(sessions.map(({ key }) => eraseCommand(key)));
-    // Once more: who records a block or a mark looks afterwards whether the session is there.
+    // Once more: a writer of a block or a mark checks after its write whether the session exists.
     const after = await this.#eraseLogs(sessions);
     const further = stored.map((reply) => (Array.isArray(reply) ? reply.slice(3) : []));
     const rows = further.flatMap((each) => each.slice(0, seenIdsRows));
@@ -119,7 +119,7 @@ export class ClusterSessions implements RemoteSessions {
     };
   }
 
-  /** Rows of the project that name one of these sessions: blocks, marks, and their places among the timelines. */
+  /** Returns the rows of the project that name one of these sessions: blocks, marks, and their places in the timeline index. */
   async #eraseLogs(sessions: readonly SessionKeys[]): Promise<{ readonly blocks: number; readonly marks: number }> {
     const byProject = new Map<number, SessionKeys[]>();
     for (const each of sessions) byProject.set(each.projectId, [...(byProject.get(each.projectId) ?? []), each]);
@@ -173,14 +173,14 @@ export class ClusterSessions implements RemoteSessions {
   }
 
   /**
-   * Rows that hold one of their tokens: those of an `Idempotency-Key` or of a solved challenge, which expire within a day. Found by a scan of the keys
-   * of the shards' masters: some seconds for ten million.
+   * Removes the rows that hold one of the tokens: rows of an `Idempotency-Key` or of a solved challenge, which expire within a day. It finds them by
+   * a scan of the keys of the shards' masters, which takes some seconds for ten million.
    */
   async #namingRows(sessions: readonly SessionKeys[]): Promise<Buffer[]> {
     const tokens = new Set(sessions.map(({ key }) => key.toString("latin1", tokenAt)));
     const shards = [...new Set(sessions.map(({ key }) => shardOfSession(key)))];
     const owners = shards.map((shard) => this.#bulk.client.shardOf(shardSlots[shard]!)?.master);
-    // What was copied from one host lies in the shard of its hash, not in that of the session.
+    // A row that was copied from one host is in the shard of its hash, not in the session's shard.
     const isCopied =
       Date.now() - (await this.#truth.migration(this.#bulk.patienceMs)).doneMs < 2 * limits.idempotencyKeptMs;
     const isAnywhere = isCopied || owners.includes(undefined);

@@ -1,6 +1,6 @@
 /**
- * Takes sessions out of the index of their project when their record has expired, and erases those that are older than they may be now. Records expire by
- * themselves; what a shorter `--session-days` or `--sessions-max` says of stored ones is done here.
+ * Removes sessions from the index of their project when their record has expired, and erases sessions that are older than now allowed. Records expire
+ * on their own; the sweep applies a shorter `--session-days` or `--sessions-max` to stored sessions.
  */
 
 import { randomUUID } from "node:crypto";
@@ -16,14 +16,14 @@ import { sweepIndex } from "../scripts.js";
 import { indexedSessions, oldestSessions } from "./indexed-sessions.js";
 import { eraseCommand } from "./session-commands.js";
 
-/** Whether this node is the one that sweeps now: the next sweep is anybody's again. */
+/** Whether this node sweeps now; any node may do the next sweep. */
 export async function isSweeper(bulk: BulkClient): Promise<boolean> {
-  // A holder of its own each time: it is not prolonged.
+  // A new holder each time, because the lease is not prolonged.
   const args = [randomUUID(), Math.floor(0.9 * limits.sweepEveryMs)];
   return (await bulk.read([scriptCommand(takeLease, [configKeys.sweeper], args, configSlot)]))[0] === 1;
 }
 
-/** Sessions of a project that went since they are too old, or their record has expired. Throws `ClusterError`. */
+/** Removes sessions of a project that are too old or have an expired record; returns how many. Throws `ClusterError`. */
 export async function sweepSessions(
   bulk: BulkClient,
   projectId: number,
@@ -32,7 +32,7 @@ export async function sweepSessions(
   isStopping: () => boolean,
 ): Promise<number> {
   const cutoffMs = nowMs - sessionMs;
-  // Only sessions first seen before the cutoff can have been last seen before it.
+  // Only a session first seen before the cutoff can have been last seen before it.
   const before = Buffer.alloc(4);
   before.writeUInt32BE(Math.max(0, Math.floor(cutoffMs / 1000)), 0);
   let swept = 0;
@@ -57,7 +57,7 @@ function sweepCommand(shard: number, projectId: number, keys: readonly Buffer[],
   return scriptCommand(sweepIndex, [indexRow(shard, projectId), ...rows], args, shardSlots[shard]!);
 }
 
-/** Erases the sessions of the longest past first contact until a twentieth of `sessionsMax` is free; how many. Throws `ClusterError`. */
+/** Erases the sessions with the oldest first contact until a twentieth of `sessionsMax` is free; returns how many. Throws `ClusterError`. */
 export async function makeRoom(
   bulk: BulkClient,
   projectId: number,

@@ -1,10 +1,10 @@
-/** Walks the index of a project's sessions in all shards at once, a piece of each at a time: for commands and sweeps that see all of them. */
+/** Reads the index of a project's sessions in all shards at once, in pieces, for commands and sweeps that see all of them. */
 import type { KeyedCommand } from "../../cluster/operation.js";
 import { sessionKey } from "../../store/keys.js";
 import { type BulkClient, buffersOf } from "../bulk-client.js";
 import { indexRow, shardCount, shardSlots } from "../keys.js";
 
-/** Tokens of a shard in one piece: of all shards together some 500 KB. */
+/** Tokens per shard in one piece: some 500 KB for all shards together. */
 const pieceTokens = 100;
 
 interface Cursor {
@@ -14,8 +14,8 @@ interface Cursor {
 }
 
 /**
- * The tokens of a project's sessions, each once, in no order; those of one piece may be of several shards. `before`: only those below these bytes, which is
- * those whose first contact was before. Throws `ClusterError`.
+ * The tokens of a project's sessions, each once, in no order; one piece may mix several shards. `before`: only tokens below these bytes, that is with
+ * an earlier first contact. Throws `ClusterError`.
  */
 export async function* indexedSessions(
   bulk: Pick<BulkClient, "read">,
@@ -46,13 +46,13 @@ export async function* indexedSessions(
   }
 }
 
-/** The keys (`sessionKey`) of a project's sessions of the longest past first contact, in that order. Throws `ClusterError`. */
+/** The keys (`sessionKey`) of a project's sessions with the oldest first contact, oldest first. Throws `ClusterError`. */
 export async function oldestSessions(
   bulk: Pick<BulkClient, "read">,
   projectId: number,
   count: number,
 ): Promise<Buffer[]> {
-  // Sessions are spread evenly: few shards have more of the oldest than this.
+  // Sessions are spread evenly: few shards have more of the oldest sessions than this.
   const piece = Math.max(4, Math.ceil((2 * count) / shardCount));
   const replies = await bulk.read(
     Array.from({ length: shardCount }, (_, shard): KeyedCommand => {

@@ -1,4 +1,4 @@
-/** Changes the records of all sessions of a cluster, a piece at a time, beside its nodes: what one of them wrote meanwhile is read and changed again. */
+/** Changes the records of all sessions of a cluster, in pieces, while nodes run. It reads and changes a record again if a node wrote it meanwhile. */
 import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
 import { limits } from "../../limits.js";
 import { sessionKey, tokenAt } from "../../store/keys.js";
@@ -8,28 +8,28 @@ import { sessionRow, shardOfSession, shardSlots } from "../keys.js";
 import { saveSession } from "../scripts.js";
 import { indexedSessions } from "./indexed-sessions.js";
 
-/** Whose sessions are changed, and how. */
+/** Which sessions to change, and how. */
 export interface RewriteOptions {
   readonly client: ClusterClient;
   /** Replicas that must have a changed record. */
   readonly acks: number;
   readonly projectIds: readonly number[];
-  /** The new record; "same" when it stays, "left" when it can't be changed. May be called again for a session. */
+  /** Returns the new record; "same" when it stays, "left" when it can't be changed. May be called again for a session. */
   readonly change: (record: Buffer) => Buffer | "same" | "left";
-  /** Told how many sessions were looked at, and of about how many. */
+  /** Called with how many sessions were looked at, and of about how many. */
   readonly onProgress: (done: number, total: number) => void;
   /** About how many there are. */
   readonly total: number;
 }
 
-/** How many sessions were looked at, how many of them changed, and how many can't be. */
+/** How many sessions were looked at, how many of them changed, and how many can't be changed. */
 export interface Rewritten {
   sessions: number;
   changed: number;
   left: number;
 }
 
-/** Resolves once all are written; how long each is kept stays as it is. Throws `ClusterError`. */
+/** Resolves once all are written; their expiries stay the same. Throws `ClusterError`. */
 export async function rewriteSessions(options: RewriteOptions): Promise<Rewritten> {
   const bulk = new BulkClient(options.client, options.acks);
   const result: Rewritten = { sessions: 0, changed: 0, left: 0 };

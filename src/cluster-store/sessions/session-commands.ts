@@ -5,14 +5,14 @@ import { tokenAt } from "../../store/keys.js";
 import { furtherRows, indexRow, sessionRow, shardOfSession, shardSlots } from "../keys.js";
 import { eraseSessionRows, readSession } from "../scripts.js";
 
-/** Reads all rows of a session at once, as `readSession` gives them. */
+/** Reads all rows of a session at once, in the form that `readSession` returns. */
 export function readCommand(key: Buffer): KeyedCommand {
   const shard = shardOfSession(key);
   const rows = [sessionRow(key), indexRow(shard, key.readUInt32BE(0)), ...furtherRows(key)];
   return scriptCommand(readSession, rows, [key.subarray(tokenAt)], shardSlots[shard]!);
 }
 
-/** Removes all rows of a session and its place in the index. Answered with 1 if there was one. */
+/** Removes all rows of a session and its place in the index. The answer is 1 if it existed. */
 export function eraseCommand(key: Buffer): KeyedCommand {
   const shard = shardOfSession(key);
   const rows = [sessionRow(key), ...furtherRows(key), indexRow(shard, key.readUInt32BE(0))];

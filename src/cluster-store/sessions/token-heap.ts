@@ -1,12 +1,12 @@
-/** A binary heap of items ordered by the token at their head. */
+/** A binary heap of items, ordered by the first token of each. */
 
-/** What a heap orders by: the first of its tokens. */
+/** An item of the heap, ordered by its first token. */
 export interface WithToken {
-  /** Its first token; undefined: it has none. */
+  /** Its first token; `undefined` means that it has none. */
   readonly head: Buffer | undefined;
 }
 
-/** `isReverse`: the greatest token first. Whoever takes a token off `first` calls `settle` next. */
+/** `isReverse`: the greatest token first. After taking a token off `first`, call `settle`. */
 export class TokenHeap<T extends WithToken> {
   readonly #items: T[] = [];
   readonly #sign: 1 | -1;
@@ -16,12 +16,12 @@ export class TokenHeap<T extends WithToken> {
     for (const item of items) this.push(item);
   }
 
-  /** What has the first token of all; undefined: there is none. */
+  /** The item with the first token of all; `undefined` means that there is none. */
   get first(): T | undefined {
     return this.#items[0];
   }
 
-  /** Takes nothing that has no token. */
+  /** Ignores items without a token. */
   push(item: T): void {
     if (item.head === undefined) return;
     let at = this.#items.push(item) - 1;
@@ -33,7 +33,7 @@ export class TokenHeap<T extends WithToken> {
     }
   }
 
-  /** Puts the first one where it belongs, since its token is another now; takes it out when it has none any more. */
+  /** Moves the first item to its place after its token changed; removes it when it has no more. */
   settle(): void {
     const items = this.#items;
     if (items[0]?.head === undefined) {
