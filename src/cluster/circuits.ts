@@ -1,22 +1,22 @@
 /**
- * Which masters have not answered for a while: what is asked of them is refused at once, instead of each request waiting for its deadline, until
- * a probe finds that they serve again. Impatient commands, which hold up others, are refused much sooner than the rest. A master that another one
- * replaces is not asked any more, and its successor begins anew.
+ * Tracks masters that have not answered for a while. Commands to such a master are refused at once instead of waiting for their deadlines, until a
+ * probe finds that it serves again. Impatient commands, which delay others, are refused much sooner than the rest. A master that another one has
+ * replaced is forgotten, and its successor starts clean.
  */
 import { limits } from "../limits.js";
 import { ClusterError } from "./cluster-error.js";
 import type { NodeAddress } from "./slots.js";
 
 interface Failing {
-  /** When the first request failed that no answer followed; infinite: it is only suspected. */
+  /** When the first request failed without any later answer; infinite while it is only suspected. */
   sinceMs: number;
   why: string;
   probe: NodeJS.Timeout | undefined;
 }
 
-/** One for each client. */
+/** One per client. */
 export class Circuits {
-  /** By the address of the master; "" while no node is known to have the slot. */
+  /** By the address of the master; "" while the slot's node is unknown. */
   readonly #failing = new Map<NodeAddress, Failing>();
   readonly #serves: (address: NodeAddress) => Promise<boolean>;
 
@@ -37,7 +37,7 @@ export class Circuits {
     failing.why = message;
   }
 
-  /** A write, or an impatient command, has had no answer for `limits.clusterImpatientMs`. */
+  /** A write, or an impatient command, has waited `limits.clusterImpatientMs` without an answer. */
   suspected(address: NodeAddress): void {
     this.#noted(address, `${address === "" ? "the cluster" : address} does not answer`);
   }
@@ -52,7 +52,7 @@ export class Circuits {
     return this.#failing.has(address);
   }
 
-  /** Why nothing is asked of this master now, or nothing impatient; undefined: ask it. */
+  /** Why this master gets no commands now, or no impatient ones; `undefined` means that it gets them. */
   refusal(address: NodeAddress, isImpatient: boolean): ClusterError | undefined {
     const failing = this.#failing.get(address);
     if (failing === undefined) return undefined;
@@ -61,7 +61,7 @@ export class Circuits {
     return new ClusterError("unreachable", "not-sent", failing.why);
   }
 
-  /** Forgets masters that are none any more, by a map of the cluster. */
+  /** Forgets nodes that are no longer masters, by a map of the cluster. */
   keep(masters: ReadonlySet<NodeAddress>): void {
     for (const address of [...this.#failing.keys()]) if (!masters.has(address)) this.#close(address);
   }
@@ -90,7 +90,7 @@ export class Circuits {
       const failing = this.#failing.get(address);
       if (failing === undefined) return;
       if (serves) this.#close(address);
-      // Asked for again by the next request: a master that nobody needs is not probed for ever.
+      // The next request starts another probe: a master that nobody needs is not probed for ever.
       else failing.probe = undefined;
     }, limits.clusterProbeMs);
     return timer.unref();

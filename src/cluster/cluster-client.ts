@@ -1,6 +1,6 @@
 /**
- * A client of a Valkey or Redis Cluster: finds the node of a slot, sends what is given in one tick as one write to each node, follows
- * redirections. What may have been carried out is given again only if the caller says that this does no harm.
+ * A client of a Valkey or Redis Cluster: finds the node of a slot, sends the commands of one tick as one write to each node, follows redirections. It
+ * repeats a command that may have run only if the caller says that this does no harm.
  */
 import { limits } from "../limits.js";
 import { ClusterError } from "./cluster-error.js";
@@ -15,52 +15,52 @@ import type { NodeAddress, Shard } from "./slots.js";
 import type { StoreUrl } from "./store-url.js";
 import { askNode, Topology } from "./topology.js";
 
-/** Which cluster, and the bounds of each connection; those left out are in `limits.ts`. */
+/** Which cluster, and the bounds of each connection; the defaults are in `limits.ts`. */
 export interface ClusterOptions {
   readonly url: StoreUrl;
-  /** For `valkeys` and `rediss`: authorities and a certificate of one's own. */
+  /** For `valkeys` and `rediss`: custom authorities and a client certificate. */
   readonly tls?: ClusterTls;
   readonly connectMs?: number;
   readonly silenceMs?: number;
   readonly pendingCommandsMax?: number;
   readonly pendingBytesMax?: number;
-  /** Told why the cluster takes long, each time that it does: for people who wait. */
+  /** Called with why the cluster takes long, each time that it does: for people who wait. */
   readonly onWait?: (why: string) => void;
 }
 
-/** How a command is given: until when, to which node, and whether again. `deadlineMs` is ms. */
+/** How to run a command: until when, on which node, and whether to repeat it. `deadlineMs` is ms. */
 export interface CommandOptions {
-  /** From now until there must be an answer, retries included. */
+  /** Time until there must be an answer, retries included. */
   readonly deadlineMs: number;
   /** Default: "master". A replica may lag behind. */
   readonly readFrom?: "master" | "replica";
-  /** It may be carried out twice, so that it is given again when its answer was lost; reads are. Default: false. */
+  /** The command may run twice, so it is repeated when its answer was lost; reads are idempotent. Default: false. */
   readonly isIdempotent?: boolean;
-  /** Ends as soon as the node can't serve it, instead of waiting for another to take over. Default: false. */
+  /** Fails as soon as the node can't serve it, instead of waiting for another node to take over. Default: false. */
   readonly failsFast?: boolean;
-  /** Others wait for it who could go on without: refused at once while its master is suspected not to answer. Default: false. */
+  /** Other work waits for it that could do without it: refused at once while its master is suspected. Default: false. */
   readonly isImpatient?: boolean;
-  /** It waits in the server (`XREAD BLOCK`): it gets a connection for such commands. Default: false. */
+  /** It waits in the server (`XREAD BLOCK`), so it uses a connection for such commands. Default: false. */
   readonly isBlocking?: boolean;
 }
 
-/** How a group of writes is given and acknowledged; `deadlineMs` covers both. */
+/** How to send and acknowledge a group of writes; `deadlineMs` covers both. */
 export interface GroupOptions extends Acknowledging {
   readonly deadlineMs: number;
   readonly isIdempotent?: boolean;
 }
 
-/** What the writes of one group came to. */
+/** The results of the writes of one group. */
 export interface GroupOutcome {
   /** In the order of the commands. */
   readonly outcomes: Outcome[];
-  /** How many replicas have what each command wrote: at most those of its master; 0 when none were asked or it is not known. */
+  /** How many replicas have what each command wrote: at most its master's replicas; 0 when none were asked or the number is unknown. */
   readonly replicas: readonly number[];
-  /** Why the command of this index, which was carried out, has fewer than it must; null: it has enough, or was not carried out. */
+  /** Why too few replicas have the command of this index, which ran; `null` means that enough have it, or that it did not run. */
   missing(index: number): ClusterError | null;
 }
 
-/** One a thread. A failure is a `ClusterError`, whose `outcome` says whether the command may have been carried out. */
+/** One per thread. A failure is a `ClusterError`; its `outcome` says whether the command may have run. */
 export class ClusterClient {
   readonly meters: ClusterMeters = newClusterMeters();
   readonly #topology: Topology;
@@ -81,14 +81,14 @@ export class ClusterClient {
     this.#topology = new Topology(url.seeds, options, this.meters);
   }
 
-  /** Finds out who has which slot. Throws `ClusterError` when no node says so. */
+  /** Finds the owner of each slot. Throws `ClusterError` when no node answers. */
   async ready(): Promise<void> {
     this.#mustBeOpen();
     const timer = setTimeout(() => this.waits("no node says who has its slots"), limits.clusterSilentMs);
     await this.#topology.read().finally(() => clearTimeout(timer));
   }
 
-  /** The answer to one command. Throws `ClusterError`. */
+  /** Returns the answer to one command. Throws `ClusterError`. */
   async execute(command: RespCommand, slot: number, options: CommandOptions): Promise<RespReply> {
     const [outcome] = await this.pipeline([{ command, slot }], options);
     if (outcome instanceof ClusterError) throw outcome;
@@ -103,8 +103,8 @@ export class ClusterClient {
   }
 
   /**
-   * What each of the commands came to, in their order; never throws. They go to their nodes at once: one is not carried out before the other
-   * unless both go to one node and are not redirected.
+   * Returns the outcome of each command, in order; never throws. The commands go to their nodes at once. Their order of execution is only certain for
+   * commands that go to one node and are not redirected.
    */
   pipeline(commands: readonly KeyedCommand[], options: CommandOptions): Promise<Outcome[]> {
     const { isIdempotent = false, failsFast = false, isImpatient = false } = options;
@@ -115,8 +115,8 @@ export class ClusterClient {
   }
 
   /**
-   * Writes, then one `WAIT` to each master that has carried one out: what each came to, and how many replicas have it. Groups have connections
-   * of their own, so that reads don't wait behind `WAIT`.
+   * Writes, then sends one `WAIT` to each master that has run a write. Returns the outcome of each write, and how many replicas have it. Groups have
+   * their own connections, to keep reads from waiting behind `WAIT`.
    */
   writeGroup(commands: readonly KeyedCommand[], options: GroupOptions): Promise<GroupOutcome> {
     const routing: Routing = {
@@ -138,14 +138,14 @@ export class ClusterClient {
     });
   }
 
-  /** The answer of one node, whatever slots it has: `SCAN`, `INFO`. Throws `ClusterError`. */
+  /** Returns the answer of one node, whatever slots it has: `SCAN`, `INFO`. Throws `ClusterError`. */
   async onNode(address: NodeAddress, command: RespCommand, deadlineMs: number): Promise<RespReply> {
     this.#mustBeOpen();
     const timer = setTimeout(() => this.waits(`${address} does not answer`), limits.clusterSilentMs);
     return askNode(this.#topology.node(address), command, deadlineMs).finally(() => clearTimeout(timer));
   }
 
-  /** Says to people who wait why it takes long. */
+  /** Tells people who wait why it takes long. */
   waits(why: string): void {
     this.#onWait?.(why);
   }
@@ -155,23 +155,23 @@ export class ClusterClient {
     return this.#topology.map.shards;
   }
 
-  /** Whether `isSuspected` of any slot. */
+  /** Whether any slot is suspected (`isSuspected`). */
   get hasSuspected(): boolean {
     return this.#topology.circuits.hasSuspected;
   }
 
-  /** Whether the master of a slot has let something wait for `limits.clusterImpatientMs` and answered nothing since. */
+  /** Whether the master of a slot has kept a command waiting for `limits.clusterImpatientMs` and answered nothing since. */
   isSuspected(slot: number): boolean {
     const { map, circuits } = this.#topology;
     return circuits.isSuspected(map.shard(slot)?.master ?? "");
   }
 
-  /** Who has a slot, as last seen. */
+  /** Returns the owner of a slot, as last seen. */
   shardOf(slot: number): Shard | undefined {
     return this.#topology.map.shard(slot);
   }
 
-  /** Ends all connections; what waits for an answer fails. */
+  /** Ends all connections; commands that wait for an answer fail. */
   close(): void {
     this.#topology.close();
   }
@@ -191,14 +191,14 @@ export class ClusterClient {
   }
 }
 
-/** What the URL says of TLS. */
+/** The TLS setting in the URL. */
 export function tlsOf({ ca }: StoreUrl): ClusterTls {
   return ca === undefined ? {} : { ca };
 }
 
 type Keys = readonly (string | Uint8Array)[];
 
-/** The command that runs a script on keys of one slot. */
+/** Returns the command that runs a script on keys of one slot. */
 export function scriptCommand(script: Script, keys: Keys, args: readonly CommandPart[], slot: number): KeyedCommand {
   const name = script.isReadOnly ? "EVALSHA_RO" : "EVALSHA";
   return { command: [name, script.sha, keys.length, ...keys, ...args], slot, script };

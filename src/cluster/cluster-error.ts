@@ -1,4 +1,4 @@
-/** The one error of this folder: why a command has no answer, and whether it may have been carried out. Never holds a password. */
+/** The one error of this folder: why a command has no answer, and whether it may have run. Never holds a password. */
 
 /**
  * Why a command failed:
@@ -22,8 +22,7 @@ export type ClusterErrorReason =
   | "closed";
 
 /**
- * What became of the command: `not-sent` and `refused` changed nothing, so that it may be given again; `unknown` may have been carried out
- * and its answer lost.
+ * What happened to the command: `not-sent` and `refused` changed nothing, so the caller may repeat it; `unknown` may have run with its answer lost.
  */
 export type CommandOutcome = "not-sent" | "refused" | "unknown";
 
@@ -42,7 +41,7 @@ export class ClusterError extends Error {
   }
 }
 
-/** The error of a write to this master that so many replicas have, fewer than the `acks` that must. A failover may undo it. */
+/** Returns the error of a write that fewer replicas of this master have than the required `acks`. A failover may undo the write. */
 export function unacknowledged(master: string, replicas: number, acks: number): ClusterError {
   const message = `${master}: ${replicas} of the ${acks} replicas that must acknowledge what is written have done so`;
   return new ClusterError("unacknowledged", "unknown", message);

@@ -1,10 +1,10 @@
-/** Counts of what the client does, for `/metrics`: plain numbers that only grow. */
+/** Counts the client's work, for `/metrics`: plain numbers that only grow. */
 export function newClusterMeters() {
   return {
     /** Writes to a socket, each a pipeline. */
     roundTrips: 0,
     commands: 0,
-    /** Commands given again, for whatever reason. */
+    /** Commands that were sent again, for whatever reason. */
     retries: 0,
     moved: 0,
     ask: 0,
@@ -12,13 +12,13 @@ export function newClusterMeters() {
     reconnects: 0,
     connectionLosses: 0,
     deadlineMisses: 0,
-    /** Commands that came when too many waited. */
+    /** Commands rejected because too many waited. */
     busy: 0,
-    /** Groups of writes, at each master, that fewer replicas acknowledged than were asked for; one that is tried again counts once. */
+    /** Groups of writes, at each master, that fewer replicas acknowledged than required; a group that is retried counts once. */
     acknowledgementsMissing: 0,
     slotMapReads: 0,
   };
 }
 
-/** The counts of one client, all since it was made. */
+/** The counts of one client since its creation. */
 export type ClusterMeters = ReturnType<typeof newClusterMeters>;

@@ -1,4 +1,4 @@
-/** One node: its connections, opened when they are first needed, and again after a loss with growing pauses. */
+/** One node with its connections. They open when they are first needed, and open again after a loss with growing pauses. */
 import type { ClusterError } from "./cluster-error.js";
 import type { ClusterMeters } from "./cluster-meters.js";
 import { Connection, type ConnectionOptions, type Lane } from "./connection.js";
@@ -15,7 +15,7 @@ interface LaneState {
   wasLost: boolean;
 }
 
-/** One for each node that the topology knows; one connection for each lane. */
+/** One per node that the topology knows; one connection per lane. */
 export class ClusterNode {
   readonly #lanes = new Map<Lane, LaneState>();
   /** Why a connection was last lost. */
@@ -28,7 +28,7 @@ export class ClusterNode {
     private readonly onLost: (node: ClusterNode) => void,
   ) {}
 
-  /** The connection of this lane, open or on its way; `undefined` during the pause after a loss. */
+  /** The connection of this lane, open or opening; `undefined` during the pause after a loss. */
   connection(lane: Lane): Connection | undefined {
     let state = this.#lanes.get(lane);
     if (state === undefined) {
@@ -38,7 +38,7 @@ export class ClusterNode {
     return state.connection ?? this.#open(lane, state);
   }
 
-  /** Whether a connection of this lane could be had now. */
+  /** Whether this lane has a connection or may open one now. */
   isAvailable(lane: Lane): boolean {
     const state = this.#lanes.get(lane);
     return state === undefined || state.connection !== undefined || performance.now() >= state.notBeforeMs;
@@ -55,7 +55,7 @@ export class ClusterNode {
   #open(lane: Lane, state: LaneState): Connection | undefined {
     if (performance.now() < state.notBeforeMs) return undefined;
     if (state.wasLost) this.meters.reconnects++;
-    // A blocking command is answered when there is something to say.
+    // The server answers a blocking command only when it has news.
     const options = lane === "blocking" ? { ...this.options, silenceMs: 2 ** 31 - 1 } : this.options;
     let opened: Connection | undefined;
     opened = new Connection(this.address, lane, options, this.meters, (error) => {
@@ -66,7 +66,7 @@ export class ClusterNode {
       this.meters.connectionLosses++;
       state.wasLost = true;
       state.pauseMs = wasReady ? pauseMsMin : Math.min(state.pauseMs * 2, pauseMsMax);
-      // Apart from each other, so that not all nodes and threads knock at a server that comes back at once.
+      // Random pauses keep all nodes and threads from reconnecting at once to a server that comes back.
       state.notBeforeMs = performance.now() + state.pauseMs * (0.5 + Math.random() / 2);
       this.onLost(this);
     });

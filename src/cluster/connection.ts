@@ -1,6 +1,6 @@
 /**
- * One connection to one node: sends what is given to it in one tick as one write, gives answers back in order, and ends for good at the
- * first fault. `ClusterNode` opens the next one.
+ * One connection to one node. It sends the commands of one tick as one write, returns answers in order, and closes for good at the first fault.
+ * `ClusterNode` opens the next one.
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -11,12 +11,12 @@ import { ErrorReply, RespFault, RespParser, type RespReply } from "./resp-parser
 import type { Script } from "./script.js";
 import { type NodeAddress, splitAddress } from "./slots.js";
 
-/** What TLS needs beyond the system's authorities, as PEM. */
+/** The TLS options besides the system's authorities, as PEM. */
 export interface ClusterTls {
   readonly ca?: string | Buffer;
   readonly certificate?: string | Buffer;
   readonly key?: string | Buffer;
-  /** The name that certificates must have, where it is not the host connected to. */
+  /** The name that certificates must have, if it is not the host. */
   readonly serverName?: string;
 }
 
@@ -27,23 +27,23 @@ export interface ConnectionOptions {
   readonly password?: string | undefined;
   /** How long a connection may take until it can be used. */
   readonly connectMs: number;
-  /** A connection that owes answers and has given none for this long is given up. */
+  /** A connection that owes answers and has sent none for this long is closed. */
   readonly silenceMs: number;
-  /** Commands, and bytes of them, that wait for an answer on one connection. */
+  /** How many commands, and how many bytes of them, may wait for an answer on one connection. */
   readonly pendingCommandsMax: number;
   readonly pendingBytesMax: number;
 }
 
-/** A command on its way. The connection calls `answered` or `lost` once, unless it was cancelled before it was sent. */
+/** A command to send. The connection calls `answered` or `lost` once, unless the command was cancelled before it was sent. */
 export interface Sendable {
   readonly command: RespCommand;
-  /** About how many bytes it takes. */
+  /** Its approximate size in bytes. */
   readonly bytes: number;
-  /** Sent right before it, so that a slot that is being moved to the node serves it. */
+  /** Sent right before it, to make the node serve a slot that is still being moved to it. */
   readonly isAsking?: boolean;
   /** Loaded before its first use. */
   readonly script?: Script | undefined;
-  /** Set by who gives up before it `isSent`. */
+  /** Set by a caller that gives up before it `isSent`. */
   isCancelled: boolean;
   isSent: boolean;
   answered(reply: RespReply, from: Connection): void;
@@ -55,7 +55,7 @@ export type Lane = "command" | "group" | "replica" | "blocking";
 
 type Receiver = Pick<Sendable, "answered" | "lost" | "bytes">;
 
-/** Answers come in the order of the commands; each is told to its `Sendable`. */
+/** Answers come in the order of the commands; each goes to its `Sendable`. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #meters: ClusterMeters;
@@ -73,7 +73,7 @@ export class Connection {
   readonly #loaded = new Set<string>();
   readonly #loadFaults = new Map<string, ErrorReply>();
 
-  /** `onClosed` is told once why it ended; of nothing when it was closed on purpose. */
+  /** `onClosed` is called once with why it ended, or with nothing when it was closed on purpose. */
   constructor(
     readonly address: NodeAddress,
     readonly lane: Lane,
@@ -127,15 +127,15 @@ export class Connection {
     return this.#state === "closed";
   }
 
-  /** Whether it could ever be used. */
+  /** Whether it has ever been usable. */
   wasReady = false;
 
-  /** Whether nothing waits here. */
+  /** Whether no command waits here. */
   get isIdle(): boolean {
     return this.#queued.length === 0 && this.#head === this.#awaiting.length;
   }
 
-  /** Takes a command, which goes out with all others of this tick; false when too many wait. */
+  /** Adds a command, which is sent with all others of this tick; returns false when too many wait. */
   send(sendable: Sendable): boolean {
     const waiting = this.#awaiting.length - this.#head + this.#queued.length;
     const { pendingCommandsMax, pendingBytesMax } = this.#options;
@@ -146,7 +146,7 @@ export class Connection {
     return true;
   }
 
-  /** Why a script could not be loaded here; otherwise it is loaded again before its next use. */
+  /** Why a script could not be loaded here; if absent, it is loaded again before its next use. */
   unload(script: Script): ErrorReply | undefined {
     const fault = this.#loadFaults.get(script.sha);
     this.#loaded.delete(script.sha);
@@ -205,11 +205,11 @@ export class Connection {
     if (this.#encoder.length === 0) return;
     this.#meters.roundTrips++;
     this.#socket.write(this.#encoder.take());
-    // Node tries to write at once: when nothing is left to be written, the memory is free.
+    // Node tries to write at once: when nothing is left to write, the memory is free.
     this.#encoder.release(this.#socket.writableLength === 0);
   }
 
-  /** Says who it is; afterwards the connection can be used. */
+  /** Authenticates; afterwards the connection can be used. */
   #greet(): void {
     if (this.#state !== "connecting") return;
     const { user, password } = this.#options;
@@ -222,7 +222,7 @@ export class Connection {
       this.#write(user === undefined ? ["AUTH", password] : ["AUTH", user, password], { ...ignored, answered: fails });
     }
     if (this.lane === "replica") this.#write(["READONLY"], { ...ignored, answered: fails });
-    // Its name for those who list connections; not everyone may give it.
+    // Its name in the server's list of connections; not every user may set it.
     this.#write(["CLIENT", "SETNAME", "verdictd"], {
       ...ignored,
       answered: (reply) => {
@@ -261,14 +261,14 @@ export class Connection {
 
   #look(): void {
     if (!this.#isSilent()) return;
-    // It may have answered while this thread was busy: what has arrived is read before the next `setImmediate`.
+    // The server may have answered while this thread was busy: Node reads what has arrived before the next `setImmediate`.
     setImmediate(() => {
       if (!this.#isSilent()) return;
       this.#end("unreachable", `${this.address} has not answered for ${this.#options.silenceMs} ms`);
     });
   }
 
-  /** Whether it owes an answer, and nothing was heard of it for too long. */
+  /** Whether it owes an answer and has been silent for too long. */
   #isSilent(): boolean {
     const owes = this.#head < this.#awaiting.length;
     return this.#state === "ready" && owes && performance.now() - this.#heardMs > this.#options.silenceMs;
@@ -294,7 +294,7 @@ export class Connection {
 
 const ignored: Receiver = { bytes: 0, answered: () => {}, lost: () => {} };
 
-/** Servers say this before they are asked anything, and hang up. */
+/** Errors that servers send before any command, and then hang up. */
 function isTurnedAway(reply: RespReply): reply is ErrorReply {
   return reply instanceof ErrorReply && (reply.code === "DENIED" || reply.message.includes("max number of clients"));
 }

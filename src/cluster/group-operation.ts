@@ -1,40 +1,40 @@
 /**
- * Writes to several masters, each of which is asked at the end how many replicas have them. `WAIT` counts what its own connection wrote, so it
- * goes out on the connection of the writes, right behind them; a connection that was lost in between has acknowledged nothing.
+ * Writes to several masters and asks each at the end how many replicas have them. `WAIT` counts what its own connection wrote, so it goes out on the
+ * connection of the writes, right behind them. A connection that was lost in between has acknowledged nothing.
  */
 import { type ClusterError, unacknowledged } from "./cluster-error.js";
 import type { Connection } from "./connection.js";
 import { Operation, type Request } from "./operation.js";
 import type { RespReply } from "./resp-parser.js";
 
-/** How many replicas are waited for, and how long, ms. */
+/** How many replicas to wait for, and how long, ms. */
 export interface Acknowledging {
-  /** Replicas that have to acknowledge; 0 asks none. */
+  /** Replicas that must acknowledge; 0 asks none. */
   readonly acks: number;
-  /** How long a master waits for them. */
+  /** How long a master waits for its replicas. */
   readonly ackMs: number;
-  /** An earlier try of the same request was counted among those that were not acknowledged. */
+  /** An earlier try of the same request was already counted as unacknowledged. */
   readonly isRepeat?: boolean;
 }
 
-/** An operation whose writes count the replicas that have them; call `acknowledge` before `begin`. */
+/** An operation that also counts the replicas which have its writes; call `acknowledge` before `begin`. */
 export class GroupOperation extends Operation {
-  /** How many replicas have what each command wrote; 0 also where that is not known. */
+  /** How many replicas have what each command wrote; also 0 if that is unknown. */
   readonly replicas: number[] = [];
   #acknowledging: Acknowledging = { acks: 0, ackMs: 0 };
   #unsealed = new Map<Connection, number[]>();
-  /** Where each command was last given: what another connection acknowledges says nothing of it. */
+  /** The connection that each command last used: an acknowledgement on another connection says nothing about it. */
   readonly #givenTo: Connection[] = [];
   #waits = 0;
   #isSealing = false;
 
-  /** Before `begin`. */
+  /** Call before `begin`. */
   acknowledge(how: Acknowledging, commands: number): void {
     this.#acknowledging = how;
     for (let index = 0; index < commands; index++) this.replicas.push(0);
   }
 
-  /** Why a command that was carried out is not acknowledged; null: it is, or it was not carried out. */
+  /** Why a command that ran is not acknowledged; `null` means that it is, or that it did not run. */
   missing(index: number): ClusterError | null {
     const { acks } = this.#acknowledging;
     const replicas = this.replicas[index]!;
@@ -50,7 +50,7 @@ export class GroupOperation extends Operation {
     else indices.push(request.index);
     if (this.#isSealing) return;
     this.#isSealing = true;
-    // Behind all commands of this tick, and before connections write what they have.
+    // After all commands of this tick, and before the connections write them.
     queueMicrotask(() => this.#seal());
   }
 
@@ -76,7 +76,7 @@ export class GroupOperation extends Operation {
     };
     this.#waits++;
     const isTaken = connection.send({
-      // A whole number: others are refused, and 0 would wait for ever.
+      // A whole number: servers refuse others, and 0 would wait for ever.
       command: ["WAIT", acks, Math.max(1, Math.ceil(ackMs))],
       bytes: 40,
       isCancelled: false,

@@ -1,33 +1,33 @@
-/** What an inspection of a cluster has found, in the sentences that operators read. */
+/** Collects what an inspection of a cluster finds, in sentences that operators read. */
 import { ClusterError } from "./cluster-error.js";
 import type { NodeAddress } from "./slots.js";
 import type { StoreUrl } from "./store-url.js";
 
-/** What the findings come to; the cluster can be used while `faults` is empty. */
+/** The result of the findings; the cluster can be used while `faults` is empty. */
 export interface Judgement {
   /** Why the cluster can't be used, a sentence each. */
   readonly faults: readonly string[];
-  /** What is likely to hurt one day. */
+  /** What may become a problem later. */
   readonly warnings: readonly string[];
   /** The URL names nodes of two clusters. */
   readonly isMixed: boolean;
-  /** All that is wrong is that it does not answer, or is down: it may be worth waiting for. */
+  /** The only fault is that the cluster does not answer, or is down: it may be worth waiting for. */
   readonly isAway: boolean;
-  /** All that is wrong is that, or that masters have too few replicas: of a cluster that was fit, it may be worth waiting for. */
+  /** The only faults are that, or masters with too few replicas: if the cluster was fit before, it may be worth waiting for. */
   readonly lacksReplicas: boolean;
 }
 
-/** Whether a fault passes by itself: the cluster comes back, its replicas do, or neither helps. */
+/** Whether a fault may pass without help: the cluster comes back, its replicas do, or neither. */
 export type FaultKind = "away" | "replicas" | "lasting";
 
-/** Faults and warnings as sentences, those that say the same of several nodes as one. */
+/** Faults and warnings as sentences. Findings that say the same about several nodes become one sentence. */
 export class Findings {
   readonly #faults = new Map<string, NodeAddress[]>();
   readonly #warnings = new Map<string, NodeAddress[]>();
   readonly #kinds = new Set<FaultKind>();
   isMixed = false;
 
-  /** `text` is a sentence, or with `node` one as `NodeRule.says` gives it. */
+  /** `text` is a sentence, or with `node` a sentence template from `NodeRule.says`. */
   fault(text: string, node?: NodeAddress, kind: FaultKind = "lasting"): void {
     note(this.#faults, text, node);
     this.#kinds.add(kind);
@@ -37,7 +37,7 @@ export class Findings {
     note(this.#warnings, text, node);
   }
 
-  /** What all of it comes to. */
+  /** Returns the result of all findings. */
   judgement(): Judgement {
     const mayPass = this.#kinds.size > 0 && !this.#kinds.has("lasting");
     const lacksReplicas = mayPass && this.#kinds.has("replicas");
@@ -58,36 +58,36 @@ function sentences(of: ReadonlyMap<string, readonly NodeAddress[]>): string[] {
   return [...of].map(([text, nodes]) => (nodes.length === 0 ? text : sentenceOf(text, nodes)));
 }
 
-/** The names in the place of `{nodes}`; of each `[one|several]` what suits their number. */
+/** Replaces `{nodes}` by the names, and each `[one|several]` by the form that fits their number. */
 function sentenceOf(text: string, nodes: readonly NodeAddress[]): string {
   return text
     .replace(/\[([^|\]]*)\|([^\]]*)\]/g, nodes.length === 1 ? "$1" : "$2")
     .replace("{nodes}", () => listed(nodes));
 }
 
-/** Addresses in order, as a sentence names them: "a, b and c". There is at least one. */
+/** Joins addresses in order for a sentence: "a, b and c". There is at least one. */
 export function listed(nodes: readonly NodeAddress[]): string {
   const names = [...nodes].sort();
   const last = names.pop()!;
   return names.length === 0 ? last : `${names.join(", ")} and ${last}`;
 }
 
-/** What is wrong in one line: each fault set apart from the next. */
+/** Returns all faults in one line, each set apart from the next. */
 export function faultsLine(faults: readonly string[]): string {
   if (faults.length === 1) return faults[0]!;
   return `${faults.length} faults: ${faults.map((fault, index) => `(${index + 1}) ${fault}`).join("; ")}`;
 }
 
-/** Lines of servers that are not there yet, or not any more. */
+/** Errors of servers that are not up yet, or no longer. */
 export const passing =
   /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|did not answer|has not answered/;
 
-/** Whether a node refused the user: each node has users of its own. */
+/** Whether a node refused the user: each node has its own users. */
 export function isOfUser(error: unknown): boolean {
   return error instanceof ClusterError && ["NOAUTH", "WRONGPASS", "NOPERM"].includes(error.serverCode);
 }
 
-/** What a failed question says to operators. */
+/** Returns what a failed question means, for operators. */
 export function lineOf(error: unknown, url: StoreUrl): string {
   if (!(error instanceof ClusterError)) throw error;
   const { serverCode, reason } = error;
@@ -109,7 +109,7 @@ export function lineOf(error: unknown, url: StoreUrl): string {
   return message;
 }
 
-/** Adds what a node refused to the faults; the same of several nodes is said once. */
+/** Adds a node's refusal to the faults; the same refusal of several nodes is reported once. */
 export function blame(node: NodeAddress, error: unknown, url: StoreUrl, findings: Findings): void {
   const line = lineOf(error, url);
   const start = `${node}: `;

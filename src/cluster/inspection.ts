@@ -1,6 +1,6 @@
 /**
- * Looks at a cluster before it is used: what is wrong with it as a store, one line each. Here is only gathered what `node-rules.ts` and
- * `permission-check.ts` judge. Needs no more than the commands that the store uses.
+ * Inspects a cluster before it is used: finds what is wrong with it as a store, one line each. It only gathers facts; `node-rules.ts` and
+ * `permission-check.ts` judge them. It needs no more commands than the store uses.
  */
 import { limits } from "../limits.js";
 import { tlsOf } from "./cluster-client.js";
@@ -17,13 +17,13 @@ import { type NodeAddress, slotsOfCluster } from "./slots.js";
 import type { StoreUrl } from "./store-url.js";
 import { askNode } from "./topology.js";
 
-/** What was found; the cluster can be used while `faults` is empty. */
+/** The result; the cluster can be used while `faults` is empty. */
 export interface Inspection extends Judgement {
-  /** Of the first cluster, where the URL names nodes of two. */
+  /** For the first cluster, if the URL names nodes of two. */
   readonly nodes: readonly NodeFacts[];
 }
 
-/** The cluster as a seed sees it. */
+/** The cluster as seen by a seed. */
 interface SeedView {
   readonly seed: NodeAddress;
   readonly ids: ReadonlySet<string>;
@@ -38,13 +38,13 @@ const coverageQuestion = ["CONFIG", "GET", "cluster-require-full-coverage"];
 const noAcknowledgements =
   "no replica acknowledges writes (--engine-acks 0): a failover may lose batches and changes that were answered";
 
-/** How the cluster is reached, and who hears why it takes long. */
+/** How to reach the cluster, and where to report why it takes long. */
 export interface InspectionOptions {
   readonly tls?: ClusterTls;
   readonly onWait?: ((why: string) => void) | undefined;
 }
 
-/** Asks every seed, then every node of the cluster. Never throws: what can't be reached is a fault or a warning too. */
+/** Asks every seed, then every node of the cluster. Never throws: an unreachable node is a fault or a warning too. */
 export async function inspectCluster(
   url: StoreUrl,
   demands: ClusterDemands,
@@ -72,7 +72,7 @@ export async function inspectCluster(
         return reply;
       },
       (error: unknown) => {
-        // An error of the server is an answer.
+        // An error from the server is an answer too.
         if (error instanceof ClusterError && error.reason === "refused") answered.add(address);
         throw error;
       },
@@ -106,14 +106,14 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
     } else unreachable.push(lineOf(seed.reason, url));
   }
   for (const line of unreachable) {
-    // Beside others that answer it may be a node that is down for a moment.
+    // If other nodes answer, this one may be down only for a moment.
     if (views.length > 0) findings.warning(line);
     else findings.fault(line, undefined, passing.test(line) ? "away" : "lasting");
   }
   const clustered = views.filter(({ facts }) => facts.isCluster);
   for (const { facts } of views) if (!facts.isCluster) judgeNode(facts, demands, findings);
   const first = clustered[0];
-  // What else the user may not do is named at once.
+  // Reports at once what else the user may not do.
   const judgeEach = (nodes: readonly Pick<NodeFacts, "address" | "role">[]) =>
     Promise.all(nodes.map((node) => judgePermissions(node, url, demands, ask, findings)));
   if (first === undefined) await judgeEach(forbidden.map((address) => ({ address, role: "replica" })));
@@ -183,7 +183,7 @@ async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
   const beforeMs = Date.now();
   const time = await ask(address, ["TIME"]);
   const hereMs = (beforeMs + Date.now()) / 2;
-  // Few users may: it shows the passwords of the server, too. What is refused would be in the server's log of refusals at each start.
+  // Few users may run this, because it also shows the server's passwords. Each refusal would add to the server's log of refusals at every start.
   const mayAsk = await ask(address, ["EVAL", permissionScript, 0, ...coverageQuestion]).catch(() => 0);
   const coverage = mayAsk === 1 ? await ask(address, coverageQuestion).catch(() => null) : null;
   const [seconds, micros] = Array.isArray(time) ? time.map(Number) : [];
@@ -204,7 +204,7 @@ async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
   };
 }
 
-/** The value of a `name:value` line; "" when there is none. */
+/** Returns the value of a `name:value` line; "" when there is none. */
 function field(info: string, name: string): string {
   return new RegExp(`^${name}:(.*?)\r?$`, "m").exec(info)?.[1] ?? "";
 }

@@ -1,22 +1,22 @@
-/** What each node of a cluster must be for the store: the rules are the table at the end. Pure. */
+/** What each node of a cluster must be for the store. The rules are in the table at the end. Pure. */
 import { limits } from "../limits.js";
 import type { FaultKind, Findings } from "./inspection-findings.js";
 import type { RespCommand } from "./resp-encoder.js";
 import type { NodeAddress } from "./slots.js";
 
-/** What is demanded of the cluster. */
+/** What the store demands of the cluster. */
 export interface ClusterDemands {
-  /** Replicas that acknowledge a write; 0: losses are accepted. */
+  /** Replicas that must acknowledge a write; 0 accepts losses. */
   readonly acks: number;
-  /** The service keeps data otherwise than by an append-only file. */
+  /** The service persists data in another way than an append-only file. */
   readonly isDurableOtherwise?: boolean;
-  /** Commands with arguments that the user must be allowed, keys as the store has them. */
+  /** Commands with arguments that the user must be allowed to run, with keys in the store's form. */
   readonly commands?: readonly RespCommand[];
-  /** Pattern of the keys that it must have access to, with one `*` at the end. */
+  /** Pattern of the keys that the user must have access to, with one `*` at the end. */
   readonly keys?: string;
 }
 
-/** What one node says of itself, as far as the rules below judge it. */
+/** A node's facts, as far as the rules below judge them. */
 export interface NodeFacts {
   readonly address: NodeAddress;
   readonly role: "master" | "replica";
@@ -24,20 +24,20 @@ export interface NodeFacts {
   /** As in "7.0.15". */
   readonly version: string;
   readonly isCluster: boolean;
-  /** Replicas that follow, of a master. */
+  /** Number of replicas that follow a master. */
   readonly replicas: number;
   readonly isAofOn: boolean;
-  /** Bytes; 0 is no bound. */
+  /** Bytes; 0 means no bound. */
   readonly maxmemory: number;
   readonly usedMemory: number;
   readonly maxmemoryPolicy: string;
-  /** It refuses everything while any slot has no master; undefined: the user may not ask. */
+  /** Whether it refuses everything while any slot has no master; `undefined` means that the user may not ask. */
   readonly needsEverySlot: boolean | undefined;
-  /** How far its clock is ahead of this machine's. */
+  /** How far its clock is ahead of this machine's, ms. */
   readonly clockAheadMs: number;
 }
 
-/** Clocks: one node's that is off, or this machine's, when all differ alike. */
+/** Checks clocks: one node's may be off, or this machine's if all differ alike. */
 export function judgeClocks(facts: readonly NodeFacts[], findings: Findings): void {
   const off = facts.filter(({ clockAheadMs }) => Math.abs(clockAheadMs) > limits.clusterClockOffMsMax);
   const seconds = (ms: number): string => `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? "ahead of" : "behind"}`;
@@ -52,27 +52,27 @@ export function judgeClocks(facts: readonly NodeFacts[], findings: Findings): vo
   }
 }
 
-/** Adds what is wrong with one node to the findings. */
+/** Adds a node's faults to the findings. */
 export function judgeNode(node: NodeFacts, demands: ClusterDemands, findings: Findings): void {
   for (const { isFault, kind, says } of rules) {
     const text = says(node, demands);
     if (text === undefined) continue;
     if (isFault) findings.fault(text, node.address, kind);
     else findings.warning(text, node.address);
-    // Of a server without cluster mode nothing else matters.
+    // For a server without cluster mode, no other rule matters.
     if (!node.isCluster) return;
   }
 }
 
 interface NodeRule {
   readonly isFault: boolean;
-  /** Of a fault; absent: "lasting". */
+  /** For a fault; default: "lasting". */
   readonly kind?: FaultKind;
-  /** The sentence, with `{nodes}` and `[one|several]` for `sentenceOf`; `undefined` when the node is as it should be. */
+  /** Returns the sentence, with `{nodes}` and `[one|several]` for `sentenceOf`; `undefined` when the node meets the rule. */
   says(node: NodeFacts, demands: ClusterDemands): string | undefined;
 }
 
-/** What each node must be. The first that a server breaks is the one that matters most. */
+/** The rules for each node, the most important first. */
 const rules: readonly NodeRule[] = [
   {
     isFault: true,

@@ -1,6 +1,6 @@
 /**
- * Commands on their way through the cluster: which node each goes to, what the node's answer means, when it is given again and when the
- * caller hears of it. One operation has one deadline.
+ * Commands under way in the cluster: which node each goes to, what the node's answer means, when it is repeated and when the caller gets the result.
+ * One operation has one deadline.
  */
 import { limits } from "../limits.js";
 import { ClusterError, type ClusterErrorReason } from "./cluster-error.js";
@@ -12,37 +12,37 @@ import type { Script } from "./script.js";
 import { type NodeAddress, parseRedirect } from "./slots.js";
 import type { Topology } from "./topology.js";
 
-/** A command, and the slot that its keys are in. */
+/** A command with the slot of its keys. */
 export interface KeyedCommand {
   readonly command: RespCommand;
   /** `keySlot` of its keys. */
   readonly slot: number;
-  /** The script that it runs, which is loaded where it is missing. */
+  /** The script that it runs; it is loaded on a node that lacks it. */
   readonly script?: Script | undefined;
 }
 
-/** What a command came to: an answer, never an `ErrorReply`; or why there is none. */
+/** The outcome of a command: an answer, never an `ErrorReply`; or why there is none. */
 export type Outcome = RespReply | ClusterError;
 
-/** Where the commands of an operation go, and whether they are given again. */
+/** Where the commands of an operation go, and whether they are repeated. */
 export interface Routing {
   readonly lane: Lane;
-  /** One node, whoever has the slot; nothing is given again. */
+  /** One fixed node, whatever its slots; nothing is repeated. */
   readonly node?: NodeAddress | undefined;
-  /** Given again though it may have been carried out. */
+  /** Repeated even if it may have run. */
   readonly isIdempotent: boolean;
-  /** Ends as soon as the node can't serve it, instead of waiting for another to take over. */
+  /** Fails as soon as the node can't serve it, instead of waiting for another node to take over. */
   readonly failsFast: boolean;
-  /** Refused at once by a master that is suspected not to answer. */
+  /** Refused at once if its master is suspected not to answer. */
   readonly isImpatient: boolean;
 }
 
-/** Redirections and repetitions of one command; with the longest pauses some 20 s. */
+/** Limit of redirections and repetitions of one command; with the longest pauses this takes some 20 s. */
 const attemptsMax = 100;
 const pauseMsMin = 5;
 const pauseMsMax = 200;
 
-/** Errors that pass; the command was not carried out. Those that are `true` mean that the map may have changed. */
+/** Temporary errors; the command did not run. `true` means that the map may have changed. */
 const passing: Readonly<Record<string, boolean>> = {
   TRYAGAIN: false,
   BUSY: false,
@@ -52,7 +52,7 @@ const passing: Readonly<Record<string, boolean>> = {
   READONLY: true,
 };
 
-/** A deadline that is missed by less may be missed since this thread was busy. */
+/** A deadline missed by less than this may have been missed because this thread was busy. */
 const patientMs = 1000;
 const unanswered: ReadonlySet<ClusterErrorReason> = new Set(["deadline", "unreachable", "unsettled"]);
 
@@ -75,7 +75,7 @@ export class Operation {
   ) {
     this.outcomes = new Array(commands.length);
     this.#left = commands.length;
-    // Where this thread was busy meanwhile, what has arrived in time is read first.
+    // If this thread was busy meanwhile, answers that arrived in time are read first.
     this.#timer = setTimeout(() => setImmediate(() => this.#miss()), deadlineMs);
     if (this.#suspects) {
       const patienceMs = Math.min(deadlineMs, limits.clusterImpatientMs);
@@ -91,7 +91,7 @@ export class Operation {
     if (this.#left === 0) this.finish();
   }
 
-  /** Called for each command as it is given to a connection. */
+  /** Called each time a command is handed to a connection. */
   placed(_request: Request, _connection: Connection): void {}
 
   settled(index: number, outcome: Outcome): void {
@@ -100,14 +100,14 @@ export class Operation {
     this.considerDone();
   }
 
-  /** Why it is not over, by the first command without an outcome. */
+  /** Why it is not finished, by the first command without an outcome. */
   get waitsFor(): string {
     return (
       this.#requests.find(({ index }) => this.outcomes[index] === undefined)?.waitsFor ?? "its replicas do not answer"
     );
   }
 
-  /** Whether a node has answered a command, other than by an error. */
+  /** Whether a node has answered a command with anything but an error. */
   hasAnswer(index: number): boolean {
     const outcome = this.outcomes[index];
     return outcome !== undefined && !(outcome instanceof ClusterError);
@@ -130,7 +130,7 @@ export class Operation {
     this.onDone(this.outcomes);
   }
 
-  /** Whether a master that does not answer it soon is suspected. Where others wait, impatient ones, and writes, find out. */
+  /** Whether a master that does not answer soon becomes suspected. Impatient commands, which others wait for, and writes detect this. */
   get #suspects(): boolean {
     return this.routing.isImpatient || this.routing.lane === "group";
   }
@@ -144,7 +144,7 @@ export class Operation {
   #miss(): void {
     if (this.isOver) return;
     this.meters.deadlineMisses++;
-    // A node that is frozen says nothing; another may have taken over.
+    // A frozen node sends nothing, and another may have taken over.
     this.topology.refresh();
     for (const request of this.#requests) {
       if (this.#suspects) request.suspect();
@@ -165,13 +165,13 @@ export class Request implements Sendable {
   #target: NodeAddress | undefined;
   #attempts = 0;
   #isSettled = false;
-  /** An earlier attempt was lost on its way. */
+  /** An earlier attempt was lost under way. */
   #mayBeDone = false;
-  /** The master that it was last for. */
+  /** The master of the last attempt. */
   #master: NodeAddress = "";
-  /** The node that it was last for; "" while none is known to have its slot. */
+  /** The node of the last attempt; "" while the slot's node is unknown. */
   #address: NodeAddress = "";
-  /** Why it was last given again. */
+  /** Why it was last repeated. */
   #fault: ClusterError | undefined;
   #pause: NodeJS.Timeout | undefined;
 
@@ -188,13 +188,13 @@ export class Request implements Sendable {
     this.#target = operation.routing.node;
   }
 
-  /** What it waits for. */
+  /** Why it waits. */
   get waitsFor(): string {
     if (!this.isSent && this.#fault !== undefined) return this.#fault.message;
     return this.#address === "" ? "no node says who has its slots" : `${this.#address} does not answer`;
   }
 
-  /** Gives it to the connection that is right as far as is known. */
+  /** Hands it to the best known connection. */
   place(): void {
     const { topology, routing, meters } = this.operation;
     this.isSent = false;
@@ -240,7 +240,7 @@ export class Request implements Sendable {
   }
 
   answered(reply: RespReply, from: Connection): void {
-    // An answer that comes too late ends a suspicion as well.
+    // A late answer ends a suspicion as well.
     if (!(reply instanceof ErrorReply)) this.operation.topology.circuits.answered(from.address);
     if (this.#isSettled) return;
     if (reply instanceof ErrorReply) this.#failed(reply, from);
@@ -256,7 +256,7 @@ export class Request implements Sendable {
     } else this.#settle(error);
   }
 
-  /** It has waited for as long as impatient commands wait. */
+  /** It has waited as long as impatient commands may wait. */
   suspect(): void {
     if (!this.#isSettled && this.#hangsOnMaster) this.operation.topology.circuits.suspected(this.#master);
   }
@@ -300,7 +300,7 @@ export class Request implements Sendable {
         else {
           meters.moved++;
           topology.refresh();
-          // A replica that redirects does so because it must not answer for this slot, not because the slot moved.
+          // A redirect from a replica means that it must not answer for this slot, not that the slot moved.
           if (routing.lane !== "replica") {
             topology.map.move(to.slot, to.address);
             this.#target = undefined;
@@ -329,7 +329,7 @@ export class Request implements Sendable {
     this.#wait(refused(reply, from.address));
   }
 
-  /** Gives it again at once. */
+  /** Repeats it at once. */
   #again(reply: ErrorReply): void {
     if (++this.#attempts > attemptsMax) {
       this.#settle(
@@ -341,7 +341,7 @@ export class Request implements Sendable {
     this.place();
   }
 
-  /** Gives it again after a pause. */
+  /** Repeats it after a pause. */
   #wait(error: ClusterError): void {
     const { routing, meters } = this.operation;
     this.isSent = false;
@@ -358,7 +358,7 @@ export class Request implements Sendable {
     }, pauseMs);
   }
 
-  /** Whether it waits so long for a master that its failure tells of it, and not so long that the master may be replaced meanwhile. */
+  /** Whether its failure says something about the master: it waits long enough, but not so long that the master may be replaced meanwhile. */
   get #tellsOfMaster(): boolean {
     const { routing, deadlineMs } = this.operation;
     const isToMaster = routing.lane === "command" || routing.lane === "group";
@@ -366,12 +366,12 @@ export class Request implements Sendable {
     return isToMaster && routing.node === undefined && !routing.failsFast && isPatient;
   }
 
-  /** Whether it is refused when its master is not asked any more. */
+  /** Whether it is refused while its master gets no commands. */
   get #hangsOnMaster(): boolean {
     return this.#tellsOfMaster || this.operation.routing.isImpatient;
   }
 
-  /** `wasTried`: no master had been given up before it was asked. */
+  /** `wasTried`: its master had not been given up before the command was sent. */
   #settle(outcome: Outcome, wasTried = true): void {
     if (this.#isSettled) return;
     if (wasTried && this.#tellsOfMaster && outcome instanceof ClusterError && unanswered.has(outcome.reason)) {

@@ -1,4 +1,4 @@
-/** Whether the store's user may do on a node what the store does there, without doing any of it. */
+/** Checks whether the store's user may do on a node what the store does there, without doing any of it. */
 import { blame, type Findings, isOfUser } from "./inspection-findings.js";
 import type { ClusterDemands, NodeFacts } from "./node-rules.js";
 import type { RespCommand } from "./resp-encoder.js";
@@ -9,7 +9,7 @@ import type { StoreUrl } from "./store-url.js";
 /** Asks one node one command; rejects with a `ClusterError`. */
 export type Ask = (address: NodeAddress, command: RespCommand) => Promise<RespReply>;
 
-/** Asks a server whether the user may do all this, without doing any of it: each has permissions of its own. */
+/** Asks a server whether the user may do all this, without doing any of it. Each server has its own permissions. */
 export async function judgePermissions(
   { address, role }: Pick<NodeFacts, "address" | "role">,
   url: StoreUrl,
@@ -18,7 +18,7 @@ export async function judgePermissions(
   findings: Findings,
 ): Promise<void> {
   let isForbidden = false;
-  // A replica refuses WAIT to those who may run it, and all while it reads its file or has lost its master.
+  // A replica refuses WAIT even to users who may run it, and refuses everything while it loads its file or has lost its master.
   const failed = (error: unknown): void => {
     if (role === "master" || isOfUser(error)) blame(address, error, url, findings);
   };
@@ -37,7 +37,7 @@ export async function judgePermissions(
   };
   const isKeyed = (command: RespCommand): boolean =>
     keys !== undefined && command.some((word) => String(word).startsWith(keys.slice(0, -1)));
-  // The user may run EVAL, so that only the key can be refused.
+  // The user may run EVAL, so the server can only have refused the key.
   const keyQuestion: readonly RespCommand[] = keys === undefined ? [] : [["EVAL", "", 1, keys.replace("*", "0}")]];
   try {
     const [[mayUseKeys = true], allowed] = await Promise.all([mayAll(keyQuestion), mayAll(commands)]);
@@ -51,10 +51,10 @@ export async function judgePermissions(
   }
 }
 
-/** Whether the user may run the command that follows: 1 or 0. */
+/** Returns 1 if the user may run the command in the arguments, else 0. */
 export const permissionScript = "return redis.acl_check_cmd(unpack(ARGV)) and 1 or 0";
 
-/** Of each command, after its number of words, whether the user may run it. */
+/** Takes commands, each after its number of words; returns for each whether the user may run it. */
 const permissionsScript = `local may, at = {}, 1
 while at <= #ARGV do
   local last = at + tonumber(ARGV[at])
@@ -63,7 +63,7 @@ while at <= #ARGV do
 end
 return may`;
 
-/** What is asked beside the commands of `demands`: a server says no to each by itself. */
+/** Commands that are checked besides those in `demands`: a server refuses each one separately. */
 const probes: readonly RespCommand[] = [
   ["CLUSTER", "NODES"],
   ["CLUSTER", "SLOTS"],

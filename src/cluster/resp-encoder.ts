@@ -1,15 +1,15 @@
-/** Writes commands as RESP arrays of bulk strings into one buffer, so that a pipeline is one write to the socket. */
+/** Writes commands as RESP arrays of bulk strings into one buffer: a pipeline is one write to the socket. */
 
-/** One word of a command: text goes out as UTF-8, bytes as they are, numbers in decimal. */
+/** One word of a command: text is sent as UTF-8, bytes unchanged, numbers in decimal. */
 export type CommandPart = string | Uint8Array | number;
 
 /** A command: its name and its arguments. */
 export type RespCommand = readonly CommandPart[];
 
 const bytesAtFirst = 32 * 1024;
-/** A buffer that has grown beyond this is given back after the write. */
+/** A buffer that has grown beyond this is released after the write. */
 const bytesKept = 1024 * 1024;
-/** Up to so many characters a loop is faster than a call out of the engine. */
+/** Up to this many characters, a loop is faster than a call out of the engine. */
 const shortTextMax = 48;
 /** "$" or "*", ten digits, CR LF. */
 const headerBytesMax = 13;
@@ -19,12 +19,12 @@ export class RespEncoder {
   #bytes = Buffer.allocUnsafeSlow(bytesAtFirst);
   #length = 0;
 
-  /** Bytes that wait to be taken. */
+  /** Number of bytes to take. */
   get length(): number {
     return this.#length;
   }
 
-  /** Appends a command; the bytes that this took. */
+  /** Appends a command; returns the bytes that this took. */
   add(command: RespCommand): number {
     const before = this.#length;
     this.#reserve(headerBytesMax);
@@ -43,21 +43,23 @@ export class RespEncoder {
     return this.#length - before;
   }
 
-  /** What was collected. Once it is out, `release` lets the same memory be used again; without it the next command gets new memory. */
+  /**
+   * Returns the collected bytes. Once they are sent, `release` lets the next commands reuse the memory; otherwise the next command gets new memory.
+   */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#length = 0;
     return taken;
   }
 
-  /** `isOut`: nobody reads what was taken any more. */
+  /** `isOut`: no one reads the taken bytes any more. */
   release(isOut: boolean): void {
     if (!isOut || this.#bytes.length > bytesKept) this.#bytes = Buffer.allocUnsafeSlow(bytesAtFirst);
   }
 
   #text(text: string): void {
     if (text.length <= shortTextMax && this.#shortText(text)) return;
-    // Nearly all texts are ASCII, whose length in bytes is known before they are written.
+    // Nearly all texts are ASCII, so their length in bytes is known before they are written.
     const bytes = Buffer.byteLength(text);
     this.#reserve(bytes + headerBytesMax + 2);
     this.#header(36, bytes);
@@ -67,7 +69,7 @@ export class RespEncoder {
     this.#lineEnd();
   }
 
-  /** Writes a text letter by letter, which is cheaper for the names and numbers that commands are made of; false: it is not ASCII. */
+  /** Writes a text letter by letter, which is cheaper for the names and numbers of commands. Returns false if it is not ASCII. */
   #shortText(text: string): boolean {
     this.#reserve(text.length + headerBytesMax + 2);
     const from = this.#length;

@@ -1,9 +1,9 @@
 /**
- * Reads RESP2 and RESP3, the protocol of Redis and Valkey (redis.io/docs/reference/protocol-spec), from chunks as they come. Holds no more
- * than its bounds; knows nothing of commands.
+ * Reads RESP2 and RESP3, the protocol of Redis and Valkey (redis.io/docs/reference/protocol-spec), from chunks as they arrive. It holds no more than
+ * its bounds, and knows nothing about commands.
  */
 
-/** An error that a server answered: a value, since it stands in its place among the answers of a pipeline. */
+/** A server's error reply. It is a value, because it has a place among the answers of a pipeline. */
 export class ErrorReply {
   /** `message` as sent: its first word is the code. */
   constructor(readonly message: string) {}
@@ -20,26 +20,26 @@ export class ErrorReply {
  */
 export type RespReply = Buffer | string | number | bigint | boolean | null | ErrorReply | RespReply[];
 
-/** What came is not RESP, or is over a bound: the connection can't be used any more. */
+/** The input is not RESP, or exceeds a bound: the connection can't be used any more. */
 export class RespFault extends Error {
   override readonly name = "RespFault";
 }
 
-/** What is over one of these is a fault of the connection. */
+/** Exceeding one of these is a fault of the connection. */
 export interface RespBounds {
   /** Bytes of one bulk string. */
   readonly bulkBytesMax: number;
   /** Bytes of a line: numbers, simple strings, errors. */
   readonly lineBytesMax: number;
-  /** Arrays in arrays. */
+  /** Depth of nested arrays. */
   readonly depthMax: number;
-  /** Elements of one reply, those of arrays in it included. */
+  /** Elements of one reply, including the elements of nested arrays. */
   readonly elementsMax: number;
   /** Bytes of one reply. */
   readonly replyBytesMax: number;
 }
 
-/** Far above any answer that verdictd asks for: they only keep a broken server from filling the memory. */
+/** Far above any answer that verdictd requests: they only keep a broken server from filling the memory. */
 export const defaultBounds: RespBounds = {
   bulkBytesMax: 64 * 1024 * 1024,
   lineBytesMax: 64 * 1024,
@@ -81,11 +81,11 @@ const byte = {
   tilde: 126,
 } as const;
 
-/** Gives every whole reply to `onReply` in order, out-of-band messages (RESP3 pushes) to `onPush`. */
+/** Passes every whole reply to `onReply` in order, and out-of-band messages (RESP3 pushes) to `onPush`. */
 export class RespParser {
   #data: Buffer = nothing;
   #at = 0;
-  /** A bulk string of which a part is still to come, as those pieces that are there. */
+  /** A partly received bulk string, as the pieces that have arrived. */
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
   #missingBytes = 0;
@@ -100,14 +100,14 @@ export class RespParser {
     private readonly bounds: RespBounds = defaultBounds,
   ) {}
 
-  /** Bytes that wait for the rest of what they are part of. */
+  /** Bytes of an unfinished element. */
   get heldBytes(): number {
     return this.#data.length - this.#at + this.#pieceBytes;
   }
 
-  /** Takes what was received. Throws `RespFault`; nothing may be given to it afterwards. */
+  /** Parses received bytes. Throws `RespFault`; do not call it again after that. */
   write(chunk: Buffer): void {
-    // Only lines are put together with all that follows them: a long bulk string is copied once, and what is behind it not at all.
+    // Only lines are joined with everything that follows: a long bulk string is copied once, and what follows it not at all.
     this.#data = this.#at < this.#data.length ? Buffer.concat([this.#data.subarray(this.#at), chunk]) : chunk;
     this.#at = 0;
     if (this.#missingBytes > 0) this.#piece();
@@ -115,7 +115,7 @@ export class RespParser {
       const start = this.#at;
       const value = this.#element();
       if (value === incomplete) {
-        // The pieces of a bulk string are kept apart.
+        // The pieces of a bulk string stay separate until it is whole.
         if (this.#missingBytes === 0) this.#at = start;
         break;
       }
@@ -129,7 +129,7 @@ export class RespParser {
     }
   }
 
-  /** Takes what the chunk has of the bulk string that is being received. */
+  /** Takes the chunk's part of the bulk string that is being received. */
   #piece(): void {
     const piece = this.#data.subarray(0, this.#missingBytes);
     this.#pieces.push(piece);
@@ -151,7 +151,7 @@ export class RespParser {
     if (this.#replyBytes > this.bounds.replyBytesMax) throw new RespFault("a reply that is too long");
   }
 
-  /** Puts a value into the array that waits for it, and what that completes into the one around it. */
+  /** Adds a value to the innermost open array, and each array that this completes to the one around it. */
   #give(value: RespReply): void {
     let given = value;
     for (;;) {
@@ -177,7 +177,7 @@ export class RespParser {
     }
   }
 
-  /** The element at `#at`, which moves behind it; `undefined` when that opened an array. */
+  /** Returns the element at `#at`, and moves past it; `undefined` when that opened an array. */
   #element(): RespReply | typeof incomplete | undefined {
     const type = this.#data[this.#at++]!;
     switch (type) {
@@ -228,7 +228,7 @@ export class RespParser {
     }
   }
 
-  /** The text up to the end of the line. */
+  /** Returns the text up to the end of the line. */
   #line(): string | typeof incomplete {
     const end = this.#data.indexOf(byte.cr, this.#at);
     if ((end === -1 ? this.#data.length : end) - this.#at > this.bounds.lineBytesMax) {
@@ -241,7 +241,7 @@ export class RespParser {
     return text;
   }
 
-  /** The integer up to the end of the line; the common ones without making a text of them. */
+  /** Returns the integer up to the end of the line; common ones are read without making a text. */
   #integer(): number | bigint | typeof incomplete {
     const data = this.#data;
     let at = this.#at;
@@ -304,7 +304,7 @@ export class RespParser {
     return type === byte.dollar ? bytes : valueOfBulk(type, bytes);
   }
 
-  /** Opens an array of so many elements; one without any is a value. */
+  /** Opens an array of this many elements; an empty one is a value at once. */
   #open(kind: Frame["kind"], perEntry: number): RespReply | typeof incomplete | undefined {
     const length = this.#integer();
     if (length === incomplete) return incomplete;
@@ -325,7 +325,7 @@ export class RespParser {
 
 const badBulkEnd = "a bulk string that does not end in CR LF";
 
-/** What a bulk string is by its type: bytes, text behind three letters and a colon, an error. */
+/** Returns a bulk string by its type: bytes, text after three letters and a colon, or an error. */
 function valueOfBulk(type: number, bytes: Buffer): RespReply {
   if (type === byte.dollar) return bytes;
   return type === byte.bang ? new ErrorReply(bytes.toString("utf8")) : bytes.toString("utf8", 4);

@@ -1,25 +1,25 @@
 /** Lua scripts that run in the cluster: each is one file of `scripts/`, with a name and a version. */
 import { createHash } from "node:crypto";
 
-/** A script as it is loaded into nodes and run by its hash. */
+/** A script in the form that nodes load and run by its hash. */
 export interface Script {
   /** For logs and errors: name and version. */
   readonly name: string;
   readonly version: number;
   readonly source: string;
-  /** What the server knows it by: SHA-1 of the source, in hex. */
+  /** The server's key for it: SHA-1 of the source, in hex. */
   readonly sha: string;
-  /** It only reads, so that it may run on replicas too. */
+  /** It only reads, so it may also run on replicas. */
   readonly isReadOnly: boolean;
 }
 
-/** A script as the client runs it. Changing `source` needs a new `version`: servers keep both while nodes of two releases run. */
+/** A script in the client's form. A changed `source` needs a new `version`: servers keep both while nodes of two releases run. */
 export function defineScript(script: {
   readonly name: string;
   readonly version: number;
   readonly source: string;
   readonly isReadOnly?: boolean;
-  /** It may write when the memory is full: what it writes is little, or makes room. */
+  /** It may write when the memory is full, because it writes little or makes room. */
   readonly allowsFullMemory?: boolean;
 }): Script {
   const { name, version, isReadOnly = false, allowsFullMemory = false } = script;

@@ -11,7 +11,7 @@ const crcOfByte = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** The slot of a key: CRC16 of it, or of what stands between its first `{` and the next `}` if that is not empty. Text counts as UTF-8. */
+/** Returns the slot of a key: CRC16 of the key, or of the text between its first `{` and the next `}` if that is not empty. Text counts as UTF-8. */
 export function keySlot(key: string | Uint8Array): number {
   const bytes = typeof key === "string" ? Buffer.from(key) : key;
   let from = 0;
@@ -32,7 +32,7 @@ export function keySlot(key: string | Uint8Array): number {
 /** Where a node listens, as `host:port`; IPv6 hosts without brackets. */
 export type NodeAddress = string;
 
-/** Host and port of an address. */
+/** Splits an address into host and port. */
 export function splitAddress(address: NodeAddress): { host: string; port: number } {
   const colon = address.lastIndexOf(":");
   return { host: address.slice(0, colon), port: Number(address.slice(colon + 1)) };
@@ -44,7 +44,7 @@ export interface Shard {
   readonly replicas: readonly NodeAddress[];
 }
 
-/** Who has which slot. Immutable but for `move`. */
+/** The owner of each slot. Immutable except for `move`. */
 export class SlotMap {
   readonly #shardOfSlot: (Shard | undefined)[];
   readonly #shards: Map<NodeAddress, Shard>;
@@ -68,12 +68,12 @@ export class SlotMap {
     return [...this.#shards.values()];
   }
 
-  /** Slots that no node has. */
+  /** Slots without a node. */
   get uncovered(): number {
     return this.#shardOfSlot.reduce((count, shard) => (shard === undefined ? count + 1 : count), 0);
   }
 
-  /** Notes what MOVED says, until the whole map is read again. */
+  /** Notes a MOVED answer, until the whole map is read again. */
   move(slot: number, master: NodeAddress): void {
     const shard = this.#shards.get(master) ?? { master, replicas: [] };
     this.#shards.set(master, shard);
@@ -82,8 +82,8 @@ export class SlotMap {
 }
 
 /**
- * The map in an answer to `CLUSTER SLOTS`; `undefined` when it is none. `asked` is who answered: nodes that don't know their own name are
- * where they were asked.
+ * Returns the map in an answer to `CLUSTER SLOTS`; `undefined` if the answer is none. `asked` is the node that answered: a node that doesn't know its
+ * own name is listed under the address that was asked.
  */
 export function parseClusterSlots(reply: RespReply, asked: NodeAddress): SlotMap | undefined {
   if (!Array.isArray(reply)) return undefined;
@@ -113,7 +113,7 @@ function addressOf(node: RespReply, asked: NodeAddress): NodeAddress | undefined
   return `${name === "" ? splitAddress(asked).host : name}:${port}`;
 }
 
-/** The slot and the node of "MOVED 3999 127.0.0.1:6381" or "ASK …"; `undefined` when it is no such error. */
+/** Returns the slot and the node of "MOVED 3999 127.0.0.1:6381" or "ASK …"; `undefined` for any other error. */
 export function parseRedirect(message: string, asked: NodeAddress): { slot: number; address: NodeAddress } | undefined {
   const [, slot, address] = message.split(" ");
   if (!/^\d{1,5}$/.test(slot ?? "") || !/:\d{1,5}$/.test(address ?? "")) return undefined;

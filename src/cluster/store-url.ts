@@ -1,17 +1,17 @@
-/** The address of a cluster as operators write it: `valkey://user:password@host:port,host:port`. */
+/** Parses the address of a cluster as operators write it: `valkey://user:password@host:port,host:port`. */
 import { isIPv6 } from "node:net";
 import type { NodeAddress } from "./slots.js";
 
-/** A parsed address; the password is for connections only, never for a message. */
+/** A parsed address. The password is for connections only; no message may contain it. */
 export interface StoreUrl {
-  /** As it was written; absent: `valkey`, or `valkeys` with TLS. */
+  /** The scheme as written; default: `valkey`, or `valkeys` with TLS. */
   readonly scheme?: string;
   readonly isTls: boolean;
-  /** Nodes to begin with; the cluster names the others. */
+  /** The first nodes to ask; the cluster names the others. */
   readonly seeds: readonly NodeAddress[];
   readonly user?: string;
   readonly password?: string;
-  /** PEM of the authorities of its certificates; absent: those of the system. */
+  /** PEM of the authorities of its certificates; default: the system's. */
   readonly ca?: string;
 }
 
@@ -20,9 +20,9 @@ const defaultPort = 6379;
 const seedsMax = 64;
 
 /**
- * The parts of a store's URL, or what is wrong with it in one line. `valkey` and `redis` are the same, `valkeys` and `rediss` use TLS; the
- * password is the last part of what stands before the last `@`, percent-encoded where it has `%`, `/` or `,`. Faults repeat nothing of the text
- * but an IPv6 address: a mistyped URL may have its password anywhere.
+ * Returns the parts of a store's URL, or its fault in one line. `valkey` and `redis` mean the same; `valkeys` and `rediss` use TLS. The password is
+ * the last part before the last `@`, percent-encoded where it has `%`, `/` or `,`. Faults quote nothing from the text except an IPv6 address, because
+ * a mistyped URL may have its password anywhere.
  */
 export function parseStoreUrl(text: string): StoreUrl | { readonly fault: string } {
   const scheme = /^([a-z]+):\/\//i.exec(text)?.[1]?.toLowerCase() ?? "";
@@ -54,7 +54,7 @@ function pathFault(hosts: string, path: string): string {
   return "must end with the last host and port: there are no options behind ? or #";
 }
 
-/** The URL without user and password, for logs. */
+/** Returns the URL without user and password, for logs. */
 export function describeStoreUrl({ isTls, scheme = isTls ? "valkeys" : "valkey", seeds }: StoreUrl): string {
   return `${scheme}://${seeds.map(bracketed).join(",")}`;
 }
@@ -78,7 +78,7 @@ function parseCredentials(text: string | undefined): { user?: string; password?:
   }
 }
 
-/** The address, or what is wrong with the host that is named so. */
+/** Returns the address, or the fault of this host. */
 function parseSeed(text: string): NodeAddress | { fault(host: string): string } {
   if (text === "") return { fault: (host) => `must have a host in each place between its commas: ${host} is empty` };
   const bracketed = inBrackets(text);
@@ -97,7 +97,7 @@ function parseSeed(text: string): NodeAddress | { fault(host: string): string } 
   return `${address ?? name}:${port}`;
 }
 
-/** An IPv6 address that was written without them, with its port if it has one; null: it is none, and may be a password. */
+/** Reads an IPv6 address that was written without brackets, with its port if it has one; `null` means that it is none, and may be a password. */
 function inBrackets(text: string): string | null {
   const [, address = "", port] = /^(.*):(\d{1,5})$/s.exec(text) ?? [];
   if (isIPv6(address)) return `[${address}]:${port}`;

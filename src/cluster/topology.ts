@@ -1,4 +1,4 @@
-/** Knows the nodes of the cluster and who has which slot; reads that again when it turns out to be wrong. */
+/** Knows the nodes of the cluster and the owner of each slot; reads the map again when it turns out to be wrong. */
 import { Circuits } from "./circuits.js";
 import { ClusterError } from "./cluster-error.js";
 import type { ClusterMeters } from "./cluster-meters.js";
@@ -8,14 +8,14 @@ import type { RespCommand } from "./resp-encoder.js";
 import { ErrorReply, type RespReply } from "./resp-parser.js";
 import { type NodeAddress, parseClusterSlots, SlotMap } from "./slots.js";
 
-/** Nodes asked at once for the map: the view of the majority is among theirs when one is cut off. */
+/** Number of nodes asked at once for the map: if one of them is cut off, the others still have the majority's view. */
 const askedAtOnce = 3;
 const answerMs = 1000;
-/** Least time between two readings, and the most. */
+/** Least and greatest time between two readings. */
 const pauseMs = 100;
 const everyMs = 10_000;
 
-/** One command to one node, without retries; throws `ClusterError`. */
+/** Sends one command to one node, without retries; throws `ClusterError`. */
 export function askNode(node: ClusterNode, command: RespCommand, deadlineMs: number): Promise<RespReply> {
   return new Promise((resolve, reject) => {
     const sendable: Sendable = {
@@ -51,7 +51,7 @@ export function askNode(node: ClusterNode, command: RespCommand, deadlineMs: num
   });
 }
 
-/** One for each client; nodes that the cluster no longer names are closed. */
+/** One per client. It closes nodes that the cluster no longer names. */
 export class Topology {
   map = new SlotMap();
   /** Masters that have not answered for a while. */
@@ -81,7 +81,7 @@ export class Topology {
     return node;
   }
 
-  /** Sees to it that the map is read again soon: at once, unless it has just been. */
+  /** Schedules a new reading of the map: at once, unless it was just read. */
   refresh(): void {
     if (this.isClosed || this.#again !== undefined || this.#reading !== undefined) return;
     const leftMs = this.#readMs + pauseMs - performance.now();
@@ -113,7 +113,7 @@ export class Topology {
   async #read(): Promise<void> {
     const known = this.map.shards.flatMap(({ master, replicas }) => [master, ...replicas]);
     const candidates = shuffled([...new Set([...known, ...this.seeds])]);
-    // Those that were lost a moment ago come last.
+    // Nodes that were lost a moment ago come last.
     candidates.sort(
       (a, b) => Number(this.node(b).isAvailable("command")) - Number(this.node(a).isAvailable("command")),
     );
@@ -136,7 +136,7 @@ export class Topology {
     throw fault instanceof ClusterError ? fault : new ClusterError("unreachable", "not-sent", String(fault));
   }
 
-  /** Whether requests to this master would be served; "": whether any node says who has which slot. */
+  /** Whether this master would serve requests; for "", whether any node knows the owner of each slot. */
   async #serves(address: NodeAddress): Promise<boolean> {
     if (address === "") {
       await this.read();
@@ -176,7 +176,7 @@ export class Topology {
   }
 }
 
-/** The cluster as one node sees it. */
+/** The cluster as seen by one node. */
 interface View {
   readonly map: SlotMap;
   readonly isOk: boolean;
@@ -190,7 +190,7 @@ function isBetter(a: View, b: View): boolean {
   return a.epoch > b.epoch;
 }
 
-/** A wrong password says more than a node that is not there. */
+/** A wrong password is a better explanation than an absent node. */
 function moreTelling(a: unknown, b: unknown): unknown {
   return a instanceof ClusterError && a.reason === "refused" ? a : b;
 }
