@@ -1,6 +1,6 @@
 /**
- * The ingest write path, run by a scoring worker: session state is read, folded, scored and written, all of it through a unit of work. Has
- * no effect outside of that, so the same group may be run again on another unit when this one could not be committed.
+ * The ingest write path, run by a scoring worker: session state is read, folded, scored and written through a unit of work. It has no other effect,
+ * so if the unit could not be committed, the same group may run again on another unit.
  */
 import type { AuthenticatedKey, Credentials } from "../auth/credentials.js";
 import { addressProof } from "../contract/address-proof.js";
@@ -44,18 +44,18 @@ import type { TokenMint } from "./token-mint.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 import { UsageTally } from "./usage-tally.js";
 
-/** A first contact that is not kept, because its project has all the sessions it may have. */
+/** The error for a first contact that is not kept, because its project has reached its maximum of sessions. */
 export interface ContactShed {
   readonly isShed: true;
 }
 
 /** The answer to a batch that was recorded. */
 export interface Recorded extends IngestAnswer {
-  /** Of a session whose claim to be a crawler DNS is asked about: what comes of it is news for this project. */
+  /** Set if DNS is asked about the session's claim to be a crawler: the result is news for this project. */
   projectId?: number;
 }
 
-/** What a batch came to: recorded, refused, or a first contact that was shed. */
+/** The outcome of a batch: recorded, refused, or a first contact that was shed. */
 export type IngestOutcome = Recorded | Refusal | ContactShed;
 
 /** A session whose record a group has written. */
@@ -66,11 +66,11 @@ export interface DirtySession {
   readonly fired: readonly number[];
 }
 
-/** What came of a group; it holds once the unit of work is committed. */
+/** The result of a group; it is valid once the unit of work is committed. */
 export interface GroupResult {
   /** The answer to each batch, in order. */
   readonly outcomes: readonly IngestOutcome[];
-  /** In the order in which they were first written. */
+  /** In the order of their first write. */
   readonly dirty: readonly DirtySession[];
 }
 
@@ -78,7 +78,7 @@ export interface GroupResult {
 interface OpenSession {
   readonly projectId: number;
   readonly key: Buffer;
-  /** As clients know it. */
+  /** The token in the clients' form. */
   readonly token: string;
   readonly state: ScoredState;
   readonly features: SessionFeatures;
@@ -94,37 +94,37 @@ export interface CommitContext {
   readonly ipStorage: IpStorage;
   /** Sessions a project may have. */
   readonly sessionsMax: number;
-  /** This thread's. A run that is thrown away costs it a few milliseconds of order among later tokens, nothing else. */
+  /** This thread's mint. A run that is thrown away puts later tokens a few milliseconds out of order, nothing else. */
   readonly mint: TokenMint;
 }
 
 interface Group {
   readonly unit: UnitOfWork;
   readonly context: CommitContext;
-  /** By site key: nothing can change them while the unit is at work. */
+  /** By site key: nothing can change them while the unit runs. */
   readonly holders: Map<string, AuthenticatedKey | null>;
-  /** Sessions of the batches under way, by token. */
+  /** Sessions of the current batches, by token. */
   readonly open: Map<string, OpenSession>;
-  /** Those of the batches under way that are to be saved. */
+  /** Sessions of the current batches to save. */
   readonly changed: Set<OpenSession>;
-  /** Those that the group has made, by token, to be saved at its end. */
+  /** Sessions that the group has minted, by token, saved at its end. */
   readonly minted: Map<string, OpenSession>;
   /** By token. */
   readonly dirty: Map<string, DirtySession>;
   readonly usage: UsageTally;
 }
 
-/** Folding or scoring failed, a fault of ours: the unit is to be discarded and the batches of its group committed one by one. */
+/** Folding or scoring failed, a fault of ours: the unit must be discarded and the batches of its group committed one by one. */
 export class BatchFault extends Error {
   override readonly name = "BatchFault";
 }
 
-/** The answer to a batch that alone ends in a `BatchFault`. */
+/** The answer to a batch that causes a `BatchFault` on its own. */
 export const faultyBatch = refuse("internal", "the batch could not be processed");
 
 /**
- * Runs the batches on a unit of work, which the caller commits. `bodies` are those of theirs that are read already; the others are read when
- * they are used, and are in the core's cache then. Throws what the unit throws, and `BatchFault`; the unit is worth nothing then.
+ * Runs the batches on a unit of work, which the caller commits. `bodies` holds the bodies that are read already; the others are read when they are
+ * used, and are then in the core's cache. Throws what the unit throws, and `BatchFault`; the unit must not be used after that.
  */
 export function commitBatches(
   unit: UnitOfWork,
@@ -153,18 +153,18 @@ export function commitBatches(
     }
     for (const session of group.changed) if (!session.isNew) saveSession(group, session);
     group.changed.clear();
-    // One that a later batch is of is read again. Kept for the whole of a large group, what sessions are made of survived garbage collections, which
-    // took a tenth of the thread's time (the bench's `recorded`).
+    // A later batch reads its session again. If a large group kept its sessions until the end, their objects survived garbage collections, which took
+    // a tenth of the thread's time (the bench's `recorded`).
     group.open.clear();
   }
-  // In the order of their keys, so that they are appended to full pages.
+  // In the order of their keys, which appends them to full pages.
   const minted = [...group.minted.values()].sort((one, other) => one.key.compare(other.key));
   for (const session of minted) saveSession(group, session);
   return { outcomes, dirty: [...group.dirty.values()] };
 }
 
 function takeBatch(group: Group, request: IngestRequest, body: ReadBody): IngestOutcome {
-  // Whose session it is was settled by the batch that DNS was asked about; its key may have been rotated since.
+  // The batch that caused the DNS question has settled the project; its key may have been rotated since.
   if (request.projectId !== undefined) return identify(group, request, request.projectId);
   const key = request.siteKey || siteKeyOf(body);
   let holder = group.holders.get(key);
@@ -215,7 +215,7 @@ function recordBatch(
     session.state.last = lastRequest(session.state.last, fresh, facts, ip);
     session.score ||= request.score;
   } else if (hasMoved(session, request)) {
-    // Duplicates tell nothing of the visitor, but where they come from.
+    // Duplicates show nothing about the visitor except the address.
     takeIdentity(session, request);
     group.changed.add(session);
   }
@@ -230,12 +230,12 @@ function recordBatch(
   return answer;
 }
 
-/** News of who a session's visitor is, after DNS answered. */
+/** Applies DNS's answer about a session's visitor. */
 function identify(group: Group, request: IngestRequest, projectId: number): IngestAnswer {
   const session = findSession(group, projectId, request.identifies);
   if (session !== null) {
     const { crawlerClaim } = request.identity;
-    // Of an address that the session has left since, only a false claim still says something of it.
+    // If the session has left the address since, only a false claim still matters.
     if (!hasMoved(session, request)) takeIdentity(session, request);
     else if (crawlerClaim === "spoofed") setCrawlerClaim(session.features, crawlerClaim);
     group.changed.add(session);
@@ -251,8 +251,8 @@ function hasMoved({ state }: OpenSession, { facts, identifies }: IngestRequest):
 }
 
 /**
- * Who the visitor is belongs to the address that proved it, whatever is stored of that. A proof by DNS outlives the batch that asked for
- * it, as long as the address stays and nothing refutes it.
+ * An identity belongs to the address that proved it, whatever is stored of it. A proof by DNS outlives the batch that requested it, as long as the
+ * address stays the same and nothing refutes it.
  */
 function takeIdentity(session: OpenSession, request: IngestRequest): void {
   const { state, features } = session;
@@ -266,16 +266,16 @@ function takeIdentity(session: OpenSession, request: IngestRequest): void {
   if (crawlerClaim !== "pending" && crawlerClaim !== "none") setCrawlerClaim(features, crawlerClaim);
 }
 
-/** Names a session among those of its project, for the path-reuse index: four of its token's bytes, three of them random. */
+/** Names a session within its project, for the path-reuse index: four of its token's bytes, three of them random. */
 function nameOf({ key }: OpenSession): number {
   return key.readUInt32LE(tokenAt + 4);
 }
 
-/** The session a client's token names, if it is one of this project. */
+/** Returns the session that a client's token names, if it belongs to this project. */
 function findSession(group: Group, projectId: number, token: string | null): OpenSession | null {
   if (token === null) return null;
   const open = group.open.get(token) ?? group.minted.get(token);
-  // Two projects never have the same token: it is random.
+  // Tokens are random: two projects never have the same one.
   if (open !== undefined) return open.projectId === projectId ? open : null;
   const decoded = decodeSessionToken(token);
   if (decoded === null) return null;
@@ -298,8 +298,8 @@ function findSession(group: Group, projectId: number, token: string | null): Ope
 }
 
 /**
- * The session first minted for this `Idempotency-Key`, whose client never saw our answer and asks again, or a new one, if its
- * project has not all that it may.
+ * Returns the session first minted for this `Idempotency-Key`, if its client never saw our answer and retries; otherwise a new one, unless its
+ * project has reached its maximum.
  */
 function takeFirstContact(group: Group, projectId: number, request: IngestRequest): OpenSession | ContactShed {
   const { unit, context } = group;
@@ -331,7 +331,7 @@ function newSession(unit: UnitOfWork, projectId: number, token: Buffer, nowMs: n
   };
 }
 
-/** Path and host come from the page's own events, address and user agent from the request. */
+/** Path and host come from the page's own events; address and user agent come from the request. */
 function lastRequest(
   before: LastRequest,
   events: readonly IngestEvent[],
@@ -340,7 +340,7 @@ function lastRequest(
 ): LastRequest {
   let { path, host } = before;
   for (const { payload } of events) {
-    // As rules see it, see `rulePath`; what is no path counts as missing.
+    // In the form that rules see, see `rulePath`; a value that is no path counts as missing.
     path = payload.path === undefined ? path : (rulePath(payload.path) ?? path);
     host = payload.host ?? host;
   }
@@ -370,5 +370,5 @@ function saveSession({ unit, dirty }: Group, session: OpenSession): void {
 const noneFired: readonly number[] = [];
 const noHashes = Buffer.alloc(0);
 
-/** Where features are packed before they are copied into the record; a worker packs one session at a time. */
+/** Buffer in which features are packed before they are copied into the record; a worker packs one session at a time. */
 const packScratch = Buffer.allocUnsafe(packedBytesMax + 256);

@@ -1,6 +1,6 @@
 /**
- * Counts across sessions, in hourly buckets that expire whole: how many sessions an address opens, how many send the very
- * same batch, what they put into the path-reuse index. Bounded by what an hour can bring; counted once a session or seldom.
+ * Counts across sessions, in hourly buckets that expire whole: how many sessions an address opens, how many send the very same batch, how much they
+ * add to the path-reuse index. Bounded by the traffic of an hour; counted once per session or rarely.
  */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
 import { Hash64 } from "../contract/hashes.js";
@@ -15,18 +15,18 @@ export function countAddress(unit: Counter, projectId: number, address: string, 
   return countText(unit, "address", projectId, address, nowMs);
 }
 
-/** The same of shares that the sessions of an address, or of an IPv6 /64, were granted in the path-reuse index. */
+/** The same for shares of the path-reuse index that the sessions of an address, or of an IPv6 /64, were granted. */
 export function countPathShare(unit: Counter, projectId: number, address: string, nowMs: number): number {
   return countText(unit, "paths", projectId, subscriberNetwork(address), nowMs);
 }
 
-/** The same of a start ticket that came back: more than one is a ticket that was used before. */
+/** The same for a start ticket that came back: more than one means that the ticket was used before. */
 export function countTicket(unit: Counter, projectId: number, ticket: string, nowMs: number): number {
-  // But for the last character, of which base64 ignores some bits.
+  // Without the last character, because base64 ignores some of its bits.
   return countText(unit, "ticket", projectId, ticket.slice(0, -1), nowMs);
 }
 
-/** The same of sessions that opened with this very environment, from a network of so many addresses (a /24, of IPv6 a /48); 0: none was reported. */
+/** The same for sessions that opened with this very environment, from a network of this size (a /24, of IPv6 a /48); 0 if none was reported. */
 export function countEnvironment(
   unit: Counter,
   projectId: number,
@@ -39,7 +39,7 @@ export function countEnvironment(
   const hash = new Hash64();
   hash.addText(blockOf(address));
   for (const key in environment) {
-    // The state of the network changes by the minute.
+    // The state of the network changes every minute.
     if (key === "rtt") continue;
     hash.addText(key);
     addValue(hash, environment[key as keyof EventPayload]);
@@ -47,20 +47,20 @@ export function countEnvironment(
   return count(unit, "environment", projectId, hash, nowMs);
 }
 
-/** What one tenant of a data centre, or one company, is commonly given: three bytes of an IPv4 address, three groups of an IPv6 one. */
+/** The network that one tenant of a data centre, or one company, usually gets: three bytes of an IPv4 address, three groups of an IPv6 one. */
 function blockOf(address: string): string {
   const separator = address.includes(":") ? ":" : ".";
   return address.split(separator, 3).join(separator);
 }
 
-/** The same of a batch that a visitor has sent before, in another session; `sent` is its name in 32 bits. */
+/** The same for a batch that a visitor has sent before, in another session; `sent` is its name in 32 bits. */
 export function countResent(unit: Counter, projectId: number, sent: number, nowMs: number): number {
   const hash = new Hash64();
   hash.add(sent);
   return count(unit, "resent", projectId, hash, nowMs);
 }
 
-/** The same of the shape of a batch; 0 when it has none that is telling. */
+/** The same for the shape of a batch; 0 when it has no distinctive one. */
 export function countShape(unit: Counter, projectId: number, events: readonly IngestEvent[], nowMs: number): number {
   const hash = shapeHash(events);
   return hash === null ? 0 : count(unit, "shape", projectId, hash, nowMs);
@@ -78,12 +78,12 @@ function count(unit: Counter, kind: CrossSessionKind, projectId: number, hash: H
   return unit.countAcross(kind, projectId, words, hourOf(nowMs));
 }
 
-/** Geometry below which a batch says too little to be telling: rows, or events with a place. */
+/** A batch with less geometry than this is not distinctive: rows, or events with a position. */
 const geometryMin = 8;
 
 /**
- * The shape of a batch: types, keys and geometry, without ids and wall-clock times. Two people never send the same pointer path;
- * a script that posts a recorded batch sends nothing else. null when the batch holds too little to be telling.
+ * Hashes the shape of a batch: types, keys and geometry, without ids and wall-clock times. Two people never send the same pointer path; a script that
+ * posts a recorded batch sends nothing else. Returns null when the batch holds too little to be distinctive.
  */
 export function shapeHash(events: readonly IngestEvent[]): Hash64 | null {
   const hash = new Hash64();
@@ -101,7 +101,7 @@ export function shapeHash(events: readonly IngestEvent[]): Hash64 | null {
   return geometry >= geometryMin ? hash : null;
 }
 
-/** A value of a payload: a scalar, or lists of them. */
+/** Hashes a value of a payload: a scalar, or lists of scalars. */
 function addValue(hash: Hash64, value: unknown): void {
   if (typeof value === "number") hash.addNumber(value);
   else if (typeof value === "string") hash.addText(value);

@@ -1,4 +1,4 @@
-/** Decodes an ingest body: shape, whitelist, times. Pure; says why on the first fault, naming the field. */
+/** Decodes an ingest body: shape, whitelist, times. Pure; reports the first fault and names the field. */
 import type { IngestBatch, IngestEvents } from "../contract/events.js";
 import { pushHash64 } from "../contract/hashes.js";
 import { isoTimeMs } from "../contract/iso-time.js";
@@ -8,27 +8,27 @@ import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { readUsualBatch, UsualBatch } from "./usual-batch.js";
 
-/** A body that was read but for what `batchOf` still has to check, or why it is none. */
+/** A parsed body that `batchOf` still has to check, or why it can't be parsed. */
 export type ReadBody = UsualBatch | JsonObject | Refusal;
 
-/** Reads a body: in one pass where it has the usual form, otherwise as any JSON. */
+/** Reads a body: in one pass if it has the usual form, otherwise as any JSON. */
 export function readBody(body: Buffer): ReadBody {
   return readUsualBatch(body) ?? parseJsonObject(body);
 }
 
-/** The site key a body names, "" when it names none. */
+/** Returns the site key in a body, "" when it has none. */
 export function siteKeyOf(body: ReadBody): string {
   if (body instanceof UsualBatch) return body.siteKey;
   return !(body instanceof Refusal) && typeof body["site_key"] === "string" ? body["site_key"] : "";
 }
 
-/** The batch in a body, or an `invalidPayload` refusal. Nothing of a refused batch is kept. */
+/** Returns the batch in a body, or an `invalidPayload` refusal. Nothing of a refused batch is kept. */
 export function batchOf(body: ReadBody): IngestBatch | Refusal {
   if (body instanceof UsualBatch) return body.batch;
   return body instanceof Refusal ? body : checkBatch(body);
 }
 
-/** Two words of hash of the request id of each event of a batch, in order. `body` is what the batch was read from. */
+/** Returns the hash of each event's request id as two words, in order. `body` is the source of the batch. */
 export function idHashesOf(body: ReadBody, { events }: IngestBatch): readonly number[] {
   return body instanceof UsualBatch ? body.idHashes : idHashes(events);
 }
@@ -39,7 +39,7 @@ function idHashes(events: IngestEvents): number[] {
   return words;
 }
 
-/** The batch in a body that was parsed, or an `invalidPayload` refusal. */
+/** Returns the batch in a parsed body, or an `invalidPayload` refusal. */
 export function checkBatch(body: JsonObject): IngestBatch | Refusal {
   const { session_token, events, site_key } = body;
   if (session_token !== null && typeof session_token !== "string") {
@@ -81,7 +81,7 @@ function isRequestId(text: string): boolean {
   return requestIdForm.test(text);
 }
 
-/** Keys are the client's: a message repeats no more of them than it takes to find the fault. */
+/** Clients choose the keys: a message repeats only as much of them as is needed to find the fault. */
 function shortened(path: string): string {
   return path.length > 120 ? `${path.slice(0, 120)}…` : path;
 }

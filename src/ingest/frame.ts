@@ -1,7 +1,7 @@
 /**
- * The form in which batches travel from an HTTP thread to a scoring worker: one byte buffer a task, transferred and not cloned. What the
- * header lines of a visitor's requests say is the same from batch to batch, so a frame holds each such block of texts once.
- * It saves the cloning of objects, which costs more than scoring them; with buffers used again ingest runs at 1.3 times the rate
+ * The form in which batches travel from an HTTP thread to a scoring worker: one byte buffer per task, transferred and not cloned. A visitor's header
+ * lines are the same from batch to batch, so a frame holds each such block of texts once.
+ * This saves the cloning of objects, which costs more than scoring them; with reused buffers ingest runs at 1.3 times the rate
  * (src/docs/decisions/021-frames.md). Held by the in-process bench `headers` and the bench's scenarios `ingest`.
  *
  * | at | what of an entry                                                                                |
@@ -24,35 +24,35 @@ import { crawlerClaims, unidentified, type VisitorIdentity } from "../contract/v
 import { limits } from "../limits.js";
 import { ownText } from "../runtime/text-memo.js";
 
-/** One ingest request before its body is looked at. */
+/** One ingest request before its body is read. */
 export interface IngestRequest {
   /** From the header; "" when the body must name it. */
   readonly siteKey: string;
-  /** null when absent, which is not the same as sent empty. */
+  /** null when absent, which differs from an empty one. */
   readonly idempotencyKey: string | null;
-  /** Who the visitor is by address and DNS, as far as it was known when the batch came. */
+  /** The visitor's identity by address and DNS, as far as it was known when the batch came. */
   readonly identity: VisitorIdentity;
-  /** The session that `identity` is news of, for a request without a body; "" for a batch. */
+  /** The session that `identity` is news for, in a request without a body; "" for a batch. */
   readonly identifies: string;
-  /** The project of that session; absent of a batch, whose site key says it. */
+  /** The project of that session; absent for a batch, because its site key names the project. */
   readonly projectId?: number;
   /** False for a batch that is recorded but not scored, because the service is under load. */
   readonly score: boolean;
   readonly facts: RequestFacts;
-  /** What `facts` was made of, where the reader of header lines gave it: the same object for the same lines, which saves comparing them. */
+  /** The object from which the reader of header lines made `facts`. It returns the same object for the same lines, which saves comparing them. */
   readonly headers?: HeaderFacts;
   readonly body: Buffer;
 }
 
-/** A request of which is not decided yet whether it is scored. */
+/** A request before the decision whether to score it. */
 export type UnscoredRequest = Omit<IngestRequest, "score">;
 
 const headBytes = 24;
 const startBytes = 64 * 1024;
-/** Header blocks whose bytes are kept: one a connection is usual. */
+/** Header blocks to keep as bytes: usually one per connection. */
 const blocksMax = 256;
 
-/** What a request's headers say that is the same for all of a visitor's batches, as bytes. */
+/** The headers' texts that are the same for all of a visitor's batches, as bytes. */
 interface HeaderBlock {
   readonly siteKey: string;
   readonly headers: HeaderFacts;
@@ -67,11 +67,11 @@ function blockBytes({ siteKey, facts }: UnscoredRequest): Buffer {
   return Buffer.from([siteKey, ...batchHeaders.map(({ field }) => facts[field])].join("\n"));
 }
 
-/** The recent header blocks, so that each is put into bytes once and not once a batch. For all frames of a thread. */
+/** The recent header blocks, encoded once and not once per batch. Shared by all frames of a thread. */
 export class HeaderBlocks {
   readonly #byAgent = new Map<string, HeaderBlock>();
 
-  /** The request's block. Of one user agent the latest is kept. */
+  /** Returns the request's block. Only the latest of each user agent is kept. */
   of(request: UnscoredRequest): HeaderBlock {
     const { userAgent } = request.facts;
     const known = this.#byAgent.get(userAgent);
@@ -83,19 +83,19 @@ export class HeaderBlocks {
   }
 }
 
-/** Memory that frames have come back in, to be written again: a few buffers are enough for all tasks at the workers. */
+/** Buffers in which frames have come back, for reuse: a few are enough for all tasks at the workers. */
 export class FrameMemory {
   readonly #free: ArrayBuffer[] = [];
-  /** Of the largest frame so far: as much as the next may take, so that it need not grow under way, each time into memory of its own. */
+  /** Size of the largest frame so far. A new buffer gets this size, because growing on the way would allocate memory each time. */
   #bytes = startBytes;
 
-  /** A buffer of at least 64 KiB. */
+  /** Returns a buffer of at least 64 KiB. */
   take(): Buffer {
     const free = this.#free.pop();
     return free === undefined ? Buffer.allocUnsafeSlow(this.#bytes) : Buffer.from(free);
   }
 
-  /** Gives a buffer back for the next frame. One that is smaller than recent ones, or of an unusual size, is left to the collector. */
+  /** Returns a buffer for the next frame. A buffer that is smaller than recent ones, or of an unusual size, is left to the collector. */
   give(memory: ArrayBufferLike): void {
     if (!(memory instanceof ArrayBuffer) || memory.byteLength < this.#bytes || memory.byteLength > frameBytesKept)
       return;
@@ -110,7 +110,7 @@ export class FrameMemory {
 const frameBytesKept = 1024 * 1024;
 const buffersKept = 4;
 
-/** Collects entries into one growing buffer. `take` hands it over and starts the next. */
+/** Collects entries into one growing buffer. `take` hands the buffer over and starts the next. */
 export class FrameWriter {
   readonly #blocks: HeaderBlocks;
   readonly #memory: FrameMemory;
@@ -133,7 +133,7 @@ export class FrameWriter {
     return this.#end;
   }
 
-  /** Adds an entry. Whether it is scored is part of `request`, or `score` says it. */
+  /** Adds an entry. `request` or `score` says whether it is scored. */
   add(request: IngestRequest): void;
   add(request: UnscoredRequest, score: boolean): void;
   add(request: UnscoredRequest & { readonly score?: boolean }, score = request.score === true): void {
@@ -179,7 +179,7 @@ export class FrameWriter {
   }
 }
 
-/** What differs from batch to batch. The visitor's identity is mostly unknown, and its part then empty. */
+/** The texts that differ from batch to batch. The visitor's identity is mostly unknown; its part is then empty. */
 function ownTexts(request: UnscoredRequest, score: boolean): string {
   const key = request.idempotencyKey === null ? "" : `=${request.idempotencyKey}`;
   const texts = `${score ? 1 : 0}\n${request.facts.ip}\n${key}`;
@@ -189,7 +189,7 @@ function ownTexts(request: UnscoredRequest, score: boolean): string {
   return `${texts}\n${request.identifies}\n${identity}${request.projectId === undefined ? "" : `\n${request.projectId}`}`;
 }
 
-/** The entries of a frame, in order; bodies are views of it. */
+/** Returns the entries of a frame, in order; bodies are views of it. */
 export function readFrame(frame: Uint8Array): IngestRequest[] {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
   const requests: IngestRequest[] = [];
@@ -231,7 +231,7 @@ function readIdentity(texts: readonly string[]): VisitorIdentity {
   };
 }
 
-/** A header or context value as it may be kept: at most `contextValueMax` characters, no control characters. */
+/** Returns a header or context value in the form that is kept: at most `contextValueMax` characters, no control characters. */
 export function boundedValue(value: string): string {
   const cut = value.length > limits.contextValueMax ? ownText(value.slice(0, limits.contextValueMax)) : value;
   for (let index = 0; index < cut.length; index++) if (cut.charCodeAt(index) < 0x20) return withoutControls(cut);

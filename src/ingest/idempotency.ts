@@ -1,5 +1,5 @@
 /**
- * First contacts by `Idempotency-Key`: a retry of a batch whose answer was lost resolves to the session it minted. Retries within a session are
+ * First contacts by `Idempotency-Key`: a retry of a batch with a lost answer finds the session that the batch minted. Retries within a session are
  * known by their request ids: see `seen-ids.ts`.
  */
 import { createHash } from "node:crypto";
@@ -9,7 +9,7 @@ import { limits } from "../limits.js";
 import { idempotencyDay, idempotencyKey } from "../store/keys.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 
-/** The answer to a key of another length, 422; HTTP threads and scoring threads give the same. */
+/** The answer to a key of another length, 422; HTTP threads and scoring threads use the same. */
 export const badIdempotencyKey = refuse(
   "invalidPayload",
   `Idempotency-Key must have 1 to ${limits.idempotencyKeyMax} characters`,
@@ -20,12 +20,12 @@ export function isIdempotencyKey(key: string | null): boolean {
   return key === null || (key.length > 0 && key.length <= limits.idempotencyKeyMax);
 }
 
-/** SHA-256, whose first bytes the store knows a key by: clients choose these keys, so nobody may find one that passes for another's. */
+/** SHA-256; the store uses its first bytes as the key. Clients choose these keys, so no client may find one that collides with another's. */
 export function hashIdempotencyKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** Token bytes of the session minted in the last 24 hours (by the token's time, to a second) for the key of this hash, or null. */
+/** Returns the token bytes of the session minted in the last 24 hours (by the token's time, to a second) for the key of this hash, or null. */
 export function findIdempotent(unit: UnitOfWork, projectId: number, hash: Buffer, nowMs: number): Buffer | null {
   const today = idempotencyDay(nowMs);
   for (const day of [today, (today - 1) & 0xffff]) {
@@ -36,7 +36,7 @@ export function findIdempotent(unit: UnitOfWork, projectId: number, hash: Buffer
   return null;
 }
 
-/** Lets a retry of the contact at `nowMs` find the session that was minted for it. */
+/** Records the session that was minted for the contact at `nowMs`, for a retry to find. */
 export function rememberIdempotent(
   unit: UnitOfWork,
   projectId: number,

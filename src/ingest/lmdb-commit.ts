@@ -17,9 +17,12 @@ export interface LmdbCommit {
   readonly unit: LmdbUnitOfWork;
   readonly writer: GroupWriter;
   readonly context: CommitContext;
-  /** Whether bodies are read before the transaction, for which others wait. Otherwise each is read when it is used, and is in the core's cache. */
+  /**
+   * Whether bodies are read before the transaction, to shorten it for other waiting threads. Otherwise each is read when it is used, and is then in
+   * the core's cache.
+   */
   readonly readsAhead?: boolean;
-  /** Told of each detection that newly fired on a session, after the commit. */
+  /** Called with each detection that newly fired on a session, after the commit. */
   readonly onFired: (detectionId: number) => void;
 }
 

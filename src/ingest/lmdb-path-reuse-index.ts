@@ -1,10 +1,10 @@
 /**
- * The path-reuse index in LMDB: which path hashes a project has seen, and from which session. A fixed number of slots a project; the newest
- * hash of a slot wins. Bounded by construction (2 MB of store a busy project). Slots are far apart in the store and a batch has a dozen of
- * new ones, so a transaction writes them one behind the other into one row of a log; when the log is long, it is taken into the buckets of
- * slots all at once. Used inside the ingest transaction only; what other threads and processes wrote is read at its start.
+ * The path-reuse index in LMDB: which path hashes a project has seen, and from which session. A project has a fixed number of slots, and the newest
+ * hash of a slot wins: a busy project takes 2 MB of store at most. Slots are far apart in the store and a batch has a dozen of new ones, so a
+ * transaction writes them one after another into one row of a log. When the log is long, it is merged into the buckets of slots all at once. Used
+ * only inside the ingest transaction; it reads other threads' and processes' writes at the start.
  *
- * The log saves about half of the scoring thread's CPU, which one row a hash took for pages read and written
+ * The log saves about half of the scoring thread's CPU, which one row per hash spent on reading and writing pages
  * (src/docs/decisions/007-path-reuse-log.md). Held by the bench's scenarios `ingest`.
  */
 import { limits } from "../limits.js";
@@ -15,7 +15,7 @@ import type { PathReuseIndex, PathRoom } from "./path-reuse-index.js";
 const entryBytes = 8;
 const bucketWords = 2 * pathReuseBucketSlots;
 
-/** What is known of a bucket, as bits: it was read from the store; the log says something of its slots. */
+/** State of a bucket, as bits: it was read from the store; the log has entries for its slots. */
 const isRead = 1;
 const isChanged = 2;
 
@@ -25,26 +25,26 @@ function bucketOf(slot: number): number {
   return Math.floor(slot / pathReuseBucketSlots);
 }
 
-/** What this thread holds of one project. All of it is in the store as well. */
+/** This thread's copy of one project's index. All of it is in the store as well. */
 class ProjectPaths {
   readonly #store: SessionTables;
   readonly #projectId: number;
-  /** How often the log has been taken into the buckets, and how many rows it has had since: as the head row says. */
+  /** How many times the log has been merged into the buckets, and how many rows it has had since: the values of the head row. */
   #generation = 0;
   #rows = 0;
   /** Shingles in these rows. */
   #logged = 0;
   /**
-   * Hash and session of each slot, both 0 when nothing stands there: what the log says, and around it the buckets read so far. One
-   * array for all of them, because a look-up costs little but the memory that it waits for.
+   * Hash and session of each slot, both 0 in an empty one: the log's entries, and the buckets read so far. One array holds all of them, because a
+   * look-up costs little except the wait for memory.
    */
   readonly #slots: Uint32Array<ArrayBuffer>;
-  /** A bit for each slot that the log says something of. */
+  /** A bit for each slot that the log has an entry for. */
   readonly #inLog: Uint8Array;
   /** `isRead` and `isChanged` of each bucket. */
   readonly #buckets: Uint8Array;
   #held = 0;
-  /** New in this transaction, in order: hash and session; the first `#freshWords` count. */
+  /** New in this transaction, in order: hash and session; the first `#freshWords` words are valid. */
   #fresh = new Uint32Array(1024);
   #freshWords = 0;
 
@@ -57,12 +57,12 @@ class ProjectPaths {
     this.#buckets = new Uint8Array(buckets);
   }
 
-  /** Bytes held of buckets. The rest of the memory has not been touched. */
+  /** Bytes of the buckets in memory. The rest of the memory has not been touched. */
   get heldBytes(): number {
     return this.#held * pathReuseBucketSlots * entryBytes;
   }
 
-  /** Takes in what others have written. Call in each transaction before the first `record`. */
+  /** Applies other threads' writes. Call in each transaction before the first `record`. */
   catchUp(): void {
     const head = this.#store.pathReuse.getBinaryFast(pathReuseKeys.head(this.#projectId)) as Buffer | undefined;
     const generation = head === undefined ? 0 : head.readUInt32LE(0);
@@ -81,7 +81,7 @@ class ProjectPaths {
     }
   }
 
-  /** Notes one hash, unless it is held or there is no room; returns the session that has shown it first. */
+  /** Records one hash, unless it is already there or there is no room; returns the session that showed it first. */
   record(session: number, hash: number, room: PathRoom): number {
     // The first session that showed it keeps it: a replay must not pass for the original.
     const owner = this.#ownerOf(hash);
@@ -96,8 +96,8 @@ class ProjectPaths {
   }
 
   /**
-   * Brings the slots of these shingles nearer to the core. Slots lie far apart, and looked up one after the other each is waited for alone:
-   * that was a tenth of what a batch costs the thread. Returns something, so that it is not left out.
+   * Prefetches the slots of these shingles into the core's cache. Slots are far apart, and look-ups one after another wait for memory each time: that
+   * was a tenth of a batch's cost for the thread. Returns a value only to keep the engine from removing the loop.
    */
   touch(hashes: readonly number[]): number {
     let sum = 0;
@@ -105,7 +105,7 @@ class ProjectPaths {
     return sum;
   }
 
-  /** The session that has shown the hash first; null when it is not held here. */
+  /** Returns the session that showed the hash first; null when the hash is not in memory. */
   #ownerOf(hash: number): number | null {
     const slot = hash & (slotCount - 1);
     const bucket = bucketOf(slot);
@@ -115,7 +115,7 @@ class ProjectPaths {
     return heldHash === hash && (heldHash !== 0 || heldSession !== 0) ? heldSession : null;
   }
 
-  /** Writes what is new. Call at the end of the transaction. */
+  /** Writes the new hashes. Call at the end of the transaction. */
   save(): void {
     if (this.#freshWords === 0) return;
     const isLong = this.#logged >= Math.min(limits.replayLogMax, slotCount / 8);
@@ -128,7 +128,7 @@ class ProjectPaths {
     this.#store.pathReuse.putSync(pathReuseKeys.head(this.#projectId), head);
   }
 
-  /** Writes what is new behind the log, in rows of a page at most: a little more than a page would take two. */
+  /** Appends the new hashes to the log, in rows of a page at most: slightly more would take two pages. */
   #append(): void {
     for (let at = 0; at < this.#freshWords; at += bucketWords) {
       const words = Math.min(bucketWords, this.#freshWords - at);
@@ -149,7 +149,7 @@ class ProjectPaths {
     this.#slots[2 * slot + 1] = session;
   }
 
-  /** Puts what is stored of a bucket around what the log says of it. */
+  /** Loads a stored bucket, except for the slots that the log has entries for. */
   #read(bucket: number): void {
     const state = this.#buckets[bucket]!;
     if (state === 0) this.#held++;
@@ -168,7 +168,7 @@ class ProjectPaths {
     }
   }
 
-  /** Takes the log into the buckets and begins a new one. */
+  /** Merges the log into the buckets and begins a new log. */
   #fold(): void {
     const bucketBytes = pathReuseBucketSlots * entryBytes;
     for (let bucket = 0; bucket < this.#buckets.length; bucket++) {
@@ -204,12 +204,12 @@ class ProjectPaths {
 
 const nobody: readonly number[] = [];
 
-/** The index as one thread uses it in its transactions, one after another. */
+/** The index for one thread's transactions, one after another. */
 export class LmdbPathReuseIndex implements PathReuseIndex {
   readonly #store: SessionTables;
-  /** What is held of projects, the one used longest ago first. */
+  /** The copies of projects, least recently used first. */
   readonly #held = new Map<number, ProjectPaths>();
-  /** The projects of the transaction under way. */
+  /** The projects of the current transaction. */
   readonly #used = new Map<number, ProjectPaths>();
   #touched = 0;
 
@@ -239,13 +239,13 @@ export class LmdbPathReuseIndex implements PathReuseIndex {
     this.#makeRoom();
   }
 
-  /** Call when a transaction was undone: what is held in memory may never have been stored. */
+  /** Call when a transaction was undone: memory may hold what was never stored. */
   forget(): void {
     this.#used.clear();
     this.#held.clear();
   }
 
-  /** What is held of a project, caught up with what others wrote. */
+  /** Returns the copy of a project, after applying other threads' writes. */
   #use(projectId: number): ProjectPaths {
     const project = this.#held.get(projectId) ?? new ProjectPaths(this.#store, projectId);
     this.#held.delete(projectId);
@@ -255,7 +255,7 @@ export class LmdbPathReuseIndex implements PathReuseIndex {
     return project;
   }
 
-  /** Keeps what is held within bounds. */
+  /** Keeps the copies within the memory bound. */
   #makeRoom(): void {
     let heldBytes = 0;
     for (const project of this.#held.values()) heldBytes += project.heldBytes;
@@ -267,7 +267,7 @@ export class LmdbPathReuseIndex implements PathReuseIndex {
   }
 }
 
-/** Hash and session of every slot of a project that has any, one after another: what the log says wins over the buckets, as above. */
+/** Hash and session of every slot of a project that has any, one after another: the log wins over the buckets, as above. */
 export function storedPaths(store: SessionTables, projectId: number): Uint32Array {
   store.root.resetReadTxn();
   const slots = new Uint32Array(2 * slotCount);

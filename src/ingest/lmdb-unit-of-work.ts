@@ -1,6 +1,6 @@
 /**
- * The unit of work on LMDB: reads and writes the store's tables inside a write transaction that the caller holds. What many
- * batches add to is summed up and written once, by `save`. One object serves a scoring thread for all its transactions, one after another.
+ * The unit of work on LMDB: reads and writes the store's tables inside a write transaction that the caller holds. Counters that many batches raise
+ * are summed up and written once, by `save`. One object serves all transactions of a scoring thread, one after another.
  */
 import { packCrossSessionCount, unpackCrossSessionCount } from "../store/cross-session-count.js";
 import { crossSessionKey, seenIdsKey, writeCrossSessionHour } from "../store/keys.js";
@@ -23,7 +23,7 @@ interface TrafficRow {
   sessions: number;
 }
 
-/** One a scoring thread. `save` ends a transaction, `discard` follows one that was undone. */
+/** One per scoring thread. `save` ends a transaction; call `discard` after one that was undone. */
 export class LmdbUnitOfWork implements UnitOfWork {
   readonly paths: LmdbPathReuseIndex;
   readonly #store: SessionTables;
@@ -49,7 +49,7 @@ export class LmdbUnitOfWork implements UnitOfWork {
     this.#clear();
   }
 
-  /** Forgets what was summed up and remembered in a transaction that was undone. */
+  /** Forgets the sums and caches of a transaction that was undone. */
   discard(): void {
     this.#clear();
     this.paths.forget();
@@ -67,7 +67,7 @@ export class LmdbUnitOfWork implements UnitOfWork {
 
   seenIds(sessionKey: Buffer, generation: 0 | 1): Buffer | undefined {
     const hashes = this.#store.repeats.getBinaryFast(seenIdsKey(sessionKey, generation)) as Buffer | undefined;
-    // The buffer that lmdb-js reads into is longer than its `length`, which it sets to that of the value.
+    // The buffer that lmdb-js reads into is longer than its `length`, which lmdb-js sets to the value's length.
     return hashes?.subarray(0, hashes.length);
   }
 
@@ -163,7 +163,7 @@ export class LmdbUnitOfWork implements UnitOfWork {
     this.#store.traffic.putSync([projectId, hour], {
       verdicts: {},
       actions: {},
-      // What HTTP threads have counted of the hour.
+      // Includes the hour's counts from HTTP threads.
       ...before,
       events: (before?.events ?? 0) + events,
       sessions: (before?.sessions ?? 0) + sessions,

@@ -1,6 +1,6 @@
 /**
- * What of a batch's pointer paths another session of the project has shown before, and how many sent this very batch. Paths are
- * recorded in the project's path-reuse index as far as the visitor's room there goes.
+ * Counts how many of a batch's pointer paths another session of the project has shown before, and how many sessions sent this very batch. It records
+ * paths in the project's path-reuse index while the visitor has room there.
  */
 import type { IngestEvent } from "../contract/events.js";
 import type { CrossSessionCounts } from "../contract/evidence.js";
@@ -16,10 +16,10 @@ import type { PathRoom } from "./path-reuse-index.js";
 import { keepRoom, roomFor } from "./path-room.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 
-/** A session as the path-reuse index knows it. */
+/** A session as the path-reuse index sees it. */
 export interface PathOwner {
   readonly projectId: number;
-  /** Names it among those of its project, 32 bits. */
+  /** Names it within its project, 32 bits. */
   readonly name: number;
   readonly features: SessionFeatures;
   /** Whether this is its first batch. */
@@ -28,13 +28,13 @@ export interface PathOwner {
 
 type PathReuse = Pick<CrossSessionCounts, "sessionsWithShape" | "replayedShingles" | "replayedTurns">;
 
-/** From this share of known hashes on a batch is a copy. */
+/** If at least this share of hashes is known, a batch is a copy. */
 const copyShare = 0.5;
-/** So often a visitor's events may come once more, as those of a second tab or of a page that is loaded again. */
+/** How many times a visitor's events may come again, for example from a second tab or a reloaded page. */
 const resentMax = 2;
 const noRoom: PathRoom = { left: 0 };
 
-/** Notes the paths of a batch and counts what is known of them. Call before `foldBatch`. */
+/** Records the paths of a batch and counts how many are known. Call before `foldBatch`. */
 export function countPathReuse(
   unit: UnitOfWork,
   { projectId, name, features, isFirst }: PathOwner,
@@ -54,7 +54,7 @@ export function countPathReuse(
   const cornerOwners = paths.recordOwners(projectId, name, corners, room);
   const isCopy = replayedShingles + replayedTurns + cornerOwners.length >= copyShare * hashes;
   const sent = sentHash(events, facts);
-  // Only ids of paths that were new are recorded: a replay must not excuse the next one.
+  // Only ids of new paths are recorded: a replay must not excuse the next one.
   const isResent = paths.record(projectId, name, [sent], isCopy ? noRoom : room) > 0;
   keepRoom(features, room);
   if (isCopy && isResent && countResent(unit, projectId, sent, facts.nowMs) <= resentMax) {
@@ -62,13 +62,15 @@ export function countPathReuse(
   }
   foldCornerOwners(features, cornerOwners);
   const sessionsWithShape = isFirst || isCopy ? countShape(unit, projectId, events, facts.nowMs) : 0;
-  // The original was not counted, unless it opened its session: a batch is known for a copy only once it was seen.
+  // The original was not counted, unless it opened its session: a batch only shows as a copy after the original was seen.
   return { sessionsWithShape: sessionsWithShape + (isFirst ? 0 : 1), replayedShingles, replayedTurns };
 }
 
 const nothingReplayed = { replayedShingles: 0, replayedTurns: 0 };
 
-/** Names the first path of a batch by its event's id, the browser and the address that sent it: who resends it is the same visitor. */
+/**
+ * Names the first path of a batch by its event's id, the browser and the address that sent it: if these are the same, the same visitor resends it.
+ */
 function sentHash(events: readonly IngestEvent[], { ip, userAgent }: RequestFacts): number {
   const hash = new Hash64();
   hash.addText(events.find(({ payload }) => payload.points !== undefined || payload.x !== undefined)?.request_id ?? "");

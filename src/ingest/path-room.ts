@@ -1,6 +1,6 @@
 /**
- * How much a session may put into its project's path-reuse index, so that nobody flushes it: shares are granted as they are used,
- * so many a session and so many the address (the /64 of IPv6) in two hours. Replays are looked for in every batch all the same.
+ * Limits how much a session may add to its project's path-reuse index, to keep anyone from flushing it. Shares are granted as they are used, with a
+ * maximum per session and per address (the /64 of IPv6) in two hours. Every batch is still checked for replays.
  */
 import type { RequestFacts } from "../contract/header-facts.js";
 import { F, type SessionFeatures } from "../engines/session-features.js";
@@ -10,10 +10,10 @@ import { countPathShare } from "./cross-session-counts.js";
 import type { PathRoom } from "./path-reuse-index.js";
 import type { UnitOfWork } from "./unit-of-work.js";
 
-/** No share is granted any more. */
+/** Marks that no more shares are granted. */
 const exhausted = 0xff;
 
-/** The session's room for so many hashes, as far as the bounds go. Call `keepRoom` afterwards. */
+/** Returns the session's room for this many hashes, within the bounds. Call `keepRoom` afterwards. */
 export function roomFor(
   hashes: number,
   unit: UnitOfWork,
@@ -22,7 +22,7 @@ export function roomFor(
   { ip, nowMs }: RequestFacts,
 ): PathRoom {
   while (n[F.pathRoom]! < hashes && n[F.pathShares]! < limits.pathSharesPerSession) {
-    // Everybody comes from an address that is no visitor's: it is a gateway in front of the service.
+    // All visitors seem to come from one address that is no visitor's: it is a gateway in front of the service.
     const isGranted =
       !isVisitorAddress(ip) || countPathShare(unit, projectId, ip, nowMs) <= limits.pathSharesPerAddress;
     if (isGranted) n[F.pathRoom]! += limits.pathShareHashes;
@@ -31,7 +31,7 @@ export function roomFor(
   return { left: n[F.pathRoom]! };
 }
 
-/** Leaves in the features what of the room is left. */
+/** Stores the remaining room in the features. */
 export function keepRoom({ numbers }: SessionFeatures, { left }: PathRoom): void {
   numbers[F.pathRoom] = left;
 }

@@ -1,6 +1,6 @@
 /**
- * What each payload key holds, as the one-pass reader (usual-batch.ts) needs to know it. The types of `contract/events.ts` are the
- * whitelist and typia their check: a key that lacks a row here does not compile, a wrong row fails the test that compares the two.
+ * The kind of value of each payload key, for the one-pass reader (usual-batch.ts). The types of `contract/events.ts` are the whitelist, and typia
+ * checks them. A key without a row here does not compile; a wrong row fails the test that compares the two.
  */
 import type { EventPayload, EventType } from "../contract/events.js";
 
@@ -20,7 +20,7 @@ export type PayloadKind =
   | "points"
   | "strokes";
 
-/** The kind of each payload key that is known; another key refuses the batch. */
+/** The kind of each known payload key; an unknown key refuses the batch. */
 export const payloadKinds: Readonly<Record<keyof EventPayload, PayloadKind>> = {
   path: "text",
   host: "text",
@@ -139,5 +139,5 @@ const directionNames: Readonly<Record<NonNullable<EventPayload["direction"]>, tr
   right: true,
 };
 
-/** What `direction` of a payload may be. */
+/** The allowed values of `direction` in a payload. */
 export const directions = Object.keys(directionNames);

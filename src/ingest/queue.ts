@@ -1,7 +1,6 @@
 /**
- * Hands batches from an HTTP thread to the scoring workers. Whatever arrives while the workers are busy is the next task: small
- * tasks when idle (latency), large ones under load (throughput). Bounded: above one mark batches are recorded without being
- * scored, above the next they are shed.
+ * Hands batches from an HTTP thread to the scoring workers. All batches that arrive while the workers are busy form the next task: small tasks when
+ * idle (latency), large ones under load (throughput). Bounded: above one mark batches are recorded without scoring, above the next they are shed.
  */
 import { Refusal } from "../errors.js";
 import { limits } from "../limits.js";
@@ -12,7 +11,7 @@ import { decodeOutcomes, type PostponedOutcomes, type TaskOutcome } from "./task
 /** Runs one task on a scoring worker: the frame is transferred, the answer (`task-answer.ts`) comes back in its memory. */
 export type RunTask = (frame: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
 
-/** Who runs the tasks, and from how many bytes on batches are not scored or shed. */
+/** The runner of the tasks, and the marks in bytes for not scoring and for shedding. */
 export interface QueueOptions {
   readonly run: RunTask;
   /** Tasks at the workers at once. */
@@ -22,13 +21,13 @@ export interface QueueOptions {
   /** Bytes waiting or at the workers above which batches are shed. */
   readonly shedAboveBytes: number;
   readonly meter: QueueMeter;
-  /** Told what a `Settle` threw. */
+  /** Called with errors that a `Settle` threw. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What counts batches; must not throw. */
+/** Counts batches; must not throw. */
 export interface QueueMeter {
-  /** Now, ms, on any monotonic clock. */
+  /** Returns the current time, ms, on any monotonic clock. */
   now(): number;
   /** From a batch's arrival to its commit. */
   observeLag(ms: number): void;
@@ -37,10 +36,10 @@ export interface QueueMeter {
   set(name: "queueBatches" | "queueBytes" | "queueTasks", value: number): void;
 }
 
-/** Called once for a batch, with its outcome or with what failed. What it throws is its own batch's matter only. */
+/** Called once per batch, with its outcome or with the failure. An error that it throws affects only its own batch. */
 export type Settle = (outcome: IngestOutcome | Error) => void;
 
-/** The state of the queue now; `sampled` and `shed` count batches since the start. */
+/** The current state of the queue; `sampled` and `shed` count batches since the start. */
 export interface QueueCounts {
   readonly waitingBatches: number;
   readonly bytes: number;
@@ -54,14 +53,14 @@ interface Task {
   readonly settle: Settle[];
   /** When each batch arrived, ms. */
   readonly arrivedMs: number[];
-  /** Of each body. */
+  /** Size of each body. */
   readonly bytes: number[];
   bodyBytes: number;
-  /** How often `tick` has seen it. */
+  /** How many times `tick` has seen it. */
   ticks: number;
 }
 
-/** A batch whose task was answered without its outcome. */
+/** A batch that has no outcome, although its task was answered. */
 interface LateBatch {
   readonly settle: Settle;
   readonly arrivedMs: number;
@@ -69,15 +68,15 @@ interface LateBatch {
   ticks: number;
 }
 
-/** One an HTTP thread, before the scoring threads of its pool. */
+/** One per HTTP thread, in front of the scoring threads of its pool. */
 export class IngestQueue {
   readonly #options: QueueOptions;
-  /** Waiting tasks; the last one still takes batches. */
+  /** Waiting tasks; new batches join the last one. */
   #waiting: Task[] = [];
   readonly #running = new Set<Task>();
   /** Postponed batches, by their ticket. */
   readonly #late = new Map<string, LateBatch>();
-  /** Outcomes, by their ticket, that came before the answer which names it, and how often `tick` has seen them. */
+  /** Outcomes, by ticket, that came before the answer which names the ticket, and how many times `tick` has seen them. */
   readonly #early = new Map<string, { readonly outcome: IngestOutcome; ticks: number }>();
   readonly #headerBlocks = new HeaderBlocks();
   readonly #frameMemory = new FrameMemory();
@@ -102,20 +101,20 @@ export class IngestQueue {
     };
   }
 
-  /** Whether a batch with a body of so many bytes is shed now; it is counted then. */
+  /** Whether a batch with a body of this size is shed now; if so, counts it. */
   sheds(bodyBytes: number): boolean {
     if (this.#bytes + bodyBytes <= this.#options.shedAboveBytes) return false;
     this.countShed();
     return true;
   }
 
-  /** Counts a batch that was shed before it came here. */
+  /** Counts a batch that was shed before it reached the queue. */
   countShed(): void {
     this.#shed++;
     this.#options.meter.add("batchesShed");
   }
 
-  /** Takes a batch and settles it later, or returns false: the batch is shed and nothing of it is kept. */
+  /** Queues a batch and settles it later. Returns false if the batch is shed; nothing of it is kept then. */
   offer(request: UnscoredRequest, settle: Settle): boolean {
     if (this.sheds(request.body.length)) return false;
     const score = this.#bytes <= this.#options.sampleAboveBytes;
@@ -136,7 +135,7 @@ export class IngestQueue {
     return true;
   }
 
-  /** Settles batches that were postponed, by a worker's message; ignores any other message. */
+  /** Settles postponed batches by a worker's message; ignores any other message. */
   settlePostponed(news: unknown): void {
     const { tickets, postponed } = (news ?? {}) as Partial<PostponedOutcomes>;
     if (tickets === undefined || postponed === undefined) return;
@@ -146,7 +145,7 @@ export class IngestQueue {
       if (outcome === undefined || "ticket" in outcome) continue;
       const late = this.#late.get(ticket);
       if (late !== undefined) this.#settleLate(ticket, late, outcome);
-      // Its task's answer is still on its way, or it was given up.
+      // Its task's answer is still under way, or it was given up.
       else this.#early.set(ticket, { outcome, ticks: 0 });
     }
     this.#showDepth();
@@ -162,9 +161,9 @@ export class IngestQueue {
   }
 
   /**
-   * Call every `limits.watchEveryMs`: batches that wait, or are at a worker, for more than `limits.watchTicksMax` calls are settled
-   * with a failure, so that no client waits for ever. One at a worker may still be committed: its retry is a duplicate then. Returns
-   * whether such batches are at a worker.
+   * Call every `limits.watchEveryMs`. Batches that wait, or are at a worker, for more than `limits.watchTicksMax` calls are settled with a failure:
+   * no client waits for ever. A batch at a worker may still be committed; its retry is a duplicate then. Returns whether such batches are at a
+   * worker.
    */
   tick(): boolean {
     let isStuck = false;
@@ -285,7 +284,7 @@ export class IngestQueue {
     meter.set("queueTasks", this.#tasks);
   }
 
-  /** Refused batches are counted with the request they came by; an entry without events is no batch. */
+  /** Refused batches are counted with their request; an entry without events is no batch. */
   #count(outcome: IngestOutcome | Error, lagMs: number): void {
     const { meter } = this.#options;
     if (outcome instanceof Error || (outcome instanceof Refusal && outcome.error === "internal")) {

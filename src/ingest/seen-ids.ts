@@ -1,7 +1,7 @@
 /**
- * Which request ids a session has seen. The latest live in the session record; when those are many they spill into two sorted
- * generations in rows of their own, the older of which is dropped when the newer is full. So an id is remembered for at least
- * the next `seenIdsGenerationMax` events, and a session that streams for a day costs no more at its end than at its start.
+ * Which request ids a session has seen. The latest are in the session record. When there are many, they spill into two sorted generations in separate
+ * rows; when the newer one is full, the older one is dropped. So a session remembers an id for at least the next `seenIdsGenerationMax` events, and a
+ * session that streams for a day costs no more at its end than at its start.
  */
 import type { IngestEvent } from "../contract/events.js";
 import { limits } from "../limits.js";
@@ -9,24 +9,24 @@ import type { UnitOfWork } from "./unit-of-work.js";
 
 const hashBytes = 8;
 
-/** How many generations have to be looked at once so many hashes of a session have spilled: 0 to 2. */
+/** How many generations to look up once this many hashes of a session have spilled: 0 to 2. */
 export function generationsOf(spilled: number): 0 | 1 | 2 {
   if (spilled <= 0) return 0;
   return spilled > limits.seenIdsGenerationMax ? 2 : 1;
 }
 
 const noHashes = Buffer.alloc(0);
-/** Hashes held in memory before they spill even in the middle of a transaction: bounds how long one search takes. */
+/** Hashes in memory before they spill even in the middle of a transaction: bounds the time of one search. */
 const heldMax = 4 * limits.seenIdsInlineMax;
 
-/** For one session while a group works on it; `save` at the end gives what its record keeps. */
+/** For one session while a group works on it; `save` returns the part for the record at the end. */
 export class SeenIds {
   readonly #unit: UnitOfWork;
   readonly #session: Buffer;
-  /** Hashes in order of arrival, two words each; the first `#words` count. */
+  /** Hashes in order of arrival, two words each; the first `#words` words are valid. */
   #held: Int32Array<ArrayBuffer>;
   #words: number;
-  /** How many hashes have ever spilled: below the bounds of the generations there is none to look at. */
+  /** How many hashes have ever spilled: below the bounds of the generations there is none to look up. */
   #spilled: number;
 
   /** `eventCount` is how many events the session has recorded so far, `inline` the hashes of its record. */
@@ -39,7 +39,7 @@ export class SeenIds {
     this.#spilled = Math.max(0, eventCount - inline.length / hashBytes);
   }
 
-  /** The events whose id is seen for the first time; from then on it is a duplicate. `hashes` are two words for each event's id. */
+  /** Returns the events with an id that is new; from then on it is a duplicate. `hashes` are two words for each event's id. */
   dedupe(events: readonly IngestEvent[], hashes: readonly number[]): IngestEvent[] {
     this.#makeRoom(events.length);
     const held = this.#held;
@@ -58,13 +58,13 @@ export class SeenIds {
     return fresh;
   }
 
-  /** What the session record keeps; spills first when that would be too much. */
+  /** Returns the part for the session record; spills first if it would be too large. */
   save(): Buffer {
     if (this.#words > 2 * limits.seenIdsInlineMax) this.#spill();
     return Buffer.from(this.#held.buffer, 0, 4 * this.#words);
   }
 
-  /** Drops those of `fresh`, whose hashes are held from word `from` on, that a generation knows. */
+  /** Drops the events in `fresh` that a generation knows; their hashes begin at word `from`. */
   #dropStored(fresh: IngestEvent[], from: number, generation: 0 | 1): void {
     const stored = this.#unit.seenIds(this.#session, generation);
     if (stored === undefined) return;
@@ -81,7 +81,7 @@ export class SeenIds {
     this.#words = from + 2 * kept;
   }
 
-  /** Sees to room for so many hashes and one more, which is looked at before it is kept. */
+  /** Makes room for this many hashes and one more, which is looked up before it is kept. */
   #makeRoom(hashes: number): void {
     if (this.#words / 2 + hashes > heldMax) this.#spill();
     const needed = this.#words + 2 * (hashes + 1);
@@ -110,7 +110,7 @@ export class SeenIds {
   }
 }
 
-/** Whether the hash at word `at` stands ahead of it as well. */
+/** Whether the hash at word `at` also occurs before it. */
 function isHeld(held: Int32Array, at: number): boolean {
   const high = held[at];
   const low = held[at + 1];
@@ -132,7 +132,7 @@ function contains(sortedHashes: Buffer, high: number, low: number): boolean {
   return false;
 }
 
-/** The hashes of a generation and those of `words` as bytes in ascending order, big-endian. */
+/** Merges the hashes of a generation and of `words` as bytes in ascending order, big-endian. */
 function merged(generation: Buffer, words: Int32Array): Buffer {
   const spill = sorted(words);
   const target = Buffer.allocUnsafe(generation.length + spill.length * 4);
@@ -156,7 +156,7 @@ function merged(generation: Buffer, words: Int32Array): Buffer {
   return target;
 }
 
-/** Hashes in ascending order, two words each: low, high. So they are what a little-endian machine sorts as 64-bit numbers. */
+/** Sorts hashes in ascending order, two words each: low, high. A little-endian machine sorts them as 64-bit numbers. */
 function sorted(words: Int32Array): Uint32Array {
   const swapped = new Uint32Array(words.length);
   for (let at = 0; at < words.length; at += 2) {

@@ -1,7 +1,7 @@
 /**
- * Start tickets: what the SDK's second file asks for and hands back with its report, so that a client which only posts events stands out, and
- * one that posts what was recorded elsewhere or before. Signed and not stored: that one is used once only is counted when it comes back
- * (`cross-session-counts.ts`). Evidence, never a condition: batches without one are accepted like any other.
+ * Start tickets. The SDK's second file requests one and hands it back with its report; a client that only posts events, or that posts what was
+ * recorded elsewhere or before, therefore stands out. Tickets are signed and not stored; a count shows a second use when one comes back
+ * (`cross-session-counts.ts`). A ticket is evidence, never a condition: batches without one are accepted like any other.
  */
 import { createHmac, randomFillSync, timingSafeEqual } from "node:crypto";
 import type { Project } from "../contract/entities.js";
@@ -20,7 +20,7 @@ type Issuer = Pick<Project, "siteKey" | "privateKeyHash">;
 const [timeAt, networkAt, signatureAt, ticketBytes] = [8, 12, 16, 28];
 const ticketForm = /^[\w-]{38}$/;
 
-/** A ticket for a visitor at this address: 38 characters. About 4 µs. */
+/** Returns a ticket for a visitor at this address: 38 characters. About 4 µs. */
 export function issueTicket(project: Issuer, ip: string, nowMs: number): string {
   const ticket = Buffer.allocUnsafe(ticketBytes);
   randomFillSync(ticket, 0, timeAt);
@@ -30,7 +30,7 @@ export function issueTicket(project: Issuer, ip: string, nowMs: number): string 
   return ticket.toString("base64url");
 }
 
-/** What the ticket in a batch of new events turns out to be, and that it has been used; null: there is none. */
+/** Returns the state of the ticket in a batch of new events, and counts its use; `null` means that there is none. */
 export function takeTicket(
   unit: UnitOfWork,
   project: Project,
@@ -44,25 +44,28 @@ export function takeTicket(
   return countTicket(unit, project.id, ticket, nowMs) > 1 ? "reused" : state;
 }
 
-/** The ticket that a batch hands in: its first. */
+/** Returns the first ticket in a batch. */
 export function ticketIn(events: readonly IngestEvent[]): string | undefined {
   for (const { payload } of events) if (payload.start_ticket !== undefined) return payload.start_ticket;
   return undefined;
 }
 
-/** What a ticket is that came back from this address, but for whether it came before. One of before a rotation of the private key is forged. */
+/**
+ * Returns the state of a ticket that came back from this address, apart from earlier use. A ticket from before a rotation of the private key is
+ * forged.
+ */
 export function checkTicket(project: Issuer, text: string, ip: string, nowMs: number): Exclude<TicketState, "reused"> {
   if (!ticketForm.test(text)) return "forged";
   const ticket = Buffer.from(text, "base64url");
   if (!timingSafeEqual(signature(project, ticket), ticket.subarray(signatureAt))) return "forged";
   const ageMs = nowMs - ticket.readUInt32LE(timeAt) * 1000;
-  // Threads and hosts may differ by milliseconds.
+  // The clocks of threads and hosts may differ by milliseconds.
   if (ageMs < -limits.startTicketMs || ageMs > limits.startTicketMs) return "late";
   return ticket.readInt32LE(networkAt) === networkHash(ip) ? "fresh" : "elsewhere";
 }
 
 function signature({ siteKey, privateKeyHash }: Issuer, ticket: Buffer): Buffer {
-  // The key is known to the store alone.
+  // Only the store knows the key.
   const mac = createHmac("sha256", privateKeyHash ?? "");
   mac.update(`verdictd start ticket ${siteKey}`);
   return mac

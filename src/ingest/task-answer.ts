@@ -1,27 +1,27 @@
 /**
- * How a scoring worker answers a task: the outcomes of its batches as bytes, written over the frame that brought them, which so travels
+ * A scoring worker's answer to a task: the outcomes of its batches as bytes. They overwrite the frame that brought the batches, which thus travels
  * back without a copy or an allocation.
  *
- * An outcome is u8 kind, u16 accepted, u16 duplicates, u16 bytes of text, then the text: the session token, of a refusal its error
- * and message with a line feed between, of a contact that was shed nothing, of a postponed one its ticket. Behind the token may stand a line
- * feed and the project's id.
+ * An outcome is u8 kind, u16 accepted, u16 duplicates, u16 bytes of text, then the text: the session token; for a refusal its error and message with
+ * a line feed between; for a contact that was shed nothing; for a postponed one its ticket. The token may be followed by a line feed and the
+ * project's id.
  */
 import { type ErrorName, Refusal } from "../errors.js";
 import type { IngestOutcome, Recorded } from "./commit-batches.js";
 
-/** A batch whose outcome is not known yet: it comes later, in `PostponedOutcomes`, under its ticket. */
+/** A batch without an outcome yet: it comes later, in `PostponedOutcomes`, under its ticket. */
 export interface Postponed {
-  /** Unique among the threads of a pool, and without end. */
+  /** Unique among the threads of a pool; never reused. */
   readonly ticket: string;
 }
 
-/** What a task answers for a batch. */
+/** A task's answer for a batch. */
 export type TaskOutcome = IngestOutcome | Postponed;
 
-/** A worker's message with what has become of postponed batches. */
+/** A worker's message with the outcomes of postponed batches. */
 export interface PostponedOutcomes {
   readonly tickets: readonly string[];
-  /** `encodeOutcomes` of theirs, in the same order. */
+  /** Their `encodeOutcomes`, in the same order. */
   readonly postponed: Uint8Array;
 }
 
@@ -30,7 +30,7 @@ const kinds = { answer: 0, overQuota: 1, refusal: 2, shed: 3, postponed: 4 } as 
 /** No text of an outcome is longer: tokens have 33 characters, messages of refusals some 200. */
 const textCharactersMax = 4096;
 
-/** The outcomes as bytes: in the memory of `frame`, whose content is lost, unless they need more. */
+/** Encodes the outcomes: in the memory of `frame`, which is overwritten, unless they need more. */
 export function encodeOutcomes(
   frame: Uint8Array<ArrayBuffer>,
   outcomes: readonly TaskOutcome[],
@@ -70,7 +70,7 @@ function textOf(outcome: TaskOutcome): string {
   return outcome.projectId === undefined ? outcome.session_token : `${outcome.session_token}\n${outcome.projectId}`;
 }
 
-/** The outcomes in these bytes, in order. */
+/** Decodes the outcomes in these bytes, in order. */
 export function decodeOutcomes(answer: Uint8Array): TaskOutcome[] {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
   const outcomes: TaskOutcome[] = [];

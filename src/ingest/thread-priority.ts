@@ -1,8 +1,8 @@
-/** The priority of scoring threads: on a full machine a verdict must not wait for scoring. */
+/** Sets the priority of scoring threads: on a full machine a verdict must not wait for scoring. */
 import { setPriority } from "node:os";
 import { limits } from "../limits.js";
 
-/** Lowers the priority of the thread that calls it (Linux; elsewhere it would be that of the whole process, and nothing is done). */
+/** Lowers the priority of the calling thread (Linux only; on other systems it would affect the whole process, so nothing is done). */
 export function lowerThreadPriority(): void {
   if (process.platform !== "linux") return;
   try {

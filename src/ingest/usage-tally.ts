@@ -1,4 +1,4 @@
-/** Events of one unit of work against the quotas of their accounts. */
+/** Counts the events of one unit of work against the quotas of their accounts. */
 import { hourMs } from "../contract/durations.js";
 import type { Account } from "../contract/entities.js";
 import type { RequestFacts } from "../contract/header-facts.js";
@@ -9,11 +9,11 @@ import type { UnitOfWork } from "./unit-of-work.js";
 interface AccountMonth {
   readonly accountId: number;
   readonly month: string;
-  /** Those of this unit included. */
+  /** Includes this unit's events. */
   events: number;
 }
 
-/** For one unit of work: what it counts is read and added through that unit. */
+/** For one unit of work: it reads and adds counts through that unit. */
 export class UsageTally {
   readonly #unit: UnitOfWork;
   readonly #plans: Plans;
@@ -25,7 +25,7 @@ export class UsageTally {
     this.#plans = plans;
   }
 
-  /** Counts a batch; true when the account is above its monthly quota with it. */
+  /** Counts a batch; returns true when it takes the account above its monthly quota. */
   count(account: Account, projectId: number, accepted: number, newSession: boolean, facts: RequestFacts): boolean {
     const hour = hourOf(facts.nowMs);
     const usage = this.#monthOf(account.id, hour);
@@ -36,7 +36,7 @@ export class UsageTally {
   }
 
   #monthOf(accountId: number, hour: number): AccountMonth {
-    // A month is whole hours: the hour is cheaper to tell apart, and accounts of a group are few.
+    // A month is whole hours: comparing hours is cheaper, and a group has few accounts.
     const last = this.#last;
     if (last !== null && last.of.accountId === accountId && last.hour === hour) return last.of;
     const month = monthOf(hour * hourMs);

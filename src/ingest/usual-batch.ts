@@ -1,7 +1,7 @@
 /**
- * Reads in one pass, checking as it goes, the batches that the SDK usually sends: its order of keys, no white space, printable ASCII
- * without escapes, numbers of at most 15 digits. What it returns is what JSON.parse and typia would; of anything else it says that it is
- * not its own, and parse and check (decode-batch.ts) decide. It never refuses a batch.
+ * Reads and checks in one pass the batches that the SDK usually sends: its order of keys, no white space, printable ASCII without escapes, numbers of
+ * at most 15 digits. The result equals that of JSON.parse and typia. Any other form is left to parse and check (decode-batch.ts): this reader never
+ * refuses a batch.
  *
  * It saves two thirds of the CPU of parsing and checking: 6 to 10 µs for 10 events instead of 21 to 36
  * (src/docs/decisions/006-usual-batches.md). Held by the in-process bench `decode`, which times both in one run.
@@ -13,12 +13,12 @@ import { limits } from "../limits.js";
 import { directions, eventTypes, type PayloadKind, payloadKinds } from "./payload-kinds.js";
 import { WordTable } from "./word-table.js";
 
-/** A batch that was read in one pass: checked, as good as one that `checkBatch` returns. */
+/** A batch that was read in one pass, and checked as `checkBatch` checks. */
 export class UsualBatch {
   /** The site key in the body, "" when there is none. */
   readonly siteKey: string;
   readonly batch: IngestBatch;
-  /** Two words of hash of each event's request id: `idHashes`, found while the bytes were at hand. */
+  /** Two words of hash of each event's request id: `idHashes`, computed during the pass. */
   readonly idHashes: readonly number[];
 
   constructor(siteKey: string, batch: IngestBatch, idHashes: readonly number[]) {
@@ -28,12 +28,12 @@ export class UsualBatch {
   }
 }
 
-/** The batch in a body of the usual form; null for every other body, good or bad. 4 to 6 µs for 10 events. */
+/** Returns the batch in a body of the usual form; null for every other body, good or bad. 4 to 6 µs for 10 events. */
 export function readUsualBatch(body: Uint8Array): UsualBatch | null {
   return reader.read(body);
 }
 
-/** What stands before the events of a batch. */
+/** What precedes the events of a batch. */
 export interface BatchHead {
   /** Null on first contact. */
   readonly token: string | null;
@@ -41,7 +41,10 @@ export interface BatchHead {
   readonly siteKey: string;
 }
 
-/** The head of a body that looks like one of the usual form; null for any other. What follows is not looked at: it may not be one after all. */
+/**
+ * Returns the head of a body that looks like the usual form; null for any other. What follows is not checked: the body may have another form after
+ * all.
+ */
 export function readUsualHead(body: Uint8Array): BatchHead | null {
   return reader.readHead(body);
 }
@@ -55,7 +58,7 @@ const openList = 0x5b;
 const closeList = 0x5d;
 const closeObject = 0x7d;
 
-/** 1 for bytes that stand for themselves inside of a JSON string: printable ASCII but quote and backslash. */
+/** 1 for bytes that need no escape inside a JSON string: printable ASCII except quote and backslash. */
 const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte < 0x7f && byte !== quote && byte !== 0x5c ? 1 : 0,
 );
@@ -65,10 +68,10 @@ const isIdByte = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 const idBytesMin = 8;
 const idBytesMax = 64;
-/** More than a head has whose token and key are real ones. */
+/** Longer than any head with a real token and key. */
 const headBytesMax = 256;
 
-/** A mantissa of so many digits is exact, and dividing it by an exact power of ten rounds once, as parsing does. */
+/** A mantissa of this many digits is exact, and dividing it by an exact power of ten rounds once, as parsing does. */
 const digitsMax = 15;
 const powersOfTen = Array.from({ length: digitsMax + 1 }, (_, power) => 10 ** power);
 
@@ -89,14 +92,14 @@ const kinds: readonly PayloadKind[] = Object.values(payloadKinds);
 const types = new WordTable(eventTypes);
 const directionWords = new WordTable(directions);
 
-/** Reads one body at a time; places are kept in fields, so that nothing is allocated but the result. */
+/** Reads one body at a time; positions are kept in fields, so only the result is allocated. */
 class UsualReader {
   #bytes: Uint8Array = new Uint8Array(0);
-  /** The same bytes as text: taking a part of it is cheaper than decoding one. */
+  /** The same bytes as text: slicing it is cheaper than decoding a part. */
   #text = "";
   #at = 0;
   #idHashes: number[] = [];
-  /** In which payload a key was last seen, to notice one that stands there twice. */
+  /** The payload in which each key was last seen, to notice a repeated key. */
   readonly #seen = new Float64Array(keys.words.length);
   #payloads = 0;
 
@@ -117,7 +120,7 @@ class UsualReader {
     return this.#at <= headBytesMax ? head : null;
   }
 
-  /** Reads what stands before the events. `textBytes`: how many of the bytes will be read as text. */
+  /** Reads what precedes the events. `textBytes`: how many of the bytes will be read as text. */
   #head(bytes: Uint8Array, textBytes: number): BatchHead | null {
     this.#bytes = bytes;
     this.#at = 0;
@@ -139,7 +142,7 @@ class UsualReader {
     return { token, siteKey };
   }
 
-  /** Steps over the bytes if they stand here. */
+  /** Skips the bytes if they come next. */
   #skip(expected: Uint8Array): boolean {
     const bytes = this.#bytes;
     const at = this.#at;
@@ -148,7 +151,7 @@ class UsualReader {
     return true;
   }
 
-  /** The text from here to the next quote, which is stepped over; null when it holds what JSON writes otherwise. */
+  /** Returns the text up to the next quote and skips the quote; null when JSON would escape a character of it. */
   #string(): string | null {
     const bytes = this.#bytes;
     const from = this.#at;
@@ -195,7 +198,7 @@ class UsualReader {
     return this.#text.slice(from, at);
   }
 
-  /** A time as `Date.toISOString` writes it, before the year 10000; any other form is not for this reader. */
+  /** Reads a time in the form of `Date.toISOString`, before the year 10000; any other form is not for this reader. */
   #time(): string | null {
     const bytes = this.#bytes;
     const at = this.#at;
@@ -224,14 +227,14 @@ class UsualReader {
     return day <= 28 || isDayOfItsMonth(text) ? text : null;
   }
 
-  /** The value of two digits, -1 when they are none. */
+  /** Returns the value of two digits, -1 when they are none. */
   #two(at: number): number {
     const tens = this.#bytes[at]! - zero;
     const ones = this.#bytes[at + 1]! - zero;
     return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? 10 * tens + ones : -1;
   }
 
-  /** The members of an object whose brace is behind us, up to and with its closing brace. */
+  /** Reads the members of an object after its opening brace, up to and including its closing brace. */
   #payload(): EventPayload | null {
     const bytes = this.#bytes;
     const payload: Record<string, unknown> = {};
@@ -254,7 +257,7 @@ class UsualReader {
     return bytes[this.#at - 1] === closeObject ? payload : null;
   }
 
-  /** A value of this kind; undefined when it is none, or of a form that is left to others. */
+  /** Reads a value of this kind; `undefined` when it is none, or has a form for the other reader. */
   #value(kind: PayloadKind): unknown {
     switch (kind) {
       case "number":
@@ -287,7 +290,7 @@ class UsualReader {
     return this.#skip(wordFalse) ? false : undefined;
   }
 
-  /** A string with its quotes, of at most as many characters as a payload may hold. */
+  /** Reads a string with its quotes, up to the maximum length in a payload. */
   #boundedText(): string | undefined {
     if (this.#bytes[this.#at] !== quote) return undefined;
     this.#at++;
@@ -309,7 +312,7 @@ class UsualReader {
     return directionWords.words[position];
   }
 
-  /** A list of scalars, or of texts alone. */
+  /** Reads a list of scalars, or of texts only. */
   #list(ofScalars: boolean): unknown[] | undefined {
     const list: unknown[] = [];
     if (this.#bytes[++this.#at] === closeList) {
@@ -365,7 +368,7 @@ class UsualReader {
     return bytes[this.#at - 1] === closeList ? rows : undefined;
   }
 
-  /** A number without exponent. What stands behind it is the caller's to check: so a leading zero or an `e` is found. */
+  /** Reads a number without exponent. The caller checks what follows it, which finds a leading zero or an `e`. */
   #number(): number | undefined {
     const bytes = this.#bytes;
     let at = this.#at;

@@ -1,15 +1,15 @@
-/** Who a visitor is by address and DNS, for each batch: at once as far as it is known, later where DNS has to be asked. */
+/** Who a visitor is by address and DNS, for each batch: at once as far as it is known, later if DNS has to be asked. */
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import type { CrawlerClaim, VisitorIdentity } from "../contract/visitor.js";
 import { TextMemo } from "../runtime/text-memo.js";
 
-/** What became of a claim to be a crawler; undefined: DNS has to be asked. */
+/** The result for a claim to be a crawler; `undefined` means that DNS has to be asked. */
 export type ClaimAnswer =
   | { readonly outcome: "verified"; readonly bot: VerifiedBot }
   | { readonly outcome: "spoofed" }
   | { readonly outcome: "unknown" };
 
-/** The verified bots in force, as this module asks them. */
+/** The verified bots in force, in the form that this module needs. */
 export interface BotLookup {
   lookup(ip: string): VerifiedBot | undefined;
   claim(userAgent: string): object | undefined;
@@ -17,24 +17,27 @@ export interface BotLookup {
   resolveClaim(ip: string, userAgent: string): Promise<ClaimAnswer>;
 }
 
-/** User agents of which is kept whether they claim to be a crawler. */
+/** How many user agents are remembered with whether they claim to be a crawler. */
 const keptMax = 10_000;
 
 const nobody: VisitorIdentity = Object.freeze({ verifiedBot: null, crawlerClaim: "none" });
 
-/** One an HTTP thread; keeps which user agents claim to be a crawler, not who is at an address. */
+/** One per HTTP thread; remembers which user agents claim to be a crawler, not who is at an address. */
 export class VisitorIdentities {
   readonly #bots: () => BotLookup;
-  /** What the bots of `#askedOf` said; a full one starts anew. Who is at an address is not kept: DNS may prove it at any time, for a time. */
+  /**
+   * The answers of the bots in `#askedOf`; a full memo starts empty again. Who is at an address is not kept: DNS may prove it at any time, for a
+   * limited time.
+   */
   #askedOf: BotLookup | null = null;
   readonly #claims = new TextMemo<boolean>(keptMax);
 
-  /** `bots` returns those in force now: the catalogue may be replaced while serving. */
+  /** `bots` returns the bots in force now: the catalogue may be replaced while serving. */
   constructor(bots: () => BotLookup) {
     this.#bots = bots;
   }
 
-  /** What is known without waiting. Under a microsecond. */
+  /** Returns what is known without waiting. Under a microsecond. */
   peek(ip: string, userAgent: string): VisitorIdentity {
     const bots = this.#bots();
     if (bots !== this.#askedOf) {
@@ -52,7 +55,7 @@ export class VisitorIdentities {
     return answer === undefined ? { verifiedBot, crawlerClaim: "pending" } : identityOf(answer, verifiedBot);
   }
 
-  /** What is known once DNS has answered or failed to. Never rejects. */
+  /** Returns what is known once DNS has answered or failed. Never rejects. */
   async resolve(ip: string, userAgent: string): Promise<VisitorIdentity> {
     const bots = this.#bots();
     return identityOf(await bots.resolveClaim(ip, userAgent), bots.lookup(ip) ?? null);

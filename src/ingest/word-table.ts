@@ -1,4 +1,4 @@
-/** Finds which of a fixed list of words stands in some bytes, without making a string of them. */
+/** Finds which word of a fixed list occurs in some bytes, without making a string of them. */
 
 import { fnv1a, fnvBasis } from "../contract/hashes.js";
 
@@ -27,7 +27,7 @@ export class WordTable {
     }
   }
 
-  /** Position in the list of the word that starts at `at` and ends before a quote; -1 when it is none. */
+  /** Returns the position in the list of the word that starts at `at` and ends before a quote; -1 when it is none. */
   find(bytes: Uint8Array, at: number): number {
     let hash = fnvBasis;
     let to = at;
@@ -45,7 +45,7 @@ export class WordTable {
     }
   }
 
-  /** Characters of a word. */
+  /** The characters of a word. */
   lengthOf(position: number): number {
     return this.#bytes[position]!.length;
   }
