@@ -1,6 +1,6 @@
 /**
- * Where running servers can be reached for what is not in the store: a Unix socket for each HTTP thread in the folder `live` of the
- * data folder, which only its owner may enter. Known to both ends, so that neither builds a path of its own.
+ * The sockets of running servers, for what is not in the store: a Unix socket for each HTTP thread in the folder `live` of the data folder, which
+ * only its owner may enter. Both ends use this file, so neither builds a path of its own.
  */
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,19 +10,19 @@ export function liveFolder(dataDir: string): string {
   return join(dataDir, "live");
 }
 
-/** What the names of sockets end with; other files of the folder are left alone. */
+/** The end of a socket's name; other files of the folder are left alone. */
 export const socketSuffix = ".sock";
 
-/** Bytes of a socket's path that every system takes; Linux takes 107. */
+/** Bytes of a socket's path that every system allows; Linux allows 107. */
 const pathBytesMax = 100;
 
-/** A path of a socket that is short enough, and what to call when it is not needed any more. */
+/** A socket path that is short enough, with a function to call when it is no longer needed. */
 export interface SocketPath {
   readonly path: string;
   readonly release: () => void;
 }
 
-/** `folder/name`; where that is too long for a socket, by way of the open folder, which Linux can do. */
+/** Returns `folder/name`. If that is too long for a socket, Linux can reach it through the open folder. */
 export function socketPath(folder: string, name: string): SocketPath {
   const plain = join(folder, name);
   if (Buffer.byteLength(plain) <= pathBytesMax || process.platform !== "linux")
@@ -31,7 +31,7 @@ export function socketPath(folder: string, name: string): SocketPath {
   return { path: `/proc/self/fd/${descriptor}/${name}`, release: () => closeSync(descriptor) };
 }
 
-/** Names of the sockets in the folder, also of those that nobody serves any more. */
+/** Returns the names of the sockets in the folder, including abandoned ones. */
 export function socketsIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => name.endsWith(socketSuffix));

@@ -1,6 +1,6 @@
 /**
- * The reading end of `verdictd tail`: connects to every HTTP thread of every server on a data folder, also to those that start
- * later, and hands on what they show.
+ * The reading end of `verdictd tail`: connects to every HTTP thread of every server on a data folder, including those that start later, and passes on
+ * what they show.
  */
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
@@ -8,18 +8,18 @@ import type { LeftOut, LiveFilter, LiveVerdict } from "../contract/live-verdict.
 import { limits } from "../limits.js";
 import { liveFolder, socketPath, socketsIn } from "./folder.js";
 
-/** Who is told what the servers show, and how it stands with them. */
+/** Receives what the servers show, and the state of the connection to them. */
 export interface Listener {
   readonly onVerdict: (verdict: LiveVerdict) => void;
-  /** Answers were given faster than they were read here. */
+  /** Called when answers came faster than they were read here. */
   readonly onLeftOut: (count: number) => void;
-  /** Told at first and on every change. */
+  /** Called at first and on every change. */
   readonly onServer: (state: FollowState) => void;
 }
 
 /**
- * `following`; `refused`: a server runs and takes no further follower; `denied`: this user may not connect; `unreachable`: nothing answers,
- * which a server that just starts, or whose file system has no sockets, looks like, too.
+ * `following`; `refused`: a server runs and takes no further follower; `denied`: this user may not connect; `unreachable`: nothing answers. A server
+ * that is just starting, or that has a file system without sockets, is `unreachable` too.
  */
 export type FollowState = "following" | "refused" | "denied" | "unreachable";
 
@@ -29,11 +29,11 @@ export function followVerdicts(dataDir: string, filter: LiveFilter, listener: Li
   const known = new Map<string, Socket>();
   const following = new Set<string>();
   let told: FollowState | null = null;
-  /** What the last look met where it could not follow. */
+  /** Why the last look could not follow some sockets. */
   let failure: Exclude<FollowState, "following"> = "unreachable";
   const tell = (): void => {
     const state = following.size > 0 ? "following" : failure;
-    // What is being connected to may be one.
+    // A socket that is just being connected may be one.
     if (told === state || (state !== "following" && known.size > 0)) return;
     told = state;
     listener.onServer(state);
@@ -53,14 +53,14 @@ export function followVerdicts(dataDir: string, filter: LiveFilter, listener: Li
     socket.on("close", () => {
       release();
       known.delete(name);
-      // One that was followed has ended; one that connected and was never followed is full.
+      // A followed server has ended; one that accepted the connection but never sent anything is full.
       if (following.delete(name)) failure = "unreachable";
       else if (isConnected) failure = "refused";
       tell();
     });
     socket.write(`${JSON.stringify(filter)}\n`);
     createInterface({ input: socket })
-      // The reader of lines passes on errors of its socket, which is destroyed above: a server may be killed at any time.
+      // The line reader passes on errors of its socket, which is destroyed above: a server may be killed at any time.
       .on("error", () => {})
       .on("line", (line) => {
         if (line !== "") hear(line, listener);
@@ -90,7 +90,7 @@ function hear(line: string, { onVerdict, onLeftOut }: Listener): void {
   else onVerdict(heard);
 }
 
-/** Null for a line that was cut short: its server was killed while it wrote. */
+/** Returns null for a line that was cut short: its server was killed while writing. */
 function parsed(line: string): LiveVerdict | LeftOut | null {
   try {
     return JSON.parse(line) as LiveVerdict | LeftOut;

@@ -1,9 +1,9 @@
-/** Whether a server runs on a data folder: one of its live sockets takes a connection. */
+/** Tells whether a server runs on a data folder: one of its live sockets accepts a connection. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { liveFolder, socketPath, socketsIn } from "./folder.js";
 
-/** False also where the folder's file system has no sockets. */
+/** Also false if the folder's file system has no sockets. */
 export async function isServed(dataDir: string): Promise<boolean> {
   const folder = liveFolder(dataDir);
   const answers = await Promise.all(
@@ -14,7 +14,7 @@ export async function isServed(dataDir: string): Promise<boolean> {
         await once(socket, "connect");
         return true;
       } catch {
-        // Left behind by a server that was killed.
+        // A killed server left it behind.
         return false;
       } finally {
         socket.destroy();

@@ -1,7 +1,7 @@
 /**
- * The serving end of `verdictd tail`: one HTTP thread shows its verdict answers, as they are given, to whoever is connected to its
- * socket. Nothing is stored. Without followers an answer costs one look at a number; a follower that reads slowly loses answers and
- * is told how many, and never holds the thread up.
+ * The serving end of `verdictd tail`: one HTTP thread shows its verdict answers, as it sends them, to the followers connected to its socket. Nothing
+ * is stored. Without followers an answer costs one look at a number. A follower that reads slowly loses answers and learns how many, and never delays
+ * the thread.
  */
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -18,12 +18,12 @@ export class VerdictFeed {
   #server: Server | null = null;
   #file: { readonly name: string; readonly path: SocketPath } | null = null;
 
-  /** Whether anybody is there to `show` answers to. */
+  /** Whether there are followers to `show` answers to. */
   get isFollowed(): boolean {
     return this.#followers.size > 0;
   }
 
-  /** Takes followers from now on. Rejects where the data folder's file system has no sockets. */
+  /** Starts to accept followers. Rejects if the data folder's file system has no sockets. */
   async listen(dataDir: string): Promise<void> {
     const folder = liveFolder(dataDir);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -49,7 +49,7 @@ export class VerdictFeed {
     }
   }
 
-  /** Sends followers away and takes no more. May be called at any time, also when `listen` has failed. */
+  /** Disconnects followers and accepts no more. May be called at any time, also when `listen` has failed. */
   async close(): Promise<void> {
     for (const follower of this.#followers) follower.leave();
     const server = this.#server;
@@ -61,7 +61,7 @@ export class VerdictFeed {
     this.#file = null;
   }
 
-  /** A connection follows from its first line on, which is its filter. */
+  /** A connection follows once it has sent its first line, which is its filter. */
   #welcome(socket: Socket): void {
     socket.on("error", () => socket.destroy());
     if (this.#followers.size >= limits.followersMax) {
@@ -86,7 +86,7 @@ export class VerdictFeed {
   }
 }
 
-/** An answer as followers see it. */
+/** An answer in the form that followers see. */
 export function liveVerdict(
   projectId: number,
   token: string | null,
@@ -152,7 +152,7 @@ function readFilter(text: string): LiveFilter | null {
   }
 }
 
-/** Removes sockets of processes that were killed: nobody answers there, and they are older than any that is just being made. */
+/** Removes sockets of killed processes: nothing answers there, and they are older than any socket that is just being created. */
 function removeLeftBehind(folder: string): void {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);

@@ -1,7 +1,7 @@
 /**
- * Recorded blocks: computed verdicts that block by a rule. They come by the thousand when a site is attacked, so they are collected in
- * memory and written together, off the hot path; of each subject, rule and minute the first ones are records, further ones only raise the
- * last record's count. What was recorded of a minute is tallied in the store, so the bound holds over all threads and processes.
+ * Recorded blocks: computed verdicts that block by a rule. An attack on a site brings thousands, so they are collected in memory and written
+ * together, off the hot path. For each subject, rule and minute the first ones become records; further ones only raise the last record's count. The
+ * store keeps the tally of a minute, so the bound holds over all threads and processes.
  */
 import { minuteMs } from "../contract/durations.js";
 import type { Block } from "../contract/entities.js";
@@ -15,40 +15,40 @@ import type { Store } from "../store/store.js";
 
 /** Bytes of a block id in a cursor. */
 const idBytes = 6;
-/** Whose blocks are tallied together. */
+/** The subject by which blocks are tallied together. */
 export interface BlockSubject {
-  /** Unlike any other of the project: a session's token, an address or network. Stored as a hash, for two minutes. */
+  /** Unique within the project: a session's token, an address or network. Stored as a hash, for two minutes. */
   readonly name: string;
-  /** Records of one rule and minute; further blocks raise the count of the last. */
+  /** Maximum of records in one rule and minute; further blocks raise the count of the last. */
   readonly recordsMax: number;
 }
 
-/** A session as a subject. */
+/** Returns a session as a subject. */
 export function sessionSubject(token: string): BlockSubject {
   return { name: token, recordsMax: limits.blocksOfSessionMinuteMax };
 }
 
-/** Requests without a session of an address, or of the network that one subscriber has; "" for none. */
+/** Returns the subject of requests without a session: an address, or one subscriber's network; "" for none. */
 export function addressSubject(network: string): BlockSubject {
   return { name: `address ${network}`, recordsMax: 1 };
 }
 
-/** What is known of the blocks of one subject, rule and minute. */
+/** The state of the blocks of one subject, rule and minute. */
 interface Tally extends BlockTally {
-  /** Blocks that wait to be records, at most `recordsMax`. */
+  /** Blocks that wait to become records, at most `recordsMax`. */
   waiting: number;
-  /** Blocks beyond these, not stored yet. */
+  /** Further blocks, not stored yet. */
   further: number;
-  /** Whether the store has all records of it: what comes is only counted. */
+  /** Whether the store has all its records: new blocks only raise the count. */
   isFull: boolean;
-  /** Its last block while that waits to be a record: answers that showed it are kept there. */
+  /** Its last block while that waits to become a record; ids of answers that showed it are kept there. */
   latest: WaitingBlock | null;
-  /** Answers that showed its last record and are not stored yet, at most `limits.blockReferencesMax`. */
+  /** Ids of answers that showed its last record and are not stored yet, at most `limits.blockReferencesMax`. */
   references: string[];
   lastId: number;
 }
 
-/** A block that waits, with the answers that showed it. */
+/** A waiting block, with the ids of answers that showed it. */
 type WaitingBlock = Omit<NewBlock, "references"> & { references?: string[] };
 
 interface Waiting {
@@ -56,14 +56,14 @@ interface Waiting {
   readonly tally: Tally;
 }
 
-/** One an HTTP thread; the server calls `flush`. */
+/** One per HTTP thread; the server calls `flush`. */
 export class Blocks {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #tallies = new Map<string, Tally>();
-  /** The last tally of each of the latest subjects. */
+  /** The last tally of each recent subject. */
   readonly #latest = new Map<string, Tally>();
-  /** Those that have references to store. */
+  /** Tallies that have references to store. */
   readonly #referred = new Set<Tally>();
   #waiting: Waiting[] = [];
   #writing: Promise<number> | null = null;
@@ -74,7 +74,7 @@ export class Blocks {
     this.#now = now;
   }
 
-  /** Takes a block, to be stored by a `flush`. False when so many wait already that it is dropped. */
+  /** Takes a block, which a `flush` stores. Returns false when it is dropped because too many wait. */
   record(block: NewBlock, subject: BlockSubject): boolean {
     const { projectId, ruleId, sessionToken, createdAt } = block;
     const minute = Math.floor(Date.parse(createdAt) / minuteMs);
@@ -101,7 +101,7 @@ export class Blocks {
     return true;
   }
 
-  /** Notes that an answer of this id said that the subject is blocked: it finds the subject's last block. */
+  /** Notes that an answer with this id said that the subject is blocked: later the id leads to the subject's last block. */
   refer(projectId: number, subject: BlockSubject, reference: string): boolean {
     const tally = this.#latest.get(`${projectId} ${subject.name}`);
     if (tally === undefined) return false;
@@ -123,12 +123,12 @@ export class Blocks {
   }
 
   /**
-   * Stores what waits, in the order it came and with ids in that order, but for blocks of sessions that were erased meanwhile; returns how
-   * many blocks. Those that only raise a count wait for `limits.blockCountsMs`, unless `isAll`. A crash loses at most what was not stored.
-   * Rejects when the store can't be written (a full disk): what waited still waits then.
+   * Stores what waits, with ids in the order of arrival, except blocks of sessions that were erased meanwhile; returns how many blocks. Blocks that
+   * only raise a count wait for `limits.blockCountsMs`, unless `isAll`. A crash loses at most what was not stored. Rejects when the store can't be
+   * written (a full disk); the blocks keep waiting then.
    */
   async flush(isAll = false): Promise<number> {
-    // One at a time: a second one would store what the first may have to put back.
+    // One flush at a time: a second one would store what the first may have to put back.
     while (this.#writing !== null) await this.#writing.catch(() => 0);
     const nowMs = this.#now();
     const areCountsDue = isAll || nowMs - this.#sweptMs >= limits.blockCountsMs;
@@ -141,7 +141,7 @@ export class Blocks {
     }
   }
 
-  /** In transactions of a few milliseconds each. */
+  /** Writes in transactions of a few milliseconds each. */
   async #flush(areCountsDue: boolean, nowMs: number): Promise<number> {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -168,7 +168,7 @@ export class Blocks {
     return stored;
   }
 
-  /** Stores these blocks, and of these tallies what refers to their last block and, if wanted, the further ones. */
+  /** Stores these blocks, and for these tallies the references to their last block and, if wanted, the further ones. */
   async #write(waiting: readonly Waiting[], others: readonly Tally[], areCounted = true): Promise<number> {
     const counted = areCounted ? others : [];
     const changes = [...new Set([...waiting.map(({ tally }) => tally), ...others])].map((tally) => ({
@@ -191,7 +191,7 @@ export class Blocks {
     return stored;
   }
 
-  /** Keeps of tallies without anything to store those that are full, for as long as their minute lasts. */
+  /** Of the tallies without anything to store, keeps only the full ones, until their minute ends. */
   #forget(nowMs: number): void {
     const minute = Math.floor(nowMs / minuteMs);
     for (const [name, { key, waiting, further, isFull }] of this.#tallies)
@@ -199,8 +199,8 @@ export class Blocks {
   }
 
   /**
-   * The block that an answer of this id showed; null for none that is known. Looks through the project's blocks from the latest on, about 8 us
-   * each. Undefined when whoever asked has gone meanwhile.
+   * Returns the block that an answer with this id showed; null for an unknown id. Searches the project's blocks from the latest on, about 8 us each.
+   * Returns undefined when the caller has gone meanwhile.
    */
   async find(projectId: number, reference: string, slices: Slices): Promise<Block | null | undefined> {
     let before = latest;
@@ -214,7 +214,7 @@ export class Blocks {
     }
   }
 
-  /** The project's blocks, the latest first, from the cursor on. `invalidPayload` for a cursor that is none. */
+  /** Returns the project's blocks, the latest first, from the cursor on. `invalidPayload` for an invalid cursor. */
   async page(projectId: number, limit: number, cursor: string | null): Promise<LogPage<Block> | Refusal> {
     const position = cursor === null ? null : decodeCursor("b", cursor, idBytes);
     if (cursor !== null && position === null) return refuse("invalidPayload", "cursor is not valid for this list");
@@ -225,7 +225,7 @@ export class Blocks {
   }
 }
 
-/** Beyond every id. */
+/** Greater than every id. */
 const latest = Number.POSITIVE_INFINITY;
 
 function idPosition(id: number): Buffer {

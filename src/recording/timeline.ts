@@ -1,10 +1,10 @@
-/** Folds events into a session's timeline. Pure: what comes in is a batch that was accepted, so its form was checked. */
+/** Folds events into a session's timeline. Pure. The input is an accepted batch, so its form was checked. */
 import type { IngestEvent, PointRow } from "../contract/events.js";
 import { receivedAtMs } from "../contract/iso-time.js";
 import type { PointKind, Timeline, TimelineEntry, TimelinePoint } from "../contract/timeline.js";
 import { limits } from "../limits.js";
 
-/** The timeline with these events, which came with one batch at `nowMs`. */
+/** Returns the timeline with these events added, which came with one batch at `nowMs`. */
 export function withEvents(timeline: Timeline | null, events: readonly IngestEvent[], nowMs: number): Timeline {
   const times = timesOf(events, nowMs);
   const startedAtMs = timeline?.startedAtMs ?? times[0] ?? nowMs;
@@ -22,7 +22,7 @@ export function withEvents(timeline: Timeline | null, events: readonly IngestEve
   };
 }
 
-/** By the client's clock between events of the batch, which ended about now; a clock that jumps is not followed. */
+/** Uses the client's clock between events of the batch, which ended about now; a clock that jumps is not followed. */
 function timesOf(events: readonly IngestEvent[], nowMs: number): number[] {
   const given = events.map(({ received_at }) => receivedAtMs(received_at, nowMs));
   const last = Math.max(...given);
@@ -46,7 +46,7 @@ function addPoints(points: TimelinePoint[], { type, payload }: IngestEvent): voi
   for (const row of alone) addPoint(points, onGrid(row[1]), onGrid(row[2]), kind);
 }
 
-/** A pointer that rests at one point of the grid is one point. */
+/** A pointer that rests at one point of the grid counts as one point. */
 function addPoint(points: TimelinePoint[], x: number, y: number, kind: PointKind): void {
   const before = points.at(-1);
   if (before?.[0] !== x || before[1] !== y || before[2] !== kind) points.push([x, y, kind]);

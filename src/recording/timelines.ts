@@ -1,10 +1,10 @@
 /**
- * Keeps the timelines of recent sessions, off the ingest path: an HTTP thread copies a bounded number of bodies a second, and once a
- * second folds those that were accepted into the store, in one transaction. When batches come faster, it follows a share of the
- * sessions, the same in every thread, rather than a bit of each. A crash loses the last second.
+ * Keeps the timelines of recent sessions, off the ingest path. An HTTP thread copies a bounded number of bodies a second; once a second it folds the
+ * accepted ones into the store, in one transaction. When batches come faster, it follows a share of the sessions, the same in every thread, rather
+ * than a bit of each. A crash loses the last second.
  *
- * The bodies are parsed a second time here. That is at most 25 a second a thread, 10 µs each with ten events (bench/in-process/decode.ts):
- * a 4,000th of a core, where passing the events back from the scoring threads would cost something with each batch.
+ * The bodies are parsed a second time here. That is at most 25 a second per thread, 10 µs each with ten events (bench/in-process/decode.ts): a
+ * 4,000th of a core. Passing the events back from the scoring threads would add a cost to each batch.
  */
 import type { Credentials } from "../auth/credentials.js";
 import type { IngestAnswer, IngestEvent } from "../contract/events.js";
@@ -19,7 +19,7 @@ import type { TimelinePiece } from "../store/recorded-rows.js";
 import type { Store } from "../store/store.js";
 import { withEvents } from "./timeline.js";
 
-/** Tells what became of a batch that was copied. */
+/** Reports the outcome of a copied batch. */
 export type Keep = (outcome: object) => void;
 
 interface Accepted {
@@ -29,20 +29,20 @@ interface Accepted {
   readonly atMs: number;
 }
 
-/** What timelines need; `credentials` tell whose a body's site key is. */
+/** What timelines need; `credentials` find the project of a body's site key. */
 export interface TimelineOptions {
   readonly store: Store;
   readonly credentials: Credentials;
-  /** Sessions of a project whose timelines are kept; 0: none. */
+  /** Maximum of sessions per project with a timeline; 0 means none. */
   readonly sessionsMax: number;
   readonly now: () => number;
 }
 
-/** One an HTTP thread; what `flush` stores are lists for people to look at, nothing that is scored. */
+/** One per HTTP thread; what `flush` stores is for people to look at, and is never scored. */
 export class Timelines {
   readonly #options: TimelineOptions;
   #accepted: Accepted[] = [];
-  /** Of how many sessions one is followed: a power of two, so that those followed at a larger one are at a smaller one too. */
+  /** One in this many sessions is followed: a power of two, so a session that is followed at a larger value is also followed at a smaller one. */
   #share = 1;
   #firstContacts = 0;
   #furtherBatches = 0;
@@ -52,7 +52,7 @@ export class Timelines {
     this.#options = options;
   }
 
-  /** Copies the body if there is room for it; null: it is not followed. `siteKey` is that of the header, or "". */
+  /** Copies the body if there is room for it; `null` means that it is not followed. `siteKey` is from the header, or "". */
   follow(siteKey: string, body: Buffer): Keep | null {
     if (this.#options.sessionsMax === 0 || body.length > limits.timelineBodyBytesMax) return null;
     const chooser = this.#share === 1 ? null : chooserAtFront(body);
@@ -71,7 +71,7 @@ export class Timelines {
     };
   }
 
-  /** Stores what was accepted since the last time. Rejects when the store can't be written; what it had is lost then. */
+  /** Stores what was accepted since the last flush. Rejects when the store can't be written; that data is lost then. */
   async flush(): Promise<void> {
     const { store, sessionsMax } = this.#options;
     if (sessionsMax === 0) return this.#forgetAll();
@@ -82,7 +82,7 @@ export class Timelines {
     if (pieces.length > 0) await store.recorded.timelines.fold(pieces, sessionsMax);
   }
 
-  /** What an earlier start with another option has kept. */
+  /** Removes timelines that an earlier start with another option has kept. */
   async #forgetAll(): Promise<void> {
     if (this.#hasForgotten) return;
     this.#hasForgotten = true;
@@ -90,7 +90,7 @@ export class Timelines {
     await store.recorded.timelines.forget(store.projects.getKeys({}));
   }
 
-  /** A session's timeline; null when none is kept. */
+  /** Returns a session's timeline; null when none is kept. */
   async read(projectId: number, token: string): Promise<Timeline | null> {
     const bytes = decodeSessionToken(token);
     return bytes === null ? null : this.#options.store.recorded.timelines.read(sessionKey(projectId, bytes));
@@ -103,7 +103,7 @@ export class Timelines {
     this.#firstContacts = this.#furtherBatches = 0;
   }
 
-  /** Null when the key was rotated since. */
+  /** null when the key was rotated since. */
   #pieceOf({ siteKey, body, token, atMs }: Accepted): TimelinePiece | null {
     const batch = parseJsonObject(body);
     const bytes = decodeSessionToken(token);
@@ -117,10 +117,12 @@ export class Timelines {
 }
 
 const front = Buffer.from('{"session_token":"sess_');
-/** Where the four characters lie that choose; all of them are random. */
+/** Position of the four characters that decide; all of them are random. */
 const chooserAt = front.length + 24;
 
-/** The chooser of the token where the SDK puts it; null: a first contact, or another client's form. Looks at a few bytes only. */
+/**
+ * Returns the deciding characters of the token where the SDK puts it; `null` for a first contact, or another client's form. Reads only a few bytes.
+ */
 function chooserAtFront(body: Buffer): number | null {
   const isThere = body[18] === front[18] && body[chooserAt + 4] === 0x22 && body[0] === front[0];
   return isThere ? mixed(body[chooserAt]!, body[chooserAt + 1]!, body[chooserAt + 2]!, body[chooserAt + 3]!) : null;

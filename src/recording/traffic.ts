@@ -8,7 +8,7 @@ import type { Store } from "../store/store.js";
 interface Counts extends VerdictCounts {
   readonly projectId: number;
   readonly hour: number;
-  /** Those of requests without a scored session, which are in the counts of all as well. */
+  /** Requests without a scored session; the counts of all requests include them. */
   readonly requests: VerdictCounts;
   readonly challenges: Record<string, StoredChallengeCounts>;
   readonly rules: Record<string, StoredRuleHits>;
@@ -19,10 +19,10 @@ interface VerdictCounts {
   readonly actions: Record<string, number>;
 }
 
-/** One an HTTP thread; the server calls `flush`. Counting costs no write. */
+/** One per HTTP thread; the server calls `flush`. Counting needs no write. */
 export class TrafficCounter {
   readonly #store: Store;
-  /** Of each project's present hour; those of hours that are over. */
+  /** Counts of each project's current hour, and counts of past hours. */
   #rows = new Map<number, Counts>();
   #past: Counts[] = [];
   /** What the last flush could not add. */
@@ -39,7 +39,7 @@ export class TrafficCounter {
     if (subject === "request") countIn(row.requests, band, action);
   }
 
-  /** `rule` 0: of none that is counted. `counts` are added to what that rule has. */
+  /** `rule` 0 stands for no counted rule. `counts` are added to the rule's own. */
   countChallenge(projectId: number, rule: number, counts: Partial<StoredChallengeCounts>, nowMs: number): void {
     const { challenges } = this.#row(projectId, nowMs);
     challenges[rule] = addedCounts(challenges[rule], counts);
@@ -77,8 +77,8 @@ export class TrafficCounter {
   }
 
   /**
-   * Adds what was counted to the store, and waits for what an earlier flush is adding. A crash loses at most what was counted since the last
-   * flush. Rejects when the store can't be written (a full disk); the counts are kept then.
+   * Adds the counts to the store, after an earlier flush has ended. A crash loses at most what was counted since the last flush. Rejects when the
+   * store can't be written (a full disk); the counts are kept then.
    */
   async flush(): Promise<void> {
     while (this.#writing !== null) await this.#writing.catch(() => {});
@@ -95,13 +95,13 @@ export class TrafficCounter {
     } finally {
       this.#writing = null;
     }
-    // What waited for it.
+    // Adds the counts that waited for it.
     if (isRepeat) await this.flush();
   }
 
   /**
-   * What an earlier flush could not add, as it was: nobody knows whether it was added all the same. And what was counted since, but that of the
-   * same hours, which waits for it.
+   * Returns the counts of an earlier flush that failed, unchanged, because they may have been added all the same. Adds what was counted since, except
+   * counts of the same hours, which wait for that flush.
    */
   #taken(): readonly HourOfTraffic[] {
     const taken = [...this.#left];
