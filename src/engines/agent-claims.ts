@@ -1,19 +1,19 @@
-/** What a User-Agent claims, as far as detections need it: looked at once a text, for the same ones come again and again. */
+/** What a User-Agent claims, as far as detections need it. Each text is parsed once, because the same ones come again and again. */
 import { automationUserAgents } from "../detections/automation-user-agents.js";
 import { TextMemo } from "../runtime/text-memo.js";
 import { type ClaimedBrowser, claimedBrowser } from "./claimed-browser.js";
 
-/** What is the same for every session and request with the user agent. */
+/** Facts that are the same for every session and request with the user agent. */
 export interface AgentClaims {
-  /** 2: it names a tool that no person's browser is; 1: one that ordinary apps use as well; 0: none. */
+  /** 2: it names a tool that no person uses as a browser; 1: one that ordinary apps use as well; 0: none. */
   readonly tool: number;
   readonly browser: ClaimedBrowser;
 }
 
-/** The claims of recent user agents: finding them out takes four microseconds. */
+/** The claims of recent user agents: working them out takes four microseconds. */
 const latestClaims = new TextMemo<AgentClaims>(1000);
 
-/** The claims of a user agent: 4 µs for a new one, next to nothing for one of the last thousand or so. */
+/** Returns the claims of a user agent: 4 µs for a new one, next to nothing for one of the last thousand or so. */
 export function claimsOf(userAgent: string): AgentClaims {
   let claims = latestClaims.get(userAgent);
   if (claims === undefined) {

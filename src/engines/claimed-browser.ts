@@ -1,6 +1,6 @@
 /**
- * What browser a User-Agent claims to be, as far as detections need it: family, major version and form. It is a claim, and
- * unknown agents are "other": nothing may be expected of those.
+ * What browser a User-Agent claims to be, as far as detections need it: family, major version and form. It is only a claim. Unknown agents are
+ * "other", and detections expect nothing of them.
  */
 import type { BrowserFamily, ClaimedSystem } from "../contract/claimed-browser.js";
 
@@ -53,7 +53,7 @@ const embeddedTokens = [
   "AppleTV",
 ] as const;
 
-/** Engines that name another browser beside themselves: Edge before version 79, Pale Moon, SeaMonkey. */
+/** Engines that name another browser besides themselves: Edge before version 79, Pale Moon, SeaMonkey. */
 const otherEngines = [" Edge/", "Goanna/", "SeaMonkey/", "Seamonkey/"] as const;
 
 /** Parses a User-Agent by plain substring search: linear, no pattern can blow up. About half a microsecond. */
@@ -76,7 +76,7 @@ export function claimedBrowser(userAgent: string): ClaimedBrowser {
   const chrome = majorAfter(userAgent, "Chrome/");
   if (chrome > 0 && system !== "ios") return claim("chromium", chrome);
   if (!userAgent.includes("AppleWebKit/")) return claim("other", 0);
-  // Of Safari itself the version is never missing, but in the apps of a telephone.
+  // Safari itself always has a version, except in the apps of a telephone.
   const safari = userAgent.includes("Safari/") ? majorAfter(userAgent, "Version/") : 0;
   return safari > 0 || system === "ios" ? claim("safari", safari) : claim("other", 0);
 }

@@ -1,17 +1,17 @@
-/** Whether moves came clean of any driver's dispatch, by what the SDK measures of them beside their places. */
+/** Whether moves came without traces of a driver's dispatch, by what the SDK measures besides their positions. */
 import { browserFamilies, claimedSystems } from "../contract/claimed-browser.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
-/** Input of the operating system: at most so many moves with fractions, a lag of 4.2 ms in Firefox (drivers: 0.2), times on the grid. */
+/** Input from the operating system: few moves with fractions, a lag of 4.2 ms in Firefox (drivers: 0.2), times on the grid. */
 const cleanFractionsMax = 0.1;
 const cleanLagMin = 1;
 const cleanGridMin = 0.9;
-/** Times between moves from which the grid they lie on is known. */
+/** Times between moves needed to tell the grid that they lie on. */
 const gapsMin = 20;
 
 /**
- * Moves that came as a hand's do. Who dispatches them shows on Linux by the clock of Chromium, in Firefox by lags shorter than a person's, and
- * elsewhere by fractions of pixels; a driver that rounds them is not told from an aid there.
+ * Moves that came as a hand's do. On Linux the clock of Chromium shows a driver, in Firefox lags shorter than a person's, and elsewhere fractions of
+ * pixels. There, a driver that rounds its pixels looks like an accessibility aid.
  */
 export function isCleanDispatch({ numbers: n, texts }: SessionFeatures): boolean {
   if (n[F.lagN] === 0 || n[F.fractionalN] === 0 || texts[T.driverArtifacts] !== "") return false;

@@ -1,21 +1,21 @@
-/** Asks a list of detections which of them fire. What is missing of the evidence is found out once, not once a detection. */
+/** Runs a list of detections on evidence. It determines the missing values once, not once per detection. */
 import type { Detection, EvidenceName, Observed } from "../detections/detection.js";
 
 const wordBits = 32;
 
-/** A list of detections, made ready to be asked often. */
+/** A list of detections, prepared for many runs. */
 export class DetectionRunner {
   readonly #detections: readonly Detection[];
-  /** Their predicates, apart: a call then finds them in one step. */
+  /** Their predicates, in an array of their own: a call then finds them in one step. */
   readonly #predicates: readonly ((evidence: Observed) => boolean)[];
-  /** The bit of each name that any of them reads. */
+  /** The bit of each name that any detection reads. */
   readonly #bits: ReadonlyMap<string, number>;
-  /** The names of an evidence in their order, which is always the same, and the bit of each, -1 where no detection reads it. */
+  /** The names of an evidence in their order, which is always the same, and the bit of each, -1 if no detection reads it. */
   #order: string[] = [];
   #bitsInOrder = new Int32Array(0);
-  /** A bit for each name that was observed, of the evidence looked at last. */
+  /** A bit for each name that was observed, in the latest evidence. */
   readonly #observed: Int32Array;
-  /** What each detection reads: pairs of a word's number and the bits that must be set in it, from `#readsAt` of the detection on. */
+  /** What each detection reads: pairs of a word's number and the bits that must be set in it, starting at the detection's `#readsAt`. */
   readonly #reads: Int32Array;
   readonly #readsAt: Int32Array;
 
@@ -35,11 +35,11 @@ export class DetectionRunner {
     this.#readsAt = Int32Array.from(readsAt);
   }
 
-  /** Those that fire, in the order of the list; a missing value skips a detection. */
+  /** Returns the detections that fire, in the order of the list; a missing value skips a detection. */
   fired(evidence: Observed): Detection[] {
     const observed = this.#observed.fill(0);
     let position = 0;
-    // Going through an object is many times cheaper than asking it for one name after the other.
+    // A loop over an object is many times cheaper than a look-up of each name.
     for (const name in evidence) {
       if (this.#order[position] !== name) this.#learnOrder(evidence);
       const bit = this.#bitsInOrder[position++]!;

@@ -1,7 +1,7 @@
-/** Values of evidence from what features hold: undefined where nothing was observed, too little, or all the same. */
+/** Values of evidence from features: undefined if nothing or too little was observed, or all values are the same. */
 import { F } from "./session-features.js";
 
-/** Observed or not, of a fact. */
+/** Whether a fact was observed. */
 export function flag(value: number): boolean | undefined {
   return Number.isNaN(value) ? undefined : value === 1;
 }
@@ -11,12 +11,12 @@ export function number(value: number): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }
 
-/** A text that was observed; "" is none. */
+/** A text that was observed; `undefined` for "". */
 export function text(value: string): string | undefined {
   return value === "" ? undefined : value;
 }
 
-/** `sum` for each of `count`; undefined below `countMin` of them. */
+/** Returns `sum` divided by `count`; undefined below `countMin`. */
 export function ratio(sum: number, count: number, countMin: number): number | undefined {
   return count >= countMin && count > 0 ? sum / count : undefined;
 }
@@ -37,7 +37,7 @@ export function variation(count: number, sum: number, squares: number, countMin:
   return count >= countMin && sum > 0 ? deviation(count, sum, squares) / (sum / count) : undefined;
 }
 
-/** Standard deviation relative to a mean that may be near zero or negative: at least 1 ms stands for it. */
+/** Standard deviation relative to a mean that may be near zero or negative: the mean counts as at least 1 ms. */
 export function spreadOf(count: number, sum: number, squares: number): number {
   return deviation(count, sum, squares) / Math.max(1, Math.abs(sum / count));
 }
@@ -53,19 +53,19 @@ export function movementCorrelation(n: readonly number[]): number | undefined {
   return (n[F.movementProducts]! / count - meanDistance * meanTime) / Math.sqrt(distance * time);
 }
 
-/** Correlation of how long a key is held with the time from its release to the next press: see `foldPress`. */
+/** Correlation of a key's hold time with the time from its release to the next press: see `foldPress`. */
 export function holdGapCorrelation(n: readonly number[], countMin: number): number | undefined {
   const count = n[F.keyPairs]!;
   const dwells = deviation(count, n[F.pairDwellSum]!, n[F.pairDwellSquares]!) ** 2;
   const gaps = deviation(count, n[F.pairGapSum]!, n[F.pairGapSquares]!) ** 2;
   const both = n[F.pairGapProducts]! / count - (n[F.pairDwellSum]! / count) * (n[F.pairGapSum]! / count);
-  // The time from release to press is the time from press to press less the hold.
+  // The time from release to press is the time from press to press minus the hold.
   const flights = gaps + dwells - 2 * both;
   if (count < countMin || !(dwells >= 1 && flights >= 1)) return undefined;
   return (both - dwells) / Math.sqrt(dwells * flights);
 }
 
-/** Correlation of how long a key is held with how long the next one is. */
+/** Correlation of a key's hold time with the next key's. */
 export function holdCorrelation(n: readonly number[], countMin: number): number | undefined {
   const count = n[F.keyPairs]!;
   const mean = n[F.pairDwellSum]! / count;
@@ -74,7 +74,7 @@ export function holdCorrelation(n: readonly number[], countMin: number): number 
   return (n[F.pairDwellProducts]! / count - mean * mean) / dwells;
 }
 
-/** Kinds of headers, of those that every browser sends whatever its version, which some batch lacked. */
+/** How many kinds of headers some batch lacked, among those that every browser sends in every version. */
 export function missingKinds(n: readonly number[]): number {
   const language = n[F.noAcceptLanguage]!;
   const accept = n[F.noAccept]! + n[F.libraryAccept]!;

@@ -1,14 +1,14 @@
 /**
- * The one table of what scoring remembers of a session. Layout of the packed record, `newFeatures` and the names in the code
- * derive from it. Stored records know fields by their number: rows may be moved and renamed, and a new one, of any list, takes
- * `nextFieldNumber`. A field that changes its kind or its meaning is a new one; the number of one that goes is retired below.
+ * The one table of what scoring remembers of a session. The layout of the packed record, `newFeatures` and the names in the code derive from it.
+ * Stored records identify fields by number: rows may be moved and renamed, and a new row in any list takes `nextFieldNumber`. A field that changes
+ * its kind or its meaning is a new one; the number of a removed field is retired below.
  */
 
 /** How a field is stored. Integers are variable-length and clamped to their width; f32 loses digits beyond the seventh. */
 export type NumberKind = "u8" | "u16" | "u32" | "f32" | "f64";
 
 interface NumberField {
-  /** What stored records call it: in all lists together, given once and for ever. */
+  /** Its number in stored records: unique over all lists, and never reused. */
   readonly number: number;
   readonly name: string;
   readonly kind: NumberKind;
@@ -17,7 +17,7 @@ interface NumberField {
 }
 
 interface TextField {
-  /** As of number fields. */
+  /** As in number fields. */
   readonly number: number;
   readonly name: string;
   /** Characters kept. */
@@ -40,12 +40,11 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
   meaning,
 });
 
-/** The number of the next field that is added; raise it with each. */
+/** The number of the next new field; raise it with each. */
 export const nextFieldNumber = 281;
 
 /**
- * Numbers whose fields are gone, never given again, and how they were stored: records written before still hold them, and what is
- * behind them is found by stepping over.
+ * Numbers of removed fields, never reused, and how they were stored: older records still hold them, and the reader skips them to find what follows.
  */
 export const retiredFields: readonly { readonly number: number; readonly kind: NumberKind | "text" }[] = [
   { number: 4, kind: "u16" }, // page events
@@ -381,7 +380,7 @@ export const factFields = [
   row(212, "clockSkewMax", "f32", "s", "greatest of it"),
 ] as const satisfies readonly NumberField[];
 
-/** Texts, "" when unobserved. Well-known ones are stored as one byte. */
+/** Texts, "" when unobserved. Well-known texts are stored as one byte. */
 export const textFields = [
   text(213, "platform", 32, "navigator.platform"),
   text(215, "timezone", 40, "IANA zone of the page"),

@@ -1,6 +1,6 @@
 /**
- * Folds a batch of events and the facts of its request into the features of its session: constant size and constant cost an
- * event, however long the session streams. Folding a stream in one batch or in many comes to the same.
+ * Folds a batch of events and the facts of its request into the features of its session. Size and cost per event stay constant, however long the
+ * session streams. One batch or many with the same events have the same result.
  */
 
 import type { EventPayload, IngestEvent } from "../contract/events.js";
@@ -18,8 +18,8 @@ import { foldScroll } from "./fold-scroll.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
 /**
- * Folds one accepted batch: its events in the order they were sent, those seen before already dropped. Changes `features` in place.
- * Never throws on events that passed validation, whatever their times and coordinates.
+ * Folds one accepted batch: its events in the order they were sent, without those seen before. Changes `features` in place. Never throws on events
+ * that passed validation, whatever their times and coordinates.
  */
 export function foldBatch(
   features: SessionFeatures,
@@ -69,7 +69,7 @@ function foldEvent(features: SessionFeatures, event: IngestEvent, facts: Request
   }
 }
 
-/** The whitelist of keys is one for all types, so that a client may report its environment with any event. */
+/** All types share one whitelist of keys, so a client may report its environment with any event. */
 function hasEnvironment(payload: EventPayload): boolean {
   for (const key in payload) if (environmentKeys.has(key)) return true;
   return false;
@@ -82,8 +82,8 @@ function foldTrust(n: number[], payload: EventPayload): void {
 }
 
 /**
- * The SDK stamps an event when it records it: after it has happened, and after the event ahead of it in its batch. `pageOrigin` is when the
- * session's earliest page was opened by the visitor's clocks, so nothing that has a time of its page can be stamped before both together.
+ * The SDK stamps an event when it records it: after it has happened, and after the event before it in its batch. `pageOrigin` is when the session's
+ * earliest page was opened, by the visitor's clock. A stamp earlier than that time plus the event's own page time is impossible.
  */
 function foldOrder(n: number[], events: readonly IngestEvent[], nowMs: number): void {
   const isFirst = n[F.batches] === 0;
@@ -92,7 +92,7 @@ function foldOrder(n: number[], events: readonly IngestEvent[], nowMs: number): 
   let hasEnvironmentReport = false;
   let before = "";
   for (const { type, received_at, payload } of events) {
-    // Times as `Date.toISOString` writes them are in the order of their texts.
+    // Times in the form of `Date.toISOString` sort as their texts do.
     if (received_at.length === isoLength && before.length === isoLength && received_at < before) {
       n[F.stampReversals]! += 1;
     }
@@ -113,10 +113,10 @@ function foldOrder(n: number[], events: readonly IngestEvent[], nowMs: number): 
 }
 
 const isoLength = "2026-01-01T00:00:00.000Z".length;
-/** By so much a clock may be set back meanwhile. */
+/** A clock may be set back by this much meanwhile. */
 const stampSlackMs = 1000;
 
-/** How long an event went on after its time, at least, ms. */
+/** How long an event continued after its time, at least, ms. */
 function lengthMs({ points, strokes, dt }: EventPayload): number {
   return boundedMs((points ?? strokes)?.at(-1)?.[0] ?? dt ?? 0);
 }

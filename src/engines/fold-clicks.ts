@@ -1,25 +1,25 @@
-/** Folds clicks: how long the button was held, how the pointer came there, and where on the target it hit. */
+/** Folds clicks: how long the button was held, how the pointer reached the click, and which part of the target it hit. */
 import type { IngestEvent } from "../contract/events.js";
 import { eventTimeMs } from "./event-time.js";
 import { beginMovement } from "./fold-steps.js";
 import { F } from "./session-features.js";
 
-/** A finger on a button takes far longer than this to let go, ms; taps on some touchpads do not. */
+/** A finger takes far longer than this to release a button, ms; taps on some touchpads do not. */
 const holdShortMs = 8;
 /** Longer holds are drags, ms. */
 const holdMaxMs = 5000;
-/** Clicks this far apart are at different places, px. */
+/** Clicks this far apart are at different positions, px. */
 const elsewhereMin = 40;
-/** Nobody covers this distance within two reported moves, px. */
+/** No one covers this distance within two reported moves, px. */
 const jumpMin = 120;
 /**
- * Share of the target's half size within which a click counts as in the very middle: click coordinates lose up to a pixel, which
- * is this much of a line of text.
+ * Share of the target's half size within which a click counts as in the exact middle: click coordinates lose up to a pixel, which is this much of a
+ * line of text.
  */
 const centerShare = 0.06;
-/** A path whose last point is older than this, or as much younger, says nothing of where the pointer is, ms. */
+/** If the last point of the path is older than this, or younger by as much, it does not show where the pointer is, ms. */
 const trackMs = 1000;
-/** The pointer can't be this far from where it clicks, px. */
+/** The pointer can't be this far from its click, px. */
 const astrayMin = 60;
 
 /** Folds one click, after the path up to its time. */
@@ -27,7 +27,7 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
   const { dwell, pointer_type: pointer, off_center: offCenter, trusted } = event.payload;
   if (trusted === false) n[F.clicksUntrusted]! += 1;
   else if (trusted === true) n[F.clicksTrusted]! += 1;
-  // Who made it has no hand: neither its place nor its time is a visitor's.
+  // A script or an aid made it: neither its position nor its time comes from a visitor's hand.
   if (trusted === false) return;
   if (pointer === "none") return;
   foldTrack(n, event, nowMs);
@@ -39,7 +39,7 @@ export function foldClick(n: number[], event: IngestEvent, nowMs: number): void 
   const isElsewhere = n[F.clicks] === 0 || event.payload.x !== n[F.clickX] || event.payload.y !== n[F.clickY];
   foldPlace(n, event);
   n[F.clicks]! += 1;
-  // Who clicks again without moving aims once.
+  // A visitor who clicks again without moving aims only once.
   if (offCenter !== undefined && isElsewhere) {
     n[F.clicksMeasured]! += 1;
     if (Math.abs(offCenter) < centerShare) n[F.clicksCentered]! += 1;
@@ -57,7 +57,7 @@ function foldHold(n: number[], dwell: number): void {
   }
 }
 
-/** Whether the pointer was where it clicked. */
+/** Whether the pointer was at the position of its click. */
 function foldTrack(n: number[], event: IngestEvent, nowMs: number): void {
   const { x, y, pointer_type: pointer } = event.payload;
   if (x === undefined || y === undefined || n[F.points] === 0 || (pointer ?? "mouse") !== "mouse") return;
@@ -66,7 +66,7 @@ function foldTrack(n: number[], event: IngestEvent, nowMs: number): void {
   if (Math.abs(x - n[F.rawX]!) + Math.abs(y - n[F.rawY]!) > astrayMin) n[F.clicksAstray]! += 1;
 }
 
-/** Whether, and in how many moves, the pointer came from the click before to this one. */
+/** Whether, and in how many moves, the pointer moved from the previous click to this one. */
 function foldPlace(n: number[], event: IngestEvent): void {
   const { x, y } = event.payload;
   if (x === undefined || y === undefined) return;

@@ -1,4 +1,4 @@
-/** Folds what the page's environment and its timing report into the features. The latest report of a fact stands. */
+/** Folds a page's report of its environment and its timing into the features. The latest report of a fact counts. */
 
 import type { EventPayload } from "../contract/events.js";
 import type { RequestFacts } from "../contract/header-facts.js";
@@ -7,7 +7,7 @@ import { F, type SessionFeatures, setText, T } from "./session-features.js";
 type Fact = EventPayload["plugins"];
 type Names = EventPayload["languages"];
 
-/** Keys of a payload that say something of the environment, whatever the type of their event. */
+/** Payload keys about the environment, whatever the type of their event. */
 export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>([
   "webdriver",
   "driver_artifacts",
@@ -48,7 +48,7 @@ export const environmentKeys: ReadonlySet<string> = new Set<keyof EventPayload>(
   "system_fonts",
 ]);
 
-/** Folds what an event, mostly one of type `env`, says of the environment. */
+/** Folds what an event, mostly one of type `env`, reports about the environment. */
 export function foldEnvironment(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {
   foldNavigator(features, payload, facts);
   foldScreen(features.numbers, payload);
@@ -58,7 +58,7 @@ export function foldEnvironment(features: SessionFeatures, payload: EventPayload
 
 function foldNavigator(features: SessionFeatures, payload: EventPayload, facts: RequestFacts): void {
   const n = features.numbers;
-  // Proven automation is sticky: no later report takes it back.
+  // Proven automation is sticky: no later report removes it.
   setFlag(n, F.webdriver, payload.webdriver === undefined ? undefined : payload.webdriver || n[F.webdriver] === 1);
   setFlag(n, F.uaMobile, payload.ua_mobile);
   if (payload.user_agent !== undefined && payload.user_agent !== "" && facts.userAgent !== "") {
@@ -118,7 +118,7 @@ function foldProbes(features: SessionFeatures, payload: EventPayload): void {
   setNames(features, T.workerMismatch, payload.worker_mismatch);
 }
 
-/** What the SDK's second file reports. */
+/** Folds the report of the SDK's second file. */
 function foldLateProbes(features: SessionFeatures, payload: EventPayload): void {
   const n = features.numbers;
   if (payload.any_pointer !== undefined) n[F.anyPointer] = bitsOf(payload.any_pointer, ["fine", "coarse", "hover"]);
@@ -129,7 +129,7 @@ function foldLateProbes(features: SessionFeatures, payload: EventPayload): void 
   if (hints.some((hint) => hint !== undefined)) n[F.hintsEmpty] = hints.filter((hint) => hint === "").length;
 }
 
-/** A bit for each of the words that is among the names, from the lowest. */
+/** Returns a bit for each word that is among the names, from the lowest. */
 function bitsOf(names: Names & {}, words: readonly string[]): number {
   const list = joined(names).split(",");
   return words.reduce((bits, word, position) => bits + (list.includes(word) ? 2 ** position : 0), 0);
@@ -148,7 +148,7 @@ function setFlag(n: number[], position: number, value: boolean | undefined): voi
   if (value !== undefined) n[position] = value ? 1 : 0;
 }
 
-/** Names found by a probe. A bare `true` is kept as "yes"; what was once seen is sticky: an empty later report does not take it back. */
+/** Names found by a probe. A bare `true` is stored as "yes". A finding is sticky: a later empty report does not remove it. */
 function setNames(features: SessionFeatures, position: number, value: Fact | Names): void {
   if (value === undefined || value === false || value === 0 || value === "") return;
   const names = value === true || typeof value === "number" ? "yes" : joined(value);
@@ -159,7 +159,7 @@ function joined(value: string | readonly (string | number | boolean)[]): string 
   return typeof value === "string" ? value : value.join(",");
 }
 
-/** A count given as such, as a list, or as a comma-separated text. */
+/** A count, given as a number, a list, or a comma-separated text. */
 function countOf(value: Fact): number | undefined {
   if (value === undefined || typeof value === "number") return value;
   if (typeof value === "boolean") return value ? 1 : 0;

@@ -1,9 +1,9 @@
-/** Folds forms into the features. Counts and times only: what was filled in never reaches the service. */
+/** Folds forms into the features. Counts and times only: the contents of fields never reach the service. */
 import type { EventPayload } from "../contract/events.js";
 import { boundedCount } from "./bounded-count.js";
 import { F } from "./session-features.js";
 
-/** Three fields can't be filled by hand in this time, ms. */
+/** No one fills three fields by hand in this time, ms. */
 const instantFillMs = 300;
 
 /** Folds a `form` event. */

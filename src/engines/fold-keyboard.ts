@@ -1,28 +1,28 @@
-/** Folds typing rhythm into the features. Timings only: what was typed never reaches the service. */
+/** Folds typing rhythm into the features. Timings only: the typed text never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
 import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
 import { halve, sumsMax } from "./halve.js";
 import { F } from "./session-features.js";
 
-/** Longer pauses are thought, not rhythm, ms. */
+/** Longer pauses are for thinking and not part of the rhythm, ms. */
 const flightMax = 2000;
 const dwellMax = 2000;
 const dwellShortMs = 8;
 const flightShortMs = 15;
 const flightInstantMs = 3;
-/** Times between presses: what is longer is no rhythm; a pause as at the end of a word; what pairs of keys are compared by, ms. */
+/** Times between presses, ms: above the first there is no rhythm; a pause as at the end of a word; the range in which pairs of keys are compared. */
 const gapMax = 2000;
 const pauseMin = 600;
 const pairGapMax = 1000;
 const pairDwellMax = 400;
-/** Presses closer than this share of the mean are told once there have been so many. */
+/** Presses closer than this share of the mean are counted from this many presses on. */
 const closeShare = 0.25;
 const closeAfter = 20;
 
 /** Folds a `key` event: one press (`dwell`, `flight`) or a run of them (`strokes`). */
 export function foldKeys(n: number[], event: IngestEvent, nowMs: number): void {
   const { payload } = event;
-  // Keys that a script made are not the visitor's.
+  // Keys from a script are not the visitor's.
   if (payload.trusted === false) return;
   if (payload.strokes !== undefined && payload.strokes.length > 0) foldStrokes(n, event, payload.strokes, nowMs);
   else {
@@ -84,8 +84,8 @@ function foldStrokes(
 }
 
 /**
- * Takes in the press of a key after the one before it: a hand's next press waits for neither more nor less because a key is held longer, so
- * that the time between, from release to press, shrinks with the hold. Who draws both times by lot does not know of that.
+ * Folds a key press after the one before it. For a hand, the time to the next press does not depend on how long a key is held. So the time between
+ * release and press shrinks as the hold grows. A program that draws both times at random does not imitate that.
  */
 function foldPress(n: number[], pressMs: number, dwell: number): void {
   const gap = pressMs - n[F.keyT]!;
@@ -108,7 +108,7 @@ function foldPress(n: number[], pressMs: number, dwell: number): void {
   n[F.pairDwellProducts]! += held * dwell;
 }
 
-/** The same clock as a mouse's: see `foldGrid`. */
+/** The same clock as for a mouse: see `foldGrid`. */
 function foldKeyClock(n: number[], strokes: NonNullable<EventPayload["strokes"]>): void {
   for (let index = 0; index < strokes.length; index++) {
     const [offset, dwell] = strokes[index]!;

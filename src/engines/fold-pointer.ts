@@ -1,6 +1,6 @@
 /**
- * Folds pointer paths into the features, a point at a time: a path goes on over events and batches as long as its times do.
- * Only sums and the last steps are kept. Clicks take their place in the path by time, see fold-clicks.ts.
+ * Folds pointer paths into the features, point by point. A path continues over events and batches as long as its times do. Only sums and the last
+ * steps are kept. Clicks are placed in the path by time, see fold-clicks.ts.
  */
 import type { EventPayload, IngestEvent, PointRow } from "../contract/events.js";
 import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
@@ -10,23 +10,23 @@ import { F } from "./session-features.js";
 
 /** A pause after which the next point starts a new path, ms. */
 const pathPauseMs = 5000;
-/** Points up to this far back in time count as simultaneous: browsers deliver coalesced events a little out of order, ms. */
+/** Points up to this far back in time count as simultaneous, because browsers deliver coalesced events slightly out of order, ms. */
 const disorderMs = 20;
-/** Points closer in time than this are skipped, so that a fast mouse and a slow one draw the same path, ms. */
+/** Points closer in time than this are skipped, to make the paths of a fast and a slow mouse alike, ms. */
 const spacingMs = 6.5;
-/** Moves of over 25 px in under 3 ms: three times what a hand can do, and beyond the jitter of clocks. */
+/** Moves of over 25 px in under 3 ms: three times a hand's maximum, and beyond the jitter of clocks. */
 const rushMs = 3;
 const rushMin = 25;
-/** Before any clock's start, so that whatever follows begins a path, ms. */
+/** Earlier than any clock's start: the next point begins a path, ms. */
 const longAgoMs = -1e15;
-/** No screen, nor a wall of them, reaches this far, px. */
+/** No screen or wall of screens reaches this far, px. */
 const coordinateMax = 100_000;
-/** Pointer capture reports drags beyond the window; further out is no screen beside it, px. */
+/** Pointer capture reports drags outside the window; further out than this there is no screen, px. */
 const viewportSlack = 8000;
 
 /**
- * Folds the mouse, touch and click events of a batch; others are passed over. A click is listed before the path around it
- * (the SDK records it at once), so it waits until the path has come to its time. Returns the number of path points.
+ * Folds the mouse, touch and click events of a batch; ignores others. A click is listed before the path around it (the SDK records it at once), so it
+ * waits until the path has reached its time. Returns the number of path points.
  */
 export function foldPointerEvents(n: number[], events: readonly IngestEvent[], nowMs: number): number {
   const clicks: IngestEvent[] = [];
@@ -42,14 +42,14 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[], n
     }
     if (type !== "mouse" && type !== "touch" && type !== "click") continue;
     foldMeasures(n, payload);
-    // A finger leaves the screen at full speed and glides along smooth arcs: what is told from a mouse's path is not from its.
+    // A finger leaves the screen at full speed and glides along smooth arcs: the checks for a mouse's path do not apply to it.
     if (type === "touch" || payload.pointer_type === "touch") {
       foldTouch(n, payload);
       count += payload.points?.length ?? 0;
     } else {
       const { [F.jumps]: jumps, [F.resumes]: resumes } = n;
       count += foldPath(n, event, clicks, nowMs);
-      // A pen is lifted and set down elsewhere.
+      // A pen is lifted and put down at another position.
       if (payload.pointer_type === "pen") [n[F.jumps], n[F.resumes]] = [jumps!, resumes!];
     }
   }
@@ -57,7 +57,7 @@ export function foldPointerEvents(n: number[], events: readonly IngestEvent[], n
   return count;
 }
 
-/** A new page has a clock of its own, and the pointer went on while nobody looked. */
+/** A new page has its own clock, and the pointer moved unseen meanwhile. */
 function leavePath(n: number[]): void {
   beginMovement(n, n[F.pathX]!, n[F.pathY]!);
   n[F.pathT] = longAgoMs;
@@ -86,13 +86,13 @@ function foldPath(n: number[], event: IngestEvent, clicks: IngestEvent[], nowMs:
   return points.length;
 }
 
-/** Of the same millisecond, a move comes first: what moves a pointer for a person may click at once. */
+/** In the same millisecond, a move comes first: tools that move the pointer for a person may click at once. */
 function foldClicksBefore(n: number[], clicks: IngestEvent[], beforeMs: number, nowMs: number): void {
   while (clicks.length > 0 && eventTimeMs(clicks[0]!, n[F.pathT]!, nowMs) < beforeMs)
     foldClick(n, clicks.shift()!, nowMs);
 }
 
-/** Adds one point of the path; `t` in ms of whatever clock the path comes with. Stamped on arrival only, it is not `isTimed`. */
+/** Adds one point of the path; `t` in ms of the path's own clock. A point stamped only on arrival is not `isTimed`. */
 function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolean): void {
   if (!(Math.abs(x) < coordinateMax && Math.abs(y) < coordinateMax)) {
     n[F.badCoordinates]! += 1;
@@ -118,8 +118,8 @@ function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolea
 }
 
 /**
- * Some window systems stamp a mouse's input in whole milliseconds, whatever the page's clock. Neighbours are compared, so that one row with
- * a time of its own spoils two of them and not all. Pens have their own clocks.
+ * Some window systems stamp a mouse's input in whole milliseconds, whatever the page's clock. Only neighbours are compared: one row with a time of
+ * its own then spoils two comparisons and not all. Pens have their own clocks.
  */
 function foldGrid(n: number[], points: readonly PointRow[]): void {
   for (let index = 1; index < points.length; index++) {
@@ -132,7 +132,7 @@ function isMouse(payload: EventPayload): boolean {
   return (payload.pointer_type ?? "mouse") === "mouse";
 }
 
-/** Fast moves are looked at before points are thinned out. */
+/** Fast moves are checked before points are thinned out. */
 function foldRush(n: number[], t: number, x: number, y: number): void {
   const gap = t - n[F.rawT]!;
   const far = Math.abs(x - n[F.rawX]!) + Math.abs(y - n[F.rawY]!);
@@ -154,7 +154,7 @@ function foldTouch(n: number[], payload: EventPayload): void {
 function foldMeasures(n: number[], payload: EventPayload): void {
   const isMeasured = payload.coalesced !== undefined || payload.fractional !== undefined;
   if (!isMeasured && payload.count !== undefined && payload.trusted === true) n[F.bareReports]! += 1;
-  // Pens and fingers have fractions of pixels everywhere.
+  // Pens and fingers report fractions of pixels on every system.
   if (payload.fractional !== undefined && isMouse(payload)) {
     n[F.fractionalN]! += 1;
     n[F.fractionalSum]! += payload.fractional;

@@ -1,23 +1,23 @@
 /**
- * Folds reaches into sums: moves without a gap, as one aims at something. Of each the rise counts, its way from the start to its highest
- * speed, as a distribution of way over time whose skewness says how the speed grew. A program that takes its speeds from one formula
- * grows them alike each time, whatever corrections follow; a hand does not.
+ * Folds reaches into sums: moves without a gap, as when aiming at something. Only the rise of each reach counts, its way from the start to its
+ * highest speed. The rise is taken as a distribution of way over time, and its skewness shows how the speed grew. A program with one speed formula
+ * grows it alike each time, whatever corrections follow; a hand does not.
  */
 import { halve } from "./halve.js";
 import { F } from "./session-features.js";
 
-/** A gap between moves that ends a reach, ms. Slow ends of easing curves have shorter ones. */
+/** A gap between moves that ends a reach, ms. Slow ends of easing curves have shorter gaps. */
 export const reachGapMs = 90;
-/** A reach goes at least this far, px; a rise has so many steps and pixels, and takes no longer than anybody aims, ms. */
+/** A reach has at least this length, px. A rise has at least these steps and pixels, and takes at most as long as a person aims, ms. */
 const reachMin = 80;
 const riseStepsMin = 5;
 const riseLengthMin = 40;
 const riseMsMax = 2000;
-/** A busy machine holds moves up for longer than this, which makes speeds of its own, ms: such a rise says nothing. */
+/** A busy machine delays moves for longer than this, which distorts speeds, ms: such a rise is ignored. */
 const stallMs = 30;
 const risesMax = 1024;
 
-/** Adds a step of the reach under way: (dx, dy) px of this `length` in `gap` ms. The step before it is still in the features. */
+/** Adds a step of the current reach: (dx, dy) px of this `length` in `gap` ms. The features still hold the step before it. */
 export function followReach(n: number[], gap: number, dx: number, dy: number, length: number): void {
   const t = n[F.reachMs]! + gap / 2;
   n[F.reachMs]! += gap;
@@ -32,7 +32,7 @@ export function followReach(n: number[], gap: number, dx: number, dy: number, le
   if (n[F.reachSteps]! > 1) foldRise(n, gap + n[F.stepMs]!, dx + n[F.stepX]!, dy + n[F.stepY]!);
 }
 
-/** Over two steps, since the times of single ones are uncertain. */
+/** Over two steps, because the times of single ones are uncertain. */
 function foldRise(n: number[], ms: number, dx: number, dy: number): void {
   const reached = 1000 * 1000 * (dx * dx + dy * dy);
   const known = n[F.reachPeak]! * ms;
@@ -50,7 +50,7 @@ function foldRise(n: number[], ms: number, dx: number, dy: number): void {
   n[F.riseSkewness] = variance > 0 ? third / (variance * Math.sqrt(variance)) : 0;
 }
 
-/** Ends the reach under way at the last point, and begins one at (x, y). */
+/** Ends the current reach at the last point, and begins one at (x, y). */
 export function beginReach(n: number[], x: number, y: number): void {
   if (n[F.riseKnown] === 1) endReach(n);
   n[F.reachX] = x;
@@ -70,7 +70,7 @@ export function beginReach(n: number[], x: number, y: number): void {
 function endReach(n: number[]): void {
   const across = Math.abs(n[F.pathX]! - n[F.reachX]!);
   const down = Math.abs(n[F.pathY]! - n[F.reachY]!);
-  // The keys of a number pad move along axes and diagonals, and gather speed as they are made to.
+  // Number-pad keys move along axes and diagonals, and accelerate by a fixed rule.
   const isLocked = across <= 1 || down <= 1 || Math.abs(across - down) <= 1;
   if (isLocked || across * across + down * down < reachMin * reachMin) return;
   const skewness = n[F.riseSkewness]!;

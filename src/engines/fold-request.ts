@@ -8,7 +8,7 @@ import { claimsOf } from "./agent-claims.js";
 import { contradictsHints, contradictsPlatform } from "./client-hints.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
-/** `pathPoints` is the number of pointer points in the batch: the shape of a batch says something only when it has a path. */
+/** `pathPoints` is the number of pointer points in the batch: its shape only matters if it has a path. */
 export function foldRequest(
   features: SessionFeatures,
   facts: RequestFacts,
@@ -28,14 +28,14 @@ export function foldRequest(
   n[F.environmentSessionsMax] = Math.max(n[F.environmentSessionsMax]!, crossSession.sessionsWithEnvironment);
   if (crossSession.startTicket !== null) {
     const state = ticketStates.indexOf(crossSession.startTicket);
-    // What was once seen is not undone by a better one.
+    // A later better value does not undo what was seen once.
     if (!(n[F.startTicket]! >= state)) n[F.startTicket] = state;
   }
   n[F.shinglesReplayed]! += Math.max(0, crossSession.replayedShingles);
   n[F.turnHashesReplayed]! += Math.max(0, crossSession.replayedTurns);
 }
 
-/** A batch of fewer points (a first page view, one click) looks alike from many people. */
+/** A batch with fewer points (a first page view, one click) looks alike for many people. */
 const shapePointsMin = 12;
 
 function foldIdentity(n: number[], facts: RequestFacts): void {
@@ -48,7 +48,7 @@ function foldIdentity(n: number[], facts: RequestFacts): void {
   n[F.networkHash] = network;
 }
 
-/** What a new user agent claims: looked at once an agent, not once a batch. */
+/** The claims of a new user agent: parsed once per agent, not once per batch. */
 function foldAgent(n: number[], userAgent: string): void {
   const { tool, browser } = claimsOf(userAgent);
   n[F.toolAgent] = Math.max(n[F.toolAgent]!, tool);
@@ -59,7 +59,7 @@ function foldAgent(n: number[], userAgent: string): void {
   n[F.browserEmbedded] = browser.isEmbedded ? 1 : 0;
 }
 
-/** The first half of an IPv4 address, the first two groups of an IPv6 one: what a phone keeps while its address changes. */
+/** The first half of an IPv4 address, the first two groups of an IPv6 one: the part that a phone keeps while its address changes. */
 export function broadNetworkOf(ip: string): string {
   const separator = ip.includes(":") ? ":" : ".";
   const first = ip.indexOf(separator);
@@ -97,12 +97,12 @@ function foldFetchMetadata(n: number[], facts: RequestFacts): void {
   else if (mode === "navigate" || (dest !== "empty" && dest !== "beacon")) n[F.navigationFetch]! += 1;
 }
 
-/** Every browser accepts anything for a script's request, and in-page libraries keep that wildcard in their list. */
+/** Every browser accepts any type for a script's request, and in-page libraries keep that wildcard in their list. */
 function isLibraryAccept(accept: string): boolean {
   return !accept.includes("*/*");
 }
 
-/** An origin to which browsers send secure-context headers although it is http; "null" (sandboxed) counts as unknown. */
+/** An origin to which browsers send secure-context headers despite http; "null" (sandboxed) counts as unknown. */
 function isLoopbackOrigin(origin: string): boolean {
   const host = origin.startsWith("http://") ? origin.slice(7) : "";
   return (

@@ -1,12 +1,12 @@
-/** Folds scrolling into the features: its rhythm, its steps, and what caused it. */
+/** Folds scrolling into the features: its rhythm, its steps, and its cause. */
 import type { IngestEvent } from "../contract/events.js";
 import { eventTimeMs } from "./event-time.js";
 import { halve, sumsMax } from "./halve.js";
 import { F } from "./session-features.js";
 
-/** What is longer is no rhythm, ms. */
+/** A longer time is no rhythm, ms. */
 const scrollPauseMs = 2000;
-/** A notch of the wheel goes at least so far, px. */
+/** A notch of the wheel scrolls at least this far, px. */
 const notchMin = 100;
 
 /** Folds a `scroll` event. */

@@ -1,6 +1,6 @@
 /**
- * Folds the steps of a path into sums: how alike neighbouring steps are, how they turn, whether their length follows their
- * duration, and how movements (steps without a pause) run and end. What the sums mean is said in session-evidence.ts.
+ * Folds the steps of a path into sums: how similar neighbouring steps are, how they turn, whether their length follows their duration, and how
+ * movements (steps without a pause) run and end. session-evidence.ts interprets the sums.
  */
 import { beginReach, followReach, reachGapMs } from "./fold-reaches.js";
 import { halve } from "./halve.js";
@@ -8,14 +8,14 @@ import { F } from "./session-features.js";
 
 /** A pause that ends a movement, ms. */
 const movementPauseMs = 250;
-/** A movement needs this much to say anything about its straightness. */
+/** Least size of a movement for measuring its straightness. */
 const movementStepsMin = 5;
 const movementChordMin = 30;
-/** A movement needs this much to say anything about its end. */
+/** Least size of a movement for measuring its end. */
 const spurtStepsMin = 6;
 const spurtStepMin = 4;
 const abruptShare = 0.6;
-/** Faster than a hand moves for more than an instant, px a ms; over shorter intervals clocks are too coarse. */
+/** Faster than a hand moves for more than an instant, px a ms; clocks are too coarse for shorter intervals. */
 const leapSpeed = 12;
 const leapMsMin = 6.5;
 /** Steps shorter than this are mostly rounding, px. */
@@ -24,20 +24,20 @@ const turnStepMin = 3;
 const paceStepMin = 4;
 /** A hand comes to rest in steps shorter than this, px. */
 const slowStepMax = 3;
-/** Steps between which a swerve is looked for, px: of shorter ones it is mostly rounding, of longer ones mostly the clock's error. */
+/** Length of steps in which swerves are sought, px: shorter ones are mostly rounding, longer ones mostly the clock's error. */
 const swerveStepMin = 6;
 const swerveStepMax = 32;
-/** A swerve is this far to the side, px: more than the rounding of places to whole pixels adds up to. */
+/** A swerve is at least this far to the side, px: more than the rounding to whole pixels can add up to. */
 const swerveMin = 2.5;
-/** Durations must differ by this much, as a logarithm, before lengths can follow them. */
+/** Durations must differ by this much, as a logarithm, to test whether lengths follow them. */
 const paceContrastMin = 0.25;
-/** A move as long as this across a pause is a jump, px. */
+/** A move this long across a pause is a jump, px. */
 const jumpMin = 120;
-/** The peak of a movement's speed counts as at most so many times its mean. */
+/** Maximum of a movement's peak speed, as a multiple of its mean. */
 const peakMax = 16;
-/** Sums of peaks are kept as whole numbers of this part, so that they pack into few bytes. */
+/** Sums of peaks are stored as whole multiples of this fraction, which packs them into few bytes. */
 const peakUnit = 1 / 64;
-/** Sums are halved when these counts are reached: they keep their ratios, stay exact, and recent behaviour counts more. */
+/** Sums are halved at these counts: ratios stay the same, sums stay exact, and recent behaviour counts more. */
 const stepsMax = 16384;
 const movementsMax = 1024;
 
@@ -76,7 +76,7 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
   if (n[F.steps]! > stepsMax) halve(n, stepSums);
 }
 
-/** Over two steps, since the times of single ones are uncertain. */
+/** Over two steps, because the times of single ones are uncertain. */
 function foldPeak(n: number[], ms: number, dx: number, dy: number): void {
   const reach = 1000 * 1000 * (dx * dx + dy * dy);
   const known = n[F.movementPeak]! * ms;
@@ -110,7 +110,7 @@ function compareSteps(n: number[], gap: number, dx: number, dy: number, length: 
   if (jerkX * jerkX + jerkY * jerkY < allowed * allowed) n[F.triplesSmooth]! += 1;
 }
 
-/** Of a squared length, px². */
+/** Bound of a squared length, px². */
 function isSwerveStep(square: number): boolean {
   return square >= swerveStepMin * swerveStepMin && square <= swerveStepMax * swerveStepMax;
 }
@@ -120,9 +120,9 @@ function isEven(pixels: number): boolean {
 }
 
 /**
- * How far the step before the last one and the present one stand off from the line of the one between them. A hand has mass: it
- * can't swerve to one side and the other from one report to the next. Places to which noise was added do: of three independent
- * errors in a row the middle one turns the path there and back.
+ * Measures how far the step before the last one, and the current step, deviate from the line of the step between them. A hand has mass: it can't
+ * swerve to one side and back from one report to the next. Positions with added noise do: of three independent errors in a row, the middle one turns
+ * the path there and back.
  */
 function compareSides(n: number[], dx: number, dy: number, length: number): void {
   const priorX = n[F.priorX]!;
@@ -136,13 +136,13 @@ function compareSides(n: number[], dx: number, dy: number, length: number): void
   const second = alongX * dy - alongY * dx;
   n[F.swerveChances]! += 1;
   if (Math.abs(first) < swerveMin || Math.abs(second) < swerveMin) return;
-  // Displays that report every other pixel only round twice as much.
+  // Displays that report only every other pixel have twice the rounding.
   if (isEven(dx) && isEven(dy) && isEven(stepX) && isEven(stepY) && isEven(priorX) && isEven(priorY)) return;
   n[F.swerves]! += 1;
   if (first > 0 !== second > 0) n[F.swervesBack]! += 1;
 }
 
-/** A hand goes further in a longer interval; a program that walks through a list of points does not. */
+/** A hand goes further in a longer interval; a program that follows a list of points does not. */
 function comparePace(n: number[], gap: number, lengthRatio: number): void {
   const beforeMs = n[F.stepMs]!;
   if (gap <= 0 || beforeMs <= 0) return;
@@ -153,7 +153,7 @@ function comparePace(n: number[], gap: number, lengthRatio: number): void {
   n[F.paceSquares]! += contrast * contrast;
 }
 
-/** Ends the movement and the reach under way, at the last point, and begins others at (x, y). */
+/** Ends the current movement and reach at the last point, and begins new ones at (x, y). */
 export function beginMovement(n: number[], x: number, y: number): void {
   endMovement(n);
   beginReach(n, x, y);
@@ -170,7 +170,7 @@ export function beginMovement(n: number[], x: number, y: number): void {
   n[F.priorY] = 0;
 }
 
-/** Takes the movement under way into the sums of movements if it is long enough. */
+/** Adds the current movement to the sums of movements if it is long enough. */
 function endMovement(n: number[]): void {
   const steps = n[F.movementSteps]!;
   if (steps < movementStepsMin) return;

@@ -1,9 +1,9 @@
-/** How sums over a session stay bounded. */
+/** Keeps sums over a session bounded. */
 
-/** Sums are halved once their count goes beyond. */
+/** Sums are halved when their count exceeds this. */
 export const sumsMax = 8192;
 
-/** Halves sums and their counts together, so that means and deviations stay what they are. */
+/** Halves sums and their counts together, which keeps means and deviations the same. */
 export function halve(n: number[], positions: readonly number[]): void {
   for (const position of positions) n[position] = n[position]! / 2;
 }

@@ -1,22 +1,22 @@
-/** Reads the header lines of a judged request: values by the table, and what their order and case say while both are the visitor's own. */
+/** Reads the header lines of a judged request: values by the table, and evidence from order and case if both are the visitor's own. */
 import { type JudgedHeaderFacts, judgedHeaders } from "../contract/header-facts.js";
 import type { HttpVersion, JudgedRequest } from "../contract/judged-request.js";
 
-/** What is read of a request's header lines; a value is "" where its line did not come. */
+/** What is read from a request's header lines; "" for a line that did not come. */
 export interface JudgedLines {
   readonly values: JudgedHeaderFacts;
-  /** User-Agent, Accept, Accept-Language and Accept-Encoding in the order in which they came, as `uale`; undefined where proxies may have made it. */
+  /** User-Agent, Accept, Accept-Language and Accept-Encoding in the order in which they came, as `uale`; undefined if proxies may have changed it. */
   readonly order: string | undefined;
-  /** Whether the names of all lines, Host's too, are in lower case; undefined as `order`. */
+  /** Whether the names of all lines, including Host, are in lower case; undefined as `order`. */
   readonly isLowerCase: boolean | undefined;
 }
 
 type Field = keyof JudgedHeaderFacts;
 const fields = judgedHeaders.map(({ field }) => field);
-/** Parsed, because V8 copies an object of fixed shape faster, and one that is put together field by field has none. */
+/** Parsed, because V8 copies an object of fixed shape faster than one that is built field by field. */
 const noValues: JudgedHeaderFacts = JSON.parse(JSON.stringify(Object.fromEntries(fields.map((field) => [field, ""]))));
 
-/** Letters of the lines whose order is looked at. */
+/** Letters of the lines with an order that is checked. */
 const letters: { readonly [Each in Field]?: string } = {
   userAgent: "u",
   accept: "a",
@@ -25,8 +25,8 @@ const letters: { readonly [Each in Field]?: string } = {
 };
 
 /**
- * Headers that proxies and load balancers add: beside one of them, order and case are no longer the visitor's for sure. X-Forwarded-Proto may
- * be the backend's own word.
+ * Headers that proxies and load balancers add: if one of them is present, order and case may not be the visitor's. X-Forwarded-Proto may come from
+ * the backend itself.
  */
 const addedByProxies = [
   "via",
@@ -49,11 +49,11 @@ const addedByProxies = [
   "proxy-connection",
 ];
 
-/** What is known of a header's name: the field, or that a proxy adds it. */
+/** What a header's name stands for: a field, or a proxy's addition. */
 const known = new Map<string, Field | "proxy">(addedByProxies.map((name) => [name, "proxy"]));
 for (const { name, field } of judgedHeaders) known.set(name, field);
 
-/** The first line of a name that is not empty counts. About a microsecond for a browser's 15. */
+/** The first non-empty line of a name counts. About a microsecond for a browser's 15. */
 export function judgedLinesOf({ headers, isAsReceived, httpVersion }: JudgedRequest): JudgedLines {
   const values: { -readonly [Each in Field]: string } = { ...noValues };
   let order = "";
@@ -65,7 +65,7 @@ export function judgedLinesOf({ headers, isAsReceived, httpVersion }: JudgedRequ
     const [name, value] = headers[index]!;
     const lower = name.toLowerCase();
     if (lower !== name) isLowerCase = false;
-    // Host comes first from most, and is put first by most.
+    // Most clients send Host first, and most proxies put it first.
     if (index > 1 && lower < before) isSorted = false;
     before = lower;
     const what = known.get(lower);
@@ -83,12 +83,12 @@ export function judgedLinesOf({ headers, isAsReceived, httpVersion }: JudgedRequ
   };
 }
 
-/** From HTTP/2 on names are in lower case on the wire (RFC 9113 section 8.2.1): capitals are some proxy's. */
+/** From HTTP/2 on, names are in lower case on the wire (RFC 9113 section 8.2.1): a proxy wrote the capitals. */
 function isPossible(isLowerCase: boolean, version: HttpVersion | undefined): boolean {
   return isLowerCase || (version !== "2" && version !== "3");
 }
 
-/** Load balancers write all names of HTTP/1.1 in lower case and leave Connection out (HAProxy); programs do only one of these. */
+/** Load balancers write all names of HTTP/1.1 in lower case and drop Connection (HAProxy); programs do only one of these. */
 function isTranslated(isLowerCase: boolean, { host, connection }: JudgedHeaderFacts): boolean {
   return isLowerCase && host !== "" && connection === "";
 }

@@ -1,25 +1,24 @@
 /**
- * Corners of a pointer path: the points furthest from the corner before, where it comes back. How the ways between them turn, and how their
- * lengths compare, stays what it is when a recording is shifted, turned, scaled, played at another pace or given a little noise, where
- * hashes over steps and places (path-shingles.ts, path-turns.ts) do not. The store keeps all of them per project; the sessions that showed
- * the same are given to `foldCornerOwners`.
+ * Corners of a pointer path: from each corner the furthest point, where the path comes back. The turns and relative lengths of the ways between
+ * corners stay the same when a recording is shifted, turned, scaled, played at another pace or given a little noise. Hashes over steps and positions
+ * (path-shingles.ts, path-turns.ts) change then. The store keeps all of them per project; `foldCornerOwners` gets the sessions that showed the same.
  */
 import type { IngestEvent } from "../contract/events.js";
 import { mix } from "../contract/hashes.js";
 import { packStep } from "./path-shingles.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
-/** A path has come back when it is this far from its furthest point: a share of the way there, and no less than a hand's tremor, px. */
+/** A path has come back when it is this far from its furthest point: a share of the way there, and at least a hand's tremor, px. */
 const backShare = 0.1;
 const backMin = 6;
-/** Cells of the turn from one way to the next, and of the binary logarithm of the ratio of their lengths. */
+/** Cell sizes of the turn from one way to the next, and of the binary logarithm of the ratio of their lengths. */
 const turnCells = 24;
 const ratioCell = 0.35;
-/** Both are hashed in two grids half a cell apart: what falls on a border of one is inside the other. */
+/** Both are hashed in two grids half a cell apart: a value on a border of one is inside a cell of the other. */
 const gridShifts = [0, 0.5] as const;
 /** Ways of one hash, between five corners. */
 const cornersHeld = 4;
-/** Of ways that are all as long as the one before, to and fro or round and round, everybody draws the same. */
+/** If every way is as long as the one before, to and fro or round and round, everybody draws the same. */
 const ratioMin = 0.7;
 /** Hashes returned for one batch at most. */
 export const cornerHashesPerBatchMax = 32;
@@ -124,8 +123,8 @@ function squareOf(x: number, y: number): number {
 }
 
 /**
- * Hashes of corners (32 bit, at most 32) of the mouse moves in a batch about to be folded into `features`, and keeps there their number and
- * where the path stands. Call it once a batch, with events that were seen before dropped. Cost: about 10 ns a point.
+ * Returns hashes of corners (32 bit, at most 32) of the mouse moves in a batch that will be folded into `features`, and stores their number and the
+ * state of the path there. Call it once per batch, without events that were seen before. Cost: about 10 ns a point.
  */
 export function cornerHashes(features: SessionFeatures, events: readonly IngestEvent[]): number[] {
   const finder = new CornerFinder(features.numbers);
@@ -143,8 +142,8 @@ export function cornerHashes(features: SessionFeatures, events: readonly IngestE
 }
 
 /**
- * Counts the sessions that showed such hashes before, a name of 32 bits for each hash that is known. Chance spreads its matches over many
- * sessions and a copy has one original, so what counts is by how many the session that leads is ahead (Boyer and Moore's majority vote).
+ * Counts the sessions that showed such hashes before, given a name of 32 bits for each known hash. Chance matches spread over many sessions, while a
+ * copy has one original, so the leading session's margin counts (Boyer and Moore's majority vote).
  */
 export function foldCornerOwners({ numbers: n }: SessionFeatures, owners: readonly number[]): void {
   for (const owner of owners) {

@@ -1,13 +1,13 @@
 /**
- * Shingles of a pointer path: hashes over eight consecutive steps (dx, dy), by which a recorded path is known again wherever
- * and however fast it is replayed. The store keeps them per project; matches come back in `CrossSessionCounts.replayedShingles`.
+ * Shingles of a pointer path: hashes over eight consecutive steps (dx, dy). They identify a recorded path at any position and speed of replay. The
+ * store keeps them per project; matches come back in `CrossSessionCounts.replayedShingles`.
  */
 import type { IngestEvent } from "../contract/events.js";
 import { F, ringSize, type SessionFeatures } from "./session-features.js";
 
-/** Steps of one shingle: the seven that the features carry from batch to batch, and a new one. */
+/** Steps of one shingle: seven that the features carry from batch to batch, and a new one. */
 const shingleSteps = ringSize + 1;
-/** Every second hash is kept: always the same ones, so that recording and replay sample alike. */
+/** Every second hash is kept, always the same ones: recording and replay sample alike. */
 const sampledMask = 1;
 /** Hashes returned for one batch at most. */
 const shinglesPerBatchMax = 64;
@@ -26,7 +26,7 @@ export function packStep(dx: number, dy: number): number {
 /** Polynomial rolling hash over the last eight steps. */
 class ShingleWindow {
   readonly hashes: number[] = [];
-  /** Signed: all of 32 bits are small integers to the engine then. */
+  /** Signed: the engine treats all 32-bit values as small integers then. */
   private readonly ring: number[] = [0, 0, 0, 0, 0, 0, 0, 0];
   private held = 0;
   private hash = 0;
@@ -42,7 +42,7 @@ class ShingleWindow {
     for (let index = ringSize - held; index < ringSize; index++) this.push(n[F.ring0 + index]!);
   }
 
-  /** Leaves the last seven steps and the last point in the features, for the next batch. */
+  /** Stores the last seven steps and the last point in the features, for the next batch. */
   carry(n: number[]): void {
     const held = Math.min(ringSize, this.held);
     n[F.ring] = held;
@@ -62,7 +62,7 @@ class ShingleWindow {
 
   private push(step: number): void {
     const slot = this.held & 7;
-    // The leaving step is 0 until the window is full, and then weighs nothing.
+    // The leaving step is 0 until the window is full, and has no weight then.
     this.hash = (Math.imul(this.hash, base) + step - Math.imul(this.ring[slot]!, leavingWeight)) | 0;
     this.ring[slot] = step | 0;
     this.held += 1;
@@ -74,8 +74,8 @@ class ShingleWindow {
   }
 
   /**
-   * Slow or straight drawing on a pixel grid gives the same few steps to everybody, and so do number pads and sticks, which go along axes and
-   * diagonals only and gather speed as they are made to.
+   * Slow or straight drawing on a pixel grid has the same few steps for everybody. So have number pads and sticks, which move only along axes and
+   * diagonals and accelerate by a fixed rule.
    */
   private isDull(): boolean {
     let distinct = 0;
@@ -92,7 +92,7 @@ class ShingleWindow {
     return isLocked || distinct < distinctStepsMin || reach < reachMin;
   }
 
-  /** Whether the step stands ahead of `end` as well. A loop: `indexOf` is a call, which takes twice as long for a handful. */
+  /** Whether the step also occurs before `end`. A loop: for a handful of steps a call of `indexOf` takes twice as long. */
   private isAhead(step: number, end: number): boolean {
     for (let index = 0; index < end; index++) if (this.ring[index] === step) return true;
     return false;
@@ -103,9 +103,8 @@ const distinctStepsMin = 5;
 const reachMin = 16;
 
 /**
- * Sampled shingle hashes (32 bit, at most 64) of the batch about to be folded into `features`, and keeps there their number and
- * where the path stands.
- * Call it once a batch, with events that were seen before dropped, before `foldBatch`: a path that began in the batch before goes on. Cost:
+ * Returns sampled shingle hashes (32 bit, at most 64) of the batch that will be folded into `features`, and stores their number and the state of the
+ * path there. Call it once per batch, without events that were seen before, and before `foldBatch`: a path from the batch before continues. Cost:
  * about 20 ns a point.
  */
 export function shingleHashes(features: SessionFeatures, events: readonly IngestEvent[]): number[] {

@@ -1,26 +1,26 @@
 /**
- * Turns of a pointer path: the points at which it reverses along an axis. They stay where they are however fast a recording is
- * replayed and however the browser thins it out, so that hashes over four of them know a path again where those over single
- * steps (path-shingles.ts) do not. The store keeps both per project; matches come back in `CrossSessionCounts.replayedTurns`.
+ * Turns of a pointer path: the points at which it reverses along an axis. They stay the same at any speed of replay and however the browser thins the
+ * path out. So hashes over four turns identify a path when hashes over single steps (path-shingles.ts) do not. The store keeps both per project;
+ * matches come back in `CrossSessionCounts.replayedTurns`.
  */
 import type { IngestEvent } from "../contract/events.js";
 import { mix } from "../contract/hashes.js";
 import { packStep } from "./path-shingles.js";
 import { F, type SessionFeatures } from "./session-features.js";
 
-/** A reversal counts from this many pixels on: less is the tremor of a hand. */
+/** Least size of a reversal, px: a smaller one is the tremor of a hand. */
 const reversalMin = 6;
-/** Cells of the ways between turns, px: along the axis that reverses, and across it, where a turn is less sharp. */
+/** Cell sizes of the ways between turns, px: along the axis that reverses, and across it, where a turn is less sharp. */
 const alongCell = 6;
 const acrossCell = 16;
-/** The same ways are hashed in two grids half a cell apart: what falls on a border of one is inside the other. */
+/** The same ways are hashed in two grids half a cell apart: a value on a border of one is inside a cell of the other. */
 const gridShifts = [0, 0.5] as const;
-/** Three ways between four turns must go this far along the axis together, px: wriggling in place is everybody's. */
+/** Three ways between four turns must add up to this much along the axis, px: wriggling in place looks alike for everybody. */
 const reachMin = 60;
 /** Hashes returned for one batch at most. */
 const turnHashesPerBatchMax = 64;
 
-/** Where the state of an axis stands in the features. */
+/** Position of an axis's state in the features. */
 interface AxisFields {
   readonly way: number;
   readonly edge: number;
@@ -44,12 +44,12 @@ const fieldsY: AxisFields = {
 const columnOf = (packed: number) => packed >> 16;
 const lineOf = (packed: number) => (packed << 16) >> 16;
 
-/** Follows one axis; `u` runs along it, `v` across. Positions are packed as steps are: 16 bits each. */
+/** Follows one axis; `u` runs along it, `v` across. Positions are packed like steps: 16 bits each. */
 class TurnFinder {
   private readonly n: number[];
   private readonly fields: AxisFields;
   private readonly seed: number;
-  /** The furthest point on the way at present. */
+  /** The furthest point on the current way. */
   private u: number;
   private v: number;
 
@@ -119,8 +119,8 @@ const seedX = 0x51ed270b;
 const seedY = 0x2545f491;
 
 /**
- * Hashes of turns (32 bit, at most 64) of the mouse moves in a batch about to be folded into `features`, and keeps there their
- * number and where the path stands. Call it once a batch, with events that were seen before dropped. Cost: about 10 ns a point.
+ * Returns hashes of turns (32 bit, at most 64) of the mouse moves in a batch that will be folded into `features`, and stores their number and the
+ * state of the path there. Call it once per batch, without events that were seen before. Cost: about 10 ns a point.
  */
 export function turnHashes(features: SessionFeatures, events: readonly IngestEvent[]): number[] {
   const hashes: number[] = [];

@@ -1,5 +1,5 @@
 /**
- * Turns one request of a visitor (its header lines, network facts and what catalogues say of it) into what detections may read
+ * Turns one request of a visitor (its header lines, network facts and catalogue entries) into what detections may read
  * (`contract/request-evidence.ts`). Conclusions live in detections/.
  */
 import type { JudgedHeaderFacts } from "../contract/header-facts.js";
@@ -11,7 +11,7 @@ import type { ClaimedBrowser } from "./claimed-browser.js";
 import { contradictsHints, contradictsMobile, contradictsPlatform } from "./client-hints.js";
 import { judgedLinesOf } from "./judged-headers.js";
 
-/** Evidence of a request: pure, about three microseconds. */
+/** Returns the evidence of a request: pure, about three microseconds. */
 export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindings): ObservedRequest {
   const lines = judgedLinesOf(request);
   const { values } = lines;
@@ -22,7 +22,7 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
   const secureContext = isTrustworthy(request, values);
   const hasNoMetadata = values.secFetchSite === "" && values.secFetchMode === "" && values.secFetchDest === "";
   const isPartMetadata = values.secFetchSite === "" || values.secFetchMode === "" || values.secFetchDest === "";
-  // Of media browsers ask for a range of the bytes as they are.
+  // Browsers request a range of media without compression.
   const isRange = values.range !== "" || values.secFetchDest === "video" || values.secFetchDest === "audio";
   const noEncoding = acceptEncoding === "" || (acceptEncoding === "identity" && !isRange);
   const noBrotli = !noEncoding && !acceptEncoding.includes("br") && !isRange;
@@ -95,7 +95,7 @@ function text(value: string): string | undefined {
 /** How Accept begins for pages in all current browsers. */
 const pageAccept = "text/html,application/xhtml+xml,";
 
-/** By Sec-Fetch where it came; else only what is a navigation for sure. */
+/** Uses Sec-Fetch if it came; else recognises only certain navigations. */
 function purposeOf(values: JudgedHeaderFacts): Purpose {
   const { secFetchMode: mode, secFetchDest: dest } = values;
   if (mode === "navigate") return "navigation";
@@ -106,8 +106,8 @@ function purposeOf(values: JudgedHeaderFacts): Purpose {
 }
 
 /**
- * Browsers speak HTTP/2 and 3, offer Brotli and send headers that begin with Sec- only where the address is https (or on this machine); true
- * or false where a line or the connection says so.
+ * Browsers speak HTTP/2 and 3, offer Brotli and send headers that begin with Sec- only to https addresses (or to this machine). Returns true or false
+ * if a line or the connection shows it.
  */
 function isTrustworthy({ httpVersion, ja4 }: JudgedRequest, values: JudgedHeaderFacts): boolean | undefined {
   if (values.xForwardedProto !== "") return values.xForwardedProto.startsWith("https");
@@ -120,15 +120,15 @@ function hostOf({ context }: JudgedRequest, values: JudgedHeaderFacts): string {
   return context.host ?? values.host;
 }
 
-/** Neither this machine nor an onion address: to these, browsers send headers of secure contexts over http, too. */
+/** Neither this machine nor an onion address: browsers send these headers of secure contexts over http, too. */
 function isOutside(host: string): boolean {
   const name = host.replace(/:\d+$/, "");
   return !(/^127\.|^\[::1\]$/.test(name) || /(?:^|\.)localhost$|\.onion$/.test(name));
 }
 
 /**
- * Beside headers that begin with Sec-, at most one kind is lacking, and not the languages; the rest is a page's: as behind a proxy that
- * strips some. What a library sends by itself (any type accepted, from no page) is not.
+ * Besides headers that begin with Sec-, at most one kind is missing, and not the languages, and the rest is a page's: as after a proxy that strips
+ * some. A library's defaults (any type accepted, from no page) do not match.
  */
 function isLikeStripped(
   values: JudgedHeaderFacts,
@@ -144,12 +144,12 @@ function isLikeStripped(
   return kinds.filter((isLacking) => isLacking).length <= 1;
 }
 
-/** Every POST of current browsers carries Origin; Firefox left it out of its own forms for long. */
+/** Every POST of current browsers carries Origin; Firefox long left it out of its own forms. */
 function sendsOrigin(method: string | undefined, { family, version }: ClaimedBrowser): boolean {
   return method === "POST" && !(family === "firefox" && version < 90);
 }
 
-/** Both name the page that asks. "null" stands for a page that is not named. */
+/** Both name the page that sends the request. "null" stands for an unnamed page. */
 function isForeignOrigin(origin: string, referer: string): boolean | undefined {
   if (origin === "" || origin === "null" || referer === "") return undefined;
   return !(referer === origin || referer.startsWith(`${origin}/`));

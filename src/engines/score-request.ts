@@ -1,6 +1,6 @@
 /**
- * Scores one request of a visitor by the heuristics engine: the same catalogue, weights and neutral score as for sessions. The other
- * engines have nothing to say of a request. Pure.
+ * Scores one request of a visitor by the heuristics engine: the same catalogue, weights and neutral score as for sessions. The other engines do not
+ * apply to a request. Pure.
  */
 import type { FiredDetection } from "../contract/evidence.js";
 import type { JudgedRequest, RequestFindings, RequestScore } from "../contract/judged-request.js";
@@ -14,8 +14,7 @@ const ofRequests = new DetectionRunner(detections.filter(({ subjects }) => subje
 const strippedOnce: CountedOnce = { ...nothingOnce, stripping: true };
 
 /**
- * Under 10 µs for a browser's 15 lines. What is lacking comes to no more than one strong fact, however much it is, so that nothing is a
- * `definite` bot for that alone.
+ * Under 10 µs for a browser's 15 lines. All missing headers together weigh no more than one strong fact: on their own they make no `definite` bot.
  */
 export function scoreRequest(request: JudgedRequest, findings: RequestFindings): RequestScore {
   const evidence = requestEvidenceOf(request, findings);

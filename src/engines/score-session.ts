@@ -3,7 +3,7 @@ import type { ScoredState } from "../contract/session.js";
 import { combine, runEngines } from "./score.js";
 import type { SessionFeatures } from "./session-features.js";
 
-/** Sets scores and detections of `state`; leaves the rest of it alone. */
+/** Sets scores and detections of `state`; leaves its other fields unchanged. */
 export function scoreSession(state: ScoredState, features: SessionFeatures): void {
   const results = runEngines(features, state.last);
   const combined = combine(results);

@@ -1,6 +1,6 @@
 /**
- * Runs the detections over a session's evidence and combines the engines. Pure: the same features give the same result, and
- * the order of the catalogue does not matter. Bands and thresholds are the verdict's business.
+ * Runs the detections over a session's evidence and combines the engines. Pure: the same features have the same result, and the order of the
+ * catalogue does not matter. Bands and thresholds belong to the verdict.
  */
 
 import {
@@ -30,7 +30,7 @@ export interface CombinedScore {
   readonly detectionIds: number[];
 }
 
-/** A fired detection with the values that made it fire, for the session detail. */
+/** A fired detection with the values that triggered it, for the session detail. */
 export interface ExplainedDetection {
   readonly id: number;
   readonly slug: string;
@@ -40,8 +40,8 @@ export interface ExplainedDetection {
 }
 
 /**
- * Runs all engines. An engine in which nothing speaks abstains; the behavioural one speaks for people as well. `leftOut` is the id of a
- * detection to do without, for measuring what it adds.
+ * Runs all engines. An engine abstains if nothing in it fires; the behavioural one also counts evidence for people. `leftOut` is the id of a
+ * detection to leave out, to measure what it adds.
  */
 export function runEngines(features: SessionFeatures, last: LastRequest, leftOut?: number): EngineResults {
   const evidence = evidenceOf(features, last);
@@ -61,7 +61,7 @@ export function runEngines(features: SessionFeatures, last: LastRequest, leftOut
   return results;
 }
 
-/** The lowest score that any engine gives; the neutral one when all abstain. */
+/** Returns the lowest score of all engines; the neutral one when all abstain. */
 export function combine(results: EngineResults): CombinedScore {
   let score = scoreMax + 1;
   const fired: FiredDetection[] = [];
@@ -92,14 +92,14 @@ export function explain(features: SessionFeatures, last: LastRequest): Explained
 
 const ofSessions = new DetectionRunner(detections.filter(({ subjects }) => subjects.includes("session")));
 
-/** The detections of a list (those about sessions by default) that fire on the evidence; a missing value skips a detection. */
+/** Returns the detections of a list (by default those about sessions) that fire on the evidence; a missing value skips a detection. */
 export function firedDetections(evidence: Observed, list?: readonly Detection[]): Detection[] {
   return (list === undefined ? ofSessions : new DetectionRunner(list)).fired(evidence);
 }
 
 /**
- * Without what others did, unless in the same engine the visitor's own doing speaks for automation: a fact that honest browsers hardly ever
- * share. A missing header is none, so that sessions of strangers behind the same address change nothing for whoever sends none.
+ * Drops detections about other visitors, unless the visitor's own behaviour counts for automation in the same engine: a fact that honest browsers
+ * hardly ever share. A missing header is no such fact. So strangers behind the same address change nothing for a visitor who sends none.
  */
 function withoutStrangers(fired: Detection[]): Detection[] {
   if (!fired.some(({ isOthersDoing }) => isOthersDoing)) return fired;
@@ -111,7 +111,9 @@ function isOwnDoing(each: Detection): boolean {
   return !each.isOthersDoing && each.state === "scoring" && strengths[each.strength] >= strengths.moderate;
 }
 
-/** Groups of evidence that one thing people use explains in this session: each counts once, `evenness` as one with `aid`, `switching` with `stripping`. */
+/**
+ * Groups of evidence that one common cause explains in this session: each counts once, `evenness` as one with `aid`, `switching` with `stripping`.
+ */
 export type CountedOnce = { readonly [Group in EvidenceGroup]: boolean };
 
 function countedOnce(evidence: Evidence, fired: readonly Detection[]): CountedOnce {
@@ -120,12 +122,12 @@ function countedOnce(evidence: Evidence, fired: readonly Detection[]): CountedOn
   return { aid, evenness, stripping: evidence.strippedHeaders === true, switching: aid };
 }
 
-/** No group applies: each detection counts by its own cause. */
+/** No group applies: each detection counts for its own cause. */
 export const nothingOnce: CountedOnce = { aid: false, evenness: false, stripping: false, switching: false };
 
 /**
- * The weight of a detection among those that `fired`, as log-odds; nothing when a stronger one saw the same cause or belongs to a group that
- * counts `once`, or one as strong with a lower id. The order of `fired` has no meaning.
+ * Returns the weight of a detection among those that `fired`, as log-odds. It is zero if a stronger one has the same cause or is in a group that
+ * counts `once`, or an equally strong one with a lower id. The order of `fired` does not matter.
  */
 export function contributionOf(each: Detection, fired: readonly Detection[], once = nothingOnce): number {
   if (each.state !== "scoring") return 0;
@@ -139,7 +141,7 @@ export function contributionOf(each: Detection, fired: readonly Detection[], onc
   return weight;
 }
 
-/** Even paths that came as a hand's do are never more than notable: sticks, number pads and smoothed pointers draw them. */
+/** Even paths that came as a hand's do are at most notable: sticks, number pads and smoothed pointers draw them. */
 function weightOf({ strength, group }: Detection, once: CountedOnce): number {
   const weight = strengths[strength];
   return group === "evenness" && once.evenness ? Math.min(weight, strengths.notable) : weight;
@@ -154,7 +156,7 @@ function ofHeaders(group: EvidenceGroup): boolean {
   return group === "stripping" || group === "switching";
 }
 
-/** null when nothing that counts has fired. `fired` is sorted, so that rounding does not depend on the catalogue's order. */
+/** null if nothing fired that counts. `fired` is sorted first, to make rounding independent of the catalogue's order. */
 function engineScore(fired: readonly FiredDetection[]): number | null {
   let weight = 0;
   for (const each of fired) weight += each.contribution;
@@ -162,8 +164,8 @@ function engineScore(fired: readonly FiredDetection[]): number | null {
 }
 
 /**
- * The score for contributions that add up to `sum`, 1 to 99. Weak facts corroborate: by themselves, however many, they come to what one
- * notable fact does, for odd browsers are odd in many ways.
+ * Returns the score for contributions that add up to `sum`, 1 to 99. Weak facts corroborate: on their own, however many, they weigh as much as one
+ * notable fact, because odd browsers are odd in many ways.
  */
 export function scoreOf(sum: number, strongest: number): number {
   const weight = strongest < strengths.notable ? Math.min(sum, strengths.notable) : sum;
@@ -171,7 +173,7 @@ export function scoreOf(sum: number, strongest: number): number {
   return Math.min(scoreMax, Math.max(1, Math.round(100 * humanShare)));
 }
 
-/** Rises from the neutral score towards 99 as varied behaviour accumulates; null while there is none. */
+/** Rises from the neutral score towards 99 as varied behaviour accumulates; null if there is none. */
 function humanScore(n: readonly number[]): number | null {
   const seen =
     n[F.steps]! / 150 +
@@ -191,14 +193,14 @@ function strongestFirst(
   return other.contribution - one.contribution || one.id - other.id;
 }
 
-/** Puts `each` into its place of a sorted list: of a handful, faster than sorting. */
+/** Inserts `each` into a sorted list: for a handful, faster than sorting. */
 export function insert(list: FiredDetection[], each: FiredDetection): void {
   let at = list.length;
   for (; at > 0 && strongestFirst(each, list[at - 1]!) < 0; at--) list[at] = list[at - 1]!;
   list[at] = each;
 }
 
-/** Evidence is shown on the wire in snake_case, like everything else there. */
+/** The wire shows evidence in snake_case, like everything else. */
 function wireName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -20,7 +20,7 @@ import {
 } from "./evidence-values.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
-/** Evidence of a session: pure, about two microseconds. */
+/** Returns the evidence of a session: pure, about two microseconds. */
 export function evidenceOf(features: SessionFeatures, last: LastRequest): Evidence {
   const n = features.numbers;
   const texts = features.texts;
@@ -220,10 +220,10 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   };
 }
 
-/** Least amounts from which shares and deviations mean something. */
+/** Least amounts for meaningful shares and deviations. */
 const stepsMin = 20;
 const pairsMin = 8;
-/** Share of repeated steps from which no hand or finger makes them, as of `mechanical-steps`. */
+/** A higher share of repeated steps comes from no hand or finger, as in `mechanical-steps`. */
 const deviceRepeatsMin = 0.85;
 const turnsMin = 16;
 const swervesMin = 8;
@@ -235,11 +235,11 @@ const clicksMin = 2;
 const scrollsMin = 8;
 const keysMin = 12;
 const keyPairsMin = 60;
-/** Facts of an environment from which a page is there. */
+/** Number of environment facts that proves a page. */
 const reportMin = 4;
 const shinglesMin = 4;
 const turnHashesMin = 8;
-/** Moves an event, on average, from which some were merged: drivers' are 1.00 in 40 captures, people's 1.02 to 3.4 in 13. */
+/** Moves per event, on average, above which some were merged: drivers' are 1.00 in 40 captures, people's 1.02 to 3.4 in 13. */
 const mergedMin = 1.01;
-/** A page that opens under a resting pointer reports so many points, though nobody moves. */
+/** A page that opens under a resting pointer reports this many points without any movement. */
 const restingPoints = 3;

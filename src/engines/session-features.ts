@@ -25,11 +25,11 @@ const numberFields = [...countFields, ...factFields];
 const countCount = countFields.length;
 
 /**
- * A packed record: u8 version, u16 bytes in all, u8 bytes of bitmap, a bit for each field number that is stored, then the values in the
- * order of their numbers. Integers are varints, and so are floats that are small whole numbers, as most of them are: before each eight
- * floats stands a byte with a bit for each of them that is a varint.
+ * A packed record: u8 version, u16 total bytes, u8 bytes of bitmap, a bit for each stored field number, then the values in the order of their
+ * numbers. Integers are varints, and so are floats that are small whole numbers, as most are. Each eight floats are preceded by a byte with a bit for
+ * each of them that is a varint.
  *
- * Version 6 has all floats in full. Version 5 also lacks the size of its bitmap, which was this. What is older reads as a session without
+ * Version 6 stores all floats in full. Version 5 also lacks the size of its bitmap, which was this. An older record reads as a session without
  * history.
  */
 const version = 7;
@@ -57,7 +57,7 @@ const kindCodes: Record<NumberKind | "text", number> = { u8: 0, u16: 1, u32: 2, 
 const f32Kind = kindCodes.f32;
 const textKind = kindCodes.text;
 
-/** How each field number is stored, and its position among the numbers or texts; -1: nobody's, or retired. */
+/** How each field number is stored, and its position among the numbers or texts; -1 for an unused or retired number. */
 const kindOf: number[] = Array.from({ length: nextFieldNumber }, () => -1);
 const positionOf: number[] = kindOf.slice();
 
@@ -70,7 +70,7 @@ for (const [position, { number, kind }] of numberFields.entries()) place(number,
 for (const [position, { number }] of textFields.entries()) place(number, "text", position);
 for (const { number, kind } of retiredFields) place(number, kind, -1);
 
-/** Neighbours by number that are neighbours by position as well: packing looks up no position for each. */
+/** Neighbours by number that are neighbours by position as well: packing needs no look-up for each. */
 interface Run {
   readonly isText: boolean;
   readonly number: number;
@@ -88,15 +88,15 @@ for (const [number, position] of positionOf.entries()) {
 }
 
 const integerMax = [0xff, 0xffff, 0xffffffff];
-/** Whole numbers below these take less as a varint than as a float: three bytes and not four, six and not eight. */
+/** Whole numbers below these are shorter as a varint than as a float: three bytes and not four, six and not eight. */
 const wholeF32Max = 0x200000;
 const wholeF64Max = 0x40000000000;
-/** What the last of six bytes of a varint is multiplied by. */
+/** Factor of the last of six bytes of a varint. */
 const varintFactorMax = 2 ** 35;
 const f32Max = 3.4028234663852886e38;
 const f64Max = Number.MAX_VALUE;
 
-/** Fields start as doubles (0.5 at creation), so that the array never changes its representation while folding. */
+/** Fields start as doubles (0.5 at creation), to keep the array's representation the same while folding. */
 const freshNumbers = numberFields.map((_, index) => (index < countCount ? 0.5 : Number.NaN));
 for (let index = 0; index < countCount; index++) freshNumbers[index] = 0;
 const freshTexts: string[] = textFields.map(() => "");
@@ -109,12 +109,12 @@ export const packedBytesMax =
   numberFields.reduce((sum, { kind }) => sum + { u8: 2, u16: 3, u32: 5, f32: 5, f64: 9 }[kind], 0) +
   textFields.reduce((sum, each) => sum + 2 + 3 * each.charactersMax, 0);
 
-/** Features of a session that nothing is known of. */
+/** Returns the features of an unknown session. */
 export function newFeatures(): SessionFeatures {
   return { numbers: freshNumbers.slice(), texts: freshTexts.slice() };
 }
 
-/** Sets a text, cut to the characters that its field keeps. */
+/** Sets a text, cut to the maximum characters of its field. */
 export function setText(features: SessionFeatures, position: number, value: string): void {
   const max = textFields[position]!.charactersMax;
   features.texts[position] = value.length > max ? value.slice(0, max) : value;
@@ -148,11 +148,11 @@ function asInteger(value: number, kind: number): number {
 }
 
 function isStored(value: number, position: number): boolean {
-  // A NaN count can't be, but must not poison the record either.
+  // A NaN count is impossible, but must not corrupt the record.
   return !Number.isNaN(value) && (position >= countCount || value !== 0);
 }
 
-/** Bytes `packFeatures` will write; up to three less are written when a very long text is cut inside a character. */
+/** Returns the bytes `packFeatures` will write; it writes up to three fewer when a very long text is cut inside a character. */
 export function packedBytes(features: SessionFeatures): number {
   let bytes = headBytes;
   let floats = 0;
@@ -169,15 +169,15 @@ export function packedBytes(features: SessionFeatures): number {
   return bytes + Math.ceil(floats / 8);
 }
 
-/** Bytes of a literal text at most: one of more than 255 bytes is cut at a whole character. */
+/** Bytes of a literal text; one of more than 255 bytes is cut at a whole character. */
 function textBytes(value: string): number {
   const bytes = Buffer.byteLength(value);
   return bytes < 0x80 ? 1 + bytes : 2 + Math.min(bytes, 0xff);
 }
 
 /**
- * Writes the features at `offset` and returns the offset behind them. `target` needs `packedBytes(features)` bytes of room
- * (`packedBytesMax` always suffices); a smaller one throws a RangeError of Buffer. Cost: about a microsecond.
+ * Writes the features at `offset` and returns the offset after them. `target` needs `packedBytes(features)` bytes of room (`packedBytesMax` always
+ * suffices); a smaller one throws a RangeError of Buffer. Cost: about a microsecond.
  */
 export function packFeatures(features: SessionFeatures, target: Buffer, offset: number): number {
   target[offset] = version;
@@ -247,15 +247,14 @@ function packText(value: string, target: Buffer, offset: number): number {
   return at + written;
 }
 
-/** Whether features were packed in a layout that is read; those of another read as a session without history. */
+/** Whether features were packed in a readable layout; any other reads as a session without history. */
 export function hasKnownLayout(packed: Buffer): boolean {
   return packed.length > 0 && packed[0]! >= fixedBitmapVersion && packed[0]! <= version;
 }
 
 /**
- * Reads features packed between `offset` and `end`, which may be followed by anything. null when the bytes are truncated or
- * make no sense; a record of an unknown version reads as a new session. Numbers that a newer build has given are behind all that
- * this one knows, and left out. Never throws, whatever the bytes.
+ * Reads features packed between `offset` and `end`, which may be followed by anything. null when the bytes are truncated or invalid; a record of an
+ * unknown version reads as a new session. Numbers from a newer build come after all known ones, and are ignored. Never throws, whatever the bytes.
  */
 export function unpackFeatures(source: Buffer, offset: number, end: number): SessionFeatures | null {
   if (offset < 0 || end > source.length || end - offset < 1) return null;
@@ -328,7 +327,7 @@ function unpackFields(
   return at === stop ? features : null;
 }
 
-/** Reads one text into its place, unless it has none; returns where it ends, -1 when it makes no sense. */
+/** Reads one text into its field, if it has one; returns where it ends, -1 when it is invalid. */
 function unpackText(source: Buffer, offset: number, stop: number, position: number, texts: string[]): number {
   let at = offset;
   if (at >= stop) return -1;

@@ -33,7 +33,7 @@ export function followVerdicts(dataDir: string, filter: LiveFilter, listener: Li
   let failure: Exclude<FollowState, "following"> = "unreachable";
   const tell = (): void => {
     const state = following.size > 0 ? "following" : failure;
-    // A socket that is just being connected may be one.
+    // A connection that is still opening may follow.
     if (told === state || (state !== "following" && known.size > 0)) return;
     told = state;
     listener.onServer(state);
