@@ -1,10 +1,10 @@
-/** From engine scores to a band. Computed when a verdict is read, so a new threshold applies without scoring again. */
+/** Turns engine scores into a band. Computed when a verdict is read, so a new threshold applies without scoring again. */
 
 import type { EngineName } from "../contract/evidence.js";
 import type { ScoredState } from "../contract/session.js";
 import type { Band } from "../contract/verdict.js";
 
-/** A band that comes from scores alone; `verified` takes a proof and `not_computed` is the lack of a score. */
+/** A band that depends on scores alone; `verified` needs a proof and `not_computed` means that there is no score. */
 export type ScoredBand = Exclude<Band, "not_computed" | "verified">;
 
 /** Strongest bot evidence first. */
@@ -21,9 +21,7 @@ export function bandOfScore(score: number, threshold: number): ScoredBand {
   return "likely_automated";
 }
 
-/**
- * Band of a session. JS detection is non-enforcing: what it alone says bands no lower than `likely_automated`.
- */
+/** Returns the band of a session. JS detection is non-enforcing: on its own it leads to no band below `likely_automated`. */
 export function bandOf(
   scores: Readonly<Record<EngineName, number | null>>,
   score: number,
@@ -37,7 +35,7 @@ export function bandOf(
   ]!;
 }
 
-/** The band of a stored session by what its events showed: `not_computed` until it has been scored. */
+/** Returns the band of a stored session by its events: `not_computed` until it has been scored. */
 export function bandOfSession(
   { scored, engineScores, score }: Pick<ScoredState, "scored" | "engineScores" | "score">,
   threshold: number,

@@ -1,35 +1,35 @@
 /**
- * What a verdict says, and how it is put into words. Few combinations of band, score, detections and rule come up again and again, so the
- * words and the JSON text of recent ones are kept: `VerdictTexts`. Pure.
+ * What a verdict says, and its wording. The same combinations of band, score, detections and rule occur again and again, so `VerdictTexts` keeps the
+ * words and the JSON text of recent ones. Pure.
  */
 import type { BotCategory } from "../contract/bot-categories.js";
 import { fnv1a, spreadBits } from "../contract/hashes.js";
 import type { Action, Band, Verdict } from "../contract/verdict.js";
 import { findingReason } from "./reason.js";
 
-/** Who a visitor is proved to be: a bot by its address, or an agent by its signature. */
+/** A visitor's proven identity: a bot by its address, or an agent by its signature. */
 export interface ProvedBot {
   readonly name: string;
   readonly category: BotCategory;
 }
 
-/** A computed verdict before it is put into words. */
+/** A computed verdict before it is worded. */
 export interface Finding {
   readonly band: Exclude<Band, "not_computed">;
   /** 0 only for a verified bot that was not scored; else 1 to 99. */
   readonly score: number;
   readonly action: Action;
-  /** All there are, strongest first; the verdict shows them where they explain something. */
+  /** All detections, strongest first; the verdict lists them only if they explain something. */
   readonly detectionIds: readonly number[];
   readonly verifiedBot: ProvedBot | null;
-  /** The sentence that says what decided the action; "" when nothing did. */
+  /** The sentence about what decided the action; "" when nothing did. */
   readonly because: string;
 }
 
-/** Plain-English meaning of a detection, "" when unknown. */
+/** Returns the plain-English meaning of a detection, "" when unknown. */
 export type MeaningOf = (detectionId: number) => string;
 
-/** The verdict as it is answered. */
+/** Returns the verdict in the form of the answer. */
 export function describe(finding: Finding, meaningOf: MeaningOf): Verdict {
   const { band, score, action, verifiedBot, because } = finding;
   const ids = showsDetections(finding) ? finding.detectionIds : [];
@@ -46,29 +46,29 @@ export function describe(finding: Finding, meaningOf: MeaningOf): Verdict {
   return verdict;
 }
 
-/** A bot band or an enforced action is explained; a clean human has nothing to explain. */
+/** A bot band or an enforced action is explained; a clean human needs no explanation. */
 function showsDetections({ band, action }: Finding): boolean {
   const isBotBand = band === "definite" || band === "confident_automated" || band === "likely_automated";
   return isBotBand || action === "block" || action === "challenge" || action === "delay";
 }
 
-/** A verdict in words and as the JSON text of its answer. Shared by all answers that say the same: change nothing in it. */
+/** A worded verdict with the JSON text of its answer. Shared by all answers with the same content: do not change it. */
 export interface VerdictText {
   readonly verdict: Verdict;
   readonly body: string;
 }
 
-/** Findings whose words are kept, a power of two: a few MB when all of them carry long texts. */
+/** How many findings keep their words, a power of two: a few MB when all of them have long texts. */
 const keptMax = 4096;
 
-/** Keeps what was said recently. A finding has one slot, which the next one there takes: nothing grows, nothing is swept. */
+/** Keeps the words of recent findings. A finding has one slot, and the next one in that slot replaces it: nothing grows, nothing is swept. */
 export class VerdictTexts {
   readonly #meaningOf: MeaningOf;
   readonly #kept: ({ readonly finding: Finding; readonly text: VerdictText } | undefined)[] = new Array(keptMax).fill(
     undefined,
   );
 
-  /** `meaningOf` must always say the same of a detection. */
+  /** `meaningOf` must always return the same for a detection. */
   constructor(meaningOf: MeaningOf) {
     this.#meaningOf = meaningOf;
   }

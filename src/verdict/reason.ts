@@ -1,4 +1,4 @@
-/** The verdict's reason: one plain-English sentence or two that say what was found and what decided the action. */
+/** The verdict's reason: one or two plain-English sentences about what was found and what decided the action. */
 import type { Band } from "../contract/verdict.js";
 
 const bandWords: Record<Exclude<Band, "not_computed">, string> = {
@@ -9,29 +9,29 @@ const bandWords: Record<Exclude<Band, "not_computed">, string> = {
   verified: "Verified bot",
 };
 
-/** Detections named in a reason; the rest are counted. */
+/** How many detections a reason names; the rest are counted. */
 const namedMax = 3;
 
-/** The reason of a fail-open body: a foreign token is not told from an unknown one. */
+/** The reason in a fail-open body: the same for another project's token and an unknown one. */
 export const failOpenReason = "No verdict yet: the session is unknown or has not been scored.";
 
-/** The same where a cluster did not say in time whether there is such a session. */
+/** The same when a cluster did not say in time whether there is such a session. */
 export const unansweredReason = "No verdict: the store did not answer in time whether it has the session.";
 
-/** What was found: the band, its score and the strongest detections by their meanings. */
+/** Says what was found: the band, its score and the strongest detections by their meanings. */
 export function findingReason(band: Exclude<Band, "not_computed">, score: number, meanings: readonly string[]): string {
   const head = score === 0 ? bandWords[band] : `${bandWords[band]} (score ${score})`;
   if (meanings.length === 0) return band === "likely_human" ? `${head}: no evidence of automation.` : `${head}.`;
-  // A verified bot's is its name.
+  // For a verified bot, its name.
   const named = meanings.slice(0, namedMax).map((each) => (band === "verified" ? each : asClause(each)));
   const more = meanings.length - namedMax;
   return `${head}: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;
 }
 
-/** Names that a meaning may begin with; a name with a second capital, a dot or a hyphen is known by that. */
+/** Names that a meaning may begin with; a second capital, a dot or a hyphen marks other names. */
 const names = /^(?:Chromium|Origin|Playwright|Puppeteer|Selenium)\b/;
 
-/** A sentence of the catalogue as a part of another: no capital but in names, no full stop. */
+/** Makes a sentence of the catalogue part of another: a capital only in names, no full stop. */
 function asClause(sentence: string): string {
   const bare = sentence.replace(/\.$/, "");
   const [first = ""] = bare.split(" ", 1);

@@ -1,6 +1,6 @@
 /**
- * Answers questions about a visitor's request, with or without a session. While a project has request scoring off, the answer is that of the
- * verdict read; otherwise each verdict is computed, since what a request shows changes from one to the next. Any failure answers fail-open.
+ * Answers questions about a visitor's request, with or without a session. While a project has request scoring off, the answer is that of the verdict
+ * read. Otherwise each verdict is computed, because a request's evidence differs from one to the next. Any failure answers fail-open.
  */
 import type { ExaminedRequest, VerdictQuestion } from "../contract/judged-request.js";
 import type { ProjectSettings, ScoredState } from "../contract/session.js";
@@ -10,9 +10,9 @@ import { type VerdictText, VerdictTexts } from "./finding.js";
 import { decide, failOpenVerdict } from "./resolve.js";
 import { askedWith, type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
 
-/** What judging requests needs beside the sources of verdict reads. */
+/** What judging requests needs besides the sources of verdict reads. */
 export interface RequestVerdictSources extends VerdictSources {
-  /** What the request shows; a promise where a signature or a host name has to be checked first. `state`: of its session, null for none. */
+  /** Returns the request's evidence; a promise if a signature or a host name has to be checked first. `state`: of its session, null for none. */
   readonly examine: (
     project: ProjectSettings,
     question: VerdictQuestion,
@@ -21,14 +21,14 @@ export interface RequestVerdictSources extends VerdictSources {
   ) => ExaminedRequest | Promise<ExaminedRequest>;
 }
 
-/** A verdict and what it is on. Shared by all answers that say the same: change nothing in it. */
+/** A verdict and its subject. Shared by all answers with the same content: do not change it. */
 export interface RequestAnswer {
   readonly text: VerdictText;
   readonly subject: VerdictSubject;
   readonly signedAgent: RequestVerdict["signed_agent"] | undefined;
 }
 
-/** Judges requests, for `POST /v1/verdict` and forward-auth. Keeps no request; the words of a finding are used again. */
+/** Judges requests, for `POST /v1/verdict` and forward-auth. Keeps no request; reuses the words of a finding. */
 export class RequestVerdicts {
   readonly #sources: RequestVerdictSources;
   readonly #reader: VerdictReader;
@@ -104,7 +104,7 @@ export class RequestVerdicts {
 
 const failOpenText: Verdict = failOpenVerdict();
 
-/** Where nothing could be judged, and where nobody could be asked. */
+/** For requests that could not be judged, and for sources that could not be asked. */
 export const failOpenAnswer: RequestAnswer = {
   text: { verdict: failOpenText, body: JSON.stringify(failOpenText) },
   subject: "request",

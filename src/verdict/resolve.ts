@@ -1,6 +1,6 @@
 /**
- * From a stored session, a visitor's request or both to a verdict, in the contract's order: verified bot, static resource, rules, allow; then
- * the logged-in policy. Pure: time, rules and what look-ups found come as arguments.
+ * Decides a verdict from a stored session, a visitor's request or both, in the contract's order: verified bot, static resource, rules, allow; then
+ * the logged-in policy. Pure: time, rules and results of look-ups are arguments.
  */
 import { isStanding, userAgentHash } from "../challenge/clearance.js";
 import type { Clearance } from "../contract/challenge.js";
@@ -20,33 +20,33 @@ import { describe, type Finding, type MeaningOf, type ProvedBot } from "./findin
 import { failOpenReason } from "./reason.js";
 import { isStaticResource } from "./static-resource.js";
 
-/** An active rule as resolution needs it. */
+/** An active rule in the form that resolution needs. */
 export interface NamedRule extends EvaluatedRule {
   readonly name: string;
 }
 
-/** What was found and decided, not yet in words. */
+/** The finding and the decision, before wording. */
 export interface Decision {
   readonly finding: Finding;
-  /** The rule whose action was enforced, and the log rules that matched before it. */
+  /** The rule that decided the enforced action, and the log rules that matched before it. */
   readonly rule: NamedRule | null;
   readonly logged: readonly NamedRule[];
-  /** True when the verdict's action is a block that a rule caused: it is recorded. */
+  /** True when a rule caused the verdict's action and it is a block: it is recorded. */
   readonly blocked: boolean;
-  /** Whether the rules cost more than a verdict may before one decided (`limits.ruleStepsMax`). */
+  /** Whether the rules exceeded a verdict's budget (`limits.ruleStepsMax`) before one decided. */
   readonly isOverBudget: boolean;
 }
 
-/** A decision in words. */
+/** A worded decision. */
 export interface Resolution extends Omit<Decision, "finding"> {
   readonly verdict: Verdict;
 }
 
-/** Everything that a decision depends on. `nowMs` is ms since the epoch. */
+/** All inputs of a decision. `nowMs` is ms since the epoch. */
 export interface DecideInput {
-  /** Null: there is no session. */
+  /** null means that there is no session. */
   readonly state: ScoredState | null;
-  /** Absent: the session alone is judged. */
+  /** If absent, only the session is judged. */
   readonly request?: ExaminedRequest;
   readonly project: ProjectSettings;
   /** In the order of evaluation, active ones only. */
@@ -54,24 +54,24 @@ export interface DecideInput {
   readonly context: RequestContext;
   /** The verified bot at the address of the context, or the session's own. */
   readonly verifiedBot: VerifiedBot | null;
-  /** Absent: nothing is known of addresses. */
+  /** If absent, nothing is known about addresses. */
   readonly addresses?: AddressLookup;
-  /** The bot that the session's user agent names, where sessions are looked back at; absent for a verdict, which has it of its request. */
+  /** The bot that the session's user agent names, for searches of stored sessions; absent for a verdict, which takes it from its request. */
   readonly declaredBot?: () => DeclaredBot | undefined;
   readonly nowMs: number;
 }
 
-/** The same, with the words of detections. */
+/** The same, with the meanings of detections. */
 export interface ResolveInput extends DecideInput {
   readonly meaningOf: MeaningOf;
 }
 
-/** The body for a session that is unknown, foreign, not yet scored or can't be read. A fresh object each time. */
+/** Returns the body for a session that is unknown, foreign, not yet scored or can't be read. A fresh object each time. */
 export function failOpenVerdict(reason = failOpenReason): Verdict {
   return { verdict: "not_computed", score: 0, action: "allow", detection_ids: [], reason };
 }
 
-/** `decide` in words; the fail-open body with no rule where that is null. */
+/** Words the result of `decide`; if that is null, returns the fail-open body with no rule. */
 export function resolve(input: ResolveInput): Resolution {
   const decision = decide(input);
   if (decision === null) return { verdict: failOpenVerdict(), ...undecided };
@@ -79,11 +79,11 @@ export function resolve(input: ResolveInput): Resolution {
   return { verdict: describe(finding, input.meaningOf), ...rest };
 }
 
-/** Null for a session that has no verdict yet and whose request is not judged: it answers the fail-open body. */
+/** Returns null for a session that has no verdict yet and no judged request: the answer is the fail-open body. */
 export function decide(input: DecideInput): Decision | null {
   const { state, request, project, context, verifiedBot } = input;
   const scored = scoredOf(state, request);
-  // A signature names the agent; an address may be shared by several bots of one operator.
+  // A signature names the agent, while several bots of one operator may share an address.
   const proved: ProvedBot | null = request?.signedAgent ?? verifiedBot;
   if (scored === null && proved === null) return null;
   const { engineScores, score, detectionIds } = scored ?? unscored;
@@ -104,7 +104,7 @@ export function decide(input: DecideInput): Decision | null {
       return unruled(finding("allow", "Allowed: signed agents are let through."));
     }
   }
-  // By the path that the asking backend sends alone: the session's last path is what the visitor's own event said.
+  // Uses only the path that the asking backend sends: the session's last path comes from the visitor's own event.
   if (!project.botSettings.protectStatic && context.path !== undefined && isStaticResource(context.path)) {
     return unruled(finding("allow", "Allowed: static resources are not protected."));
   }
@@ -124,8 +124,8 @@ export function decide(input: DecideInput): Decision | null {
 }
 
 /**
- * What rules are asked about, whatever guards would decide before them; null where no rule is asked, since nothing is known. For searches
- * of stored sessions, which add what only they have: a verdict takes `decide`.
+ * Returns the input of the rules, even if a guard would decide first; null if no rule is asked, because nothing is known. For searches of stored
+ * sessions, which add their own fields: a verdict uses `decide`.
  */
 export function ruleInput(input: DecideInput, search?: SearchFacts): RuleInput | null {
   const { state, request, project, verifiedBot } = input;
@@ -137,19 +137,19 @@ export function ruleInput(input: DecideInput, search?: SearchFacts): RuleInput |
   return new RuleInput({ ...ruleFacts(input, known, band, proved, clearanceFor(input)), search });
 }
 
-/** What engines said, of a session, a request or both. */
+/** The engines' results for a session, a request or both. */
 interface Scored extends Pick<ScoredState, "engineScores" | "score"> {
   readonly detectionIds: readonly number[];
 }
 
-/** Of a verified bot before its first score. */
+/** For a verified bot before its first score. */
 const unscored: Scored = {
   engineScores: { heuristics: null, js_detection: null, behavioral: null },
   score: 0,
   detectionIds: [],
 };
 
-/** Of a session and its request the lower score counts, and what was found in both. A request in which nothing speaks has the neutral score. */
+/** For a session and its request, the lower score counts, with the detections of both. A request without evidence has the neutral score. */
 function scoredOf(state: ScoredState | null, request: ExaminedRequest | undefined): Scored | null {
   const session = state?.scored === true ? state : null;
   if (request === undefined) return session;
@@ -166,7 +166,7 @@ function scoredOf(state: ScoredState | null, request: ExaminedRequest | undefine
   };
 }
 
-/** null is an engine that abstained. */
+/** null means that the engine abstained. */
 function lowerOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
@@ -178,17 +178,17 @@ function union(first: readonly number[], second: readonly number[]): number[] {
 const undecided = { rule: null, logged: [], blocked: false, isOverBudget: false } as const;
 const overBudgetReason = "The last rules were not evaluated: those before them used up the budget of one verdict.";
 
-/** The session's clearance where it holds for this request, worked out once and only if somebody asks. */
+/** Returns the session's clearance if it holds for this request; computed once, and only on demand. */
 function clearanceFor({ state, request, project, context, nowMs }: DecideInput): () => Clearance | null {
   const clearance = state?.clearance ?? null;
   const { challenge } = project;
   if (state === null || clearance === null || challenge === undefined) return noClearance;
-  // The session's own band, as at the pass: what only the request shows may be why it was challenged, and it has passed.
+  // Uses the session's own band, as at the pass: the request's evidence may be why it was challenged, and it has passed.
   const band = bandOfSession(state, project.likelyBotThreshold);
   if (!isStanding(clearance, band, challenge, nowMs)) return noClearance;
   let isSameAgent: boolean | undefined;
   return () => {
-    // Whoever sends no user agent is not taken for the one who passed.
+    // A visitor without a user agent does not count as the one who passed.
     const missing = request?.hasHeaders === true ? noUserAgent : state.last.userAgent;
     isSameAgent ??= userAgentHash(context.userAgent ?? missing) === clearance.userAgentHash;
     return isSameAgent ? clearance : null;
@@ -238,7 +238,7 @@ function ruleFacts(
   };
 }
 
-/** No policy shelters proven automation. */
+/** No policy protects proven automation. */
 function isShelterable(band: Band): boolean {
   return band !== "definite" && band !== "confident_automated";
 }
@@ -248,7 +248,7 @@ export function isLoggedIn(state: Pick<ScoredState, "loggedInAtMs">, nowMs: numb
   return state.loggedInAtMs > 0 && nowMs - state.loggedInAtMs < limits.loggedInMs;
 }
 
-/** The logged-in policy's table: what becomes of an action while the assertion holds. */
+/** The logged-in policy's table: what an action turns into while the assertion holds. */
 export function softenedAction(policy: LoggedInPolicy, action: Action): Action {
   switch (policy) {
     case "observe":

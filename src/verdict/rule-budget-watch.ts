@@ -1,13 +1,13 @@
-/** Tells the operator of projects whose rules cost more than a verdict may: each verdict is counted, a project is logged now and then. */
+/** Tells the operator which projects have rules that exceed a verdict's budget: each verdict is counted, and a project is logged now and then. */
 import { limits } from "../limits.js";
 
-/** `onEach` is for the metric, `warn` for the log: of a project at most once in `limits.ruleBudgetWarnMs`. */
+/** `onEach` feeds the metric, `warn` the log: at most once per project in `limits.ruleBudgetWarnMs`. */
 export interface RuleBudgetWatchOptions {
   readonly onEach: () => void;
   readonly warn: (projectId: number) => void;
 }
 
-/** The watch of one thread: each thread logs a project for itself. */
+/** The watch of one thread: each thread logs projects separately. */
 export class RuleBudgetWatch {
   readonly #options: RuleBudgetWatchOptions;
   /** When a project may be logged again, ms. */
@@ -17,7 +17,7 @@ export class RuleBudgetWatch {
     this.#options = options;
   }
 
-  /** A verdict of this project was over the budget. */
+  /** Call when a verdict of this project exceeded the budget. */
   record(projectId: number, nowMs: number): void {
     this.#options.onEach();
     if (nowMs < (this.#quietUntilMs.get(projectId) ?? 0)) return;

@@ -13,11 +13,12 @@ export const staticExtensions: ReadonlySet<string> = new Set(
 );
 
 /**
- * True when the path of `target` (see `rulePath`) names a static resource. What servers read in different ways is none: a last segment
- * with path parameters (`/checkout;.css`) or with an encoded delimiter (`/checkout%2F.css`, `/checkout%00.css`), and a path so long that it was cut.
+ * True when the path of `target` (see `rulePath`) names a static resource. A path that servers read in different ways does not count: a last segment
+ * with path parameters (`/checkout;.css`) or with an encoded delimiter (`/checkout%2F.css`, `/checkout%00.css`), and a path that was cut for its
+ * length.
  */
 export function isStaticResource(target: string): boolean {
-  // Most paths have no extension, and need no closer look.
+  // Most paths have no extension, so they return here.
   if (!target.includes(".") && !target.includes("%")) return false;
   const path = rulePath(target);
   if (path === undefined || path.length >= cutLength || path.startsWith("/.well-known/")) return false;
@@ -26,7 +27,7 @@ export function isStaticResource(target: string): boolean {
   return dot > 0 && staticExtensions.has(name.slice(dot + 1).toLowerCase()) && !ambiguous.test(name);
 }
 
-/** A cut path is this long at least: dots alone at its end go along. */
+/** Least length of a cut path: the cut also drops dots at its end. */
 const cutLength = contextValueMax - 2;
 
 /** Path parameters; encoded control characters, `#`, `%`, `/`, `;`, `?`, `\` and DEL; a `%` that encodes nothing. */

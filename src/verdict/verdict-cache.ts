@@ -1,26 +1,25 @@
 /**
- * The verdict cache: answers by project, settings, session and request context, for a short time, bounded in bytes. A table of fixed size
- * in flat memory, a cache line a slot.
+ * The verdict cache: answers by project, settings, session and request context, for a short time, bounded in bytes. A table of fixed size in flat
+ * memory, with one cache line per slot.
  *
- * What it saves, in whole reads by HTTP (10 interleaved rounds): where each read has a new key, a `Map` in order of insertion takes 3.4
- * times the CPU and `lru-cache` 1.07 times, with 1.4 times the p99. Where keys come again, both take 0.93 to 0.96: beyond half of the bytes
- * one in eight entries here has lost its two slots to others. Held by the bench's scenarios `verdict-cached` and
- * `verdict-uncached` (src/docs/decisions/016-shared-verdict-texts.md).
+ * Effect on whole reads by HTTP (10 interleaved rounds): if each read has a new key, a `Map` in order of insertion takes 3.4 times the CPU and
+ * `lru-cache` 1.07 times, with 1.4 times the p99. If keys repeat, both take 0.93 to 0.96: above half of the bytes, one in eight entries here has lost
+ * its two slots to others. Held by the bench's scenarios `verdict-cached` and `verdict-uncached` (src/docs/decisions/016-shared-verdict-texts.md).
  */
 import { fnv1a, spreadBits } from "../contract/hashes.js";
 import type { RequestContext } from "../contract/verdict.js";
 import type { VerdictText } from "./finding.js";
 
 /**
- * A request context as it was sent, each value undefined where it was not; not parsed: equal raw values parse to equal contexts, so a
- * hit needs no parsing. One that was parsed already stands for itself.
+ * A request context as sent, with undefined for each value that was not sent. It is not parsed: equal raw values parse to equal contexts, so a hit
+ * needs no parsing. A context that was already parsed is used directly.
  */
 export type SentContext = { readonly [Part in keyof RequestContext]?: string | undefined } & {
-  /** What follows the `?`. */
+  /** The text after the `?`. */
   readonly query?: string | undefined;
 };
 
-/** What an answer was given to. */
+/** What an answer depends on. */
 export interface VerdictKey {
   readonly projectId: number;
   readonly settingsRevision: number;
@@ -28,12 +27,12 @@ export interface VerdictKey {
   readonly sent: SentContext;
 }
 
-/** What the cache keeps of an answer. */
+/** The cached part of an answer. */
 export interface CachedVerdict {
   readonly text: VerdictText;
-  /** What the sent context says. */
+  /** The parsed context. */
   readonly context: RequestContext;
-  /** What the session's `stateStamp` was then. */
+  /** The session's `stateStamp` at that time. */
   readonly stateStamp: number;
 }
 
@@ -49,25 +48,25 @@ export interface CachedVerdict {
  */
 const slotBytes = 64;
 const tokenAt = 30;
-/** Ours have 33 characters; longer ones are not kept. */
+/** Our tokens have 33 characters; longer ones are not cached. */
 const tokenMax = slotBytes - tokenAt;
-/** The table has at most 2 to this power of slots: 256 MiB, beside arrays that V8 still holds flat. */
+/** The table has at most 2 to this power of slots: 256 MiB, a size of array that V8 still stores flat. */
 const bitsMax = 22;
-/** Bytes of an entry as most are, to have about two slots for each. */
+/** Bytes of a typical entry; the table has about two slots for each. */
 const usualBytes = 512;
-/** What a context takes beside its characters, as it was sent and as it was read. */
+/** Bytes of a context besides its characters, as sent and as parsed. */
 const contextBytes = 320;
-/** Longer contexts are not kept: nobody's pages have such. */
+/** Longer contexts are not cached: no real pages have them. */
 const sentCharactersMax = 4096;
 
-/** An entry has two slots to be in; the one that expires sooner is taken. Beyond its bytes the table is emptied slot by slot. */
+/** An entry has two possible slots; it takes the one that expires sooner. Above the maximum of bytes, the table is emptied slot by slot. */
 export class VerdictCache {
   readonly #bytesMax: number;
   readonly #mask: number;
-  /** What leaves of a hash of 32 bits the topmost ones, as many as number the slots. */
+  /** The shift that reduces a 32-bit hash to its topmost bits, as many as number the slots. */
   readonly #shift: number;
   readonly #bytes: Uint8Array;
-  /** The same memory, by fours and eights. */
+  /** The same memory, as four-byte and eight-byte words. */
   readonly #integers: Uint32Array;
   readonly #times: Float64Array;
   readonly #texts: (VerdictText | null)[];
@@ -108,7 +107,7 @@ export class VerdictCache {
     const first = this.#slotOf(key);
     const second = first ^ 1;
     const slot = this.#times[first * 8]! <= this.#times[second * 8]! ? first : second;
-    // Of two with one key the older could be found first.
+    // If two slots had the same key, a look-up could find the older one first.
     if (this.#isAt(slot ^ 1, key, nowMs)) this.#empty(slot ^ 1);
     const held = characters === 0 ? 0 : contextBytes + characters + (context === key.sent ? 0 : charactersOf(context));
     const size = 2 * slotBytes + held + text.body.length;
@@ -142,7 +141,7 @@ export class VerdictCache {
     for (let at = 0; at < token.length; at++) this.#bytes[start + tokenAt + at] = token.charCodeAt(at);
   }
 
-  /** From the end: there tokens differ. */
+  /** Compares from the end, where tokens differ. */
   #hasToken(start: number, token: string): boolean {
     if (this.#bytes[start + 29] !== token.length) return false;
     for (let at = token.length - 1; at >= 0; at--) {
@@ -151,7 +150,7 @@ export class VerdictCache {
     return true;
   }
 
-  /** Contexts lie elsewhere and are not touched where there is none. */
+  /** Contexts are stored elsewhere; they are not touched if there is none. */
   #putContext(slot: number, sent: SentContext, context: RequestContext): void {
     const flagAt = slot * slotBytes + 28;
     const isKept = !isEmpty(sent);
@@ -181,14 +180,14 @@ export class VerdictCache {
   }
 }
 
-/** Goes on with a hash by a text's length and some of its characters: those behind each other come from its end, where most texts differ. */
+/** Continues a hash with a text's length and some of its characters: the consecutive ones come from its end, where most texts differ. */
 function hashOn(before: number, text: string | undefined): number {
   if (text === undefined) return fnv1a(before, 0);
   const { length } = text;
   return hashCharacters(fnv1a(before, length + 1), text, Math.max(0, length - hashedMax), length);
 }
 
-/** Goes on with a hash by the characters from `from` on, before `to`. */
+/** Continues a hash with the characters from `from` up to, but excluding, `to`. */
 function hashCharacters(before: number, text: string, from: number, to: number): number {
   const end = Math.min(text.length, to);
   let hash = before;
@@ -196,10 +195,10 @@ function hashCharacters(before: number, text: string, from: number, to: number):
   return hash;
 }
 
-/** Characters of a query that count beside its last ones: its start is where most clients have the path. */
+/** Characters of a query that count besides its last ones: most clients have the path at its start. */
 const queryStartMax = 64;
 
-/** Characters of a text that count for its hash: who makes others that agree in them only has two slots for all of them. */
+/** Characters of a text that count for its hash: someone who makes texts that agree in them only gets two slots for all of them. */
 const hashedMax = 16;
 
 const noContext: RequestContext = {};
@@ -208,7 +207,7 @@ function isEmpty(sent: SentContext): boolean {
   return isSameContext(sent, noContext);
 }
 
-/** What differs most is compared first. */
+/** The most different parts are compared first. */
 function isSameContext(one: SentContext, other: SentContext): boolean {
   return (
     one.query === other.query &&

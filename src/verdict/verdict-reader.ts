@@ -1,4 +1,4 @@
-/** Answers verdict reads: cache, stored session, resolution, and what is recorded of it. Any failure answers fail-open. */
+/** Answers verdict reads: uses the cache, the stored session and resolution, and reports each answer. Any failure answers fail-open. */
 import { clearanceEndMs, isStanding } from "../challenge/clearance.js";
 import { addressProof } from "../contract/address-proof.js";
 import type { VerdictSource } from "../contract/live-verdict.js";
@@ -13,32 +13,32 @@ import { unansweredReason } from "./reason.js";
 import { decide, failOpenVerdict, type NamedRule, type Resolution } from "./resolve.js";
 import { type CachedVerdict, type SentContext, VerdictCache, type VerdictKey } from "./verdict-cache.js";
 
-/** What the reader asks of the rest of verdictd; each call is synchronous and cheap. */
+/** What the reader needs from the rest of verdictd; each call is synchronous and cheap. */
 export interface VerdictSources {
   /**
-   * Lets the reads of a session below find it; null: it is at hand. Never rejects: what can't be had in time counts as unknown. Absent:
-   * every session is at hand.
+   * Loads a session for the reads below; `null` means that it is already available. Never rejects: a session that can't be had in time counts as
+   * unknown. If absent, every session is available.
    */
   readonly load?: (project: ProjectSettings, token: string) => Promise<void> | null;
-  /** Null for an unknown session or one of another project. */
+  /** Returns null for an unknown session or one of another project. */
   readonly scoredState: (projectId: number, token: string) => ScoredState | null;
-  /** Whether `load` had no answer for this session: it is unknown whether there is one. Absent: all are at hand. */
+  /** Whether `load` had no answer for this session, so it is unknown whether it exists. If absent, all sessions are available. */
   readonly isUnanswered?: (projectId: number, token: string) => boolean;
-  /** `stateStamp` of the session as it is now; 0 for one that is gone. Asked on cached answers of projects where it can matter. */
+  /** Returns the session's current `stateStamp`; 0 for one that is gone. Called for cached answers of projects where it can matter. */
   readonly stateStamp: (project: ProjectSettings, token: string, nowMs: number) => number;
   /** Active rules in the order of evaluation. */
   readonly rulesOf: (project: ProjectSettings) => readonly NamedRule[];
   readonly verifiedBotAt: (ip: string) => VerifiedBot | null;
   readonly addresses: AddressLookup;
   readonly meaningOf: MeaningOf;
-  /** Told of every computed resolution, not of cached answers. `token` is null without a session. Must not throw. */
+  /** Called with every computed resolution, not with cached answers. `token` is null without a session. Must not throw. */
   readonly onComputed: (
     project: ProjectSettings,
     token: string | null,
     context: RequestContext,
     resolution: Resolution,
   ) => void;
-  /** Told of every answer; `subject` is `request` where a request was judged alone. `token` is what was asked with, null for none. */
+  /** Called with every answer; `subject` is `request` if a request was judged alone. `token` is the one in the question, null for none. */
   readonly onAnswer: (
     project: ProjectSettings,
     verdict: Verdict,
@@ -52,19 +52,19 @@ export interface VerdictSources {
   readonly now: () => number;
 }
 
-/** What a verdict is asked with: the context as it was sent, and what reads it. */
+/** The input of a verdict: the context as sent, and a function that parses it. */
 export interface AskedContext {
   readonly sent: SentContext;
-  /** The same context each time. Called where no answer to what was sent is at hand. */
+  /** Returns the same context each time. Called if the cache has no answer to what was sent. */
   readonly read: () => RequestContext;
 }
 
-/** A context that was read already. */
+/** Wraps a context that was already parsed. */
 export function askedWith(context: RequestContext): AskedContext {
   return { sent: context, read: () => context };
 }
 
-/** How long an answer is kept, in ms, and how much memory the cache may take, in bytes. */
+/** How long answers are kept, in ms, and the cache's maximum memory, in bytes. */
 export interface VerdictReaderOptions {
   readonly sources: VerdictSources;
   /** 0 turns the cache off. */
@@ -72,7 +72,7 @@ export interface VerdictReaderOptions {
   readonly cacheBytesMax: number;
 }
 
-/** The reader of one thread, with a cache of its own. New settings, a login and a clearance show at once, a new score after `ttlMs`. */
+/** The reader of one thread, with its own cache. New settings, a login and a clearance take effect at once, a new score after `ttlMs`. */
 export class VerdictReader {
   readonly #sources: VerdictSources;
   readonly #ttlMs: number;
@@ -88,7 +88,7 @@ export class VerdictReader {
     this.#texts = new VerdictTexts(sources.meaningOf);
   }
 
-  /** Call before the verdict is read, and wait for what it gives; null: everything that the verdict needs is at hand. */
+  /** Call before reading the verdict, and wait for the returned promise; `null` means that the verdict has everything it needs. */
   load(project: ProjectSettings, token: string, sent: SentContext): Promise<void> | null {
     const sources = this.#sources;
     if (sources.load === undefined) return null;
@@ -96,12 +96,12 @@ export class VerdictReader {
     return isCached && !hasState(project) ? null : sources.load(project, token);
   }
 
-  /** The verdict as JSON text. Never throws. */
+  /** Returns the verdict as JSON text. Never throws. */
   read(project: ProjectSettings, token: string, context: RequestContext): string {
     return this.answer(project, token, askedWith(context)).body;
   }
 
-  /** The verdict of a session, null for none. Never throws: what goes wrong on the way answers the fail-open body. */
+  /** Returns the verdict of a session, null for none. Never throws: an error answers the fail-open body. */
   answer(project: ProjectSettings, token: string | null, asked: AskedContext): VerdictText {
     const nowMs = this.#sources.now();
     try {
@@ -175,7 +175,7 @@ function keyOf({ id: projectId, settingsRevision }: ProjectSettings, token: stri
   return { projectId, settingsRevision, token, sent };
 }
 
-/** By the address of the request that asks, where it is another than the one that proved who the session is. */
+/** Uses the address of the asking request, if it differs from the one that proved the session's identity. */
 export function verifiedBotOf(
   { verifiedBot, addressProof: proof, last }: ScoredState,
   { ip }: RequestContext,
@@ -186,14 +186,14 @@ export function verifiedBotOf(
   return isKnown ? verifiedBot : verifiedBotAt(ip);
 }
 
-/** Whether a session's state beside its score, which counts at once, can change its verdict. */
+/** Whether the parts of a session's state that take effect at once (not its score) can change its verdict. */
 export function hasState({ botSettings, challenge }: ProjectSettings): boolean {
   return botSettings.loggedInPolicy !== "observe" || challenge?.enabled === true;
 }
 
 /**
- * One number for the session's assertion and clearance, which differs whenever one of them begins or ends: both times only grow, and the end
- * of a clearance takes away more than either ever adds.
+ * Returns one number for the session's assertion and clearance, which changes whenever one of them begins or ends. Both times only grow, and the end
+ * of a clearance subtracts more than either ever adds.
  */
 export function stateStamp(state: ScoredState, project: ProjectSettings, nowMs: number): number {
   const { loggedInAtMs, clearance } = state;
