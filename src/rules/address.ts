@@ -1,6 +1,6 @@
 /**
- * Addresses of rules and visitors: text is parsed once (rules: on compile; visitors: on first use), then compared as numbers.
- * An IPv4-mapped IPv6 address is its IPv4 address, so that a rule never depends on how a proxy spells a visitor.
+ * Addresses of rules and visitors. Text is parsed once (rules: on compile; visitors: on first use), then compared as numbers. An IPv4-mapped IPv6
+ * address counts as its IPv4 address: a rule never depends on a proxy's spelling.
  */
 import ipaddr from "ipaddr.js";
 import { parseV4 } from "../net/ipv4.js";
@@ -9,7 +9,7 @@ import { parseV4 } from "../net/ipv4.js";
 const addressTextMax = 49;
 const mappedPrefixBits = 96;
 
-/** 128 bits as four unsigned 32-bit words, most significant first. IPv4 is 0, 0, 0, address, told apart by `family`. */
+/** 128 bits as four unsigned 32-bit words, most significant first. IPv4 is 0, 0, 0, address; `family` tells them apart. */
 export interface Address {
   readonly family: 4 | 6;
   readonly word0: number;
@@ -18,7 +18,7 @@ export interface Address {
   readonly word3: number;
 }
 
-/** Fields and no array: V8 turns an array with a word above 2³¹ into one of another kind, for each visitor again. */
+/** Fields and not an array, because V8 would convert an array with a word above 2³¹ for each visitor. */
 function addressOf(family: 4 | 6, wordAt: (index: number) => number): Address {
   return { family, word0: wordAt(0), word1: wordAt(1), word2: wordAt(2), word3: wordAt(3) };
 }
@@ -51,7 +51,7 @@ export function parseAddress(text: string): Address | undefined {
   return addressOf(6, (index) => word(bytes, 4 * index));
 }
 
-/** Parsed once, and not checked before: each takes some microseconds, and a project may have 60,000 of them. */
+/** Parsed without a check before: each takes some microseconds, and a project may have 60,000 of them. */
 function parseV6(text: string): ipaddr.IPv6 | undefined {
   try {
     return ipaddr.IPv6.parse(text);
@@ -60,15 +60,15 @@ function parseV6(text: string): ipaddr.IPv6 | undefined {
   }
 }
 
-/** Mask of 32-bit word number `index` for a network prefix of `bits` out of 128. */
+/** Returns the mask of 32-bit word number `index` for a network prefix of `bits` out of 128. */
 function maskWord(index: number, bits: number): number {
   const inWord = Math.min(32, Math.max(0, bits - index * 32));
   return inWord === 0 ? 0 : (0xffffffff << (32 - inWord)) >>> 0;
 }
 
 /**
- * Reads an address or `address/prefix`. Host bits may be set: `203.0.113.7/24` is its network. `::ffff:a.b.c.d/n` with n from 96 is
- * IPv4 `/n-96`; a shorter prefix there would mix families and is refused (undefined), like any other text that is no range.
+ * Reads an address or `address/prefix`. Host bits may be set: `203.0.113.7/24` is its network. `::ffff:a.b.c.d/n` with n from 96 is IPv4 `/n-96`. A
+ * shorter prefix there would mix families and returns undefined, like any other text that is no range.
  */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const slash = text.indexOf("/");
@@ -82,7 +82,7 @@ export function parseAddressRange(text: string): AddressRange | undefined {
   if (bits > 128 || (address.family === 4 && bits < mappedPrefixBits)) return undefined;
   const { family, word0, word1, word2, word3 } = address;
   const words = [word0, word1, word2, word3];
-  // The upper words of IPv4 are zero in both ends, whatever the mask says, since at least 96 bits are fixed.
+  // The upper words of IPv4 are zero at both ends, whatever the mask, because at least 96 bits are fixed.
   return {
     low: addressOf(family, (index) => (words[index]! & maskWord(index, bits)) >>> 0),
     high: addressOf(family, (index) => (words[index]! | ~maskWord(index, bits)) >>> 0),
@@ -94,8 +94,8 @@ function compareAddresses(a: Address, b: Address): number {
 }
 
 /**
- * A membership test over a non-empty list of ranges in O(log n): CIDR ranges nest or are disjoint, so those inside another are dropped and
- * the rest is searched by halving.
+ * Tests membership in a non-empty list of ranges in O(log n). CIDR ranges nest or are disjoint, so ranges inside another one are dropped and the rest
+ * is searched by halving.
  */
 export function addressSet(ranges: readonly AddressRange[]): (address: Address) => boolean {
   const ascending = [...ranges].sort((a, b) => compareAddresses(a.low, b.low) || compareAddresses(b.high, a.high));

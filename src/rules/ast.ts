@@ -1,9 +1,9 @@
 /**
- * The compiled form of a rule's expression as the API shows it (`docs/rules.md`): plain JSON, made by `parse.ts`, read by
- * `compile.ts` and `print.ts`. Values stand as the author wrote them; nothing here is normalised for comparing.
+ * The compiled form of a rule's expression, in the API's form (`docs/rules.md`): plain JSON, made by `parse.ts`, read by `compile.ts` and `print.ts`.
+ * Values stay as the author wrote them; nothing here is normalised for comparing.
  */
 
-/** Every operator as the tree names it; a rule may write those that are words in any case. */
+/** Every operator by its name in the tree; a rule may write word operators in any case. */
 export const operators = [
   "==",
   "!=",
@@ -17,13 +17,13 @@ export const operators = [
   "wildcard",
   "in",
 ] as const;
-/** An operator as the tree names it; which fields take it is in `check.ts`. */
+/** An operator by its name in the tree; `check.ts` says which fields take it. */
 export type Operator = (typeof operators)[number];
 
-/** A value as it was written. An integer is a number, an address or a member of a closed set a text. */
+/** A value as written. An integer is a number; an address or a member of a closed list is a text. */
 export type Literal = string | number | boolean;
 
-/** `field op value`; a list for `in`, one literal otherwise. A bare boolean field is `== true`. */
+/** `field op value`; a list for `in`, otherwise one literal. A bare boolean field means `== true`. */
 export interface Comparison {
   readonly type: "cmp";
   readonly op: Operator;
@@ -32,8 +32,8 @@ export interface Comparison {
 }
 
 /**
- * An unparenthesised chain of one connective, two nodes at least. Parentheses are kept: `(a AND b) AND c` is an `and` inside an `and`,
- * so that the printed form shows what the author grouped and every tree has exactly one text.
+ * An unparenthesised chain of one connective with at least two nodes. Parentheses are kept: `(a AND b) AND c` is an `and` inside an `and`. The
+ * printed form then shows the author's groups, and every tree has exactly one text.
  */
 export interface Chain {
   readonly type: "and" | "or";

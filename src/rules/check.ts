@@ -1,17 +1,17 @@
 /**
- * Types of the language: which operators a field's type takes, and which literals. Asked by the parser for each comparison while the
- * tokens, and so the places, are at hand. After it nothing can fail on a type.
+ * Types of the language: which operators and literals a field's type takes. The parser checks each comparison while it still has the tokens with
+ * their positions. After that, nothing can fail on a type.
  */
 import { parseAddressRange } from "./address.js";
 import type { Literal, Operator } from "./ast.js";
 import type { Field, FieldType } from "./fields.js";
 import type { Token } from "./lex.js";
 
-/** Range of an integer literal: signed 32 bits, unless its field says otherwise; exact in JSON and in every client. */
+/** Range of an integer literal: signed 32 bits, unless its field has another; exact in JSON and in every client. */
 const integerMin = -(2 ** 31);
 const integerMax = 2 ** 31 - 1;
 
-/** Operators by type of field; any other pairing is a fault. */
+/** Operators by type of field; any other combination is a fault. */
 export const operatorsOfType: Readonly<Record<FieldType, readonly Operator[]>> = {
   integer: ["==", "!=", "<", "<=", ">", ">=", "in"],
   string: ["==", "!=", "contains", "starts_with", "ends_with", "wildcard", "in"],
@@ -23,7 +23,7 @@ export const operatorsOfType: Readonly<Record<FieldType, readonly Operator[]>> =
   "string-set": ["contains"],
 };
 
-/** What a literal must be for this field, as a message says it. */
+/** Describes the literal that this field needs, for a message. */
 export function expectedLiteral(field: Field): string {
   switch (field.type) {
     case "integer":
@@ -42,7 +42,7 @@ export function expectedLiteral(field: Field): string {
   }
 }
 
-/** The token's value if it is a literal of the field's type and range, else undefined. */
+/** Returns the token's value if it is a literal of the field's type and range, else undefined. */
 export function literalFor(field: Field, token: Token): Literal | undefined {
   switch (field.type) {
     case "integer":

@@ -1,12 +1,12 @@
 /**
- * Compiled expressions by their source, so that a change of one rule costs one compilation and not that of the whole project's. Two generations:
- * what is asked for moves to the newer one, and the older one goes when that is full.
+ * Caches compiled expressions by their source: a change of one rule costs one compilation instead of the whole project's. It has two generations. A
+ * hit moves to the newer one; when that is full, the older one is dropped.
  */
 import { limits } from "../limits.js";
 import { type CompiledRule, compileRule } from "./compile-rule.js";
 import type { RuleFault } from "./fault.js";
 
-/** A memo of compilations, faults among them. One for each thread that compiles rules. */
+/** A cache of compilations, including faults. One for each thread that compiles rules. */
 export class CompileMemo {
   #newer = new Map<string, CompiledRule | RuleFault>();
   #older = new Map<string, CompiledRule | RuleFault>();

@@ -1,4 +1,4 @@
-/** The whole pipeline, source to predicate: what saving, testing and loading a rule call. Reads no store, clock or configuration. */
+/** The whole pipeline from source to predicate, for saving, testing and loading a rule. Reads no store, clock or configuration. */
 import { limits } from "../limits.js";
 import type { Expression } from "./ast.js";
 import { compile, type Predicate } from "./compile.js";
@@ -6,14 +6,16 @@ import { isRuleFault, RuleFault } from "./fault.js";
 import type { ExpressionUse } from "./fields.js";
 import { parse } from "./parse.js";
 
-/** A valid expression: what to show of it, and what to ask. */
+/** A valid expression: its form for the API, and its predicate. */
 export interface CompiledRule {
-  /** What the API shows as `expression`. */
+  /** The API's `expression`. */
   readonly ast: Expression;
   readonly matches: Predicate;
 }
 
-/** Offset just after the longest source allowed, or undefined for one that fits. Characters are code points, as clients count them. */
+/**
+ * Returns the offset just after the longest source allowed, or undefined for a source that fits. Characters are code points, as clients count them.
+ */
 function offsetBeyondMax(source: string): number | undefined {
   if (source.length <= limits.ruleSourceMax) return undefined;
   let characters = 0;
@@ -25,7 +27,7 @@ function offsetBeyondMax(source: string): number | undefined {
   return undefined;
 }
 
-/** Compiles one expression of at most 2000 characters, or says what is wrong with it and where; a search has more fields. Never throws. */
+/** Compiles one expression of at most 2000 characters, or returns its fault with the position; a search has more fields. Never throws. */
 export function compileRule(source: string, use: ExpressionUse = "rule"): CompiledRule | RuleFault {
   const beyond = offsetBeyondMax(source);
   if (beyond !== undefined) {

@@ -1,7 +1,7 @@
 /**
- * Third stage: a checked tree to closures. Everything that can be done once is done here (addresses parsed, cases folded, sets built), so
- * that asking a rule costs a few comparisons. A predicate never throws; a missing value makes its comparison false, `!=` too
- * (and so NOT of that comparison true).
+ * Third stage: turns a checked tree into closures. All work that can be done once is done here (addresses parsed, cases folded, sets built);
+ * evaluating a rule then costs a few comparisons. A predicate never throws. A missing value makes its comparison false, `!=` too (and so also the NOT
+ * of that comparison true).
  */
 import { addressSet, parseAddressRange } from "./address.js";
 import type { Comparison, Expression, Literal } from "./ast.js";
@@ -10,16 +10,16 @@ import { compileGlob } from "./glob.js";
 import type { RuleInput } from "./input.js";
 import { containsSearch } from "./text-search.js";
 
-/** Whether a rule's expression holds for this input. Pure, apart from what the input derives lazily and the steps it counts. */
+/** Whether a rule's expression holds for this input. Pure, except that the input derives values lazily and counts steps. */
 export type Predicate = (input: RuleInput) => boolean;
 
-/** Tests a value that is there. */
+/** Tests a value that is present. */
 type Test<Value> = (value: Value) => boolean;
 
-/** Steps of any comparison, whatever it compares: reading the field, asking whether it is there. */
+/** Steps of any comparison, whatever it compares: reading the field, checking that it is present. */
 const comparisonSteps = 8;
 
-/** Counts what it costs before it looks, so that the steps of an evaluation depend on nothing but rules and input. */
+/** Counts the cost before the test: the steps of an evaluation depend only on rules and input. */
 function present<Value>(get: (input: RuleInput) => Value | undefined, test: Test<Value>): Predicate {
   return (input) => {
     const value = get(input);
@@ -28,7 +28,7 @@ function present<Value>(get: (input: RuleInput) => Value | undefined, test: Test
   };
 }
 
-/** The same for tests that read the whole value, some steps for each of its units or members. */
+/** The same for tests that read the whole value, with some steps for each of its units or members. */
 function presentAtLength<Value extends string | readonly number[] | readonly string[]>(
   get: (input: RuleInput) => Value | undefined,
   test: Test<Value>,
@@ -43,7 +43,7 @@ function presentAtLength<Value extends string | readonly number[] | readonly str
   };
 }
 
-/** A tree that `check.ts` would refuse got here: a mistake of the program, not of a rule's author. */
+/** Throws for a tree that `check.ts` would refuse: a bug in the program, not a mistake of a rule's author. */
 function unchecked(comparison: Comparison): never {
   throw new Error(`unchecked comparison: ${JSON.stringify(comparison)}`);
 }
@@ -142,7 +142,7 @@ function compileComparison(comparison: Comparison, field: Field): Predicate {
   }
 }
 
-/** The predicate of a tree that came out of `parse`. Throws only on a tree that did not. */
+/** Returns the predicate of a tree from `parse`. Throws only for other trees. */
 export function compile(expression: Expression): Predicate {
   switch (expression.type) {
     case "cmp": {

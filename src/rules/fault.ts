@@ -1,18 +1,18 @@
-/** What is wrong with a rule's source, as a value: where, what was expected there, and what was found. */
+/** A fault in a rule's source, as a value: where, what was expected there, and what was found. */
 
-/** Text of a fault shows at most this many characters of the source: messages stay readable and bounded. */
+/** The text of a fault shows at most this many characters of the source, to keep messages readable and bounded. */
 const shownMax = 40;
 
-/** A change of the source that was probably meant: `text` in place of what stands from one offset to another. */
+/** A likely correction of the source: `text` replaces everything between two offsets. */
 export interface RuleFix {
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** The first fault of a source. A value, never thrown: `isRuleFault` tells it from a result. */
+/** The first fault of a source. A value, never thrown: `isRuleFault` recognises it. */
 export class RuleFault {
-  /** For people: place, expectation and finding in one line. */
+  /** For people: position, expectation and finding in one line. */
   readonly message: string;
   /** From 1. CR LF is one line end. */
   readonly line: number;
@@ -20,7 +20,7 @@ export class RuleFault {
   readonly column: number;
   readonly expected: string;
   readonly found: string;
-  /** Null where nothing is near. */
+  /** null if no correction is likely. */
   readonly fix: RuleFix | null;
 
   constructor(source: string, offset: number, expected: string, found: string, fix: RuleFix | null = null) {
@@ -34,19 +34,19 @@ export class RuleFault {
   }
 }
 
-/** Tells a fault from a good outcome. */
+/** Tells a fault from a result. */
 export function isRuleFault(outcome: object): outcome is RuleFault {
   return outcome instanceof RuleFault;
 }
 
-/** What a reader could not see or tell apart: controls, half surrogates, and blanks other than the space. */
+/** Characters that a reader could not see or tell apart: controls, half surrogates, and blanks other than the space. */
 const invisible = /[\p{C}\p{Z}]/u;
 
 function codePointName(character: string): string {
   return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** A piece of source as a message shows it: in backquotes, cut, invisible characters named. */
+/** Returns a piece of source for a message: in backquotes, cut, with names for invisible characters. */
 export function shown(text: string): string {
   const characters = [...text.slice(0, 2 * shownMax + 2)];
   const visible = characters

@@ -1,6 +1,6 @@
 /**
- * The fields a rule can name: a field is one row. Checking, compiling and the published list of fields are derived from this table.
- * A getter only reads: it must not fail, and gives undefined where the value is missing.
+ * The fields that a rule can name, one row each. Checking, compiling and the published list of fields derive from this table. A getter only reads: it
+ * must not fail, and returns undefined for a missing value.
  */
 import { botCategories } from "../contract/bot-categories.js";
 import { actions, bands } from "../contract/verdict.js";
@@ -11,7 +11,7 @@ import type { RuleInput } from "./input.js";
 interface FieldRow<Type extends string, Value> {
   readonly name: string;
   readonly type: Type;
-  /** Unit or range in words; "" where there is none. */
+  /** Unit or range in words; "" if there is none. */
   readonly unit: string;
   readonly meaning: string;
   readonly get: (input: RuleInput) => Value | undefined;
@@ -23,14 +23,14 @@ interface ClosedSetRow<Type extends string> extends FieldRow<Type, string> {
 }
 
 interface IntegerRow extends FieldRow<"integer", number> {
-  /** The largest literal; absent: that of signed 32 bits. */
+  /** The largest literal; default: that of signed 32 bits. */
   readonly max?: number;
 }
 
 interface StringRow extends FieldRow<"string", string> {
-  /** The case its getter gives; a literal is brought to it on compile. Absent: as sent, and cases differ. */
+  /** The case that its getter returns; compilation converts literals to it. If absent, values stay as sent, and cases differ. */
   readonly fold?: "lower" | "upper";
-  /** The only values that its getter gives, where they are a closed list; a rule may compare with another, which never matches. */
+  /** All values that its getter returns, if they are a closed list; a rule may compare with another, which never matches. */
   readonly known?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export type Field =
   | FieldRow<"id-set", readonly number[]>
   | FieldRow<"string-set", readonly string[]>;
 
-/** The type of a field, as the published list names it. */
+/** The type of a field in the published list. */
 export type FieldType = Field["type"];
 
 const alwaysFields: readonly Field[] = [
@@ -219,7 +219,7 @@ const alwaysFields: readonly Field[] = [
   },
 ];
 
-/** Those that only a judged request has: the verdict read and stored sessions lack them. */
+/** Fields that only a judged request has: the verdict read and stored sessions lack them. */
 const requestFields: readonly Field[] = [
   {
     name: "request_score",
@@ -290,7 +290,7 @@ export const fields: readonly Field[] = [
   ...requestFields.map((field) => ({ ...field, meaning: `${field.meaning}; only where requests are judged` })),
 ];
 
-/** Fields that only searches of stored sessions have: no rule can ask what the rules decide. */
+/** Fields that only searches of stored sessions have: a rule can't depend on what the rules decide. */
 const searchFields: readonly Field[] = [
   {
     name: "action",
@@ -312,7 +312,7 @@ const searchFields: readonly Field[] = [
 /** Where an expression is used: in a rule, or in a search of stored sessions, which has more fields. */
 export type ExpressionUse = "rule" | "search";
 
-/** The fields that an expression can name there. */
+/** Returns the fields that an expression can name there. */
 export function fieldsFor(use: ExpressionUse): readonly Field[] {
   return use === "search" ? [...fields, ...searchFields] : fields;
 }
@@ -320,9 +320,9 @@ export function fieldsFor(use: ExpressionUse): readonly Field[] {
 /** Names of the fields that only a judged request has. */
 export const requestFieldNames: ReadonlySet<string> = new Set(requestFields.map(({ name }) => name));
 
-/** Fields of a request that searches and backtests read from the stored user agent; a verdict has them only where requests are judged. */
+/** Fields of a request that searches and backtests read from the stored user agent; a verdict has them only if requests are judged. */
 const rereadFieldNames: ReadonlySet<string> = new Set(["declared_bot", "declared_bot_category"]);
-/** Names of the fields that nothing stored of a session shows: searches and backtests take them as missing. */
+/** Names of the fields that no stored data of a session shows: searches and backtests treat them as missing. */
 const unstoredFieldNames: ReadonlySet<string> = new Set(
   ["method", ...requestFieldNames].filter((name) => !rereadFieldNames.has(name)),
 );
@@ -330,7 +330,7 @@ const unstoredFieldNames: ReadonlySet<string> = new Set(
 const byName: ReadonlyMap<string, Field> = new Map(fieldsFor("search").map((field) => [field.name, field]));
 const searchFieldNames: ReadonlySet<string> = new Set(searchFields.map(({ name }) => name));
 
-/** The field of that exact name, those of searches among them, or undefined; names inherited by objects (`constructor`) are no fields. */
+/** Returns the field with this exact name, including those of searches, or undefined; names inherited by objects (`constructor`) are no fields. */
 export function fieldOf(name: string): Field | undefined {
   return byName.get(name);
 }
@@ -340,7 +340,7 @@ export function isSearchField(name: string): boolean {
   return searchFieldNames.has(name);
 }
 
-/** Names of the fields that an expression compares, each once, in its order. */
+/** Returns the names of the fields that an expression compares, each once, in its order. */
 export function comparedFields(expression: Expression): string[] {
   const names = new Set<string>();
   const visit = (node: Expression): void => {
@@ -352,12 +352,12 @@ export function comparedFields(expression: Expression): string[] {
   return [...names];
 }
 
-/** Fields of an expression that searches and backtests of stored sessions take as missing, each once, in the order of the expression. */
+/** Returns the fields of an expression that searches and backtests of stored sessions treat as missing, each once, in its order. */
 export function unavailableFields(expression: Expression): string[] {
   return comparedFields(expression).filter((name) => unstoredFieldNames.has(name));
 }
 
-/** Fields of an expression that are read from the stored user agent, but that a verdict has only where requests are judged. */
+/** Returns the fields of an expression that are read from the stored user agent, but that a verdict has only if requests are judged. */
 export function rereadFields(expression: Expression): string[] {
   return comparedFields(expression).filter((name) => rereadFieldNames.has(name));
 }

@@ -1,23 +1,23 @@
 /**
- * The `wildcard` operator: `*` any run of characters (also none), `?` exactly one, everything else itself; ASCII letters match in either
- * case. No regular expression is built. There is no escape: a literal `*` or `?` can't be asked for here (`contains` can).
+ * The `wildcard` operator: `*` matches any run of characters (also none), `?` exactly one, everything else itself; ASCII letters match in either
+ * case. It builds no regular expression. There is no escape: `wildcard` can't match a literal `*` or `?` (`contains` can).
  */
 import { anyCharacter, folded, literalSearch, maskSearch, maskWords, type Search } from "./text-search.js";
 
-/** Characters of a pattern between two stars, folded. */
+/** Characters of a pattern between two stars, with case folded. */
 type Segment = Int32Array;
 
-/** A compiled pattern. What it costs is known before it is used, for the rules' budget. */
+/** A compiled pattern. Its cost is known before it runs, for the rules' budget. */
 export interface Glob {
   readonly matches: (text: string) => boolean;
-  /** Steps for each UTF-16 unit of a text, at most. */
+  /** Maximum of steps for each UTF-16 unit of a text. */
   readonly stepsPerUnit: number;
 }
 
 /**
- * The matcher of one pattern. The segment before the first star must begin the text and the one behind the last star must end it; those between
- * are looked for one after another, each as far to the front as it can be, which leaves the most to the others. So each unit of the
- * text is read once by a search and at most once more at its ends. A text shorter than what the pattern needs is refused at once.
+ * Returns the matcher of one pattern. The text must begin with the segment before the first star and end with the one after the last star. The
+ * segments between are searched one after another, each as far to the front as possible, which leaves the most room to the rest. So a search reads
+ * each unit of the text once, and the checks of its ends at most once more. A text shorter than the pattern needs is refused at once.
  */
 export function compileGlob(pattern: string): Glob {
   const segments = pattern.split("*").map(segmentOf);
@@ -54,7 +54,7 @@ function segmentOf(text: string): Segment {
   );
 }
 
-/** UTF-16 units that a segment takes at least. */
+/** Least number of UTF-16 units that a segment takes. */
 function unitsOf(segment: Segment): number {
   return segment.reduce((sum, character) => sum + (character > 0xffff ? 2 : 1), 0);
 }
@@ -65,7 +65,7 @@ function searchFor(segment: Segment): Search {
   return literalSearch(Uint16Array.from({ length: text.length }, (_, index) => text.charCodeAt(index)));
 }
 
-/** Where the segment ends that begins the text, or -1. */
+/** Returns where the segment that begins the text ends, or -1. */
 function endOfPrefix(segment: Segment, text: string): number {
   let at = 0;
   for (const wanted of segment) {
@@ -77,7 +77,7 @@ function endOfPrefix(segment: Segment, text: string): number {
   return at;
 }
 
-/** Where the segment begins that ends the text, or -1. */
+/** Returns where the segment that ends the text begins, or -1. */
 function startOfSuffix(segment: Segment, text: string): number {
   let at = text.length;
   for (let index = segment.length - 1; index >= 0; index--) {
@@ -89,7 +89,7 @@ function startOfSuffix(segment: Segment, text: string): number {
   return at;
 }
 
-/** Whether the two units before `at` are one character. */
+/** Whether the two units before `at` form one character. */
 function isPairBefore(text: string, at: number): boolean {
   return at >= 2 && text.codePointAt(at - 2)! > 0xffff;
 }

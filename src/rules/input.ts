@@ -1,6 +1,6 @@
 /**
- * What a rule is asked about: the facts of a session, and of the visitor's request that a verdict is asked for. Built once per verdict by the
- * caller, read by the getters of `fields.ts`. It holds nothing of the logged-in assertion: no rule can read that.
+ * The input of a rule: the facts of a session, and of the visitor's request that a verdict is about. The caller builds it once per verdict; the
+ * getters of `fields.ts` read it. It has nothing about the logged-in assertion: no rule can read that.
  */
 import type { BotCategory } from "../contract/bot-categories.js";
 import type { DeclaredBot } from "../contract/declared-bots.js";
@@ -10,9 +10,9 @@ import type { AddressLookup, NetworkFact } from "../contract/network-fact.js";
 import type { Action, Band } from "../contract/verdict.js";
 import { type Address, parseAddress } from "./address.js";
 
-/** Facts by name. A missing value is undefined; in the five values of the request context "" is missing too. */
+/** Facts by name. A missing value is undefined; in the five values of the request context, "" also means missing. */
 export interface RuleFacts {
-  /** 1 to 99, lower is more bot-confident; 0 for a verified bot that has no score yet. */
+  /** 1 to 99, lower is more bot-confident; 0 for a verified bot without a score yet. */
   readonly score: number;
   readonly band: Band;
   readonly verifiedBot: boolean;
@@ -22,9 +22,9 @@ export interface RuleFacts {
   readonly method?: string | undefined;
   readonly host?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** Any IPv4 or IPv6 notation; text that is no address is missing. */
+  /** Any IPv4 or IPv6 notation; other text counts as missing. */
   readonly ip?: string | undefined;
-  /** Whether `path` is a static resource; missing where the path is. */
+  /** Whether `path` is a static resource; missing if the path is missing. */
   readonly staticResource?: boolean | undefined;
   readonly detectionIds: readonly number[];
   /** The JavaScript engine found something. */
@@ -33,19 +33,19 @@ export interface RuleFacts {
   readonly heuristicsScore?: number | null | undefined;
   /** 1 to 99; null or undefined when the engine abstained. */
   readonly behavioralScore?: number | null | undefined;
-  /** Missing without a session, like its age. */
+  /** Missing without a session, as is its age. */
   readonly eventCount?: number | undefined;
   /** Whole seconds since the session was first seen. */
   readonly sessionAgeSeconds?: number | undefined;
   /** 1 to 99. */
   readonly likelyBotThreshold: number;
-  /** Whether the session holds a clearance that lets this request pass a challenge; absent: no. Asked only if a rule reads it. */
+  /** Whether the session holds a clearance with which this request passes a challenge; default: no. Called only if a rule reads it. */
   readonly isCleared?: (() => boolean) | undefined;
-  /** Whether the token names a session of the project; absent: no. */
+  /** Whether the token names a session of the project; default: no. */
   readonly hasSession?: boolean | undefined;
-  /** Asked only if a rule reads what it knows. */
+  /** Looked up only if a rule reads it. */
   readonly addresses?: AddressLookup | undefined;
-  /** What the visitor's request shows; missing where the session alone is judged. */
+  /** What the visitor's request shows; missing if only the session is judged. */
   readonly request?: ExaminedRequest | undefined;
   /** The bot that a stored session's user agent names, in searches and backtests; absent for a verdict. */
   readonly declaredBot?: (() => DeclaredBot | undefined) | undefined;
@@ -53,18 +53,18 @@ export interface RuleFacts {
   readonly search?: SearchFacts | undefined;
 }
 
-/** What only a search of stored sessions asks for; worked out when it is first read. */
+/** Fields that only a search of stored sessions has; computed on first read. */
 export interface SearchFacts {
-  /** What the current rules would do with the session, and the rule behind that; null: none. */
+  /** What the current rules would do with the session, and the rule behind that; `null` means none. */
   readonly outcome: () => { readonly action: Action; readonly ruleId: number | null };
 }
 
 const nothing: NetworkFact = { country: undefined, asn: undefined, asName: undefined };
 
-/** The facts with what is derived from them, each derived once and only if a rule asks. Good for one verdict. */
+/** The facts with derived values, each derived once and only on demand. Valid for one verdict. */
 export class RuleInput {
   readonly facts: RuleFacts;
-  /** What comparisons of this input have cost so far, each counting its own: a step is some nanoseconds, and never a time. */
+  /** Cost of this input's comparisons so far; each comparison adds its own. A step is some nanoseconds; time itself is never measured. */
   steps = 0;
   #address: Address | null | undefined = null;
   #network: NetworkFact | undefined;
@@ -87,25 +87,25 @@ export class RuleInput {
     return this.#network;
   }
 
-  /** Names of the operator's lists that hold the visitor's address; undefined without an address. */
+  /** Names of the operator's lists that contain the visitor's address; undefined without an address. */
   get ipLists(): readonly string[] | undefined {
     const { ip, addresses } = this.facts;
     return ip ? addresses?.listsOf(ip) : undefined;
   }
 
-  /** The bot that the request's user agent names; in searches and backtests that of the stored session. */
+  /** The bot that the request's user agent names; in searches and backtests the stored session's. */
   get declaredBot(): DeclaredBot | undefined {
     const { request, declaredBot } = this.facts;
     return request?.declaredBot ?? declaredBot?.();
   }
 
-  /** 1 to 99; undefined where the request was not judged. */
+  /** 1 to 99; undefined if the request was not judged. */
   get requestScore(): number | undefined {
     const { request } = this.facts;
     return request === undefined ? undefined : (request.score ?? neutralScore);
   }
 
-  /** Lower case: host names don't tell cases apart (RFC 4343). */
+  /** Lower case, because host names are case-insensitive (RFC 4343). */
   get host(): string | undefined {
     this.#host ??= this.facts.host?.toLowerCase();
     return this.#host || undefined;

@@ -1,18 +1,18 @@
 /**
- * First stage: source text to tokens. It knows characters only, no fields, types or grammar. A piece of text that is no token ends the
- * list with a `bad` token, so that the parser reports whatever is wrong first, in the order of the text.
+ * First stage: turns source text into tokens. It knows only characters, no fields, types or grammar. A piece of text that is no token ends the list
+ * with a `bad` token; the parser then reports the first mistake in the order of the text.
  */
 import { shown } from "./fault.js";
 
 /** What a token is. Fields, operators in letters and connectives are all `word`; `end` or `bad` comes last. */
 export type TokenKind = "word" | "integer" | "string" | "symbol" | "end" | "bad";
 
-/** A piece of the source and where it begins. */
+/** A piece of the source and its position. */
 export interface Token {
   readonly kind: TokenKind;
-  /** The token as written; a string with its quotes. For `bad`: what was found. */
+  /** The token as written; a string includes its quotes. For `bad`: what was found. */
   readonly text: string;
-  /** A string's content with escapes undone; for `bad` what was expected; otherwise the text. */
+  /** A string's content without escapes; for `bad` what was expected; otherwise the text. */
   readonly value: string;
   /** Offset in the source, in UTF-16 units. */
   readonly offset: number;
@@ -22,7 +22,7 @@ const blanks = /[ \t\r\n]*/y;
 const wordToken = /[A-Za-z_][A-Za-z0-9_]*/y;
 const integerToken = /-?[0-9]+/y;
 const symbolToken = /==|!=|<=|>=|[<>(){},]/y;
-/** What may not follow a number: `30AND`, `1.5` and `0x1F` are one mistaken token, not two good ones. */
+/** Characters that may not follow a number: `30AND`, `1.5` and `0x1F` are one bad token, not two good ones. */
 const numberTail = /[A-Za-z0-9_.]+/y;
 const loneSurrogate = /\p{Surrogate}/u;
 
@@ -68,7 +68,7 @@ function lexInteger(source: string, offset: number, text: string): Token {
   return { kind: "integer", text, value: text, offset };
 }
 
-/** What a character that starts no token was meant to be, for the habits of other languages. */
+/** What the author probably meant by a character that starts no token, from the habits of other languages. */
 function expectedInstead(source: string, offset: number): string {
   switch (source[offset]) {
     case "=":
@@ -98,7 +98,7 @@ function lexToken(source: string, offset: number): Token {
   return bad(offset, expectedInstead(source, offset), shown(characterAt(source, offset)));
 }
 
-/** Tokens in order; the last one, and only it, is `end` or `bad`. Time and memory are linear in the source; never throws. */
+/** Returns the tokens in order; the last one, and only it, is `end` or `bad`. Time and memory are linear in the source; never throws. */
 export function lex(source: string): Token[] {
   const tokens: Token[] = [];
   let offset = 0;

@@ -1,6 +1,6 @@
 /**
- * Second stage: tokens to tree, checking each comparison's types on the way (`check.ts`). Recursive descent, bounded by the depth limit;
- * bad source is a returned fault, never a throw. The length of the source is bounded by `compileRule`, not here.
+ * Second stage: turns tokens into a tree, and checks each comparison's types on the way (`check.ts`). Recursive descent, bounded by the depth limit.
+ * Bad source returns a fault, and never throws. `compileRule` bounds the length of the source.
  *
  *   expr = and { OR and }   and = not { AND not }   not = NOT not | "(" expr ")" | cmp
  *   cmp  = field op literal | field in "{" literal { "," literal } "}" | boolean-field
@@ -17,7 +17,7 @@ import { lex, type Token } from "./lex.js";
 const operatorNames: ReadonlyMap<string, Operator> = new Map(operators.map((each) => [each, each]));
 const reserved: ReadonlySet<string> = new Set(["and", "or", "not", "true", "false", ...operators]);
 
-/** The operator a token stands for: symbols as they are, words in any case. */
+/** Returns the operator of a token: symbols unchanged, words in any case. */
 function operatorOf(token: Token): Operator | undefined {
   return token.kind === "symbol" || token.kind === "word" ? operatorNames.get(token.text.toLowerCase()) : undefined;
 }
@@ -50,14 +50,14 @@ class Parser {
     return this.#tokens[this.#index]!;
   }
 
-  /** The fault at this token, which its own badness explains better than what the grammar wants. */
+  /** Returns the fault at this token. A bad token's own message explains more than the grammar's expectation. */
   #fault(expected: string): RuleFault {
     const { kind, text, value, offset } = this.#token;
     if (kind === "bad") return new RuleFault(this.#source, offset, value, text);
     return new RuleFault(this.#source, offset, expected, kind === "end" ? "the end of the expression" : shown(text));
   }
 
-  /** The same where another word was probably meant: `text` would take the token's place. */
+  /** The same when another word was probably meant: `text` would replace the token. */
   #misspelt(expected: string, meant: string | undefined, text = meant): RuleFault {
     const { kind, text: found, offset } = this.#token;
     if (meant === undefined || text === undefined || kind === "bad") return this.#fault(expected);
@@ -72,7 +72,7 @@ class Parser {
     return true;
   }
 
-  /** Counts one more node of the tree at the present token. */
+  /** Counts one more node of the tree at the current token. */
   #countNode(): RuleFault | undefined {
     this.#nodes++;
     if (this.#nodes <= limits.ruleNodesMax) return undefined;
@@ -195,7 +195,7 @@ class Parser {
 }
 
 /**
- * The tree of a well-formed, well-typed expression within the bounds of depth, nodes and sets, or the first fault; a search has more fields.
+ * Returns the tree of a well-formed, well-typed expression within the bounds of depth, nodes and sets, or the first fault; a search has more fields.
  * Never throws.
  */
 export function parse(source: string, use: ExpressionUse = "rule"): Expression | RuleFault {

@@ -1,6 +1,6 @@
 /**
- * Tree to source, the inverse of `parse`: parse(print(tree)) is the same tree, with the fewest parentheses that keep it so. The text may be
- * longer than the source was (spaces), so the bound on a source's length is no bound on it.
+ * Turns a tree into source, the inverse of `parse`: parse(print(tree)) is the same tree, with the fewest parentheses that keep it so. Its spaces may
+ * make the text longer than the source was, so the bound on a source's length does not apply to it.
  */
 import type { Comparison, Expression, Literal } from "./ast.js";
 import { fieldOf } from "./fields.js";

@@ -1,9 +1,9 @@
 /**
- * Searching text in time linear in it, whatever text and pattern are: built-in searches take their product in the worst case, which a
- * visitor may choose. Used by `contains` and `wildcard`.
+ * Searches text in linear time, whatever text and pattern are. Built-in searches take the product of both lengths in the worst case, which a visitor
+ * may choose. Used by `contains` and `wildcard`.
  */
 
-/** ASCII capitals made small; other characters as they are. */
+/** Converts ASCII capitals to small letters; leaves other characters unchanged. */
 export function folded(character: number): number {
   return character >= 0x41 && character <= 0x5a ? character | 0x20 : character;
 }
@@ -11,15 +11,15 @@ export function folded(character: number): number {
 /** Stands for any one character in a pattern of `maskSearch`. */
 export const anyCharacter = -1;
 
-/** Where the first match at `from` or later ends in the text, or -1. Positions are UTF-16 units. */
+/** Returns where the first match at `from` or later ends in the text, or -1. Positions are UTF-16 units. */
 export type Search = (text: string, from: number) => number;
 
-/** Up to here V8 compares the text with each character of what it looks for at most once (`kBMMinPatternLength`). */
+/** Up to this length, V8 compares the text with each character of the pattern at most once (`kBMMinPatternLength`). */
 const linearIndexOfMax = 6;
 
 /**
- * Whether a text contains this part; cases differ. The built-in search only looks for its first characters: most texts are answered by that,
- * which takes a tenth of the time.
+ * Whether a text contains this part, case-sensitive. The built-in search only looks for the part's first characters: that answers most texts, in a
+ * tenth of the time.
  */
 export function containsSearch(part: string): (text: string) => boolean {
   if (part.length <= linearIndexOfMax) return (text) => text.includes(part);
@@ -32,13 +32,13 @@ export function containsSearch(part: string): (text: string) => boolean {
   };
 }
 
-/** Looks for a literal of one character at least, given as folded units, in either case. Reads each unit of the text once (Knuth, Morris, Pratt). */
+/** Searches for a non-empty literal, given as folded units, in either case. Reads each unit of the text once (Knuth, Morris, Pratt). */
 export function literalSearch(units: Uint16Array): Search {
   const failures = failuresOf(units);
   return (text, from) => literalEnd(units, failures, text, from, true);
 }
 
-/** For each length of a matched beginning: that of its longest proper suffix which is a beginning too. */
+/** For each length of a matched prefix: the length of its longest proper suffix that is also a prefix. */
 function failuresOf(units: Uint16Array): Uint16Array {
   const failures = new Uint16Array(units.length + 1);
   let matched = 0;
@@ -64,14 +64,14 @@ function literalEnd(units: Uint16Array, failures: Uint16Array, text: string, fro
 
 const wordBits = 32;
 
-/** Words that `maskSearch` works on for each character of the text. */
+/** Words that `maskSearch` processes for each character of the text. */
 export function maskWords(patternLength: number): number {
   return Math.ceil(patternLength / wordBits);
 }
 
 /**
- * Looks for a pattern of folded code points in which `anyCharacter` stands for each: one bit for every beginning of the pattern that
- * ends here, 32 of them a word (Baeza-Yates and Gonnet's "shift-and"). Costs text × `maskWords`.
+ * Searches for a pattern of folded code points in which `anyCharacter` matches each: one bit for every prefix of the pattern that ends here, 32 of
+ * them per word (Baeza-Yates and Gonnet's "shift-and"). Costs text × `maskWords`.
  */
 export function maskSearch(pattern: Int32Array): Search {
   const words = maskWords(pattern.length);

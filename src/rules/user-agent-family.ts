@@ -1,7 +1,7 @@
-/** Which family a user agent says that it is of, so that sessions can be counted by it and found again by a condition on the text. Pure. */
+/** The family that a user agent claims. Sessions can be counted by it and found again by a condition on the text. Pure. */
 import type { Expression } from "./ast.js";
 
-/** Families of user agents that begin as browsers do, by what they name; of several that fit, the first one. */
+/** Families of user agents that begin as browsers do, by the names in them; if several fit, the first one. */
 const browsers: readonly (readonly [name: string, token: string])[] = [
   ["Edge", "Edg"],
   ["Opera", "OPR/"],
@@ -16,7 +16,7 @@ const browsers: readonly (readonly [name: string, token: string])[] = [
 const browserStart = "Mozilla/";
 const otherBrowser = "Other browser or crawler";
 
-/** The browser, or the first product that is named, such as `curl`; "" for no user agent. */
+/** Returns the browser, or the first named product, such as `curl`; "" for no user agent. */
 export function userAgentFamily(userAgent: string): string {
   if (userAgent.startsWith(browserStart)) {
     return browsers.find(([, token]) => userAgent.includes(token))?.[0] ?? otherBrowser;
@@ -24,14 +24,14 @@ export function userAgentFamily(userAgent: string): string {
   return /^[^/\s(;]*/.exec(userAgent)![0] || userAgent;
 }
 
-/** What holds of the user agents of a family; of a product, also of those whose names begin so. */
+/** Returns the condition on the user agents of a family; for a product, it also matches names that begin with the product's. */
 export function familyCondition(family: string): Expression {
   const index = browsers.findIndex(([name]) => name === family);
   if (index < 0 && family !== otherBrowser)
     return { type: "cmp", op: "starts_with", field: "user_agent", value: family };
   const isBrowser: Expression = { type: "cmp", op: "starts_with", field: "user_agent", value: browserStart };
   const before = (index < 0 ? browsers : browsers.slice(0, index)).map(([, token]) => token);
-  // Whoever names none of `Chrome/` does not name `HeadlessChrome/` either.
+  // A text without `Chrome/` does not contain `HeadlessChrome/` either.
   const others = before.filter((token) => !before.some((other) => other !== token && token.includes(other)));
   const own = index < 0 ? [] : [names(browsers[index]![1])];
   const nodes = others.map(names);
@@ -40,7 +40,7 @@ export function familyCondition(family: string): Expression {
   return { type: "and", nodes: [isBrowser, ...own, ...without] };
 }
 
-/** The families whose conditions take several comparisons. */
+/** The families with conditions of several comparisons. */
 export const userAgentFamilies: readonly string[] = [...browsers.map(([name]) => name), otherBrowser];
 
 function names(token: string): Expression {
