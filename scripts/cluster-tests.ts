@@ -20,8 +20,8 @@ export const leftOut: Readonly<Record<string, string>> = {
   "cli/file-modes": ofOneHost,
   "cli/progress": "draws the progress of commands on the files of one host",
   "cli/rules-and-rescore":
-    "changes records of one host to rescore them: `cluster-store/cluster-commands` does so in a cluster",
-  "cli/stored-data": "looks at the rows of one host: `cluster-store/cluster-commands` does so in a cluster",
+    "changes records of one host to rescore them: `drills/cluster-commands` does so in a cluster",
+  "cli/stored-data": "looks at the rows of one host: `drills/cluster-commands` does so in a cluster",
   "cli/wrong-usage": "counts the lines of mistakes, beside which a cluster's warnings stand",
   "cluster/": "the client of clusters, which it starts itself",
   "cluster-store/": "starts clusters of its own",
@@ -32,13 +32,12 @@ export const leftOut: Readonly<Record<string, string>> = {
   "drills/": "starts clusters of its own",
   "docs/": "its subject is the documentation, whose commands name one host or start their own clusters",
   "browsers/": ofBrowsers,
-  "resilience/backup":
-    "copies the files of one host: `cluster-store/cluster-commands` copies a cluster's configuration",
+  "resilience/backup": "copies the files of one host: `drills/cluster-commands` copies a cluster's configuration",
   "resilience/clock": ofOneHost,
   "resilience/crash": ofOneHost,
   "resilience/disk": ofOneHost,
   "resilience/durability": ofOneHost,
-  "resilience/erasure": "looks at the rows of one host: `cluster-store/cluster-commands` does so in a cluster",
+  "resilience/erasure": "looks at the rows of one host: `drills/cluster-commands` does so in a cluster",
   "resilience/first-contacts":
     'counts sessions to the last one, which a cluster does not: see "Weaker than on one host" in its documentation',
   "resilience/fuzz": "calls the scoring of one host without a server",

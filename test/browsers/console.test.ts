@@ -1,6 +1,6 @@
 /**
  * The console in a real browser: each of its tasks done once as a person would, by mouse, by keyboard and on a
- * phone. What has to do with credentials is in `test/console/credentials.test.ts`, the challenge and request scoring in
+ * phone. What has to do with credentials is in `test/browsers/console-credentials.test.ts`, the challenge and request scoring in
  * `console-challenge.test.ts`.
  */
 import t from "tap";

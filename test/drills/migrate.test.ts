@@ -8,7 +8,6 @@ import { migrationMark } from "../../src/store/migration-mark.js";
 import { openStore } from "../../src/store/open-store.js";
 import { storeFile } from "../../src/store/store-file.js";
 import { ingest, threads } from "../cli/ingest.js";
-import { startCommandClusters } from "../cluster-store/command-clusters.js";
 import { event } from "../support/batches.js";
 import { ownFolder } from "../support/own-folder.js";
 import { type Owner, ownerOf } from "../support/owner.js";
@@ -17,6 +16,7 @@ import type { RedisCluster, RedisNode } from "../support/redis-cluster.js";
 import { askUntil } from "../support/server.js";
 import { putSession } from "../support/stored-session.js";
 import { waitUntil } from "../support/wait-until.js";
+import { startCommandClusters } from "./command-clusters.js";
 
 const { cluster, url, other, single } = await startCommandClusters(t);
 

@@ -88,7 +88,7 @@ t.test("metrics add up over all threads", async (t) => {
     5,
     "a detection is counted once for each session that it fires on",
   );
-  // A cluster's are counted once a minute: see `test/cluster-store/cluster-commands.test.ts`.
+  // A cluster's are counted once a minute: see `test/drills/cluster-commands.test.ts`.
   if (!isOnCluster) t.equal(after.sum("verdictd_sessions_stored"), 20);
   t.equal(after.sum("verdictd_http_threads"), 2);
   t.equal(after.sum("verdictd_scoring_threads"), 2);

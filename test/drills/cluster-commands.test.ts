@@ -23,6 +23,7 @@ import { decodeSessionToken } from "../../src/contract/session-token.js";
 import { hourOf, idempotencyKey, sessionKey, tokenAt } from "../../src/store/keys.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 import { ingest, threads } from "../cli/ingest.js";
+import { tracesIn } from "../cluster-store/ingest/session-traces.js";
 import { ownFolder } from "../support/own-folder.js";
 import { command, json, serve } from "../support/process.js";
 import type { RedisNode } from "../support/redis-cluster.js";
@@ -30,7 +31,6 @@ import { askUntil } from "../support/server.js";
 import { storedToken } from "../support/stored-session.js";
 import { waitUntil } from "../support/wait-until.js";
 import { type FirstKeys, startCommandClusters } from "./command-clusters.js";
-import { tracesIn } from "./ingest/session-traces.js";
 
 const { cluster, url, other, single } = await startCommandClusters(t);
 const client = new ClusterClient({ url: parseStoreUrl(url) as StoreUrl });

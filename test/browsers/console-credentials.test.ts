@@ -1,9 +1,9 @@
 /** Credentials in the console, in a real browser: signing in and out, rotating a key, making and revoking account tokens. */
 import type { Page } from "playwright-core";
 import t from "tap";
+import { Desk } from "../console/desk.js";
 import { launch, noChromium } from "../support/chromium.js";
 import { firstTenant, newProject, startServer } from "../support/server.js";
-import { Desk } from "./desk.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);

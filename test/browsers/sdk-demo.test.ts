@@ -4,8 +4,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import type { Verdict } from "../../src/contract/verdict.js";
+import { openSite } from "../sdk/site.js";
 import { launch, noChromium } from "../support/chromium.js";
-import { openSite } from "./site.js";
 
 if (noChromium !== undefined) {
   t.plan(0, noChromium);

@@ -1,10 +1,10 @@
 /** verdictd's challenge through each proxy recipe and middleware, as a browser goes, without one; `test/long/challenge-fronts.test.ts` has the browsers. */
 import t from "tap";
+import { openShop, untilScored } from "../challenge/challenged-site.js";
+import { fronts } from "../challenge/fronts.js";
 import { ask } from "../support/ask.js";
 import { batch, browserHeaders } from "../support/batches.js";
 import { ChallengedVisitor } from "../support/challenges.js";
-import { openShop, untilScored } from "./challenged-site.js";
-import { fronts } from "./fronts.js";
 
 const shop = await openShop(t);
 const agent = browserHeaders["user-agent"];
