@@ -193,7 +193,7 @@ export const specTable: readonly SpecRow[] = [
   ["4.1 ingest", "a first-contact retry resolves to the same session and mints none", retries, "20 parallel retries of one first-contact batch give one session and exact counts"],
   ["4.1 ingest", "retries never double-count, even if the first 202 is lost", retries, "a retry whose first 202 was lost resolves to the same session and counts nothing twice"],
   ["4.1 ingest", "the SDK retries with the same key", browserCases, "a 500 is retried with the same key and the same body"],
-  ["4.1 ingest", "what was acknowledged outlives the process", "test/ingest/retries.test.ts", "killed after its 202s, the server has every session, and retries count nothing twice"],
+  ["4.1 ingest", "what was acknowledged outlives the process", "test/resilience/retries.test.ts", "killed after its 202s, the server has every session, and retries count nothing twice"],
   ["4.1 ingest", "a malformed batch is rejected whole", retries, "a refused batch leaves nothing behind: no session, no event, no key"],
   ["4.1 ingest", "under load a batch may be sampled or shed: 202 or 204", ingest, "a batch that scoring can't take any more is shed without an error"],
   ["4.1 ingest", "401 UNAUTHENTICATED", ingest, "a missing or bad site key answers 401 UNAUTHENTICATED, whatever the body"],

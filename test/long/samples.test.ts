@@ -14,13 +14,13 @@ import { serveOptions } from "../../src/config/config.js";
 import { readConfigFile } from "../../src/config/config-file.js";
 import { compileRule } from "../../src/rules/compile-rule.js";
 import { isRuleFault } from "../../src/rules/fault.js";
+import { installClient } from "../docs/installed-client.js";
+import type { Claim, Program, Who } from "../docs/sample-checks.js";
+import { allSamples, placeOf, type Sample, samplesOf } from "../docs/samples.js";
 import { automatedBatch, batch } from "../support/batches.js";
 import { command, freePort } from "../support/process.js";
 import { scoredSession } from "../support/scored-session.js";
 import { firstTenant, startServer, type Tenant, type TestServer } from "../support/server.js";
-import { installClient } from "./installed-client.js";
-import type { Claim, Program, Who } from "./sample-checks.js";
-import { allSamples, placeOf, type Sample, samplesOf } from "./samples.js";
 
 /** Where else a sample is run, by what it contains. */
 const elsewhere: Readonly<Record<string, string>> = {
@@ -201,7 +201,7 @@ async function runPrograms(
   writeFileSync(join(folder, "captcha.js"), captcha.source);
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   const programs = await Promise.all(found.map((sample, index) => program(folder, sample, index, server, tenant)));
-  const checks = new URL("./sample-checks.js", import.meta.url).href;
+  const checks = new URL("../docs/sample-checks.js", import.meta.url).href;
   const who: Who = { ...visitors, ...tenant, address: server.address };
   writeFileSync(
     join(folder, "all.js"),
@@ -222,7 +222,7 @@ async function runPrograms(
 /** What stands before a sample that is a part of the program above it. */
 const prelude = `import express from "express";
   import { verdictd } from "verdictd-client/express";
-  import { captcha } from "./captcha.js";
+  import { captcha } from "../docs/captcha.js";
   const app = express();
   const [baseUrl, privateKey] = ["http://127.0.0.1:8080", process.env.PRIVATE_KEY];
   const [siteKey, secret, cookieSecret] = ["key", "secret", "0123456789abcdef0123456789abcdef"];\n`;

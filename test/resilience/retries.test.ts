@@ -1,9 +1,9 @@
 /** Retries and crashes: whatever is sent again, or whenever the process dies, one session and exact counts remain. */
 import t from "tap";
+import { counted, retries, sender } from "../ingest/retry-claims.js";
 import { batch } from "../support/batches.js";
 import { firstTenant, startServer } from "../support/server.js";
 import { isOnCluster } from "../support/test-store.js";
-import { counted, retries, sender } from "./retry-claims.js";
 
 t.test("retries", retries);
 
