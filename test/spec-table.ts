@@ -33,7 +33,7 @@ const honest = "test/requests/honest-headers.test.ts";
 const dishonest = "test/requests/dishonest-headers.test.ts";
 const rates = "test/requests/rates.test.ts";
 const network = "test/network/network-facts.test.ts";
-const networkFiles = "test/ops/network-facts.test.ts";
+const networkFiles = "test/resilience/network-facts.test.ts";
 const signatures = "test/signed-agents/judge.test.ts";
 const directories = "test/signed-agents/directory-fetch.test.ts";
 /** Cases that run in Chromium and in Firefox. */

@@ -2,7 +2,7 @@
  * The built program `verdictd` as a process of its own: a command to its end, or a server that tests ask, watch, kill, starve and stop.
  * Nothing of it is opened in the test's own process. The one place of the tests that starts the program.
  */
-import { type ChildProcess, fork, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -80,12 +80,8 @@ const hostEntry = fileURLToPath(new URL("./command-host.js", import.meta.url));
 
 /** Starts a host process, which ends with this one; runs a command in it. */
 function startHost(): (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<Outcome> {
-  const { NODE_OPTIONS, ...env } = environment({});
-  const host = fork(hostEntry, [pathToFileURL(program).href], {
-    env,
-    execArgv: [],
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
+  const [command = "", ...words] = [...node, hostEntry, pathToFileURL(program).href];
+  const host = spawn(command, words, { env: environment({}), stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const waiting = new Map<number, { done: (outcome: Outcome) => void; failed: (error: Error) => void }>();
   let id = 0;
   host.on("message", ({ id, outcome }: { id: number; outcome: Outcome }) => {

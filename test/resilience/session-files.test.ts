@@ -24,9 +24,9 @@ import { openSessionTables, type SessionTables } from "../../src/store/session-t
 import { sessionsFile, storeFile, storeFileFault } from "../../src/store/store-file.js";
 import { currentSchema } from "../../src/store/upgrades.js";
 import { newWriteCounts, WriteMarker } from "../../src/store/write-watch.js";
-import { noFacts } from "../resilience/ingest.js";
 import { batch } from "../support/batches.js";
 import { type Owner, ownerOf } from "../support/owner.js";
+import { noFacts } from "./ingest.js";
 
 const noon = Date.UTC(2026, 10, 21, 12);
 const files = 3;
