@@ -1,4 +1,4 @@
-/** What a route asks of an account token beyond being valid. The route table, the OpenAPI document and the docs share these words. */
+/** What a route requires of an account token besides being valid. The route table, the OpenAPI document and the docs share these words. */
 import type { TokenAbility } from "./control.js";
 
 /** What a call may ask for; a wildcard token has all that its holder's role permits. */

@@ -1,4 +1,4 @@
-/** Numbers and texts that answers of the API are made of, with their bounds. */
+/** Numbers and texts used in answers of the API, with their bounds. */
 import type { tags } from "typia";
 
 /** ISO 8601 in UTC. */

@@ -1,6 +1,6 @@
 /**
- * Every answer of the API as the wire has it. Handlers build these types, the OpenAPI document is generated from them
- * (`validators.ts`), so that what is promised, what is checked and what is sent can't drift apart.
+ * Every answer of the API in its wire form. Handlers build these types, and the OpenAPI document is generated from them (`validators.ts`). So the
+ * documented, the checked and the sent form can't drift apart.
  */
 import type { tags } from "typia";
 import type { Count, DetectionId, Id, Integer, IsoTime, SessionToken, Threshold } from "./answer-values.js";
@@ -402,7 +402,7 @@ export interface HealthAnswer {
 /** The demo's own verdict; empty while no project has scoring enabled. */
 export type DemoVerdictAnswer = Partial<Verdict>;
 
-/** Request bodies and answers by the names under which routes and the OpenAPI document know them. */
+/** Request bodies and answers by their names in routes and the OpenAPI document. */
 export interface ApiTypes {
   IngestBatch: IngestBatch;
   RotateBody: RotateBody;

@@ -9,7 +9,7 @@ export type AuditValue = string | number | boolean | null | string[];
 /** Values by the names that the API has for them. */
 export type AuditValues = { [name: string]: AuditValue };
 
-/** Everything that is logged, as `kind.what`; stored rows hold these texts, so none is renamed. */
+/** Every logged action, as `kind.what`; stored rows hold these texts, so none is renamed. */
 const auditActions = [
   "account.created",
   "account.changed",
@@ -38,31 +38,31 @@ const auditActions = [
   "signed_agent.removed",
   "signed_agent.keys_imported",
 ] as const;
-/** What was done, as the store and the API name it. */
+/** An action by its name in the store and the API. */
 export type AuditAction = (typeof auditActions)[number];
 
-/** What an action is of: the part before the dot. */
+/** The kind of an action: the part before the dot. */
 export const auditKinds: ReadonlySet<string> = new Set(auditActions.map((action) => action.split(".")[0]!));
 
-/** In whose log stands what holds for all accounts: no account has this id. */
+/** The log for changes that apply to all accounts: no account has this id. */
 export const accountOfServer = 0;
 
-/** A change as it is stored. */
+/** A change in its stored form. */
 export interface AuditEntry {
   id: number;
-  /** `accountOfServer`: it holds for all accounts. */
+  /** `accountOfServer` if it applies to all accounts. */
   accountId: number;
-  /** Null: the account itself, or the server. */
+  /** `null` means the account itself, or the server. */
   projectId: number | null;
   /** ISO-8601. */
   at: string;
-  /** Null: by the command line. */
+  /** `null` means the command line. */
   userId: number | null;
   tokenId: number | null;
   action: AuditAction;
   /** What was changed: a rule's id and name, a kind of key. */
   subject: string;
-  /** Values that differ; null: it was not there. */
+  /** Values that differ; `null` means that there was none. */
   before: AuditValues | null;
   after: AuditValues | null;
 }

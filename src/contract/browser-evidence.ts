@@ -1,7 +1,7 @@
-/** What a user agent and the headers beside it say: of a session in how many of its batches, of a request 0 or 1. */
+/** Evidence from a user agent and its headers: for a session in how many of its batches, for a request 0 or 1. */
 import type { BrowserFamily, ClaimedSystem } from "./claimed-browser.js";
 
-/** The part of evidence that sessions and single requests have in common. */
+/** The evidence that sessions and single requests share. */
 export interface BrowserEvidence {
   // identity
   userAgent: string;
@@ -12,7 +12,7 @@ export interface BrowserEvidence {
   /** An app's web view or a browser known to rewrite headers. */
   browserEmbedded: boolean;
   noUserAgent: number;
-  /** 2: the user agent names a tool that no person's browser is; 1: one that ordinary apps use as well. */
+  /** 2: the user agent names a tool that no person uses as a browser; 1: one that ordinary apps use as well. */
   toolAgent: number;
   crawlerClaim: number;
   // headers that are missing or odd
@@ -23,9 +23,9 @@ export interface BrowserEvidence {
   noAcceptEncoding: number;
   noBrotli: number;
   noOrigin: number;
-  /** The page's address is trustworthy to browsers: https, or on this machine; elsewhere they leave headers out. Of a session: in every batch. */
+  /** Browsers trust the page's address: https, or on this machine; on other pages they leave headers out. For a session: in every batch. */
   secureContext: boolean;
-  /** It is https for sure; of a session in every batch. */
+  /** It is certainly https; for a session in every batch. */
   securePage: boolean;
   noFetchMetadata: number;
   partFetchMetadata: number;

@@ -1,4 +1,4 @@
-/** What the checks of imported catalogues share: the fault that refuses one, and the forms of values. */
+/** Shared by the checks of imported catalogues: the fault that refuses one, and the forms of values. */
 
 import { limits } from "../limits.js";
 
@@ -6,32 +6,32 @@ import { limits } from "../limits.js";
 export interface CatalogueFault {
   /** Where: `entries[17].match_value`, `version`. */
   readonly at: string;
-  /** One line that names the place and what was expected. */
+  /** One line with the position and the expected value. */
   readonly message: string;
 }
 
-/** Tells a refusal from the catalogue that a check gives otherwise. */
+/** Tells a refusal from the catalogue that a check otherwise returns. */
 export function isCatalogueFault(value: object): value is CatalogueFault {
   return "at" in value && "message" in value;
 }
 
-/** The fault at `at`; `expected` completes the sentence, as in `must be a list`. */
+/** Returns the fault at `at`; `expected` completes the sentence, as in `must be a list`. */
 export function fault(at: string, expected: string): CatalogueFault {
   return { at, message: `${at} ${expected}` };
 }
 
-/** A value as a message shows it: not longer than a line. */
+/** Returns a value for a message: at most a line long. */
 export function cut(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** A text of one line, without white space around it: names are printed and compared. */
+/** Checks a text of one line without white space around it: names are printed and compared. */
 export function isLine(value: unknown, lengthMax: number): value is string {
   if (typeof value !== "string" || value.length === 0 || value.length > lengthMax) return false;
   return value === value.trim() && !/\p{Cc}/u.test(value);
 }
 
-/** What every catalogue is: a version and a list of at most so many entries, of which nothing is known yet. Or what is wrong with it. */
+/** Checks the form of any catalogue, a version and a list with a maximum of entries, without checking the entries. Otherwise returns the fault. */
 export function catalogueHead(
   value: unknown,
   entriesMax: number,
@@ -48,7 +48,7 @@ export function catalogueHead(
   return { version, entries };
 }
 
-/** Whether it is a JSON object: no list, not null. Its values are not looked at. */
+/** Whether it is a JSON object: no list, not null. Does not check its values. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@ const challengeDifficulties = ["low", "normal", "high"] as const;
 /** About 0.3, 1 and 4 s of work on a phone of five years ago. */
 export type ChallengeDifficulty = (typeof challengeDifficulties)[number];
 
-/** A project's settings of its challenge, as the store holds them. */
+/** A project's challenge settings in the stored form. */
 export interface ChallengeSettings {
   readonly enabled: boolean;
   readonly difficulty: ChallengeDifficulty;
@@ -14,19 +14,19 @@ export interface ChallengeSettings {
   readonly clearanceMinutes: number;
 }
 
-/** Those of a project that never set any: no challenge until it is enabled. */
+/** The settings of a project that never set any: no challenge until it is enabled. */
 export const defaultChallengeSettings: ChallengeSettings = {
   enabled: false,
   difficulty: "normal",
   clearanceMinutes: 60,
 };
 
-/** That a session passed a challenge. Kept in its record. */
+/** Proof that a session passed a challenge. Kept in its record. */
 export interface Clearance {
   /** Time of the pass, ms. */
   readonly atMs: number;
   /** The session's band at that moment: a worse one ends the clearance. */
   readonly band: Band;
-  /** Of the user agent that passed (`userAgentHash`): another one is not cleared. */
+  /** The `userAgentHash` of the user agent that passed: another one is not cleared. */
   readonly userAgentHash: string;
 }

@@ -1,4 +1,4 @@
-/** Request bodies of the control plane. Keys beside these are ignored, save where a handler says otherwise. */
+/** Request bodies of the control plane. Other keys are ignored, unless a handler says otherwise. */
 import type { tags } from "typia";
 import type { ChallengeDifficulty } from "./challenge.js";
 import type { Role } from "./entities.js";

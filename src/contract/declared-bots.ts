@@ -1,4 +1,4 @@
-/** Bots that name themselves in their user agent, as files, the API and the store hold them. */
+/** Bots that name themselves in their user agent, in the form of files, the API and the store. */
 import type { BotCategory } from "./bot-categories.js";
 
 /** Whom a user agent names. */

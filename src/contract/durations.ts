@@ -1,4 +1,4 @@
-/** Durations that are said by name, ms. */
+/** Named durations, ms. */
 
 /** ms of a minute. */
 export const minuteMs = 60_000;

@@ -1,15 +1,15 @@
-/** The things an operator and a customer configure, as code and store know them. Times are ISO-8601 strings, as the API shows them. */
+/** What an operator and a customer configure, in the form of code and store. Times are ISO-8601 strings, as in the API. */
 import type { ProjectSettings } from "./session.js";
 import type { Action } from "./verdict.js";
 
-/** Whether the account may use the data plane; set by the command line, not by the API. */
+/** Whether the account may use the data plane; the command line sets it, not the API. */
 export type SubscriptionState = "active" | "inactive";
 /** The highest rank first. */
 export const roles = ["owner", "admin", "member", "viewer"] as const;
 /** What a user may do on an account. */
 export type Role = (typeof roles)[number];
 
-/** Whoever owns projects: one person alone (`isPersonal`) or a team. `plan` is a name of `defaultPlans`. */
+/** The owner of projects: one person alone (`isPersonal`) or a team. `plan` is a name of `defaultPlans`. */
 export interface Account {
   id: number;
   name: string;
@@ -35,7 +35,7 @@ export interface Membership {
   role: Role;
 }
 
-/** An account API token. The secret itself is nowhere: `hash` is its SHA-256 in hex. */
+/** An account API token. The secret is stored nowhere: `hash` is its SHA-256 in hex. */
 export interface AccountToken {
   id: number;
   accountId: number;
@@ -43,11 +43,11 @@ export interface AccountToken {
   hash: string;
   abilities: string[];
   createdAt: string;
-  /** What it is for; absent: nothing was said. */
+  /** Its purpose; absent if none was stated. */
   name?: string;
 }
 
-/** A site that is scored, with its keys as hashes and its settings. */
+/** A site that is scored, with hashes of its keys and with its settings. */
 export interface Project extends ProjectSettings {
   accountId: number;
   name: string;
@@ -56,21 +56,21 @@ export interface Project extends ProjectSettings {
   /** SHA-256 in hex of the private key; null until scoring is enabled. */
   privateKeyHash: string | null;
   createdAt: string;
-  /** Rotated keys that go on working until their end, the first to be rotated first; ended ones may be among them. Absent: none. */
+  /** Rotated keys that still work until their end, the earliest rotated first; may include ended ones. Absent if there are none. */
   oldKeys?: OldKey[];
 }
 
 /** `site` is public and sends events; `private` belongs to the backend and reads verdicts. */
 export type KeyKind = "site" | "private";
-/** What is stored under a key's hash, so that one read finds the project of a request. */
+/** The record under a key's hash: one read finds the project of a request. */
 export interface KeyOwner {
   projectId: number;
   kind: KeyKind;
-  /** When a rotated key ends, ms; absent: it is the current one. */
+  /** When a rotated key ends, ms; absent for the current key. */
   untilMs?: number;
 }
 
-/** A rotated key that its owner lets work for some time. */
+/** A rotated key that still works for some time. */
 export interface OldKey {
   kind: KeyKind;
   /** SHA-256 in hex. */
@@ -79,7 +79,7 @@ export interface OldKey {
   endsAt: string;
 }
 
-/** A rule as it is stored. Only its source is kept; whoever evaluates it compiles it. Lower `sortOrder` first. */
+/** A stored rule. Only its source is kept; every evaluator compiles it. Lower `sortOrder` first. */
 export interface Rule {
   id: number;
   projectId: number;
@@ -92,11 +92,11 @@ export interface Rule {
   updatedAt: string;
 }
 
-/** An enforced block, kept for audit; it stands for further ones of the same subject, rule and minute (`blocks.ts`). */
+/** An enforced block, kept for audit. It stands for further ones of the same subject, rule and minute (`blocks.ts`). */
 export interface Block {
   id: number;
   projectId: number;
-  /** Null: the visitor's request was judged without a session. */
+  /** `null` means that the visitor's request was judged without a session. */
   sessionToken: string | null;
   verdict: string;
   score: number;
@@ -106,11 +106,11 @@ export interface Block {
   ruleId: number;
   path: string | null;
   createdAt: string;
-  /** Blocks it stands for; absent in rows of older versions: 1. */
+  /** How many blocks it stands for; absent in rows of older versions, which means 1. */
   count?: number;
-  /** Ids of answers that said so, as block pages show them, the latest last; absent: none is known. */
+  /** Ids of answers with this block, as block pages show them, the latest last; absent if none is known. */
   references?: string[];
-  /** Address of a request without a session, as far as addresses are stored; absent: not known, or a session's. */
+  /** Address of a request without a session, as far as addresses are stored; absent if unknown, or for a session's block. */
   ip?: string;
 }
 
@@ -120,24 +120,24 @@ export interface Traffic {
   sessions: number;
   verdicts: Record<string, number>;
   actions: Record<string, number>;
-  /** Of the verdicts and actions above those of requests without a scored session; absent: none. */
+  /** How many of the verdicts and actions above were for requests without a scored session; absent if none. */
   requests?: Pick<Traffic, "verdicts" | "actions">;
-  /** By the rule that asked for them, "0" where that is not known; absent: none. */
+  /** By the rule that requested them, "0" if that is unknown; absent if none. */
   challenges?: Record<string, StoredChallengeCounts>;
-  /** By rule; absent: none matched. */
+  /** By rule; absent if none matched. */
   rules?: Record<string, StoredRuleHits>;
 }
 
-/** Computed verdicts for which a rule decided, or that it logged; cached answers are not counted. */
+/** Computed verdicts that a rule decided or logged; cached answers are not counted. */
 export interface StoredRuleHits {
-  /** Of verdicts on sessions, and on requests without one. */
+  /** Verdicts on sessions, and on requests without one. */
   sessions: number;
   requests: number;
   /** The last of them. */
   lastMs: number;
 }
 
-/** What became of challenges. */
+/** Outcomes of challenges. */
 export interface StoredChallengeCounts {
   issued: number;
   passed: number;

@@ -1,6 +1,6 @@
 /**
- * The ingest batch as clients send it (`docs/events.md`). These types are the one whitelist of event
- * types and payload keys: `validators.ts` compiles them to checks, the OpenAPI document and the SDK derive from them.
+ * The ingest batch in the clients' form (`docs/events.md`). These types are the only whitelist of event types and payload keys: `validators.ts`
+ * compiles them to checks; the OpenAPI document and the SDK derive from them.
  */
 import type { tags } from "typia";
 
@@ -37,8 +37,8 @@ export type StrokeRow = [t: number, dwell: number];
  * Every key is optional: absent means "not observed", which differs from an observed `false` or 0.
  */
 export interface EventPayload {
-  // Accepted since the specification lists them, and read by nothing on the server: `referrer_host`, `title_hash`, `visible_ms`, `active_ms`,
-  // `idle_ms`, `target_tag`, `webgl_vendor` and `dcl`.
+  // Accepted because the specification lists them, but unused on the server: `referrer_host`, `title_hash`, `visible_ms`, `active_ms`, `idle_ms`,
+  // `target_tag`, `webgl_vendor` and `dcl`.
 
   // page
   path?: Text;
@@ -183,7 +183,7 @@ export interface EventPayload {
   raf_sd?: number;
 }
 
-// The pattern is for readers and generated documents; `checkBatch` holds it, because typia would compile it anew for every event.
+// The pattern is for readers and generated documents; `checkBatch` enforces it, because typia would compile it again for every event.
 /** ISO-8601 date and time, in UTC if it names no zone. */
 export type Timestamp = string &
   Documented<"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)?$">;

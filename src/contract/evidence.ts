@@ -1,41 +1,41 @@
 /**
- * What scoring sees and says, shared by ingest, engines, store, rules and verdict. Scoring is pure:
- * (features folded from events, facts of the request) -> engine results; time and counts arrive here as evidence.
+ * The input and output of scoring, shared by ingest, engines, store, rules and verdict. Scoring is pure: (features folded from events, facts of the
+ * request) -> engine results; time and counts are part of the evidence.
  */
 
-/** The engines in the order that answers and records list them. */
+/** The engines in their order in answers and records. */
 export const engineNames = ["heuristics", "js_detection", "behavioral"] as const;
-/** An engine by the name that records, metrics and the API use. */
+/** An engine by its name in records, metrics and the API. */
 export type EngineName = (typeof engineNames)[number];
 
-/** The score of what nothing speaks against and little for. */
+/** The score when no evidence counts against the visitor and little counts for it. */
 export const neutralScore = 60;
 
 /**
- * Counts that one session alone can't know, kept by the store with bounds and expiry, read inside the write transaction.
- * All are per project, and count this session too.
+ * Counts over several sessions, which the store keeps with bounds and expiry, read inside the write transaction. All are per project, and include
+ * this session.
  */
 export interface CrossSessionCounts {
   /** Sessions first seen from this address in the last hour or so. */
   readonly sessionsFromIp: number;
-  /** Sessions that sent a batch of this very shape (types, order, geometry; not ids or times) in the last hour or so. */
+  /** Sessions that sent a batch of this exact shape (types, order, geometry; not ids or times) in the last hour or so. */
   readonly sessionsWithShape: number;
-  /** Of the pointer-path shingles of this batch, how many another session has shown before. */
+  /** How many of this batch's pointer-path shingles another session has shown before. */
   readonly replayedShingles: number;
-  /** Of the hashes over turns of the path, how many another session has shown before. */
+  /** How many of the hashes over turns of the path another session has shown before. */
   readonly replayedTurns: number;
-  /** Sessions that reported this very environment from this network in the last hour or so. */
+  /** Sessions that reported this exact environment from this network in the last hour or so. */
   readonly sessionsWithEnvironment: number;
-  /** What the start ticket of this batch turned out to be; null: it holds none. */
+  /** The state of this batch's start ticket; `null` means that it has none. */
   readonly startTicket: TicketState | null;
 }
 
-/** States of a start ticket that came back: the later, the worse. */
+/** States of a returned start ticket, from best to worst. */
 export const ticketStates = ["fresh", "late", "elsewhere", "reused", "forged"] as const;
-/** What a start ticket that came back turned out to be, worked out when its batch is scored. */
+/** The state of a returned start ticket, determined when its batch is scored. */
 export type TicketState = (typeof ticketStates)[number];
 
-/** What the store remembers of a session's last request: the fallback of the verdict's request context. "" is unknown. */
+/** The store's memory of a session's last request: the fallback of the verdict's request context. "" means unknown. */
 export interface LastRequest {
   readonly ip: string;
   readonly userAgent: string;
@@ -43,7 +43,7 @@ export interface LastRequest {
   readonly host: string;
 }
 
-/** A detection that fired, with what it adds to its engine and the values that made it fire. */
+/** A detection that fired, with its contribution to its engine and the values that triggered it. */
 export interface FiredDetection {
   readonly id: number;
   /** Bot-evidence weight this detection added to its engine; 0 for experimental ones. */

@@ -1,44 +1,41 @@
 /**
- * All hash functions of the project that are not cryptographic, each for a job that the others can't do. Never for secrets: those take
- * SHA-256 (`node:crypto`). Hashes that are stored must stay as they are: with another function stored sessions would not be known again.
- * The rolling hash of pointer paths is the one exception: it is one with the ring of its window (src/engines/path-shingles.ts).
+ * All non-cryptographic hash functions of the project, each for a purpose that the others don't fit. Never for secrets: those use SHA-256
+ * (`node:crypto`). A function with stored hashes must not change, or stored sessions would no longer match. The rolling hash of pointer paths is not
+ * here, because it is inseparable from its window's ring (src/engines/path-shingles.ts).
  */
 
-/** Where `fnv1a` begins. */
+/** The initial value of `fnv1a`. */
 export const fnvBasis = 0x811c9dc5 | 0;
 const fnvPrime = 0x01000193;
 
 /**
- * A step of FNV-1a: the hash with one more character, byte or number of 32 bits; a signed integer. For tables in memory, whose slots it
- * chooses. The fastest here; who chooses the texts can make them collide.
+ * A step of FNV-1a: adds one character, byte or number of 32 bits to the hash; a signed integer. It chooses slots of tables in memory. The fastest
+ * here; anyone who chooses the texts can make them collide.
  */
 export function fnv1a(hash: number, word: number): number {
   return Math.imul(hash ^ word, fnvPrime);
 }
 
 /**
- * FNV-1a of a text's UTF-16 units, 0 to 2^32 - 1: "is it the same as before". Stored in features (`userAgentHash`, `networkHash`); the SDK makes
- * `title_hash` with it.
+ * FNV-1a of a text's UTF-16 units, 0 to 2^32 - 1: tells whether a text is the same as before. Stored in features (`userAgentHash`, `networkHash`);
+ * the SDK makes `title_hash` with it.
  */
 export function hashText(text: string): number {
   let hash = fnvBasis;
-  // Not by way of `fnv1a`: the SDK's bytes are counted.
+  // Does not call `fnv1a`, because the SDK's bytes are counted.
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), fnvPrime);
   return hash >>> 0;
 }
 
 /**
- * Spreads a number over 32 bits, its topmost ones best (Knuth's multiplicative hashing); a signed integer. No two numbers below 2^32 give
- * the same. Stored: in keys of the store, which fold a project's number into a hash.
+ * Spreads a number over 32 bits, its topmost ones best (Knuth's multiplicative hashing); a signed integer. Different numbers below 2^32 have
+ * different results. Stored: in keys of the store, which fold a project's number into a hash.
  */
 export function spreadBits(number: number): number {
   return Math.imul(number, 0x9e3779b1);
 }
 
-/**
- * A step of MurmurHash3 with its finish: neighbouring cells of a grid give unrelated hashes; a signed integer. Stored: in the path-reuse
- * index.
- */
+/** A step of MurmurHash3 with its finish: neighbouring cells of a grid have unrelated hashes; a signed integer. Stored: in the path-reuse index. */
 export function mix(hash: number, value: number): number {
   let mixed = Math.imul(hash ^ value, 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
@@ -53,14 +50,14 @@ export class Hash64 {
   #high = 0xdeadbeef;
   #low = 0x41c6ce57;
 
-  /** Takes in 32 bits. */
+  /** Adds 32 bits. */
   add(word: number): void {
     this.#high = Math.imul(this.#high ^ word, 2654435761);
     this.#low = Math.imul(this.#low ^ word, 1597334677);
   }
 
   addText(text: string): void {
-    // In variables of its own: in the fields it takes half as long again.
+    // Local variables, because fields take half as long again.
     let high = this.#high;
     let low = this.#low;
     for (let index = 0; index < text.length; index++) {
@@ -72,7 +69,7 @@ export class Hash64 {
     this.#low = low;
   }
 
-  /** As `addText` does with a text of these bytes. */
+  /** As `addText` with a text of these bytes. */
   addAscii(bytes: Uint8Array, from: number, to: number): void {
     let high = this.#high;
     let low = this.#low;
@@ -85,7 +82,7 @@ export class Hash64 {
     this.#low = low;
   }
 
-  /** All bits of the number count: 1 and 1.5 are told apart. */
+  /** All bits of the number count: 1 and 1.5 differ. */
   addNumber(value: number): void {
     if (value === (value | 0)) {
       this.add(value);
@@ -96,7 +93,7 @@ export class Hash64 {
     this.add(halves[1]!);
   }
 
-  /** Appends the two words of the hash, of 32 bits with a sign. */
+  /** Appends the two words of the hash, as signed 32-bit integers. */
   push(words: number[]): void {
     const high = this.#high;
     const low = this.#low;
@@ -105,7 +102,7 @@ export class Hash64 {
   }
 }
 
-// Marked so that the SDK's bundle leaves them out.
+// Marked for removal from the SDK's bundle.
 const numberBytes = /* @__PURE__ */ new ArrayBuffer(8);
 const doubles = /* @__PURE__ */ new Float64Array(numberBytes);
 const halves = /* @__PURE__ */ new Int32Array(numberBytes);
@@ -117,7 +114,7 @@ export function pushHash64(text: string, words: number[]): void {
   hash.push(words);
 }
 
-/** The same of text that is there as bytes of ASCII, from `from` to `to`: a string need not be made of it. */
+/** The same for a text given as ASCII bytes, from `from` to `to`: no string is needed. */
 export function pushHash64OfAscii(bytes: Uint8Array, from: number, to: number, words: number[]): void {
   const hash = new Hash64();
   hash.addAscii(bytes, from, to);
@@ -127,8 +124,8 @@ export function pushHash64OfAscii(bytes: Uint8Array, from: number, to: number, w
 const result: [number, number] = [0, 0];
 
 /**
- * HalfSipHash-2-4 with 64 bits of key and of result (Aumasson and Bernstein) of four words, as two signed words; the same array each time.
- * Keyed, so that nobody can choose addresses that collide without knowing the key. Not stored: the key lives as long as the process.
+ * HalfSipHash-2-4 with 64 bits of key and of result (Aumasson and Bernstein) over four words; returns two signed words, in the same array each time.
+ * Without the key, no one can choose addresses that collide. Not stored: the key lives as long as the process.
  */
 export function halfSipHash(
   key: readonly [number, number],
@@ -141,7 +138,7 @@ export function halfSipHash(
   let v1 = key[1] ^ 0xee;
   let v2 = 0x6c796765 ^ key[0];
   let v3 = 0x74656462 ^ key[1];
-  // Four words of message, the length of 16 bytes in the last block, then the two ends.
+  // Four words of message, the length of 16 bytes in the last block, then finalisation.
   for (let step = 0; step < 7; step++) {
     const word =
       step === 0 ? word0 : step === 1 ? word1 : step === 2 ? word2 : step === 3 ? word3 : step === 4 ? 16 << 24 : 0;

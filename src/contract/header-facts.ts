@@ -1,11 +1,11 @@
 /**
- * The header lines that scoring looks at, in one table: their names on the wire, what the code calls them, and their order, in which they
- * travel to scoring workers. Types and readers derive from it.
+ * The header lines that scoring uses, in one table: their names on the wire, their names in the code, and the order in which they travel to scoring
+ * workers. Types and readers derive from it.
  */
 
 const row = <const Name extends string, const Field extends string>(name: Name, field: Field) => ({ name, field });
 
-/** Those of a session's batches. Names are in lower case. */
+/** Header lines of a session's batches. Names are in lower case. */
 export const batchHeaders = [
   row("user-agent", "userAgent"),
   row("accept-language", "acceptLanguage"),
@@ -22,7 +22,7 @@ export const batchHeaders = [
   row("content-type", "contentType"),
 ] as const;
 
-/** Those of a visitor's request that is judged by itself: the batches' first. */
+/** Header lines of a visitor's request that is judged alone: the batches' come first. */
 export const judgedHeaders = [
   ...batchHeaders,
   row("sec-fetch-user", "secFetchUser"),
@@ -36,15 +36,15 @@ export const judgedHeaders = [
 
 type FieldsOf<Table extends readonly { readonly field: string }[]> = Table[number]["field"];
 
-/** What the header lines of a batch come to; "" for one that did not come. */
+/** Values of a batch's header lines; "" for one that did not come. */
 export type HeaderFacts = { readonly [Field in FieldsOf<typeof batchHeaders>]: string };
-/** The same of a judged request. */
+/** The same for a judged request. */
 export type JudgedHeaderFacts = { readonly [Field in FieldsOf<typeof judgedHeaders>]: string };
 
-/** Those of a request without any of them. */
+/** The values of a request without any of these lines. */
 export const noHeaders = Object.fromEntries(batchHeaders.map(({ field }) => [field, ""])) as HeaderFacts;
 
-/** Facts of one ingest request that the client does not put in its events. Header values are cut to 512 characters. */
+/** Facts of one ingest request that are not in the client's events. Header values are cut to 512 characters. */
 export interface RequestFacts extends HeaderFacts {
   /** Server clock when the batch arrived, ms since the epoch. */
   readonly nowMs: number;
@@ -55,8 +55,8 @@ export interface RequestFacts extends HeaderFacts {
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /**
- * Facts before they are filled in. All of them are copies of this one, for V8 copies an object of fixed shape in 30 ns, and takes 2 µs to
- * add two fields to one of thirteen. Parsed, because an object that is put together field by field has no fixed shape.
+ * Template of the facts, copied for each request: V8 copies an object of fixed shape in 30 ns, and takes 2 µs to add two fields to one of thirteen.
+ * Parsed, because an object that is built field by field has no fixed shape.
  */
 const blankFacts: RequestFacts = JSON.parse(JSON.stringify({ ...noHeaders, nowMs: 0.5, ip: "" }));
 
@@ -70,14 +70,14 @@ export function isSameHeaders(one: HeaderFacts, other: HeaderFacts): boolean {
   return true;
 }
 
-/** Header facts of which each field is what `value` says for its position in the table. */
+/** Returns header facts with `value` of each position in the table. */
 export function headerFactsOf(value: (position: number) => string): HeaderFacts {
   const facts: Writable<RequestFacts> = { ...blankFacts };
   for (let position = 0; position < fields.length; position++) facts[fields[position]!] = value(position);
   return facts;
 }
 
-/** Facts of a request with these lines. */
+/** Returns the facts of a request with these lines. */
 export function requestFactsOf(headers: HeaderFacts, nowMs: number, ip: string): RequestFacts {
   const facts = { ...headers } as Writable<RequestFacts>;
   facts.nowMs = nowMs;

@@ -1,6 +1,6 @@
-/** The operator's own lists of addresses, as the store holds them. */
+/** The operator's own lists of addresses, in the stored form. */
 
-/** Of one list, whose name is the key. Ranges are sorted and apart from each other; all numbers are u32, little-endian. */
+/** One list; its name is the key. Ranges are sorted and disjoint; all numbers are u32, little-endian. */
 export interface IpListRecord {
   /** Entries of the file, each counted once. */
   readonly count: number;

@@ -1,16 +1,16 @@
-/** Request bodies as JSON objects. Pure; the first thing any body goes through. */
+/** Parses request bodies as JSON objects. Pure; the first step for any body. */
 import { isUtf8 } from "node:buffer";
 import { type Refusal, refuse } from "../errors.js";
 
-/** A body that is a JSON object and nothing more is known of it yet. */
+/** A body that is a JSON object, with nothing else checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The body as a JSON object, or an `invalidPayload` refusal. */
+/** Returns the body as a JSON object, or an `invalidPayload` refusal. */
 export function parseJsonObject(body: Buffer): JsonObject | Refusal {
   return isUtf8(body) ? parseLenientJsonObject(body) : refuse("invalidPayload", "the body is not valid UTF-8");
 }
 
-/** The same, with U+FFFD for bytes that are not UTF-8: for bodies into which a backend copies what a visitor sent. */
+/** The same, with U+FFFD for bytes that are not UTF-8: for a backend's bodies with copies of what a visitor sent. */
 export function parseLenientJsonObject(body: Buffer): JsonObject | Refusal {
   let value: unknown;
   try {

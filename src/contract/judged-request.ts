@@ -1,4 +1,4 @@
-/** A visitor's request as it is judged, whether a session stands behind it or not. */
+/** A visitor's request in the form in which it is judged, with or without a session. */
 
 import type { DeclaredBot } from "./declared-bots.js";
 import type { SignatureState, VerifiedAgent } from "./signed-agents.js";
@@ -6,63 +6,63 @@ import type { RequestContext } from "./verdict.js";
 import type { VerifiedBot } from "./verified-bots.js";
 import type { CrawlerClaim } from "./visitor.js";
 
-/** The spellings kept and shown to rules; others are brought to one of these or left out. */
+/** The spellings kept and shown to rules; others are converted to one of these or left out. */
 const httpVersions = ["1.0", "1.1", "2", "3"] as const;
-/** The protocol that the visitor's own connection used, as it was told. */
+/** The reported protocol of the visitor's own connection. */
 export type HttpVersion = (typeof httpVersions)[number];
 
-/** What a backend or a proxy says of a visitor's request. Everything in it is bounded; what is missing or of a wrong type is left out. */
+/** A backend's or proxy's report of a visitor's request. Everything in it is bounded; missing values and wrong types are left out. */
 export interface JudgedRequest {
   readonly context: RequestContext;
-  /** Name and value of each line in its order, names as they came. At most `limits.requestHeadersMax`. */
+  /** Name and value of each line in order, names as received. At most `limits.requestHeadersMax`. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Whether order and case of the names are the visitor's own: after a proxy's own request they are not. */
+  /** Whether order and case of the names are the visitor's own: a proxy's own request does not keep them. */
   readonly isAsReceived: boolean;
   readonly httpVersion: HttpVersion | undefined;
-  /** Fingerprint of the TLS client hello, by whoever ended the connection. */
+  /** Fingerprint of the TLS client hello, from the server that ended the connection. */
   readonly ja4: string | undefined;
 }
 
-/** What catalogues, address and signature say of such a request. */
+/** What catalogues, address and signature say about such a request. */
 export interface RequestFindings {
   readonly declaredBot: DeclaredBot | null;
-  /** What its user agent claims, held against its address. */
+  /** What its user agent claims, checked against its address. */
   readonly crawlerClaim: CrawlerClaim;
   readonly signature: SignatureState;
 }
 
 /** The heuristics engine's result for one request. */
 export interface RequestScore {
-  /** 1 to 99, the lower, the stronger the evidence of a bot; null where nothing counts, which stands for the neutral 60. */
+  /** 1 to 99, the lower, the stronger the evidence of a bot; null if no detection counts, which means the neutral 60. */
   readonly score: number | null;
   /** Strongest first. */
   readonly detectionIds: readonly number[];
 }
 
-/** A question for a verdict as it arrived: by `POST /v1/verdict`, or by forward-auth. */
+/** A question for a verdict as received: by `POST /v1/verdict`, or by forward-auth. */
 export interface VerdictQuestion {
-  /** Null: the request came without a session. */
+  /** `null` means that the request came without a session. */
   readonly sessionToken: string | null;
   readonly request: JudgedRequest;
-  /** Whether headers were told at all, be it none: what is missing among them is then known to be missing. */
+  /** Whether any headers were reported, even an empty list: then absent headers are known to be missing. */
   readonly hasHeaders: boolean;
-  /** The request target as it was told, with its query: what a signature may cover. Undefined: not told. */
+  /** The request target as reported, with its query: a signature may cover it. Undefined if not reported. */
   readonly target: string | undefined;
 }
 
-/** What a request itself shows, found before its verdict is resolved. */
+/** The request's own evidence, found before its verdict is resolved. */
 export interface ExaminedRequest extends RequestScore {
   /** By the request's address or DNS. */
   readonly verifiedBot: VerifiedBot | null;
   readonly declaredBot: DeclaredBot | null;
   readonly signature: SignatureState;
-  /** There exactly when the signature is verified. */
+  /** Present exactly when the signature is verified. */
   readonly signedAgent: VerifiedAgent | undefined;
-  /** Undefined: the request has no address, or the count could not be had. */
+  /** Undefined if the request has no address, or if the count could not be had. */
   readonly requestsPerMinute: number | undefined;
   readonly ja4: string | undefined;
   readonly httpVersion: HttpVersion | undefined;
-  /** As of the question. */
+  /** At the time of the question. */
   readonly hasHeaders: boolean;
 }
 

@@ -1,14 +1,14 @@
-/** What a running server shows of its verdict answers to whoever follows them (`verdictd tail`): a JSON line each. */
+/** What a running server shows of its verdict answers to followers (`verdictd tail`): one JSON line each. */
 import type { Action, Band } from "./verdict.js";
 
-/** How an answer came about. */
+/** The origin of an answer. */
 export type VerdictSource = "computed" | "cached" | "fail_open";
 
-/** One answer. Null: the request that asked did not say. The visitor's address is left out on purpose. */
+/** One answer. `null` means that the asking request did not say. The visitor's address is left out on purpose. */
 export interface LiveVerdict {
   readonly at: string;
   readonly project_id: number;
-  /** Null: the request came without a session. */
+  /** `null` means that the request came without a session. */
   readonly session_token: string | null;
   readonly verdict: Band;
   readonly score: number;
@@ -28,7 +28,7 @@ export interface LiveFilter {
   readonly actions: readonly string[];
 }
 
-/** Told instead of answers that came faster than the follower reads. */
+/** Sent in place of answers that came faster than the follower reads. */
 export interface LeftOut {
   readonly left_out: number;
 }

@@ -1,4 +1,4 @@
-/** Answers about what was recorded of visitors: sessions, timelines, blocks, statistics. */
+/** Answers about recorded data of visitors: sessions, timelines, blocks, statistics. */
 import type { tags } from "typia";
 import type { Count, DetectionId, EngineScore, Id, IsoTime, LogMeta, Score, SessionToken } from "./answer-values.js";
 import type { EventType } from "./events.js";

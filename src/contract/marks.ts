@@ -1,4 +1,4 @@
-/** What an operator knows of a session: that it was a person, or a bot. Kept with what verdictd said of it then. */
+/** An operator's knowledge about a session: it was a person, or a bot. Kept with the verdict of that time. */
 
 import type { tags } from "typia";
 import type { LogMeta } from "./answer-values.js";

@@ -1,15 +1,18 @@
 /**
- * Says in plain words why a value does not fit its type. typia's reports say it as TypeScript would (`number & Minimum<1>`), and name the one
- * bound that is broken; who sent the value needs all of them: "must be a whole number from 1 to 99". Runs for refused values only.
+ * Says in plain words why a value does not fit its type. typia reports it in TypeScript (`number & Minimum<1>`), and names only the broken bound; the
+ * sender needs all of them: "must be a whole number from 1 to 99". Runs for refused values only.
  */
 
-/** Where a value does not fit: `path` as in `events[3].payload.x`, "" for the value itself. `fault` goes on: `must be true or false`. */
+/**
+ * The position of a wrong value: `path` as in `events[3].payload.x`, "" for the value itself. `fault` completes the sentence: `must be true or
+ * false`.
+ */
 export interface Mismatch {
   readonly path: string;
   readonly fault: string;
 }
 
-/** A validator as typia compiles it: its report has the first error of each place. */
+/** A validator compiled by typia: its report has the first error of each position. */
 export type Validate = (value: unknown) => { readonly success: true } | Failure;
 
 interface Failure {
@@ -18,13 +21,13 @@ interface Failure {
 }
 
 interface ReportedError {
-  /** From `$input` on. */
+  /** Starts with `$input`. */
   readonly path: string;
-  /** As TypeScript would write it. */
+  /** In TypeScript. */
   readonly expected: string;
 }
 
-/** The first fault of a value that `validate` has refused. Cost: one more validation where a bound is broken. */
+/** Returns the first fault of a value that `validate` has refused. Cost: one more validation if a bound is broken. */
 export function mismatchIn(value: unknown, report: Failure, validate: Validate, root = ""): Mismatch {
   const first = report.errors[0]!;
   const path = first.path.replace(root === "" ? /^\$input\.?/ : "$input", root);
@@ -33,10 +36,10 @@ export function mismatchIn(value: unknown, report: Failure, validate: Validate, 
   return { path, fault: `must be ${typeInWords(expected ?? first.expected)}` };
 }
 
-/** `number & Minimum<1>`: the one bound that is broken. A whole type has parentheses around it. */
+/** `number & Minimum<1>`: the one broken bound. A whole type has parentheses around it. */
 const isOneBound = /^(?:number|string|Array<>) & /;
 
-/** The whole type of a place: what is reported of something there that nothing in JSON is. */
+/** The whole type of a position: typia reports it for a value that JSON can't contain. */
 function typeAt(value: unknown, path: string, validate: Validate): string | null {
   const report = validate(withAlien(value, keysOf(path)));
   return report.success ? null : (report.errors.find((error) => error.path === path)?.expected ?? null);
@@ -54,7 +57,7 @@ function withAlien(value: unknown, [key, ...rest]: readonly string[]): unknown {
   return Object.defineProperty(copy, key, { value: inside, enumerable: true });
 }
 
-/** A type of TypeScript in words: `((number & Type<"int32"> & Minimum<1>) | undefined)` is "a whole number of at least 1". */
+/** Describes a TypeScript type in words: `((number & Type<"int32"> & Minimum<1>) | undefined)` is "a whole number of at least 1". */
 function typeInWords(type: string): string {
   const parts = split(type, "|").filter((part) => part !== "undefined");
   const literals = parts.filter((part) => part.startsWith('"')).sort();
@@ -103,12 +106,12 @@ function wordsOfPart(part: string): string {
   return base === "boolean" ? "true or false" : base === "null" ? "null" : "an object";
 }
 
-/** Only items that are one of some words are worth naming. */
+/** Only items from a list of words are named. */
 function wordsOfItems(type: string): string {
   return type.startsWith('"') ? `, each ${typeInWords(type)}` : "";
 }
 
-/** The parts of a type between separators that are in no brackets; brackets around all of it are taken away. */
+/** Splits a type at separators outside of brackets; removes brackets around all of it. */
 function split(type: string, separator: string): string[] {
   const parts = [""];
   let depth = 0;

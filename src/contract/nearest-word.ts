@@ -1,6 +1,6 @@
-/** The word that a misspelt one was probably meant to be, for messages that say "did you mean". Pure. */
+/** Guesses the word behind a misspelt one, for messages that say "did you mean". Pure. */
 
-/** The nearest of the words, whatever the case; undefined where none is within two edits or a third of the length, or nothing is in common. */
+/** Returns the nearest of the words, in any case; undefined if none is within two edits or a third of the length, or shares any letter. */
 export function nearestWord(word: string, words: readonly string[]): string | undefined {
   const distances = words.map((each) => ({ each, distance: editDistance(word.toLowerCase(), each.toLowerCase()) }));
   const nearest = distances.sort((one, other) => one.distance - other.distance)[0];
@@ -10,7 +10,7 @@ export function nearestWord(word: string, words: readonly string[]): string | un
   return hasCommon && distance <= Math.max(2, word.length / 3) ? each : undefined;
 }
 
-/** Levenshtein's distance; of words longer than 40 characters the first 40 count. */
+/** Levenshtein's distance; for words longer than 40 characters only the first 40 count. */
 function editDistance(one: string, other: string): number {
   const [a, b] = [one.slice(0, 40), other.slice(0, 40)];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

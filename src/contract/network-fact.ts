@@ -1,4 +1,4 @@
-/** What is known of an address by the files of networks and the operator's own lists. */
+/** What the network files and the operator's own lists say about an address. */
 export interface NetworkFact {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly country: string | undefined;
@@ -7,9 +7,9 @@ export interface NetworkFact {
   readonly asName: string | undefined;
 }
 
-/** Both take an address in any spelling, and know nothing of other text. */
+/** Both take an address in any spelling, and return nothing for other text. */
 export interface AddressLookup {
   readonly networkOf: (ip: string) => NetworkFact;
-  /** Names of the lists that hold it. */
+  /** Returns the names of the lists that contain it. */
   readonly listsOf: (ip: string) => readonly string[];
 }

@@ -1,12 +1,12 @@
-/** The schemas of `validators.ts` in the form OpenAPI 3.1 tools read best. Pure; says nothing that the types do not say. */
+/** The schemas of `validators.ts` in the form that OpenAPI 3.1 tools read best. Pure; adds nothing to the types. */
 import type { ApiTypeName } from "./api-answers.js";
 import type { JsonSchema } from "./route-doc.js";
 import { apiSchemas } from "./validators.js";
 
-/** The interface that lists all types by name: a means, not a part of the document. */
+/** The interface that lists all types by name: an internal helper, not part of the document. */
 const listName = "ApiTypes";
 
-/** Unknown keys of these are refused; everywhere else they are ignored. */
+/** Types that refuse unknown keys; all other types ignore them. */
 const closed: ReadonlySet<string> = new Set(["IngestEvent", "EventPayload"]);
 
 /** `components.schemas` of the document. */
@@ -20,7 +20,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
   return schemas;
 }
 
-/** The schema of a body or answer: mostly a reference into `componentSchemas`. */
+/** Returns the schema of a body or answer: usually a reference into `componentSchemas`. */
 export function schemaOf(name: ApiTypeName): JsonSchema {
   const list = apiSchemas.components.schemas?.[listName] as { properties?: Record<string, JsonSchema> } | undefined;
   const schema = list?.properties?.[name];
@@ -29,8 +29,8 @@ export function schemaOf(name: ApiTypeName): JsonSchema {
 }
 
 /**
- * Three spellings of typia's that tools understand less well: a choice of constants is an enumeration, a tuple of just so many
- * items needs `minItems` and `items: false` in JSON Schema 2020-12, and TypeScript's `readonly` is not OpenAPI's `readOnly`.
+ * Converts three spellings of typia's that tools understand less well: a choice of constants is an enumeration, a tuple of fixed length needs
+ * `minItems` and `items: false` in JSON Schema 2020-12, and TypeScript's `readonly` is not OpenAPI's `readOnly`.
  */
 function tidied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidied);

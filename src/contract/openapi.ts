@@ -1,19 +1,19 @@
 /**
- * The OpenAPI 3.1 document, made of the route table: schemas come from the types that validate requests, the rest from each
- * route's `doc`. Pure; knows no handler.
+ * The OpenAPI 3.1 document, made from the route table: schemas come from the types that validate requests, everything else from each route's `doc`.
+ * Pure; uses no handler.
  */
 import { type ErrorKind, type ErrorName, errors } from "../errors.js";
 import type { TokenNeed } from "./access.js";
 import { componentSchemas, schemaOf } from "./openapi-schemas.js";
 import { type AnswerDoc, type JsonSchema, type ParameterDoc, type RouteDoc, routeTags } from "./route-doc.js";
 
-/** A row of the route table as the document needs it. */
+/** The part of a route's row that the document needs. */
 export interface DocumentedRoute {
   readonly method: "get" | "post" | "put" | "patch" | "del" | "options";
   /** With `:names`. */
   readonly path: string;
   readonly credential: "none" | "token" | "project" | "private-key" | "private-key-raw" | "site-key";
-  /** Of routes with an account token. */
+  /** For routes with an account token. */
   readonly needs?: TokenNeed;
   readonly needsSubscription?: boolean;
   readonly feature?: string;
@@ -60,7 +60,7 @@ const securitySchemes = {
 
 type SecurityScheme = keyof typeof securitySchemes;
 
-/** Alternatives by credential; `{}` where the key may stand in the body instead. */
+/** Returns the alternatives by credential; `{}` if the body may contain the key instead. */
 const security: Readonly<Record<DocumentedRoute["credential"], readonly { readonly [S in SecurityScheme]?: [] }[]>> = {
   none: [],
   token: [{ accountToken: [] }],
@@ -96,7 +96,7 @@ function operation(route: DocumentedRoute): JsonSchema {
   };
 }
 
-/** What a token needs beside being valid. */
+/** What a token needs besides being valid. */
 function powersOf({ feature, needs = "any-token" }: DocumentedRoute): string | undefined {
   const words: string[] = [];
   if (feature !== undefined) words.push(`Needs a plan with the feature \`${feature}\`.`);
@@ -154,7 +154,7 @@ function content(answer: AnswerDoc): { content?: JsonSchema } {
   return { content: { "application/json": { schema: schemaOf(answer) } } };
 }
 
-/** Refusals that credential, path and body bring with them, and those of the route itself, one answer a status. */
+/** The refusals for credential, path and body, and the route's own, one answer per status. */
 function failures(route: DocumentedRoute): Record<string, JsonSchema> {
   const names = new Set<ErrorName>([...impliedRefusals(route), ...(route.doc.refusals ?? [])]);
   const byStatus = new Map<number, ErrorKind[]>();
@@ -185,7 +185,7 @@ function impliedRefusals(route: DocumentedRoute): ErrorName[] {
   return implied;
 }
 
-/** The error body with just the codes that may come with this status. */
+/** Returns the error body with only the codes of this status. */
 function errorSchema(kinds: readonly ErrorKind[]): JsonSchema {
   const $ref = schemaOf("ErrorAnswer")["$ref"];
   const codes = kinds.flatMap(({ code }) => (code === undefined ? [] : [code]));

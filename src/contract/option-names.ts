@@ -1,12 +1,12 @@
 /**
- * Checks the names and kinds of options, so that a mistake shows when the program starts instead of being ignored. For the client, the
- * middlewares and the browser module: nothing of Node.
+ * Checks the names and kinds of options: a mistake shows when the program starts instead of being ignored. For the client, the middlewares and the
+ * browser module: uses nothing from Node.
  */
 import { nearestWord } from "./nearest-word.js";
 
 /**
- * Throws a `TypeError` unless `given` is an object whose names are all in `known`. The message names the option that was probably meant.
- * `what` says what takes them: `verdictd`, `client`.
+ * Throws a `TypeError` unless `given` is an object with only names in `known`. The message suggests the option that was probably meant. `what` names
+ * the function or program that takes them: `verdictd`, `client`.
  */
 export function checkOptionNames(what: string, given: unknown, known: Readonly<Record<string, unknown>>): void {
   if (typeof given !== "object" || given === null) throw new TypeError(`${what}: expected an object of options`);
@@ -15,7 +15,7 @@ export function checkOptionNames(what: string, given: unknown, known: Readonly<R
   if (unknown !== undefined) throw new TypeError(`${what}: unknown option \`${unknown}\`${hint(unknown, names)}`);
 }
 
-/** What an option's value has to be, as the message says it. */
+/** The required kind of an option's value, in the message's words. */
 export type OptionKind = keyof typeof kinds;
 
 const kinds = {
@@ -27,7 +27,7 @@ const kinds = {
   "an object": (value: unknown) => typeof value === "object" && value !== null,
 } as const;
 
-/** Throws a `TypeError` where an option that was given is not of its kind. The message begins with `within` and the option's name. */
+/** Throws a `TypeError` if a given option has another kind. The message begins with `within` and the option's name. */
 export function checkKinds(given: object, expected: Readonly<Record<string, OptionKind>>, within = ""): void {
   for (const [name, kind] of Object.entries(expected)) {
     const value = (given as Readonly<Record<string, unknown>>)[name];
@@ -35,7 +35,7 @@ export function checkKinds(given: object, expected: Readonly<Record<string, Opti
   }
 }
 
-/** `; did you mean …?` where one of the words is near; otherwise all of them, and `other`, which is no word. */
+/** Returns `; did you mean …?` if one of the words is near; otherwise all of them, and `other`, which is no word. */
 export function hint(word: string, words: readonly string[], other = ""): string {
   const nearest = nearestWord(word, words);
   return nearest !== undefined

@@ -1,4 +1,4 @@
-/** Plans: what an account may send in a month and which features it has. Plans are configuration; these are the defaults. */
+/** Plans: how much an account may send in a month and which features it has. Plans are configuration; these are the defaults. */
 
 /** What a plan can include beyond its quota; a route that needs it refuses accounts without. */
 export type Feature = "verified-bots-export";
@@ -10,10 +10,10 @@ export interface Plan {
   readonly features: readonly Feature[];
 }
 
-/** Every plan by the name that accounts hold. */
+/** Every plan by its name in accounts. */
 export type Plans = Readonly<Record<string, Plan>>;
 
-/** The plans of a server, by the names that `account create` takes. */
+/** The plans of a server, by their names for `account create`. */
 export const defaultPlans: Plans = {
   free: { eventsPerMonth: 100_000, features: [] },
   pro: { eventsPerMonth: 5_000_000, features: [] },

@@ -1,6 +1,6 @@
 /**
- * What detections may read of one request of a visitor: facts with a meaning, which `engines/request-evidence.ts` makes of its header lines,
- * network facts and what catalogues say of it. undefined stands for "can't be told"; a detection that reads such a value is skipped.
+ * What detections may read of one request of a visitor: meaningful facts, which `engines/request-evidence.ts` derives from its header lines, network
+ * facts and catalogue entries. undefined means "unknown"; a detection that reads such a value is skipped.
  */
 import type { BotCategory } from "./bot-categories.js";
 import type { BrowserEvidence } from "./browser-evidence.js";
@@ -8,18 +8,16 @@ import type { HttpVersion } from "./judged-request.js";
 import type { SignatureState } from "./signed-agents.js";
 
 /**
- * The loading of a page or frame, the request of a script, the loading of what a page needs (images, scripts, styles, media); unknown where
- * Sec-Fetch headers are missing and it looks like no navigation.
+ * Loading a page or frame, a script's request, or loading parts of a page (images, scripts, styles, media); unknown if Sec-Fetch headers are missing
+ * and it does not look like a navigation.
  */
 export type Purpose = "navigation" | "script" | "resource" | "unknown";
 
-/**
- * One request's evidence. A bot that names itself claims no browser: nothing is expected of its headers.
- */
+/** The evidence of one request. A bot that names itself claims no browser, so no headers are expected of it. */
 export interface RequestEvidence extends BrowserEvidence {
   // identity
   headlessBrand: boolean;
-  /** What the bot is for that the user agent names. */
+  /** The purpose of the bot that the user agent names. */
   declaredBot: BotCategory | "none";
   signature: SignatureState;
   // headers
@@ -31,12 +29,12 @@ export interface RequestEvidence extends BrowserEvidence {
   acceptLanguage: string;
   acceptEncoding: string;
   contentType: string;
-  /** Sec-CH-UA came, and one of its two companions did not. */
+  /** Sec-CH-UA came, but not both of its companions. */
   partClientHints: boolean;
   secFetchSite: string;
   secFetchMode: string;
   secFetchDest: string;
-  /** "" where it did not come, like the next two. */
+  /** "" if it did not come, like the next two. */
   secFetchUser: string;
   upgradeInsecureRequests: string;
   connection: string;
@@ -45,7 +43,7 @@ export interface RequestEvidence extends BrowserEvidence {
   clientHints: boolean;
   /** Origin and Referer name different hosts. */
   originForeign: boolean;
-  /** A Referer, an Origin or a Sec-Fetch header came: some page may have asked for it. */
+  /** A Referer, an Origin or a Sec-Fetch header came: the request may come from a page. */
   fromPage: boolean;
   /** Accept-Encoding, Accept-Language, Accept and User-Agent, in the order in which they came, as letters: `uale`. */
   headerOrder: string;
@@ -55,5 +53,5 @@ export interface RequestEvidence extends BrowserEvidence {
   ja4: string;
 }
 
-/** Evidence of one request, as detections get it: undefined for what can't be told of it. */
+/** Evidence of one request in the form for detections: undefined for unknown facts. */
 export type ObservedRequest = { readonly [Name in keyof RequestEvidence]: RequestEvidence[Name] | undefined };

@@ -1,8 +1,8 @@
-/** The rules of a project as a file: YAML that people edit, keep in version control and apply again. */
+/** A project's rules as a file: YAML that people edit, keep in version control and apply again. */
 import type { tags } from "typia";
 import type { Action } from "./verdict.js";
 
-/** One rule, by its name: names are what `apply` tells rules apart by. */
+/** One rule. `apply` identifies rules by their names. */
 export interface FiledRule {
   name: string & tags.MinLength<1> & tags.MaxLength<255>;
   expression: string;

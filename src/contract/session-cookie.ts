@@ -1,17 +1,17 @@
 /**
- * Where a visitor's request carries the session token: the names of cookie and header, and reading them. Runs in the customer's backend, on
- * edge runtimes and in the daemon; pure, and nothing of Node.
+ * Reads the session token from a visitor's request, and names the cookie and header that carry it. Runs in the customer's backend, on edge runtimes
+ * and in the daemon; pure, without anything from Node.
  */
 import { wellFormedToken } from "./session-token.js";
 
-/** The cookie in which the SDK keeps the token, unless it is told another name. */
+/** The cookie in which the SDK keeps the token, by default. */
 export const sessionCookieName = "service_session";
 /** The header for pages without cookies; lower case. */
 export const sessionHeaderName = "x-service-session";
 
 /**
- * The session token a request carries, or null. The header wins, since a page sends it on purpose; what is malformed counts as
- * absent, and of several headers (joined with commas) or cookies of the name the first well-formed one counts.
+ * Returns the session token of a request, or null. The header wins, because a page sends it on purpose. Malformed values count as absent; of several
+ * headers (joined with commas) or cookies of the name, the first well-formed one counts.
  */
 export function sessionTokenOf(
   header: string | null | undefined,

@@ -1,6 +1,6 @@
 /**
- * What detections may read of a session: facts, shares and deviations with a meaning, which `engines/session-evidence.ts` makes of its features.
- * undefined stands for "not observed, or too little of it to say"; a detection that reads such a value is skipped.
+ * What detections may read of a session: meaningful facts, shares and deviations, which `engines/session-evidence.ts` derives from its features.
+ * undefined means "not observed, or too little of it"; a detection that reads such a value is skipped.
  */
 import type { BrowserEvidence } from "./browser-evidence.js";
 import type { TicketState } from "./evidence.js";
@@ -20,11 +20,14 @@ export interface SessionEvidence extends BrowserEvidence {
   shapeSessions: number;
   /** Sessions that opened with this environment, from this network, in an hour. */
   environmentSessions: number;
-  /** The worst that a start ticket of the session turned out to be. */
+  /** The worst state of any of the session's start tickets. */
   startTicket: TicketState;
-  /** The SDK's second file has reported, and no start ticket came with it. */
+  /** The SDK's second file has reported, without a start ticket. */
   startTicketMissing: boolean;
-  /** Batches whose last event is stamped before it can have happened; events out of order in their batch; an environment, but no page in the first of several. */
+  /**
+   * Batches with a last event that is stamped before it can have happened; events out of order in their batch; several batches with an environment,
+   * but no page in the first.
+   */
   earlyEvents: number;
   stampReversals: number;
   pagelessStart: boolean;
@@ -33,7 +36,7 @@ export interface SessionEvidence extends BrowserEvidence {
   // forged
   futureEvents: number;
   clockSpreadSeconds: number;
-  /** By how much that spread exceeds the age of the session: events from before its beginning, or from the future. */
+  /** How much that spread exceeds the age of the session: events from before its beginning, or from the future. */
   secondsBeforeSession: number;
   timeReversals: number;
   badCoordinates: number;
@@ -45,17 +48,17 @@ export interface SessionEvidence extends BrowserEvidence {
   submits: number;
   untrustedShare: number;
   untrusted: number;
-  /** Clicks with isTrusted false, their share of all clicks that say so, and what a visitor did by hand. */
+  /** Clicks with isTrusted false, their share of all clicks with that fact, and a visitor's actions by hand. */
   clicksUntrusted: number;
   clicksUntrustedShare: number;
   handActs: number;
-  /** What was done with a pointer or a finger. */
+  /** Actions with a pointer or a finger. */
   handMoves: number;
   // environment
   /** How many of ten things that every browser tells a page were reported. */
   environmentFacts: number;
   uaMobile: boolean;
-  /** User agent of the page against that of its requests. */
+  /** The page's user agent compared with its requests'. */
   uaDiffers: boolean;
   brandsDiffer: boolean;
   headlessBrand: boolean;
@@ -89,18 +92,18 @@ export interface SessionEvidence extends BrowserEvidence {
   iframeMismatch: string;
   workerMismatch: string;
   pageUserAgent: string;
-  /** The browser's media queries know of no pointer at all. */
+  /** The browser's media queries report no pointer at all. */
   noPointer: boolean;
-  /** Of three client hints that the page asks for, how many are empty; the page's platform is another system than the user agent's. */
+  /** How many of three requested client hints are empty; the page's platform is another system than the user agent's. */
   hintsEmpty: number;
   pagePlatformForeign: boolean;
   uaFullVersion: string;
-  /** Fonts of another system are there, and none of the claimed one. */
+  /** It has fonts of another system, and none of the claimed one. */
   fontsForeign: boolean;
   // pointer
   points: number;
   steps: number;
-  /** Pairs of consecutive steps of at least 8 px, and the share of them that are equal within a rounding. */
+  /** Pairs of consecutive steps of at least 8 px, and the share of pairs with equal steps, up to rounding. */
   stepPairs: number;
   repeatedSteps: number;
   /** Mean length of the second steps of these pairs. */
@@ -109,18 +112,18 @@ export interface SessionEvidence extends BrowserEvidence {
   bend: number;
   /** Share of three such steps in a row that lie on a smooth curve, evenly spaced. */
   smoothShare: number;
-  /** How the length of steps follows their duration: 1 as a hand's does, 0 not at all (exponent of the power law). */
+  /** How closely the length of steps follows their duration: 1 as for a hand, 0 not at all (exponent of the power law). */
   paceExponent: number;
   paces: number;
-  /** Share of movements that stop dead at full speed. */
+  /** Share of movements that stop suddenly at full speed. */
   abruptShare: number;
   meanTurn: number;
   turns: number;
-  /** Times at which the path leaves its line by pixels, their share of all that could, and the share of those to and fro. */
+  /** Times at which the path leaves its line by pixels, their share of all possible ones, and the share that goes to and fro. */
   swerves: number;
   swerveShare: number;
   swervesBackShare: number;
-  /** Share of steps as short as those in which a hand comes to rest. */
+  /** Share of steps as short as a hand's when it comes to rest. */
   slowShare: number;
   /** Share of moves that cross a screen within milliseconds. */
   leapShare: number;
@@ -133,7 +136,7 @@ export interface SessionEvidence extends BrowserEvidence {
   straightMean: number;
   straightSpread: number;
   spurts: number;
-  /** Peak of the speed of movements by its mean: the mean over movements, and its coefficient of variation. */
+  /** Peak speed of movements divided by their mean speed: the mean over movements, and its coefficient of variation. */
   peakMean: number;
   peakVariation: number;
   /** Correlation of the distance with the duration of movements. */
@@ -150,38 +153,41 @@ export interface SessionEvidence extends BrowserEvidence {
   shortHoldShare: number;
   holds: number;
   holdVariation: number;
-  /** Clicks whose aim is known, and the share of them in the very middle of their target. */
+  /** Clicks with a known aim, and the share of them in the exact middle of their target. */
   clicksMeasured: number;
   centeredShare: number;
-  /** Clicks soon after a move, and the share of them that happened elsewhere than the pointer was. */
+  /** Clicks soon after a move, and the share of them at another position than the pointer's. */
   clicksTracked: number;
   astrayShare: number;
-  /** Share of the times (clicks, moves after a pause) at which the pointer was suddenly elsewhere; these times, and steps for each. */
+  /**
+   * Share of the times (clicks, moves after a pause) at which the pointer suddenly was at another position; the number of these times, and steps for
+   * each.
+   */
   brokenShare: number;
   breakChances: number;
   stepsPerResume: number;
-  /** Paths that count their moves as the SDK does, but lack what it measures of them. */
+  /** Paths that count their moves as the SDK does, but lack its measurements of them. */
   bareReports: number;
-  /** What the SDK measures of moves is as the operating system's input has it, and nothing else tells of a driver. */
+  /** The SDK's measurements match the operating system's input, and nothing else suggests a driver. */
   cleanDispatch: boolean;
-  /** They are so, and nearly all long steps repeat the one before: a stick or a number pad draws the same path again, and proves nothing by it. */
+  /** The same, and nearly all long steps repeat the one before: a stick or a number pad draws the same path again, which proves nothing. */
   isDevicePath: boolean;
-  /** Beside headers that begin with Sec-, at most one kind is lacking, and the page reports: as behind a proxy that strips some. */
+  /** Besides headers that begin with Sec-, at most one kind is missing, and the page reports: as after a proxy that strips some. */
   strippedHeaders: boolean;
-  /** Share of the times between a mouse's moves that are not whole milliseconds; the same of keys. */
+  /** Share of the times between a mouse's moves that are not whole milliseconds; the same for keys. */
   offGridShare: number;
   keyOffGridShare: number;
   unmovedClickShare: number;
   jumpedClickShare: number;
   shingles: number;
   replayedShare: number;
-  /** The same of the hashes over turns, which outlive thinning and scaling in time. */
+  /** The same for the hashes over turns, which survive thinning and scaling in time. */
   turnHashes: number;
   replayedTurnShare: number;
-  /** By how many hashes over corners, which outlive turning and scaling, another session that showed them leads; and that as a share. */
+  /** How many more hashes over corners, which survive turning and scaling, the leading other session has shown; and that as a share. */
   cornerLead: number;
   cornerLeadShare: number;
-  /** Some moves came merged into one event, as those of the operating system do when they are faster than frames. */
+  /** Some moves came merged into one event, as the operating system's do when they are faster than frames. */
   mergedMoves: boolean;
   touches: number;
   flatTouchShare: number;
@@ -206,9 +212,9 @@ export interface SessionEvidence extends BrowserEvidence {
   flightMean: number;
   flightVariation: number;
   shortFlightShare: number;
-  /** Share of flights that take no time: under 3 ms. */
+  /** Share of flights without duration: under 3 ms. */
   instantFlightShare: number;
-  /** Pairs of presses that a rhythm is told from; mean and coefficient of variation of the times between them. */
+  /** Pairs of presses for measuring rhythm; mean and coefficient of variation of the times between them. */
   keyPairs: number;
   pressMean: number;
   pressVariation: number;
@@ -216,12 +222,12 @@ export interface SessionEvidence extends BrowserEvidence {
   keyPauseShare: number;
   keyOverlapShare: number;
   closeKeyShare: number;
-  /** Correlation of a key's hold with the time from its release to the next press, and with the next hold. */
+  /** Correlation of a key's hold time with the time from its release to the next press, and with the next hold. */
   holdGapCorrelation: number;
   holdCorrelation: number;
 }
 
 /** What a detection about sessions may read. */
 export type SessionEvidenceName = keyof SessionEvidence;
-/** Evidence of one session, as detections get it: undefined for what was not observed, or too little. */
+/** Evidence of one session in the form for detections: undefined for what was not observed, or too little. */
 export type Evidence = { readonly [Name in SessionEvidenceName]: SessionEvidence[Name] | undefined };

@@ -1,4 +1,4 @@
-/** Queries of stored sessions (`POST …/sessions/query`): the body, the answer, and by what sessions can be grouped. */
+/** Queries of stored sessions (`POST …/sessions/query`): the body, the answer, and the dimensions for grouping sessions. */
 
 import type { tags } from "typia";
 import type { LogMeta } from "./answer-values.js";

@@ -1,6 +1,6 @@
-/** Session tokens: `sess_` and 28 characters of base64url for 5 bytes of time and 16 random ones. Text and bytes, both ways. */
+/** Session tokens: `sess_` and 28 characters of base64url for 5 bytes of time and 16 random ones. Converts between text and bytes. */
 
-/** What every session token begins with. */
+/** The start of every session token. */
 const tokenPrefix = "sess_";
 /** A token that may be asked for; only `decodeSessionToken` says whether it can be one of ours. */
 export const wellFormedToken = /^sess_[A-Za-z0-9_-]{1,128}$/;
@@ -14,14 +14,14 @@ const charactersOfToken = tokenPrefix.length + 28;
 const valueOfCode = new Int8Array(128).fill(-1);
 for (const [value, character] of [...base64url].entries()) valueOfCode[character.charCodeAt(0)] = value;
 
-/** Bytes of a token that could have been minted here, or null. No read of the store: 28 characters hold the 21 bytes exactly. */
+/** Returns the bytes of a token that could have been minted here, or null. No read of the store: 28 characters hold the 21 bytes exactly. */
 export function decodeSessionToken(text: string): Buffer | null {
   const bytes = Buffer.allocUnsafe(tokenBytes);
   return decodeSessionTokenInto(text, bytes, 0) ? bytes : null;
 }
 
 /**
- * The same into 21 bytes of `bytes`, from `at` on; false, and those bytes are worth nothing, when it is no such token. A third of the time of
+ * The same into 21 bytes of `bytes`, from `at` on. Returns false for any other text, and those bytes are undefined then. Takes a third of the time of
  * a regular expression and Node's decoder: every verdict read waits for it.
  */
 export function decodeSessionTokenInto(text: string, bytes: Uint8Array, at: number): boolean {
@@ -44,18 +44,18 @@ function valueAt(text: string, at: number): number {
   return code < 128 ? valueOfCode[code]! : -1;
 }
 
-/** The text of 21 bytes of a token; `decodeSessionToken` is the way back. */
+/** Returns the text for a token's 21 bytes, the inverse of `decodeSessionToken`. */
 export function encodeSessionToken(bytes: Uint8Array): string {
   return tokenPrefix + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64url");
 }
 
-/** Where the token's shard stands: on one host it is the 256th part of the second. */
+/** Position of the token's shard: on one host this byte is the 256th part of the second. */
 const shardAt = 4;
 
 /**
- * A new token's bytes: the second, its 256th part, and 128 bits of `random`, which fills 16 bytes from a cryptographic source. The finer
- * time keeps sessions in the order they came in, so that the store appends them to full pages. `shard` (0 to 255) stands in its place where
- * sessions are spread over shards.
+ * Returns a new token's bytes: the second, its 256th part, and 128 bits of `random`, which fills 16 bytes from a cryptographic source. The finer time
+ * keeps sessions in their order of arrival, and the store appends them to full pages. If sessions are spread over shards, `shard` (0 to 255) replaces
+ * the 256th part.
  */
 export function mintSessionToken(
   nowMs: number,
@@ -69,7 +69,10 @@ export function mintSessionToken(
   return bytes;
 }
 
-/** When a token was minted, ms: to a 256th of a second (a second where sessions are spread over shards), and under load up to a second after the contact it was minted for. */
+/**
+ * Returns when a token was minted, ms: to a 256th of a second (a second if sessions are spread over shards). Under load this is up to a second after
+ * its contact.
+ */
 export function mintedAtMs(bytes: Buffer): number {
   return 1000 * (bytes.readUInt32BE(0) + bytes[shardAt]! / 256);
 }

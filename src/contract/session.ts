@@ -1,10 +1,10 @@
-/** A stored session as verdicts are made of it. */
+/** A stored session in the form that verdicts need. */
 import type { ChallengeSettings, Clearance } from "./challenge.js";
 import type { EngineName, LastRequest } from "./evidence.js";
 import type { LoggedInPolicy, SignedAgentPolicy } from "./verdict.js";
 import type { VerifiedBot } from "./verified-bots.js";
 
-/** What a verdict is made of. */
+/** The input of a verdict. */
 export interface ScoredState {
   scored: boolean;
   /** 1 to 99 or null, by engine. */
@@ -15,21 +15,21 @@ export interface ScoredState {
   detectionIds: number[];
   verifiedBot: VerifiedBot | null;
   /**
-   * The address that `verifiedBot` was proved by, or of a claim to be a crawler that DNS is still asked about: an `addressProof`. Absent
-   * of other sessions, and of records of before it was kept.
+   * The address that proved `verifiedBot`, or the address of a crawler claim that DNS is still checking: an `addressProof`. Absent for other
+   * sessions, and in records from before this field.
    */
   addressProof?: string;
   firstSeenMs: number;
   lastSeenMs: number;
-  /** 0: never. */
+  /** 0 means never. */
   loggedInAtMs: number;
-  /** The last challenge that the session passed; null: none. */
+  /** The last challenge that the session passed; `null` means none. */
   clearance: Clearance | null;
   eventCount: number;
   last: LastRequest;
 }
 
-/** That of a session whose first batch came at `nowMs` and has not been folded yet. */
+/** The state of a session with a first batch at `nowMs` that has not been folded yet. */
 export function newScoredState(nowMs: number): ScoredState {
   return {
     scored: false,
@@ -62,21 +62,21 @@ export interface RequestScoring {
   signedAgents: SignedAgentPolicy;
 }
 
-/** That of a project that never set any. */
+/** The setting of a project that never set any. */
 export const defaultRequestScoring: RequestScoring = { enabled: false, signedAgents: "allow" };
 
-/** What verdicts need of a project, without its keys and names. */
+/** The part of a project that verdicts need, without its keys and names. */
 export interface ProjectSettings {
   readonly id: number;
   readonly botSettings: BotSettings;
   /** The bot/human boundary T, 1 to 99. */
   readonly likelyBotThreshold: number;
-  /** Absent: `defaultRequestScoring`. Projects made before there was request scoring lack it. */
+  /** If absent, `defaultRequestScoring`: projects made before request scoring existed lack it. */
   readonly requestScoring?: RequestScoring;
-  /** Absent: never set, so the defaults. */
+  /** Absent if never set: then the defaults apply. */
   readonly challenge?: ChallengeSettings;
   /** Raised by every change of the settings: part of the verdict cache's key. */
   readonly settingsRevision: number;
-  /** Raised by every change of a rule: compiled rules are memoised by it. */
+  /** Raised by every change of a rule: compiled rules are cached by it. */
   readonly rulesRevision: number;
 }

@@ -1,4 +1,4 @@
-/** Agents that sign their requests (Web Bot Auth), as files, the public list and the store hold them. */
+/** Agents that sign their requests (Web Bot Auth), in the form of files, the public list and the store. */
 import type { BotCategory } from "./bot-categories.js";
 
 /** One agent of the allow-list. */
@@ -16,7 +16,7 @@ export interface SignedAgentList {
   readonly agents: readonly SignedAgent[];
 }
 
-/** A public key as RFC 7517 writes it, without any private part. */
+/** A public key in the form of RFC 7517, without any private part. */
 export interface PublicJwk {
   readonly kty: string;
   readonly crv?: string;
@@ -26,12 +26,12 @@ export interface PublicJwk {
   readonly e?: string;
   readonly kid?: string;
   readonly alg?: string;
-  /** From when and until when it signs, seconds since the epoch. */
+  /** Start and end of its validity, seconds since the epoch. */
   readonly nbf?: number;
   readonly exp?: number;
 }
 
-/** The keys of one agent as they were last had. */
+/** The keys of one agent as last fetched. */
 export interface AgentKeys {
   readonly keys: readonly PublicJwk[];
   readonly source: "fetched" | "imported";
@@ -43,18 +43,18 @@ export interface AgentKeys {
 export interface AgentFetch {
   /** ISO time. */
   readonly at: string;
-  /** Null when the keys were had. */
+  /** null when the fetch succeeded. */
   readonly failure: string | null;
 }
 
-/** An agent with its keys, as verification needs it. */
+/** An agent with its keys, in the form that verification needs. */
 export interface KeyedAgent extends SignedAgent {
   readonly keys: readonly PublicJwk[];
 }
 
-/** `unverified`: nothing to check it with, as for an agent that is not listed; `invalid`: there is a key, and it does not hold. */
+/** `unverified`: no key to check it with, as for an agent that is not listed; `invalid`: there is a key, and the signature does not match. */
 export const signatureStates = ["none", "verified", "unverified", "invalid"] as const;
-/** What a request's signatures came to; rules read it. */
+/** The result of checking a request's signatures; rules read it. */
 export type SignatureState = (typeof signatureStates)[number];
 
 /** The agent whose signature was verified. */
@@ -65,7 +65,7 @@ export interface VerifiedAgent {
   readonly category: BotCategory;
 }
 
-/** What a request's signatures are worth. `agent` is there exactly when they are verified. */
+/** The result for a request's signatures. `agent` is present exactly when they are verified. */
 export interface SignatureJudgement {
   readonly signature: SignatureState;
   readonly agent?: VerifiedAgent;

@@ -1,6 +1,6 @@
 /**
- * What is kept of a recent session's course, for people to look at: a coarse pointer path and the kinds of its events with their
- * times. Scoring never reads it. No content, no target, no key: nothing that is not in the batch's whitelist, and little of that.
+ * A recent session's course, for people to look at: a coarse pointer path and the kinds of its events with their times. Scoring never reads it. It
+ * has no content, no target and no key: only a small part of what the batch's whitelist allows.
  */
 import type { tags } from "typia";
 import type { EventType } from "./events.js";
@@ -13,15 +13,18 @@ export type TimelinePoint = [x: number & tags.Type<"uint32">, y: number & tags.T
 
 /** Events of one kind in a row. */
 export interface TimelineEntry {
-  /** Tenths of a second since `startedAtMs`, of the first of them. */
+  /** Tenths of a second since `startedAtMs`, for the first of them. */
   at: number & tags.Type<"uint32">;
   type: EventType;
   count: number & tags.Type<"uint32">;
-  /** Of a page event: its path, without a query, cut. */
+  /** For a page event: its path, without a query, cut. */
   path?: string;
 }
 
-/** A session's course as it is stored: `noted` and `moments` are the names of the stored form. Lists are in order of time, their oldest dropped first. */
+/**
+ * A session's course in its stored form, with the stored names `noted` and `moments`. Lists are in order of time; the oldest entries are dropped
+ * first.
+ */
 export interface Timeline {
   startedAtMs: number;
   /** How many events were recorded; a session has more when batches came too fast to record them all. */

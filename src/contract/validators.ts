@@ -29,13 +29,13 @@ export const areIngestEvents = typia.createEquals<IngestEvents>();
 
 const reportIngestEvents = typia.createValidateEquals<IngestEvents>();
 
-/** The first reason why `areIngestEvents` said no. */
+/** Returns the first reason why `areIngestEvents` returned false. */
 export function ingestEventsMismatch(value: unknown): Mismatch | null {
   const report = reportIngestEvents(value);
   return report.success ? null : mismatchIn(value, report, reportIngestEvents, "events");
 }
 
-/** The body, or the first reason why it is not one. Keys beside the known ones are ignored. */
+/** The body, or the first reason why it is invalid. Unknown keys are ignored. */
 export type Validated<T> = { readonly value: T } | Mismatch;
 
 const validators = {
@@ -75,7 +75,7 @@ export const checkChallengeSettings = (value: unknown): Validated<ChallengeSetti
 export const checkRule = (value: unknown): Validated<RuleBody> => check(validators.rule, value);
 /** Body of `PATCH` and `PUT` on a rule; nothing in it is required. */
 export const checkRuleChange = (value: unknown): Validated<RuleChangeBody> => check(validators.ruleChange, value);
-/** A file of rules; the one check here that refuses a key it does not know. */
+/** A file of rules; the only check here that refuses unknown keys. */
 export const checkRulesFile = (value: unknown): Validated<RulesFile> => check(validators.rulesFile, value);
 /** Body of `POST …/rules/test`. */
 export const checkRuleTest = (value: unknown): Validated<RuleTestBody> => check(validators.ruleTest, value);
@@ -116,7 +116,7 @@ const recordValidators = {
 /** The kinds of records that `storedRecordMismatch` can check. */
 export type StoredRecord = keyof typeof recordValidators;
 
-/** Where and why a record of the store is none of its kind; null when it is one. For the integrity check. */
+/** Returns where and why a stored record does not match its kind; null when it does. For the integrity check. */
 export function storedRecordMismatch(kind: StoredRecord, value: unknown): Mismatch | null {
   const validate: Validate = recordValidators[kind];
   const report = validate(value);

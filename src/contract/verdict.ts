@@ -1,4 +1,4 @@
-/** Bands, actions and the verdict as the backend reads it. */
+/** Bands, actions and the verdict in the form that the backend reads. */
 import type { tags } from "typia";
 import type { BotCategory } from "./bot-categories.js";
 

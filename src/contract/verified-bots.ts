@@ -1,4 +1,4 @@
-/** The verified-bot allowlist as files, the export and the store hold it. */
+/** The verified-bot allowlist in the form of files, the export and the store. */
 import type { VerifiedBotCategory } from "./verdict.js";
 
 /** By a range of addresses, or by the name that reverse DNS gives and forward DNS confirms. */

@@ -1,15 +1,15 @@
 /**
- * How a visitor's request is read by whoever asks for its verdict: the path that rules see. The session token it carries is read by
- * session-cookie.ts. Runs in the customer's backend, on edge runtimes and in the daemon; pure, and nothing of Node.
+ * Computes the path that rules see from a visitor's request, for every caller that asks for its verdict. session-cookie.ts reads the session token.
+ * Runs in the customer's backend, on edge runtimes and in the daemon; pure, without anything from Node.
  */
 import { contextValueMax } from "../limits.js";
 
-/** What stands for the user agent of a visitor who sends none, as in access logs. */
+/** Stands for a missing user agent, as in access logs. */
 export const noUserAgent = "-";
 
 /**
- * The path that rules see of a request target, the same at every entrance (verdict read, forward-auth, middlewares, events), so that no
- * spelling of a path gets around a rule:
+ * Returns the path that rules see for a request target. It is the same at every entrance (verdict read, forward-auth, middlewares, events), so no
+ * spelling of a path evades a rule:
  *
  * - `http://host/path` loses scheme and host; query and fragment are cut;
  * - percent-encoded unreserved characters are decoded, the others stay encoded, in capitals (RFC 3986 section 6.2.2); what a URL can't hold as it
@@ -28,17 +28,17 @@ export function rulePath(target: string): string | undefined {
   return path === undefined ? undefined : bounded(withoutDots(encoded(decoded(path))));
 }
 
-/** Most paths are one already: nothing to decode, encode or resolve. */
+/** Most paths already have this form: nothing to decode, encode or resolve. */
 const plainPath =
   /^\/(?:(?!\.{1,2}(?:\/|$))[\w.~!$&'()*+,;=:@|[\]-]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()*+,;=:@|[\]-]+)*\/?)?$/;
 
-/** The path of an absolute-form target, "/" for one without. */
+/** Returns the path of an absolute-form target, "/" if it has none. */
 function afterAuthority(target: string): string | undefined {
   const authority = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/]*/.exec(target)?.[0];
   return authority === undefined ? undefined : target.slice(authority.length) || "/";
 }
 
-/** Collapses from the left, so that what a decoded character completes (`%6%33` is `%63`) is decoded as well, in one pass. */
+/** Collapses from the left: what a decoded character completes (`%6%33` is `%63`) is decoded as well, in one pass. */
 function decoded(path: string): string {
   if (!path.includes("%")) return path;
   const kept: string[] = [];
@@ -75,7 +75,7 @@ function withoutDots(path: string): string {
   return `/${kept.join("/")}${isFolder ? "/" : ""}`;
 }
 
-/** A cut that leaves dots alone in the last segment takes them along. */
+/** A cut that leaves only dots in the last segment removes them as well. */
 function bounded(path: string): string {
   return path.length <= contextValueMax ? path : path.slice(0, contextValueMax).replace(/\/\.{1,2}$/, "/");
 }

@@ -1,4 +1,4 @@
-/** What is known of who a visitor is, beside what its events show: found by address and DNS, outside the engines. */
+/** What is known about a visitor's identity, besides the evidence of its events: found by address and DNS, outside the engines. */
 import type { VerifiedBot } from "./verified-bots.js";
 
 /**
@@ -6,10 +6,10 @@ import type { VerifiedBot } from "./verified-bots.js";
  * check the claim.
  */
 export const crawlerClaims = ["none", "pending", "verified", "spoofed", "unverifiable"] as const;
-/** What became of a session's claim to be a crawler. */
+/** The result for a session's claim to be a crawler. */
 export type CrawlerClaim = (typeof crawlerClaims)[number];
 
-/** Who a visitor was found to be; looked up when a batch is scored. */
+/** A visitor's identity; looked up when a batch is scored. */
 export interface VisitorIdentity {
   /** The verified bot at the visitor's address. */
   readonly verifiedBot: VerifiedBot | null;

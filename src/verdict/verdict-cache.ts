@@ -50,7 +50,7 @@ const slotBytes = 64;
 const tokenAt = 30;
 /** Our tokens have 33 characters; longer ones are not cached. */
 const tokenMax = slotBytes - tokenAt;
-/** The table has at most 2 to this power of slots: 256 MiB, a size of array that V8 still stores flat. */
+/** The table has at most 2 to this power of slots: 256 MiB, besides arrays of a length that V8 still stores flat. */
 const bitsMax = 22;
 /** Bytes of a typical entry; the table has about two slots for each. */
 const usualBytes = 512;
