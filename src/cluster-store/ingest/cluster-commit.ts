@@ -58,7 +58,7 @@ export interface ClusterCommitOptions {
 export interface BegunCommit {
   /** In the order of the batches; `null` means not known yet. */
   readonly outcomes: readonly (IngestOutcome | null)[];
-  /** Resolves, and never rejects, when the outcomes that wait for slow shards are known. No bodies are read after that point. */
+  /** Resolves, and never rejects, once all outcomes are known except those that wait for slow shards. No bodies are read after that point. */
   readonly early: Promise<void>;
   /** Resolves when all outcomes are known. Never rejects. */
   readonly settled: Promise<void>;
