@@ -140,7 +140,7 @@ export function pathRows(projectId: number, part: number): readonly [head: strin
   return [head, `${head}:0`, `${head}:1`];
 }
 
-/** The row of a session's timeline, beside the session. */
+/** The row of a session's timeline, in the session's shard. */
 export function timelineRow(sessionKey: Buffer): Buffer {
   return Buffer.concat([timelinePrefixes[shardOfSession(sessionKey)]!, sessionKey]);
 }

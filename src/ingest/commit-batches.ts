@@ -58,7 +58,7 @@ export interface Recorded extends IngestAnswer {
 /** The outcome of a batch: recorded, refused, or a first contact that was shed. */
 export type IngestOutcome = Recorded | Refusal | ContactShed;
 
-/** A session whose record a group has written. */
+/** A session with a record that a group has written. */
 export interface DirtySession {
   /** `sessionKey`. */
   readonly key: Buffer;

@@ -22,7 +22,7 @@ export function roomFor(
   { ip, nowMs }: RequestFacts,
 ): PathRoom {
   while (n[F.pathRoom]! < hashes && n[F.pathShares]! < limits.pathSharesPerSession) {
-    // All visitors seem to come from one address that is no visitor's: it is a gateway in front of the service.
+    // An address that is no visitor's belongs to a gateway in front of the service: all visitors share it, so it has no bound.
     const isGranted =
       !isVisitorAddress(ip) || countPathShare(unit, projectId, ip, nowMs) <= limits.pathSharesPerAddress;
     if (isGranted) n[F.pathRoom]! += limits.pathShareHashes;

@@ -9,7 +9,7 @@ const stepMs = 4;
 /** The most that a token may be ahead of its time, ms. */
 const aheadMsMax = 1000;
 
-/** One a scoring thread; the random part comes from a cryptographic source. */
+/** One per scoring thread; the random part comes from a cryptographic source. */
 export class TokenMint {
   readonly #pool = new Uint8Array(poolBytes);
   #used = poolBytes;

@@ -96,7 +96,7 @@ async function checkPage(bulk: BulkClient, keys: readonly Buffer[], facts: Known
   }
 }
 
-/** Compares the configuration in the cluster, row by row, with the mirror, whose rows were checked before. */
+/** Compares the configuration in the cluster, row by row, with the mirror; the mirror's rows were checked before. */
 async function checkConfiguration({ truth, mirror, store }: OpenedMirror, report: Report): Promise<void> {
   await mirror.catchUp(limits.configChangeMs);
   const { cluster } = mirror.position();

@@ -7,7 +7,7 @@ import type { IngestOutcome } from "../../ingest/commit-batches.js";
 import { encodeOutcomes, type PostponedOutcomes, type TaskOutcome } from "../../ingest/task-answer.js";
 import type { BegunCommit } from "./cluster-commit.js";
 
-/** One a scoring thread. */
+/** One per scoring thread. */
 export class PostponedBatches {
   readonly #tell: (news: PostponedOutcomes) => void;
   readonly #onSettled: (outcomes: readonly IngestOutcome[]) => void;
