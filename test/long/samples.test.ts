@@ -222,7 +222,7 @@ async function runPrograms(
 /** What stands before a sample that is a part of the program above it. */
 const prelude = `import express from "express";
   import { verdictd } from "verdictd-client/express";
-  import { captcha } from "../docs/captcha.js";
+  import { captcha } from "./captcha.js";
   const app = express();
   const [baseUrl, privateKey] = ["http://127.0.0.1:8080", process.env.PRIVATE_KEY];
   const [siteKey, secret, cookieSecret] = ["key", "secret", "0123456789abcdef0123456789abcdef"];\n`;
