@@ -117,7 +117,7 @@ export const limits = {
   /** Rows of that log: as above, for groups that bring few shingles each. */
   replayLogRowsMax: 2048,
   /** Bytes of these indexes that a scoring thread keeps: 32 busy projects. */
-  replayHeldBytesMax: 64 * MIB,
+  pathReuseHeldBytesMax: 64 * MIB,
   /** Projects whose index a scoring thread keeps: looking through more costs more than reading one again. */
   replayProjectsMax: 128,
 

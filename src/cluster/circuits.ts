@@ -32,14 +32,14 @@ export class Circuits {
 
   /** A request had no answer by its deadline. */
   failed(address: NodeAddress, { message }: ClusterError): void {
-    const failing = this.#noted(address, message);
+    const failing = this.#recorded(address, message);
     failing.sinceMs = Math.min(failing.sinceMs, performance.now());
     failing.why = message;
   }
 
   /** A write, or an impatient command, has waited `limits.clusterImpatientMs` without an answer. */
   suspected(address: NodeAddress): void {
-    this.#noted(address, `${address === "" ? "the cluster" : address} does not answer`);
+    this.#recorded(address, `${address === "" ? "the cluster" : address} does not answer`);
   }
 
   /** Whether any master `isSuspected`. */
@@ -70,7 +70,7 @@ export class Circuits {
     for (const address of [...this.#failing.keys()]) this.#close(address);
   }
 
-  #noted(address: NodeAddress, why: string): Failing {
+  #recorded(address: NodeAddress, why: string): Failing {
     let failing = this.#failing.get(address);
     if (failing === undefined) {
       failing = { sinceMs: Number.POSITIVE_INFINITY, why, probe: undefined };

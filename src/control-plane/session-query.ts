@@ -18,7 +18,7 @@ import { hourOf } from "../store/keys.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
 import { bandOfSession } from "../verdict/bands.js";
-import type { Finding } from "../verdict/finding.js";
+import type { UnwordedVerdict } from "../verdict/verdict-text.js";
 import { type BacktestMeter, zeros } from "./rule-backtest.js";
 import { type CountedSession, dimensionRows } from "./session-dimensions.js";
 import {
@@ -58,7 +58,7 @@ export interface QueriedSession extends LoggedSession {
   readonly action: Action;
   readonly ruleId: number | null;
   /** Null for a session without a score. */
-  readonly finding: Finding | null;
+  readonly unworded: UnwordedVerdict | null;
 }
 
 /** Matched sessions by one dimension; a session with several values counts for each. */
@@ -286,8 +286,8 @@ class Scan {
   }
 
   #row({ token, state }: LoggedSession): QueriedSession {
-    const { action, ruleId, finding } = this.#search.of(state).outcome();
-    return { token, state, action, ruleId, finding };
+    const { action, ruleId, unworded } = this.#search.of(state).outcome();
+    return { token, state, action, ruleId, unworded };
   }
 
   /** Sessions that began in each hour of the time, by the counts of ingest; of an hour that is cut, in proportion. */

@@ -11,7 +11,7 @@ import { limits } from "../limits.js";
 import type { Expression } from "../rules/ast.js";
 import { comparedFields, isSearchField } from "../rules/fields.js";
 import type { RuleInput } from "../rules/input.js";
-import type { Finding } from "../verdict/finding.js";
+import type { UnwordedVerdict } from "../verdict/verdict-text.js";
 import { decide, type NamedRule, ruleInput } from "../verdict/resolve.js";
 
 /** What a search reads beside the sessions: network facts, the rules of now, and the bot that a user agent names. */
@@ -27,7 +27,7 @@ export interface SearchOutcome {
   readonly ruleId: number | null;
   readonly ruleName: string | null;
   /** Null for a session without a score. */
-  readonly finding: Finding | null;
+  readonly unworded: UnwordedVerdict | null;
 }
 
 /** A session as a search sees it. */
@@ -66,12 +66,12 @@ export class SessionSearch {
     const outcome = once((): SearchOutcome => {
       const decision = decide({ ...asked, rules: this.#rules, nowMs: this.#nowMs });
       const rule = decision?.rule ?? null;
-      const finding = decision?.finding ?? null;
+      const unworded = decision?.verdict ?? null;
       return {
-        action: finding?.action ?? "allow",
+        action: unworded?.action ?? "allow",
         ruleId: rule?.id ?? null,
         ruleName: rule?.name ?? null,
-        finding,
+        unworded,
       };
     });
     const declaredBot = once(() => (userAgent === "" ? undefined : declaredBotOf(userAgent)));

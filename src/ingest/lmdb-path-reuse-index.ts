@@ -260,7 +260,7 @@ export class LmdbPathReuseIndex implements PathReuseIndex {
     let heldBytes = 0;
     for (const project of this.#held.values()) heldBytes += project.heldBytes;
     for (const [projectId, project] of this.#held) {
-      if (this.#held.size <= limits.replayProjectsMax && heldBytes <= limits.replayHeldBytesMax) return;
+      if (this.#held.size <= limits.replayProjectsMax && heldBytes <= limits.pathReuseHeldBytesMax) return;
       heldBytes -= project.heldBytes;
       this.#held.delete(projectId);
     }

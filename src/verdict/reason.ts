@@ -19,7 +19,7 @@ export const failOpenReason = "No verdict yet: the session is unknown or has not
 export const unansweredReason = "No verdict: the store did not answer in time whether it has the session.";
 
 /** Says what was found: the band, its score and the strongest detections by their meanings. */
-export function findingReason(band: Exclude<Band, "not_computed">, score: number, meanings: readonly string[]): string {
+export function verdictReason(band: Exclude<Band, "not_computed">, score: number, meanings: readonly string[]): string {
   const head = score === 0 ? bandWords[band] : `${bandWords[band]} (score ${score})`;
   if (meanings.length === 0) return band === "likely_human" ? `${head}: no evidence of automation.` : `${head}.`;
   // For a verified bot, its name.

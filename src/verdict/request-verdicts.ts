@@ -6,7 +6,7 @@ import type { ExaminedRequest, VerdictQuestion } from "../contract/judged-reques
 import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import { defaultRequestScoring } from "../contract/session.js";
 import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
-import { type VerdictText, VerdictTexts } from "./finding.js";
+import { type VerdictText, VerdictTexts } from "./verdict-text.js";
 import { decide, failOpenVerdict } from "./resolve.js";
 import { askedWith, type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
 
@@ -28,7 +28,7 @@ export interface RequestAnswer {
   readonly signedAgent: RequestVerdict["signed_agent"] | undefined;
 }
 
-/** Judges requests, for `POST /v1/verdict` and forward-auth. Keeps no request; reuses the words of a finding. */
+/** Judges requests, for `POST /v1/verdict` and forward-auth. Keeps no request; reuses the words of recent verdicts. */
 export class RequestVerdicts {
   readonly #sources: RequestVerdictSources;
   readonly #reader: VerdictReader;
@@ -80,7 +80,7 @@ export class RequestVerdicts {
     const rules = sources.rulesOf(project);
     const decision = decide({ state, request: evidence, project, rules, context, verifiedBot, addresses, nowMs });
     if (decision === null) throw new Error("a request was not judged");
-    const text = this.#texts.of(decision.finding);
+    const text = this.#texts.of(decision.verdict);
     const { rule, logged, blocked, isOverBudget } = decision;
     const token = state === null ? null : sessionToken;
     const subject = state?.scored === true ? "session" : "request";

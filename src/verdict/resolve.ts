@@ -16,18 +16,18 @@ import { limits } from "../limits.js";
 import { type EvaluatedRule, evaluateRules } from "../rules/evaluate.js";
 import { type RuleFacts, RuleInput, type SearchFacts } from "../rules/input.js";
 import { bandOf, bandOfSession } from "./bands.js";
-import { describe, type Finding, type MeaningOf, type ProvedBot } from "./finding.js";
+import { describe, type UnwordedVerdict, type MeaningOf, type ProvedBot } from "./verdict-text.js";
 import { failOpenReason } from "./reason.js";
 import { isStaticResource } from "./static-resource.js";
 
-/** An active rule in the form that resolution needs. */
+/** An active rule in the form that a decision needs. */
 export interface NamedRule extends EvaluatedRule {
   readonly name: string;
 }
 
-/** The finding and the decision, before wording. */
+/** What was decided, before it is worded. */
 export interface Decision {
-  readonly finding: Finding;
+  readonly verdict: UnwordedVerdict;
   /** The rule that decided the enforced action, and the log rules that matched before it. */
   readonly rule: NamedRule | null;
   readonly logged: readonly NamedRule[];
@@ -38,7 +38,7 @@ export interface Decision {
 }
 
 /** A worded decision. */
-export interface Resolution extends Omit<Decision, "finding"> {
+export interface WordedDecision extends Omit<Decision, "verdict"> {
   readonly verdict: Verdict;
 }
 
@@ -72,11 +72,10 @@ export function failOpenVerdict(reason = failOpenReason): Verdict {
 }
 
 /** Words the result of `decide`; if that is null, returns the fail-open body with no rule. */
-export function resolve(input: ResolveInput): Resolution {
+export function resolve(input: ResolveInput): WordedDecision {
   const decision = decide(input);
   if (decision === null) return { verdict: failOpenVerdict(), ...undecided };
-  const { finding, ...rest } = decision;
-  return { verdict: describe(finding, input.meaningOf), ...rest };
+  return { ...decision, verdict: describe(decision.verdict, input.meaningOf) };
 }
 
 /** Returns null for a session that has no verdict yet and no judged request: the answer is the fail-open body. */
@@ -87,8 +86,8 @@ export function decide(input: DecideInput): Decision | null {
   const proved: ProvedBot | null = request?.signedAgent ?? verifiedBot;
   if (scored === null && proved === null) return null;
   const { engineScores, score, detectionIds } = scored ?? unscored;
-  const band: Finding["band"] = proved === null ? bandOf(engineScores, score, project.likelyBotThreshold) : "verified";
-  const finding = (action: Action, because: string): Finding => ({
+  const band: UnwordedVerdict["band"] = proved === null ? bandOf(engineScores, score, project.likelyBotThreshold) : "verified";
+  const unworded = (action: Action, because: string): UnwordedVerdict => ({
     band,
     score,
     action,
@@ -98,15 +97,15 @@ export function decide(input: DecideInput): Decision | null {
   });
 
   if (project.botSettings.allowVerified) {
-    if (verifiedBot !== null) return unruled(finding("allow", "Allowed: verified bots are let through."));
+    if (verifiedBot !== null) return unruled(unworded("allow", "Allowed: verified bots are let through."));
     const { signedAgents } = project.requestScoring ?? defaultRequestScoring;
     if (proved !== null && signedAgents === "allow") {
-      return unruled(finding("allow", "Allowed: signed agents are let through."));
+      return unruled(unworded("allow", "Allowed: signed agents are let through."));
     }
   }
   // Uses only the path that the asking backend sends: the session's last path comes from the visitor's own event.
   if (!project.botSettings.protectStatic && context.path !== undefined && isStaticResource(context.path)) {
-    return unruled(finding("allow", "Allowed: static resources are not protected."));
+    return unruled(unworded("allow", "Allowed: static resources are not protected."));
   }
   const clearance = clearanceFor(input);
   const facts = ruleFacts(input, { engineScores, score, detectionIds }, band, proved, clearance);
@@ -120,7 +119,7 @@ export function decide(input: DecideInput): Decision | null {
   const decided = passed === null ? words : `${words} Passed at ${new Date(passed.atMs).toISOString()}.`;
   const because = isOverBudget ? `${decided} ${overBudgetReason}`.trimStart() : decided;
   const blocked = enforced === "block" && terminating !== null;
-  return { finding: finding(enforced, because), rule, logged, blocked, isOverBudget };
+  return { verdict: unworded(enforced, because), rule, logged, blocked, isOverBudget };
 }
 
 /**
@@ -197,8 +196,8 @@ function clearanceFor({ state, request, project, context, nowMs }: DecideInput):
 
 const noClearance = (): null => null;
 
-function unruled(finding: Finding): Decision {
-  return { finding, ...undecided };
+function unruled(verdict: UnwordedVerdict): Decision {
+  return { verdict, ...undecided };
 }
 
 const noRequest: LastRequest = { ip: "", userAgent: "", path: "", host: "" };

@@ -8,7 +8,7 @@
  */
 import { fnv1a, spreadBits } from "../contract/hashes.js";
 import type { RequestContext } from "../contract/verdict.js";
-import type { VerdictText } from "./finding.js";
+import type { VerdictText } from "./verdict-text.js";
 
 /**
  * A request context as sent, with undefined for each value that was not sent. It is not parsed: equal raw values parse to equal contexts, so a hit

@@ -1,4 +1,4 @@
-/** Answers verdict reads: uses the cache, the stored session and resolution, and reports each answer. Any failure answers fail-open. */
+/** Answers verdict reads: uses the cache, or decides by the stored session, and reports each answer. Any failure answers fail-open. */
 import { clearanceEndMs, isStanding } from "../challenge/clearance.js";
 import { addressProof } from "../contract/address-proof.js";
 import type { VerdictSource } from "../contract/live-verdict.js";
@@ -8,9 +8,9 @@ import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdic
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
 import { bandOfSession } from "./bands.js";
-import { type MeaningOf, type VerdictText, VerdictTexts } from "./finding.js";
+import { type MeaningOf, type VerdictText, VerdictTexts } from "./verdict-text.js";
 import { unansweredReason } from "./reason.js";
-import { decide, failOpenVerdict, type NamedRule, type Resolution } from "./resolve.js";
+import { decide, failOpenVerdict, type NamedRule, type WordedDecision } from "./resolve.js";
 import { type CachedVerdict, type SentContext, VerdictCache, type VerdictKey } from "./verdict-cache.js";
 
 /** What the reader needs from the rest of verdictd; each call is synchronous and cheap. */
@@ -31,12 +31,12 @@ export interface VerdictSources {
   readonly verifiedBotAt: (ip: string) => VerifiedBot | null;
   readonly addresses: AddressLookup;
   readonly meaningOf: MeaningOf;
-  /** Called with every computed resolution, not with cached answers. `token` is null without a session. Must not throw. */
+  /** Called with every computed decision, not with cached answers. `token` is null without a session. Must not throw. */
   readonly onComputed: (
     project: ProjectSettings,
     token: string | null,
     context: RequestContext,
-    resolution: Resolution,
+    decision: WordedDecision,
   ) => void;
   /** Called with every answer; `subject` is `request` if a request was judged alone. `token` is the one in the question, null for none. */
   readonly onAnswer: (
@@ -128,7 +128,7 @@ export class VerdictReader {
     const verifiedBot = verifiedBotOf(state, context, sources.verifiedBotAt);
     const decision = decide({ state, project, rules, context, verifiedBot, addresses: sources.addresses, nowMs });
     if (decision === null) return this.#failedOpen(project, token, context, nowMs);
-    const text = this.#texts.of(decision.finding);
+    const text = this.#texts.of(decision.verdict);
     const { rule, logged, blocked, isOverBudget } = decision;
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
     sources.onAnswer(project, text.verdict, "computed", "session", token, context, nowMs);

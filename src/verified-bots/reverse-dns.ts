@@ -113,7 +113,7 @@ export function createReverseDns(options: ReverseDnsOptions): ReverseDns {
   }
 
   async function ask(address: string): Promise<ReverseAnswer> {
-    const resolver = busy.size < settings.concurrencyMax ? take() : await turn();
+    const resolver = busy.size < settings.concurrencyMax ? borrow() : await freeResolver();
     if (resolver === undefined) return notKnown;
     counts.lookups++;
     const timer = setTimeout(() => resolver.cancel(), settings.timeoutMs);
@@ -130,15 +130,15 @@ export function createReverseDns(options: ReverseDnsOptions): ReverseDns {
     }
   }
 
-  function take(): Resolver {
+  function borrow(): Resolver {
     const resolver = idle.pop() ?? createResolver(settings);
     busy.add(resolver);
     return resolver;
   }
 
   /** A resolver once one is free, in the order of asking; undefined when closed before. */
-  function turn(): Promise<Resolver | undefined> {
-    return new Promise((grant) => waiting.push(() => grant(isClosed ? undefined : take())));
+  function freeResolver(): Promise<Resolver | undefined> {
+    return new Promise((grant) => waiting.push(() => grant(isClosed ? undefined : borrow())));
   }
 
   function close(): void {

@@ -25,7 +25,7 @@ function judged(
     verifiedBot: null,
     nowMs,
   });
-  return decision!.finding;
+  return decision!.verdict;
 }
 
 t.test("a request alone is banded by its own score, 60 where nothing speaks against it", async (t) => {
@@ -83,7 +83,7 @@ t.test("a clearance is not carried to whoever sends no user agent", async (t) =>
       context: userAgent === undefined ? {} : { userAgent },
       verifiedBot: null,
       nowMs,
-    })?.finding.action;
+    })?.verdict.action;
   t.equal(action(true, "UA"), "allow");
   t.equal(action(false), "allow", "what is not told is the session's own");
   t.equal(action(true), "challenge");
@@ -103,7 +103,7 @@ t.test(
         context: { userAgent: "UA" },
         verifiedBot: null,
         nowMs,
-      })?.finding;
+      })?.verdict;
     t.match(action(80), { action: "allow", band: "confident_automated", because: /Passed at/ });
     t.match(action(20), { action: "challenge" });
   },

@@ -1,13 +1,13 @@
 /** Reasons read as sentences, whichever detections they name. */
 import t from "tap";
 import { detections } from "../../src/detections/catalogue.js";
-import { findingReason } from "../../src/verdict/reason.js";
+import { verdictReason } from "../../src/verdict/reason.js";
 
 t.test("a meaning becomes a clause: no capital but in names, no full stop, no markup", async (t) => {
   for (const { id, meaning } of detections) {
     t.match(meaning, /^[A-Z].*\.$/, `${id} is a sentence`);
     t.notMatch(meaning, /[`<>]/, `${id} has no markup`);
-    const clause = findingReason("definite", 3, ["First.", meaning])
+    const clause = verdictReason("definite", 3, ["First.", meaning])
       .replace(/^.*: first; /, "")
       .replace(/\.$/, "");
     const [first = ""] = clause.split(" ", 1);
@@ -20,10 +20,10 @@ t.test("a meaning becomes a clause: no capital but in names, no full stop, no ma
 });
 
 t.test("three are named, the others counted", async (t) => {
-  t.equal(findingReason("likely_human", 60, []), "Likely human (score 60): no evidence of automation.");
+  t.equal(verdictReason("likely_human", 60, []), "Likely human (score 60): no evidence of automation.");
   t.equal(
-    findingReason("definite", 2, ["One was.", "Two were.", "Chromium is claimed.", "Four.", "Five."]),
+    verdictReason("definite", 2, ["One was.", "Two were.", "Chromium is claimed.", "Four.", "Five."]),
     "Definitely automated (score 2): one was; two were; Chromium is claimed; and 2 more.",
   );
-  t.equal(findingReason("verified", 0, ["Googlebot"]), "Verified bot: Googlebot.");
+  t.equal(verdictReason("verified", 0, ["Googlebot"]), "Verified bot: Googlebot.");
 });

@@ -7,7 +7,7 @@ import {
   failOpenVerdict,
   isLoggedIn,
   type NamedRule,
-  type Resolution,
+  type WordedDecision,
   resolve,
   softenedAction,
 } from "../../src/verdict/resolve.js";
@@ -31,7 +31,7 @@ function decide({
   context = {},
   isVerified = false,
   atMs = nowMs,
-}: Given): Resolution {
+}: Given): WordedDecision {
   return resolve({
     state,
     project: project(settings),

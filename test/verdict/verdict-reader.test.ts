@@ -5,7 +5,7 @@ import type { ScoredState } from "../../src/contract/session.js";
 import type { RequestContext } from "../../src/contract/verdict.js";
 import { limits } from "../../src/limits.js";
 import { RequestVerdicts, requestVerdictText } from "../../src/verdict/request-verdicts.js";
-import { failOpenVerdict, type NamedRule, type Resolution } from "../../src/verdict/resolve.js";
+import { failOpenVerdict, type NamedRule, type WordedDecision } from "../../src/verdict/resolve.js";
 import { type SentContext, VerdictCache } from "../../src/verdict/verdict-cache.js";
 import { stateStamp, VerdictReader, type VerdictSources } from "../../src/verdict/verdict-reader.js";
 import { nowMs, plainRequest, project, rule, session } from "./material.js";
@@ -18,7 +18,7 @@ function reading(ttlMs = 60_000) {
     nowMs,
     scored: session(3) as ScoredState | null,
     rules: [] as readonly NamedRule[],
-    computed: [] as Resolution[],
+    computed: [] as WordedDecision[],
     answers: [] as string[],
     failures: [] as unknown[],
   };
@@ -29,7 +29,7 @@ function reading(ttlMs = 60_000) {
     verifiedBotAt: () => null,
     addresses: { networkOf: () => ({ country: undefined, asn: undefined, asName: undefined }), listsOf: () => [] },
     meaningOf: () => "",
-    onComputed: (_project, _token, _context, resolution) => world.computed.push(resolution),
+    onComputed: (_project, _token, _context, decision) => world.computed.push(decision),
     onAnswer: (_project, _verdict, source) => world.answers.push(source),
     onFailure: (error) => world.failures.push(error),
     now: () => world.nowMs,

@@ -9,7 +9,7 @@ import type { IngestBatch } from "../../../src/contract/events.js";
 import { batchHeaders, headerFactsOf, type RequestFacts, requestFactsOf } from "../../../src/contract/header-facts.js";
 import { detections } from "../../../src/detections/catalogue.js";
 import { bandOf } from "../../../src/verdict/bands.js";
-import { failOpenReason, findingReason } from "../../../src/verdict/reason.js";
+import { failOpenReason, verdictReason } from "../../../src/verdict/reason.js";
 import { rules } from "./rules.js";
 import { batchSchema, contractSchema, ingestSchema, verdictSchema } from "./schema.js";
 import { Sessions } from "./sessions.js";
@@ -67,7 +67,7 @@ app.get<{ Params: { token: string } }>(
     const ageSeconds = Math.max(0, Math.floor((Date.now() - session.firstSeenMs) / 1000));
     const rule = rules.find(({ matches }) => matches(session, band, ageSeconds));
     const ids = band !== "likely_human" || rule !== undefined ? session.detectionIds : [];
-    const finding = findingReason(
+    const words = verdictReason(
       band,
       session.score,
       ids.map((id) => meanings.get(id) ?? "").filter((meaning) => meaning !== ""),
@@ -77,7 +77,7 @@ app.get<{ Params: { token: string } }>(
       score: session.score,
       action: rule?.action ?? "allow",
       detection_ids: ids,
-      reason: rule === undefined ? finding : `${finding} Challenged by rule "${rule.name}".`,
+      reason: rule === undefined ? words : `${words} Challenged by rule "${rule.name}".`,
     };
   },
 );

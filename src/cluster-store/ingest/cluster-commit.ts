@@ -178,7 +178,7 @@ export class ClusterCommit {
     const unfinished = new Set(unit.incompleteSessions);
     for (const position of unit.incompleteBatches) {
       unfinished.add(sessions[position]!);
-      this.#noteCopier(result.outcomes[position]!);
+      this.#rememberCopier(result.outcomes[position]!);
     }
     unfinished.delete("");
     const silent = slow === null ? nobody : this.#silentSessions(unit);
@@ -230,7 +230,7 @@ export class ClusterCommit {
     return silent;
   }
 
-  #noteCopier(outcome: IngestOutcome): void {
+  #rememberCopier(outcome: IngestOutcome): void {
     if (!("session_token" in outcome)) return;
     if (this.#copiers.size >= copiersMax) this.#copiers.clear();
     this.#copiers.add(outcome.session_token);

@@ -174,7 +174,7 @@ export class ClusterPathReuseIndex {
     if (known !== undefined) this.#projects.delete(projectId);
     this.#projects.set(projectId, paths);
     for (const oldest of this.#projects.keys()) {
-      if (this.#projects.size * 2 * slotCount * 4 <= limits.replayHeldBytesMax) break;
+      if (this.#projects.size * 2 * slotCount * 4 <= limits.pathReuseHeldBytesMax) break;
       this.#projects.delete(oldest);
     }
     return paths;

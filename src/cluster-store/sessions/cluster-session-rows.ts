@@ -215,7 +215,7 @@ class IndexCursor {
     return { command, slot: this.#slot };
   }
 
-  take(reply: unknown, count: number): void {
+  apply(reply: unknown, count: number): void {
     const tokens = Array.isArray(reply) ? reply.filter((each) => each instanceof Buffer) : [];
     this.#tokens = tokens;
     this.#at = 0;
@@ -235,7 +235,7 @@ async function refill(client: ClusterClient, cursors: readonly IndexCursor[], co
   for (const [index, cursor] of empty.entries()) {
     const outcome = outcomes[index]!;
     if (outcome instanceof ClusterError) throw unavailable(outcome);
-    cursor.take(outcome, count);
+    cursor.apply(outcome, count);
   }
 }
 

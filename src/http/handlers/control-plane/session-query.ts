@@ -15,7 +15,7 @@ import {
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import type { LongWork } from "../../../runtime/long-work.js";
-import { describe, type MeaningOf } from "../../../verdict/finding.js";
+import { describe, type MeaningOf } from "../../../verdict/verdict-text.js";
 import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { sessionLogRow } from "./sessions.js";
@@ -132,12 +132,12 @@ function answerOf(
 }
 
 function rowOf(project: Project, session: QueriedSession, meaningOf: MeaningOf, nowMs: number): QueriedSessionRow {
-  const { state, action, ruleId, finding } = session;
+  const { state, action, ruleId, unworded } = session;
   return {
     ...sessionLogRow(project, session, nowMs),
     action,
     rule_id: ruleId,
-    reason: finding === null ? "" : describe(finding, meaningOf).reason,
+    reason: unworded === null ? "" : describe(unworded, meaningOf).reason,
     path: state.last.path || null,
     host: state.last.host || null,
     ip: state.last.ip || null,

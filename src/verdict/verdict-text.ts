@@ -5,7 +5,7 @@
 import type { BotCategory } from "../contract/bot-categories.js";
 import { fnv1a, spreadBits } from "../contract/hashes.js";
 import type { Action, Band, Verdict } from "../contract/verdict.js";
-import { findingReason } from "./reason.js";
+import { verdictReason } from "./reason.js";
 
 /** A visitor's proven identity: a bot by its address, or an agent by its signature. */
 export interface ProvedBot {
@@ -14,7 +14,7 @@ export interface ProvedBot {
 }
 
 /** A computed verdict before it is worded. */
-export interface Finding {
+export interface UnwordedVerdict {
   readonly band: Exclude<Band, "not_computed">;
   /** 0 only for a verified bot that was not scored; else 1 to 99. */
   readonly score: number;
@@ -30,11 +30,11 @@ export interface Finding {
 export type MeaningOf = (detectionId: number) => string;
 
 /** Returns the verdict in the form of the answer. */
-export function describe(finding: Finding, meaningOf: MeaningOf): Verdict {
-  const { band, score, action, verifiedBot, because } = finding;
-  const ids = showsDetections(finding) ? finding.detectionIds : [];
+export function describe(unworded: UnwordedVerdict, meaningOf: MeaningOf): Verdict {
+  const { band, score, action, verifiedBot, because } = unworded;
+  const ids = showsDetections(unworded) ? unworded.detectionIds : [];
   const meanings = verifiedBot === null ? ids.map(meaningOf).filter((meaning) => meaning !== "") : [verifiedBot.name];
-  const reason = findingReason(band, score, meanings);
+  const reason = verdictReason(band, score, meanings);
   const verdict: Verdict = {
     verdict: band,
     score,
@@ -47,7 +47,7 @@ export function describe(finding: Finding, meaningOf: MeaningOf): Verdict {
 }
 
 /** A bot band or an enforced action is explained; a clean human needs no explanation. */
-function showsDetections({ band, action }: Finding): boolean {
+function showsDetections({ band, action }: UnwordedVerdict): boolean {
   const isBotBand = band === "definite" || band === "confident_automated" || band === "likely_automated";
   return isBotBand || action === "block" || action === "challenge" || action === "delay";
 }
@@ -58,13 +58,13 @@ export interface VerdictText {
   readonly body: string;
 }
 
-/** How many findings keep their words, a power of two: a few MB when all of them have long texts. */
+/** How many verdicts keep their words, a power of two: a few MB when all of them have long texts. */
 const keptMax = 4096;
 
-/** Keeps the words of recent findings. A finding has one slot, and the next one in that slot replaces it: nothing grows, nothing is swept. */
+/** Keeps the words of recent verdicts. A verdict has one slot, and the next one in that slot replaces it: nothing grows, nothing is swept. */
 export class VerdictTexts {
   readonly #meaningOf: MeaningOf;
-  readonly #kept: ({ readonly finding: Finding; readonly text: VerdictText } | undefined)[] = new Array(keptMax).fill(
+  readonly #kept: ({ readonly unworded: UnwordedVerdict; readonly text: VerdictText } | undefined)[] = new Array(keptMax).fill(
     undefined,
   );
 
@@ -73,24 +73,24 @@ export class VerdictTexts {
     this.#meaningOf = meaningOf;
   }
 
-  of(finding: Finding): VerdictText {
-    const slot = slotOf(finding);
+  of(unworded: UnwordedVerdict): VerdictText {
+    const slot = slotOf(unworded);
     const kept = this.#kept[slot];
-    if (kept !== undefined && isSame(kept.finding, finding)) return kept.text;
-    const verdict = describe(finding, this.#meaningOf);
+    if (kept !== undefined && isSame(kept.unworded, unworded)) return kept.text;
+    const verdict = describe(unworded, this.#meaningOf);
     const text = { verdict, body: JSON.stringify(verdict) };
-    this.#kept[slot] = { finding, text };
+    this.#kept[slot] = { unworded, text };
     return text;
   }
 }
 
-function slotOf({ score, detectionIds, because, action }: Finding): number {
+function slotOf({ score, detectionIds, because, action }: UnwordedVerdict): number {
   let hash = score + 128 * because.length + 65_536 * action.length;
   for (let index = 0; index < detectionIds.length; index++) hash = fnv1a(hash, detectionIds[index]!);
   return (spreadBits(hash) >>> 16) & (keptMax - 1);
 }
 
-function isSame(one: Finding, other: Finding): boolean {
+function isSame(one: UnwordedVerdict, other: UnwordedVerdict): boolean {
   return (
     one.score === other.score &&
     one.band === other.band &&
