@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import t from "tap";
-import { walkAsNewcomer } from "../browsers/newcomer.js";
+import { walkAsNewcomer } from "../e2e/newcomer.js";
 import { noChromium } from "../support/chromium.js";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
