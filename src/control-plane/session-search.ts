@@ -11,8 +11,8 @@ import { limits } from "../limits.js";
 import type { Expression } from "../rules/ast.js";
 import { comparedFields, isSearchField } from "../rules/fields.js";
 import type { RuleInput } from "../rules/input.js";
-import type { UnwordedVerdict } from "../verdict/verdict-text.js";
 import { decide, type NamedRule, ruleInput } from "../verdict/resolve.js";
+import type { UnwordedVerdict } from "../verdict/verdict-text.js";
 
 /** What a search reads beside the sessions: network facts, the rules of now, and the bot that a user agent names. */
 export interface SearchServices {

@@ -6,9 +6,9 @@ import type { ExaminedRequest, VerdictQuestion } from "../contract/judged-reques
 import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import { defaultRequestScoring } from "../contract/session.js";
 import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
-import { type VerdictText, VerdictTexts } from "./verdict-text.js";
 import { decide, failOpenVerdict } from "./resolve.js";
 import { askedWith, type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
+import { type VerdictText, VerdictTexts } from "./verdict-text.js";
 
 /** What judging requests needs besides the sources of verdict reads. */
 export interface RequestVerdictSources extends VerdictSources {

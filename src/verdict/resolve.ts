@@ -16,9 +16,9 @@ import { limits } from "../limits.js";
 import { type EvaluatedRule, evaluateRules } from "../rules/evaluate.js";
 import { type RuleFacts, RuleInput, type SearchFacts } from "../rules/input.js";
 import { bandOf, bandOfSession } from "./bands.js";
-import { describe, type UnwordedVerdict, type MeaningOf, type ProvedBot } from "./verdict-text.js";
 import { failOpenReason } from "./reason.js";
 import { isStaticResource } from "./static-resource.js";
+import { describe, type MeaningOf, type ProvedBot, type UnwordedVerdict } from "./verdict-text.js";
 
 /** An active rule in the form that a decision needs. */
 export interface NamedRule extends EvaluatedRule {
@@ -86,7 +86,8 @@ export function decide(input: DecideInput): Decision | null {
   const proved: ProvedBot | null = request?.signedAgent ?? verifiedBot;
   if (scored === null && proved === null) return null;
   const { engineScores, score, detectionIds } = scored ?? unscored;
-  const band: UnwordedVerdict["band"] = proved === null ? bandOf(engineScores, score, project.likelyBotThreshold) : "verified";
+  const band: UnwordedVerdict["band"] =
+    proved === null ? bandOf(engineScores, score, project.likelyBotThreshold) : "verified";
   const unworded = (action: Action, because: string): UnwordedVerdict => ({
     band,
     score,

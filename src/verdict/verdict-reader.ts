@@ -8,10 +8,10 @@ import type { RequestContext, Verdict, VerdictSubject } from "../contract/verdic
 import type { VerifiedBot } from "../contract/verified-bots.js";
 import { limits } from "../limits.js";
 import { bandOfSession } from "./bands.js";
-import { type MeaningOf, type VerdictText, VerdictTexts } from "./verdict-text.js";
 import { unansweredReason } from "./reason.js";
 import { decide, failOpenVerdict, type NamedRule, type WordedDecision } from "./resolve.js";
 import { type CachedVerdict, type SentContext, VerdictCache, type VerdictKey } from "./verdict-cache.js";
+import { type MeaningOf, type VerdictText, VerdictTexts } from "./verdict-text.js";
 
 /** What the reader needs from the rest of verdictd; each call is synchronous and cheap. */
 export interface VerdictSources {

@@ -64,9 +64,9 @@ const keptMax = 4096;
 /** Keeps the words of recent verdicts. A verdict has one slot, and the next one in that slot replaces it: nothing grows, nothing is swept. */
 export class VerdictTexts {
   readonly #meaningOf: MeaningOf;
-  readonly #kept: ({ readonly unworded: UnwordedVerdict; readonly text: VerdictText } | undefined)[] = new Array(keptMax).fill(
-    undefined,
-  );
+  readonly #kept: ({ readonly unworded: UnwordedVerdict; readonly text: VerdictText } | undefined)[] = new Array(
+    keptMax,
+  ).fill(undefined);
 
   /** `meaningOf` must always return the same for a detection. */
   constructor(meaningOf: MeaningOf) {

@@ -7,9 +7,9 @@ import {
   failOpenVerdict,
   isLoggedIn,
   type NamedRule,
-  type WordedDecision,
   resolve,
   softenedAction,
+  type WordedDecision,
 } from "../../src/verdict/resolve.js";
 import { nowMs, project, rule, session } from "./material.js";
 
