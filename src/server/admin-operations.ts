@@ -1,4 +1,4 @@
-/** What operators and their tools get of a running server: the admin address with metrics and health, and certificates on SIGHUP. */
+/** Serves metrics and health on the admin address, and reloads certificates and network facts on SIGHUP. */
 import { bytesOfMib } from "../config/config.js";
 import { startAdmin } from "../http/admin.js";
 import { isReady } from "../http/readiness.js";
@@ -14,9 +14,9 @@ import { programVersion } from "./version.js";
 /** What the admin address shows and SIGHUP reloads; `first` is the HTTP thread of the main thread. */
 export interface OperationsOptions extends CertificateOptions {
   readonly first: RunningServer;
-  /** Of all HTTP threads, the first thread's first. */
+  /** The counts of all HTTP threads; the first thread's come first. */
   readonly buffers: () => readonly ThreadBuffers[];
-  /** Has all HTTP threads use the files of `--ip-database` as they are now; rejects when one can't be used, and changes nothing. */
+  /** Makes all HTTP threads use the current files of `--ip-database`; rejects when one can't be used, and changes nothing. */
   readonly reloadNetwork: () => Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface Operations {
   close(): Promise<void>;
 }
 
-/** Rejects when the admin address can't be had for another reason than that it is taken, or the certificate can't be used. */
+/** Rejects when the certificate can't be used, or when listening on the admin address fails for any reason but that it is taken. */
 export async function startOperations(options: OperationsOptions): Promise<Operations> {
   const { config, log, buffers } = options;
   const certificate = new CertificateReload(options);
@@ -69,7 +69,7 @@ export async function startOperations(options: OperationsOptions): Promise<Opera
   };
 }
 
-/** The state of the process at a scrape; once the store is closed, as it was last. */
+/** The state of the process at a scrape; after the store has closed, the last known state. */
 function stateReader(options: OperationsOptions, certificate: CertificateReload): () => ProcessState {
   const { config, first } = options;
   const remote = remoteState(first.store);
@@ -90,7 +90,7 @@ function stateReader(options: OperationsOptions, certificate: CertificateReload)
 
 const countEveryMs = 60_000;
 
-/** What lies in a cluster, as of a minute ago: a scrape does not wait for it. Nothing for a store of one host. */
+/** What a cluster stores, up to a minute old, because a scrape does not wait for it. Empty for a store of one host. */
 function remoteState({ remoteSessions, projects }: Store): () => { readonly sessionsStored?: number } {
   if (remoteSessions === undefined) return () => ({});
   let sessionsStored = 0;
@@ -102,7 +102,7 @@ function remoteState({ remoteSessions, projects }: Store): () => { readonly sess
       (sessions) => {
         sessionsStored = sessions;
       },
-      // The cluster does not answer: what was known stays.
+      // The cluster does not answer: keep the last known values.
       () => {},
     );
     return { sessionsStored };
@@ -120,7 +120,7 @@ function storedState(store: Store, dataDir: string) {
   };
 }
 
-/** Reads the files of `--ip-database` again. What can't be used is logged; the old facts stay. */
+/** Reads the files of `--ip-database` again. If one can't be used, logs that and keeps the old facts. */
 async function reloadNetwork({ config, log, reloadNetwork: reload }: OperationsOptions): Promise<void> {
   if (config.ipDatabase.length === 0) return;
   try {

@@ -1,4 +1,4 @@
-/** The certificate of a running server, whose files are read again on SIGHUP. */
+/** Holds a running server's certificate, and reads its files again on SIGHUP. */
 import { type CertificateFacts, readCertificate, reasonToKeepOld } from "../config/certificate.js";
 import type { ServeConfig } from "../config/config.js";
 import type { Logger } from "../runtime/log.js";
@@ -7,7 +7,7 @@ import type { Logger } from "../runtime/log.js";
 export interface CertificateOptions {
   readonly config: ServeConfig;
   readonly log: Logger;
-  /** Has all HTTP threads use the certificate files as they are now; rejects when one kept the old one. */
+  /** Makes all HTTP threads use the current certificate files; rejects when a thread kept the old certificate. */
   readonly reloadCertificate: () => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Composes what people and command lines change and read: accounts, projects, rules, stored sessions. */
+/** Composes the services that people and commands use: accounts, projects, rules, stored sessions. */
 import { Credentials } from "../auth/credentials.js";
 import { Accounts } from "../control-plane/accounts.js";
 import { Marks } from "../control-plane/marks.js";
@@ -7,10 +7,10 @@ import { Rules } from "../control-plane/rules.js";
 import { Sessions } from "../control-plane/sessions.js";
 import type { ThreadContext } from "./thread-context.js";
 
-/** What is stored for accounts: `buildControlPlane`. */
+/** The services that `buildControlPlane` returns. */
 export type ControlPlane = ReturnType<typeof buildControlPlane>;
 
-/** The services over stored accounts: who may call, their settings, rules, sessions and marks. */
+/** Builds the services on stored accounts: credentials, settings, rules, sessions and marks. */
 export function buildControlPlane({ store, reads, now }: ThreadContext) {
   const sessions = new Sessions(store);
   return {

@@ -1,6 +1,6 @@
 /**
- * Starts and stops one HTTP thread, which is a store, the services on it (`services.ts`), a pool of scoring workers
- * and a listener. `--http-threads` runs as many of them on one port.
+ * Starts and stops one HTTP thread: a store, the services on it (`services.ts`), a pool of scoring threads and a listener. `--http-threads` says how
+ * many of them share one port.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -41,18 +41,18 @@ export interface RunningServer {
   readonly routes: readonly Route[];
   /** What this thread and its scoring threads count. */
   readonly buffers: ThreadBuffers;
-  /** How old the configuration is that this node has of its cluster, ms; 0 without one. */
+  /** Age of this node's copy of the cluster's configuration, ms; 0 without a cluster. */
   configAgeMs(): number;
   readonly routeLabels: readonly RouteLabel[];
   /** Of the process: all of its HTTP threads. */
   readiness(): Readiness;
   /** Keeps the keys of signed agents fresh from now on; for one thread of a process. */
   startAgentRefresh(): void;
-  /** From now on the server says that it is not ready, and goes on serving. */
+  /** From now on `/readyz` says that the server is not ready; it goes on serving. */
   drain(): void;
-  /** New connections get the certificate as its files are now. Rejects and changes nothing when they can't be used. */
+  /** Makes new connections use the current certificate files. Rejects and changes nothing when they can't be used. */
   reloadCertificate(): Promise<void>;
-  /** From the next request on this thread asks another table of network facts. */
+  /** Makes this thread use another table of network facts from the next request on. */
   useNetwork(network: SharedArrayBuffer): void;
   /** Refuses new connections, finishes what was accepted, then closes those that are open and the store. */
   stop(): Promise<void>;
@@ -93,7 +93,7 @@ export async function startServer(
     cluster && { url: cluster.url, outage: batchOutage },
   );
   const threadsUp = scoringThreadsUp(pool, threads, meters, (err) => log.error({ err }, "a scoring thread failed"));
-  // Waited for below; what goes wrong until then has to wait too.
+  // Awaited below: a failure before that must wait, too.
   threadsUp.catch(() => {});
   // Loaded while the scoring threads start.
   const { buildServices, HttpServer, meteredRows } = await import("./http-side.js").catch(async (error: unknown) => {
@@ -139,7 +139,7 @@ export async function startServer(
     await Promise.all([
       services.traffic.flush().then(
         () => {
-          // Nothing may have been there to be stored.
+          // There may have been nothing to store.
           if (!batchOutages.isOpen) outages.worked();
         },
         (err: unknown) => outages.failed(err, "counts of verdicts could not be stored"),
@@ -228,7 +228,7 @@ async function openOfHost(dataDir: string): Promise<Store> {
   throw new StoreError(fault);
 }
 
-/** What an HTTP thread is for the configuration of a cluster: the first one follows it for all of them. */
+/** The role of an HTTP thread for a cluster's configuration: the first thread follows it for all of them. */
 function nodeThread(outages: OutageLog, { shared, number }: ThreadPlace): NodeThread {
   return {
     state: shared.configState,
@@ -240,7 +240,7 @@ function nodeThread(outages: OutageLog, { shared, number }: ThreadPlace): NodeTh
   };
 }
 
-/** The certificate's files, looked at; null without TLS. Throws when they can't be used. */
+/** Checks the certificate's files; null without TLS. Throws when they can't be used. */
 function certificateOf({ tlsCert, tlsKey }: ServeConfig): CertificateFiles | null {
   if (tlsCert === "") return null;
   const files = { certificate: tlsCert, key: tlsKey };

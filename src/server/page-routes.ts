@@ -1,4 +1,4 @@
-/** Composes the routes that answer with files of the build: SDK, client package, console, demo, documentation. */
+/** Composes the routes that serve files of the build: SDK, client package, console, demo, documentation. */
 import { readdirSync } from "node:fs";
 import { assetPath, readAsset, readCompressedAsset } from "../assets.js";
 import type { Project } from "../contract/entities.js";
@@ -17,7 +17,7 @@ export function consolePageRoutes(): Route[] {
   return consoleRoutes(consoleFiles());
 }
 
-/** What sites load in visitors' browsers, and the package for their backends. */
+/** The files that sites load in visitors' browsers, and the package for their backends. */
 export function sdkRoutes(): Route[] {
   return [...sdkPages().map(pageRoute), pageRoute(clientPackage())];
 }
@@ -40,7 +40,7 @@ export function demoPageRoutes(store: Store, verdicts: VerdictReader): Route[] {
   ];
 }
 
-/** The documentation; its API reference is of `documented`. */
+/** The documentation. Its API reference describes the routes in `documented`. */
 export function docsPageRoutes(documented: readonly Route[]): Route[] {
   const pages = docPages(renderedDocs(), documented);
   return docsRoutes({
@@ -57,7 +57,7 @@ function sdkPages(): Page[] {
     summary,
     contentType: "text/javascript; charset=utf-8",
     body: readCompressedAsset(`sdk/${name}`),
-    // Any site may load it; an hour of caching bounds how long an old one lives on.
+    // Any site may load it; it is cached for an hour, so an old one is gone after that.
     cacheControl: "public, max-age=3600",
     headers: [
       ["Access-Control-Allow-Origin", "*"],
@@ -71,7 +71,7 @@ function sdkPages(): Page[] {
   ];
 }
 
-/** What `npm install` takes, so that a backend's client is always of the server's version. */
+/** The package for `npm install`, so that a backend's client always has the server's version. */
 function clientPackage(): Page {
   const body = readAsset("verdictd-client.tgz");
   const path = "/verdictd-client.tgz";

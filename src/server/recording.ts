@@ -1,4 +1,4 @@
-/** Composes what is recorded beside sessions: counts, blocks, timelines, challenges, the use of tokens. `http-thread.ts` has them written. */
+/** Composes what is recorded besides sessions: counts, blocks, timelines, challenges, token use. `http-thread.ts` has them written. */
 import type { Credentials } from "../auth/credentials.js";
 import { TokenUses } from "../auth/token-uses.js";
 import { ChallengingRules } from "../challenge/challenging-rules.js";
@@ -10,7 +10,7 @@ import { TrafficCounter } from "../recording/traffic.js";
 import { RuleBudgetWatch } from "../verdict/rule-budget-watch.js";
 import type { ThreadContext } from "./thread-context.js";
 
-/** What is recorded: `buildRecording`. */
+/** The recorders that `buildRecording` returns. */
 export type Recording = ReturnType<typeof buildRecording>;
 
 /** Everything here collects in memory; `flush*` writes. */
@@ -37,7 +37,7 @@ export function buildRecording(thread: ThreadContext, credentials: Credentials) 
     blocks,
     flushBlocks,
     timelines: new Timelines({ store, credentials, sessionsMax: config.trailSessions, now }),
-    /** Verdicts as they are answered, for `verdictd tail`. */
+    /** Publishes each answered verdict for `verdictd tail`. */
     feed: new VerdictFeed(),
     tokenUses: new TokenUses(store, now, (err) => outages.failed(err, "the last use of a token could not be stored")),
     overBudget,
@@ -45,7 +45,7 @@ export function buildRecording(thread: ThreadContext, credentials: Credentials) 
   };
 }
 
-/** The challenges that sessions are given and pass, and which rule asked for each. */
+/** Records the challenges that sessions get and pass, and which rule asked for each. */
 function buildChallenges({ store, meters, shared, now }: ThreadContext, traffic: TrafficCounter) {
   const challengingRules = new ChallengingRules(shared.challengingRules);
   const challenges = new Challenges({

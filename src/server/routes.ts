@@ -1,4 +1,4 @@
-/** The route table of a server: the rows of every handler, each with the services that it uses. Look here for who gets what. */
+/** The route table of a server: the rows of every handler, each with the services that it uses. */
 
 import type { Project } from "../contract/entities.js";
 import { defaultPlans } from "../contract/plans.js";
@@ -51,7 +51,7 @@ import type { ThreadContext } from "./thread-context.js";
 import { meaningOf, type Verdicts } from "./verdicts.js";
 import type { VisitorFacts } from "./visitor-facts.js";
 
-/** What routes are made of. */
+/** The services that routes use. */
 export interface RoutedServices {
   readonly thread: ThreadContext;
   readonly controlPlane: ControlPlane;
@@ -61,7 +61,7 @@ export interface RoutedServices {
   readonly queue: IngestQueue;
 }
 
-/** Every route. The documentation tells those before it, and `/openapi.json` itself too. Throws when `--trusted-proxies` can't be read. */
+/** Builds every route. The documentation describes the routes above it and `/openapi.json`. Throws when `--trusted-proxies` can't be parsed. */
 export function buildRoutes(services: RoutedServices): Route[] {
   const { config, store, isReady } = services.thread;
   const routes: Route[] = [
@@ -80,7 +80,7 @@ export function buildRoutes(services: RoutedServices): Route[] {
   return routes;
 }
 
-/** What visitors' browsers and sites' backends call: batches, challenges, verdicts. */
+/** The routes that visitors' browsers and sites' backends call: batches, challenges, verdicts. */
 function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, queue }: RoutedServices): Route[] {
   const { config, log, meters, reads, disk, now, onFailure } = thread;
   const { credentials, sessions } = controlPlane;
@@ -127,7 +127,7 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
   ];
 }
 
-/** The settings of a project, its rules, and the account itself. */
+/** The routes for a project's settings and rules, and for the account. */
 function settingsRoutes({ projects, rules }: ControlPlane): Route[] {
   return [
     ...scoringRoutes(projects),
@@ -138,7 +138,7 @@ function settingsRoutes({ projects, rules }: ControlPlane): Route[] {
   ];
 }
 
-/** What was stored of visitors, and what asks about it: sessions, timelines, blocks, counts, backtests. */
+/** The routes that read stored data of visitors: sessions, timelines, blocks, counts, backtests. */
 function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: RoutedServices): Route[] {
   const { store, meters, now } = thread;
   const { rules, sessions, marks } = controlPlane;
@@ -162,7 +162,7 @@ function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: Ro
   ];
 }
 
-/** The lists that detections and rules go by. */
+/** The routes for the lists that detections and rules use. */
 function catalogueRoutes({
   verifiedBotCatalogues,
   ipLists,
@@ -178,7 +178,7 @@ function catalogueRoutes({
   ];
 }
 
-/** Who may do what, who did what, and how much of a plan is used. */
+/** The routes for members and tokens, the audit log, and the use of a plan. */
 function accountsRoutes({ store, now }: ThreadContext, { accounts, projects }: ControlPlane): Route[] {
   return [
     ...tokenRoutes(accounts),
@@ -197,7 +197,7 @@ function trustedProxies(ranges: readonly string[]): TrustedProxies {
   return trusted;
 }
 
-/** Counts requests of which not everything was looked at. */
+/** Counts requests that were only partly checked. */
 function trimmingCounter(meters: ServiceMeters): (trimming: Trimming) => void {
   return ({ isCut, isOver, isIgnored }) => {
     if (isCut) meters.add("requestsCut");

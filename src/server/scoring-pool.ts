@@ -1,6 +1,5 @@
 /**
- * The pool of scoring threads and the watch over it. The composition root starts both; what a thread does is in
- * `workers/scoring.ts`.
+ * Starts the pool of scoring threads and watches over it. The code of a thread is in `workers/scoring.ts`.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -16,7 +15,7 @@ import type { ThreadMeters } from "../metrics/thread-meters.js";
 import type { Logger } from "../runtime/log.js";
 import type { WriteWatch } from "../store/write-watch.js";
 
-/** Threads that take one frame of batches a task. They are starting when this returns: see `scoringThreadsUp`. */
+/** Starts threads that take one frame of batches per task. They are still starting when this returns: see `scoringThreadsUp`. */
 export function scoringPool(
   config: ServeConfig,
   threads: number,
@@ -59,8 +58,8 @@ export function scoringPool(
 }
 
 /**
- * Resolves when all scoring threads have opened the store: a server that listens can also score. Rejects when one fails before; `onFailure` is
- * told of each that fails later. Called as soon as there is a pool.
+ * Resolves when all scoring threads have opened the store: a server that listens can also score. Rejects when one fails before that; `onFailure`
+ * is called with each later failure. Call this as soon as the pool exists.
  */
 export async function scoringThreadsUp(
   pool: Piscina,
@@ -75,7 +74,7 @@ export async function scoringThreadsUp(
     else failure = error;
   });
   const untilMs = Date.now() + limits.workersUpMs;
-  // A start that was given up for another reason is not kept alive by this.
+  // Does not keep a process alive whose start failed for another reason.
   const pause = { ref: false };
   while (meters.scoringThreadsUp < threads && failure === null && Date.now() < untilMs)
     await delay(1, undefined, pause);
@@ -85,9 +84,9 @@ export async function scoringThreadsUp(
 }
 
 /**
- * Answers batches that scoring keeps waiting, and has threads that hang outside of a transaction replaced. One that hangs or died
- * inside ends the process: nothing else gives the lock back. What was acknowledged is in the store; whoever started the process
- * starts it again.
+ * Answers batches that wait too long for scoring, and replaces threads that hang outside of a transaction. A thread that hangs or dies inside a
+ * transaction ends the process, because nothing else releases the lock. Acknowledged batches are in the store; the service manager starts the process
+ * again.
  */
 export function watchScoring(queue: IngestQueue, pool: Piscina, watch: WriteWatch, log: Logger): NodeJS.Timeout {
   return setInterval(() => {

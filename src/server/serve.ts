@@ -21,7 +21,7 @@ import type { Retention } from "../store/retention.js";
 import { type RunningServer, type ServerParts, startServer } from "./http-thread.js";
 import { newSharedMemory, type ThreadPlace } from "./shared-memory.js";
 
-/** What a further HTTP thread is started with. */
+/** The data that a further HTTP thread starts with. */
 export interface HttpThreadData {
   readonly config: ServeConfig;
   /** Its name in the log. */
@@ -29,10 +29,10 @@ export interface HttpThreadData {
   readonly place: ThreadPlace;
 }
 
-/** What the first HTTP thread tells a further one. */
+/** A message from the first HTTP thread to a further one. */
 export type HttpThreadOrder = "drain" | "reload-certificate" | "stop" | { readonly network: SharedArrayBuffer };
 
-/** What a further HTTP thread says: once that it listens, and after each order to reload what came of it (null: done). */
+/** A message from a further HTTP thread: one when it listens, then the result of each order to reload (`null` means done). */
 export type HttpThreadReport = { readonly listening: ThreadBuffers } | { readonly reloaded: string | null };
 
 interface HttpThread {
@@ -41,8 +41,8 @@ interface HttpThread {
 }
 
 /**
- * Starts all of them and the admin address, or nothing: rejects when one fails. `stop` stops all. A cluster that does not answer is waited for,
- * until `stopping`.
+ * Starts all HTTP threads and the admin address, or nothing: rejects when one fails. `stop` stops all. Waits for a cluster that does not answer until
+ * `stopping` aborts.
  */
 export async function startServers(
   given: ServeConfig,
@@ -108,16 +108,16 @@ export async function startServers(
 }
 
 /**
- * Resolves when the cluster is as it has to be, with the ports to listen on: until it can be reached, these say that the server is not ready.
- * Missing replicas are waited for too, where this is not the first start: else nothing could be restarted while one is down.
- * Rejects with what is wrong with the cluster, and where it was waited for, with what is still wrong `limits.clusterComingMs` after it came back.
+ * Resolves with the ports to listen on once the cluster is fit for use; until then, they answer that the server is not ready. Unless this is the
+ * first start, it also waits for missing replicas: otherwise no node could restart while one is down. Rejects with what is wrong with the cluster. If
+ * it waited for the cluster, it rejects with what is still wrong `limits.clusterComingMs` after the cluster came back.
  */
 async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: AbortSignal): Promise<Ports> {
   let waiting: Waiting | null = null;
   let saidMs = 0;
   let said = "";
   let isMirror: boolean | undefined;
-  // A cluster that comes back has its masters before its replicas: what is wrong with it then may pass.
+  // A cluster that comes back has its masters before its replicas: faults at that moment may pass.
   let cameMs = performance.now();
   let found: Found;
   try {
@@ -155,7 +155,7 @@ async function clusterIsThere(config: ServeConfig, log: Logger, stopping?: Abort
 
 type Ports = Pick<ServeConfig, "port" | "adminPort">;
 
-/** Both addresses while the cluster is waited for. */
+/** Both addresses while the server waits for the cluster. */
 interface Waiting {
   readonly ports: Ports;
   close(): Promise<void>;
@@ -169,7 +169,7 @@ function troubleOf({ isAway, lacksReplicas }: Found): string {
   return lacksReplicas ? "lacks replicas" : "is not as it has to be yet";
 }
 
-/** Addresses of the cluster, and what its servers say, are for the admin address alone. */
+/** Only the admin address shows addresses of the cluster and what its servers say. */
 async function startWaiting(config: ServeConfig, log: Logger, found: () => Found): Promise<Waiting> {
   const { adminHost, adminPort } = config;
   const { startWaitingServer } = await import("./http-side.js");
@@ -203,8 +203,8 @@ function waitingOptions({ host, port, tlsCert, tlsKey }: ServeConfig): Omit<Wait
 }
 
 /**
- * Rejects when a program that is not a server of this store listens on the port. uWebSockets would share it, as it does with our own
- * servers during a rolling restart, and half of the requests would go to the other store.
+ * Rejects when a program that is not a server of this store listens on the port. uWebSockets would share the port, as our own servers do during a
+ * rolling restart, and half of the requests would go to the other program.
  */
 async function refuseForeignPort({ host, port, dataDir }: ServeConfig): Promise<void> {
   if (port === 0) return;
@@ -223,8 +223,8 @@ async function refuseForeignPort({ host, port, dataDir }: ServeConfig): Promise<
 }
 
 /**
- * The port to listen on. Of a port that the system picks, uWebSockets lets no other listener share: where several will, a free
- * one is picked beforehand.
+ * Returns the port to listen on. uWebSockets lets no other listener share a port that the system picks: if several threads listen, this picks a free
+ * one beforehand.
  */
 async function sharedPort({ host, port, httpThreads, tlsCert }: ServeConfig): Promise<number> {
   if (port !== 0 || (httpThreads === 1 && tlsCert === "")) return port;
@@ -259,7 +259,7 @@ async function stopThread({ worker }: HttpThread): Promise<void> {
   await ended;
 }
 
-/** Removes what has outlived its retention, now and then; returns what ends it. */
+/** Removes expired data from time to time; returns a function that stops it. */
 function sweepRegularly(config: ServeConfig, log: Logger, { store }: RunningServer): () => Promise<void> {
   const retention: Retention = {
     sessionMs: config.sessionDays * dayMs,

@@ -1,6 +1,6 @@
 /**
- * What one HTTP thread is made of behind its listener: the services on the store, and the routes that offer them. Read
- * `buildServices` top-down; each step is a file of this folder. Called by the composition root only; starts nothing.
+ * Builds all that one HTTP thread has behind its listener: the services on the store, and the routes that use them. Read `buildServices` from the top;
+ * each step is a file of this folder. Only `http-thread.ts` calls it, and it starts nothing.
  */
 import { bytesOfMib } from "../config/config.js";
 import { IngestQueue } from "../ingest/queue.js";
@@ -12,7 +12,7 @@ import { type ThreadContext, type ThreadParts, threadContext } from "./thread-co
 import { buildVerdicts } from "./verdicts.js";
 import { buildVisitorFacts } from "./visitor-facts.js";
 
-/** Everything that one HTTP thread serves, and the route table over it: what `http-thread.ts` listens with, flushes and stops. */
+/** The services of one HTTP thread and its route table: `http-thread.ts` listens with them, flushes and stops them. */
 export function buildServices(parts: ThreadParts) {
   const thread = threadContext(parts);
   const controlPlane = buildControlPlane(thread);
@@ -44,7 +44,7 @@ export function buildServices(parts: ThreadParts) {
   };
 }
 
-/** What hands accepted batches to the scoring threads. */
+/** Builds the queue that hands accepted batches to the scoring threads. */
 function buildQueue({ config, log, pool, meters }: ThreadContext): IngestQueue {
   return new IngestQueue({
     run: (frame) => pool.run(frame, { transferList: [frame.buffer] }),

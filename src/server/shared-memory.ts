@@ -1,4 +1,4 @@
-/** Memory that all HTTP threads of a process share beside the store: made once at start, and handed to each. */
+/** Memory that all HTTP threads of a process share besides the store: created once at start, and passed to each thread. */
 import { newChallengingRules } from "../challenge/challenging-rules.js";
 import { newConfigState } from "../cluster-store/config/config-state.js";
 import { newOutage } from "../cluster-store/outage-log.js";
@@ -13,12 +13,12 @@ export interface SharedMemory {
   readonly challengingRules: SharedArrayBuffer;
   /** Of signed requests. */
   readonly nonces: SharedArrayBuffer;
-  /** Network facts as they were at start: `RunningServer.useNetwork` puts others in their place. */
+  /** Network facts at start; `RunningServer.useNetwork` replaces them. */
   readonly network: SharedArrayBuffer;
   readonly requestRates: SharedArrayBuffer;
-  /** Until when the configuration of a cluster can be relied upon. */
+  /** Until when a cluster's configuration may be relied on. */
   readonly configState: SharedArrayBuffer;
-  /** What was said of a cluster that fails: at all, and for batches. */
+  /** What the log already said about a failing cluster: in general, and about batches. */
   readonly outage: SharedArrayBuffer;
   readonly batchOutage: SharedArrayBuffer;
 }

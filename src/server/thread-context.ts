@@ -1,4 +1,4 @@
-/** What one HTTP thread is given at its start, and what all of its services share. */
+/** What one HTTP thread gets at its start, and what all its services share. */
 import type { Piscina } from "piscina";
 import type { OutageLog } from "../cluster-store/outage-log.js";
 import type { ServeConfig } from "../config/config.js";
@@ -8,7 +8,7 @@ import { DiskRoom } from "../store/disk-room.js";
 import { type Store, TickReads } from "../store/store.js";
 import type { SharedMemory } from "./shared-memory.js";
 
-/** What `http-thread.ts` opens before it builds services on it. */
+/** The resources that `http-thread.ts` opens before it builds services on them. */
 export interface ThreadParts {
   readonly config: ServeConfig;
   readonly log: Logger;

@@ -1,4 +1,4 @@
-/** Composes the answers to verdict reads and requests: what they read, and what each leaves behind. */
+/** Composes what answers verdict reads and judged requests: its sources, and what it records of each answer. */
 import { bytesOfMib } from "../config/config.js";
 import type { Rules } from "../control-plane/rules.js";
 import type { Sessions } from "../control-plane/sessions.js";
@@ -15,16 +15,16 @@ import type { Recording } from "./recording.js";
 import type { ThreadContext } from "./thread-context.js";
 import type { VisitorFacts } from "./visitor-facts.js";
 
-/** What answers verdicts: `buildVerdicts`. */
+/** The services that `buildVerdicts` returns. */
 export type Verdicts = ReturnType<typeof buildVerdicts>;
 
-/** What verdicts read of the control plane. */
+/** The parts of the control plane that verdicts read. */
 interface Stored {
   readonly sessions: Sessions;
   readonly rules: Rules;
 }
 
-/** The reader of sessions' verdicts, what judges requests, and what keeps a blocked answer with its block. */
+/** Builds the reader of sessions' verdicts, the judge of requests, and the recorder of blocked answers. */
 export function buildVerdicts(thread: ThreadContext, stored: Stored, visitors: VisitorFacts, recording: Recording) {
   const { config } = thread;
   const sources: RequestVerdictSources = {
@@ -50,12 +50,12 @@ export function buildVerdicts(thread: ThreadContext, stored: Stored, visitors: V
 
 const meanings = new Map(detections.map((detection) => [detection.id, detection.meaning]));
 
-/** What a detection means, by its id; "" for an unknown one. */
+/** Returns the meaning of a detection by its id; "" for an unknown one. */
 export function meaningOf(id: number): string {
   return meanings.get(id) ?? "";
 }
 
-/** The session, the rules and what is known of the visitor. On a cluster a session is loaded first. */
+/** Returns the session, the rules and the facts about the visitor. On a cluster, it loads the session first. */
 function whatVerdictsRead(
   { config, now }: ThreadContext,
   { sessions, rules }: Stored,
@@ -77,7 +77,7 @@ function whatVerdictsRead(
   };
 }
 
-/** Counts the rules that matched, keeps which one asks for a challenge, and records a block. */
+/** Counts the rules that matched, remembers which one asks for a challenge, and records a block. */
 function computedRecorder(
   { config, meters, disk, now }: ThreadContext,
   { traffic, blocks, overBudget, challengingRules }: Recording,
@@ -115,7 +115,7 @@ function computedRecorder(
   };
 }
 
-/** Counts an answer, and shows it to whoever follows verdicts. */
+/** Counts an answer, and sends it to everyone who follows verdicts. */
 function answerRecorder({ meters }: ThreadContext, { traffic, feed }: Recording): RequestVerdictSources["onAnswer"] {
   return (project, verdict, source, subject, token, context, nowMs) => {
     traffic.countVerdict(project.id, verdict.verdict, verdict.action, subject, nowMs);
@@ -124,7 +124,7 @@ function answerRecorder({ meters }: ThreadContext, { traffic, feed }: Recording)
   };
 }
 
-/** Keeps a blocked answer's request id with the block of its session, or of its address where the session has none. */
+/** Stores a blocked answer's request id with the block of its session, or of its address if the session has none. */
 function blockReferrer(blocks: Blocks): OnBlocked {
   return (projectId, token, ip, requestId) => {
     const isKnown = token !== null && blocks.refer(projectId, sessionSubject(token), requestId);

@@ -1,9 +1,9 @@
-/** What this build is: version, commit, Node and native parts. Read from files beside the code; no part of serving. */
+/** The version of this build: its commit, Node and native parts. Read from files beside the code; serving does not use it. */
 import { existsSync } from "node:fs";
 import { assetPath, readAsset } from "../assets.js";
 import { currentSchema } from "../store/upgrades.js";
 
-/** What the build writes to `build.json`. */
+/** The content of `build.json`, which the build writes. */
 export interface BuildInfo {
   /** Hash of the commit, with `-changed` behind it for a tree that had changes; null when it was not built in a repository. */
   readonly commit: string | null;
@@ -29,7 +29,7 @@ export function versionText(): string {
   ].join("\n");
 }
 
-/** Sources that were only compiled have no such file, and every command but this one does without it. */
+/** Sources that were only compiled lack this file; every other command works without it. */
 function buildInfo(): BuildInfo {
   if (!existsSync(assetPath("build.json"))) return { commit: null, natives: {} };
   return JSON.parse(readAsset("build.json").toString("utf8"));

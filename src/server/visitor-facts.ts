@@ -1,4 +1,4 @@
-/** Composes what is known about a visitor beside its session: the bot it is or claims to be, its signature, its network, its rate. */
+/** Composes the facts about a visitor besides its session: the bot it is or claims to be, its signature, its network, its rate. */
 import { DeclaredBotCatalogues } from "../control-plane/declared-bot-catalogue.js";
 import { IpLists } from "../control-plane/ip-lists.js";
 import { SignedAgentStore } from "../control-plane/signed-agent-store.js";
@@ -19,10 +19,10 @@ import { createReverseDns, type ReverseDns } from "../verified-bots/reverse-dns.
 import { createVerifiedBots, type VerifiedBots } from "../verified-bots/verified-bots.js";
 import type { ThreadContext } from "./thread-context.js";
 
-/** Who visitors are: `buildVisitorFacts`. */
+/** The services that `buildVisitorFacts` returns. */
 export type VisitorFacts = ReturnType<typeof buildVisitorFacts>;
 
-/** The catalogues of bots, agents and IP lists as they are in force, and the look-ups on them that verdicts, batches and searches do. */
+/** Builds the current catalogues of bots, agents and IP lists, and the look-ups on them for verdicts, batches and searches. */
 export function buildVisitorFacts(thread: ThreadContext) {
   const { config, store, shared, reads, now } = thread;
   const revision = () => reads.revision();
@@ -32,7 +32,7 @@ export function buildVisitorFacts(thread: ThreadContext) {
   });
   const verifiedBotCatalogues = new VerifiedBotCatalogues(store, revision);
   const bots = currentBots(verifiedBotCatalogues, reverseDns);
-  // Built now and not by the first request: it takes about a tenth of a second.
+  // Built now and not at the first request, because it takes about a tenth of a second.
   bots();
   const identities = new VisitorIdentities(bots);
   const declaredBotCatalogues = new DeclaredBotCatalogues(store, revision);
@@ -62,12 +62,12 @@ export function buildVisitorFacts(thread: ThreadContext) {
     addresses,
     signedAgents,
     agentRefresh,
-    /** What a single request is judged by. */
+    /** Builds what judges a single request. */
     examiner,
   };
 }
 
-/** The agents that sign requests, what judges a signature, and what fetches their keys once it is started. */
+/** Builds the list of agents that sign requests, the judge of signatures, and the fetcher of their keys, which starts later. */
 function buildSignedAgents({ config, log, store, meters, shared, outages, reads, now }: ThreadContext) {
   const counts = meters.services;
   const signedAgents = new SignedAgentStore(store, () => reads.revision());
@@ -93,14 +93,14 @@ function buildSignedAgents({ config, log, store, meters, shared, outages, reads,
   return { signedAgents, judgeSignature, agentRefresh };
 }
 
-/** Where requests with a signature are counted. */
+/** Counts requests with a signature. */
 const signatureCells = {
   verified: "signaturesVerified",
   unverified: "signaturesUnverified",
   invalid: "signaturesInvalid",
 } as const;
 
-/** The declared bots of the list in force, built when they are first asked for, and anew only when another list is imported. */
+/** The declared bots of the current list. Built on first use, and again only after another list is imported. */
 function currentDeclaredBots(catalogues: DeclaredBotCatalogues): () => DeclaredBots {
   let built: { readonly from: object; readonly bots: DeclaredBots } | null = null;
   return () => {
@@ -110,7 +110,7 @@ function currentDeclaredBots(catalogues: DeclaredBotCatalogues): () => DeclaredB
   };
 }
 
-/** The verified bots of the catalogue in force, built anew only when another is imported. */
+/** The verified bots of the current catalogue. Built again only after another catalogue is imported. */
 function currentBots(catalogues: VerifiedBotCatalogues, reverseDns: ReverseDns): () => VerifiedBots {
   const claims = createClaimMatcher(shippedClaimTokens());
   let built: { readonly from: object; readonly bots: VerifiedBots } | null = null;
