@@ -1,16 +1,16 @@
 /**
- * One line a request, at level debug only: built around a route's meter, so that a server that logs no requests pays nothing.
- * Holds the route's pattern and not the path (which may hold a session token), and the network of the client, not its address.
+ * Logs one line per request, at level debug only. It wraps a route's meter, so a server that logs no requests pays nothing. A line has the route's
+ * pattern instead of the path (which may hold a session token), and the client's network instead of its address.
  */
 import type { HttpResponse } from "uWebSockets.js";
 import type { RequestMeter } from "./exchange.js";
 
-/** What one line of the access log holds; `route` is the pattern, `durationMs` runs from the request to the end of its answer. */
+/** One line of the access log. `route` is the pattern; `durationMs` runs from the request to the end of its answer. */
 export interface AccessEntry {
   readonly requestId: string;
   readonly method: string;
   readonly route: string;
-  /** 0: the client went before its answer. */
+  /** 0 means that the client left before its answer. */
   readonly status: number;
   readonly durationMs: number;
   /** The client's network. */
@@ -24,7 +24,7 @@ interface Accessed {
   readonly res: HttpResponse;
 }
 
-/** One an HTTP thread, made only at level debug. */
+/** One per HTTP thread; exists only at level debug. */
 export class AccessLog {
   readonly #write: (entry: AccessEntry) => void;
   readonly #networkOf: (address: string) => string;
@@ -34,7 +34,7 @@ export class AccessLog {
     this.#networkOf = networkOf;
   }
 
-  /** A meter for one request that also writes its line. Call in the synchronous callback. */
+  /** Returns a meter for one request that also writes its line. Call in the synchronous callback. */
   around(meter: RequestMeter, { requestId, method, route, res }: Accessed): RequestMeter {
     const address = Buffer.from(res.getRemoteAddressAsText()).toString("latin1");
     const network = this.#networkOf(address);

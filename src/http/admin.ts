@@ -1,6 +1,6 @@
 /**
- * The admin address: metrics and health for operators and their tools, apart from the address that clients reach. A few requests
- * a minute, so Node's own server; nothing of the API is served here.
+ * The admin address: metrics and health for operators and their tools, on another address than the one for clients. It gets a few requests a minute,
+ * so it uses Node's own server. The API is not served here.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -8,11 +8,11 @@ import type { AddressInfo } from "node:net";
 import { isLoopbackHost } from "../net/loopback.js";
 import { isReady, type Readiness } from "./readiness.js";
 
-/** Where the admin address is, and what it answers. */
+/** The admin address, and its answers. */
 export interface AdminOptions {
   readonly host: string;
   readonly port: number;
-  /** Asked of `/metrics` as a bearer token; "" asks for none. */
+  /** The bearer token that `/metrics` requires; "" requires none. */
   readonly token: string;
   readonly metrics: () => Promise<string>;
   readonly metricsType: string;
@@ -22,19 +22,19 @@ export interface AdminOptions {
   readonly onTaken: () => void;
   readonly onListening: (port: number) => void;
   readonly retryMs: number;
-  /** Connections at once, and requests of each: what Node holds for those that do not read is bounded by nothing else. */
+  /** Connections at once, and requests on each. Nothing else bounds what Node buffers for clients that do not read. */
   readonly connectionsMax: number;
   readonly requestsOfConnection: number;
-  /** How long a connection may stay without a byte either way. */
+  /** How long a connection may be idle in both directions. */
   readonly silenceMs: number;
 }
 
-/** A running admin address. `close` also ends the attempts while another process holds the address. */
+/** A running admin address. `close` also stops retrying while another process holds the address. */
 export interface AdminServer {
   close(): Promise<void>;
 }
 
-/** Resolves once it listens or the address turned out to be taken; rejects when it can't be had at all. */
+/** Resolves once it listens or finds the address taken; rejects if it can't listen for any other reason. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const server = createServer((request, response) => {
     answer(options, request, response).catch((error: unknown) => {
@@ -62,7 +62,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   };
 }
 
-/** False when somebody else has the address. */
+/** Resolves with false if another process has the address. */
 function listens(server: Server, { host, port, onListening }: AdminOptions): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => {
@@ -143,8 +143,8 @@ async function answer(options: AdminOptions, request: IncomingMessage, response:
 }
 
 /**
- * A web page can give its own host name the address 127.0.0.1 and then read what a browser on this machine gets from here (DNS
- * rebinding). The `Host` header still holds that name. With a token, or on an address that others reach anyway, it does not matter.
+ * Refuses DNS rebinding: a web page can point its own host name at 127.0.0.1 and then read what a browser on this machine gets from here. The `Host`
+ * header still has that name. With a token, or on an address that is public anyway, it does not matter.
  */
 function isMeantForUs({ host, token }: AdminOptions, request: IncomingMessage): boolean {
   if (token !== "" || !isLoopbackHost(host)) return true;
@@ -152,7 +152,7 @@ function isMeantForUs({ host, token }: AdminOptions, request: IncomingMessage): 
   return isLoopbackHost(asked) || asked.toLowerCase() === host.toLowerCase();
 }
 
-/** Compares hashes, so that neither length nor prefix shows in the time it takes. */
+/** Compares hashes, so that the time does not depend on length or prefix. */
 function isAllowed(token: string, request: IncomingMessage): boolean {
   if (token === "") return true;
   const given = /^bearer\s+(.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";

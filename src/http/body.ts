@@ -1,24 +1,24 @@
-/** Reads request bodies under two bounds: bytes of one, and bytes of all that are on their way. What is over either is not kept. */
+/** Reads request bodies under two bounds: the bytes of one body, and of all incomplete bodies. What exceeds a bound is dropped. */
 import type { HttpResponse } from "uWebSockets.js";
 import type { HeldBytes, Holder } from "./held-bytes.js";
 
-/** Exactly one of the three callbacks is called, unless the client goes first. */
+/** Calls exactly one of the three callbacks, unless the client leaves first. */
 export interface BodyOptions {
   readonly bytesMax: number;
-  /** What bodies of its kind are counted in while they come. */
+  /** Counts the bytes of incomplete bodies of this kind. */
   readonly held: HeldBytes;
-  /** The whole body, for the time of the call: copy what is kept. */
+  /** Gets the whole body. The memory is valid during the call only: copy what you keep. */
   readonly onBody: (body: Buffer) => void;
-  /** Called once instead, when the body turned out to be over its bound; the rest of it goes by unread. */
+  /** Called once instead if the body exceeds its bound; the rest is discarded. */
   readonly onOversize: () => void;
-  /** Called once instead, when too much is on its way and this body has been longest; the rest of it goes by unread. */
+  /** Called once instead if all incomplete bodies exceed their bound and this one is the oldest; the rest is discarded. */
   readonly onDropped: () => void;
 }
 
-/** The least memory that a body in pieces is given: pieces can be of one byte. */
+/** Minimum buffer of a body that comes in pieces, because pieces can have one byte. */
 const firstBytes = 4096;
 
-/** One body on its way. A body that comes in one piece, as most do, is neither copied nor counted. */
+/** One incomplete body. A body that comes in one piece, as most do, is neither copied nor counted. */
 export class BodyReader implements Holder {
   readonly #options: BodyOptions;
   #memory: Buffer | null = null;
@@ -31,7 +31,7 @@ export class BodyReader implements Holder {
     res.onData((piece, isLast) => this.#take(piece, isLast));
   }
 
-  /** The client has gone. */
+  /** Call when the client has left. */
   leave(): void {
     if (!this.#isOver) this.#end();
   }
@@ -48,7 +48,7 @@ export class BodyReader implements Holder {
       this.#options.onOversize();
       return;
     }
-    // The piece is uWebSockets' own memory and gone after this callback.
+    // The piece is uWebSockets' own memory, which is reused after this callback.
     const bytes = Buffer.from(piece);
     if (isLast && this.#length === 0) {
       this.#end();

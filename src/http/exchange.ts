@@ -1,4 +1,4 @@
-/** One request and its answer: what a handler may still use after the synchronous callback in which uWebSockets shows the request. */
+/** One request and its answer, for use after the synchronous callback in which uWebSockets shows the request. */
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { refuse } from "../errors.js";
 import { limits } from "../limits.js";
@@ -8,17 +8,17 @@ import type { Holder } from "./held-bytes.js";
 import type { OpenWork } from "./open-work.js";
 import { hasNoLength, headerLines, jsonHeaderLines, type Reply, refusal, statusLine } from "./reply.js";
 
-/** Told of every request twice; must not throw. What `started` returns is handed to `finished`. */
+/** Called twice for every request; must not throw. `finished` gets what `started` returned. */
 export interface RequestMeter {
   started(): number;
-  /** `status` is `clientGone` when there was nobody left to answer. */
+  /** `status` is `clientGone` if the client left before its answer. */
   finished(status: number, started: number): void;
 }
 
-/** The status of a request whose client went before its answer. */
+/** The status of a request if the client left before its answer. */
 const clientGone = 0;
 
-/** Made by the server for each request. Methods that say so read what uWebSockets shows only during its callback. */
+/** The server makes one for each request. Some methods, which say so, read what uWebSockets shows only during its callback. */
 export class Exchange implements Holder {
   readonly requestId: string;
   readonly #res: HttpResponse;
@@ -27,9 +27,9 @@ export class Exchange implements Holder {
   readonly #started: number;
   readonly #toHead: boolean;
   #body: BodyReader | null = null;
-  /** The handler has answered, or the client has gone. */
+  /** The handler has answered, or the client has left. */
   #isOver = false;
-  /** Nothing of it is left: the answer is with uWebSockets, or the client has gone and `#res` with it. */
+  /** uWebSockets has the whole answer, or the client has left; `#res` must not be used any more. */
   #isDone = false;
   #waits = false;
   #isLate = false;
@@ -48,8 +48,8 @@ export class Exchange implements Holder {
   }
 
   /**
-   * Call in the synchronous callback of a request that is not answered in it: the client may go in the meantime. What is answered at once
-   * does without, and without a cork, which uWebSockets holds around its callback.
+   * Call in the synchronous callback of a request that is answered later, because the client may leave in the meantime. A request that is answered at
+   * once needs neither this nor a cork, which uWebSockets holds around its callback.
    */
   deferResponse(): void {
     if (this.#waits) return;
@@ -63,8 +63,8 @@ export class Exchange implements Holder {
   }
 
   /**
-   * Call in the synchronous callback to have the answer go out when this tick of the event loop is over. If another request was read behind this
-   * one, uWebSockets finds it unanswered and closes the connection.
+   * Call in the synchronous callback to send the answer after this tick of the event loop. If the connection has pipelined another request,
+   * uWebSockets finds this one unanswered and closes the connection.
    */
   answerNextTick(): void {
     this.#isLate = true;
@@ -72,8 +72,8 @@ export class Exchange implements Holder {
   }
 
   /**
-   * Call in the synchronous callback with the request's framing, when it is clear. Nothing that follows a body in chunks on its connection is
-   * looked at: uWebSockets reads their sizes, ends and trailers more freely than others do.
+   * Call in the synchronous callback with the request's framing, if it is clear. Nothing after a chunked body is read on its connection, because
+   * uWebSockets parses chunk sizes, ends and trailers more freely than other programs.
    */
   framedBy({ bodyBytes, isChunked }: Pick<Framing, "bodyBytes" | "isChunked">): void {
     this.#announcedBytes = bodyBytes;
@@ -82,12 +82,12 @@ export class Exchange implements Holder {
     this.deferResponse();
   }
 
-  /** True when the client has gone or has its answer. */
+  /** True if the client has left or has its answer. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Answers; does nothing when the client has gone. */
+  /** Answers; does nothing if the client has left. */
   send(reply: Reply): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -105,7 +105,7 @@ export class Exchange implements Holder {
     else this.#write(sent);
   }
 
-  /** Answers 200 with JSON text, in the synchronous callback: the shortest way, for the verdict read. */
+  /** Answers 200 with JSON text, in the synchronous callback. The fastest way, for verdict reads. */
   sendJsonText(body: string): void {
     if (this.#isLast || this.#isLate || this.#work.isClosing) {
       this.send({ status: 200, body });
@@ -118,8 +118,8 @@ export class Exchange implements Holder {
   }
 
   /**
-   * Reads the body. One over the bound, or announced to be, is answered 422 with these headers; one
-   * that is given up because too many are on their way, as `onCrowded` says.
+   * Reads the body. Answers 422 with these headers if the body exceeds the bound or announces that it will. Answers as `onCrowded` says if the body is
+   * dropped because too many are incomplete.
    */
   readBody({ bytesMax, isAnonymous, headers = [], onCrowded, onBody }: BodyRequest): void {
     const refuseOversize = (): void => {
@@ -144,12 +144,12 @@ export class Exchange implements Holder {
     return this.#work.peers.of(this.#res);
   }
 
-  /** Too many answers wait to be read, and this one has waited longest. Not closed in the midst of another request's callback. */
+  /** Drops this answer: too many are unread, and this one is the oldest. Does not close in the middle of another request's callback. */
   drop(): void {
     this.#afterTick(() => this.#res.close());
   }
 
-  /** Unless nothing is left of the exchange by then. */
+  /** Does nothing if the exchange is over by then. */
   #afterTick(act: () => void): void {
     setImmediate(() => {
       if (!this.#isDone) act();
@@ -166,15 +166,15 @@ export class Exchange implements Holder {
       this.#writeBody(body);
       return;
     }
-    // Given any argument, `endWithoutBody` would say a length of 2^63 bytes.
+    // With any argument, `endWithoutBody` would announce a length of 2^63 bytes.
     if (body === undefined && hasNoLength(status) && !isLast) this.#res.endWithoutBody();
     else this.#res.end(body, isLast);
     this.#finish();
   }
 
   /**
-   * Hands over as much as the connection takes, and the rest when it takes more; `end` would keep a copy of everything that a client
-   * does not read. A client that asks again in the meantime is one that does not read: uWebSockets closes its connection.
+   * Writes as much as the connection takes, and the rest when it takes more; `end` would keep a copy of everything that a client does not read. If the
+   * client sends another request in the meantime, uWebSockets closes its connection.
    */
   #writeBody(body: string | Uint8Array): void {
     const [, isWritten] = this.#res.tryEnd(body, 0);
@@ -189,12 +189,12 @@ export class Exchange implements Holder {
       if (isWritten) this.#finish();
       return isTaken;
     });
-    // Bytes are a file, which all its answers share.
+    // Bytes are a file that all its answers share.
     if (typeof body === "string") this.#work.unreadAnswers.hold(this, bytes.length);
   }
 
   /**
-   * Answers and closes when the callback in which the request came is over. If another request was read behind it, uWebSockets finds this one
+   * Answers and closes after the callback in which the request came. If the connection has pipelined another request, uWebSockets finds this one
    * unanswered and closes at once.
    */
   #sendLast(reply: Reply): void {
@@ -214,8 +214,8 @@ export class Exchange implements Holder {
   }
 
   /**
-   * Sends the answer as far as the connection takes it, then closes. Not by `end`, which says that the request is done with: uWebSockets forgets
-   * to close when another request is in its hands already. `space` makes the body longer.
+   * Sends as much of the answer as the connection takes, then closes. Does not use `end`, which marks the request as done: uWebSockets would not close if
+   * it has read another request already. `space` makes the body longer.
    */
   #sendAndClose(reply: Reply, space: string): void {
     const { status, body } = reply;
@@ -242,21 +242,21 @@ export class Exchange implements Holder {
   }
 }
 
-/** How a body is to be read. */
+/** How to read a body. */
 export interface BodyRequest {
   readonly bytesMax: number;
-  /** Whether it has named no valid key or token yet: less is held of these. */
+  /** Whether the request has named no valid key or token yet: these bodies have a smaller bound. */
   readonly isAnonymous: boolean;
   readonly headers?: Reply["headers"];
-  /** The answer where too many bodies are on their way. */
+  /** The answer if too many bodies are incomplete. */
   readonly onCrowded: () => Reply;
-  /** The whole body, for the time of the call. */
+  /** Gets the whole body; valid during the call only. */
   readonly onBody: (body: Buffer) => void;
 }
 
-/** What uWebSockets collects of one callback before it sends anything. */
+/** Bytes that uWebSockets collects during one callback before it sends anything. */
 const corkBytes = 16 * 1024;
-/** An answer with it is sent at once, in the callback. White space behind JSON means nothing. */
+/** Makes an answer so long that it is sent at once, in the callback. White space after JSON means nothing. */
 const flushingSpace = " ".repeat(corkBytes);
 
 function withoutBody({ body: _, ...reply }: Reply): Reply {
@@ -270,7 +270,7 @@ export function bearer(req: HttpRequest): string {
   return bearerOf(req.getHeader("authorization"));
 }
 
-/** The same of the header's value. */
+/** As above, for the header's value. */
 export function bearerOf(header: string): string {
   if (header.length <= scheme.length || header.length > limits.contextValueMax) return "";
   const isBearer = header.startsWith(scheme) || header.slice(0, scheme.length).toLowerCase() === scheme.toLowerCase();

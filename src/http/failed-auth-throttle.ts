@@ -1,6 +1,6 @@
 /**
- * Slows down who guesses account tokens: after some wrong ones from an address (IPv6: a /64), each further wrong one is answered later. Right ones
- * are never held back, so nobody behind the same address is locked out; the data plane does not come here.
+ * Slows down guessing of account tokens: after some wrong tokens from an address (IPv6: a /64), each further wrong one is answered later. Right tokens
+ * are never delayed, so nobody behind the same address is locked out. The data plane does not use this.
  */
 import { limits } from "../limits.js";
 
@@ -9,20 +9,20 @@ interface FailedAuths {
   readonly sinceMs: number;
 }
 
-/** One an HTTP thread; each counts for itself. */
+/** One per HTTP thread; each thread counts separately. */
 export class FailedAuthThrottle {
-  /** By source, the one that failed least recently first. */
+  /** By source, ordered by last failure, the oldest first. */
   readonly #bySource = new Map<string, FailedAuths>();
   #held = 0;
 
-  /** Counts a wrong token from this address as uWebSockets prints it; ms to wait before it is answered, most often 0. */
+  /** Counts a wrong token from this address, in uWebSockets' form. Returns the delay of the answer, ms; usually 0. */
   delayMs(address: string, nowMs: number): number {
     const source = sourceOf(address);
     let failed = this.#bySource.get(source);
     if (failed === undefined || nowMs - failed.sinceMs >= limits.failedAuthWindowMs || nowMs < failed.sinceMs) {
       failed = { count: 0, sinceMs: nowMs };
     }
-    // Sources must not fill the memory: beyond the bound the one that failed least recently is forgotten, and no other.
+    // Sources must not fill the memory: beyond the bound, only the one with the oldest failure is forgotten.
     this.#bySource.delete(source);
     this.#bySource.set(source, failed);
     if (this.#bySource.size > limits.failedAuthAddressesMax) this.#bySource.delete(this.#bySource.keys().next().value!);
@@ -47,8 +47,8 @@ export class FailedAuthThrottle {
 }
 
 /**
- * Whose failure it is: an IPv4 address, or the /64 of IPv6, which is the least that one customer gets. Takes IPv6 in full, with all
- * eight groups of four digits; other text stands for itself.
+ * Returns the source of a failure: an IPv4 address, or the /64 of IPv6, which is the smallest network that one customer gets. IPv6 must be written in
+ * full, with eight groups of four digits; other text is returned unchanged.
  */
 function sourceOf(address: string): string {
   const isFull = address.length === 39 && !address.includes(".");

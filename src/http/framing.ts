@@ -1,6 +1,6 @@
 /**
- * Where a request's body ends: requests on which a proxy in front and this server could disagree are refused, not read. uWebSockets takes
- * the first of several lengths or hosts and lets an empty one pass for none, so every route looks here before anything is done.
+ * Decides where a request's body ends. Refuses requests on which a proxy in front and this server could disagree. uWebSockets uses the first of several
+ * lengths or hosts and treats an empty one as none, so every route checks here before anything else.
  */
 import type { HttpRequest } from "uWebSockets.js";
 import { refuse } from "../errors.js";
@@ -9,7 +9,7 @@ import { type Reply, refusal } from "./reply.js";
 /** A length that is a number, exactly. */
 const decimal = /^[0-9]{1,15}$/;
 
-/** Collects what frames a request while its headers are walked. Good for any number of requests, one after the other. */
+/** Collects the framing of a request during the walk over its headers. One object serves any number of requests, one after another. */
 export class Framing {
   #hosts = 0;
   #lengths = 0;
@@ -25,7 +25,7 @@ export class Framing {
     return this;
   }
 
-  /** Forgets the request before. */
+  /** Resets the state for the next request. */
   begin(): void {
     this.#hosts = 0;
     this.#lengths = 0;
@@ -34,7 +34,7 @@ export class Framing {
     this.#coding = "";
   }
 
-  /** Looks at one header. Names come in lower case. */
+  /** Reads one header. Names are in lower case. */
   take(name: string, value: string): void {
     switch (name.length) {
       case 4:
@@ -52,17 +52,17 @@ export class Framing {
     }
   }
 
-  /** Bytes of the body that are announced; 0 where none are. */
+  /** The announced length of the body, bytes; 0 if none is announced. */
   get bodyBytes(): number {
     return Number(this.#length) || 0;
   }
 
-  /** Whether the body comes in chunks. */
+  /** Whether the body is chunked. */
   get isChunked(): boolean {
     return this.#codings > 0;
   }
 
-  /** More than one length, coding or host, a length that is no number, or a coding other than chunked. */
+  /** True for more than one length, coding or host, a length that is no number, or a coding other than chunked. */
   get isAmbiguous(): boolean {
     if (this.#hosts > 1) return true;
     if (this.#lengths + this.#codings === 0) return false;
@@ -71,7 +71,7 @@ export class Framing {
   }
 }
 
-/** The answer to such a request; nothing more is read from its connection. */
+/** The answer to an ambiguous request; nothing more is read from its connection. */
 export const ambiguous: Reply = {
   ...refusal(
     refuse(
@@ -82,7 +82,7 @@ export const ambiguous: Reply = {
   closes: true,
 };
 
-/** The answer to a GET with a body in chunks: where that ends is not known before all of it was read, and nobody reads it. */
+/** The answer to a GET with a chunked body: its end is only known after reading all of it, and nothing reads it. */
 export const chunkedGet: Reply = {
   ...refusal(refuse("invalidPayload", "a GET must not have a chunked body")),
   closes: true,

@@ -1,15 +1,15 @@
-/** Counts what a thread holds for its clients against a bound. Beyond it, the oldest holder is dropped, so slow clients lose before fast ones. */
+/** Counts the bytes that a thread holds for its clients against a bound. Beyond it, the oldest holder is dropped, so slow clients lose first. */
 
 /** Something that holds bytes for a client. */
 export interface Holder {
-  /** Gives them up: told once, when the bound is reached. */
+  /** Releases the bytes. Called once, when the bound is reached. */
   drop(): void;
 }
 
 /** Bound and order of one kind of held bytes; `drop` is called on what is given up. */
 export class HeldBytes {
   readonly #bytesMax: number;
-  /** Bytes by who holds them, in the order in which they began. */
+  /** Bytes by holder, in the order in which they started. */
   readonly #holders = new Map<Holder, number>();
   #bytes = 0;
 
@@ -22,7 +22,7 @@ export class HeldBytes {
     return this.#bytes;
   }
 
-  /** The holder has so many bytes now, in all. It may be dropped itself before this returns. */
+  /** Sets the total bytes of a holder. It may be dropped itself before this returns. */
   hold(holder: Holder, bytes: number): void {
     this.#bytes += bytes - (this.#holders.get(holder) ?? 0);
     this.#holders.set(holder, bytes);
@@ -33,7 +33,7 @@ export class HeldBytes {
     }
   }
 
-  /** The holder has none any more; does nothing when it had none. */
+  /** Removes a holder; does nothing if it has no bytes. */
   release(holder: Holder): void {
     this.#bytes -= this.#holders.get(holder) ?? 0;
     this.#holders.delete(holder);

@@ -1,44 +1,43 @@
 /**
- * What a server still has on its hands: connections and unanswered requests, so that it can stop when there are none, and what it holds
- * for clients, against the bounds of that. Counts only.
+ * Counts a server's open work: connections and unanswered requests, so that it can stop when there are none, and the bytes that it holds for clients.
  */
 import { limits } from "../limits.js";
 import { HeldBytes } from "./held-bytes.js";
 import { PeerAddresses } from "./peer-address.js";
 
-/** One an HTTP thread, which every exchange and connection counts in. */
+/** One per HTTP thread; every exchange and connection is counted here. */
 export class OpenWork {
-  /** Who is at the other end of the connections. */
+  /** The addresses of the connections' peers. */
   readonly peers = new PeerAddresses();
-  /** Bodies on their way whose request named a valid key or token, and those of anybody. */
+  /** Incomplete bodies: of requests that named a valid key or token, and of all others. */
   readonly bodies = new HeldBytes(limits.bodiesBytesMax);
   readonly anonymousBodies = new HeldBytes(limits.anonymousBodiesBytesMax);
-  /** Answers whose clients are slow to read them. */
+  /** Answers that clients read slowly. */
   readonly unreadAnswers = new HeldBytes(limits.unreadAnswersBytesMax);
   /** Open connections. */
   connections = 0;
-  /** Requests that have no answer yet; their bodies may still be coming, or the answer still be on its way. */
+  /** Unanswered requests: their body may be incomplete, or their answer partly sent. */
   requests = 0;
   /** Whether each answer is the last of its connection. */
   isClosing = false;
   #bodilessAnswers = 0;
 
   /**
-   * Whether an answer without a body is to be the last of its connection. uWebSockets tells of a client that does not read only where there is a
-   * body, so how many others are waiting to be read is bounded by how many there are on a connection.
+   * Whether an answer without a body must be the last on its connection. uWebSockets reports a client that does not read only for answers with a body,
+   * so the number of unread answers is bounded by limiting how many a connection gets.
    */
   isLastWithoutBody(): boolean {
     if (this.#bodilessAnswers < limits.bodilessAnswersFree) {
       this.#bodilessAnswers++;
       return false;
     }
-    // By chance, since connections are not told apart here, and nobody may count on others to be the ones that are closed.
+    // At random: connections can't be told apart here, and no client may rely on others being closed.
     return Math.random() * limits.bodilessAnswersOfConnection < 1;
   }
 
   /**
-   * Resolves when a stop cuts nobody off: nothing is unanswered, and connections are gone or have brought nothing for
-   * `limits.stopQuietMs`. After `limits.stopRequestsMsMax` at the latest: a body that never ends must not keep the process.
+   * Resolves when a stop cuts nobody off: no request is unanswered, and connections are closed or idle for `limits.stopQuietMs`. Resolves after
+   * `limits.stopRequestsMsMax` at the latest, because a body that never ends must not keep the process alive.
    */
   async drain(): Promise<void> {
     this.isClosing = true;

@@ -1,12 +1,12 @@
-/** The address of the peer as text. Made anew it costs more than anything else of a small request, so recent ones are kept. */
+/** The peer's address as text. Making it costs more than anything else of a small request, so recent ones are cached. */
 import type { HttpResponse } from "uWebSockets.js";
 
 const keptMax = 10_000;
 const ipv4Bytes = 4;
 
-/** One an HTTP thread; forgets addresses rather than grow. */
+/** One per HTTP thread; it forgets addresses to stay small. */
 export class PeerAddresses {
-  /** Text by the address as a number, for IPv4. */
+  /** IPv4 addresses as text, by their number. */
   readonly #texts = new Map<number, string>();
 
   /** The peer's address; call in the synchronous callback. */

@@ -1,12 +1,12 @@
 /** Parameters of a query in one scan, decoded as the URL standard says (`application/x-www-form-urlencoded` parsing). */
 
-/** The first value of each of these parameters, in their order; undefined for one that the query lacks. `query` is what follows the `?`. */
+/** Returns the first value of each of these parameters, in their order; undefined for a missing one. `query` is the text after the `?`. */
 export function firstValues<Names extends readonly string[]>(
   query: string,
   names: Names,
 ): { -readonly [Index in keyof Names]: string | undefined } {
   const values: (string | undefined)[] = names.map(() => undefined);
-  // As with `URLSearchParams`: a query that begins with another `?` loses that.
+  // As `URLSearchParams` does: drops another `?` at the start.
   let start = query.startsWith("?") ? 1 : 0;
   while (start < query.length) {
     const ampersand = query.indexOf("&", start);
@@ -20,7 +20,7 @@ export function firstValues<Names extends readonly string[]>(
   return values as { -readonly [Index in keyof Names]: string | undefined };
 }
 
-/** Of a name or value as forms encode it: `+` is a space, `%41` a byte of UTF-8; bytes that are none become U+FFFD, other `%` stay. */
+/** Decodes a name or value as forms encode it: `+` is a space, `%41` a byte of UTF-8; invalid UTF-8 becomes U+FFFD, any other `%` stays. */
 function decodedForm(text: string): string {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;
@@ -40,7 +40,7 @@ function decodedForm(text: string): string {
 
 const percent = 0x25;
 
-/** -1 for what is no hexadecimal digit. */
+/** Returns -1 for anything but a hexadecimal digit. */
 function hexDigit(byte: number | undefined): number {
   if (byte === undefined) return -1;
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;

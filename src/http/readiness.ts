@@ -1,9 +1,9 @@
 /**
- * Whether requests should be sent to this process, as `/readyz` says it at both addresses: every HTTP thread shows its own state on a board
- * that all of them read. Knows nothing of what the state is made of.
+ * Whether requests should be sent to this process, as `/readyz` says at both addresses. Every HTTP thread writes its own state to a shared board that
+ * all threads read. It does not know how the state is determined.
  */
 
-/** What must be true for requests to be sent here. */
+/** The conditions for sending requests here. */
 export interface Readiness {
   /** The store can be read. */
   readonly store: boolean;
@@ -16,7 +16,7 @@ export interface Readiness {
 /** Whether requests should be sent here; a server that stops is not ready though it still answers. */
 export const isReady = ({ store, workers, draining }: Readiness): boolean => store && workers && !draining;
 
-/** Memory of a board for so many HTTP threads. A thread that has not shown itself yet is not up. */
+/** Returns the memory of a board for this many HTTP threads. A thread that has not written yet is not up. */
 export function newReadinessBoard(threads: number): SharedArrayBuffer {
   return new SharedArrayBuffer(threads);
 }
@@ -31,14 +31,14 @@ export class ProcessReadiness {
   readonly #own: number;
   readonly #ownNow: () => Readiness;
 
-  /** `own` is the thread's place on the board, `ownNow` its state at the time of asking. */
+  /** `own` is the thread's position on the board; `ownNow` returns its current state. */
   constructor(board: SharedArrayBuffer, own: number, ownNow: () => Readiness) {
     this.#board = new Uint8Array(board);
     this.#own = own;
     this.#ownNow = ownNow;
   }
 
-  /** Shows this thread's state to the others. Returns it. */
+  /** Writes this thread's state to the board, and returns it. */
   show(): Readiness {
     const now = this.#ownNow();
     const { store, workers, draining } = now;
@@ -47,7 +47,7 @@ export class ProcessReadiness {
     return now;
   }
 
-  /** Of all threads: this one as it is now, the others as they showed themselves last. */
+  /** The state of all threads: this one's current state, and the last written state of the others. */
   all(): Readiness {
     this.show();
     const seats = [...this.#board];

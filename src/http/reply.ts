@@ -1,16 +1,16 @@
-/** What handlers answer, and what it looks like on the wire. */
+/** The answers of handlers, and their form on the wire. */
 import { type ErrorKind, errorBody, errors, type Refusal } from "../errors.js";
 
-/** An answer before it is written; `X-Request-Id` and the headers of every answer are added then. */
+/** An answer before it is written. `X-Request-Id` and the headers of every answer are added on writing. */
 export interface Reply {
   readonly status: number;
   /** JSON text unless `contentType` says otherwise; absent for an empty body. */
   readonly body?: string | Uint8Array;
   readonly contentType?: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  /** Who may keep it; default `no-store`: answers hold keys, tokens and what is known of visitors. */
+  /** `Cache-Control`. Default `no-store`, because answers have keys, tokens and data of visitors. */
   readonly cacheControl?: string;
-  /** For a request that can't be read: nothing that follows it on its connection is looked at. Only while uWebSockets shows the request. */
+  /** For a request that can't be parsed: nothing after it on its connection is read. Only during the synchronous callback. */
   readonly closes?: boolean;
 }
 
@@ -32,7 +32,7 @@ const statusLines: Readonly<Record<number, string>> = {
   503: "503 Service Unavailable",
 };
 
-/** The media type of answers that name no other. */
+/** The default media type of answers. */
 export const jsonType = "application/json; charset=utf-8";
 
 /** An answer with `value` as JSON text. */
@@ -40,7 +40,7 @@ export function json(status: number, value: unknown): Reply {
   return { status, body: JSON.stringify(value) };
 }
 
-/** The answer to a client that has gone: nobody reads it. */
+/** The answer to a client that has left: nobody reads it. */
 export const unread: Reply = { status: 503 };
 
 /** The answer to bad input: status and body from the error table. */
@@ -50,8 +50,8 @@ export function refusal(refused: Pick<Refusal, "error" | "message">): Reply {
 }
 
 /**
- * All header lines as the value of the first, which is `X-Request-Id`: each call to uWebSockets takes 0.1 us, and the value goes out as it
- * is. Whatever is answered may not be guessed at and, unless it says otherwise, not be kept.
+ * Returns all header lines as the value of the first, which is `X-Request-Id`: each call to uWebSockets takes 0.1 µs, and it writes the value
+ * unchanged. No answer may be sniffed (`nosniff`) or, unless it says otherwise, cached.
  */
 export function headerLines(requestId: string, { headers, body, contentType, cacheControl }: Reply): string {
   let lines = `${requestId}\r\nCache-Control: ${cacheControl ?? "no-store"}\r\nX-Content-Type-Options: nosniff`;
@@ -60,12 +60,12 @@ export function headerLines(requestId: string, { headers, body, contentType, cac
   return lines;
 }
 
-/** Those of an answer that is JSON text and nothing else. */
+/** The header lines of a plain JSON answer. */
 export function jsonHeaderLines(requestId: string): string {
   return `${requestId}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Type: ${jsonType}`;
 }
 
-/** Number and phrase as uWebSockets takes them; the number alone for a status that no route answers. */
+/** Returns status number and phrase in uWebSockets' form; the number alone for a status that no route uses. */
 export const statusLine = (status: number): string => statusLines[status] ?? String(status);
 
 /** 204 and 304 have neither body nor length (RFC 9110, 8.6). */

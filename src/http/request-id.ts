@@ -1,7 +1,7 @@
 /** `X-Request-Id`: unique across threads and restarts, cheap to make, safe to print. */
 import { randomBytes } from "node:crypto";
 
-/** A maker of ids: 48 random bits of the thread, then a counter. */
+/** Returns a generator of ids: 48 random bits per thread, then a counter. */
 export function requestIds(): () => string {
   const prefix = randomBytes(6).toString("hex");
   let count = 0;

@@ -1,12 +1,12 @@
 /**
- * How many requests each address may have answered at once in one tick of the event loop. uWebSockets answers all that lies in a socket's buffer
- * before anybody else's turn, so a few connections with thousands of pipelined requests would keep everybody waiting for seconds. Connections can't
- * be told apart here, addresses can. Those beyond the share are answered in the next tick, by when uWebSockets has closed the connections that
- * pipelined: a proxy, or a load test, with thousands of connections and one request at a time on each loses none.
+ * Limits how many requests of an address are answered at once in one tick of the event loop. uWebSockets processes all that is in a socket's buffer
+ * before the next socket, so a few connections with thousands of pipelined requests would make all others wait for seconds. Connections can't be told
+ * apart here, but addresses can. Requests beyond the share are answered in the next tick. By then, uWebSockets has closed the connections that
+ * pipelined. A proxy or load test with thousands of connections and one request at a time on each loses none.
  */
 import { limits } from "../limits.js";
 
-/** One an HTTP thread; begins anew each tick. */
+/** One per HTTP thread; it is reset each tick. */
 export class TickShares {
   #requests = 0;
   readonly #byAddress = new Map<string, number>();
@@ -15,7 +15,7 @@ export class TickShares {
     if (this.#byAddress.size > 0) this.#byAddress.clear();
   };
 
-  /** Counts a request; false for one beyond its address's share. `addressOf` is asked only in a tick with more requests than sockets. */
+  /** Counts a request; false for one beyond its address's share. Calls `addressOf` only in a tick with more requests than sockets. */
   take(addressOf: () => string): boolean {
     if (this.#requests === 0) setImmediate(this.#endTick);
     this.#requests++;

@@ -1,6 +1,6 @@
 /**
- * Loads uWebSockets.js, whose native part needs what the host has: the newer release where its glibc (2.38) is there, as in Debian 13, the
- * older one elsewhere. Nothing but the loader tells what a host can load, so the newer one is tried. The only file that loads either.
+ * Loads uWebSockets.js. The native part of its newer release needs glibc 2.38, as in Debian 13; other hosts get the older release. Only the loader knows
+ * what a host can load, so this tries the newer one first. No other file loads either release.
  */
 import "./header-limit.js";
 
@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 
 type Loaded = Pick<typeof Uws, "App" | "SSLApp" | "us_listen_socket_close" | "us_socket_local_port">;
 
-/** Null where it can't be loaded: an older glibc, a Node that it has no part for, an installation without optional packages. */
+/** Returns null if it can't be loaded: an older glibc, an unsupported Node, or an installation without optional packages. */
 function newer(): Loaded | null {
   try {
     return createRequire(import.meta.url)("uWebSockets.js-next") as Loaded;
@@ -21,15 +21,15 @@ function newer(): Loaded | null {
 const loaded = newer();
 
 /**
- * Whether it is the newer release. The older one answers 505 to a request line that TCP cuts behind its method or in its ` HTTP/1.1`
+ * Whether it is the newer release. The older one answers 505 if TCP splits a request line after its method or inside its ` HTTP/1.1`
  * (uWebSockets #1776).
  */
 export const isNewerRelease = loaded !== null;
 
-/** What verdictd uses of uWebSockets.js, from whichever release was loaded. */
+/** The parts of uWebSockets.js that verdictd uses, from the loaded release. */
 export const { App, SSLApp, us_listen_socket_close, us_socket_local_port }: Loaded = loaded ?? (await older());
 
-/** Throws where the host can load neither. */
+/** Throws if the host can load neither. */
 async function older(): Promise<Loaded> {
   try {
     return await import("uWebSockets.js");

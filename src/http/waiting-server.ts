@@ -1,6 +1,6 @@
 /**
- * Answers in the place of a server that is still waiting for its cluster, on its address and on the admin address: it lives, it is not ready, and everything else may be asked again. Node's
- * own server: nothing of the API is served here.
+ * Answers for a server that still waits for its cluster, on both addresses: it is alive, it is not ready, and all else may be retried. It uses Node's
+ * own server, because the API is not served here.
  */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
@@ -8,24 +8,24 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { HealthAnswer } from "../contract/api-answers.js";
 
-/** Listens on the port that the server will have; close it before that one listens. */
+/** Listens on the port that the server will use; close it before the server listens. */
 export interface WaitingServer {
   readonly port: number;
-  /** Lets the port go. */
+  /** Releases the port. */
   close(): Promise<void>;
 }
 
-/** Address and certificate of the server that waits, and what it says of itself. */
+/** Address and certificate of the waiting server, and its state. */
 export interface WaitingOptions {
   readonly host: string;
   readonly port: number;
-  /** PEM; absent: without TLS. */
+  /** PEM; absent without TLS. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
-  /** The body of `/readyz`, now. */
+  /** Returns the current body of `/readyz`. */
   readonly readiness: () => HealthAnswer;
 }
 
-/** Rejects when the port can't be had. */
+/** Rejects if it can't listen on the port. */
 export async function startWaitingServer({ host, port, tls, readiness }: WaitingOptions): Promise<WaitingServer> {
   const answer = answerOf(readiness);
   const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);

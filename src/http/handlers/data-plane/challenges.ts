@@ -1,6 +1,6 @@
 /**
- * `POST /v1/challenges` and `/v1/challenges/solution`: what `challenge.js` asks in the visitor's browser, with the site key, like the ingest. The
- * session is the resource: it is looked for before the rest of the body is.
+ * `POST /v1/challenges` and `/v1/challenges/solution`, which `challenge.js` calls in the visitor's browser with the site key, as the SDK does for ingest.
+ * The session is the resource, so it is looked up before the rest of the body is checked.
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
@@ -20,7 +20,7 @@ import { json, type Reply, refusal } from "../../reply.js";
 import type { PublicRoute, RawRoute } from "../../route.js";
 import { cors, preflight } from "./cors.js";
 
-/** What both calls need; `onFailure` is told of what became a 500. */
+/** What both calls need; `onFailure` is called with errors that were answered 500. */
 export interface ChallengeServices {
   readonly credentials: Credentials;
   readonly sessions: Sessions;
@@ -28,7 +28,7 @@ export interface ChallengeServices {
   readonly onFailure: (error: unknown, requestId: string) => void;
 }
 
-/** A request whose credential and session are known. */
+/** A request with a known credential and session. */
 interface ChallengeCall {
   readonly project: Project;
   readonly token: string;

@@ -1,9 +1,9 @@
-/** Headers of the routes that any page's scripts may call: without cookies or credentials of the browser's. */
+/** Headers of the routes that scripts of any page may call, without cookies or other browser credentials. */
 
-/** Of every answer, refusals included: any origin may read it. */
+/** For every answer, including refusals: any origin may read it. */
 export const cors = [["Access-Control-Allow-Origin", "*"]] as const;
 
-/** Of the answer to a preflight. */
+/** For the answer to a preflight. */
 export const preflight = [
   ...cors,
   ["Access-Control-Allow-Methods", "POST"],

@@ -24,10 +24,10 @@ import { goodMethod } from "./request-context.js";
 import type { OnBlocked } from "./verdict.js";
 import { type Trimming, untrimmed } from "./verdict-body.js";
 
-/** Why nobody was asked about; the value of `X-Verdict-Error`. */
+/** Why no visitor was judged; the value of `X-Verdict-Error`. */
 export type ForwardAuthError = "unauthenticated" | "no_active_subscription" | "internal";
 
-/** What forward-auth needs to read a proxied request and have it judged. */
+/** What forward-auth needs to read a proxied request and to judge it. */
 export interface ForwardAuthServices {
   readonly credentials: Credentials;
   readonly requestVerdicts: RequestVerdicts;
@@ -35,20 +35,20 @@ export interface ForwardAuthServices {
   readonly isTrusted: (socketAddress: string) => boolean;
   /** Header in which trusted proxies pass the visitor's JA4, in small letters; "" for none. */
   readonly ja4Header: string;
-  /** Told of every judged request, of what was not taken as it came. */
+  /** Called for every judged request, with what was trimmed from it. */
   readonly onTrimmed: (trimming: Trimming) => void;
   /** The visitor's address by the rightmost entry of `X-Forwarded-For` and the entries before it, as on ingest. */
   readonly clientIp: (lastHop: string, forwardedFor: string) => string;
   readonly now: () => number;
-  /** Told that visitors are let in unseen: at most once in `forwardAuthWarnMs`. */
+  /** Called when visitors are let in unjudged: at most once per `forwardAuthWarnMs`. */
   readonly onLetIn: (reason: ForwardAuthError, cause: unknown, requestId: string) => void;
   readonly onBlocked: OnBlocked;
 }
 
 /**
- * Headers in which the proxy says what the visitor asked for. A proxy may pass on the visitor's own headers as well, so one set is read and
- * never a mixture. Which one is a matter of the path asked, which is written in the proxy's configuration: proxies hand a visitor's query
- * and headers on, so neither may decide whom verdictd believes. `Forwarded` is never read.
+ * Headers in which the proxy says what the visitor asked for. A proxy may also pass on the visitor's own headers, so only one set is read, never a
+ * mixture. The path that the proxy's configuration names selects the set: proxies pass on a visitor's query and headers, so neither may decide which
+ * headers verdictd trusts. `Forwarded` is never read.
  */
 const headerSets = {
   /** Caddy, Traefik, the nginx recipe. */
@@ -144,7 +144,7 @@ type SentHeaders = ReadonlyMap<string, string>;
 /** Lines as they came, names in small letters. */
 type SentLines = readonly (readonly [name: string, value: string])[];
 
-/** Names whose lines make one list, and what joins them. */
+/** Headers with several lines that form one list, and the separator. */
 const joiners: ReadonlyMap<string, string> = new Map([
   ["x-forwarded-for", ", "],
   [sessionHeaderName, ", "],
@@ -152,9 +152,8 @@ const joiners: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The lines, and the value of each name, in one walk: uWebSockets makes new strings of all of them each time.
- * A proxy that adds its line to those of the visitor adds it behind them, so the last line of a name counts. Lists are joined: in
- * `X-Forwarded-For` the last entry is the proxy's all the same.
+ * Reads all lines, and the value of each name, in one walk, because uWebSockets makes new strings on each call. A proxy adds its line after the
+ * visitor's lines, so the last line of a name counts. Lists are joined; in `X-Forwarded-For` the last entry is still the proxy's.
  */
 function sentHeaders(req: HttpRequest): { readonly headers: SentHeaders; readonly lines: SentLines } {
   const headers = new Map<string, string>();
@@ -173,8 +172,8 @@ function isJudged({ requestScoring = defaultRequestScoring }: AuthenticatedKey["
 }
 
 /**
- * By either header: a visitor's own `Authorization`, which the proxy may pass on, must not spoil the key that the proxy sends in the
- * other one.
+ * Accepts the key in either header: the proxy may pass on a visitor's own `Authorization`, which must not hide the key that the proxy sends in the
+ * other header.
  */
 function holderOf(credentials: Credentials, headers: SentHeaders): AuthenticatedKey | null {
   return (
@@ -238,7 +237,7 @@ function blockOf(headers: SentHeaders, verdictId: string): DenialResponse {
   return denialResponse({ kind: "block", verdictId }, headers.get("accept") ?? "");
 }
 
-/** With verdictd's own challenge where the project has it; otherwise the page says that there is none. */
+/** Uses verdictd's own challenge if the project has it; otherwise the page says that there is none. */
 function challengeOf(
   { project }: AuthenticatedKey,
   headers: SentHeaders,
@@ -273,7 +272,7 @@ function contextOf(
   const comma = hops.lastIndexOf(",");
   const ip = clientIp(hops.slice(comma + 1).trim(), comma === -1 ? "" : hops.slice(0, comma));
   if (ip !== "") context.ip = ownPart(ip, hops);
-  // Without one the session's own would count, and so a clearance that was passed with it.
+  // Without one, the session's own user agent would count, and so would a clearance that was passed with it.
   context.userAgent = boundedValue(sent("user-agent")) || noUserAgent;
   return context;
 }

@@ -1,9 +1,9 @@
-/** A visitor's request as a proxy passes it on to forward-auth: the question that is asked about it. */
+/** Turns a visitor's request, as a proxy passes it on to forward-auth, into the question for a verdict. */
 import type { VerdictQuestion } from "../../../contract/judged-request.js";
 import type { RequestContext } from "../../../contract/verdict.js";
 import { HeaderCollector, type Trimming } from "./verdict-body.js";
 
-/** Lines of the request that the proxy makes itself, and those that hold its key. */
+/** Headers that the proxy creates itself, and headers with its key. */
 const ofProxy: ReadonlySet<string> = new Set([
   "host",
   "connection",
@@ -20,23 +20,23 @@ const ofProxy: ReadonlySet<string> = new Set([
   "via",
   "x-real-ip",
 ]);
-/** Says whether the visitor came by TLS, which decides what a browser sends. */
+/** Says whether the visitor came over TLS, which decides what a browser sends. */
 const proto = "x-forwarded-proto";
 
-/** What was read of a proxy's call, before it becomes a question for a verdict. */
+/** A proxy's call before it becomes a question for a verdict. */
 export interface Forwarded {
   /** Lines as they came. */
   readonly lines: readonly (readonly [name: string, value: string])[];
   readonly context: RequestContext;
   readonly sessionToken: string | null;
-  /** The request target with its query, "" where it is not told. */
+  /** The request target with its query; "" if the proxy does not send it. */
   readonly target: string;
-  /** Header of the visitor's JA4, "" for none; and whether the proxy is one that is believed. */
+  /** Header of the visitor's JA4, "" for none; and whether the proxy is trusted. */
   readonly ja4Header: string;
   readonly isTrusted: boolean;
 }
 
-/** Empty values are missing ones: some proxies send a line for each header that they know. */
+/** Treats empty values as missing, because some proxies send a line for each header that they know. */
 export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): VerdictQuestion {
   const { lines, context, sessionToken, target, ja4Header, isTrusted } = forwarded;
   const visitors = new HeaderCollector(trimming);

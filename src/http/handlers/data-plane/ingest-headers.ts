@@ -1,6 +1,6 @@
 /**
- * Reads what matters of an ingest request's headers. uWebSockets shows each as two new strings, and a visitor's batches bring the same
- * ones again and again: one reader serves all requests, and values that were seen before are not looked at twice.
+ * Reads the relevant headers of an ingest request. uWebSockets shows each header as two new strings, and a visitor's batches repeat the same ones. So one
+ * reader serves all requests, and values that it has seen before are not parsed twice.
  */
 import type { HttpRequest } from "uWebSockets.js";
 import { batchHeaders, type HeaderFacts, headerFactsOf } from "../../../contract/header-facts.js";
@@ -8,28 +8,28 @@ import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import { Framing } from "../../framing.js";
 
-/** What one ingest request's headers say; texts are "" where a header was not sent, unless null says so. */
+/** The headers of one ingest request. A text is "" if its header was not sent, unless the field says null. */
 export interface IngestHeaders {
   readonly siteKey: string;
-  /** null: not sent, which is not the same as sent empty. */
+  /** `null` means not sent, which differs from sent empty. */
   readonly idempotencyKey: string | null;
   /** All lines of `X-Forwarded-For`, joined. */
   readonly forwardedFor: string;
-  /** More than one body could be meant: see `framing.ts`. */
+  /** The end of the body is ambiguous: see `framing.ts`. */
   readonly isAmbiguous: boolean;
-  /** Whether the body comes in chunks. */
+  /** Whether the body is chunked. */
   readonly isChunked: boolean;
-  /** Bytes of the body that are announced; 0 where none are. */
+  /** The announced length of the body, bytes; 0 if none is announced. */
   readonly bodyBytes: number;
   readonly facts: HeaderFacts;
 }
 
-/** User agents whose latest header lines are kept, unless one is longer than what is looked at: at most 2 MB. */
+/** Number of user agents with cached header lines, unless a line is too long to be checked: at most 2 MB. */
 const keptMax = 256;
 
 /**
- * The table's names by length and one character, which together tell them all apart: a name is compared with one at most. To look it up in
- * a map takes longer.
+ * The table's names by length and one character, which together identify each of them: a name is compared with one entry at most. A look-up in a map
+ * takes longer.
  */
 const slots: ({ readonly name: string; readonly position: number } | undefined)[] = Array.from({ length: 32 * 32 });
 for (const [position, { name }] of batchHeaders.entries()) {
@@ -45,13 +45,13 @@ function slotOf(name: string): number {
 
 const agentPosition = batchHeaders.findIndex(({ field }) => field === "userAgent");
 
-/** Good for any number of requests, one after the other. */
+/** Serves any number of requests, one after another. */
 export class IngestHeaderReader {
   #siteKey = "";
   #idempotencyKey: string | null = null;
   #forwardedFor = "";
   #framing = new Framing();
-  /** Values by position in the table; "" for a line that did not come. */
+  /** Values by position in the table; "" for a missing header. */
   #lines = noLines();
   readonly #known = new Map<string, { readonly lines: readonly string[]; readonly facts: HeaderFacts }>();
   readonly #take = (name: string, value: string): void => this.#line(name, value);

@@ -1,4 +1,4 @@
-/** `POST /v1/events`: takes the batch off the socket and gives it to the queue; a scoring worker does the rest. */
+/** `POST /v1/events`: reads the batch from the socket and puts it in the queue; a scoring thread does the rest. */
 import type { Credentials } from "../../../auth/credentials.js";
 import type { IngestAnswer } from "../../../contract/events.js";
 import { requestFactsOf } from "../../../contract/header-facts.js";
@@ -17,7 +17,7 @@ import type { PublicRoute, RawRoute } from "../../route.js";
 import { cors, preflight } from "./cors.js";
 import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
 
-/** What the ingest needs of its thread; `disk` refuses batches while there is no room. */
+/** The parts of its thread that ingest needs; `disk` refuses batches while there is no room. */
 export interface IngestServices {
   readonly queue: IngestQueue;
   readonly disk: { readonly hasRoom: boolean };
@@ -120,7 +120,7 @@ function ingest(services: IngestServices, exchange: Exchange, headers: IngestHea
   });
 }
 
-/** Asks DNS for a claim that the address alone can't settle, and tells the session what came of it. */
+/** Asks DNS about a claim that the address alone can't settle, and stores the result with the session. */
 function identifyLater(
   { identities, queue, now, onFailure }: IngestServices,
   request: Omit<IngestRequest, "score">,
@@ -141,7 +141,7 @@ function identifyLater(
     .catch((error: unknown) => onFailure(error, requestId));
 }
 
-/** What can be told from the headers alone; the worker checks again, inside its transaction. */
+/** Checks what the headers alone can tell; the scoring thread checks again, inside its transaction. */
 function earlyRefusal(
   { credentials, disk }: IngestServices,
   { siteKey, idempotencyKey, isAmbiguous }: IngestHeaders,
@@ -170,7 +170,7 @@ function reply(outcome: IngestOutcome | Error): Reply {
 const shed: Reply = { status: 204, headers: cors };
 const unstored = refusal(refuse("unavailable", "the batch could not be stored; send it again"));
 
-/** The answer as JSON. A token is one of ours, of characters that need no escape: written out, it takes a third of the time. */
+/** Returns the answer as JSON. Our tokens need no escaping: writing them directly takes a third of the time. */
 function answerText({ session_token, accepted, duplicates, over_quota }: IngestAnswer): string {
   const quota = over_quota === true ? ',"over_quota":true' : "";
   return `{"session_token":"${session_token}","accepted":${accepted},"duplicates":${duplicates}${quota}}`;

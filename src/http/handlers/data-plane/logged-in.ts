@@ -6,7 +6,7 @@ import { refuse } from "../../../errors.js";
 import { json, refusal } from "../../reply.js";
 import type { KeyRoute } from "../../route.js";
 
-/** The sessions, whose record keeps the assertion. */
+/** The sessions; a session's record stores the assertion. */
 export interface LoggedInServices {
   readonly sessions: Sessions;
   readonly now: () => number;
@@ -30,7 +30,7 @@ export function loggedInRoute({ sessions, now }: LoggedInServices): KeyRoute {
     handle: async ({ params, query, body, holder }) => {
       const token = params[0] ?? "";
       if (!wellFormedToken.test(token)) return refusal(refuse("invalidPayload", "the session token is malformed"));
-      // Before anything is waited for: the body's memory is then used again.
+      // Before any await, because the body's memory is reused after that.
       const isEmpty = isEmptyBody(body);
       await sessions.load(holder.project.id, token, "certain");
       if (!sessions.exists(holder.project.id, token)) return unknownSession;

@@ -1,12 +1,12 @@
 /**
- * What a verdict read needs of its headers, in one walk. uWebSockets shows a header as new strings each time it is asked for, and the walk has to
- * be made anyway: for the framing.
+ * Reads the headers that a verdict read needs, in one walk. uWebSockets makes new strings each time a header is read, and the framing check needs the
+ * walk anyway.
  */
 import type { HttpRequest } from "uWebSockets.js";
 import { bearerOf } from "../../exchange.js";
 import { Framing } from "../../framing.js";
 
-/** Of several lines of a name the first counts; "" for one that did not come. Good for any number of requests, one after the other. */
+/** The first line of a name counts; "" for a missing one. One object serves any number of requests, one after another. */
 export class ReadHeaders {
   readonly framing = new Framing();
   path = "";
@@ -16,7 +16,7 @@ export class ReadHeaders {
   userAgent = "";
   #authorization = "";
   #privateKey = "";
-  /** A bit for each name that came. */
+  /** A bit for each name that was sent. */
   #seen = 0;
   readonly #take = (name: string, value: string): void => this.#line(name, value);
 

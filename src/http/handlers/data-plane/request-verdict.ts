@@ -1,6 +1,6 @@
 /**
- * `POST /v1/verdict`: the verdict on a visitor's request, with or without a session. A verdict read: it never answers 429, and whatever fails
- * once the body is known to be one answers fail-open.
+ * `POST /v1/verdict`: the verdict on a visitor's request, with or without a session. As a verdict read, it never answers 429, and any failure after the
+ * body was accepted answers fail-open.
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
@@ -19,13 +19,13 @@ import { privateKeyOf } from "../../server.js";
 import type { OnBlocked } from "./verdict.js";
 import { decodeVerdictBody, type Trimming } from "./verdict-body.js";
 
-/** What the call needs to have a request judged, and who is told of it. */
+/** What the call needs to judge a request, and what it reports. */
 export interface RequestVerdictServices {
   readonly credentials: Credentials;
   readonly requestVerdicts: RequestVerdicts;
-  /** Canonical text of an address, or undefined for what is none. */
+  /** Returns the canonical text of an address, or undefined for any other text. */
   readonly canonicalIp: (text: string) => string | undefined;
-  /** Told of every request, of what was not taken as it came. */
+  /** Called for every request, with what was trimmed from it. */
   readonly onTrimmed: (trimming: Trimming) => void;
   /** Call before anything is read for a request. */
   readonly onTick: () => void;

@@ -1,4 +1,4 @@
-/** `POST /v1/start-tickets`: what the SDK's second file asks for. Signed here, stored nowhere; `ingest/start-ticket.ts` says what it is for. */
+/** `POST /v1/start-tickets`, which the SDK's second file calls. Tickets are signed here and stored nowhere; `ingest/start-ticket.ts` explains them. */
 import type { Credentials } from "../../../auth/credentials.js";
 import type { StartTicketAnswer } from "../../../contract/api-answers.js";
 import { refuse } from "../../../errors.js";

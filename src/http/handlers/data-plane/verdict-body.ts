@@ -1,6 +1,6 @@
 /**
- * Decodes the body of `POST /v1/verdict`. What a visitor wrote can't make the call fail: it is cut, skipped or taken for missing, and what
- * was is told. Only a body that is none of this call is refused.
+ * Decodes the body of `POST /v1/verdict`. What a visitor wrote can't make the call fail: it is cut, skipped or treated as missing, and the answer says
+ * so. Only a body that does not fit this call is refused.
  */
 import { type JsonObject, parseLenientJsonObject } from "../../../contract/json-body.js";
 import type { HttpVersion, JudgedRequest, VerdictQuestion } from "../../../contract/judged-request.js";
@@ -12,27 +12,27 @@ import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import { goodMethod } from "./request-context.js";
 
-/** What of a request was not taken as it came; all false to begin with. */
+/** What was trimmed from a request; all false at the start. */
 export interface Trimming {
   /** A value was cut. */
   isCut: boolean;
   /** Header lines beyond `limits.requestHeadersMax`. */
   isOver: boolean;
-  /** A field or a header of a wrong type, or a value that is none of its field. */
+  /** A field or a header of a wrong type, or a value that its field does not allow. */
   isIgnored: boolean;
 }
 
-/** A trimming of nothing yet, to be marked while a request is read. */
+/** Returns an empty trimming, to be marked while a request is read. */
 export function untrimmed(): Trimming {
   return { isCut: false, isOver: false, isIgnored: false };
 }
 
-/** A question for a verdict, and what of it was not taken as it came. */
+/** A question for a verdict, and what was trimmed from it. */
 export interface DecodedQuestion extends VerdictQuestion {
   readonly trimming: Trimming;
 }
 
-/** `invalidPayload` for a body that is no JSON object, and for one without a `request`. */
+/** Returns `invalidPayload` for a body that is no JSON object, or that has no `request`. */
 export function decodeVerdictBody(
   bytes: Buffer,
   canonicalIp: (text: string) => string | undefined,
@@ -49,7 +49,7 @@ export function decodeVerdictBody(
     trimming.isIgnored = true;
     return undefined;
   };
-  /** What is there and can't be read counts as missing. */
+  /** Treats an unreadable value as missing. */
   const read = <T>(name: string, decode: (sent: string) => T | undefined): T | undefined => {
     const sent = text(name);
     const value = sent === undefined ? undefined : decode(sent);
@@ -90,7 +90,7 @@ function isObject(value: unknown): value is JsonObject {
 
 type HeaderLine = readonly [name: string, value: string];
 
-/** Collects header lines within their bounds; of `POST /v1/verdict` and of forward-auth. */
+/** Collects header lines within their bounds, for `POST /v1/verdict` and forward-auth. */
 export class HeaderCollector {
   readonly headers: HeaderLine[] = [];
   readonly #trimming: Trimming;
@@ -99,7 +99,7 @@ export class HeaderCollector {
     this.#trimming = trimming;
   }
 
-  /** Keeps the line itself where nothing of it has to go. */
+  /** Keeps the line itself if nothing has to be cut. */
   add(line: HeaderLine): void {
     const { headers } = this;
     if (headers.length >= limits.requestHeadersMax) {
@@ -117,7 +117,7 @@ export class HeaderCollector {
     headers.push(name === sentName && value === sentValue ? line : [name, value]);
   }
 
-  /** A value by itself. */
+  /** A single value. */
   bounded(value: string): string {
     if (value.length > valueMax) this.#trimming.isCut = true;
     return boundedValue(value);
@@ -131,7 +131,7 @@ export class HeaderCollector {
 const valueMax = limits.contextValueMax;
 const signatureFields: ReadonlySet<string> = new Set(["signature", "signature-input", "signature-agent"]);
 
-/** How the lines came: in a list order and case are the visitor's own. Null: none were told. */
+/** The form of the lines: a list keeps the visitor's order and case. `null` means that there were none. */
 function readHeaders(lines: HeaderCollector, sent: unknown): "list" | "object" | null {
   if (Array.isArray(sent)) {
     for (const line of sent) {

@@ -1,4 +1,4 @@
-/** `GET /v1/sessions/{session_token}/verdict`: the hottest read. No hop to another thread, nothing asynchronous. */
+/** `GET /v1/sessions/{session_token}/verdict`, the most frequent read. It uses no other thread and nothing asynchronous. */
 import type { HttpRequest } from "uWebSockets.js";
 import type { Credentials } from "../../../auth/credentials.js";
 import type { ParameterDoc } from "../../../contract/route-doc.js";
@@ -18,19 +18,19 @@ import type { RawRoute } from "../../route.js";
 import { ReadHeaders } from "./read-headers.js";
 import { goodMethod } from "./request-context.js";
 
-/** What a verdict read needs; `onBlocked` hears of every answer with the action block. */
+/** What a verdict read needs; `onBlocked` is called for every answer with the action block. */
 export interface VerdictServices {
   readonly credentials: Credentials;
   readonly verdicts: VerdictReader;
-  /** Canonical text of an address, or undefined for what is none. */
+  /** Returns the canonical text of an address, or undefined for any other text. */
   readonly canonicalIp: (text: string) => string | undefined;
   readonly onBlocked: OnBlocked;
 }
 
-/** Told which answer said block: its id is the reference that the visitor's page shows. */
+/** Called with the id of an answer that said block: the visitor's page shows it as reference. */
 export type OnBlocked = (projectId: number, token: string | null, ip: string | undefined, requestId: string) => void;
 
-/** By private key with an active subscription: 401 or 402 without, and a verdict for whatever else can be read. */
+/** Needs a private key with an active subscription, otherwise answers 401 or 402. Every other readable request gets a verdict. */
 export function verdictRoute(services: VerdictServices): RawRoute {
   const headers = new ReadHeaders();
   return {
@@ -105,7 +105,7 @@ function answerOf(
   return body;
 }
 
-/** Call in the synchronous callback; what it gives may be read later. */
+/** Call in the synchronous callback; the result stays valid after it. */
 function askedContext(services: VerdictServices, headers: ReadHeaders, query: string | undefined): AskedContext {
   const sent: SentContext = {
     path: headers.path || undefined,
@@ -119,7 +119,7 @@ function askedContext(services: VerdictServices, headers: ReadHeaders, query: st
   return { sent, read: () => (context ??= requestContext(services, sent)) };
 }
 
-/** Query parameters and headers of the context; the header wins. A bad value counts as missing: behind a bad header the parameter counts. */
+/** Reads the context from query parameters and headers; the header wins. A bad value counts as missing, so the parameter counts after a bad header. */
 function requestContext({ canonicalIp }: VerdictServices, headers: SentContext): RequestContext {
   const { query = "" } = headers;
   const asked = query === "" ? noParameters : firstValues(query, parameters);
