@@ -439,10 +439,11 @@ class StartedCluster implements RedisCluster {
     }
   }
 
+  /** Until so many replicas acknowledge what the master writes. One that still loads its first copy is "online", too, but has acknowledged nothing. */
   async #waitReplicas(master: StartedNode, count: number): Promise<void> {
     await waitUntil(
       async () => String(await master.ask("INFO", "replication")),
-      (info) => (info.match(/state=online/g) ?? []).length === count,
+      (info) => (info.match(/state=online,offset=[1-9]\d*,lag=[01]\b/g) ?? []).length === count,
     );
   }
 
