@@ -12,7 +12,7 @@ export interface Flag {
   readonly isRequired?: boolean;
   /** Whether it may be given several times: the values with commas between. */
   readonly isRepeatable?: boolean;
-  /** It does nothing any more, and is still taken: the command says so. No help or completion lists it. */
+  /** A flag of earlier versions that is still accepted: the command says so. No help or completion lists it. */
   readonly isRetired?: boolean;
   /** The heading below which the help of a command lists it; absent for its own flags. */
   readonly heading?: string;

@@ -221,7 +221,7 @@ export const serveOptions = {
   ),
   "block-days": option(integer(1, 3650), 90, "days a recorded block is kept"),
   "stats-days": option(integer(1, 3650), 400, "days hourly counts are kept"),
-  "trail-sessions": option(
+  "timeline-sessions": option(
     integer(0, 2000),
     200,
     "latest sessions of a project for which a timeline (coarse pointer path, kinds of events) is kept; 0: none",
@@ -236,6 +236,9 @@ export const serveOptions = {
 
 /** An option of `serve` as its flag without the dashes: `http-threads`. */
 export type ServeFlag = keyof typeof serveOptions;
+
+/** Earlier names of options, which still work as flag, variable and key of the file; `serve` says that the option has a new one. */
+export const formerNames: Readonly<Record<string, ServeFlag>> = { "trail-sessions": "timeline-sessions" };
 
 type Camel<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
 type ValueOf<O> = O extends Option<infer T> ? T : never;
@@ -270,7 +273,7 @@ export interface EffectiveOption {
 
 /** A configuration, or all that is wrong with it: one line a mistake, naming flag, variable or key of the file. */
 export type ConfigResult =
-  | { readonly config: ServeConfig; readonly effective: readonly EffectiveOption[] }
+  | { readonly config: ServeConfig; readonly effective: readonly EffectiveOption[]; readonly notes: readonly string[] }
   | { readonly mistakes: readonly string[] };
 
 interface Written {
@@ -284,12 +287,19 @@ export function readServeConfig(flags: GivenFlags, environment: NodeJS.ProcessEn
   const mistakes: string[] = [];
   const inEnvironment = readEnvironment(environment, mistakes);
   const path = flags.config ?? inEnvironment.get("config")?.text;
-  const inFile = path === undefined ? new Map<string, FileValue>() : readConfigFile(path, serveOptions, mistakes);
+  const known = { ...serveOptions, ...formerNames };
+  const inFile = path === undefined ? new Map<string, FileValue>() : readConfigFile(path, known, mistakes);
   const config: Record<string, unknown> = {};
   const effective: EffectiveOption[] = [];
+  const notes: string[] = [];
   for (const name of serveFlags) {
     const row: Option<unknown> = serveOptions[name];
-    const written = writtenValue(name, flags, inEnvironment, inFile);
+    let written = writtenValue(name, flags, inEnvironment, inFile);
+    for (const former of formerNamesOf(name)) {
+      const old = writtenValue(former, flags, inEnvironment, inFile);
+      if (old !== null) notes.push(`${old.from}: the option is called ${name} now`);
+      written ??= old;
+    }
     const value = written === null ? row.fallback : row.parse(written.text);
     if (value instanceof Expected) {
       const got = row.isSecret === true ? "something else" : `"${written?.text}"`;
@@ -301,14 +311,18 @@ export function readServeConfig(flags: GivenFlags, environment: NodeJS.ProcessEn
     effective.push({ name, value: shownValue(row, value), source, from });
   }
   mistakes.push(...contradictions(config as Partial<ServeConfig>));
-  return mistakes.length > 0 ? { mistakes } : { config: config as unknown as ServeConfig, effective };
+  return mistakes.length > 0 ? { mistakes } : { config: config as unknown as ServeConfig, effective, notes };
 }
 
 const serveFlags = Object.keys(serveOptions) as ServeFlag[];
 
+const formerNamesOf = (name: ServeFlag): string[] =>
+  Object.keys(formerNames).filter((former) => formerNames[former] === name);
+
+/** `name` may be a former one. */
 function writtenValue(
-  name: ServeFlag,
-  flags: GivenFlags,
+  name: string,
+  flags: Readonly<Record<string, string | undefined>>,
   inEnvironment: ReadonlyMap<string, Written>,
   inFile: ReadonlyMap<string, FileValue>,
 ): Written | null {
@@ -323,7 +337,7 @@ function writtenValue(
 /** The variables of all options; `VERDICTD_X_FILE` names a file that holds the value of `VERDICTD_X`. */
 function readEnvironment(environment: NodeJS.ProcessEnv, mistakes: string[]): Map<string, Written> {
   const found = new Map<string, Written>();
-  for (const name of serveFlags) {
+  for (const name of [...serveFlags, ...Object.keys(formerNames)]) {
     const variable = environmentName(name);
     const plain = environment[variable];
     const path = environment[`${variable}_FILE`];
@@ -342,7 +356,9 @@ const otherVariables = new Set(["VERDICTD_CACHE_DIR", "VERDICTD_PRIVATE_KEY", "V
 
 /** A line for each variable `VERDICTD_…` that nothing reads. No mistake: a supervisor may set variables of its own, as Kubernetes does. */
 export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
-  const known = serveFlags.map(environmentName).flatMap((name) => [name, `${name}_FILE`]);
+  const known = [...serveFlags, ...Object.keys(formerNames)]
+    .map(environmentName)
+    .flatMap((name) => [name, `${name}_FILE`]);
   return Object.keys(environment)
     .filter((name) => name.startsWith("VERDICTD_") && !known.includes(name) && !otherVariables.has(name))
     .filter((name) => !serviceVariable.test(name))

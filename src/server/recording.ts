@@ -36,7 +36,7 @@ export function buildRecording(thread: ThreadContext, credentials: Credentials) 
     traffic,
     blocks,
     flushBlocks,
-    timelines: new Timelines({ store, credentials, sessionsMax: config.trailSessions, now }),
+    timelines: new Timelines({ store, credentials, sessionsMax: config.timelineSessions, now }),
     /** Publishes each answered verdict for `verdictd tail`. */
     feed: new VerdictFeed(),
     tokenUses: new TokenUses(store, now, (err) => outages.failed(err, "the last use of a token could not be stored")),

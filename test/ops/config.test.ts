@@ -1,7 +1,14 @@
 /** Configuration from flags, environment and file together, as `verdictd config` shows it and `serve` refuses it. */
 import { existsSync } from "node:fs";
 import t from "tap";
-import { camelCase, environmentName, readServeConfig, serveOptions } from "../../src/config/config.js";
+import {
+  camelCase,
+  environmentName,
+  type GivenFlags,
+  readServeConfig,
+  serveOptions,
+  unknownVariables,
+} from "../../src/config/config.js";
 import { command, verdictd } from "../support/process.js";
 
 /** No environment variables. */
@@ -254,4 +261,24 @@ t.test("--ip-database may be given several times, and like all options by enviro
     t.equal(code, 2, value);
     t.ok(stderr.startsWith(`${flag}: expected`), stderr);
   }
+});
+
+t.test("the former name of an option still works, and is told of; the present one wins", async (t) => {
+  const former = readServeConfig({ "trail-sessions": "7" } as GivenFlags, {});
+  t.match(former, {
+    config: { timelineSessions: 7 },
+    notes: ["--trail-sessions: the option is called timeline-sessions now"],
+  });
+  t.match(readServeConfig({}, { VERDICTD_TRAIL_SESSIONS: "8" }), {
+    config: { timelineSessions: 8 },
+    notes: ["VERDICTD_TRAIL_SESSIONS: the option is called timeline-sessions now"],
+  });
+  t.match(readServeConfig({ "timeline-sessions": "9" }, { VERDICTD_TRAIL_SESSIONS: "8" }), {
+    config: { timelineSessions: 9 },
+  });
+  t.same(unknownVariables({ VERDICTD_TRAIL_SESSIONS: "8" }), []);
+  t.match(readServeConfig({}, {}), { config: { timelineSessions: 200 }, notes: [] });
+  t.match(readServeConfig({ "trail-sessions": "many" } as GivenFlags, {}), {
+    mistakes: ['--trail-sessions: expected a whole number from 0 to 2000, got "many"'],
+  });
 });

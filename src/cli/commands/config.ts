@@ -10,13 +10,17 @@ import {
 import { jsonFlag, type ProcessCommand } from "../command.js";
 import type { Flag } from "../flag.js";
 import { columns, print, printJson, UsageFailure } from "../output.js";
+import { formerFlags } from "../serve-flags.js";
 
-const flags: readonly Flag[] = Object.entries(serveOptions).map(([name, row]) => ({
-  name,
-  ...(row.placeholder !== "" && { placeholder: row.placeholder }),
-  ...("isRepeatable" in row && { isRepeatable: true }),
-  help: `${row.help} (${environmentName(name)})`,
-}));
+const flags: readonly Flag[] = [
+  ...Object.entries(serveOptions).map(([name, row]) => ({
+    name,
+    ...(row.placeholder !== "" && { placeholder: row.placeholder }),
+    ...("isRepeatable" in row && { isRepeatable: true }),
+    help: `${row.help} (${environmentName(name)})`,
+  })),
+  ...formerFlags(),
+];
 
 /** Opens no store. Every mistake in flags and variables is named, in one `UsageFailure`. */
 export const configCommand: ProcessCommand = {

@@ -27,7 +27,7 @@ export const serveCommand: ProcessCommand = {
   help: "run the server",
   flags: serveFlags,
   runProcess: async (given) => {
-    const config = readConfig(given);
+    const { config, notes } = readConfig(given);
     const isOfHost = config.store === "";
     const fault = isOfHost ? storeFileFault(config.dataDir) : mirrorFileFault(config.dataDir);
     if (fault !== null) throw isOfHost ? new CommandFailure(fault) : startFailure(new StoreError(fault));
@@ -35,7 +35,7 @@ export const serveCommand: ProcessCommand = {
     const log = createLog(config.logLevel);
     const stopping = new AbortController();
     const starting = startServers(config, log, {}, stopping.signal);
-    for (const line of unknownVariables(process.env)) log.warn(line);
+    for (const line of [...notes, ...unknownVariables(process.env)]) log.warn(line);
     stopOnSignal(starting, stopping, log, config.drainSeconds * 1000 + limits.stopMsMax);
     const server = await starting.catch((error: unknown) => {
       // Told to stop before it could listen: that is no failure.
@@ -98,11 +98,11 @@ function warnOfOpenDoors(config: ServeConfig, log: ReturnType<typeof createLog>)
   }
 }
 
-/** The configuration, or a `UsageFailure` that lists every mistake of flags, variables and files. */
-function readConfig(given: Given): ServeConfig {
+/** The configuration, and what to say of it, or a `UsageFailure` that lists every mistake of flags, variables and files. */
+function readConfig(given: Given): { readonly config: ServeConfig; readonly notes: readonly string[] } {
   const read = readServeConfig(given as GivenFlags, process.env);
   if ("mistakes" in read) throw new UsageFailure(read.mistakes.join("\n"));
-  return read.config;
+  return read;
 }
 
 /**

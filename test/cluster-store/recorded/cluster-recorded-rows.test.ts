@@ -270,7 +270,7 @@ t.test("over HTTP: recorded through one node, read through the other, and there 
       "data-dir": ownFolder(t),
       store: storeUrl,
       "engine-acks": "0",
-      "trail-sessions": "10",
+      "timeline-sessions": "10",
       "engine-deadline-ms": "5000",
     });
   };

@@ -25,7 +25,7 @@ export function timelineRoute({ sessions, timelines }: TimelineServices): Projec
       tag: "logs",
       summary: "The timeline of a session: a coarse pointer path, and kinds of events with their times",
       description:
-        "Kept of the latest sessions of a project only (`--trail-sessions`), and under load of a share of them: the lists are " +
+        "Kept of the latest sessions of a project only (`--timeline-sessions`), and under load of a share of them: the lists are " +
         "empty then. Nothing of it is scored.",
       answers: { 200: "TimelineAnswer" },
     },
