@@ -1,26 +1,11 @@
 /** `verdictd config`: prints the configuration that `serve` would start with, and where each value comes from. */
 
-import {
-  type EffectiveOption,
-  environmentName,
-  type GivenFlags,
-  readServeConfig,
-  serveOptions,
-} from "../../config/config.js";
+import { type EffectiveOption, environmentName, type GivenFlags, readServeConfig } from "../../config/config.js";
 import { jsonFlag, type ProcessCommand } from "../command.js";
-import type { Flag } from "../flag.js";
 import { columns, print, printJson, UsageFailure } from "../output.js";
-import { formerFlags } from "../serve-flags.js";
+import { optionFlags } from "../serve-flags.js";
 
-const flags: readonly Flag[] = [
-  ...Object.entries(serveOptions).map(([name, row]) => ({
-    name,
-    ...(row.placeholder !== "" && { placeholder: row.placeholder }),
-    ...("isRepeatable" in row && { isRepeatable: true }),
-    help: `${row.help} (${environmentName(name)})`,
-  })),
-  ...formerFlags(),
-];
+const flags = optionFlags((name, row) => `${row.help} (${environmentName(name)})`);
 
 /** Opens no store. Every mistake in flags and variables is named, in one `UsageFailure`. */
 export const configCommand: ProcessCommand = {
