@@ -1,6 +1,6 @@
 /**
- * A hot copy of the store: LMDB copies one snapshot while servers and commands go on reading and writing. A copy that was cut
- * short is never found under the store's name.
+ * Makes a hot copy of the store: LMDB copies one snapshot while servers and commands go on reading and writing. An incomplete copy never has the
+ * store's name.
  */
 
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
@@ -14,15 +14,15 @@ import { StoreError } from "./store-error.js";
 import { storeFile } from "./store-file.js";
 import { usedBytes } from "./store-size.js";
 
-/** What a finished copy came to. */
+/** The result of a finished copy. */
 export interface BackupResult {
-  /** Bytes of the copy; free pages are left out. */
+  /** Size of the copy, bytes; it has no free pages. */
   readonly bytes: number;
 }
 
 /**
- * Copies the store into `targetDir`, which is made when it is missing and refused (`StoreError`) unless it is empty. The copy is
- * on the disk and was opened once when this resolves. Keeps the snapshot's pages from being reused while it runs.
+ * Copies the store into `targetDir`, which is created if it is missing and refused (`StoreError`) unless it is empty. When this resolves, the copy is on
+ * the disk and was opened once. While it runs, the pages of the snapshot can't be reused.
  */
 export async function backupStore(
   store: Store,
@@ -50,8 +50,8 @@ export async function backupStore(
 }
 
 /**
- * Makes a store in `targetDir` that holds the configuration of this one and nothing else; refused (`StoreError`) unless the folder is empty or
- * missing. The copy is on the disk when this resolves.
+ * Creates a store in `targetDir` with only the configuration of this one. Throws a `StoreError` unless the folder is empty or missing. The copy is on the
+ * disk when this resolves.
  */
 export async function backupConfiguration(store: Store, targetDir: string): Promise<BackupResult> {
   const rows = configurationOf(store);
@@ -77,7 +77,7 @@ export async function backupConfiguration(store: Store, targetDir: string): Prom
 
 const lookEveryMs = 200;
 
-/** Tells how far the copy has grown. It ends a little smaller than what is in use, since free pages are left out. */
+/** Reports the size of the copy so far. It ends a little smaller than the used size, because it has no free pages. */
 async function watched(copying: Promise<void>, file: string, onGrown: (bytes: number) => void): Promise<void> {
   const grown = (): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const looking = setInterval(() => onGrown(grown()), lookEveryMs);

@@ -1,16 +1,16 @@
 /**
- * Commits that fail in the background: besides the promise that the caller has, lmdb-js rejects promises of its own that nobody can
- * get hold of. Left alone they end the process, on a full disk of all things.
+ * Handles commits that fail in the background. Besides the caller's promise, lmdb-js rejects promises of its own that nobody can handle. Unhandled, they
+ * would end the process when the disk is full.
  */
 
-/** Whether what a promise was rejected with is LMDB's: a failed commit, or its cause (their codes are numbers, Node's are text). */
+/** Whether a rejection comes from LMDB: a failed commit, or its cause (LMDB's codes are numbers, Node's are texts). */
 function isCommitFailure(reason: unknown): boolean {
   return reason instanceof Error && ("commitError" in reason || ("code" in reason && typeof reason.code === "number"));
 }
 
 /**
- * Tells `onFailure` of failed commits whose promise nobody handles, in this thread, until the returned function is called. Any other
- * unhandled rejection ends the process as it would without.
+ * Calls `onFailure` for failed commits with an unhandled promise in this thread, until the returned function is called. Any other unhandled rejection
+ * still ends the process.
  */
 export function surviveCommitFailures(onFailure: (reason: unknown) => void): () => void {
   const listen = (reason: unknown): void => {

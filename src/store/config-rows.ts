@@ -1,4 +1,4 @@
-/** Rows of the configuration as the cluster has them: table and key are the name of a field, the value is that of LMDB. */
+/** Rows of the configuration in the cluster's form: table and key form the name of a field; the value is LMDB's. */
 
 /** A key of the control plane's tables. */
 export type ConfigKey = string | number | (string | number)[];
@@ -6,7 +6,7 @@ export type ConfigKey = string | number | (string | number)[];
 /** One row of the configuration to put or to remove. */
 export interface ConfigRow {
   readonly field: string;
-  /** As LMDB stores it, never empty; null: the row is removed. */
+  /** As LMDB stores it, never empty; `null` removes the row. */
   readonly value: Buffer | null;
 }
 
@@ -15,7 +15,7 @@ export function configField(table: string, key: ConfigKey): string {
   return `${table}:${JSON.stringify(key)}`;
 }
 
-/** Table and key of a field. Throws on one that this project has not written. */
+/** Returns table and key of a field. Throws on a field that verdictd has not written. */
 export function parseConfigField(field: string): { readonly table: string; readonly key: ConfigKey } {
   const end = field.indexOf(":");
   return { table: field.slice(0, end), key: JSON.parse(field.slice(end + 1)) as ConfigKey };

@@ -2,15 +2,15 @@
 import { type NewAuditEntry, putAuditEntry } from "./audit-rows.js";
 import { raiseRevision, type Store } from "./store.js";
 
-/** What a change of the configuration came to: it has to say what the log of changes gets, and `[]` that it gets nothing. */
+/** The result of a change of the configuration. It must name the entries for the audit log; `[]` means none. */
 export interface LoggedChange<T> {
   readonly result: T;
   readonly entries: readonly NewAuditEntry[];
 }
 
 /**
- * Runs `change` in one write transaction of its own, logs what it says and raises the revision; a thrown error undoes it all. Waits for its
- * turn without blocking the event loop while another thread writes.
+ * Runs `change` in its own write transaction, writes its audit entries and raises the revision; a thrown error undoes all of it. Does not block the event
+ * loop while another thread writes.
  */
 export async function changeControlPlane<T>(store: Store, change: () => LoggedChange<T>): Promise<T> {
   const logged = (): T => {
@@ -26,7 +26,7 @@ export async function changeControlPlane<T>(store: Store, change: () => LoggedCh
   });
 }
 
-/** As `changeControlPlane` for rows that nothing judged depends on: on one host the revision stays. */
+/** As `changeControlPlane`, for rows that no verdict depends on: on one host the revision stays. */
 export async function recordControlPlane<T>(store: Store, write: () => T): Promise<T> {
   if (store.changes !== undefined) return store.changes.run(write);
   return store.root.childTransaction(write);

@@ -6,16 +6,16 @@
 import { statfsSync } from "node:fs";
 import { limits } from "../limits.js";
 
-/** Which disk is watched, and who is told. */
+/** The disk to watch, and the callback. */
 export interface DiskRoomOptions {
   readonly dataDir: string;
   /** A monotonic clock, ms. */
   readonly now: () => number;
-  /** Told when room runs out, and when there is some again. */
+  /** Called when the room runs out, and when there is some again. */
   readonly onChange: (hasRoom: boolean, freeBytes: number) => void;
 }
 
-/** Looks at the disk when it is asked, not by a timer, and no more than once in `limits.diskLookMs`. */
+/** Checks the disk when it is asked, without a timer, at most once per `limits.diskLookMs`. */
 export class DiskRoom {
   readonly #options: DiskRoomOptions;
   #lookedMs = Number.NEGATIVE_INFINITY;
@@ -41,7 +41,7 @@ export class DiskRoom {
   }
 }
 
-/** Bytes that are free for this user on the disk of a folder. */
+/** Returns the free bytes for this user on the disk of a folder. */
 export function freeBytesOf(dataDir: string): number {
   const { bavail, bsize } = statfsSync(dataDir);
   return bavail * bsize;

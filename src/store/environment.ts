@@ -13,9 +13,9 @@ import { StoreError } from "./store-error.js";
 /** Where LMDB's lock file has the number of the last commit: u64, little-endian (`MDB_txbody` in LMDB's mdb.c). */
 const numberAt = 8;
 const numberBytes = 8;
-/** Times that a transaction is begun anew. Each takes another process that opens the environment at the very moment of a commit. */
+/** How often a transaction is restarted. Each restart needs another process that opens the environment at the moment of a commit. */
 const triesMax = 100;
-/** A file's descriptors are looked for up to this number. */
+/** The search for a file's descriptor ends at this number. */
 const descriptorsMax = 65_536;
 
 const tablesMax = Object.keys(tableNames).length;
@@ -29,10 +29,10 @@ const openFlags = 2 | 0x10000;
  */
 export const visibleBeforeFlush = 1 | openFlags;
 
-/** What a transaction comes to that began from an older state than the last: it has written nothing. */
+/** The result of a transaction that began from an outdated state: it has written nothing. */
 const behind = Symbol("behind");
 
-/** Every write of this project goes through one of its transactions, never through a table alone. */
+/** An LMDB environment. Every write of verdictd uses one of its transactions, never a table directly. */
 export class Environment {
   /** Its file. */
   readonly path: string;
@@ -53,7 +53,7 @@ export class Environment {
     if (this.#number() < this.#lastCommit()) this.transactionSync(() => {});
   }
 
-  /** A table, made where it is missing. */
+  /** Opens a table; creates it if it is missing. */
   openDB<V, K extends Key>(options: DatabaseOptions & { readonly name: string }): Database<V, K> {
     return this.transactionSync(() => this.#root.openDB<V, K>(options), openFlags);
   }
@@ -89,7 +89,7 @@ export class Environment {
     });
   }
 
-  /** Lets the next read see every commit made before it. */
+  /** Makes the next read see every commit before it. */
   resetReadTxn(): void {
     this.#root.resetReadTxn();
   }
@@ -124,12 +124,12 @@ export class Environment {
     return behind;
   }
 
-  /** As the environment's own pages have it. */
+  /** The number of the last commit according to the environment's own pages. */
   #lastCommit(): number {
     return (this.#root.getStats() as { lastTxnId: number }).lastTxnId;
   }
 
-  /** As the lock file has it, from which transactions begin. */
+  /** The number of the last commit according to the lock file, from which transactions begin. */
   #number(): number {
     const number = Buffer.alloc(numberBytes);
     readSync(this.#lockFile(), number, 0, numberBytes, numberAt);
@@ -151,7 +151,7 @@ export class Environment {
   }
 }
 
-/** Null: there is no such descriptor. */
+/** Returns null if there is no such descriptor. */
 function stateOf(descriptor: number): { readonly dev: number; readonly ino: number } | null {
   try {
     return fstatSync(descriptor);

@@ -1,6 +1,6 @@
 /**
- * Removes what has outlived its retention, a few hundred rows a transaction, while the server runs. Costs the same at ten thousand
- * and ten million sessions: rows lie in the order of their time, so a sweep looks at what is old and stops.
+ * Removes expired rows while the server runs, a few hundred per transaction. It costs the same with ten thousand and ten million sessions: rows are
+ * ordered by time, so a sweep reads the old ones and stops.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Database } from "lmdb";
@@ -19,13 +19,13 @@ import { countSessions, SessionCount } from "./session-count.js";
 import { removeSession } from "./session-erasure.js";
 import { lastId, type Store } from "./store.js";
 
-/** When rows of a table go. */
+/** When rows of a table expire. */
 type Expiry =
   /** Never: records of the control plane, what is bounded by them or by itself, and rows that go with a session. */
   | "kept"
   /** Those below this key, in a table whose keys begin with a time. */
   | { readonly below: (nowMs: number) => Buffer }
-  /** What this removes of a project; how many rows of the table went. */
+  /** Removes expired rows of a project; returns how many rows of the table were removed. */
   | { readonly ofProject: (of: ProjectSweep) => Promise<number> };
 
 interface ProjectSweep {
@@ -74,10 +74,10 @@ const expiries = {
 
 type SweptTable = { [T in TableName]: (typeof expiries)[T] extends "kept" ? never : T }[TableName];
 
-/** Rows that went, by table; of a session its record alone counts. */
+/** Number of removed rows by table; of a session, only the record counts. */
 export type Swept = Readonly<Record<SweptTable, number>>;
 
-/** One pass over everything that can be old. `isStopping` ends it early between two transactions. */
+/** Makes one pass over everything that can expire. `isStopping` ends it early, between two transactions. */
 export async function sweep(
   store: Store,
   retention: Retention,
@@ -100,7 +100,7 @@ export async function sweep(
   return swept as Swept;
 }
 
-/** Blocks that come late are tallied in the minute before. */
+/** Late blocks are tallied in the previous minute. */
 function blockTallyFloor(nowMs: number): Buffer {
   return blockTalliesFrom(Math.floor(nowMs / 60_000) - 1);
 }
@@ -118,7 +118,7 @@ async function removeBelow(store: Store, table: TableName, end: Buffer, isStoppi
   }
 }
 
-/** Where the last-seen time stands in a session's record, see `session-record.ts`. */
+/** Position of the last-seen time in a session's record, see `session-record.ts`. */
 const lastSeenAt = 16;
 
 async function sweepSessions({ store, projectId, retention, nowMs, isStopping }: ProjectSweep): Promise<number> {
@@ -133,7 +133,7 @@ async function sweepSessions({ store, projectId, retention, nowMs, isStopping }:
     const rows = [...store.sessions.getRange({ start: from, end: youngest, limit: limits.sweepRowsMax })];
     if (rows.length === 0 || isStopping() || Buffer.compare(from, end) >= 0) return removed;
     const expired = rows.filter(({ value }) => value.length < 24 || value.readDoubleLE(lastSeenAt) < cutoffMs);
-    // Visitors who come back for months are old and stay: nothing to write, but others get their turn.
+    // Sessions of visitors who come back for months are old and stay. There is nothing to write, but other work must run in between.
     if (expired.length === 0) await setImmediate();
     else {
       await store.root.transaction(() => {
@@ -148,7 +148,7 @@ async function sweepSessions({ store, projectId, retention, nowMs, isStopping }:
   }
 }
 
-/** Looks again inside the transaction: the visitor may have come back meanwhile. */
+/** Checks again inside the transaction, because the visitor may have come back meanwhile. */
 function removeExpired(store: Store, key: Buffer, cutoffMs: number): boolean {
   const bytes = store.sessions.getBinary(key);
   if (bytes === undefined || (bytes.length >= 24 && bytes.readDoubleLE(lastSeenAt) >= cutoffMs)) return false;
@@ -157,8 +157,8 @@ function removeExpired(store: Store, key: Buffer, cutoffMs: number): boolean {
 }
 
 /**
- * Removes the sessions of the longest past first contact until a twentieth of `sessionsMax` is free, so that a flood of first contacts
- * does not keep new visitors out until its sessions expire.
+ * Removes the oldest sessions by first contact until a twentieth of `sessionsMax` is free, so that a flood of first contacts does not keep new visitors
+ * out until its sessions expire.
  */
 async function makeRoom({ store, projectId, retention, isStopping }: ProjectSweep): Promise<number> {
   const { sessionsMax } = retention;
@@ -198,7 +198,7 @@ async function sweepBlocks({ store, projectId, retention, nowMs, isStopping }: P
   }
 }
 
-/** They lie in no order of time, and are `limits.marksPerProjectMax` at most. */
+/** Marks are not ordered by time; there are at most `limits.marksPerProjectMax`. */
 async function sweepMarks({ store, projectId, retention, nowMs, isStopping }: ProjectSweep): Promise<number> {
   const cutoffMs = nowMs - retention.blockMs;
   const range = store.marks.getRange({ start: [projectId, ""], end: [projectId + 1, ""] });

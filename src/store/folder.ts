@@ -1,19 +1,19 @@
 /**
- * Makes the folders that the store and its copies lie in. Not by Node's recursive `mkdir`: on file systems where nothing can be made
- * and that say ENOENT to it, such as /proc, that never returns. Says which of them others than their owner may use.
+ * Creates the folders of the store and its copies, and says which of them users other than the owner may enter. Does not use Node's recursive `mkdir`,
+ * which never returns on file systems that answer ENOENT to every creation, such as /proc.
  */
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { StoreError } from "./store-error.js";
 
-/** Makes `path`, and what is missing above it, for its owner only. Throws a `StoreError` that names what can't be made, and why. */
+/** Creates `path` and its missing parents, for the owner only. Throws a `StoreError` that names the folder that can't be created, and why. */
 export function makeFolder(path: string): void {
   const missing: string[] = [];
   for (let at = resolve(path); !isThere(at); at = dirname(at)) missing.push(at);
   for (const folder of missing.reverse()) makeOne(folder);
 }
 
-/** Throws when there is something else than a folder. */
+/** Throws if `path` is not a folder. */
 function isThere(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory()) throw new StoreError(`${path} is not a folder (ENOTDIR)`);
@@ -25,13 +25,13 @@ function makeOne(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   } catch (cause) {
     const { code = "unknown" } = cause as NodeJS.ErrnoException;
-    // Another process may have made it since.
+    // Another process may have created it since.
     if (code === "EEXIST" && isThere(path)) return;
     throw new StoreError(`the folder ${path} can't be made (${code})`, { cause });
   }
 }
 
-/** What in a store's folder is open to others than its owner. */
+/** The parts of a store's folder that users other than the owner can access. */
 export interface OpenToOthers {
   /** The folder's mode, such as "755". */
   readonly mode: string;
@@ -41,7 +41,7 @@ export interface OpenToOthers {
 
 const others = 0o077;
 
-/** Null when nobody but its owner can enter the folder, whatever is in it; also where rights have no such meaning (Windows). */
+/** Returns null if only the owner can enter the folder, and on systems without such rights (Windows). */
 export function openToOthers(dataDir: string): OpenToOthers | null {
   if (process.platform === "win32") return null;
   const { mode } = statSync(dataDir);

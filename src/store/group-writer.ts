@@ -9,7 +9,7 @@ import { visibleBeforeFlush } from "./environment.js";
 import type { SessionTables } from "./session-tables.js";
 import type { WriteMarker } from "./write-watch.js";
 
-/** One a scoring thread, which it blocks until the commit is as durable as was asked for. */
+/** One per scoring thread. It blocks the thread until the commit is as durable as configured. */
 export class GroupWriter {
   readonly #store: SessionTables;
   readonly #durability: Durability;

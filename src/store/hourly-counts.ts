@@ -1,9 +1,9 @@
-/** Counts of projects by the hour, and of accounts by the month, whatever keeps them: LMDB on one host, a cluster, or a test. */
+/** Counts of projects per hour, and of accounts per month, for any store: LMDB on one host, a cluster, or a test. */
 import type { StoredChallengeCounts, StoredRuleHits, Traffic } from "../contract/entities.js";
 import type { Environment } from "./environment.js";
 import type { SessionTables } from "./session-tables.js";
 
-/** What is added to an hour of a project. */
+/** The counts to add to an hour of a project. */
 export interface HourOfTraffic {
   readonly projectId: number;
   /** Since the epoch. */
@@ -11,9 +11,9 @@ export interface HourOfTraffic {
   readonly traffic: Traffic;
 }
 
-/** Only a part of the hours could be added; `cause` says why. */
+/** Only some of the hours were added; `cause` says why. */
 export class HoursLeftError extends Error {
-  /** `hours`: those of which it is not known that they were added. */
+  /** `hours`: the hours that were not confirmed as added. */
   constructor(
     readonly hours: readonly HourOfTraffic[],
     override readonly cause: Error,
@@ -25,17 +25,17 @@ export class HoursLeftError extends Error {
 /** The counts of traffic and usage; hours are counted since the epoch. */
 export interface HourlyCounts {
   /**
-   * Adds to the counts. Rejects when they can't be written: nothing is added then, or what a `HoursLeftError` does not name. An hour that is
-   * given again, the same object, is added once. One call at a time.
+   * Adds to the counts. Rejects if they can't be written; then nothing was added, or only the hours that a `HoursLeftError` does not name. The same object
+   * given again is added once. One call at a time.
    */
   add(hours: readonly HourOfTraffic[]): Promise<void>;
-  /** Counts of the hours from `fromHour` to `toHour` (exclusive) that have any, in order. */
+  /** Returns the hours from `fromHour` to `toHour` (exclusive) that have counts, in order. */
   read(projectId: number, fromHour: number, toHour: number): Promise<readonly (readonly [hour: number, Traffic])[]>;
   /** Events accepted from an account in a month ("YYYY-MM"). */
   eventsInMonth(accountId: number, month: string): Promise<number>;
 }
 
-/** The counts of a single host: each addition is one transaction. */
+/** The counts of a single host. Each addition is one transaction. */
 export class LmdbHourlyCounts implements HourlyCounts {
   readonly #tables: Pick<SessionTables, "traffic" | "usage"> & { readonly root: Environment };
 

@@ -1,9 +1,9 @@
-/** What the check of one row may ask and count while a store is walked. */
+/** What the check of one row may read and count during the walk over a store. */
 import type { SignedAgentKey, TableName } from "./keys.js";
 
-/** What other modules know of stored values; each says what is wrong, or null. */
+/** Checks of stored values by other modules; each returns what is wrong, or null. */
 export interface IntegrityChecks {
-  /** Under what the tables of tokens and keys hold a secret. */
+  /** Returns the form in which the tables of tokens and keys store a secret. */
   readonly hashSecret: (secret: string) => string;
   readonly ruleSource: (source: string) => string | null;
   readonly features: (packed: Buffer) => string | null;
@@ -16,13 +16,13 @@ export interface IntegrityChecks {
 /** A key of any table. */
 export type RowKey = string | number | (string | number)[] | Buffer;
 
-/** The walk as the check of a row sees it; all of it reads one snapshot. */
+/** The walk, for the check of a row; all reads use one snapshot. */
 export interface IntegrityWalk {
   readonly checks: IntegrityChecks;
   get(table: TableName, key: RowKey): unknown;
-  /** A field of the record at `key`; undefined when there is none. */
+  /** Returns a field of the record at `key`; undefined if there is none. */
   field(table: TableName, key: RowKey, name: string): unknown;
-  /** The fault where the table has no such record, else null. */
+  /** Returns the fault if the table has no such record, else null. */
   missing(table: TableName, id: number): string | null;
   countUsage(accountId: number, month: string, events: number): void;
   countTraffic(projectId: number, hour: number, events: number): void;

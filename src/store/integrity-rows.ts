@@ -1,6 +1,6 @@
 /**
- * What holds of a row of each table: its record is of its kind and its references lead somewhere and back. Called by the walk in
- * `integrity.ts`. A table that is added to `tableNames` does not compile until it is here.
+ * The check of a row for each table: the record has the right form, and its references lead somewhere and back. `integrity.ts` calls these during its
+ * walk. A table that is added to `tableNames` does not compile until it is here.
  */
 
 import { accountOfServer } from "../contract/audit.js";
@@ -25,10 +25,10 @@ import { isMigrationMark } from "./migration-mark.js";
 import { schemaVersion } from "./open-store.js";
 import { decodeSession } from "./session-record.js";
 
-/** What is wrong with a row, or null. May throw on a value that is nothing like what it should be. */
+/** Returns what is wrong with a row, or null. May throw on a value of a completely different form. */
 type RowCheck = (walk: IntegrityWalk, value: never, key: never) => string | null;
 
-/** A record of this kind, then what `more` says. */
+/** Checks that a record has this form, then applies `more`. */
 function record<V, K>(kind: StoredRecord, more: (walk: IntegrityWalk, value: V, key: K) => string | null): RowCheck {
   return (walk, value, key) => {
     const mismatch = storedRecordMismatch(kind, value);
@@ -46,7 +46,7 @@ function catalogueRow(kind: "verifiedBots" | "declaredBots"): RowCheck {
 
 const leadsTo = (table: TableName, id: unknown): string => `leads to ${table} ${String(id)}, which leads elsewhere`;
 
-/** What holds of a row of each table. */
+/** The check of a row for each table. */
 export const rowChecks: Record<TableName, RowCheck> = {
   meta: (_, value: unknown, key: string) => {
     if (key === "schemaVersion" && value !== schemaVersion) return `is ${String(value)}, not ${schemaVersion}`;

@@ -1,6 +1,6 @@
 /**
- * Walks every row of every table and says what is wrong: rows that can't be decoded, references that lead nowhere, counters
- * that can't be. Reads one snapshot, so changes made meanwhile by a server are no faults. It repairs nothing.
+ * Walks every row of every table and reports faults: rows that can't be decoded, references that lead nowhere, impossible counters. It reads one
+ * snapshot, so changes by a running server are no faults. It repairs nothing.
  */
 
 import type { Transaction } from "lmdb";
@@ -13,15 +13,15 @@ import { sessionCountKey } from "./session-count.js";
 import type { Store } from "./store.js";
 import { rowsOf } from "./store-size.js";
 
-/** One thing that is wrong. */
+/** One fault. */
 export interface IntegrityFault {
   readonly table: string;
-  /** The row's key as text: numbers and strings as they are, binary keys in hex. */
+  /** The row's key as text: numbers and strings unchanged, binary keys in hex. */
   readonly key: string;
   readonly fault: string;
 }
 
-/** What a walk found; `faultCount` 0 is a sound store. */
+/** The result of a walk; a sound store has `faultCount` 0. */
 export interface IntegrityReport {
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>;
@@ -30,14 +30,14 @@ export interface IntegrityReport {
   readonly faults: readonly IntegrityFault[];
 }
 
-/** A table as the walk needs it: any key, any value. */
+/** A table in the form that the walk needs: any key, any value. */
 interface AnyTable {
   getStats(): object;
   getKeys(options: object): Iterable<RowKey>;
   get(key: RowKey, options: { transaction: Transaction }): unknown;
 }
 
-/** Told now and then how many of how many rows were read. */
+/** Called from time to time with the number of rows read, and of all rows. */
 export type Progress = (done: number, total: number) => void;
 
 /** Rows between two reports of progress: some milliseconds. */
@@ -58,7 +58,7 @@ export function checkIntegrity(
   store.root.resetReadTxn();
   const transaction = store.root.useReadTransaction();
   try {
-    // Rows may come and go until the snapshot; a bar takes no harm from that.
+    // The number may change until the snapshot; that does not matter for a progress bar.
     const total = tables.reduce((sum, table) => sum + rowsOf(tableOf(store, table)), 0);
     const walk = new Walk(store, transaction, checks, (done) => onProgress(done, total));
     for (const table of tables) walk.table(table);
@@ -75,7 +75,7 @@ interface TrafficSum {
   events: number;
 }
 
-/** One walk over a store: reads a snapshot, gathers faults and the sums that counters are held against. */
+/** One walk over a store. It reads a snapshot, and collects faults and the sums to compare with the counters. */
 class Walk implements IntegrityWalk {
   readonly checks: IntegrityChecks;
   readonly #store: Store;
@@ -88,7 +88,7 @@ class Walk implements IntegrityWalk {
   readonly #traffic = new Map<number, TrafficSum>();
   readonly #trafficOfMonth = new Map<string, number>();
   readonly #sessions = new Map<number, number>();
-  /** Events of a project's sessions that began in the hours that traffic is kept of. */
+  /** Events of a project's sessions that began in hours with stored traffic. */
   readonly #sessionEvents = new Map<number, number>();
   #read = 0;
   #faultCount = 0;
@@ -100,7 +100,7 @@ class Walk implements IntegrityWalk {
     this.#onRows = onRows;
   }
 
-  /** Reads every row of a table through its check. */
+  /** Reads every row of a table and checks it. */
   table(table: TableName): void {
     const check = rowChecks[table] as (walk: IntegrityWalk, value: unknown, key: unknown) => string | null;
     let rows = 0;
@@ -142,7 +142,7 @@ class Walk implements IntegrityWalk {
     this.#trafficOfMonth.set(month, (this.#trafficOfMonth.get(month) ?? 0) + events);
   }
 
-  /** Call after the traffic table: only sessions that began in its hours can be held against it. */
+  /** Call after the traffic table: only sessions that began in its hours can be compared with it. */
   countSession(projectId: number, firstSeenMs: number, events: number): void {
     this.#sessions.set(projectId, (this.#sessions.get(projectId) ?? 0) + 1);
     const from = this.#traffic.get(projectId)?.fromHour ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Recorded blocks of one host: rows by project and id, and tallies of what was recorded of a subject in the present minutes. */
+/** Recorded blocks of one host: rows by project and id, and tallies of the blocks of each subject in the current minutes. */
 
 import type { Database } from "lmdb";
 import { minuteMs } from "../contract/durations.js";
@@ -14,9 +14,9 @@ interface Tables extends Pick<SessionTables, "root" | "meta" | "sessions"> {
   readonly blockTallies: Database<Buffer, Buffer>;
 }
 
-/** What a transaction makes of a tally. */
+/** The effect of a transaction on a tally. */
 interface Outcome {
-  /** Whether the session was erased meanwhile: nothing of it is stored. */
+  /** Whether the session was erased meanwhile; then none of its blocks are stored. */
   readonly isGone: boolean;
   records: number;
   lastId: number;
@@ -113,7 +113,7 @@ export class LmdbRecordedBlocks implements RecordedBlocks {
     for (const key of [...blocks.getKeys({ start: [projectId, 0], end, limit })]) blocks.removeSync(key);
   }
 
-  /** Tallies of minutes that are over, more than were added; those of the minute before stay for blocks that come late. */
+  /** Removes tallies of past minutes, more than were added. The previous minute's stay, for late blocks. */
   #removeTallies(added: number, nowMs: number): void {
     const { blockTallies } = this.#tables;
     const end = blockTalliesFrom(Math.floor(nowMs / minuteMs) - 1);
@@ -129,7 +129,7 @@ export class LmdbRecordedBlocks implements RecordedBlocks {
 
 const nextBlock = (projectId: number): string => metaKeys.nextId(`block:${projectId}`);
 
-/** What the store has of a tally: its records, and the id of the last (0: there is none). */
+/** Returns the stored state of a tally: its number of records, and the id of the last (0 for none). */
 function unpackTally(bytes: Buffer | undefined): { records: number; lastId: number } {
   return bytes === undefined
     ? { records: 0, lastId: 0 }

@@ -1,4 +1,4 @@
-/** Recorded rows of one host: marks, changes of the configuration and timelines, each a table of LMDB. Blocks are in `lmdb-recorded-blocks.ts`. */
+/** Recorded rows of one host: marks, the audit log and timelines, each in an LMDB table. Blocks are in `lmdb-recorded-blocks.ts`. */
 import type { Database } from "lmdb";
 import type { AuditEntry } from "../contract/audit.js";
 import type { SessionMark } from "../contract/marks.js";
@@ -13,7 +13,7 @@ interface MarkTables extends Pick<SessionTables, "root" | "sessions"> {
   readonly marks: Database<SessionMark, [number, string]>;
 }
 
-/** Marks of a single host. `put` looks for the session and counts marks in its transaction. */
+/** Marks of a single host. `put` finds the session and counts marks in one transaction. */
 export class LmdbRecordedMarks implements RecordedMarks {
   readonly #tables: MarkTables;
 
@@ -56,7 +56,7 @@ function rangeOf(projectId: number): { start: [number, string]; end: [number, st
   return { start: [projectId, ""], end: [projectId + 1, ""] };
 }
 
-/** The log of changes of a single host, read only: entries are written in the transaction of the change. */
+/** Reads the audit log of a single host. Entries are written in the transaction of the change. */
 export class LmdbRecordedChanges implements RecordedChanges {
   readonly #audit: Database<AuditEntry, [number, number]>;
 
@@ -97,7 +97,7 @@ export class LmdbRecordedTimelines implements RecordedTimelines {
     });
   }
 
-  /** All of them: on one host the option that turns them off is that of all projects. */
+  /** Removes the timelines of all projects: on one host, the option that turns them off applies to every project. */
   async forget(): Promise<void> {
     const { trails } = this.#tables;
     if (trails.getKeysCount({ limit: 1 }) > 0) await trails.clearAsync();

@@ -1,4 +1,4 @@
-/** Sessions of one host: every record is at hand, a read is one look into a memory map. */
+/** Sessions of one host. Every read is one look-up in a memory map. */
 import { solvedChallengeKey } from "./keys.js";
 import type { Changed, KeyRange, SessionRows, UniqueMark } from "./session-rows.js";
 import type { SessionTables } from "./session-tables.js";
@@ -8,7 +8,7 @@ const marked = Buffer.from([1]);
 /** The tables that it reads and writes. */
 type Tables = Pick<SessionTables, "root" | "sessions" | "solvedChallenges">;
 
-/** Sessions of a single host: `load` is never waited for, and `change` is one transaction. */
+/** Sessions of a single host. `load` never waits, and `change` is one transaction. */
 export class LmdbSessionRows implements SessionRows {
   readonly #tables: Tables;
 

@@ -1,4 +1,4 @@
-/** What a store of a single host knows of its migration to a cluster: under which name, and to which one. A row of the table `mirror`. */
+/** A row of the table `mirror`, in which a store of a single host keeps its migration to a cluster: its own name, and the cluster's id. */
 import { randomUUID } from "node:crypto";
 import type { Store } from "./store.js";
 
@@ -18,13 +18,13 @@ export interface MigrationMark {
   readonly doneAt: string | null;
 }
 
-/** Null: it was never migrated. */
+/** Returns null if the store was never migrated. */
 export function migrationMark(store: Store): MigrationMark | null {
   store.root.resetReadTxn();
   return (store.mirror.get(markKey) as MigrationMark | undefined) ?? null;
 }
 
-/** Writes the mark; null takes it away. */
+/** Writes the mark; `null` removes it. */
 export async function setMigrationMark(store: Store, mark: MigrationMark | null): Promise<void> {
   await store.root.transaction(() => {
     if (mark === null) store.mirror.removeSync(markKey);
@@ -32,7 +32,7 @@ export async function setMigrationMark(store: Store, mark: MigrationMark | null)
   });
 }
 
-/** A name for a store that is migrated for the first time. */
+/** Returns a name for a store that is migrated for the first time. */
 export function newStoreName(): string {
   return randomUUID();
 }

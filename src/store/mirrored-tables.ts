@@ -1,6 +1,6 @@
 /**
- * The tables of a node's LMDB that mirror the configuration. Records what a change writes into them, and writes what the cluster has; any other
- * write into them is a mistake of this program, and throws.
+ * The tables of a node's LMDB that mirror the configuration. This records what a change writes into them, and writes the cluster's rows. Any other write
+ * into them is a bug, and throws.
  */
 import { asBinary, type Database } from "lmdb";
 import type { AuditEntry } from "../contract/audit.js";
@@ -23,7 +23,7 @@ const mirroredNames = (Object.keys(isMirroredTable) as (keyof typeof isMirroredT
 /** What a mirror holds, by which another build's is known. */
 export const mirroredTableNames = mirroredNames.map((name) => tableNames[name]).join(" ");
 
-/** The whole configuration of a store, as the cluster would have it. Reads one snapshot. */
+/** Returns the whole configuration of a store in the cluster's form. Reads one snapshot. */
 export function configurationOf(store: Store): ConfigRow[] {
   store.root.resetReadTxn();
   return mirroredNames.flatMap((name) => {
@@ -40,7 +40,7 @@ export interface LoggedEntry {
   readonly entry: AuditEntry | null;
 }
 
-/** What a change came to. */
+/** The result of a change. */
 export interface RecordedChange<T> {
   readonly result: T;
   readonly rows: readonly ConfigRow[];
@@ -48,14 +48,14 @@ export interface RecordedChange<T> {
   readonly logged: readonly LoggedEntry[];
 }
 
-/** One a thread that changes the configuration; knows only writes that it saw made. */
+/** One per thread that changes the configuration. It knows only the writes that it observed. */
 export class MirroredTables {
   readonly #audit: Store["audit"];
   readonly #tables = new Map<string, MirroredTable>();
   #written: Map<string, { readonly table: string; readonly key: ConfigKey }> | null = null;
   #isLoading = false;
 
-  /** Watches the tables of this store from now on, in this thread. */
+  /** Starts to observe the tables of this store in this thread. */
   constructor(store: Store) {
     this.#audit = store.audit;
     this.#watch(tableNames.audit, store.audit as unknown as MirroredTable);
@@ -66,7 +66,7 @@ export class MirroredTables {
     }
   }
 
-  /** Runs `change` and says what it came to in the tables. Call inside a write transaction. */
+  /** Runs `change` and returns its effect on the tables. Call inside a write transaction. */
   record<T>(change: () => T): RecordedChange<T> {
     const written = new Map<string, { table: string; key: ConfigKey }>();
     this.#written = written;
@@ -95,7 +95,7 @@ export class MirroredTables {
       for (const { field, value } of rows) {
         const { table: name, key } = parseConfigField(field);
         const table = this.#tables.get(name);
-        // Of a newer node: the build that knows the table reads everything anew.
+        // A row of a newer node. A build that knows the table reads everything again.
         if (table === undefined) continue;
         if (value === null) table.removeSync(key);
         else table.putSync(key, asBinary(value));
@@ -105,7 +105,7 @@ export class MirroredTables {
     }
   }
 
-  /** Makes these rows all there are; what is the same is not written. Call inside a write transaction. */
+  /** Replaces all rows with these; equal rows are not written. Call inside a write transaction. */
   replace(rows: readonly ConfigRow[]): void {
     const wanted = new Map(rows.map((row) => [row.field, row]));
     const removed: ConfigRow[] = [];

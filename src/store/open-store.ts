@@ -18,9 +18,8 @@ import { currentSchema } from "./upgrades.js";
 export const schemaVersion = currentSchema.version;
 
 /**
- * Opens (and on an empty folder creates) the store in `dataDir`. An older store is upgraded, after a copy of it was put beside it as
- * `verdictd.mdb.schema-N`. Throws `StoreError` for a folder that can't be used and for a store from a newer version, and what an upgrade
- * throws.
+ * Opens the store in `dataDir`, and creates it in an empty folder. Upgrades an older store, after copying it to `verdictd.mdb.schema-N`. Throws a
+ * `StoreError` for an unusable folder and for a store of a newer version, and whatever an upgrade throws.
  */
 export function openStore(dataDir: string, schema: Schema = currentSchema): Store {
   makeFolder(dataDir);

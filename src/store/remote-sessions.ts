@@ -1,11 +1,11 @@
-/** Sessions with all their rows where these lie in a cluster: for who is shown or erases all that is stored of a visitor, or counts. */
+/** Sessions in a cluster with all their rows: to show, erase or count them. */
 import type { SessionKeys, SessionTable } from "./keys.js";
 import type { Retention } from "./retention.js";
 
-/** What lies of a session beside its logs. */
+/** The stored rows of a session, apart from logs. */
 export interface RemoteRows {
   readonly record: Buffer;
-  /** Request ids that rows of their own hold. */
+  /** Request ids in rows of their own. */
   readonly spilledIds: number;
   /** First contacts whose `Idempotency-Key` resolves to it. */
   readonly idempotencyKeys: number;
@@ -13,18 +13,18 @@ export interface RemoteRows {
 
 /** Implemented by `cluster-sessions.ts`; a store of a single host has none. */
 export interface RemoteSessions {
-  /** The first of these keys (`sessionKey`) that there is a session of; null: none. Rejects when that can't be known. */
+  /** Returns the first of these keys (`sessionKey`) with a session, or null. Rejects if that can't be determined. */
   find(keys: readonly Buffer[]): Promise<Buffer | null>;
-  /** Null: there is none. Rejects when they can't be read. */
+  /** Returns null if there is no session. Rejects if the rows can't be read. */
   read(session: SessionKeys): Promise<RemoteRows | null>;
   /**
-   * Removes every row that names one of these sessions; how many went, by table. Rejects when one may be left: it is to be asked again then.
-   * `onLast` is called when nothing but the records is left.
+   * Removes every row that names one of these sessions. Returns the number of removed rows by table. Rejects if one may be left: call it again then. Calls
+   * `onLast` when only the records are left.
    */
   erase(sessions: readonly SessionKeys[], onLast: () => Promise<void>): Promise<Record<SessionTable, number>>;
   /**
-   * Removes what has outlived its retention, and of projects with too many sessions the oldest; how many went. One node at a time does so: null where
-   * another one does. `isStopping` ends it early.
+   * Removes expired sessions, and the oldest ones of projects with too many. Returns how many were removed, or null if another node is doing it.
+   * `isStopping` ends it early.
    */
   sweep(
     projectIds: readonly number[],
@@ -32,6 +32,6 @@ export interface RemoteSessions {
     nowMs: number,
     isStopping: () => boolean,
   ): Promise<number | null>;
-  /** How many sessions these projects have. Rejects when they can't be counted. */
+  /** Returns how many sessions these projects have. Rejects if they can't be counted. */
   count(projectIds: readonly number[]): Promise<number>;
 }

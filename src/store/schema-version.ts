@@ -1,6 +1,5 @@
 /**
- * Upgrades a store to the schema of this build when it is opened, after a copy was put beside it, and refuses one that a newer verdictd
- * wrote.
+ * Upgrades a store to the schema of this build when it is opened, after copying it, and refuses a store of a newer version.
  */
 import { chmodSync, closeSync, constants, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
 import type { SessionTables } from "./session-tables.js";
@@ -16,7 +15,7 @@ export interface Upgrade {
   readonly applyToSessions?: (tables: SessionTables) => void;
 }
 
-/** What a build reads and writes. */
+/** The schema that a build reads and writes. */
 export interface Schema {
   readonly version: number;
   /** Ordered by `to`, without a gap up to `version`. */
@@ -31,7 +30,7 @@ export interface Upgrading {
   readonly apply: (step: Upgrade) => void;
 }
 
-/** Several processes may open an older store at once: one upgrades it, the others wait for that. */
+/** If several processes open an older store at once, one upgrades it and the others wait. */
 export function upgradeTo({ root, meta }: SessionTables, { schema, file, apply }: Upgrading): void {
   if (meta.get("schemaVersion") === schema.version) return;
   root.transactionSync(() => {
@@ -58,7 +57,7 @@ function stepsFrom(found: number, { version, upgrades }: Schema): Schema["upgrad
   return steps;
 }
 
-/** Call inside a write transaction that has written nothing yet: nobody else can write then, so the file is one whole state. */
+/** Call inside a write transaction before its first write: nobody else can write then, so the file is consistent. */
 function copyStore(file: string, suffix: string): void {
   const partial = `${file}.partial`;
   copyFileSync(file, partial, constants.COPYFILE_FICLONE);

@@ -1,6 +1,6 @@
 /**
- * How many sessions a project has, kept in a row beside them, so that a bound on them costs one look-up a transaction. Whoever adds or
- * removes sessions counts them here, inside the same transaction.
+ * The number of sessions of a project, in a row of its own, so that checking a bound costs one look-up per transaction. Code that adds or removes
+ * sessions updates the count in the same transaction.
  */
 import { sessionRange } from "./keys.js";
 import type { SessionTables } from "./session-tables.js";
@@ -8,7 +8,7 @@ import type { SessionTables } from "./session-tables.js";
 /** The key of the count in the table `meta`. */
 export const sessionCountKey = (projectId: number): string => `sessions:${projectId}`;
 
-/** The sessions of a project, as one write transaction sees and changes them. Make it before the transaction changes any. */
+/** The session count of a project within one write transaction. Create it before the transaction changes any session. */
 export class SessionCount {
   readonly #store: SessionTables;
   readonly #projectId: number;
@@ -19,7 +19,7 @@ export class SessionCount {
     this.#store = store;
     this.#projectId = projectId;
     this.#kept = store.meta.get(sessionCountKey(projectId));
-    // A store from before there was a count: once, under a microsecond a session.
+    // A store without a count, from an earlier version: counted once, in under a microsecond per session.
     this.#value = this.#kept ?? store.sessions.getKeysCount(sessionRange(projectId));
   }
 
@@ -37,7 +37,7 @@ export class SessionCount {
   }
 }
 
-/** The count outside of a transaction; 0 for a project that has had no session yet. */
+/** Returns the count outside of a transaction; 0 for a project without sessions so far. */
 export function countSessions({ meta }: SessionTables, projectId: number): number {
   return meta.get(sessionCountKey(projectId)) ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Where rows of a session lie, table by table: what goes with it in the sweep, what erasure removes, what `session show` shows. A table
- * that is added to `tableNames` does not compile until it is here.
+ * For each table, how to find the rows of a session: for the sweep, for erasure and for `session show`. A table that is added to `tableNames` does not
+ * compile until it is here.
  */
 import { encodeSessionToken, tokenBytes } from "../contract/session-token.js";
 import { limits } from "../limits.js";
@@ -12,12 +12,12 @@ import type { Store } from "./store.js";
 export type SessionRowKey = Buffer | [number, number] | [number, string];
 
 interface OwnRows {
-  /** Keys that rows of a session may have. They go with it, also in the sweep. */
+  /** Possible keys of a session's own rows. They are removed with it, also by the sweep. */
   readonly keysOf: (session: Uint8Array) => Buffer[];
 }
 
 interface NamingRows {
-  /** Keys of rows that name a session, found by a walk unless there is no `stretch`. They expire by themselves. */
+  /** Keys of rows that name a session, found by a walk if there is a `stretch`. They expire separately. */
   readonly find: (store: Store, session: SessionKeys) => SessionRowKey[];
   /** Some of the rows that `find` walks over, with the tokens that they name, after the row of this key (null: from the start). */
   readonly stretch?: (store: Store, projectId: number, after: SessionRowKey | null) => NamingRow[];
@@ -26,13 +26,13 @@ interface NamingRows {
 /** A row of a table that is walked, and the session it names. */
 export interface NamingRow {
   readonly key: SessionRowKey;
-  /** Of the session, as text; null: it names none. */
+  /** The session's token as text; `null` means that the row names none. */
   readonly token: string | null;
 }
 
 const nothingOfASession = null;
 
-/** For each table, how its rows of a session are found; null for tables that hold none. */
+/** For each table, how to find its rows of a session; null for tables without any. */
 const sessionRows = {
   meta: nothingOfASession,
   revision: nothingOfASession,
@@ -78,18 +78,18 @@ const tables = (Object.keys(sessionRows) as TableName[]).filter(
 );
 const ownTables = tables.filter((table): table is OwnTable => "keysOf" in sessionRows[table]);
 
-/** Removes the rows that are a session's own. Call inside a write transaction, with `sessionKey`, and count the session off. */
+/** Removes a session's own rows. Call inside a write transaction, with `sessionKey`, and lower the session count. */
 export function removeSession(store: Store, key: Uint8Array): void {
   for (const table of ownTables) for (const row of sessionRows[table].keysOf(key)) store[table].removeSync(row);
 }
 
-/** Keys of the rows of a session in a table; own rows may be missing. */
+/** Returns the keys of a session's rows in a table; own rows may be missing. */
 export function rowKeys(store: Store, table: SessionTable, session: SessionKeys): SessionRowKey[] {
   const rows: OwnRows | NamingRows = sessionRows[table];
   return "find" in rows ? rows.find(store, session) : rows.keysOf(session.key);
 }
 
-/** Removes every row that names a session, and counts it off; how many went, by table. Call inside a write transaction. */
+/** Removes every row that names a session, and lowers the session count. Returns the removed rows by table. Call inside a write transaction. */
 export function eraseRows(store: Store, session: SessionKeys): Record<SessionTable, number> {
   const count = new SessionCount(store, session.projectId);
   const erased = tables.map((table) => {
@@ -102,7 +102,7 @@ export function eraseRows(store: Store, session: SessionKeys): Record<SessionTab
   return byTable;
 }
 
-/** Tables that have to be walked for the rows that name a session. */
+/** Tables that need a walk to find the rows that name a session. */
 export const walkedTables = tables.filter((table) => "stretch" in sessionRows[table]);
 
 /** Rows of a walked table after this key, in its order; none at its end. */

@@ -35,7 +35,7 @@ interface Row<K, V> {
   readonly value: V;
 }
 
-/** Takes rows of a further file into the main one. Call inside a write transaction. */
+/** Merges rows of a further file into the main one. Call inside a write transaction. */
 type Merge<K, V> = (main: SessionTables, rows: readonly Row<K, V>[]) => void;
 
 function copied(table: "repeats" | "idempotency" | "solvedChallenges" | "trails"): Merge<Buffer, never> {
@@ -81,8 +81,8 @@ const addCounts: Merge<Buffer, Buffer> = ({ crossSessionCounts }, rows) => {
 };
 
 /**
- * How the tables of schema 4 are merged, in this order; later ones were never in several files. Not among them: `meta`, whose counts of sessions follow the sessions, and the path-reuse index,
- * which starts anew: where a hash stands in it depended on the number of files.
+ * How the tables of schema 4 are merged, in this order; later tables were never in several files. `meta` is not merged, because session counts follow the
+ * sessions. The path-reuse index is not merged either and starts empty, because the position of a hash depended on the number of files.
  */
 const merges = {
   sessions: copySessions,
@@ -171,7 +171,7 @@ function openFile(main: SessionTables, dataDir: string, file: number, schema: Sc
   return opened;
 }
 
-/** Puts the files, all of whose rows are merged, aside under the name that copies before an upgrade have. */
+/** Renames the merged files as copies before an upgrade are named. */
 function retire({ meta }: SessionTables, dataDir: string, count: number): void {
   for (let file = 1; file < count; file++) {
     const path = sessionsFile(dataDir, file);
