@@ -1,4 +1,4 @@
-/** Accounts, users, memberships and account tokens: made and changed here for the command line, read for the API. */
+/** Accounts, users, memberships and account tokens. The command line creates and changes them here; the API reads them. */
 import { hashSecret, mintAccountToken } from "../auth/secrets.js";
 import { type AuditValues, accountOfServer } from "../contract/audit.js";
 import { tokenAbilities } from "../contract/control.js";
@@ -24,7 +24,7 @@ export interface NewToken {
   readonly userId: number;
   /** `*` is everything the holder's role permits. */
   readonly abilities: readonly string[];
-  /** What it is for, in the words of whoever makes it; "": nothing is said. */
+  /** The purpose of the token, in its creator's words; "" for none. */
   readonly name?: string;
 }
 
@@ -48,8 +48,8 @@ const slugForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const emailForm = /^[^\s@]+@[^\s@]+$/;
 
 /**
- * Refuses `notFound` for ids that don't exist, `conflict` for what is taken, too many or the last owner, `invalidPayload` for bad
- * values. All that changes something is logged.
+ * Refuses `notFound` for unknown ids, `conflict` for taken names, too many rows or the last owner, and `invalidPayload` for bad values. Every change is
+ * logged.
  */
 export class Accounts {
   readonly #store: Store;
@@ -113,7 +113,7 @@ export class Accounts {
     return nameFault(name) ?? changeAudited(this.#store, this.#now, () => this.#putUser(name, email, accountOfServer));
   }
 
-  /** Makes the user a member of the account, or changes the role. `keepsOwner` refuses what would leave it without an owner. */
+  /** Makes the user a member of the account, or changes the role. With `keepsOwner`, refuses to leave the account without an owner. */
   async setMember(accountId: number, userId: number, role: Role, keepsOwner = false): Promise<Membership | Refusal> {
     return changeAudited(this.#store, this.#now, () => {
       const fault = this.#missing(accountId, userId);
@@ -141,7 +141,7 @@ export class Accounts {
     });
   }
 
-  /** A new user, member of the account, with a first token whose secret is told this once. All of it or nothing. */
+  /** Creates a user, who becomes a member of the account, and a first token. Returns its secret, which is shown only once. All of it or nothing. */
   async addMember(member: NewMember): Promise<{ readonly user: User; readonly secret: string } | Refusal> {
     const fault = nameFault(member.name) ?? abilitiesFault(member.abilities);
     if (fault !== null) return fault;
@@ -161,7 +161,7 @@ export class Accounts {
     });
   }
 
-  /** The token's record and its secret, which is told this once. */
+  /** Creates a token. Returns its record and its secret, which is shown only once. */
   async createToken(request: NewToken): Promise<{ token: AccountToken; secret: string } | Refusal> {
     const fault = abilitiesFault(request.abilities) ?? tokenNameFault(request.name ?? "");
     if (fault !== null) return fault;
@@ -187,13 +187,13 @@ export class Accounts {
     });
   }
 
-  /** The account's tokens, oldest first, each with its user (null: gone). Walks the table: the tokens of every account. */
+  /** Returns the account's tokens, oldest first, each with its user (null if deleted). Walks the table with the tokens of all accounts. */
   tokensOf(accountId: number): { readonly token: AccountToken; readonly user: User | null }[] {
     const range = this.#store.tokens.getRange({}).filter(({ value }) => value.accountId === accountId);
     return [...range].map(({ value }) => ({ token: value, user: this.#store.users.get(value.userId) ?? null }));
   }
 
-  /** When the token was last good for a request, ms; null: never that is known. */
+  /** Returns when the token was last used, ms; null if no use is known. */
   lastUseOf(tokenId: number): number | null {
     return this.#store.tokenUses.get(tokenId) ?? null;
   }
@@ -229,7 +229,7 @@ export class Accounts {
     });
   }
 
-  /** `loggedFor`: in whose log. Call inside a write transaction, as all that is called put. */
+  /** `loggedFor`: the account with the log. Call inside a write transaction, as every `put…` function. */
   #putUser(name: string, email: string, loggedFor: number): Audited<User> | Refusal {
     if (!emailForm.test(email) || email.length > limits.nameMax) {
       return refuse("invalidPayload", `"${email}" is not an e-mail address`);

@@ -1,6 +1,6 @@
 /**
- * Changes of the configuration with what the log of changes says of them, and the log as it is read. Everything that changes the
- * configuration goes through `changeAudited`, which does not compile without a word on the log. Secrets are never handed to it.
+ * Changes of the configuration with their entries in the audit log, and reads of that log. Everything that changes the configuration calls
+ * `changeAudited`, which does not compile without the entries. Secrets are never passed to it.
  */
 
 import { currentActor } from "../auth/actor.js";
@@ -12,9 +12,9 @@ import { changeControlPlane } from "../store/control-plane-changes.js";
 import type { Store } from "../store/store.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 
-/** One change. `before` and `after` may hold what is the same in both: only what differs is kept. */
+/** One change. `before` and `after` may have equal fields: only differences are stored. */
 export interface AuditedChange {
-  /** `accountOfServer`: it holds for all accounts. */
+  /** `accountOfServer` for a change that applies to all accounts. */
   readonly accountId: number;
   readonly projectId: number | null;
   readonly action: AuditAction;
@@ -34,12 +34,12 @@ export function audited<T>(result: T, ...changes: readonly [AuditedChange, ...Au
   return { result, changes };
 }
 
-/** For what turned out to change nothing, or nothing that a person decided. */
+/** A result without a change, or without one that a person decided. */
 export function unchanged<T>(result: T): Audited<T> {
   return { result, changes: [] };
 }
 
-/** What `change` comes to, logged in its transaction in the name of whoever this is done for. A refusal has changed nothing. */
+/** Runs `change` and logs it in the same transaction, in the name of the person behind it. A refusal has changed nothing. */
 export function changeAudited<T>(store: Store, now: () => number, change: () => Audited<T>): Promise<T>;
 export function changeAudited<T>(
   store: Store,
@@ -69,21 +69,21 @@ export function changeAudited<T>(
   });
 }
 
-/** What of `values` is another in `others`; all of them where there are no others. */
+/** Returns the fields of `values` that differ from `others`; all of them if there are no others. */
 function differing(values: AuditValues | null, others: AuditValues | null): AuditValues | null {
   if (values === null || others === null) return values;
   const pairs = Object.entries(values).filter(([name, value]) => String(value) !== String(others[name]));
   return Object.fromEntries(pairs);
 }
 
-/** Whose changes are asked for, and which. */
+/** The account and the changes to list. */
 export interface AuditQuery {
   readonly accountId: number;
-  /** Whether those of the account itself (tokens, members) and of the server are among them. */
+  /** Whether to include changes of the account itself (tokens, members) and of the server. */
   readonly seesAccount: boolean;
-  /** Only those of this project; null: all. */
+  /** Only changes of this project; `null` means all. */
   readonly projectId: number | null;
-  /** Only those whose action begins so: `rule`; null: all. */
+  /** Only changes with an action that starts like this: `rule`; `null` means all. */
   readonly kind: string | null;
   /** From, inclusive, and until, exclusive; ms. */
   readonly fromMs: number;
@@ -97,7 +97,7 @@ const idBytes = 6;
 /** Where a page ended in the account's log and in that of the server. */
 type Position = readonly [account: number, server: number];
 
-/** Matching changes, the latest first, from the cursor on. `invalidPayload` for a cursor that is none. */
+/** Returns matching changes after the cursor, the latest first. `invalidPayload` for an invalid cursor. */
 export async function auditPage(store: Store, query: AuditQuery): Promise<LogPage<AuditEntry> | Refusal> {
   const start = query.cursor === null ? ([Infinity, Infinity] as const) : readPosition(query.cursor);
   if (start === null) return refuse("invalidPayload", "cursor is not valid for this list");
@@ -124,7 +124,7 @@ function isAskedFor(entry: AuditEntry, { seesAccount, projectId, kind, untilMs }
 /** In the log of the server: users who belong to no account yet are shown by the command line only. */
 const hiddenActions: ReadonlySet<AuditAction> = new Set<AuditAction>(["user.created"]);
 
-/** The account's log and, for who may see it, the server's, merged by time. */
+/** The account's log, merged by time with the server's log for callers who may see that. */
 async function* bothLogs(
   store: Store,
   query: AuditQuery,
@@ -146,7 +146,7 @@ async function* bothLogs(
   }
 }
 
-/** The account's entries below this id, the latest first, read some at a time. */
+/** The account's entries below this id, the latest first, read in small portions. */
 async function* entriesBefore(store: Store, accountId: number, id: number): AsyncGenerator<AuditEntry, undefined> {
   for (let before = id; before > 1; ) {
     const entries = await store.recorded.audit.before(accountId, before, limits.pageMax);

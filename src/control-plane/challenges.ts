@@ -1,4 +1,4 @@
-/** Challenges of verdictd's own: issued without storing anything, and counted once when they are solved. The session's record keeps the pass. */
+/** verdictd's own challenges: issued without storing anything, and accepted once when solved. The session's record stores the pass. */
 import type { ChallengeCause } from "../challenge/challenging-rules.js";
 import { userAgentHash } from "../challenge/clearance.js";
 import { checkSolution, makePuzzle, type Puzzle, type PuzzleKeys, puzzleKeys } from "../challenge/puzzle.js";
@@ -14,13 +14,13 @@ import { decodeScoredState, withClearance } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import { bandOfSession } from "../verdict/bands.js";
 
-/** What became of a challenge, for the counts; `rule` 0: none is known that asked for it, or another one of the session counts for it. */
+/** The outcome of a challenge, for the counts. `rule` 0 means that no known rule asked for it, or that another challenge of the session counts. */
 export type ChallengeEvent = { readonly projectId: number; readonly rule: number } & (
   | { readonly what: "issued" | "failed" }
   | { readonly what: "passed"; readonly tookMs: number }
 );
 
-/** What challenges need; `onEvent` is told of each one issued, passed and failed. */
+/** What challenges need; `onEvent` is called for each challenge that is issued, passed or failed. */
 export interface ChallengesOptions {
   readonly store: Store;
   /** The rule of a challenge that is issued now. */
@@ -35,7 +35,7 @@ export interface IssuedChallenge {
   readonly expiresAtMs: number;
 }
 
-/** One an HTTP thread. Keeps nothing of a challenge that is out but what its signature carries. */
+/** One per HTTP thread. It stores nothing about an issued challenge: the signature carries everything. */
 export class Challenges {
   readonly #options: ChallengesOptions;
   /** Of the projects that asked last; by the secret that they are made of. */
@@ -46,7 +46,7 @@ export class Challenges {
     this.#options = options;
   }
 
-  /** A challenge for a session of the project. `unavailable` while as many are being made as this thread makes at once. */
+  /** Issues a challenge for a session of the project. `unavailable` while this thread creates as many as it can at once. */
   async issue(project: Project, token: string, state: ScoredState): Promise<IssuedChallenge | Refusal> {
     if (this.#making >= limits.challengesMadeAtOnceMax)
       return refuse("unavailable", "too many challenges at once; try again");
@@ -73,8 +73,8 @@ export class Challenges {
   }
 
   /**
-   * Clears the session that the challenge was made for, for this user agent; gives the time of the pass, ms. `invalidPayload` for what is no
-   * solution or another session's, `challengeUsed` for one that has counted, `unknownSession` for a session that is gone meanwhile.
+   * Clears the challenge's session for this user agent; returns the time of the pass, ms. `invalidPayload` for an invalid solution or another session's,
+   * `challengeUsed` for one that was accepted before, `unknownSession` for a session that was deleted meanwhile.
    */
   async solve(project: Project, token: string, solution: string, userAgent: string): Promise<number | Refusal> {
     const { store, onEvent, now } = this.#options;
@@ -93,7 +93,7 @@ export class Challenges {
     const id = decodeSessionToken(token);
     if (id === null) return goneSession;
     const key = sessionKey(project.id, id);
-    /** When the session passed before; 0: never. */
+    /** When the session last passed; 0 for never. */
     let passedBeforeMs = 0;
     const pass = (record: Buffer): Buffer | null => {
       const verdict = decodeScoredState(record);

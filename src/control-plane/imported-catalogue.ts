@@ -1,6 +1,6 @@
 /**
- * A catalogue in force: the imported one, or else the one that comes with verdictd. A change raises the control plane's revision, by
- * which a running server notices it.
+ * The current catalogue: the imported one, or the one that comes with verdictd. A change raises the control plane's revision, so that running servers
+ * notice it.
  */
 import { type AuditAction, type AuditValues, accountOfServer } from "../contract/audit.js";
 import { catalogueKeys } from "../store/keys.js";
@@ -17,7 +17,7 @@ export interface CatalogueChange<T> {
   readonly after: T;
 }
 
-/** What of a catalogue is looked at here. */
+/** The parts of a catalogue that are used here. */
 interface Catalogue {
   readonly version: string;
   readonly entries: readonly unknown[];
@@ -60,7 +60,7 @@ export class ImportedCatalogue<T extends Catalogue> {
     return this.#table.doesExist(catalogueKey);
   }
 
-  /** The catalogue in force; the same object until another is imported, in whichever process. */
+  /** Returns the current catalogue: the same object until any process imports another one. */
   read(): T {
     const revision = this.#readRevision();
     if (this.#current !== null && revision === this.#revision) return this.#current;
@@ -71,12 +71,12 @@ export class ImportedCatalogue<T extends Catalogue> {
     return this.#current;
   }
 
-  /** Puts a checked catalogue in the place of the one in force. */
+  /** Replaces the current catalogue with a checked one. */
   replace(catalogue: T): Promise<CatalogueChange<T>> {
     return changeAudited(this.#store, Date.now, () => this.#put(this.#readStored(), catalogue));
   }
 
-  /** Puts what `change` makes of the one in force in its place, unless that is a fault. */
+  /** Replaces the current catalogue with the result of `change`, unless that is a fault. */
   protected change<F extends object>(
     change: (before: T) => T | F,
     isFault: (made: T | F) => made is F,

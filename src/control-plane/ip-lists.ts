@@ -1,6 +1,6 @@
 /**
- * The operator's own lists of addresses: imported, listed and removed by the command line, asked by verdicts. They hold for all accounts. A
- * change raises the control plane's revision, by which a running server notices it.
+ * The operator's own lists of addresses. The command line imports, lists and removes them; verdicts look addresses up. They apply to all accounts. A
+ * change raises the control plane's revision, so that running servers notice it.
  */
 import { accountOfServer } from "../contract/audit.js";
 import type { IpListRecord } from "../contract/ip-lists.js";
@@ -43,7 +43,7 @@ export class IpLists {
     this.#readRevision = revision;
   }
 
-  /** Names of the lists that hold the address, in their order; none for what is no address. IPv4-mapped IPv6 is the IPv4 it holds. */
+  /** Returns the names of the lists with the address, in order; none for an invalid address. IPv4-mapped IPv6 counts as IPv4. */
   namesOf(address: string): readonly string[] {
     const indexes = this.#current();
     if (indexes.length === 0) return none;
@@ -64,7 +64,7 @@ export class IpLists {
     }));
   }
 
-  /** Puts the list in the place of that of the same name. Refused for a name that is none, and for one list too many. */
+  /** Adds the list, or replaces the one of the same name. Refused for an invalid name and for too many lists. */
   async put(name: string, list: Omit<IpListRecord, "importedAt">, nowMs: number): Promise<IpListSummary | Refusal> {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) || name.length > limits.ipListNameMax) {
       return refuse(
@@ -119,7 +119,7 @@ export class IpLists {
     });
   }
 
-  /** The lists in force; built anew only when one was changed, in whichever process. */
+  /** The current lists; built again only after any process changed one. */
   #current(): readonly IpListIndex[] {
     const revision = this.#readRevision();
     if (revision === this.#revision) return this.#indexes;

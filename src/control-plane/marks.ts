@@ -11,7 +11,7 @@ import { bandOfSession } from "../verdict/bands.js";
 import { decodeCursor, encodeCursor, type LogPage } from "./cursor.js";
 import type { Sessions } from "./sessions.js";
 
-/** Marks by what they say of verdictd: persons in a bot band are false positives, bots in the human band are missed. */
+/** Counts of marks by their meaning: persons in a bot band are false positives, bots in the human band are missed. */
 export interface MarkCounts {
   persons: number;
   falsePositives: number;
@@ -55,12 +55,12 @@ export class Marks {
     return refuse("conflict", `a project has at most ${limits.marksPerProjectMax} marks: remove some`);
   }
 
-  /** False when there is none. */
+  /** Returns false if there is none. */
   async remove(projectId: number, token: string): Promise<boolean> {
     return this.#store.recorded.marks.remove(projectId, token);
   }
 
-  /** The project's marks by first contact of their sessions, the latest first. `invalidPayload` for a cursor that is none. */
+  /** Returns the project's marks by first contact of their sessions, the latest first. `invalidPayload` for an invalid cursor. */
   async page(projectId: number, limit: number, cursor: string | null): Promise<LogPage<SessionMark> | Refusal> {
     const after = cursor === null ? null : decodeCursor("m", cursor, tokenBytes);
     if (cursor !== null && after === null) return refuse("invalidPayload", "cursor is not valid for this list");
@@ -76,7 +76,7 @@ export class Marks {
     return { rows, nextCursor: ordered.length > limit ? encodeCursor("m", shown.at(-1)!) : null };
   }
 
-  /** Null when whoever asked has gone meanwhile. */
+  /** Returns null if the client has left meanwhile. */
   async counts(projectId: number, slices: Slices): Promise<MarkCounts | null> {
     const counts: MarkCounts = { persons: 0, falsePositives: 0, bots: 0, missedBots: 0, byDetection: new Map() };
     for (const value of await this.#store.recorded.marks.all(projectId)) {

@@ -1,4 +1,4 @@
-/** Projects: made here, with scoring enabled, keys rotated and settings changed for the API and the command line. */
+/** Projects. The API and the command line create them here, enable scoring, rotate keys and change settings. */
 
 import { hashSecret, mintPrivateKey, mintSiteKey } from "../auth/secrets.js";
 import type { AuditAction, AuditValues } from "../contract/audit.js";
@@ -28,7 +28,7 @@ export interface EnabledScoring {
   readonly privateKey: string | null;
 }
 
-/** A new key; `oldKeyEndsAt` is null where the one before is refused already. `endedKeys`: keys rotated earlier that worked until now. */
+/** A new key. `oldKeyEndsAt` is null if the previous key is refused already. `endedKeys`: earlier rotated keys that worked until now. */
 export interface RotatedKey {
   readonly key: string;
   readonly oldKeyEndsAt: string | null;
@@ -49,8 +49,7 @@ export type RequestScoringChange = { readonly [K in keyof RequestScoring]?: Requ
 export type ChallengeChange = { readonly [Name in keyof ChallengeSettings]?: ChallengeSettings[Name] | undefined };
 
 /**
- * Refuses `notFound` for ids that don't exist, `conflict` while scoring is not enabled. All that changes something is logged, without
- * keys.
+ * Refuses `notFound` for unknown ids, and `conflict` while scoring is not enabled. Every change is logged, without keys.
  */
 export class Projects {
   readonly #store: Store;
@@ -118,8 +117,8 @@ export class Projects {
   }
 
   /**
-   * The new key. Without an overlap every older one of its kind is refused from the next request on; with one the key it replaces works for so
-   * many hours more. `conflict` while scoring is not enabled, and when too many rotated keys work already.
+   * Creates a new key. Without an overlap, every older key of its kind is refused from the next request on. With one, the replaced key works for this
+   * many more hours. `conflict` while scoring is not enabled, and if too many rotated keys still work.
    */
   async rotateKey(id: number, kind: KeyKind, overlapHours = 0): Promise<RotatedKey | Refusal> {
     return changeAudited(this.#store, this.#now, () => {
@@ -177,7 +176,7 @@ export class Projects {
     return oldKeys.filter(({ endsAt }) => Date.parse(endsAt) > this.#now());
   }
 
-  /** Lets a key work for some hours more. Call inside a write transaction. */
+  /** Lets a key work for some more hours. Call inside a write transaction. */
   #letRun(projectId: number, kind: KeyKind, hash: string, hours: number): OldKey {
     const nowMs = this.#now();
     const untilMs = nowMs + hours * hourMs;

@@ -1,4 +1,4 @@
-/** Runs stored sessions through the present catalogue: what verdictd does with its memory after an upgrade or a new detection. */
+/** Scores stored sessions with the current catalogue, after an upgrade or a new detection. */
 import { scoreSession } from "../engines/score-session.js";
 import { hasKnownLayout, unpackFeatures } from "../engines/session-features.js";
 import { limits } from "../limits.js";
@@ -6,19 +6,19 @@ import { decodeSession, encodeSession } from "../store/session-record.js";
 import type { Store } from "../store/store.js";
 import { rowsOf } from "../store/store-size.js";
 
-/** What a run came to; `sessions` counts the changed and the left ones too. */
+/** The result of a run; `sessions` includes the changed and the skipped ones. */
 export interface Rescored {
-  /** Sessions looked at. */
+  /** Number of sessions visited. */
   readonly sessions: number;
-  /** Sessions whose score is another now. */
+  /** Number of sessions with a new score. */
   readonly changed: number;
-  /** Sessions never scored, or whose evidence this version can't read: they stay as they are. */
+  /** Number of unchanged sessions that were never scored, or have evidence that this version can't read. */
   readonly left: number;
 }
 
 /**
- * Scores every stored session again, a few hundred a transaction, beside a running server. `onProgress` hears how many were looked
- * at so far, and of how many.
+ * Scores every stored session again, a few hundred per transaction, while a server may run. Calls `onProgress` with the number of visited sessions, and
+ * of all sessions.
  */
 export async function rescoreSessions(
   store: Store,

@@ -1,6 +1,6 @@
 /**
- * Backtests a draft rule: runs it over stored sessions through the code that resolves verdicts, as if it were the project's only rule.
- * Reads only; nothing of the draft or its outcome is kept.
+ * Backtests a draft rule: runs it over stored sessions with the code that decides verdicts, as if it were the project's only rule. It only reads, and
+ * stores nothing.
  */
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import type { Project } from "../contract/entities.js";
@@ -49,7 +49,7 @@ export interface BacktestScope {
   readonly hours: number | null;
 }
 
-/** Told of every session that was evaluated and of how a backtest ended. */
+/** Called for every evaluated session, and with the end of a backtest. */
 export interface BacktestMeter {
   evaluated(): void;
   ended(how: "done" | "aborted" | "refused"): void;
@@ -65,8 +65,8 @@ export interface BacktestServices {
 }
 
 /**
- * The outcome over these sessions; null when whoever asked has gone meanwhile. Refusals: `invalidPayload` says where the source is wrong,
- * `conflict` that another backtest of the account is under way.
+ * Returns the outcome over these sessions, or null if the client has left meanwhile. Refuses `invalidPayload` with the position of an error in the
+ * source, and `conflict` while another backtest of the account runs.
  */
 export async function backtestRule(
   services: BacktestServices,

@@ -1,4 +1,4 @@
-/** Brings a project's rules to what a file says, changing no more than it has to: applying the same file twice changes nothing. */
+/** Applies a file of rules to a project with as few changes as possible: applying the same file twice changes nothing. */
 
 import type { FiledRule, RulesFile } from "../contract/rules-file.js";
 import { type Refusal, refuse } from "../errors.js";
@@ -17,7 +17,7 @@ export function exportRules(rules: Rules, projectId: number): RulesFile {
   };
 }
 
-/** Places leave room, so that a rule put between two by hand keeps its place until the next apply. */
+/** Gaps between sort orders, so that a rule inserted by hand keeps its position until the next apply. */
 const sortOrderStep = 10;
 
 /**

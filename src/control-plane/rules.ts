@@ -1,4 +1,4 @@
-/** Rules of a project: stored as source, compiled on save to be checked, compiled again once a revision to be evaluated. */
+/** Rules of a project. They are stored as source, compiled on save for the check, and compiled once per revision for evaluation. */
 import { type AuditValues, accountOfServer } from "../contract/audit.js";
 import type { Project, Rule } from "../contract/entities.js";
 import type { ProjectSettings } from "../contract/session.js";
@@ -36,7 +36,7 @@ export const starterRules: readonly NewRule[] = [
   },
 ];
 
-/** The compiled tree of a source, or an `invalidPayload` refusal that says where it is wrong. */
+/** Returns the compiled tree of a source, or an `invalidPayload` refusal with the position of the error. */
 export function compiledTree(source: string): Expression | Refusal {
   return treeOf(compileRule(source));
 }
@@ -153,7 +153,7 @@ export class Rules {
     });
   }
 
-  /** Makes one change of a list, inside a write transaction; what is logged of it, nothing for one that is none. */
+  /** Makes one change of a list inside a write transaction. Returns its log entry, or nothing if there was no change. */
   #carryOut(projectId: number, { change, before, after }: RuleChange, of: SubjectOf): AuditedChange[] {
     switch (change) {
       case "created": {
@@ -186,7 +186,7 @@ export class Rules {
     });
   }
 
-  /** None for a stored source that this build can't compile: it can't be evaluated, and a verdict must not fail for it. */
+  /** Returns nothing for a stored source that this build can't compile, because a verdict must not fail for it. */
   #readyRule({ id, name, action, isActive, sortOrder, expressionSource }: Rule): ReadyRule[] {
     const compiled = this.#compiled.compile(expressionSource);
     return isRuleFault(compiled) ? [] : [{ id, name, action, isActive, sortOrder, matches: compiled.matches }];

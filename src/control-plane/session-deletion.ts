@@ -41,9 +41,9 @@ export interface SessionDeletion {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly isDryRun: boolean;
-  /** At most so many of this call. */
+  /** Maximum number of sessions in this call. */
   readonly atMost: number;
-  /** Null: from the latest on. */
+  /** `null` starts at the latest session. */
   readonly cursor: string | null;
 }
 
@@ -52,7 +52,7 @@ export interface DeletedSessions {
   readonly scanned: number;
   readonly matched: number;
   readonly deleted: number;
-  /** Null: nothing is left to do. */
+  /** `null` means that nothing is left to do. */
   readonly nextCursor: string | null;
   readonly unavailableFields: readonly string[];
 }
@@ -63,9 +63,9 @@ export interface DeletionServices extends SearchServices {
 }
 
 /**
- * Deletes, or counts what would be. Null when whoever asked went before anything was deleted. Refusals: `invalidPayload` says where the
- * expression is wrong or that the cursor is none, `conflict` that another query of the account is under way. Rejects when a row may be left
- * in a cluster: the sessions are found again then.
+ * Deletes matching sessions, or counts them. Returns null if the client left before anything was deleted. Refuses `invalidPayload` with the position of
+ * an error in the expression or for an invalid cursor, and `conflict` while another query of the account runs. Rejects if a row may be left in a
+ * cluster: another call finds those sessions again.
  */
 export async function deleteSessions(
   services: DeletionServices,
@@ -145,7 +145,7 @@ async function matched(
   }
 }
 
-/** What the log of changes says of this deletion, once so many are deleted. */
+/** Returns the audit entry of this deletion after this many deleted sessions. */
 type EntryOf = (deleted: number) => NewAuditEntry;
 
 function entriesOf(project: Project, deletion: SessionDeletion, now: () => number): EntryOf {
@@ -171,7 +171,7 @@ function loggedOf({ expressionSource, fromMs, untilMs }: SessionDeletion): Audit
   return { expression: expressionSource, from: new Date(fromMs).toISOString(), to: new Date(untilMs).toISOString() };
 }
 
-/** Which sessions go, and what the log says of it. */
+/** The sessions to delete, and the audit entry. */
 interface Erasure {
   readonly store: Store;
   readonly project: Project;

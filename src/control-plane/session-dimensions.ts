@@ -1,4 +1,4 @@
-/** By what stored sessions can be counted: a dimension is one row, with what a session has of it and the condition that finds it again. */
+/** The dimensions by which stored sessions are counted: each row has a session's values and the condition that finds them again. */
 import type { ScoredState } from "../contract/session.js";
 import type { SessionDimension } from "../contract/session-query.js";
 import type { Band } from "../contract/verdict.js";
@@ -16,7 +16,7 @@ export interface CountedSession extends SearchedSession {
 interface DimensionRow {
   /** The session's values; a missing one is "". */
   readonly valuesOf: (session: CountedSession) => string | readonly string[];
-  /** Null where the rules language can't say it. */
+  /** `null` if the rule language can't express it. */
   readonly condition: (value: string) => Expression | null;
 }
 

@@ -27,8 +27,8 @@ export interface LogPosition {
 const timeBytes = 6;
 
 /**
- * One page from the cursor on, about 10 us a row, and 4 us for every other session first seen in the seconds of its first and last
- * row. `invalidPayload` for a cursor that is none; null when whoever asked has gone meanwhile.
+ * Returns one page after the cursor. Costs about 10 µs per row, and 4 µs for every other session first seen in the seconds of its first and last row.
+ * `invalidPayload` for an invalid cursor; null if the client has left meanwhile.
  */
 export async function sessionPage(
   store: Store,
@@ -187,7 +187,7 @@ export function writePosition({ firstSeenMs, token }: LogPosition): string {
   return encodeCursor("s", Buffer.concat([time, token]));
 }
 
-/** Null for text that is no cursor of this log. */
+/** Returns null for text that is no cursor of this log. */
 export function readPosition(cursor: string): LogPosition | null {
   const position = decodeCursor("s", cursor, timeBytes + tokenBytes);
   if (position === null) return null;

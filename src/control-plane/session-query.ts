@@ -41,7 +41,7 @@ export interface TimeSpan {
   readonly untilMs: number;
 }
 
-/** What one page is asked for; only the first page brings counts. */
+/** The parameters of one page; only the first page has counts. */
 export interface SessionQuery extends TimeSpan {
   /** "": every session. */
   readonly expressionSource: string;
@@ -49,11 +49,11 @@ export interface SessionQuery extends TimeSpan {
   /** Values of each group. */
   readonly top: number;
   readonly limit: number;
-  /** Null: the first page, with counts. */
+  /** `null` asks for the first page, with counts. */
   readonly cursor: string | null;
 }
 
-/** A matched session and what the rules of now would do with it. */
+/** A matched session and the effect of the current rules on it. */
 export interface QueriedSession extends LoggedSession {
   readonly action: Action;
   readonly ruleId: number | null;
@@ -97,8 +97,8 @@ export interface SessionQueryServices extends SearchServices {
 }
 
 /**
- * The page that was asked for; null when whoever asked has gone meanwhile. Refusals: `invalidPayload` says where the expression is wrong or that
- * the cursor is none, `conflict` that another query of the account is under way.
+ * Returns the requested page, or null if the client has left meanwhile. Refuses `invalidPayload` with the position of an error in the expression or for
+ * an invalid cursor, and `conflict` while another query of the account runs.
  */
 export async function querySessions(
   services: SessionQueryServices,
@@ -131,12 +131,12 @@ export async function querySessions(
 
 type Found = Omit<QueriedSessions, "unavailableFields">;
 
-/** One query as it is answered. */
+/** One running query. */
 class Scan {
   readonly #services: SessionQueryServices;
   readonly #project: Project;
   readonly #query: SessionQuery;
-  /** Null: every session matches. */
+  /** `null` if every session matches. */
   readonly #matches: ((input: RuleInput) => boolean) | null;
   readonly #search: SessionSearch;
   /** Whether the expression compares what the rules decide. */
@@ -290,7 +290,7 @@ class Scan {
     return { token, state, action, ruleId, unworded };
   }
 
-  /** Sessions that began in each hour of the time, by the counts of ingest; of an hour that is cut, in proportion. */
+  /** Returns the sessions that began in each hour, from the counts of ingest; a partial hour counts in proportion. */
   async #sessionsByHour(slices: Slices): Promise<Map<number, number> | null> {
     const { fromMs, untilMs } = this.#query;
     const buckets = await new Stats(this.#services.store).read(this.#project.id, fromMs, untilMs, "hour", slices);
@@ -304,7 +304,7 @@ class Scan {
   }
 }
 
-/** Lengths of a bar: those that clocks and calendars have. */
+/** Possible lengths of a bar, as on clocks and calendars. */
 const barMsChoices = [1, 5, 15, 30, 60, 180, 360, 720, 1440, 7 * 1440].map((minutes) => minutes * 60_000);
 
 /** Counts matched sessions by value and over time. */

@@ -21,7 +21,7 @@ export interface SearchServices {
   readonly declaredBotOf: (userAgent: string) => DeclaredBot | undefined;
 }
 
-/** What the rules of now would do with a session, and which is behind it. */
+/** The effect of the current rules on a session, and the rule behind it. */
 export interface SearchOutcome {
   readonly action: Action;
   readonly ruleId: number | null;
@@ -38,7 +38,7 @@ export interface SearchedSession {
   readonly outcome: () => SearchOutcome;
 }
 
-/** One search: the rules are those of its beginning. */
+/** One search. It uses the rules from its start. */
 export class SessionSearch {
   readonly #services: SearchServices;
   readonly #project: Project;
@@ -52,13 +52,13 @@ export class SessionSearch {
     this.#rules = services.rulesOf(project);
   }
 
-  /** How many sessions are scanned at most; fewer where each is asked more rules than fit. */
+  /** Maximum number of scanned sessions; fewer if there are more rules than fit. */
   scanMax(asksRules: boolean): number {
     if (!asksRules) return limits.sessionQueryMax;
     return Math.ceil(limits.sessionQueryMax / Math.ceil((1 + this.#rules.length) / limits.sessionQueryRules));
   }
 
-  /** Everything but `input` is worked out when it is first asked for, and then kept. */
+  /** Everything but `input` is computed on first use, and then kept. */
   of(state: ScoredState): SearchedSession {
     const { addresses, declaredBotOf } = this.#services;
     const { userAgent } = state.last;

@@ -40,13 +40,13 @@ export async function eraseSession(
   });
 }
 
-/** The result with what the account's log of changes says of sessions that go. Never their tokens. */
+/** The result, with the entry for the account's audit log. The entry never has tokens. */
 function logged<T>(store: Store, projectId: number, result: T, after: AuditValues): Audited<T> {
   const project = store.projects.get(projectId);
   return project === undefined ? unchanged(result) : audited(result, deletionOf(project, after));
 }
 
-/** The change that the log has of sessions of a project that go. */
+/** Returns the audit entry for deleted sessions of a project. */
 export function deletionOf({ id, accountId, name }: Project, after: AuditValues): AuditedChange {
   const subject = `project ${id} "${name}"`;
   return { accountId, projectId: id, action: "sessions.deleted", subject, before: null, after };

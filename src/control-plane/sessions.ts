@@ -34,7 +34,7 @@ export interface SessionDetail extends LoggedSession {
 /** Which sessions were visited: those asked for, a sample of them, or not all because whoever asked has gone. */
 export type Visited = "all" | "sample" | "aborted";
 
-/** Everything is bound to a project: a session of another one is as if it did not exist. On a cluster, `load` comes before the reads. */
+/** Stored sessions by project: a session of another project does not exist here. On a cluster, call `load` before the reads. */
 export class Sessions {
   readonly #store: Store;
   /** Of the read that is just being made. */
@@ -50,7 +50,7 @@ export class Sessions {
     return this.#store.rows.load([this.#key], freshness);
   }
 
-  /** What a verdict of this session is made of; null for a token that is malformed, unknown or another project's. */
+  /** Returns the scored state of this session; null for a malformed or unknown token, or one of another project. */
   scoredState(projectId: number, token: string): ScoredState | null {
     const bytes = this.#read(projectId, token);
     return bytes === null ? null : decodeScoredState(bytes);
@@ -124,7 +124,7 @@ export class Sessions {
     return which;
   }
 
-  /** One session with what fired on it; null for a token that is malformed, unknown or another project's. */
+  /** Returns one session with the detections that fired; null for a malformed or unknown token, or one of another project. */
   detail(projectId: number, token: string): SessionDetail | null {
     const bytes = this.#read(projectId, token);
     const record = bytes === null ? null : decodeSession(bytes);
@@ -136,7 +136,7 @@ export class Sessions {
     return { token, state, detections: explained.filter(({ id }) => state.detectionIds.includes(id)) };
   }
 
-  /** Starts the logged-in window anew; false when there is no such session in the project. */
+  /** Restarts the logged-in window; returns false if the project has no such session. */
   async assertLoggedIn(projectId: number, token: string, atMs: number): Promise<boolean> {
     const id = decodeSessionToken(token);
     if (id === null) return false;

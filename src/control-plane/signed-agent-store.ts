@@ -22,7 +22,7 @@ import { type Audited, audited, changeAudited, unchanged } from "./audit.js";
 
 const { list: listKey, changes: changesKey, agent: agentKey, keys: keysKey, fetch: fetchKey } = signedAgentKeys;
 
-/** An agent with all that is known of it. */
+/** An agent with all its data. */
 export interface ListedAgent extends SignedAgent {
   readonly keys: AgentKeys | null;
   readonly fetch: AgentFetch | null;
@@ -52,7 +52,7 @@ export class SignedAgentStore {
     this.#readRevision = revision;
   }
 
-  /** The list in force; the same object until it or a key is another, in whichever process. */
+  /** Returns the current list: the same object until any process changes it or a key. */
   list(): SignedAgentList {
     return this.#read().list;
   }
@@ -62,7 +62,7 @@ export class SignedAgentStore {
     return this.#read().keyed;
   }
 
-  /** Whether a list was imported in the place of the shipped one. */
+  /** Whether an imported list replaces the shipped one. */
   get isImported(): boolean {
     return this.#store.signedAgents.doesExist(listKey);
   }
@@ -92,7 +92,7 @@ export class SignedAgentStore {
     });
   }
 
-  /** Takes an agent off the list, with its keys. Null when it was not on it. */
+  /** Removes an agent and its keys from the list. Returns null if it was not on it. */
   remove(url: string): Promise<SignedAgent | null> {
     return this.#change<SignedAgent | null>(() => {
       const agent = this.#readList().agents.find((each) => each.url === url);
@@ -108,7 +108,7 @@ export class SignedAgentStore {
     });
   }
 
-  /** Puts a checked list in the place of the one in force. Keys of agents that stay are kept. */
+  /** Replaces the current list with a checked one. Keeps the keys of agents that stay. */
   replace(list: SignedAgentList): Promise<{ readonly before: SignedAgentList; readonly after: SignedAgentList }> {
     return this.#change(() => {
       const table = this.#store.signedAgents;
@@ -143,7 +143,7 @@ export class SignedAgentStore {
       if (!this.#readList().agents.some((each) => each.url === url)) return unchanged(false);
       const before = this.#keysOf(url);
       this.#store.signedAgents.putSync(keysKey(url), { keys, source, at } satisfies AgentKeys);
-      // Fetched keys are the agent's own news: nobody here decided on them.
+      // Fetched keys come from the agent itself: nobody here decided on them.
       if (source === "fetched") return unchanged(true);
       return audited(true, {
         ...ofAgent(url),
