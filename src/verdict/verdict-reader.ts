@@ -132,7 +132,7 @@ export class VerdictReader {
     const { rule, logged, blocked, isOverBudget } = decision;
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
     sources.onAnswer(project, text.verdict, "computed", "session", token, context, nowMs);
-    if (this.#ttlMs > 0) this.#remember(key, { text, context }, state, project, nowMs);
+    if (this.#ttlMs > 0) this.#remember(key, text, context, state, project, nowMs);
     return text;
   }
 
@@ -150,7 +150,8 @@ export class VerdictReader {
 
   #remember(
     key: VerdictKey,
-    answer: Pick<CachedVerdict, "text" | "context">,
+    text: VerdictText,
+    context: RequestContext,
     state: ScoredState,
     project: ProjectSettings,
     nowMs: number,
@@ -163,7 +164,7 @@ export class VerdictReader {
       if (clearedUntilMs > nowMs) endsMs = Math.min(endsMs, clearedUntilMs);
     }
     const stamp = hasState(project) ? stateStamp(state, project, nowMs) : 0;
-    this.#cache.set(key, { ...answer, stateStamp: stamp }, nowMs, endsMs);
+    this.#cache.set(key, { text, sent: key.sent, context, stateStamp: stamp }, nowMs, endsMs);
   }
 }
 

@@ -202,7 +202,12 @@ t.test("the cache is bounded in bytes: most late entries stay, and none beyond i
     const token = `sess_${Math.imul(index, 0x9e3779b1) >>> 0}`;
     return { projectId: 1, settingsRevision: 1, token, sent };
   };
-  const entry = (text: string) => ({ text: { verdict: failOpenVerdict(), body: text }, context: {}, stateStamp: 0 });
+  const entry = (text: string, sent: SentContext = {}) => ({
+    text: { verdict: failOpenVerdict(), body: text },
+    sent,
+    context: {},
+    stateStamp: 0,
+  });
   for (let index = 0; index < 10_000; index++) cache.set(key(index), entry("x".repeat(300)), nowMs, nowMs + 1);
   const isKept = (index: number): boolean => cache.get(key(index), nowMs) !== null;
   const kept = Array.from({ length: 10_000 }, (_, index) => index).filter(isKept);
@@ -213,8 +218,41 @@ t.test("the cache is bounded in bytes: most late entries stay, and none beyond i
   cache.set(key(9999), entry("y"), nowMs, nowMs + 2);
   t.equal(cache.get(key(9999), nowMs)?.text.body, "y", "the later one of a key counts");
   const large = { userAgent: "x".repeat(200_000) };
-  cache.set(key(9999, large), entry("z"), nowMs, nowMs + 1);
+  cache.set(key(9999, large), entry("z", large), nowMs, nowMs + 1);
   t.equal(cache.get(key(9999, large), nowMs), null, "what is over the bound alone is not kept");
+});
+
+t.test("the cache's table grows with the entries that are in use at the same time, and only with them", async (t) => {
+  const cache = new VerdictCache(1 << 26);
+  const key = (index: number) => {
+    const token = `sess_${(Math.imul(index, 0x9e3779b1) >>> 0).toString(36).padStart(7, "0")}`;
+    return { projectId: 1, settingsRevision: 1, token, sent: {} };
+  };
+  const entry = { text: { verdict: failOpenVerdict(), body: "{}" }, sent: {}, context: {}, stateStamp: 0 };
+  const first = cache.slots;
+  for (let at = 0; at < 100_000; at++) cache.set(key(at), entry, nowMs + at, nowMs + at + 500);
+  t.equal(cache.slots, first, "500 at a time, however many one after another");
+  const laterMs = nowMs + 1_000_000;
+  for (let round = 0; round < 50; round++) {
+    for (let index = 0; index < 500; index++) cache.set(key(index), entry, laterMs, laterMs + 1000);
+  }
+  t.equal(cache.slots, first, "the same ones again and again");
+  const used = 20_000;
+  const missesOf = (): number => {
+    let misses = 0;
+    for (let index = 0; index < used; index++) {
+      if (cache.get(key(index), laterMs) !== null) continue;
+      misses++;
+      cache.set(key(index), entry, laterMs, laterMs + 1000);
+    }
+    return misses;
+  };
+  for (let round = 0; round < 5; round++) missesOf();
+  t.ok(cache.slots > used, `${cache.slots} slots`);
+  const misses = missesOf();
+  t.ok(misses < used / 16, `${misses} of ${used} are not found`);
+  for (let index = 0; index < 1_000_000; index++) cache.set(key(index), entry, laterMs, laterMs + 1000);
+  t.equal(cache.slots, 2 ** 18, "as many as fit into its bytes");
 });
 
 t.test("an answer counts for the context that it was given to, in each of its parts", async (t) => {
@@ -232,10 +270,15 @@ t.test("an answer counts for the context that it was given to, in each of its pa
     token: `sess_${"a".repeat(28)}`,
     sent,
   });
-  const entry = { text: { verdict: failOpenVerdict(), body: "{}" }, context, stateStamp: 0 };
+  const entry = (sent: SentContext) => ({
+    text: { verdict: failOpenVerdict(), body: "{}" },
+    sent,
+    context,
+    stateStamp: 0,
+  });
   const cache = new VerdictCache(100_000);
   const isKnown = (sent: SentContext): boolean => cache.get(key(sent), nowMs) !== null;
-  cache.set(key(whole), entry, nowMs, nowMs + 1);
+  cache.set(key(whole), entry(whole), nowMs, nowMs + 1);
   t.equal(cache.get(key({ ...whole }), nowMs)?.context, context, "the same context of another request, read once");
   for (const part of Object.keys(whole) as (keyof SentContext)[]) {
     const { [part]: _, ...without } = whole;
@@ -243,7 +286,7 @@ t.test("an answer counts for the context that it was given to, in each of its pa
     t.notOk(isKnown(without), `no ${part}`);
   }
   t.notOk(isKnown({}));
-  cache.set(key({}), entry, nowMs, nowMs + 1);
+  cache.set(key({}), entry({}), nowMs, nowMs + 1);
   t.ok(isKnown({}));
   t.notOk(isKnown({ path: "/b" }), "an answer to no context is none to a path");
 });
