@@ -41,6 +41,10 @@ async function runAll(t: Test, replicas: number, zones: Zone[] | null, times: nu
     for (let run = 0; run < times; run++) {
       const outcome = await runIncident(scene, { name, happen }, run);
       addRun(sum, outcome, before);
+      // Only the engine's logs say which replica it chose, and why.
+      if (outcome.lost > before.lost) {
+        t.comment(`${new Date().toISOString()} ${name}: events were lost; the engine's logs: ${cluster.keepFiles()}`);
+      }
       before = outcome;
     }
     const { lost, doubled, unknown, wrong } = sum;

@@ -83,6 +83,8 @@ export interface RedisCluster {
   restore(): Promise<void>;
   /** Another master with its replicas, without slots. */
   addMaster(): Promise<RedisNode>;
+  /** Leaves the logs and files of all nodes where they are when the test ends; their folder. */
+  keepFiles(): string;
   stop(): Promise<void>;
 }
 
@@ -108,12 +110,17 @@ export async function startRedis(t: Pick<Test, "teardown">, options: RedisOption
   // Not the test's own folder, which is emptied whenever the test asks for it.
   const folder = mkdtempSync(join(tmpdir(), "verdictd-redis-"));
   const nodes: StartedNode[] = [];
+  let areFilesKept = false;
+  const keepFiles = (): string => {
+    areFilesKept = true;
+    return folder;
+  };
   const stop = async (): Promise<void> => {
     await Promise.all(nodes.map((node) => node.kill()));
   };
   t.teardown(async () => {
     await stop();
-    rmSync(folder, { recursive: true });
+    if (!areFilesKept) rmSync(folder, { recursive: true });
   });
   // When the test ends by a fault of its own too.
   const killAll = (): void => {
@@ -129,7 +136,7 @@ export async function startRedis(t: Pick<Test, "teardown">, options: RedisOption
     await node.restart();
     return node;
   };
-  const cluster = new StartedCluster(nodes, options, add, stop);
+  const cluster = new StartedCluster(nodes, options, add, keepFiles, stop);
   await Promise.all(Array.from({ length: isSingle ? 1 : masters * (replicas + 1) }, add));
   if (!isSingle) await cluster.form(masters, replicas);
   return cluster;
@@ -277,6 +284,7 @@ class StartedCluster implements RedisCluster {
     readonly nodes: readonly StartedNode[],
     private readonly options: RedisOptions,
     private readonly add: () => Promise<StartedNode>,
+    readonly keepFiles: () => string,
     readonly stop: () => Promise<void>,
   ) {}
 
