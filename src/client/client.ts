@@ -1,6 +1,6 @@
 /**
- * `verdictd-client`: reads verdicts and reports logins from the customer's backend. Needs only `fetch`, `AbortSignal.timeout` and
- * `URL`, so it runs on Node 20 and on edge runtimes. Its calls never throw and never reject: without an answer in time the
+ * `verdictd-client`: reads verdicts and reports logins from the customer's backend. Runs on Node 20 and, with only `fetch`,
+ * `AbortSignal.timeout` and `URL`, on edge runtimes. Its calls never throw and never reject: without an answer in time the
  * visitor is allowed, and the verdict says why in `failed`.
  */
 import { checkKinds, checkOptionNames, hint, type OptionKind } from "../contract/option-names.js";
@@ -9,6 +9,7 @@ import type { RequestContext } from "../contract/verdict.js";
 import { type BreakerOptions, CircuitBreaker } from "./circuit-breaker.js";
 import { contextHeaders } from "./context-headers.js";
 import { judgedBody, type VisitorRequest } from "./judged-body.js";
+import { fetchSender, nodeSender, type RequestSender, type SenderAnswer, type SenderRequest } from "./sender.js";
 import {
   type CheckedVerdict,
   decodeVerdict,
@@ -55,7 +56,7 @@ export interface ClientOptions {
   readonly onError?: (failure: ClientFailure) => void;
   /** After 5 failures in a row verdictd is left alone for 1 s, then asked once; twice as long each time, at most 30 s. */
   readonly breaker?: BreakerOptions;
-  /** Default: the runtime's. */
+  /** Sends by this. Default: Node's `http` on Node, elsewhere the runtime's `fetch`. */
   readonly fetch?: typeof fetch;
   /** The breaker's clock, ms; default `Date.now`. */
   readonly now?: () => number;
@@ -90,7 +91,7 @@ const warnEveryMs = 60_000;
 
 /** A client of one project. Throws a `TypeError` on a bad option, so that a mistake shows when the program starts. */
 export function createClient(options: ClientOptions): VerdictClient {
-  return new FetchClient(options);
+  return new ApiClient(options);
 }
 
 const optionNames: Readonly<Record<keyof ClientOptions, true>> = {
@@ -117,15 +118,14 @@ function checkBreaker(options: BreakerOptions): void {
   checkKinds(options, breakerKinds, "breaker.");
 }
 
-class FetchClient implements VerdictClient {
+class ApiClient implements VerdictClient {
   readonly mode: Mode;
-  readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
   readonly #loggedInTimeoutMs: number;
   readonly #loggedInRetryMs: readonly number[];
   readonly #onError: (failure: ClientFailure) => void;
-  readonly #fetch: typeof fetch;
+  readonly #sender: RequestSender;
   readonly #breaker: CircuitBreaker;
   readonly #now: () => number;
 
@@ -134,17 +134,14 @@ class FetchClient implements VerdictClient {
     checkKinds(options, { onError: "a function", fetch: "a function", now: "a function" });
     checkBreaker(options.breaker ?? {});
     this.mode = checkedMode(options.mode ?? "enforce");
-    this.#base = checkedBase(options.baseUrl);
-    this.#headers = { Authorization: `Bearer ${checkedKey(options.privateKey)}`, Accept: "application/json" };
+    this.#sender = senderOf(checkedBase(options.baseUrl), options.fetch);
+    this.#headers = { Authorization: `Bearer ${checkedKey(options.privateKey)}` };
     this.#timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? 150, 10_000);
     this.#loggedInTimeoutMs = checkedMs("loggedInTimeoutMs", options.loggedInTimeoutMs ?? 1000, 60_000);
     this.#loggedInRetryMs = checkedPauses(options.loggedInRetryMs ?? [500, 1500]);
     this.#onError = options.onError ?? warner();
-    // Looked up at each call, so that a runtime's instrumentation of fetch applies; some refuse to be called as a method.
-    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.#breaker = new CircuitBreaker(options.breaker);
     this.#now = options.now ?? Date.now;
-    if (options.fetch === undefined) loadFetch();
   }
 
   async verdict(sessionToken: string | null | undefined, context: RequestContext = {}): Promise<CheckedVerdict> {
@@ -185,7 +182,7 @@ class FetchClient implements VerdictClient {
     }
   }
 
-  #verdict(request: ApiRequest): Promise<CheckedVerdict> {
+  #verdict(request: Question): Promise<CheckedVerdict> {
     return this.#call<CheckedVerdict>(request, this.#timeoutMs, {
       answered: ({ status, text, requestId }) => (status === 200 ? decodeVerdict(text, this.mode, requestId) : null),
       failed: failOpen,
@@ -205,7 +202,7 @@ class FetchClient implements VerdictClient {
   }
 
   /** One request through the breaker. `answered` gives null for an answer that is of no use. */
-  async #call<T>(request: ApiRequest, timeoutMs: number, reading: Reading<T>): Promise<T> {
+  async #call<T>(request: Question, timeoutMs: number, reading: Reading<T>): Promise<T> {
     const pass = this.#breaker.admit(this.#now());
     if (pass === null) return reading.failed("circuit_open");
     const answer = await this.#send(request, timeoutMs);
@@ -225,19 +222,10 @@ class FetchClient implements VerdictClient {
     return reading.failed(failure.reason as FailureReason);
   }
 
-  /** Status and body, read to the end so that the connection can be used again; or why there are none. */
-  async #send({ path, method, headers, body }: ApiRequest, timeoutMs: number): Promise<Answer | ClientFailure> {
+  /** The answer, or why there is none. */
+  async #send({ headers, ...request }: Question, timeoutMs: number): Promise<SenderAnswer | ClientFailure> {
     try {
-      const response = await this.#fetch(this.#base + path, {
-        method,
-        headers: { ...this.#headers, ...headers },
-        ...(body !== undefined && { body }),
-        // The key must not travel to wherever an answer points.
-        redirect: "manual",
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      const text = await response.text();
-      return { status: response.status, text, requestId: response.headers.get("x-request-id") };
+      return await this.#sender({ ...request, headers: { ...this.#headers, ...headers } }, timeoutMs);
     } catch (cause) {
       const timedOut = isNamed(cause, "TimeoutError");
       return timedOut
@@ -247,29 +235,18 @@ class FetchClient implements VerdictClient {
   }
 }
 
-interface ApiRequest {
-  readonly path: string;
-  readonly method: string;
-  /** Beside those of every request. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+/** A request, with the headers that others do not have. */
+type Question = Omit<SenderRequest, "headers"> & Partial<Pick<SenderRequest, "headers">>;
 
 /** Statuses that depend on the one request they answer: malformed, too long, headers too large, of a version not spoken. */
 const refusals: ReadonlySet<number> = new Set([400, 413, 414, 431, 505]);
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly requestId: string | null;
-}
-
 interface Reading<T> {
-  readonly answered: (answer: Answer) => T | null;
+  readonly answered: (answer: SenderAnswer) => T | null;
   readonly failed: (reason: FailureReason) => T;
 }
 
-function failureOf({ status, requestId }: Answer): ClientFailure {
+function failureOf({ status, requestId }: SenderAnswer): ClientFailure {
   const known: Readonly<Record<number, readonly [FailureReason, string]>> = {
     200: ["malformed", "verdictd's answer is not what the API promises: is the address right?"],
     401: ["unauthenticated", "verdictd does not accept the private key"],
@@ -296,9 +273,10 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Node loads its `fetch` when it is first used, 20 to 100 ms: when the program starts, and not while its first visitor waits. */
-function loadFetch(): void {
-  new Headers();
+/** `fetch` is looked up at each call, so that a runtime's instrumentation of it applies; some refuse to be called as a method. */
+function senderOf(base: string, given: typeof fetch | undefined): RequestSender {
+  if (given !== undefined) return fetchSender(base, given);
+  return nodeSender(base) ?? fetchSender(base, (input, init) => fetch(input, init));
 }
 
 /** `console.warn`, each reason at most once a minute. */

@@ -237,14 +237,82 @@ t.test("a mistake in the options shows at once, and the key is not echoed", asyn
   });
 });
 
-t.test("Node's fetch is loaded when the client is made, and not while its first visitor waits", async (t) => {
+t.test("on Node a request has only the headers that it needs", async (t) => {
+  const { baseUrl, requests } = await site(t, json(good));
+  const { client } = clientOf(baseUrl);
+  await client.verdict("sess_x", { path: "/a", ip: "::1" });
+  await client.judge(null, { headers: [["Accept", "*/*"]] });
+  await client.loggedIn("sess_x");
+  const names = requests.map(({ headers }) => Object.keys(headers).sort());
+  const always = ["authorization", "connection", "host"];
+  t.same(names, [
+    [...always, "x-service-client-ip", "x-service-request-path"],
+    ["authorization", "connection", "content-length", "content-type", "host"],
+    ["authorization", "connection", "content-length", "host"],
+  ]);
+});
+
+t.test("a kept connection that is closed at the moment of use is replaced by a new one, once", async (t) => {
+  const seen = new Set<unknown>();
+  const closesUsed: RequestListener = (request, response) => {
+    if (seen.has(request.socket)) request.socket.destroy();
+    else json(good)(request, response);
+    seen.add(request.socket);
+  };
+  const server = await site(t, closesUsed);
+  const { client, failures } = clientOf(server.baseUrl);
+  for (let reads = 0; reads < 4; reads++) t.equal((await client.verdict("sess_x")).failed, null);
+  t.same(failures, []);
+  t.ok(server.requests.length > 4, "connections were used twice");
+  server.answer = (request) => request.socket.destroy();
+  const before = server.requests.length;
+  t.equal((await client.verdict("sess_x")).failed, "network");
+  t.ok(server.requests.length - before <= 2, "and not tried without end");
+});
+
+t.test("a read that times out is not sent again, and leaves no connection", async (t) => {
+  const server = await site(t, json(good));
+  const { client } = clientOf(server.baseUrl, { timeoutMs: 50 });
+  await client.verdict("sess_x");
+  const closed = new Promise((resolve) => {
+    server.answer = (request) => request.socket.once("close", resolve);
+  });
+  t.equal((await client.verdict("sess_x")).failed, "timeout");
+  await closed;
+  t.equal(server.requests.length, 2);
+});
+
+t.test("a given fetch sends all requests", async (t) => {
+  const server = await site(t, json(good));
+  const urls: string[] = [];
+  const own: typeof fetch = (input, init) => {
+    urls.push(String(input));
+    return fetch(input, init);
+  };
+  const { client, failures } = clientOf(`${server.baseUrl}/p`, { fetch: own });
+  t.equal((await client.verdict("sess_x")).action, "block");
+  t.equal((await client.judge("sess_x", {})).action, "block");
+  t.same(urls, [`${server.baseUrl}/p/v1/sessions/sess_x/verdict`, `${server.baseUrl}/p/v1/verdict`]);
+  server.answer = () => undefined;
+  const { client: hasty } = clientOf(server.baseUrl, { fetch: own, timeoutMs: 50 });
+  t.equal((await hasty.verdict("sess_x")).failed, "timeout");
+  t.same(failures, []);
+});
+
+t.test("Node's http is loaded when the client is made, its fetch never", async (t) => {
   const source = `
     const { createClient } = await import(${JSON.stringify(new URL("../../src/client/client.js", import.meta.url).href)});
-    const isLoaded = () => process.moduleLoadList.some((name) => name.endsWith("deps/undici/undici"));
-    const before = isLoaded();
-    createClient({ baseUrl: "http://127.0.0.1:1", privateKey: "sk_test" });
-    console.log(JSON.stringify([before, isLoaded()]));`;
+    const isLoaded = (name) => process.moduleLoadList.some((loaded) => loaded.endsWith(name));
+    const loaded = () => [isLoaded("NativeModule http"), isLoaded("deps/undici/undici")];
+    const before = loaded();
+    const client = createClient({ baseUrl: "http://127.0.0.1:1", privateKey: "sk_test", onError: () => {} });
+    const made = loaded();
+    await client.verdict("sess_x");
+    console.log(JSON.stringify([before, made, loaded()]));`;
   const { NODE_OPTIONS: _, ...env } = process.env;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source], { env });
-  t.same(JSON.parse(stdout), [false, true]);
+  const [before, made, used] = JSON.parse(stdout);
+  t.same(before, [false, false]);
+  t.same(made, [true, false]);
+  t.same(used, [true, false]);
 });
