@@ -39,10 +39,7 @@ export class Credentials {
   readonly #now: () => number;
   #revision = -1;
   /** What was asked for last, by kind: reads and batches come mixed. */
-  readonly #latest: Record<KeyKind, { readonly key: string; readonly read: ReadKey | null } | null> = {
-    site: null,
-    private: null,
-  };
+  readonly #latest: Readonly<Record<KeyKind, LatestKey>> = { site: new LatestKey(), private: new LatestKey() };
   readonly #keys = new Map<string, ReadKey | null>();
   readonly #tokenHolders = new Map<string, TokenHolder | null>();
 
@@ -59,13 +56,13 @@ export class Credentials {
     this.#refresh();
     // A key that comes again and again is compared faster than it is hashed, which each request's new string would have to be.
     const latest = this.#latest[kind];
-    if (latest !== null && isSameSecret(latest.key, key)) return this.#holderOf(latest.read);
+    if (latest.is(key)) return this.#holderOf(latest.read);
     let read = this.#keys.get(key);
     if (read === undefined) {
       read = this.#readKey(kind, key);
       remember(this.#keys, key, read);
     }
-    this.#latest[kind] = { key, read };
+    latest.set(key, read);
     return this.#holderOf(read);
   }
 
@@ -91,7 +88,8 @@ export class Credentials {
     const revision = this.#readRevision();
     if (revision === this.#revision) return;
     this.#revision = revision;
-    this.#latest.site = this.#latest.private = null;
+    this.#latest.site.forget();
+    this.#latest.private.forget();
     this.#keys.clear();
     this.#tokenHolders.clear();
   }
@@ -118,13 +116,38 @@ export class Credentials {
   }
 }
 
-/** Looks at every character of texts of one length, so that the time it takes tells nothing of how far a guess is right. */
-function isSameSecret(known: string, given: string): boolean {
-  if (known.length !== given.length) return false;
-  let difference = 0;
-  for (let index = 0; index < known.length; index++) difference |= known.charCodeAt(index) ^ given.charCodeAt(index);
-  return difference === 0;
+/**
+ * The key that was asked for last, and what it stands for. Compares in a time that says nothing of how far a guess is right. Copying the guess into a
+ * buffer first takes a fifth of the time of reading it character by character, each time by its representation in V8.
+ */
+class LatestKey {
+  readonly #bytes = newKeyBytes();
+  /** Bytes; 0 for no key. */
+  #length = 0;
+  read: ReadKey | null = null;
+
+  /** `guess` has 1 to `secretCharactersMax` characters. Only ASCII is recognised: the keys minted here are. */
+  is(guess: string): boolean {
+    if (guess.length !== this.#length || guessed.write(guess) !== this.#length) return false;
+    let difference = 0;
+    for (let at = 0; at < this.#length; at++) difference |= this.#bytes[at]! ^ guessed[at]!;
+    return difference === 0;
+  }
+
+  set(key: string, read: ReadKey | null): void {
+    this.#length = this.#bytes.write(key);
+    this.read = read;
+  }
+
+  forget(): void {
+    this.#length = 0;
+    this.read = null;
+  }
 }
+
+/** UTF-8 has at most three bytes for a character of JavaScript. */
+const newKeyBytes = (): Buffer => Buffer.alloc(3 * secretCharactersMax);
+const guessed = newKeyBytes();
 
 /** Guesses must not fill the memory: a full memo starts anew. */
 function remember<V>(memo: Map<string, V>, key: string, value: V): void {
