@@ -1,7 +1,6 @@
 /**
  * The verdict cache: answers by project, settings, session and request context, for a short time, bounded in bytes. A table in flat memory, with one
- * cache line per slot. It has only as many slots as its entries need: in a large one, nearly every look-up misses the processor's caches, which was half of
- * its time.
+ * cache line per slot. It has only as many slots as its entries need, because look-ups in a large one miss the processor's caches.
  *
  * Effect on whole reads by HTTP (10 interleaved rounds): if each read has a new key, a `Map` in order of insertion takes 3.4 times the CPU and
  * `lru-cache` 1.07 times, with 1.4 times the p99. If keys repeat, both take 0.93 to 0.96: above half of the bytes, one in eight entries here has lost

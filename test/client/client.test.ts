@@ -1,12 +1,16 @@
 /** Holds that the client never throws, says why there is no verdict, and leaves a dead verdictd alone. Servers here are real ones. */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
 import { type ClientFailure, type ClientOptions, createClient } from "../../src/client/client.js";
+import { selfSigned } from "../ops/certificates.js";
 
+const clientModule = new URL("../../src/client/client.js", import.meta.url).href;
 const privateKey = "sk_test";
 const good = { verdict: "definite", score: 3, action: "block", detection_ids: [100101], reason: "Bot." };
 const json = (value: unknown, status = 200): RequestListener => {
@@ -299,9 +303,29 @@ t.test("a given fetch sends all requests", async (t) => {
   t.same(failures, []);
 });
 
+t.test("over HTTPS the certificate is checked; a program that is done ends, although a connection is kept", async (t) => {
+  const { certificate, key } = selfSigned(t, "localhost");
+  const server = createHttpsServer({ cert: readFileSync(certificate), key: readFileSync(key) }, json(good));
+  t.teardown(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const read = async (more: NodeJS.ProcessEnv): Promise<string> => {
+    const source = `
+      const { createClient } = await import(${JSON.stringify(clientModule)});
+      const client = createClient({ baseUrl: "${baseUrl}", privateKey: "sk_test", timeoutMs: 10000, onError: () => {} });
+      console.log((await client.verdict("sess_x")).failed);`;
+    const { NODE_OPTIONS: _, ...env } = process.env;
+    const words = ["--input-type=module", "--eval", source];
+    const { stdout } = await promisify(execFile)(process.execPath, words, { env: { ...env, ...more } });
+    return stdout.trim();
+  };
+  t.equal(await read({}), "network", "signed by nobody known");
+  t.equal(await read({ NODE_EXTRA_CA_CERTS: certificate }), "null");
+});
+
 t.test("Node's http is loaded when the client is made, its fetch never", async (t) => {
   const source = `
-    const { createClient } = await import(${JSON.stringify(new URL("../../src/client/client.js", import.meta.url).href)});
+    const { createClient } = await import(${JSON.stringify(clientModule)});
     const isLoaded = (name) => process.moduleLoadList.some((loaded) => loaded.endsWith(name));
     const loaded = () => [isLoaded("NativeModule http"), isLoaded("deps/undici/undici")];
     const before = loaded();
