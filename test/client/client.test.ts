@@ -303,25 +303,28 @@ t.test("a given fetch sends all requests", async (t) => {
   t.same(failures, []);
 });
 
-t.test("over HTTPS the certificate is checked; a program that is done ends, although a connection is kept", async (t) => {
-  const { certificate, key } = selfSigned(t, "localhost");
-  const server = createHttpsServer({ cert: readFileSync(certificate), key: readFileSync(key) }, json(good));
-  t.teardown(() => server.close());
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const read = async (more: NodeJS.ProcessEnv): Promise<string> => {
-    const source = `
+t.test(
+  "over HTTPS the certificate is checked; a program that is done ends, although a connection is kept",
+  async (t) => {
+    const { certificate, key } = selfSigned(t, "localhost");
+    const server = createHttpsServer({ cert: readFileSync(certificate), key: readFileSync(key) }, json(good));
+    t.teardown(() => server.close());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const read = async (more: NodeJS.ProcessEnv): Promise<string> => {
+      const source = `
       const { createClient } = await import(${JSON.stringify(clientModule)});
       const client = createClient({ baseUrl: "${baseUrl}", privateKey: "sk_test", timeoutMs: 10000, onError: () => {} });
       console.log((await client.verdict("sess_x")).failed);`;
-    const { NODE_OPTIONS: _, ...env } = process.env;
-    const words = ["--input-type=module", "--eval", source];
-    const { stdout } = await promisify(execFile)(process.execPath, words, { env: { ...env, ...more } });
-    return stdout.trim();
-  };
-  t.equal(await read({}), "network", "signed by nobody known");
-  t.equal(await read({ NODE_EXTRA_CA_CERTS: certificate }), "null");
-});
+      const { NODE_OPTIONS: _, ...env } = process.env;
+      const words = ["--input-type=module", "--eval", source];
+      const { stdout } = await promisify(execFile)(process.execPath, words, { env: { ...env, ...more } });
+      return stdout.trim();
+    };
+    t.equal(await read({}), "network", "signed by nobody known");
+    t.equal(await read({ NODE_EXTRA_CA_CERTS: certificate }), "null");
+  },
+);
 
 t.test("Node's http is loaded when the client is made, its fetch never", async (t) => {
   const source = `
