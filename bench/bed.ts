@@ -152,6 +152,15 @@ export class Bed {
     return { file: this.file(name), from: 0, count: Math.min(held, most) };
   }
 
+  /** The answer to a read of the first stored session, for servers that give one answer to all. */
+  async storedVerdict(): Promise<string> {
+    const token = readFileSync(this.file("sessions"), "latin1").slice(0, tokenBytes).trim();
+    const headers = { authorization: `Bearer ${this.keys.privateKey}` };
+    const answer = await fetch(`${this.verdictd.url}/v1/sessions/${token}/verdict`, { headers });
+    if (!answer.ok) throw new Error(`verdictd answered ${answer.status}`);
+    return answer.text();
+  }
+
   /** So many of the first `among` tokens of a file: each `stride`-th, round after round. So two that follow each other have no page in common. */
   stridedTokens(name: string, among: number, count: number, stride: number): TokensSpec {
     const tokens = readFileSync(this.file(name));

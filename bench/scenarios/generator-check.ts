@@ -22,7 +22,7 @@ export const generatorCheckScenario: Scenario = {
     }
     const tokens = bed.tokens("sessions", cachedSessions);
     const traffic: TrafficSpec = { kind: "verdict", request: bed.requests.verdict, tokens, pages: 1 };
-    const bare = await startBare({ verdict: await oneVerdict(bed.verdictd, bed.keys.privateKey), ingest: "{}" });
+    const bare = await startBare({ verdict: await bed.storedVerdict(), ingest: "{}" });
     const byWrk = ({ url }: Target): Promise<number> =>
       runWrk(program, bed.folder, url, traffic, options.connections, seconds);
     const byBench = async ({ url }: Target): Promise<number> => {
@@ -77,11 +77,4 @@ export const generatorCheckScenario: Scenario = {
 
 function ratio(what: string, value: number): Figure {
   return { what, value, unit: "×" };
-}
-
-async function oneVerdict({ url }: Target, privateKey: string): Promise<string> {
-  const answer = await fetch(`${url}/v1/sessions/sess_unknown/verdict`, {
-    headers: { authorization: `Bearer ${privateKey}` },
-  });
-  return answer.text();
 }

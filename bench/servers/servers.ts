@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BareAnswers } from "./bare.js";
 import type { PeerOptions } from "./peer/peer.js";
+import type { ReadPartOptions } from "./read-parts.js";
 
 export interface Target {
   readonly name: string;
@@ -85,6 +86,11 @@ async function isReady(url: string): Promise<boolean> {
 
 export function startBare(answers: BareAnswers): Promise<Target> {
   return startForked("bare", "bare.js", answers);
+}
+
+/** `name` says which parts they are. */
+export function startReadParts(name: string, options: ReadPartOptions): Promise<Target> {
+  return startForked(name, "read-parts.js", options);
 }
 
 /** Where redis-server is, or null: the peer is then left out. */

@@ -117,10 +117,10 @@ function computedRecorder(
 
 /** Counts an answer, and sends it to everyone who follows verdicts. */
 function answerRecorder({ meters }: ThreadContext, { traffic, feed }: Recording): RequestVerdictSources["onAnswer"] {
-  return (project, verdict, source, subject, token, context, nowMs) => {
+  return (project, verdict, source, subject, token, asked, nowMs) => {
     traffic.countVerdict(project.id, verdict.verdict, verdict.action, subject, nowMs);
     meters.services.countVerdict(verdict.verdict, verdict.action, source, subject);
-    if (feed.isFollowed) feed.show(liveVerdict(project.id, token, verdict, source, context, nowMs));
+    if (feed.isFollowed) feed.show(liveVerdict(project.id, token, verdict, source, asked.read(), nowMs));
   };
 }
 

@@ -85,7 +85,7 @@ export class RequestVerdicts {
     const token = state === null ? null : sessionToken;
     const subject = state?.scored === true ? "session" : "request";
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
-    sources.onAnswer(project, text.verdict, "computed", subject, token, context, nowMs);
+    sources.onAnswer(project, text.verdict, "computed", subject, token, askedWith(context), nowMs);
     const { signedAgent: agent } = evidence;
     return { text, subject, signedAgent: agent && { agent: agent.host, category: agent.category } };
   }
@@ -97,7 +97,8 @@ export class RequestVerdicts {
     nowMs: number,
   ): RequestAnswer {
     this.#sources.onFailure(error);
-    this.#sources.onAnswer(project, failOpenAnswer.text.verdict, "fail_open", "session", sessionToken, context, nowMs);
+    const { verdict } = failOpenAnswer.text;
+    this.#sources.onAnswer(project, verdict, "fail_open", "session", sessionToken, askedWith(context), nowMs);
     return failOpenAnswer;
   }
 }

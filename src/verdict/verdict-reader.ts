@@ -45,7 +45,7 @@ export interface VerdictSources {
     source: VerdictSource,
     subject: VerdictSubject,
     token: string | null,
-    context: RequestContext,
+    asked: AskedContext,
     nowMs: number,
   ) => void;
   readonly onFailure: (error: unknown) => void;
@@ -55,7 +55,7 @@ export interface VerdictSources {
 /** The input of a verdict: the context as sent, and a function that parses it. */
 export interface AskedContext {
   readonly sent: SentContext;
-  /** Returns the same context each time. Called if the cache has no answer to what was sent. */
+  /** Returns the same context each time. Call it only if the context is needed: most answers come from the cache. */
   readonly read: () => RequestContext;
 }
 
@@ -108,38 +108,38 @@ export class VerdictReader {
       return this.#answer(project, token, asked, nowMs);
     } catch (error) {
       this.#sources.onFailure(error);
-      return this.#failedOpen(project, token, asked.read(), nowMs);
+      return this.#failedOpen(project, token, asked, nowMs);
     }
   }
 
-  #answer(project: ProjectSettings, token: string | null, { sent, read }: AskedContext, nowMs: number): VerdictText {
-    if (token === null) return this.#failedOpen(project, token, read(), nowMs);
+  #answer(project: ProjectSettings, token: string | null, asked: AskedContext, nowMs: number): VerdictText {
+    if (token === null) return this.#failedOpen(project, token, asked, nowMs);
     const sources = this.#sources;
-    const key = keyOf(project, token, sent);
+    const key = keyOf(project, token, asked.sent);
     const cached = this.#ttlMs === 0 ? null : this.#cache.get(key, nowMs);
     if (cached !== null && this.#stillHolds(cached, project, token, nowMs)) {
-      sources.onAnswer(project, cached.text.verdict, "cached", "session", token, cached.context, nowMs);
+      sources.onAnswer(project, cached.text.verdict, "cached", "session", token, asked, nowMs);
       return cached.text;
     }
-    const context = read();
     const state = sources.scoredState(project.id, token);
-    if (state === null) return this.#failedOpen(project, token, context, nowMs);
+    if (state === null) return this.#failedOpen(project, token, asked, nowMs);
+    const context = asked.read();
     const rules = sources.rulesOf(project);
     const verifiedBot = verifiedBotOf(state, context, sources.verifiedBotAt);
     const decision = decide({ state, project, rules, context, verifiedBot, addresses: sources.addresses, nowMs });
-    if (decision === null) return this.#failedOpen(project, token, context, nowMs);
+    if (decision === null) return this.#failedOpen(project, token, asked, nowMs);
     const text = this.#texts.of(decision.verdict);
     const { rule, logged, blocked, isOverBudget } = decision;
     sources.onComputed(project, token, context, { verdict: text.verdict, rule, logged, blocked, isOverBudget });
-    sources.onAnswer(project, text.verdict, "computed", "session", token, context, nowMs);
-    if (this.#ttlMs > 0) this.#remember(key, text, context, state, project, nowMs);
+    sources.onAnswer(project, text.verdict, "computed", "session", token, asked, nowMs);
+    if (this.#ttlMs > 0) this.#remember(key, text, state, project, nowMs);
     return text;
   }
 
-  #failedOpen(project: ProjectSettings, token: string | null, context: RequestContext, nowMs: number): VerdictText {
+  #failedOpen(project: ProjectSettings, token: string | null, asked: AskedContext, nowMs: number): VerdictText {
     const isUnanswered = token !== null && this.#sources.isUnanswered?.(project.id, token) === true;
     const text = isUnanswered ? this.#unanswered : this.#failOpen;
-    this.#sources.onAnswer(project, text.verdict, "fail_open", "session", token, context, nowMs);
+    this.#sources.onAnswer(project, text.verdict, "fail_open", "session", token, asked, nowMs);
     return text;
   }
 
@@ -148,14 +148,7 @@ export class VerdictReader {
     return !hasState(project) || this.#sources.stateStamp(project, token, nowMs) === entry.stateStamp;
   }
 
-  #remember(
-    key: VerdictKey,
-    text: VerdictText,
-    context: RequestContext,
-    state: ScoredState,
-    project: ProjectSettings,
-    nowMs: number,
-  ): void {
+  #remember(key: VerdictKey, text: VerdictText, state: ScoredState, project: ProjectSettings, nowMs: number): void {
     let endsMs = nowMs + this.#ttlMs;
     const windowEndMs = state.loggedInAtMs + limits.loggedInMs;
     if (windowEndMs > nowMs) endsMs = Math.min(endsMs, windowEndMs);
@@ -164,7 +157,7 @@ export class VerdictReader {
       if (clearedUntilMs > nowMs) endsMs = Math.min(endsMs, clearedUntilMs);
     }
     const stamp = hasState(project) ? stateStamp(state, project, nowMs) : 0;
-    this.#cache.set(key, { text, sent: key.sent, context, stateStamp: stamp }, nowMs, endsMs);
+    this.#cache.set(key, { text, stateStamp: stamp }, nowMs, endsMs);
   }
 }
 
