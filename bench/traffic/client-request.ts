@@ -1,6 +1,6 @@
 /**
  * What verdictd's own client sends, byte by byte: each request is made once, by `src/client`, to a socket that only listens. So the bench asks as
- * the middlewares do, whatever headers they and the runtime's `fetch` put in.
+ * the middlewares do, whatever headers they and `node:http` put in.
  */
 
 import type { AddressInfo } from "node:net";
