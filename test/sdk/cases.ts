@@ -90,8 +90,7 @@ export const deliveryCases: readonly Case[] = [
       const site = await openSite(t);
       site.pages.set("/next", pageWith());
       const page = await openSlowly(site, visitor);
-      // In one go: on a busy machine the batch would be due before another command came.
-      await page.evaluate(`${click}; void (location.href = "/next")`);
+      await page.evaluate(`window.isLeaving = true; ${click}; void (location.href = "/next")`);
       const last = await site.post((post) => post.batch.events.some((event) => event.type === "click"));
       t.match(last.headers["content-type"], /^text\/plain/);
       t.equal(last.batch.site_key, "pk_test");
@@ -426,7 +425,10 @@ function consentSample(): [html: string, script: string] {
 
 /** Opens a page whose batches wait for their size or for the page's end, once its first report was answered. */
 async function openSlowly(site: Awaited<ReturnType<typeof openSite>>, visitor: Visitor): Promise<Tab> {
-  site.pages.set("/slow", pageWith('data-interval="600000"'));
+  // On a busy machine the next batch would be due before the browser has left a page.
+  const timers = `const real = setTimeout;
+  window.setTimeout = (task, ms) => real(() => window.isLeaving || task(), ms);`;
+  site.pages.set("/slow", `<script>{ ${timers} }</script>${pageWith('data-interval="600000"')}`);
   const page = await visitor.open();
   await page.goto(`${site.origin}/slow`);
   await site.post(() => true);
