@@ -1,6 +1,6 @@
 /**
- * The baseline, in a process of its own: uWebSockets.js alone, answering data-plane routes with constant bytes as long as verdictd's,
- * headers included. Those with a body read all of it, since no server could do less. The address of the limit, not a product.
+ * The baseline, in a process of its own: uWebSockets.js alone. It answers data-plane routes with constants: a body as long as verdictd's, and its
+ * header lines without `Cache-Control` and `X-Content-Type-Options`. It reads request bodies whole, because no server could do less.
  */
 import { App, type HttpResponse, us_socket_local_port } from "uWebSockets.js";
 
