@@ -9,7 +9,7 @@ export interface BreakerOptions {
   readonly failuresMax?: number;
   /** How long it stays open at first, ms; doubled by every failed probe. Default 1000. */
   readonly openMs?: number;
-  /** The longest it stays open, ms; default 30 000. */
+  /** The longest it stays open, ms, at least `openMs`; default 30 000. */
   readonly openMsMax?: number;
 }
 
@@ -26,7 +26,7 @@ export class CircuitBreaker {
   /** 0: closed. */
   #openUntilMs = 0;
 
-  constructor({ failuresMax = 5, openMs = 1000, openMsMax = 30_000 }: BreakerOptions = {}) {
+  constructor({ failuresMax = 5, openMs = 1000, openMsMax = Math.max(30_000, openMs) }: BreakerOptions = {}) {
     this.#failuresMax = failuresMax;
     this.#firstOpenMs = openMs;
     this.#openMsMax = openMsMax;

@@ -1,6 +1,6 @@
 /**
  * `verdictd-client`: reads verdicts and reports logins from the customer's backend. Runs on Node 20 and, with only `fetch`,
- * `AbortSignal.timeout` and `URL`, on edge runtimes. Its calls never throw and never reject: without an answer in time the
+ * `AbortController` and `URL`, on edge runtimes. Its calls never throw and never reject: without an answer in time the
  * visitor is allowed, and the verdict says why in `failed`.
  */
 import { checkKinds, checkOptionNames, hint, type OptionKind } from "../contract/option-names.js";
@@ -8,6 +8,7 @@ import { wellFormedToken } from "../contract/session-token.js";
 import type { RequestContext } from "../contract/verdict.js";
 import { type BreakerOptions, CircuitBreaker } from "./circuit-breaker.js";
 import { contextHeaders } from "./context-headers.js";
+import { callHook } from "./hooks.js";
 import { judgedBody, type VisitorRequest } from "./judged-body.js";
 import { fetchSender, nodeSender, type RequestSender, type SenderAnswer, type SenderRequest } from "./sender.js";
 import {
@@ -41,7 +42,7 @@ export interface ClientOptions {
   readonly baseUrl: string | undefined;
   /** The project's private key (`sk_…`): server-side only. The same. */
   readonly privateKey: string | undefined;
-  /** How long a visitor waits for a verdict at most, 1 to 10 000 ms; default 150. */
+  /** How long a visitor waits for a verdict at most, 1 to 10 000 ms; default 150. Time in which the program itself is busy does not count. */
   readonly timeoutMs?: number;
   /** How long one report of a login may take, 1 to 60 000 ms; default 1000. */
   readonly loggedInTimeoutMs?: number;
@@ -51,7 +52,7 @@ export interface ClientOptions {
   readonly mode?: Mode;
   /**
    * Told of every failure. While the circuit breaker is open nothing is asked, so nothing is told: a dead verdictd does not flood
-   * the log. Default: `console.warn`, each reason at most once a minute. What it throws is ignored.
+   * the log. Default: `console.warn`, each reason at most once a minute. What it throws or rejects with is ignored.
    */
   readonly onError?: (failure: ClientFailure) => void;
   /** After 5 failures in a row verdictd is left alone for 1 s, then asked once; twice as long each time, at most 30 s. */
@@ -116,10 +117,13 @@ const breakerKinds = {
 function checkBreaker(options: BreakerOptions): void {
   checkOptionNames("breaker", options, breakerKinds);
   checkKinds(options, breakerKinds, "breaker.");
+  const { openMs = 1, openMsMax = openMs } = options;
+  if (openMsMax < openMs) throw new TypeError(`breaker.openMsMax: expected at least ${openMs}, which is openMs`);
 }
 
 class ApiClient implements VerdictClient {
   readonly mode: Mode;
+  readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
   readonly #loggedInTimeoutMs: number;
@@ -132,9 +136,10 @@ class ApiClient implements VerdictClient {
   constructor(options: ClientOptions) {
     checkOptionNames("client", options, optionNames);
     checkKinds(options, { onError: "a function", fetch: "a function", now: "a function" });
-    checkBreaker(options.breaker ?? {});
+    if (options.breaker !== undefined) checkBreaker(options.breaker);
     this.mode = checkedMode(options.mode ?? "enforce");
-    this.#sender = senderOf(checkedBase(options.baseUrl), options.fetch);
+    this.#base = checkedBase(options.baseUrl);
+    this.#sender = senderOf(this.#base, options.fetch);
     this.#headers = { Authorization: `Bearer ${checkedKey(options.privateKey)}` };
     this.#timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? 150, 10_000);
     this.#loggedInTimeoutMs = checkedMs("loggedInTimeoutMs", options.loggedInTimeoutMs ?? 1000, 60_000);
@@ -146,14 +151,20 @@ class ApiClient implements VerdictClient {
 
   async verdict(sessionToken: string | null | undefined, context: RequestContext = {}): Promise<CheckedVerdict> {
     if (!isToken(sessionToken)) return failOpen(null);
-    const request = { path: `/v1/sessions/${sessionToken}/verdict`, method: "GET", headers: contextHeaders(context) };
-    return this.#verdict(request);
+    return this.#verdict(() => ({
+      path: `/v1/sessions/${sessionToken}/verdict`,
+      method: "GET",
+      headers: contextHeaders(context ?? {}),
+    }));
   }
 
   async judge(sessionToken: string | null | undefined, request: VisitorRequest): Promise<CheckedVerdict> {
-    const body = judgedBody(isToken(sessionToken) ? sessionToken : null, request);
-    const headers = { "Content-Type": "application/json" };
-    return this.#verdict({ path: "/v1/verdict", method: "POST", headers, body });
+    return this.#verdict(() => ({
+      path: "/v1/verdict",
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: judgedBody(isToken(sessionToken) ? sessionToken : null, request ?? {}),
+    }));
   }
 
   async loggedIn(sessionToken: string | null | undefined): Promise<LoggedIn> {
@@ -175,14 +186,22 @@ class ApiClient implements VerdictClient {
   }
 
   report(failure: ClientFailure): void {
-    try {
-      this.#onError(failure);
-    } catch {
-      // A broken logger must not break the site.
-    }
+    // A broken logger must not break the site.
+    callHook(
+      () => this.#onError(failure),
+      () => {},
+    );
   }
 
-  #verdict(request: Question): Promise<CheckedVerdict> {
+  /** `ask` may throw: a caller without TypeScript passes anything. */
+  async #verdict(ask: () => Question): Promise<CheckedVerdict> {
+    let request: Question;
+    try {
+      request = ask();
+    } catch (cause) {
+      this.report({ reason: "hook_threw", message: "the request could not be read; the visitor was let in", cause });
+      return failOpen("hook_threw");
+    }
     return this.#call<CheckedVerdict>(request, this.#timeoutMs, {
       answered: ({ status, text, requestId }) => (status === 200 ? decodeVerdict(text, this.mode, requestId) : null),
       failed: failOpen,
@@ -230,7 +249,7 @@ class ApiClient implements VerdictClient {
       const timedOut = isNamed(cause, "TimeoutError");
       return timedOut
         ? { reason: "timeout", message: `verdictd gave no answer within ${timeoutMs} ms`, cause }
-        : { reason: "network", message: "verdictd could not be reached", cause };
+        : { reason: "network", message: unreached(this.#base, cause), cause };
     }
   }
 }
@@ -238,8 +257,8 @@ class ApiClient implements VerdictClient {
 /** A request, with the headers that others do not have. */
 type Question = Omit<SenderRequest, "headers"> & Partial<Pick<SenderRequest, "headers">>;
 
-/** Statuses that depend on the one request they answer: malformed, too long, headers too large, of a version not spoken. */
-const refusals: ReadonlySet<number> = new Set([400, 413, 414, 431, 505]);
+/** Statuses that depend on the one request they answer: malformed, too long, not understood, headers too large, of a version not spoken. */
+const refusals: ReadonlySet<number> = new Set([400, 413, 414, 422, 431, 505]);
 
 interface Reading<T> {
   readonly answered: (answer: SenderAnswer) => T | null;
@@ -254,6 +273,18 @@ function failureOf({ status, requestId }: SenderAnswer): ClientFailure {
   };
   const [reason, message] = known[status] ?? ["bad_status", `verdictd answered with status ${status}`];
   return { reason, message, status, ...(requestId !== null && { requestId }) };
+}
+
+/** Says where, and what is wrong by the error's code, such as ECONNREFUSED; `fetch` has it in the cause of its error. */
+function unreached(base: string, error: unknown): string {
+  const code = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause);
+  if (code?.startsWith("HPE_") === true) return `what answers at ${base} does not speak HTTP (${code})`;
+  return `verdictd could not be reached at ${base}${code === undefined ? "" : ` (${code})`}`;
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = typeof error === "object" && error !== null ? (error as { code?: unknown }).code : undefined;
+  return typeof code === "string" ? code : undefined;
 }
 
 /** A wrong key or an unpaid account is no better half a second later; an open breaker stays open longer than that. */
@@ -305,7 +336,8 @@ function checkedBase(text: string | undefined): string {
     throw new TypeError("baseUrl: expected an address such as http://127.0.0.1:8080");
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") throw new TypeError("baseUrl: expected http or https");
-  if (url.username !== "" || url.search !== "" || url.hash !== "") {
+  // Also an empty query, which would swallow the path.
+  if (url.username !== "" || url.password !== "" || /[?#]/.test(url.href)) {
     throw new TypeError("baseUrl: expected no credentials, query or fragment");
   }
   return url.href.replace(/\/+$/, "");

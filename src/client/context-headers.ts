@@ -9,13 +9,13 @@ import { rulePath } from "../contract/visitor-request.js";
 const bytesMax = { method: 20, host: 260, ip: 64, userAgent: 1536 } as const;
 const charactersMax = 512;
 
-/** `X-Service-…` of what is known. Never throws, whatever the visitor sent. */
+/** `X-Service-…` of what is known; a value that is not text counts as missing. Never throws, whatever the visitor sent. */
 export function contextHeaders({ path, method, host, ip, userAgent }: RequestContext): Record<string, string> {
   const headers: Record<string, string> = {};
   const set = (name: string, value: string | undefined): void => {
     if (value !== undefined && value !== "") headers[name] = value;
   };
-  set("X-Service-Request-Path", path === undefined ? undefined : rulePath(path));
+  set("X-Service-Request-Path", typeof path === "string" ? rulePath(path) : undefined);
   set("X-Service-Request-Method", headerValue(method, bytesMax.method));
   set("X-Service-Request-Host", headerValue(host, bytesMax.host));
   set("X-Service-Client-IP", headerValue(ip, bytesMax.ip));
@@ -25,7 +25,7 @@ export function contextHeaders({ path, method, host, ip, userAgent }: RequestCon
 
 /** Control characters become spaces; characters outside ASCII their UTF-8 bytes, a character each, as `fetch` wants them. */
 function headerValue(text: string | undefined, bytesMax: number): string | undefined {
-  if (text === undefined) return undefined;
+  if (typeof text !== "string") return undefined;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   const clean = text.slice(0, charactersMax).replace(/[\u0000-\u001f\u007f]/g, " ");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII

@@ -5,10 +5,14 @@
 import type { RequestContext } from "../contract/verdict.js";
 import { textOfBytes } from "./context-headers.js";
 
+/** Headers as lines, or as an object by name, as Node's `request.headers` are. */
+export type VisitorHeaderLines = Iterable<readonly [name: string, value: string | readonly string[] | undefined]>;
+type HeadersByName = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** A visitor's request, as far as the backend knows it. */
 export interface VisitorRequest extends RequestContext {
   /** Values by name, in any case. Cookies and credentials among them are not sent. */
-  readonly headers?: Iterable<readonly [name: string, value: string | readonly string[] | undefined]>;
+  readonly headers?: VisitorHeaderLines | HeadersByName | undefined;
 }
 
 /** What verdictd has no use for, and what must not leave the backend. */
@@ -23,42 +27,66 @@ const withheld: ReadonlySet<string> = new Set([
 const signatureNames: ReadonlySet<string> = new Set(["signature", "signature-input", "signature-agent"]);
 /** As verdictd bounds them: characters of a value, of a signature's, and headers. */
 const bounds = { value: 512, signature: 4096, headers: 100, name: 128 } as const;
-/** Characters of all headers together: with escapes and UTF-8 still below the body's bound. */
-const charactersMax = 20_000;
+/** Bytes that the headers' names and values have in the body. */
+const headersBytesMax = 24_000;
+/** Longer than what any path comes to for rules, so that a query, which a signature may cover, is whole in all but absurd requests. */
+const pathMax = 8000;
+/** JSON has up to six bytes for a character: a control character, or half of a pair. */
+const bytesOfCharacterMax = 6;
+const pathBytesMax = 24_000;
 
-/** `userAgent` counts where the headers have none. Never throws, whatever the visitor sent. */
-export function judgedBody(sessionToken: string | null, { headers = [], ...context }: VisitorRequest): string {
+/**
+ * `userAgent` counts where the headers have none. What is not text counts as missing: a caller without TypeScript may pass what a visitor's query was
+ * parsed into. Never throws, whatever the visitor sent.
+ */
+export function judgedBody(sessionToken: string | null, { headers, ...context }: VisitorRequest): string {
   const sent: Record<string, string[]> = {};
-  let left = charactersMax;
+  let left = headersBytesMax;
   let count = 0;
   let hasAgent = false;
-  const add = (name: string, value: string): void => {
+  const add = (name: string, value: unknown): void => {
+    if (typeof value !== "string") return;
     const text = textOfBytes(value.slice(0, signatureNames.has(name) ? bounds.signature : bounds.value));
-    left -= name.length + text.length;
+    left -= jsonBytes(name) + jsonBytes(text);
     if (left < 0 || ++count > bounds.headers) return;
     // A visitor may send a header by the name of anything that objects have.
     if (!Object.hasOwn(sent, name)) Object.defineProperty(sent, name, { value: [], enumerable: true });
     sent[name]!.push(text);
     if (name === "user-agent") hasAgent = true;
   };
-  for (const [given, values = []] of headers) {
+  for (const line of linesOf(headers)) {
+    const [given, values]: readonly unknown[] = Array.isArray(line) ? line : [];
+    if (typeof given !== "string") continue;
     const name = given.toLowerCase();
     if (withheld.has(name) || name === "" || name.length > bounds.name || name.startsWith(":")) continue;
-    for (const value of typeof values === "string" ? [values] : values) add(name, value);
+    for (const value of Array.isArray(values) ? values : [values]) add(name, value);
   }
-  if (!hasAgent && context.userAgent !== undefined) add("user-agent", context.userAgent);
-  const cut = (text: string | undefined, max: number): string | undefined => text?.slice(0, max);
+  if (!hasAgent) add("user-agent", context.userAgent);
+  const cut = (text: unknown): string | undefined =>
+    typeof text === "string" ? text.slice(0, bounds.value) : undefined;
   return JSON.stringify({
     session_token: sessionToken,
     request: {
-      method: cut(context.method, bounds.value),
-      path: cut(context.path, pathMax),
-      host: cut(context.host, bounds.value),
-      ip: cut(context.ip, bounds.value),
+      method: cut(context.method),
+      path: typeof context.path === "string" ? boundedPath(context.path.slice(0, pathMax)) : undefined,
+      host: cut(context.host),
+      ip: cut(context.ip),
       headers: sent,
     },
   });
 }
 
-/** Longer than what any path comes to for rules, so that a query, which a signature may cover, is whole in all but absurd requests. */
-const pathMax = 8000;
+function linesOf(headers: VisitorRequest["headers"]): Iterable<unknown> {
+  if (typeof headers !== "object" || headers === null) return [];
+  return Symbol.iterator in headers ? (headers as VisitorHeaderLines) : Object.entries(headers);
+}
+
+function boundedPath(path: string): string {
+  return jsonBytes(path) <= pathBytesMax ? path : path.slice(0, pathBytesMax / bytesOfCharacterMax);
+}
+
+/** Bytes of a text in the body. */
+function jsonBytes(text: string): number {
+  // Most texts are ASCII that JSON has nothing to escape in.
+  return /^[ !#-[\]-~]*$/.test(text) ? text.length + 2 : new TextEncoder().encode(JSON.stringify(text)).length;
+}

@@ -3,6 +3,8 @@
  * of the processor time of one by Node's `fetch` (79 to 340 µs), and sends 8 header lines, not 14.
  */
 
+import { startDeadline } from "./deadline.js";
+
 /** A request to verdictd's API, with all its headers. */
 export interface SenderRequest {
   /** Beginning with `/`. */
@@ -12,7 +14,7 @@ export interface SenderRequest {
   readonly body?: string;
 }
 
-/** An answer of any status: its whole body as text, and its `X-Request-Id`. */
+/** An answer of any status: its whole body as text, "" for one that is too long to be verdictd's, and its `X-Request-Id`. */
 export interface SenderAnswer {
   readonly status: number;
   readonly text: string;
@@ -25,20 +27,52 @@ export interface SenderAnswer {
  */
 export type RequestSender = (request: SenderRequest, timeoutMs: number) => Promise<SenderAnswer>;
 
+/** No answer of verdictd to the client is longer. Something else may send without end. */
+const answerCharactersMax = 65_536;
+
 /** Requests by `fetch`. `base` is verdictd's address without a slash at its end. */
 export function fetchSender(base: string, fetch: typeof globalThis.fetch): RequestSender {
-  return async ({ path, method, headers, body }, timeoutMs) => {
+  const sentByFetch = async (
+    { path, method, headers, body }: SenderRequest,
+    signal: AbortSignal,
+  ): Promise<SenderAnswer> => {
     const response = await fetch(base + path, {
       method,
       headers,
       ...(body !== undefined && { body }),
       redirect: "manual",
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
     });
-    // Read to the end, so that the connection can be used again.
-    const text = await response.text();
+    const text = await textOf(response);
     return { status: response.status, text, requestId: response.headers.get("x-request-id") };
   };
+  return (request, timeoutMs) =>
+    new Promise((resolve, reject) => {
+      const controller = new AbortController();
+      const endDeadline = startDeadline(timeoutMs, () => {
+        // Before the abort, which some senders ignore.
+        reject(new TimeoutError(timeoutMs));
+        controller.abort();
+      });
+      void sentByFetch(request, controller.signal).then(resolve, reject).finally(endDeadline);
+    });
+}
+
+/** Reads to the end, so that the connection can be used again. */
+async function textOf(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return response.text();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value, { stream: true });
+    if (text.length > answerCharactersMax) {
+      void reader.cancel().catch(() => {});
+      return "";
+    }
+  }
 }
 
 /** The parts of Node that this file uses. Nothing is imported, not even types: the client also runs, and is bundled, where there is no Node. */
@@ -49,12 +83,23 @@ interface NodeProcess {
 
 /** `node:http` or `node:https`. */
 interface NodeHttp {
-  readonly Agent: new (options: { readonly keepAlive: boolean; readonly timeout: number }) => object;
+  readonly Agent: new (options: NodeAgentOptions) => NodeAgent;
   readonly request: (options: NodeRequestOptions, onAnswer: (answer: NodeAnswer) => void) => NodeRequest;
 }
 
+interface NodeAgentOptions {
+  readonly keepAlive: boolean;
+  readonly timeout: number;
+  readonly maxSockets: number;
+}
+
+interface NodeAgent {
+  /** Connections that are kept and not in use, by address. */
+  readonly freeSockets: Readonly<Record<string, readonly { destroy(): unknown }[] | undefined>>;
+}
+
 interface NodeRequestOptions {
-  readonly agent: object;
+  readonly agent: NodeAgent;
   readonly host: string;
   readonly port?: number;
   readonly path: string;
@@ -68,6 +113,7 @@ interface NodeRequest {
   /** Whether its connection was used before. */
   readonly reusedSocket: boolean;
   on(event: "error", listener: (error: NodeError) => void): unknown;
+  on(event: "close", listener: () => void): unknown;
   end(body?: string): unknown;
   destroy(): unknown;
 }
@@ -83,23 +129,47 @@ interface NodeAnswer {
 
 /** verdictd closes a connection after 10 idle seconds. This side closes it before that, so that it does not happen just when a request is on its way. */
 const idleMsMax = 4000;
+/** Requests beyond wait for a connection. With 1,000 reads at once on new connections, all answers are there in half the time that no bound takes. */
+const connectionsMax = 256;
 
 /** Requests by Node's `http` or `https` on connections of its own, which are kept. Returns null where there is no Node of 20.16 or newer. */
 export function nodeSender(base: string): RequestSender | null {
   const { protocol, hostname, port, pathname } = new URL(base);
   const http = nodeModule(protocol === "https:" ? "node:https" : "node:http");
   if (http === null) return null;
-  const agent = new http.Agent({ keepAlive: true, timeout: idleMsMax });
-  const fixed = {
-    agent,
-    host: hostname.replace(/^\[|\]$/g, ""),
-    ...(port !== "" && { port: Number(port) }),
-  };
+  const connections = new Connections(http);
+  const address = { host: hostname.replace(/^\[|\]$/g, ""), ...(port !== "" && { port: Number(port) }) };
   const prefix = pathname.replace(/\/+$/, "");
   return (request, timeoutMs) => {
-    const { path, method, headers } = request;
-    return sentByNode(http, { ...fixed, path: prefix + path, method, headers }, request.body, timeoutMs);
+    const { path, method, headers, body } = request;
+    return sentByNode(connections, { ...address, path: prefix + path, method, headers }, body, timeoutMs);
   };
+}
+
+/** The connections of one client. */
+class Connections {
+  readonly http: NodeHttp;
+  #agent: NodeAgent;
+
+  constructor(http: NodeHttp) {
+    this.http = http;
+    this.#agent = this.#makeAgent();
+  }
+
+  get agent(): NodeAgent {
+    return this.#agent;
+  }
+
+  /** Call when a kept connection of this agent turned out to be dead: the others probably are, too, as after a failover. None is used again. */
+  drop(agent: NodeAgent): void {
+    if (agent !== this.#agent) return;
+    this.#agent = this.#makeAgent();
+    for (const sockets of Object.values(agent.freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy();
+  }
+
+  #makeAgent(): NodeAgent {
+    return new this.http.Agent({ keepAlive: true, timeout: idleMsMax, maxSockets: connectionsMax });
+  }
 }
 
 function nodeModule(name: string): NodeHttp | null {
@@ -111,8 +181,8 @@ function nodeModule(name: string): NodeHttp | null {
 }
 
 function sentByNode(
-  http: NodeHttp,
-  options: NodeRequestOptions,
+  connections: Connections,
+  options: Omit<NodeRequestOptions, "agent">,
   body: string | undefined,
   timeoutMs: number,
 ): Promise<SenderAnswer> {
@@ -122,35 +192,50 @@ function sentByNode(
     const end = (settle: () => void): void => {
       if (isOver) return;
       isOver = true;
-      clearTimeout(timer);
+      endDeadline();
       settle();
     };
-    const timer = setTimeout(() => {
+    const endDeadline = startDeadline(timeoutMs, () => {
       end(() => reject(new TimeoutError(timeoutMs)));
+      if (request.reusedSocket) connections.drop(agent);
       request.destroy();
-    }, timeoutMs);
+    });
     const read = (response: NodeAnswer): void => {
       let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (piece: string) => {
-        text += piece;
-      });
-      response.on("end", () => {
+      const answer = (): void => {
         const { statusCode: status = 0, headers } = response;
         const requestId = headers["x-request-id"];
         end(() => resolve({ status, text, requestId: typeof requestId === "string" ? requestId : null }));
+      };
+      response.setEncoding("utf8");
+      response.on("data", (piece: string) => {
+        text += piece;
+        if (text.length <= answerCharactersMax) return;
+        text = "";
+        answer();
+        request.destroy();
       });
+      response.on("end", answer);
       response.on("error", (error) => end(() => reject(error)));
     };
+    let { agent } = connections;
     const send = (isRepeated: boolean): void => {
-      request = http.request(options, read);
-      request.on("error", (error) => {
+      const sent = connections.http.request({ agent, ...options }, read);
+      request = sent;
+      sent.on("error", (error) => {
         // A connection that was kept can be closed by the other side at the moment of use. All requests of this client may be sent twice.
-        const isClosed = request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
-        if (isClosed && !isRepeated && !isOver) send(true);
-        else end(() => reject(error));
+        const isClosed = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
+        if (isClosed) connections.drop(agent);
+        if (isClosed && !isRepeated && !isOver) {
+          agent = connections.agent;
+          send(true);
+        } else end(() => reject(error));
       });
-      request.end(body);
+      // After an answer that Node shows nobody, such as a change of the protocol.
+      sent.on("close", () => {
+        if (sent === request) end(() => reject(new Error("the connection was closed without an answer")));
+      });
+      sent.end(body);
     };
     try {
       send(false);

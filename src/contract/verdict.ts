@@ -61,9 +61,9 @@ export interface RequestVerdict extends Verdict {
 
 /** What the customer's backend knows of the visitor's request that asks for the verdict. A missing value is undefined. */
 export interface RequestContext {
-  path?: string;
-  method?: string;
-  host?: string;
-  ip?: string;
-  userAgent?: string;
+  path?: string | undefined;
+  method?: string | undefined;
+  host?: string | undefined;
+  ip?: string | undefined;
+  userAgent?: string | undefined;
 }

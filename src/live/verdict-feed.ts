@@ -92,7 +92,7 @@ export function liveVerdict(
   token: string | null,
   { verdict, score, action, detection_ids, reason }: Verdict,
   source: VerdictSource,
-  { method = null, host = null, path = null }: Partial<Record<keyof RequestContext, string | null>>,
+  { method = null, host = null, path = null }: Partial<Record<keyof RequestContext, string | null | undefined>>,
   nowMs: number,
 ): LiveVerdict {
   const at = new Date(nowMs).toISOString();

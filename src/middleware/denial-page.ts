@@ -2,6 +2,7 @@
  * What a visitor gets who is not let through: a page for browsers, JSON for everything else, both with the verdict's id for
  * support and nothing that would help a bot (no score, no detections). Used by the middlewares and by forward-auth.
  */
+import { leavePromise } from "../client/hooks.js";
 import { checkKinds, checkOptionNames, type OptionKind } from "../contract/option-names.js";
 
 /** Why a visitor is refused: the texts of the page and the code of the JSON go by it. */
@@ -26,7 +27,7 @@ export interface DenialTexts {
 export interface DenialPages {
   readonly block?: DenialTexts;
   readonly challenge?: DenialTexts;
-  /** A page of one's own: HTML, and escaping is its author's business. When it throws, the built-in page is sent. */
+  /** A page of one's own: HTML, and escaping is its author's business. When it throws or returns no text, the built-in page is sent. */
   readonly render?: (denial: Denial) => string;
   /** Replaces the built-in policy, which allows nothing but the built-in style. */
   readonly contentSecurityPolicy?: string;
@@ -125,7 +126,9 @@ function json({ kind, verdictId }: Denial, { title, message }: Required<DenialTe
 
 function page(denial: Denial, texts: Required<DenialTexts>, render: DenialPages["render"]): string {
   try {
-    if (render !== undefined) return String(render(denial));
+    const own: unknown = render?.(denial);
+    if (typeof own === "string") return own;
+    leavePromise(own);
   } catch {
     // The built-in page will do.
   }

@@ -12,6 +12,8 @@ import {
   type VerdictClient,
   type VisitorRequest,
 } from "../client/client.js";
+import { callHook, isPromise, leavePromise } from "../client/hooks.js";
+import type { VisitorHeaderLines } from "../client/judged-body.js";
 import { failOpen } from "../client/verdict-answer.js";
 import { checkKinds, checkOptionNames, hint } from "../contract/option-names.js";
 import { sessionCookieName, sessionHeaderName, sessionTokenOf } from "../contract/session-cookie.js";
@@ -56,7 +58,7 @@ export interface GuardOptions<Challenge> {
   readonly scriptOrigin?: string;
   /** Words and looks of the built-in pages. */
   readonly pages?: DenialPages;
-  /** Told of every request that was asked about, with its context and verdict: for logs and metrics. */
+  /** Told of every request that was asked about, with its context and verdict: for logs and metrics. It is not waited for. */
   readonly onVerdict?: (visit: Visit) => void;
 }
 
@@ -84,7 +86,7 @@ export interface SeenRequest {
   /** A header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
   /** All of them. */
-  readonly headers: () => NonNullable<VisitorRequest["headers"]>;
+  readonly headers: () => VisitorHeaderLines;
   /** Whether the visitor is known to have come by https, which decides what a browser sends. */
   readonly isSecure: boolean;
 }
@@ -176,7 +178,7 @@ export class Guard<Challenge> {
   /** Whether the customer's `skip` says so. One that throws lets the visitor in. */
   skips(skip: () => boolean | undefined): boolean {
     try {
-      return skip() === true;
+      return this.#awaited("skip", skip()) === true;
     } catch (cause) {
       this.reportHook("skip threw", cause);
       return true;
@@ -186,7 +188,8 @@ export class Guard<Challenge> {
   /** Reads the request and asks verdictd. `see` may throw: it runs code of the customer's. */
   async visit(see: () => SeenRequest): Promise<Visit> {
     try {
-      const seen = see();
+      const read = see();
+      const seen = { ...read, ip: this.#awaited("clientIp", read.ip) };
       const context = contextOf(seen, this.#routerIgnores);
       const token = sessionTokenOf(seen.header(this.#headerName), seen.header("cookie"), this.#cookieName);
       if (this.#options.skipStatic === true && isStaticResource(context.path ?? "")) {
@@ -252,12 +255,19 @@ export class Guard<Challenge> {
     return { verdict, sessionToken, context, loggedIn: () => this.client.loggedIn(sessionToken) };
   }
 
+  /** What a function of the customer's returned, without TypeScript maybe a promise: nobody can wait for that, and it counts as nothing. */
+  #awaited<T>(name: string, value: T): T | undefined {
+    if (!isPromise(value)) return value;
+    leavePromise(value);
+    this.client.report({ reason: "hook_threw", message: `${name} returned a promise, which is not waited for` });
+    return undefined;
+  }
+
   #tell(visit: Visit): void {
-    try {
-      this.#options.onVerdict?.(visit);
-    } catch (cause) {
-      this.client.report({ reason: "hook_threw", message: "onVerdict threw", cause });
-    }
+    callHook(
+      () => this.#options.onVerdict?.(visit),
+      (cause) => this.client.report({ reason: "hook_threw", message: "onVerdict threw", cause }),
+    );
   }
 
   #tellOfChallenge(): void {

@@ -1,5 +1,5 @@
 /** Holds that the client never throws, says why there is no verdict, and leaves a dead verdictd alone. Servers here are real ones. */
-import { execFile } from "node:child_process";
+import { execFile, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
@@ -7,7 +7,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
-import { type ClientFailure, type ClientOptions, createClient } from "../../src/client/client.js";
+import { type BreakerOptions, type ClientFailure, type ClientOptions, createClient } from "../../src/client/client.js";
 import { selfSigned } from "../ops/certificates.js";
 
 const clientModule = new URL("../../src/client/client.js", import.meta.url).href;
@@ -15,6 +15,16 @@ const privateKey = "sk_test";
 const good = { verdict: "definite", score: 3, action: "block", detection_ids: [100101], reason: "Bot." };
 const json = (value: unknown, status = 200): RequestListener => {
   return (_request, response) => response.writeHead(status, { "X-Request-Id": "id-1" }).end(JSON.stringify(value));
+};
+
+/** Sends as long as somebody reads. */
+const endless: RequestListener = (_request, response) => {
+  const piece = "x".repeat(65_536);
+  const write = (): void => {
+    while (!response.destroyed && response.write(piece));
+  };
+  response.on("drain", write);
+  write();
 };
 
 interface Site {
@@ -93,9 +103,16 @@ t.test("every failure is an allowing verdict that names its reason", async (t) =
     ["malformed", json({ ...good, action: "toString" })],
     ["malformed", json({ ...good, score: "3" })],
     ["malformed", json({ ...good, detection_ids: "none" })],
+    ["malformed", (_request, response) => response.end(JSON.stringify({ ...good, reason: "x".repeat(70_000) }))],
+    ["malformed", endless],
     ["timeout", () => undefined],
     ["timeout", (_request, response) => response.writeHead(200).write('{"verdict":')],
     ["network", (request) => request.socket.destroy()],
+    [
+      "network",
+      (request) =>
+        request.socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
+    ],
     ["network", (request) => request.socket.end("not HTTP at all\r\n\r\n")],
     [
       "network",
@@ -116,17 +133,89 @@ t.test("every failure is an allowing verdict that names its reason", async (t) =
 });
 
 t.test("a port that nobody listens on is a network failure", async (t) => {
-  const { client } = clientOf("http://127.0.0.1:1");
+  const { client, failures } = clientOf("http://127.0.0.1:1/prefix");
   t.match(await client.verdict("sess_x"), { action: "allow", failed: "network" });
+  t.match(failures, [{ message: "verdictd could not be reached at http://127.0.0.1:1/prefix (ECONNREFUSED)" }]);
+  const { client: fetching, failures: others } = clientOf("http://127.0.0.1:1", { fetch: globalThis.fetch });
+  await fetching.verdict("sess_x");
+  t.match(others, [{ message: "verdictd could not be reached at http://127.0.0.1:1" }]);
 });
 
-t.test("a hook that throws harms nothing", async (t) => {
-  const { client } = clientOf("http://127.0.0.1:1", {
-    onError: () => {
-      throw new Error("the logger is broken");
+t.test("what speaks another protocol is told from a port that nobody listens on", async (t) => {
+  const { baseUrl } = await site(t, (request) => request.socket.end("not HTTP at all\r\n\r\n"));
+  const { client, failures } = clientOf(baseUrl);
+  await client.verdict("sess_x");
+  t.match(failures[0]!.message, /^what answers at http:\/\/127\.0\.0\.1:[0-9]+ does not speak HTTP \(HPE_/);
+});
+
+t.test("a hook that throws or rejects harms nothing", async (t) => {
+  const broken = new Error("the logger is broken");
+  const throwing = (): void => {
+    throw broken;
+  };
+  const rejecting = async (): Promise<void> => {
+    throw broken;
+  };
+  for (const onError of [throwing, rejecting]) {
+    const { client } = clientOf("http://127.0.0.1:1", { onError });
+    t.match(await client.verdict("sess_x"), { action: "allow", failed: "network" });
+  }
+});
+
+t.test("values of a wrong type count as missing, and what can't be read at all is let in", async (t) => {
+  const { baseUrl, requests } = await site(t, json(good));
+  const { client, failures } = clientOf(baseUrl);
+  const wrong = { path: ["/a", "/b"], method: 7, host: null, ip: null, userAgent: {} };
+  // As a caller without TypeScript may.
+  const read = client.verdict.bind(client) as (token: string, context: unknown) => ReturnType<typeof client.verdict>;
+  const judge = client.judge.bind(client) as (token: null, request?: unknown) => ReturnType<typeof client.judge>;
+  for (const context of [wrong, null, {}]) t.equal((await read("sess_x", context)).action, "block");
+  for (const { headers } of requests) t.notOk(Object.keys(headers).some((name) => name.startsWith("x-service")));
+  const asked = [wrong, null, undefined, { headers: [["a", null], null, "x", [3, 4]] }, { headers: "text" }];
+  for (const request of asked) t.equal((await judge(null, request)).action, "block");
+  t.same(failures, []);
+  const trap = {
+    get path(): string {
+      throw new Error("a getter of the caller's");
     },
-  });
-  t.match(await client.verdict("sess_x"), { action: "allow", failed: "network" });
+  };
+  t.match(await read("sess_x", trap), { action: "allow", failed: "hook_threw" });
+  t.match(await judge(null, trap), { action: "allow", failed: "hook_threw" });
+  t.match(failures, [{ reason: "hook_threw" }, { reason: "hook_threw" }]);
+});
+
+t.test("time in which the program itself is busy does not count, whoever sends", async (t) => {
+  const source = `
+    const { createServer } = require("node:http");
+    const answer = ${JSON.stringify(JSON.stringify(good))};
+    const server = createServer((request, response) => response.end(answer));
+    server.listen(0, "127.0.0.1", () => process.send(server.address().port));`;
+  // In a process of its own: it answers while this one is busy.
+  const server = fork("-", { execArgv: ["--eval", source], env: {} });
+  t.teardown(() => server.kill());
+  const [port] = await once(server, "message");
+  const busy = (ms: number): void => {
+    const endMs = performance.now() + ms;
+    while (performance.now() < endMs);
+  };
+  for (const more of [{}, { fetch: globalThis.fetch }]) {
+    const { client, failures } = clientOf(`http://127.0.0.1:${port}`, { timeoutMs: 500, ...more });
+    await Promise.all(Array.from({ length: 4 }, () => client.verdict("sess_x")));
+    const reads = async (): Promise<unknown[]> => {
+      const asked = Array.from({ length: 4 }, () => client.verdict("sess_x"));
+      return (await Promise.all(asked)).map(({ failed }) => failed);
+    };
+    busy(1000);
+    const before = reads();
+    t.same(await before, [null, null, null, null], "before a read, in the same turn of the loop");
+    const after = reads();
+    busy(1000);
+    t.same(await after, [null, null, null, null], "right after it");
+    const sent = reads();
+    setImmediate(() => busy(1000));
+    t.same(await sent, [null, null, null, null], "when it is on its way");
+    t.same(failures, []);
+  }
 });
 
 t.test("without a well-formed token nothing is asked and nothing has failed", async (t) => {
@@ -149,7 +238,7 @@ t.test("answers that depend on one request open the circuit breaker for nobody, 
   let nowMs = 1000;
   const server = await site(t, json({}, 500));
   const { client } = clientOf(server.baseUrl, { now: () => nowMs });
-  for (const status of [400, 413, 414, 431, 505]) {
+  for (const status of [400, 413, 414, 422, 431, 505]) {
     server.answer = json({}, status);
     for (let count = 1; count <= 6; count++) {
       t.match(await client.verdict("sess_x"), { failed: "bad_status", action: "allow" }, `${status}`);
@@ -225,7 +314,11 @@ t.test("a mistake in the options shows at once, and the key is not echoed", asyn
     { baseUrl: "nonsense" },
     { baseUrl: "ftp://x" },
     { baseUrl: "http://user:pass@x" },
+    { baseUrl: "http://:pass@x" },
     { baseUrl: "http://x/?a=b" },
+    { baseUrl: "http://x/?" },
+    { baseUrl: "http://x/#" },
+    { breaker: { openMs: 5000, openMsMax: 100 } },
     { privateKey: "" },
     { privateKey: "pk_public" },
     { privateKey: "sk_line\nfeed" },
@@ -236,6 +329,10 @@ t.test("a mistake in the options shows at once, and the key is not echoed", asyn
   for (const options of bad) {
     t.throws(() => createClient({ baseUrl: "http://127.0.0.1", privateKey, ...options }), TypeError);
   }
+  const breaker = null as unknown as BreakerOptions;
+  t.throws(() => createClient({ baseUrl: "http://127.0.0.1", privateKey, breaker }), {
+    message: "breaker: expected an object of options",
+  });
   t.throws(() => createClient({ baseUrl: "http://127.0.0.1", privateKey: "secret" }), {
     message: /^(?!.*secret)/,
   });
@@ -274,6 +371,57 @@ t.test("a kept connection that is closed at the moment of use is replaced by a n
   t.ok(server.requests.length - before <= 2, "and not tried without end");
 });
 
+t.test("after a failover all kept connections are dead, and no read fails for it", async (t) => {
+  const server = await site(t, (_request, response) => setTimeout(() => json(good)(_request, response), 50));
+  const { client, failures } = clientOf(server.baseUrl);
+  const reads = (count: number) => Promise.all(Array.from({ length: count }, () => client.verdict("sess_x")));
+  await reads(20);
+  const old = new Set<unknown>(server.requests.map(({ socket }) => socket));
+  t.ok(old.size > 10, `${old.size} connections`);
+  server.answer = (request, response) => {
+    if (old.has(request.socket)) request.socket.destroy();
+    else json(good)(request, response);
+  };
+  for (let round = 0; round < 3; round++) {
+    t.same(
+      (await reads(5)).map(({ failed }) => failed),
+      [null, null, null, null, null],
+    );
+  }
+  t.same(failures, []);
+});
+
+t.test("a kept connection that is silent costs one read its answer", async (t) => {
+  const server = await site(t, (_request, response) => setTimeout(() => json(good)(_request, response), 50));
+  const { client, failures } = clientOf(server.baseUrl, { timeoutMs: 1000 });
+  await Promise.all(Array.from({ length: 10 }, () => client.verdict("sess_x")));
+  const old = new Set<unknown>(server.requests.map(({ socket }) => socket));
+  server.answer = (request, response) => {
+    if (!old.has(request.socket)) json(good)(request, response);
+  };
+  t.equal((await client.verdict("sess_x")).failed, "timeout");
+  t.equal((await client.verdict("sess_x")).failed, null);
+  t.equal(failures.length, 1);
+});
+
+t.test("many reads at once share at most 256 connections", async (t) => {
+  let open = 0;
+  let most = 0;
+  const server = await site(t, json(good));
+  server.answer = (request, response) => {
+    most = Math.max(most, ++open);
+    setTimeout(() => {
+      open--;
+      json(good)(request, response);
+    }, 20);
+  };
+  const { client, failures } = clientOf(server.baseUrl);
+  const verdicts = await Promise.all(Array.from({ length: 600 }, () => client.verdict("sess_x")));
+  t.ok(verdicts.every(({ failed }) => failed === null));
+  t.ok(most <= 256 && server.connections <= 256, `${most} at once, ${server.connections} connections`);
+  t.same(failures, []);
+});
+
 t.test("a read that times out is not sent again, and leaves no connection", async (t) => {
   const server = await site(t, json(good));
   const { client } = clientOf(server.baseUrl, { timeoutMs: 50 });
@@ -300,7 +448,16 @@ t.test("a given fetch sends all requests", async (t) => {
   server.answer = () => undefined;
   const { client: hasty } = clientOf(server.baseUrl, { fetch: own, timeoutMs: 50 });
   t.equal((await hasty.verdict("sess_x")).failed, "timeout");
-  t.same(failures, []);
+  const deaf: typeof fetch = () => new Promise(() => {});
+  const { client: waiting } = clientOf(server.baseUrl, { fetch: deaf, timeoutMs: 50 });
+  t.equal((await waiting.verdict("sess_x")).failed, "timeout", "one that does not listen to its signal");
+  server.answer = endless;
+  t.equal((await client.verdict("sess_x")).failed, "malformed");
+  t.match(await client.loggedIn("sess_x"), { ok: false, reason: "malformed" });
+  t.same(
+    failures.map(({ reason }) => reason),
+    ["malformed", "malformed"],
+  );
 });
 
 t.test(

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { judgedBody } from "../../src/client/judged-body.js";
+import { Refusal } from "../../src/errors.js";
 import { decodeVerdictBody } from "../../src/http/handlers/data-plane/verdict-body.js";
 import { limits } from "../../src/limits.js";
 import { holds } from "../support/property.js";
@@ -55,4 +56,21 @@ t.test("whatever a visitor sends, verdictd takes the body", async (t) => {
     }),
     { numRuns: 200 },
   );
+});
+
+t.test("the longest body is below verdictd's bound, whatever characters it is made of", async (t) => {
+  for (const character of ["a", '"', "\u0001", "\u00e9", "\u20ac", "\ud800", "\ud83d\ude00"]) {
+    const long = character.repeat(10_000);
+    const headers = Array.from({ length: 100 }, (_, index) => [`x-${index}`, long] as const);
+    const request = { headers, path: long, method: long, host: long, ip: long, userAgent: long };
+    const body = Buffer.from(judgedBody(`sess_${"a".repeat(128)}`, request));
+    t.ok(body.length <= limits.controlBodyBytesMax, `${JSON.stringify(character)}: ${body.length}`);
+    t.ok(body.length > 30_000, "and as long as it may be");
+    t.notOk(decodeVerdictBody(body, () => undefined) instanceof Refusal);
+  }
+});
+
+t.test("headers may be an object by name, as Node has them", async (t) => {
+  const headers = { Accept: "*/*", "X-A": ["1", "2"], "x-b": undefined, Cookie: "secret" };
+  t.same(JSON.parse(judgedBody(null, { headers })).request.headers, { accept: ["*/*"], "x-a": ["1", "2"] });
 });

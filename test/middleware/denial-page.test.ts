@@ -30,7 +30,7 @@ t.test("an id that verdictd can't have given is not shown", async (t) => {
   }
 });
 
-t.test("a page of one's own replaces the built-in one, unless it throws", async (t) => {
+t.test("a page of one's own replaces the built-in one, unless it throws or is no text", async (t) => {
   const own = denialResponse(block, html, { render: ({ kind, verdictId }) => `${kind} ${verdictId}` });
   t.equal(own.body, "block abc-1");
   const broken = denialResponse(block, html, {
@@ -39,6 +39,12 @@ t.test("a page of one's own replaces the built-in one, unless it throws", async 
     },
   });
   t.match(broken.body, "<code>abc-1</code>");
+  const asynchronous = async (): Promise<string> => {
+    throw new Error("nobody waits for it");
+  };
+  for (const render of [asynchronous, () => undefined]) {
+    t.match(denialResponse(block, html, { render: render as never }).body, "<code>abc-1</code>");
+  }
   t.equal(denialResponse(block, html, { contentSecurityPolicy: "x" }).headers["Content-Security-Policy"], "x");
 });
 

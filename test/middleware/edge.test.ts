@@ -31,12 +31,14 @@ t.test("the client and the fetch middleware run without anything of Node's", asy
       const verdict = { verdict: "definite", score: 1, action: "block", detection_ids: [], reason: "" };
       return Response.json(verdict, { headers: { "X-Request-Id": "id-1" } });
     },
-    AbortSignal,
+    AbortController,
     Headers,
     URL,
     TextDecoder,
     TextEncoder,
     Response,
+    clearTimeout,
+    performance,
     setTimeout,
     request: new Request("https://shop.example/a?b", { headers: { Cookie: "service_session=sess_x" } }),
   };
