@@ -13,6 +13,9 @@ export interface BreakerOptions {
   readonly openMsMax?: number;
 }
 
+/** How long the breaker stays open at first, ms, where the options don't say. */
+export const openMsDefault = 1000;
+
 /** Leave to call. A probe is the one call that an open breaker lets through after its time. */
 export type Pass = "normal" | "probe";
 
@@ -26,7 +29,7 @@ export class CircuitBreaker {
   /** 0: closed. */
   #openUntilMs = 0;
 
-  constructor({ failuresMax = 5, openMs = 1000, openMsMax = Math.max(30_000, openMs) }: BreakerOptions = {}) {
+  constructor({ failuresMax = 5, openMs = openMsDefault, openMsMax = Math.max(30_000, openMs) }: BreakerOptions = {}) {
     this.#failuresMax = failuresMax;
     this.#firstOpenMs = openMs;
     this.#openMsMax = openMsMax;

@@ -1,12 +1,12 @@
 /**
  * `verdictd-client`: reads verdicts and reports logins from the customer's backend. Runs on Node 20 and, with only `fetch`,
- * `AbortController` and `URL`, on edge runtimes. Its calls never throw and never reject: without an answer in time the
+ * `AbortController`, `URL`, `TextEncoder` and `TextDecoder`, on edge runtimes. Its calls never throw and never reject: without an answer in time the
  * visitor is allowed, and the verdict says why in `failed`.
  */
 import { checkKinds, checkOptionNames, hint, type OptionKind } from "../contract/option-names.js";
 import { wellFormedToken } from "../contract/session-token.js";
 import type { RequestContext } from "../contract/verdict.js";
-import { type BreakerOptions, CircuitBreaker } from "./circuit-breaker.js";
+import { type BreakerOptions, CircuitBreaker, openMsDefault } from "./circuit-breaker.js";
 import { contextHeaders } from "./context-headers.js";
 import { callHook } from "./hooks.js";
 import { judgedBody, type VisitorRequest } from "./judged-body.js";
@@ -117,7 +117,7 @@ const breakerKinds = {
 function checkBreaker(options: BreakerOptions): void {
   checkOptionNames("breaker", options, breakerKinds);
   checkKinds(options, breakerKinds, "breaker.");
-  const { openMs = 1, openMsMax = openMs } = options;
+  const { openMs = openMsDefault, openMsMax = openMs } = options;
   if (openMsMax < openMs) throw new TypeError(`breaker.openMsMax: expected at least ${openMs}, which is openMs`);
 }
 

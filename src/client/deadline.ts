@@ -3,32 +3,22 @@
  * discard answers that are there, and a healthy server would look dead.
  */
 
-/** A timer that is later than this, ms, was held up by the program's own work. */
-const heldUpMs = 10;
+/** The limit passes in so many steps, a timer each. */
+const stepsMax = 5;
 
 /**
- * Calls `onOver` after `limitMs`. If the program itself was busy then, it calls later: what has arrived is read first, and the time in which nothing
- * could be read or sent is added once, up to `limitMs`. Returns a function that ends the wait.
+ * Calls `onOver` after `limitMs` and the time that the program itself was busy: however long it computes, only one step of the limit passes meanwhile.
+ * What has arrived by then is read first. Returns a function that ends the wait.
  */
 export function startDeadline(limitMs: number, onOver: () => void): () => void {
-  let dueMs = performance.now() + limitMs;
-  let isExtended = false;
+  const steps = Math.min(stepsMax, Math.ceil(limitMs));
+  let passed = 0;
   let isEnded = false;
-  let timer = setTimeout(check, limitMs);
+  let timer = setTimeout(step, limitMs / steps);
 
-  function wait(ms: number): void {
-    dueMs = performance.now() + ms;
-    timer = setTimeout(check, ms);
-  }
-
-  function check(): void {
-    const lateMs = performance.now() - dueMs;
-    // Node counts from the beginning of its loop's turn, which may be long ago.
-    if (lateMs < -1) wait(-lateMs);
-    else if (lateMs > heldUpMs && !isExtended) {
-      isExtended = true;
-      wait(Math.min(lateMs, limitMs));
-    } else afterReading(() => !isEnded && onOver());
+  function step(): void {
+    if (++passed < steps) timer = setTimeout(step, limitMs / steps);
+    else afterReading(() => !isEnded && onOver());
   }
 
   return () => {

@@ -25,6 +25,8 @@ const withheld: ReadonlySet<string> = new Set([
 ]);
 
 const signatureNames: ReadonlySet<string> = new Set(["signature", "signature-input", "signature-agent"]);
+/** What rules and the checks of a signature go by. */
+const neededNames: readonly string[] = ["user-agent", "x-forwarded-proto", ...signatureNames];
 /** As verdictd bounds them: characters of a value, of a signature's, and headers. */
 const bounds = { value: 512, signature: 4096, headers: 100, name: 128 } as const;
 /** Bytes that the headers' names and values have in the body. */
@@ -43,25 +45,27 @@ export function judgedBody(sessionToken: string | null, { headers, ...context }:
   const sent: Record<string, string[]> = {};
   let left = headersBytesMax;
   let count = 0;
-  let hasAgent = false;
   const add = (name: string, value: unknown): void => {
     if (typeof value !== "string") return;
     const text = textOfBytes(value.slice(0, signatureNames.has(name) ? bounds.signature : bounds.value));
-    left -= jsonBytes(name) + jsonBytes(text);
-    if (left < 0 || ++count > bounds.headers) return;
+    const size = jsonBytes(name) + jsonBytes(text);
+    if (size > left || count >= bounds.headers) return;
+    left -= size;
+    count++;
     // A visitor may send a header by the name of anything that objects have.
     if (!Object.hasOwn(sent, name)) Object.defineProperty(sent, name, { value: [], enumerable: true });
     sent[name]!.push(text);
-    if (name === "user-agent") hasAgent = true;
   };
-  for (const line of linesOf(headers)) {
-    const [given, values]: readonly unknown[] = Array.isArray(line) ? line : [];
-    if (typeof given !== "string") continue;
-    const name = given.toLowerCase();
-    if (withheld.has(name) || name === "" || name.length > bounds.name || name.startsWith(":")) continue;
-    for (const value of Array.isArray(values) ? values : [values]) add(name, value);
+  const lines = [...linesOf(headers)].map(lineOf);
+  // First what a visitor must not be able to push out with other headers.
+  for (const wanted of neededNames)
+    for (const [name, values] of lines) if (name === wanted) for (const value of values) add(name, value);
+  if (!Object.hasOwn(sent, "user-agent")) add("user-agent", context.userAgent);
+  for (const [name, values] of lines) {
+    if (withheld.has(name) || neededNames.includes(name) || name.length > bounds.name || /^(?::|$)/.test(name))
+      continue;
+    for (const value of values) add(name, value);
   }
-  if (!hasAgent) add("user-agent", context.userAgent);
   const cut = (text: unknown): string | undefined =>
     typeof text === "string" ? text.slice(0, bounds.value) : undefined;
   return JSON.stringify({
@@ -74,6 +78,12 @@ export function judgedBody(sessionToken: string | null, { headers, ...context }:
       headers: sent,
     },
   });
+}
+
+/** Name in lower case, "" for what is no header line, and values. */
+function lineOf(line: unknown): readonly [name: string, values: readonly unknown[]] {
+  const [name, values]: readonly unknown[] = Array.isArray(line) ? line : [];
+  return typeof name === "string" ? [name.toLowerCase(), Array.isArray(values) ? values : [values]] : ["", []];
 }
 
 function linesOf(headers: VisitorRequest["headers"]): Iterable<unknown> {

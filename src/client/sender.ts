@@ -60,8 +60,9 @@ export function fetchSender(base: string, fetch: typeof globalThis.fetch): Reque
 
 /** Reads to the end, so that the connection can be used again. */
 async function textOf(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return response.text();
+  // Some implementations have a stream of Node's here.
+  if (typeof response.body?.getReader !== "function") return response.text();
+  const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = "";
   for (;;) {
@@ -94,6 +95,7 @@ interface NodeAgentOptions {
 }
 
 interface NodeAgent {
+  maxFreeSockets: number;
   /** Connections that are kept and not in use, by address. */
   readonly freeSockets: Readonly<Record<string, readonly { destroy(): unknown }[] | undefined>>;
 }
@@ -150,6 +152,8 @@ export function nodeSender(base: string): RequestSender | null {
 class Connections {
   readonly http: NodeHttp;
   #agent: NodeAgent;
+  /** Answers since `drop`. */
+  #answers = 0;
 
   constructor(http: NodeHttp) {
     this.http = http;
@@ -160,10 +164,21 @@ class Connections {
     return this.#agent;
   }
 
+  get answers(): number {
+    return this.#answers;
+  }
+
+  countAnswer(): void {
+    this.#answers++;
+  }
+
   /** Call when a kept connection of this agent turned out to be dead: the others probably are, too, as after a failover. None is used again. */
   drop(agent: NodeAgent): void {
     if (agent !== this.#agent) return;
     this.#agent = this.#makeAgent();
+    this.#answers = 0;
+    // Those in use are closed when they have their answer.
+    agent.maxFreeSockets = 0;
     for (const sockets of Object.values(agent.freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy();
   }
 
@@ -197,10 +212,12 @@ function sentByNode(
     };
     const endDeadline = startDeadline(timeoutMs, () => {
       end(() => reject(new TimeoutError(timeoutMs)));
-      if (request.reusedSocket) connections.drop(agent);
+      // A server that answers others is only slow.
+      if (request.reusedSocket && connections.answers === answersBefore) connections.drop(agent);
       request.destroy();
     });
     const read = (response: NodeAnswer): void => {
+      connections.countAnswer();
       let text = "";
       const answer = (): void => {
         const { statusCode: status = 0, headers } = response;
@@ -219,6 +236,7 @@ function sentByNode(
       response.on("error", (error) => end(() => reject(error)));
     };
     let { agent } = connections;
+    const answersBefore = connections.answers;
     const send = (isRepeated: boolean): void => {
       const sent = connections.http.request({ agent, ...options }, read);
       request = sent;

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
 import { type BreakerOptions, type ClientFailure, type ClientOptions, createClient } from "../../src/client/client.js";
@@ -188,7 +189,7 @@ t.test("time in which the program itself is busy does not count, whoever sends",
   const source = `
     const { createServer } = require("node:http");
     const answer = ${JSON.stringify(JSON.stringify(good))};
-    const server = createServer((request, response) => response.end(answer));
+    const server = createServer((request, response) => setTimeout(() => response.end(answer), 20));
     server.listen(0, "127.0.0.1", () => process.send(server.address().port));`;
   // In a process of its own: it answers while this one is busy.
   const server = fork("-", { execArgv: ["--eval", source], env: {} });
@@ -214,6 +215,13 @@ t.test("time in which the program itself is busy does not count, whoever sends",
     const sent = reads();
     setImmediate(() => busy(1000));
     t.same(await sent, [null, null, null, null], "when it is on its way");
+    for (const ms of [485, 505]) {
+      // On new connections: nothing is sent before the program has time.
+      const { client: fresh } = clientOf(`http://127.0.0.1:${port}`, { timeoutMs: 500, ...more });
+      const cold = fresh.verdict("sess_x");
+      busy(ms);
+      t.equal((await cold).failed, null, `for ${ms} ms of a limit of 500`);
+    }
     t.same(failures, []);
   }
 });
@@ -319,6 +327,7 @@ t.test("a mistake in the options shows at once, and the key is not echoed", asyn
     { baseUrl: "http://x/?" },
     { baseUrl: "http://x/#" },
     { breaker: { openMs: 5000, openMsMax: 100 } },
+    { breaker: { openMsMax: 100 } },
     { privateKey: "" },
     { privateKey: "pk_public" },
     { privateKey: "sk_line\nfeed" },
@@ -404,6 +413,27 @@ t.test("a kept connection that is silent costs one read its answer", async (t) =
   t.equal(failures.length, 1);
 });
 
+t.test("a slow answer costs no other connection", async (t) => {
+  const server = await site(t, json(good));
+  server.answer = (request, response) => {
+    if (request.headers["x-service-request-path"] !== "/slow") setTimeout(() => json(good)(request, response), 5);
+  };
+  const { client } = clientOf(server.baseUrl, { timeoutMs: 300 });
+  let isDone = false;
+  const other = async (): Promise<void> => {
+    while (!isDone) await client.verdict("sess_x");
+  };
+  const slow = async (): Promise<void> => {
+    for (let reads = 0; reads < 6; reads++) {
+      t.equal((await client.verdict("sess_x", { path: "/slow" })).failed, "timeout");
+    }
+    isDone = true;
+  };
+  await Promise.all([other(), other(), other(), other(), slow()]);
+  // One of each slow read, which is closed, and those of the others, with room for a machine that is slow itself.
+  t.ok(server.connections <= 6 + 4 + 4, `${server.connections} connections`);
+});
+
 t.test("many reads at once share at most 256 connections", async (t) => {
   let open = 0;
   let most = 0;
@@ -451,6 +481,13 @@ t.test("a given fetch sends all requests", async (t) => {
   const deaf: typeof fetch = () => new Promise(() => {});
   const { client: waiting } = clientOf(server.baseUrl, { fetch: deaf, timeoutMs: 50 });
   t.equal((await waiting.verdict("sess_x")).failed, "timeout", "one that does not listen to its signal");
+  server.answer = json(good);
+  const streams = async (input: string | URL | Request, init?: RequestInit): Promise<unknown> => {
+    const text = await (await fetch(input, init)).text();
+    return { status: 200, headers: new Headers(), body: Readable.from([text]), text: async () => text };
+  };
+  const { client: older } = clientOf(server.baseUrl, { fetch: streams as typeof fetch });
+  t.equal((await older.verdict("sess_x")).failed, null, "one whose body is a stream of Node's, as node-fetch has it");
   server.answer = endless;
   t.equal((await client.verdict("sess_x")).failed, "malformed");
   t.match(await client.loggedIn("sess_x"), { ok: false, reason: "malformed" });

@@ -74,3 +74,20 @@ t.test("headers may be an object by name, as Node has them", async (t) => {
   const headers = { Accept: "*/*", "X-A": ["1", "2"], "x-b": undefined, Cookie: "secret" };
   t.same(JSON.parse(judgedBody(null, { headers })).request.headers, { accept: ["*/*"], "x-a": ["1", "2"] });
 });
+
+t.test("no headers of a visitor push out those that rules and signatures go by", async (t) => {
+  const needed = [
+    ["User-Agent", "python-requests/2.31"],
+    ["X-Forwarded-Proto", "https"],
+    ["Signature", "sig1=:AA==:"],
+    ["Signature-Input", 'sig1=("@authority")'],
+    ["Signature-Agent", '"https://agent.example"'],
+  ] as const;
+  const many = Array.from({ length: 110 }, (_, index) => [`x-${index}`, "y"] as const);
+  const long = Array.from({ length: 60 }, (_, index) => [`x-${index}`, '"'.repeat(512)] as const);
+  for (const others of [many, long]) {
+    const { headers } = JSON.parse(judgedBody(null, { headers: [...others, ...needed] })).request;
+    for (const [name, value] of needed) t.same(headers[name.toLowerCase()], [value]);
+    t.same(JSON.parse(judgedBody(null, { headers: others, userAgent: "-" })).request.headers["user-agent"], ["-"]);
+  }
+});
