@@ -241,10 +241,12 @@ function sentByNode(
       const sent = connections.http.request({ agent, ...options }, read);
       request = sent;
       sent.on("error", (error) => {
+        // Of a request that was destroyed here.
+        if (isOver) return;
         // A connection that was kept can be closed by the other side at the moment of use. All requests of this client may be sent twice.
         const isClosed = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
         if (isClosed) connections.drop(agent);
-        if (isClosed && !isRepeated && !isOver) {
+        if (isClosed && !isRepeated) {
           agent = connections.agent;
           send(true);
         } else end(() => reject(error));
