@@ -38,7 +38,6 @@ t.test("the client and the fetch middleware run without anything of Node's", asy
     TextEncoder,
     Response,
     clearTimeout,
-    performance,
     setTimeout,
     request: new Request("https://shop.example/a?b", { headers: { Cookie: "service_session=sess_x" } }),
   };

@@ -1,26 +1,12 @@
 /** Functions of the customer's that are asynchronous where nobody waits for them: what they reject with ends no process, and is told. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import t from "tap";
 import type { ClientFailure } from "../../src/client/client.js";
 import { createGuard, type FetchOptions } from "../../src/middleware/fetch.js";
-
-const blocked = { verdict: "definite", score: 3, action: "block", detection_ids: [100101], reason: "Bot." };
+import { good, json, site } from "../client/site.js";
 
 t.test("asynchronous hooks that reject are told of, and the verdict holds", async (t) => {
-  const seen: unknown[] = [];
-  const server = createServer((request, response) => {
-    seen.push(request.headers["x-service-client-ip"]);
-    response.end(JSON.stringify(blocked));
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { baseUrl, requests } = await site(t, json(good));
   const rejecting = async (): Promise<never> => {
     throw new Error("its database is away");
   };
@@ -44,7 +30,10 @@ t.test("asynchronous hooks that reject are told of, and the verdict holds", asyn
   });
   t.match(await told({ skip: rejecting }), [403, [unawaited("skip")]]);
   t.match(await told({ skip: async () => true }), [403, [unawaited("skip")]], "and nobody is skipped for it");
-  seen.length = 0;
+  requests.length = 0;
   t.match(await told({ clientIp: rejecting }), [403, [unawaited("clientIp")]]);
-  t.same(seen, [undefined]);
+  t.same(
+    requests.map(({ headers }) => headers["x-service-client-ip"]),
+    [undefined],
+  );
 });
