@@ -6,12 +6,12 @@ export interface Sample {
   readonly value: number;
 }
 
-/** A parsed exposition; asking for what it does not hold gives 0 or none. */
+/** A parsed exposition. */
 export interface Exposition {
   readonly samples: readonly Sample[];
   /** Metric types by name, as the TYPE lines say. */
   readonly types: ReadonlyMap<string, string>;
-  /** The sum over all series of a name that have these labels. */
+  /** The sum over all series of a name that have these labels; 0 if there are none. Throws for a name that the exposition doesn't have. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
@@ -28,12 +28,16 @@ export function parseExposition(text: string): Exposition {
     const value = sample[3] === "Nan" ? Number.NaN : Number(sample[3]!.replace("+Inf", "Infinity"));
     samples.push({ name: sample[1]!, labels: parseLabels(sample[2] ?? ""), value });
   }
-  const sum: Exposition["sum"] = (name, labels = {}) =>
-    samples
+  const sum: Exposition["sum"] = (name, labels = {}) => {
+    if (!types.has(name.replace(/_(bucket|sum|count)$/, "")) && !types.has(name)) {
+      throw new Error(`no ${name} in an exposition of ${text.length} characters`);
+    }
+    return samples
       .filter(
         (each) => each.name === name && Object.entries(labels).every(([key, value]) => each.labels[key] === value),
       )
       .reduce((total, { value }) => total + value, 0);
+  };
   return { samples, types, sum };
 }
 

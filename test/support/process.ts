@@ -214,7 +214,11 @@ export async function serve(t: Test, dataDir: string, options: ServeOptions = {}
   const adminPort = (): number => Number(log.find(({ msg }) => msg === "admin listening")?.["port"] ?? 0);
   const admin = (path: string, init?: RequestInit): Promise<Response> =>
     fetch(`http://127.0.0.1:${adminPort()}${path}`, init);
-  const metrics = async (): Promise<Exposition> => parseExposition(await (await admin("/metrics")).text());
+  const metrics = async (): Promise<Exposition> => {
+    const answer = await admin("/metrics");
+    if (answer.status !== 200) throw new Error(`the scrape was answered ${answer.status}: ${await answer.text()}`);
+    return parseExposition(await answer.text());
+  };
   return {
     port: listening,
     get adminPort() {
