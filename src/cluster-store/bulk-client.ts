@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClusterClient } from "../cluster/cluster-client.js";
-import { ClusterError } from "../cluster/cluster-error.js";
+import { ClusterError, passingCodes } from "../cluster/cluster-error.js";
 import type { KeyedCommand, Outcome } from "../cluster/operation.js";
 import type { RespReply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
@@ -43,9 +43,17 @@ export class BulkClient {
     });
   }
 
-  /** Returns the answer of one node, such as a page of its keys. Does not retry, because another node may have its slots by then. */
-  onNode(address: string, command: KeyedCommand["command"]): Promise<RespReply> {
-    return this.client.onNode(address, command, this.patienceMs);
+  /** Returns the answer of one node, such as a page of its keys, and waits for it as long as for others. Throws `ClusterError`. */
+  async onNode(address: string, command: KeyedCommand["command"]): Promise<RespReply> {
+    const untilMs = performance.now() + this.patienceMs;
+    for (;;) {
+      try {
+        return await this.client.onNode(address, command, Math.max(1, untilMs - performance.now()));
+      } catch (error) {
+        if (!mayPass(error) || performance.now() + pauseMs >= untilMs) throw error;
+        await delay(pauseMs);
+      }
+    }
   }
 
   async #persist(
@@ -78,6 +86,11 @@ export class BulkClient {
     }
     return replies;
   }
+}
+
+/** Whether a node that failed may answer later: it lost the connection, or still loads its data. */
+function mayPass(error: unknown): boolean {
+  return error instanceof ClusterError && (error.reason === "unreachable" || passingCodes.has(error.serverCode));
 }
 
 /** Returns the bulk strings of an answer that is a list. */

@@ -21,6 +21,16 @@ export type ClusterErrorReason =
   | "protocol"
   | "closed";
 
+/** First words of errors that pass without help: the server is busy, starts, or is being replaced. Nothing was done. */
+export const passingCodes: ReadonlySet<string> = new Set([
+  "TRYAGAIN",
+  "BUSY",
+  "CLUSTERDOWN",
+  "LOADING",
+  "MASTERDOWN",
+  "READONLY",
+]);
+
 /**
  * What happened to the command: `not-sent` and `refused` changed nothing, so the caller may repeat it; `unknown` may have run with its answer lost.
  */

@@ -1,5 +1,5 @@
 /** Collects what an inspection of a cluster finds, in sentences that operators read. */
-import { ClusterError } from "./cluster-error.js";
+import { ClusterError, passingCodes } from "./cluster-error.js";
 import type { NodeAddress } from "./slots.js";
 import type { StoreUrl } from "./store-url.js";
 
@@ -78,9 +78,15 @@ export function faultsLine(faults: readonly string[]): string {
   return `${faults.length} faults: ${faults.map((fault, index) => `(${index + 1}) ${fault}`).join("; ")}`;
 }
 
-/** Errors of servers that are not up yet, or no longer. */
-export const passing =
-  /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|did not answer|has not answered/;
+/** Errors of servers that are not up yet, are too busy, or are gone. */
+const passing =
+  /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|did not answer|has not answered|max number of clients/;
+
+/** Whether an error may pass without help. */
+export function kindOf(error: unknown): FaultKind {
+  if (!(error instanceof ClusterError)) return "lasting";
+  return passingCodes.has(error.serverCode) || passing.test(error.message) ? "away" : "lasting";
+}
 
 /** Whether a node refused the user: each node has its own users. */
 export function isOfUser(error: unknown): boolean {
@@ -91,7 +97,8 @@ export function isOfUser(error: unknown): boolean {
 export function lineOf(error: unknown, url: StoreUrl): string {
   if (!(error instanceof ClusterError)) throw error;
   const { serverCode, reason } = error;
-  const message = error.message.replace(/\.$/, "");
+  // OpenSSL ends its messages with a line break.
+  const message = error.message.replace(/\s+/g, " ").trim().replace(/\.$/, "");
   if (reason === "protocol") {
     const tls = url.isTls ? "" : "; if it wants TLS, write valkeys://";
     return `${message}: is it a Valkey or Redis server, and the port for clients?${tls}`;
@@ -99,8 +106,11 @@ export function lineOf(error: unknown, url: StoreUrl): string {
   if (serverCode === "NOAUTH") return `${message}. Name a user and a password in the URL, or a file with the password`;
   if (serverCode === "WRONGPASS") return `${message}. Is the password that of ${url.user ?? "the default user"}?`;
   if (serverCode === "NOPERM") return `${message}: see the permissions of the store's user in the documentation`;
-  if (/altnames|IP: .* is not in the cert/.test(message))
-    return `${message}: its certificate must have the names and addresses by which nodes reach it`;
+  if (/altnames|is not in the cert/.test(message))
+    return `${message.replace(/[: ]+$/, "")}. Its certificate must have the name or address by which the cluster announces it`;
+  if (/alert certificate required|alert handshake failure/.test(message))
+    return `${message}. It wants a certificate of its clients, and verdictd has none: set tls-auth-clients no`;
+  if (/certificate (has expired|is not yet valid)/.test(message)) return message;
   if (/certificate/.test(message)) return `${message}: name a file with its authorities, --engine-ca FILE`;
   if (/closed the connection|ECONNRESET/.test(message) && !url.isTls)
     return `${message}; if it wants TLS, write valkeys://`;
@@ -109,11 +119,23 @@ export function lineOf(error: unknown, url: StoreUrl): string {
   return message;
 }
 
-/** Adds a node's refusal to the faults; the same refusal of several nodes is reported once. */
+/** What is said of nodes that answer some questions only, because they still read their data. */
+export const stillLoading = "{nodes} [is|are] still loading [its|their] data";
+
+/** Whether a node failed to answer because it still loads its data. */
+export function isLoading(error: unknown): boolean {
+  return error instanceof ClusterError && error.serverCode === "LOADING";
+}
+
+/** Adds a node's failure to the faults; the same failure of several nodes is reported once. */
 export function blame(node: NodeAddress, error: unknown, url: StoreUrl, findings: Findings): void {
+  if (isLoading(error)) {
+    findings.fault(stillLoading, node, "away");
+    return;
+  }
   const line = lineOf(error, url);
   const start = `${node}: `;
-  const kind = passing.test(line) ? "away" : "lasting";
+  const kind = kindOf(error);
   if (line.startsWith(start)) findings.fault(`{nodes}: ${line.slice(start.length)}`, node, kind);
   else findings.fault(line, undefined, kind);
 }

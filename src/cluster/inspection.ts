@@ -8,12 +8,22 @@ import { ClusterError } from "./cluster-error.js";
 import { newClusterMeters } from "./cluster-meters.js";
 import { ClusterNode } from "./cluster-node.js";
 import type { ClusterTls } from "./connection.js";
-import { blame, Findings, isOfUser, type Judgement, lineOf, listed, passing } from "./inspection-findings.js";
+import {
+  blame,
+  Findings,
+  isLoading,
+  isOfUser,
+  type Judgement,
+  kindOf,
+  lineOf,
+  listed,
+  stillLoading,
+} from "./inspection-findings.js";
 import { type ClusterDemands, judgeClocks, judgeNode, type NodeFacts } from "./node-rules.js";
 import { type Ask, judgePermissions, permissionScript } from "./permission-check.js";
 import type { RespCommand } from "./resp-encoder.js";
 import type { RespReply } from "./resp-parser.js";
-import { type NodeAddress, slotsOfCluster } from "./slots.js";
+import { type NodeAddress, parseEndpoints, slotsOfCluster } from "./slots.js";
 import type { StoreUrl } from "./store-url.js";
 import { askNode } from "./topology.js";
 
@@ -27,10 +37,19 @@ export interface Inspection extends Judgement {
 interface SeedView {
   readonly seed: NodeAddress;
   readonly ids: ReadonlySet<string>;
-  readonly nodes: readonly { readonly address: NodeAddress; readonly isMaster: boolean; readonly isFailing: boolean }[];
+  readonly nodes: readonly ListedNode[];
   readonly isOk: boolean;
   readonly slotsOk: number;
   readonly facts: NodeFacts;
+}
+
+/** A node as another one lists it. */
+interface ListedNode {
+  readonly id: string;
+  readonly address: NodeAddress;
+  /** Whether it is a master with slots: without it, the cluster can't be used. */
+  readonly isNeeded: boolean;
+  readonly isFailing: boolean;
 }
 
 const askMs = 2000;
@@ -73,7 +92,7 @@ export async function inspectCluster(
       },
       (error: unknown) => {
         // An error from the server is an answer too.
-        if (error instanceof ClusterError && error.reason === "refused") answered.add(address);
+        if (isRefusal(error)) answered.add(address);
         throw error;
       },
     );
@@ -96,39 +115,41 @@ export async function inspectCluster(
 async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promise<Inspection> {
   const findings = new Findings();
   const views: SeedView[] = [];
-  const unreachable: string[] = [];
+  const unreachable: { readonly seed: NodeAddress; readonly error: unknown }[] = [];
   const forbidden: NodeAddress[] = [];
-  for (const [index, seed] of (await Promise.allSettled(url.seeds.map((each) => viewOf(each, ask)))).entries()) {
-    if (seed.status === "fulfilled") views.push(seed.value);
-    else if (seed.reason instanceof ClusterError && seed.reason.reason === "refused") {
-      blame(url.seeds[index]!, seed.reason, url, findings);
-      if (seed.reason.serverCode === "NOPERM") forbidden.push(url.seeds[index]!);
-    } else unreachable.push(lineOf(seed.reason, url));
+  for (const [index, view] of (await Promise.allSettled(url.seeds.map((each) => viewOf(each, ask)))).entries()) {
+    const seed = url.seeds[index]!;
+    if (view.status === "fulfilled") views.push(view.value);
+    else if (isRefusal(view.reason) && kindOf(view.reason) === "lasting") {
+      blame(seed, view.reason, url, findings);
+      if (view.reason.serverCode === "NOPERM") forbidden.push(seed);
+    } else unreachable.push({ seed, error: view.reason });
   }
-  for (const line of unreachable) {
+  for (const { seed, error } of unreachable) {
     // If other nodes answer, this one may be down only for a moment.
-    if (views.length > 0) findings.warning(line);
-    else findings.fault(line, undefined, passing.test(line) ? "away" : "lasting");
+    if (views.length === 0) blame(seed, error, url, findings);
+    else if (!isLoading(error)) findings.warning(lineOf(error, url));
   }
   const clustered = views.filter(({ facts }) => facts.isCluster);
   for (const { facts } of views) if (!facts.isCluster) judgeNode(facts, demands, findings);
-  const first = clustered[0];
+  // A node that is cut off from the others says that the cluster is down.
+  const first = clustered.find(({ isOk }) => isOk) ?? clustered[0];
   // Reports at once what else the user may not do.
   const judgeEach = (nodes: readonly Pick<NodeFacts, "address" | "role">[]) =>
     Promise.all(nodes.map((node) => judgePermissions(node, url, demands, ask, findings)));
   if (first === undefined) await judgeEach(forbidden.map((address) => ({ address, role: "replica" })));
   if (first === undefined) return { ...findings.judgement(), nodes: views.map(({ facts }) => facts) };
-  for (const other of clustered.slice(1)) {
-    if ([...other.ids].some((id) => first.ids.has(id))) continue;
+  for (const other of clustered) {
+    if (other === first || [...other.ids].some((id) => first.ids.has(id))) continue;
     findings.fault(`${first.seed} and ${other.seed} are nodes of two clusters: name the nodes of one`);
     findings.isMixed = true;
   }
   if (!first.isOk || first.slotsOk < slotsOfCluster) {
-    findings.fault(
-      `the cluster is down: ${first.slotsOk} of ${slotsOfCluster} slots are served (CLUSTER INFO on ${first.seed})`,
-      undefined,
-      "away",
-    );
+    const why =
+      first.slotsOk < slotsOfCluster
+        ? `${first.slotsOk} of ${slotsOfCluster} slots are served (CLUSTER INFO on ${first.seed})`
+        : `CLUSTER INFO on ${first.seed} says cluster_state:fail`;
+    findings.fault(`the cluster is down: ${why}`, undefined, "away");
   }
   if (demands.acks === 0) findings.warning(noAcknowledgements);
   const facts = await everyNode(first, url, ask, findings);
@@ -141,11 +162,16 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
 async function viewOf(seed: NodeAddress, ask: Ask): Promise<SeedView> {
   const facts = await factsOf(seed, ask);
   if (!facts.isCluster) return { seed, facts, ids: new Set(), nodes: [], isOk: false, slotsOk: 0 };
-  const [rows, info] = await Promise.all([ask(seed, ["CLUSTER", "NODES"]), ask(seed, ["CLUSTER", "INFO"])]);
+  const [rows, slots, info] = await Promise.all([
+    ask(seed, ["CLUSTER", "NODES"]),
+    ask(seed, ["CLUSTER", "SLOTS"]),
+    ask(seed, ["CLUSTER", "INFO"]),
+  ]);
+  const endpoints = parseEndpoints(slots, seed);
   const nodes = String(rows)
     .split("\n")
     .filter((row) => row !== "")
-    .map((row) => nodeOfRow(row, seed));
+    .map((row) => nodeOfRow(row, seed, endpoints));
   return {
     seed,
     facts,
@@ -156,26 +182,39 @@ async function viewOf(seed: NodeAddress, ask: Ask): Promise<SeedView> {
   };
 }
 
-/** A row of `CLUSTER NODES`: `id host:port@busport,hostname flags …`. */
-function nodeOfRow(row: string, seed: NodeAddress) {
-  const [id = "", place = "", flags = ""] = row.split(" ");
+/**
+ * A row of `CLUSTER NODES`: `id host:port@busport,hostname flags master ping pong epoch link slots…`. Its address is the one that clients are told,
+ * as far as they are told any: nodes without slots and replicas that are down have only the one by which nodes reach each other.
+ */
+function nodeOfRow(row: string, seed: NodeAddress, endpoints: ReadonlyMap<string, NodeAddress>): ListedNode {
+  const [id = "", place = "", flags = "", , , , , , ...slots] = row.split(" ");
   const marks = flags.split(",");
-  const address = marks.includes("myself") ? seed : place.replace(/@.*$/, "");
+  const address = marks.includes("myself") ? seed : (endpoints.get(id) ?? place.replace(/@.*$/, ""));
   const isFailing = marks.some((mark) => ["fail", "fail?", "handshake", "noaddr"].includes(mark));
-  return { id, address, isMaster: marks.includes("master"), isFailing };
+  return { id, address, isNeeded: marks.includes("master") && slots.length > 0, isFailing };
 }
 
+/** Returns the facts of all nodes that can be asked and have their data. */
 async function everyNode(view: SeedView, url: StoreUrl, ask: Ask, findings: Findings): Promise<NodeFacts[]> {
   const facts: NodeFacts[] = [];
-  const asked = await Promise.allSettled(view.nodes.map(({ address }) => factsOf(address, ask)));
+  // One that has no address was forgotten, or has not been met yet.
+  const nodes = view.nodes.filter(({ address }) => !address.startsWith(":"));
+  const asked = await Promise.allSettled(nodes.map(({ address }) => factsOf(address, ask)));
   for (const [index, each] of asked.entries()) {
-    const { address, isFailing } = view.nodes[index]!;
-    if (each.status === "fulfilled") facts.push(each.value);
-    else if (isFailing) findings.warning(`${address} is down, as the other nodes see it too`);
-    else if (isOfUser(each.reason)) blame(address, each.reason, url, findings);
+    const { address, isNeeded, isFailing } = nodes[index]!;
+    if (each.status === "fulfilled") {
+      if (!each.value.isLoading) facts.push(each.value);
+      else if (isNeeded) findings.fault(stillLoading, address, "away");
+      else findings.warning(stillLoading, address);
+    } else if (isFailing) findings.warning(`${address} is down, as the other nodes see it too`);
+    else if (isNeeded || isOfUser(each.reason)) blame(address, each.reason, url, findings);
     else findings.warning(lineOf(each.reason, url));
   }
   return facts;
+}
+
+function isRefusal(error: unknown): error is ClusterError {
+  return error instanceof ClusterError && error.reason === "refused";
 }
 
 async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
@@ -194,6 +233,7 @@ async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
     kind: valkey === "" ? "redis" : "valkey",
     version: valkey === "" ? field(info, "redis_version") : valkey,
     isCluster: field(info, "redis_mode") === "cluster" || field(info, "cluster_enabled") === "1",
+    isLoading: field(info, "loading") === "1",
     replicas: (info.match(/^slave\d+:.*state=online/gm) ?? []).length,
     isAofOn: field(info, "aof_enabled") === "1",
     maxmemory: Number(field(info, "maxmemory")),

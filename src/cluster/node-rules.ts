@@ -26,6 +26,8 @@ export interface NodeFacts {
   readonly isCluster: boolean;
   /** Number of replicas that follow a master. */
   readonly replicas: number;
+  /** Whether it still reads its data from the disk or from its master. Until then, its other facts are not those that it will have. */
+  readonly isLoading: boolean;
   readonly isAofOn: boolean;
   /** Bytes; 0 means no bound. */
   readonly maxmemory: number;
@@ -43,7 +45,8 @@ export function judgeClocks(facts: readonly NodeFacts[], findings: Findings): vo
   const seconds = (ms: number): string => `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? "ahead of" : "behind"}`;
   const [first] = off;
   if (first === undefined) return;
-  if (off.length === facts.length && facts.length > 1) {
+  const isSameSide = off.every((each) => each.clockAheadMs > 0 === first.clockAheadMs > 0);
+  if (off.length === facts.length && facts.length > 1 && isSameSide) {
     findings.fault(`this machine's clock is ${seconds(-first.clockAheadMs)} that of every node: synchronise it`);
     return;
   }

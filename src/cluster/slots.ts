@@ -100,6 +100,19 @@ export function parseClusterSlots(reply: RespReply, asked: NodeAddress): SlotMap
   return new SlotMap(ranges);
 }
 
+/** Returns the address of each node in an answer to `CLUSTER SLOTS`, by its id: where the cluster wants clients to reach it. */
+export function parseEndpoints(reply: RespReply, asked: NodeAddress): Map<string, NodeAddress> {
+  const endpoints = new Map<string, NodeAddress>();
+  if (!Array.isArray(reply)) return endpoints;
+  for (const row of reply) {
+    for (const node of Array.isArray(row) ? row.slice(2) : []) {
+      const address = addressOf(node, asked);
+      if (address !== undefined && Array.isArray(node)) endpoints.set(String(node[2]), address);
+    }
+  }
+  return endpoints;
+}
+
 function isSlot(value: RespReply | undefined): value is number {
   return typeof value === "number" && value >= 0 && value < slotsOfCluster;
 }

@@ -219,6 +219,77 @@ t.test("slots that nobody serves", async (t) => {
   t.same(faults, [`the cluster is down: 16383 of 16384 slots are served (CLUSTER INFO on ${node.address})`]);
 });
 
+t.test("a node that says the cluster is down while others are fine is not believed; alone it is", async (t) => {
+  const fails = (found: string) =>
+    found.replace(/\$(\d+)/, (_, length) => `$${Number(length) + 2}`).replace(/ok$/, "fail");
+  const cutOff = await changed(t, master, /\$\d+\r\ncluster_state:ok/, fails);
+  t.same((await look(`${at(cutOff)},${replica.address}`)).faults, []);
+  const { faults, isAway } = await look(at(cutOff));
+  t.same(faults, [`the cluster is down: CLUSTER INFO on ${cutOff.address} says cluster_state:fail`]);
+  t.equal(isAway, true);
+});
+
+t.test("a node that still loads its data is not judged by what it says meanwhile", async (t) => {
+  // As servers do: INFO answers, with settings that are not the final ones, and nearly everything else is refused.
+  const loads = (node: RedisNode) =>
+    changed(t, node, /[\s\S]+/, (found) =>
+      found
+        .replace(/loading:0/, "loading:1")
+        .replace(/aof_enabled:1/, "aof_enabled:0")
+        .replace(
+          /\$\d+\r\n([0-9a-f]{40} |cluster_)[\s\S]*\r\n$/,
+          "-LOADING Redis is loading the dataset in memory\r\n",
+        ),
+    );
+  const seed = await loads(master);
+  const alone = await look(at(seed));
+  t.same(alone.faults, [`${seed.address} is still loading its data`]);
+  t.equal(alone.isAway, true, "it is waited for");
+  const beside = await look(`${at(seed)},${replica.address}`);
+  t.same(beside.faults, []);
+  // The replica is listed under the address of the one that stands between.
+  const late = await changed(t, replica, /loading:0/, () => "loading:1");
+  const { faults, warnings, nodes } = await look(at(late));
+  t.same(faults, []);
+  t.ok(warnings.includes(`${late.address} is still loading its data`));
+  t.same(
+    nodes.map(({ address }) => address),
+    [master.address],
+    "what it says of itself counts for nothing",
+  );
+  const head = await changed(t, master, /loading:0/, () => "loading:1");
+  const needed = await look(at(head));
+  t.same(needed.faults, [`${head.address} is still loading its data`]);
+  t.equal(needed.isAway, true);
+});
+
+t.test("a master that can't be looked at is a fault, and may be waited for", async (t) => {
+  await configured(t, master, "maxclients", "1");
+  const { faults, isAway } = await look(at(replica));
+  t.match(faults, [new RegExp(`^${master.address}: ERR max number of clients .*reached$`)]);
+  t.equal(faults.length, 1);
+  t.equal(isAway, true);
+});
+
+t.test("nodes are asked where the cluster announces them", async (t) => {
+  const named = await startRedis(t, {
+    masters: 1,
+    replicas: 1,
+    settings: [
+      ["cluster-announce-hostname", "localhost"],
+      ["cluster-preferred-endpoint-type", "hostname"],
+      ["maxmemory-policy", "allkeys-lru"],
+    ],
+  });
+  const [head, follower] = named.nodes as [RedisNode, RedisNode];
+  const addresses = [head.address, `localhost:${follower.port}`];
+  const { faults, nodes } = await look(`redis://${head.address}`);
+  t.same(nodes.map(({ address }) => address).sort(), addresses);
+  t.same(faults, [
+    `on ${addresses.join(" and ")} maxmemory-policy is allkeys-lru, which throws records away: set noeviction`,
+  ]);
+});
+
 t.test("a version that is too old, or newer than those tested", async (t) => {
   const old = await changed(t, master, /redis_version:7/, () => "redis_version:6");
   t.match((await look(at(old))).faults, [
@@ -243,6 +314,15 @@ t.test("a clock that is wrong: one node's, this machine's", async (t) => {
     Date.now = now;
   });
   t.match((await look(cluster.url)).faults, [/^this machine's clock is (59\.\d|60\.0) s ahead of that of every node/]);
+  const early = await changed(t, master, /\$10\r\n(\d{10})/, (found) => `$10\r\n${Number(found.slice(5)) + 120}`);
+  t.match(
+    [...(await look(at(early))).faults].sort(),
+    [
+      new RegExp(`^${early.address}: its clock is .* s ahead of this machine's`),
+      new RegExp(`^${replica.address}: its clock is .* s behind this machine's`),
+    ].sort((one, other) => one.source.localeCompare(other.source)),
+    "this one's can't be both",
+  );
 });
 
 t.test("TLS where there is none, none where there is, a certificate of nobody", async (t) => {
@@ -255,7 +335,14 @@ t.test("TLS where there is none, none where there is, a certificate of nobody", 
   ]);
   t.match(plain.faults, [/did not answer in \d+ ms; if it does not speak TLS, write valkey:\/\/$/]);
   t.match(secure.faults, [/(closed the connection|ECONNRESET); if it wants TLS, write valkeys:\/\/$/]);
-  t.match(stranger.faults, [/: self-signed certificate/]);
+  t.match(stranger.faults, [/: self-signed certificate.*: name a file with its authorities, --engine-ca FILE$/]);
   const url = parseStoreUrl(safe.url) as StoreUrl;
-  t.same((await inspectCluster(url, { acks: 0 }, { tls: { ca: readFileSync(files.certificate) } })).faults, []);
+  const tls = { ca: readFileSync(files.certificate) };
+  t.same((await inspectCluster(url, { acks: 0 }, { tls })).faults, []);
+  const [node] = safe.nodes as [RedisNode];
+  await node.ask("CONFIG", "SET", "tls-auth-clients", "yes");
+  const mutual = await inspectCluster(url, { acks: 0 }, { tls });
+  t.match(mutual.faults, [
+    /^[^\n]*alert certificate required[^\n]*\. It wants a certificate of its clients, and verdictd has none: set tls-auth-clients no$/,
+  ]);
 });
