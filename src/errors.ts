@@ -51,6 +51,15 @@ export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
 }
 
+/** Thrown by a change whose actor may no longer make it: answered as its refusal. Nothing was changed. */
+export class RevokedError extends Error {
+  override readonly name = "RevokedError";
+
+  constructor(readonly refusal: Refusal) {
+    super(refusal.message);
+  }
+}
+
 /** The wire form of a refusal: `{error, message, code?}`. */
 export function errorBody(refusal: Refusal): { error: string; message: string; code?: string } {
   const kind: ErrorKind = errors[refusal.error];

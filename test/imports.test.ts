@@ -27,7 +27,7 @@ const allowed: Record<string, readonly string[] | null> = {
   requests: ["limits", "contract", "net", "node:"],
   store: ["limits", "contract", "lmdb", "node:"],
   cluster: ["limits", "node:"],
-  auth: ["limits", "contract", "store", "node:"],
+  auth: ["limits", "errors", "contract", "store", "node:"],
   live: ["limits", "contract", "node:"],
   "control-plane": [
     "limits",

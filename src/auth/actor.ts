@@ -1,10 +1,13 @@
 /** Who asks for a change of the configuration: handlers run as somebody, and what is recorded of the change names them. */
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Refusal } from "../errors.js";
 
 /** A token and its user; null: the command line, so whoever may write the data folder. */
 export interface Actor {
   readonly userId: number;
   readonly tokenId: number;
+  /** Why they may not do what they asked for, or null. A change asks when it is made: that may be after the token was revoked. */
+  readonly refused: () => Refusal | null;
 }
 
 const actors = new AsyncLocalStorage<Actor>();

@@ -4,6 +4,7 @@
  */
 
 import type { Account, AccountToken, KeyKind, Membership, Project, User } from "../contract/entities.js";
+import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import { readRevision, type Store } from "../store/store.js";
 import { hashSecret, privateKeyPrefix, siteKeyPrefix } from "./secrets.js";
@@ -23,6 +24,12 @@ export interface TokenHolder {
 }
 
 const prefixes: Record<KeyKind, string> = { site: siteKeyPrefix, private: privateKeyPrefix };
+const needsKey: Record<KeyKind, Refusal> = {
+  site: refuse("unauthenticated", "a valid site key is required"),
+  private: refuse("unauthenticated", "a valid private key is required"),
+};
+/** What the data plane, and routes that need a subscription, answer an account without one. */
+export const noSubscription = refuse("noActiveSubscription", "the account has no active subscription");
 /** Longer than any secret minted here; what is longer is refused unhashed. */
 const secretCharactersMax = 128;
 
@@ -64,6 +71,13 @@ export class Credentials {
     }
     latest.set(key, read);
     return this.#holderOf(read);
+  }
+
+  /** The holder of a valid key whose account has an active subscription, or why there is none: `unauthenticated`, `noActiveSubscription`. */
+  subscribedKey(kind: KeyKind, key: string): AuthenticatedKey | Refusal {
+    const holder = this.authenticatedKey(kind, key);
+    if (holder === null) return needsKey[kind];
+    return holder.account.subscription === "active" ? holder : noSubscription;
   }
 
   /** Null once the key has ended. The clock is asked for rotated keys only. */

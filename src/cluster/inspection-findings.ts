@@ -83,7 +83,7 @@ const passing =
   /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|did not answer|has not answered|max number of clients/;
 
 /** Whether an error may pass without help. */
-export function kindOf(error: unknown): FaultKind {
+export function faultKindOf(error: unknown): FaultKind {
   if (!(error instanceof ClusterError)) return "lasting";
   return passingCodes.has(error.serverCode) || passing.test(error.message) ? "away" : "lasting";
 }
@@ -135,7 +135,7 @@ export function blame(node: NodeAddress, error: unknown, url: StoreUrl, findings
   }
   const line = lineOf(error, url);
   const start = `${node}: `;
-  const kind = kindOf(error);
+  const kind = faultKindOf(error);
   if (line.startsWith(start)) findings.fault(`{nodes}: ${line.slice(start.length)}`, node, kind);
   else findings.fault(line, undefined, kind);
 }

@@ -11,10 +11,10 @@ import type { ClusterTls } from "./connection.js";
 import {
   blame,
   Findings,
+  faultKindOf,
   isLoading,
   isOfUser,
   type Judgement,
-  kindOf,
   lineOf,
   listed,
   stillLoading,
@@ -120,7 +120,7 @@ async function inspect(url: StoreUrl, demands: ClusterDemands, ask: Ask): Promis
   for (const [index, view] of (await Promise.allSettled(url.seeds.map((each) => viewOf(each, ask)))).entries()) {
     const seed = url.seeds[index]!;
     if (view.status === "fulfilled") views.push(view.value);
-    else if (isRefusal(view.reason) && kindOf(view.reason) === "lasting") {
+    else if (isRefusal(view.reason) && faultKindOf(view.reason) === "lasting") {
       blame(seed, view.reason, url, findings);
       if (view.reason.serverCode === "NOPERM") forbidden.push(seed);
     } else unreachable.push({ seed, error: view.reason });

@@ -5,7 +5,7 @@
 
 import { currentActor } from "../auth/actor.js";
 import { type AuditAction, type AuditEntry, type AuditValues, accountOfServer } from "../contract/audit.js";
-import { Refusal, refuse } from "../errors.js";
+import { Refusal, RevokedError, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { NewAuditEntry } from "../store/audit-rows.js";
 import { changeControlPlane } from "../store/control-plane-changes.js";
@@ -39,7 +39,10 @@ export function unchanged<T>(result: T): Audited<T> {
   return { result, changes: [] };
 }
 
-/** Runs `change` and logs it in the same transaction, in the name of the person behind it. A refusal has changed nothing. */
+/**
+ * Runs `change` and logs it in the same transaction, in the name of the person behind it. A refusal has changed nothing. Throws a `RevokedError` if
+ * that person may no longer make it.
+ */
 export function changeAudited<T>(store: Store, now: () => number, change: () => Audited<T>): Promise<T>;
 export function changeAudited<T>(
   store: Store,
@@ -53,6 +56,8 @@ export function changeAudited<T>(
 ): Promise<T | Refusal> {
   const actor = currentActor();
   return changeControlPlane<T | Refusal>(store, () => {
+    const refused = actor?.refused() ?? null;
+    if (refused !== null) throw new RevokedError(refused);
     const made = change();
     if (made instanceof Refusal) return { result: made, entries: [] };
     const entries = made.changes.map(({ before, after, ...what }): NewAuditEntry => {

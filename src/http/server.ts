@@ -6,12 +6,12 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from "
 import { setTimeout as delay } from "node:timers/promises";
 import { lackOf } from "../auth/abilities.js";
 import { type Actor, actAs } from "../auth/actor.js";
-import type { Credentials, TokenHolder } from "../auth/credentials.js";
+import { type Credentials, noSubscription, type TokenHolder } from "../auth/credentials.js";
 import type { CertificateFiles } from "../config/certificate.js";
 import type { TokenNeed } from "../contract/access.js";
 import type { Project, Role } from "../contract/entities.js";
 import type { Plans } from "../contract/plans.js";
-import { Refusal, refuse, UnavailableError } from "../errors.js";
+import { Refusal, RevokedError, refuse, UnavailableError } from "../errors.js";
 import { limits } from "../limits.js";
 import { yieldToEventLoop } from "../runtime/yield-to-event-loop.js";
 import type { AccessLog } from "./access-log.js";
@@ -230,26 +230,30 @@ export class HttpServer {
     const params = parametersOf(route.path, req);
     const query = new URLSearchParams(req.getQuery() ?? "");
     const headers = (route.headers ?? []).map((name) => req.getHeader(name));
-    const answer = this.#authorize(route, params, req);
+    const credential = route.credential === "private-key" ? privateKeyOf(req) : bearer(req);
+    const answer = this.#authorize(route, params, credential);
     if (answer instanceof Refusal) {
       const isFailedAuth = answer.error === "unauthenticated" && route.credential !== "private-key";
       const waitMs = isFailedAuth ? this.#failedAuths.delayMs(exchange.socketAddress, Date.now()) : 0;
       this.#failedAuths.hold(waitMs, () => exchange.send(refusal(answer)));
       return;
     }
-    const handle = (body: Buffer): void => {
-      this.#options.onTick();
-      void this.#answer(exchange, () => answer({ params, query, body, headers, isAborted: () => exchange.isOver }));
-    };
+    const call = { params, query, headers, isAborted: () => exchange.isOver };
     if (route.readsBody !== true) {
-      handle(Buffer.alloc(0));
+      void this.#answer(exchange, () => answer({ ...call, body: Buffer.alloc(0) }));
       return;
     }
     exchange.readBody({
       bytesMax: limits.controlBodyBytesMax,
       isAnonymous: route.credential === "none",
       onCrowded: () => crowded,
-      onBody: handle,
+      onBody: (body) => {
+        this.#options.onTick();
+        // Whoever sends a body slowly must not outlast the revocation of their token, or act on settings of before.
+        const answerNow = this.#authorize(route, params, credential);
+        if (answerNow instanceof Refusal) exchange.send(refusal(answerNow));
+        else void this.#answer(exchange, () => answerNow({ ...call, body }));
+      },
     });
   }
 
@@ -266,6 +270,10 @@ export class HttpServer {
       exchange.send(refusal(refuse("unavailable", error.message)));
       return;
     }
+    if (error instanceof RevokedError) {
+      exchange.send(refusal(error.refusal));
+      return;
+    }
     this.#options.onFailure(error, exchange.requestId);
     exchange.send(
       refusal(refuse("internal", "the request failed; the server's log has the cause, under this request id")),
@@ -276,27 +284,35 @@ export class HttpServer {
   #authorize(
     route: Exclude<Route, RawRoute>,
     params: readonly string[],
-    req: HttpRequest,
+    credential: string,
   ): ((call: Call) => Reply | Promise<Reply>) | Refusal {
     if (route.credential === "none") return route.handle;
     if (route.credential === "private-key") {
-      const holder = this.#options.credentials.authenticatedKey("private", privateKeyOf(req));
-      if (holder === null) return refuse("unauthenticated", "a valid private key is required");
-      if (holder.account.subscription !== "active") return noSubscription;
+      const holder = this.#options.credentials.subscribedKey("private", credential);
+      if (holder instanceof Refusal) return holder;
       return (call) => route.handle({ ...call, holder });
     }
     // What takes an account token is the control plane: it must not be served from a configuration that may be out of date.
     const fault = this.#options.controlPlaneFault();
     if (fault !== null) return refuse("unavailable", fault);
-    const holder = this.#options.credentials.tokenHolder(bearer(req));
+    const holder = this.#options.credentials.tokenHolder(credential);
     if (holder === null) return refuse("unauthenticated", "a valid account token is required");
     this.#options.onTokenUsed(holder.token.id);
+    const refused = (): Refusal | null => {
+      const answer = this.#authorize(route, params, credential);
+      return answer instanceof Refusal ? answer : null;
+    };
+    const actor: Actor = { userId: holder.token.userId, tokenId: holder.token.id, refused };
     return route.credential === "token"
-      ? this.#authorizeToken(route, holder)
-      : this.#authorizeProject(route, holder, params);
+      ? this.#authorizeToken(route, holder, actor)
+      : this.#authorizeProject(route, holder, actor, params);
   }
 
-  #authorizeToken(route: TokenRoute, holder: TokenHolder): ((call: Call) => Reply | Promise<Reply>) | Refusal {
+  #authorizeToken(
+    route: TokenRoute,
+    holder: TokenHolder,
+    actor: Actor,
+  ): ((call: Call) => Reply | Promise<Reply>) | Refusal {
     const { account, membership } = holder;
     const asksPowers = route.needs !== "any-token" || route.needsSubscription === true || route.feature !== undefined;
     if (asksPowers) {
@@ -308,12 +324,13 @@ export class HttpServer {
       const unable = this.#unable(route.needs, holder, membership.role);
       if (unable !== null) return unable;
     }
-    return (call) => actAs(actorOf(holder), () => route.handle({ ...call, holder }));
+    return (call) => actAs(actor, () => route.handle({ ...call, holder }));
   }
 
   #authorizeProject(
     route: ProjectRoute,
     holder: TokenHolder,
+    actor: Actor,
     params: readonly string[],
   ): ((call: Call) => Reply | Promise<Reply>) | Refusal {
     const id = positiveInteger(params[0]);
@@ -325,7 +342,7 @@ export class HttpServer {
     }
     return (
       this.#unable(route.needs, holder, role) ??
-      ((call) => actAs(actorOf(holder), () => route.handle({ ...call, holder, project })))
+      ((call) => actAs(actor, () => route.handle({ ...call, holder, project })))
     );
   }
 
@@ -337,7 +354,6 @@ export class HttpServer {
 
 const crowded = refusal(refuse("unavailable", "too many request bodies at once; send the request again"));
 const notBound = refuse("forbidden", "the token is not bound to an accessible account");
-const noSubscription = refuse("noActiveSubscription", "the account has no active subscription");
 
 /** The private key of a request: `Authorization: Bearer`, or else `X-Service-Private-Key`. */
 export function privateKeyOf(req: HttpRequest): string {
@@ -373,8 +389,4 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-function actorOf({ token }: TokenHolder): Actor {
-  return { userId: token.userId, tokenId: token.id };
 }

@@ -102,7 +102,7 @@ interface Group {
   readonly unit: UnitOfWork;
   readonly context: CommitContext;
   /** By site key: nothing can change them while the unit runs. */
-  readonly holders: Map<string, AuthenticatedKey | null>;
+  readonly holders: Map<string, AuthenticatedKey | Refusal>;
   /** Sessions of the current batches, by token. */
   readonly open: Map<string, OpenSession>;
   /** Sessions of the current batches to save. */
@@ -169,13 +169,10 @@ function takeBatch(group: Group, request: IngestRequest, body: ReadBody): Ingest
   const key = request.siteKey || siteKeyOf(body);
   let holder = group.holders.get(key);
   if (holder === undefined) {
-    holder = group.context.credentials.authenticatedKey("site", key);
+    holder = group.context.credentials.subscribedKey("site", key);
     group.holders.set(key, holder);
   }
-  if (holder === null) return refuse("unauthenticated", "a valid site key is required");
-  if (holder.account.subscription !== "active") {
-    return refuse("noActiveSubscription", "the account has no active subscription");
-  }
+  if (holder instanceof Refusal) return holder;
   if (!isIdempotencyKey(request.idempotencyKey)) return badIdempotencyKey;
   const batch = batchOf(body);
   if (batch instanceof Refusal) return batch;

@@ -3,7 +3,7 @@
  * The session is the resource, so it is looked up before the rest of the body is checked.
  */
 import type { HttpRequest } from "uWebSockets.js";
-import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
+import type { Credentials } from "../../../auth/credentials.js";
 import type { ChallengeAnswer, ClearedAnswer } from "../../../contract/api-answers.js";
 import { defaultChallengeSettings } from "../../../contract/challenge.js";
 import type { Project } from "../../../contract/entities.js";
@@ -94,7 +94,7 @@ function route(services: ChallengeServices, path: string, handle: Handle, doc: R
 function take(services: ChallengeServices, exchange: Exchange, req: HttpRequest, handle: Handle): void {
   const siteKey = req.getHeader("x-service-site-key");
   const userAgent = boundedValue(req.getHeader("user-agent"));
-  const early = siteKey === "" ? null : holderOf(services, siteKey);
+  const early = siteKey === "" ? null : services.credentials.subscribedKey("site", siteKey);
   if (early instanceof Refusal) {
     exchange.send({ ...refusal(early), headers: cors });
     return;
@@ -129,14 +129,6 @@ const crowded: Reply = {
   headers: cors,
 };
 
-function holderOf({ credentials }: ChallengeServices, siteKey: string): AuthenticatedKey | Refusal {
-  const holder = credentials.authenticatedKey("site", siteKey);
-  if (holder === null) return refuse("unauthenticated", "a valid site key is required");
-  return holder.account.subscription === "active"
-    ? holder
-    : refuse("noActiveSubscription", "the account has no active subscription");
-}
-
 async function callOf(
   services: ChallengeServices,
   headerKey: string,
@@ -145,7 +137,7 @@ async function callOf(
 ): Promise<ChallengeCall | Refusal> {
   const body = parseJsonObject(bytes);
   const bodyKey = body instanceof Refusal ? undefined : body["site_key"];
-  const holder = holderOf(services, headerKey || (typeof bodyKey === "string" ? bodyKey : ""));
+  const holder = services.credentials.subscribedKey("site", headerKey || (typeof bodyKey === "string" ? bodyKey : ""));
   if (holder instanceof Refusal) return holder;
   if (body instanceof Refusal) return body;
   const token = body["session_token"];

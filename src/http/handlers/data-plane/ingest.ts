@@ -148,11 +148,8 @@ function earlyRefusal(
 ): Reply | null {
   if (isAmbiguous) return ambiguous;
   if (siteKey !== "") {
-    const holder = credentials.authenticatedKey("site", siteKey);
-    if (holder === null) return refusal(refuse("unauthenticated", "a valid site key is required"));
-    if (holder.account.subscription !== "active") {
-      return refusal(refuse("noActiveSubscription", "the account has no active subscription"));
-    }
+    const holder = credentials.subscribedKey("site", siteKey);
+    if (holder instanceof Refusal) return refusal(holder);
     if (!isIdempotencyKey(idempotencyKey)) return refusal(badIdempotencyKey);
   }
   if (!disk.hasRoom) return refusal(refuse("unavailable", "the disk is almost full; send the batch again later"));

@@ -4,7 +4,7 @@
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { AuthenticatedKey, Credentials } from "../../../auth/credentials.js";
-import { Refusal, refuse } from "../../../errors.js";
+import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 import {
   failOpenAnswer,
@@ -55,20 +55,23 @@ export function requestVerdictRoute(services: RequestVerdictServices): RawRoute 
 }
 
 function judgeRequest(services: RequestVerdictServices, exchange: Exchange, req: HttpRequest): void {
-  const holder = services.credentials.authenticatedKey("private", privateKeyOf(req));
-  if (holder === null) {
-    exchange.send(refusal(refuse("unauthenticated", "a valid private key is required")));
-    return;
-  }
-  if (holder.account.subscription !== "active") {
-    exchange.send(refusal(refuse("noActiveSubscription", "the account has no active subscription")));
+  const privateKey = privateKeyOf(req);
+  const early = services.credentials.subscribedKey("private", privateKey);
+  if (early instanceof Refusal) {
+    exchange.send(refusal(early));
     return;
   }
   exchange.readBody({
     bytesMax: limits.controlBodyBytesMax,
     isAnonymous: false,
     onCrowded: () => replyOf(failOpenAnswer),
-    onBody: (bytes) => answer(services, exchange, holder, bytes),
+    onBody: (bytes) => {
+      services.onTick();
+      // The key may have been rotated, and the settings changed, while the body came.
+      const holder = services.credentials.subscribedKey("private", privateKey);
+      if (holder instanceof Refusal) exchange.send(refusal(holder));
+      else answer(services, exchange, holder, bytes);
+    },
   });
 }
 
@@ -78,7 +81,6 @@ function answer(
   { project }: AuthenticatedKey,
   bytes: Buffer,
 ): void {
-  services.onTick();
   const question = decodeVerdictBody(bytes, services.canonicalIp);
   if (question instanceof Refusal) {
     exchange.send(refusal(question));

@@ -1,7 +1,7 @@
 /** `POST /v1/start-tickets`, which the SDK's second file calls. Tickets are signed here and stored nowhere; `ingest/start-ticket.ts` explains them. */
 import type { Credentials } from "../../../auth/credentials.js";
 import type { StartTicketAnswer } from "../../../contract/api-answers.js";
-import { refuse } from "../../../errors.js";
+import { Refusal } from "../../../errors.js";
 import { issueTicket } from "../../../ingest/start-ticket.js";
 import { limits } from "../../../limits.js";
 import { ambiguous } from "../../framing.js";
@@ -64,11 +64,8 @@ function answer(
   socketAddress: string,
 ): Reply {
   if (headers.isAmbiguous) return ambiguous;
-  const holder = credentials.authenticatedKey("site", headers.siteKey);
-  if (holder === null) return refusal(refuse("unauthenticated", "a valid site key is required"));
-  if (holder.account.subscription !== "active") {
-    return refusal(refuse("noActiveSubscription", "the account has no active subscription"));
-  }
+  const holder = credentials.subscribedKey("site", headers.siteKey);
+  if (holder instanceof Refusal) return refusal(holder);
   const nowMs = now();
   return json(200, {
     start_ticket: issueTicket(holder.project, clientIp(socketAddress, headers.forwardedFor), nowMs),

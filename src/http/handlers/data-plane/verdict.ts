@@ -5,7 +5,7 @@ import type { ParameterDoc } from "../../../contract/route-doc.js";
 import type { ProjectSettings } from "../../../contract/session.js";
 import type { RequestContext } from "../../../contract/verdict.js";
 import { rulePath } from "../../../contract/visitor-request.js";
-import { refuse } from "../../../errors.js";
+import { Refusal } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { ownPart } from "../../../runtime/text-memo.js";
 import type { SentContext } from "../../../verdict/verdict-cache.js";
@@ -74,12 +74,9 @@ function readVerdict(services: VerdictServices, exchange: Exchange, req: HttpReq
     return;
   }
   exchange.framedBy(headers.framing);
-  const holder = services.credentials.authenticatedKey("private", headers.privateKey);
-  if (holder === null) {
-    exchange.send(refusal(refuse("unauthenticated", "a valid private key is required")));
-  } else if (holder.account.subscription !== "active") {
-    exchange.send(refusal(refuse("noActiveSubscription", "the account has no active subscription")));
-  } else {
+  const holder = services.credentials.subscribedKey("private", headers.privateKey);
+  if (holder instanceof Refusal) exchange.send(refusal(holder));
+  else {
     const asked = askedContext(services, headers, req.getQuery());
     const token = req.getParameter(0) ?? "";
     const { project } = holder;
