@@ -19,7 +19,7 @@ import type { SessionTable } from "../store/keys.js";
  * | vd{b-project}last                     | string | id of the last recorded block of a project                        |
  * | vd{b-project}s:number                 | hash   | a segment of recorded blocks: id, then the block as JSON; id and c: further ones; id and r: references; expires |
  * | vd{b-project}t:`blockTallyKey`        | string | records of a tally, id of the last; expires after some minutes    |
- * | vd{b-project}w:id                     | string | what a write of blocks came to, for its repetition; expires        |
+ * | vd{b-project}w:writer                 | string | number of a thread's last write of blocks and what it came to, for its repetition; expires |
  * | vd{c-hash}kind, hour                  | string | cross-session count of an hour; expires two hours later           |
  * | vd{u-account-k}month                  | string | a sixteenth of the events of an account in a month                |
  * | vd{p-project-k}h:hour                 | hash   | a sixteenth of a project's counts in an hour                      |
@@ -165,7 +165,7 @@ export function blockRows(projectId: number) {
     last: `${prefix}last`,
     segment: (number: number): string => `${prefix}s:${number}`,
     tally: (key: Buffer): string => `${prefix}t:${key.toString("base64url")}`,
-    write: (id: string): string => `${prefix}w:${id}`,
+    write: (writer: string): string => `${prefix}w:${writer}`,
   };
 }
 

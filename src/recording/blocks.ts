@@ -10,7 +10,7 @@ import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
 import type { Slices } from "../runtime/long-work.js";
 import { blockTallyKey, blockTallyMinute } from "../store/keys.js";
-import type { BlockTally, NewBlock } from "../store/recorded-rows.js";
+import type { BlockTally, NewBlock, ProjectBlocks, TallyChange, WrittenTally } from "../store/recorded-rows.js";
 import type { Store } from "../store/store.js";
 
 /** Bytes of a block id in a cursor. */
@@ -56,6 +56,11 @@ interface Waiting {
   readonly tally: Tally;
 }
 
+interface Write extends ProjectBlocks {
+  readonly blocks: Waiting[];
+  readonly changes: (TallyChange & { readonly tally: Tally })[];
+}
+
 /** One per HTTP thread; the server calls `flush`. */
 export class Blocks {
   readonly #store: Store;
@@ -66,6 +71,12 @@ export class Blocks {
   /** Tallies that have references to store. */
   readonly #referred = new Set<Tally>();
   #waiting: Waiting[] = [];
+  /** By project, the write that had no answer. It is repeated unchanged, and the project's other blocks wait for it: it may be stored all the same. */
+  readonly #unanswered = new Map<number, Write>();
+  /** Blocks stored since a flush returned their number. */
+  #stored = 0;
+  /** Why a write of this flush had no answer. */
+  #fault: Error | null = null;
   #writing: Promise<number> | null = null;
   #sweptMs = 0;
 
@@ -93,7 +104,7 @@ export class Blocks {
       tally.further++;
       return true;
     }
-    if (this.#waiting.length >= limits.blocksWaitingMax) return false;
+    if (this.#waitingCount >= limits.blocksWaitingMax) return false;
     if (isNew) this.#tallies.set(name, tally);
     tally.latest = { ...block };
     this.#waiting.push({ block: tally.latest, tally });
@@ -115,6 +126,12 @@ export class Blocks {
     return true;
   }
 
+  get #waitingCount(): number {
+    let count = this.#waiting.length;
+    for (const { blocks } of this.#unanswered.values()) count += blocks.length;
+    return count;
+  }
+
   #rememberLatest(name: string, tally: Tally): void {
     if (this.#latest.get(name) === tally) return;
     this.#latest.delete(name);
@@ -124,15 +141,16 @@ export class Blocks {
 
   /**
    * Stores what waits, with ids in the order of arrival, except blocks of sessions that were erased meanwhile; returns how many blocks. Blocks that
-   * only raise a count wait for `limits.blockCountsMs`, unless `isAll`. A crash loses at most what was not stored. Rejects when the store can't be
-   * written (a full disk); the blocks keep waiting then.
+   * only raise a count wait for `limits.blockCountsMs`, unless `isAll`. A crash loses at most what was not stored. Rejects when some of it could not be
+   * stored (a full disk, a master that does not answer); that keeps waiting then.
    */
   async flush(isAll = false): Promise<number> {
     // One flush at a time: a second one would store what the first may have to put back.
     while (this.#writing !== null) await this.#writing.catch(() => 0);
     const nowMs = this.#now();
     const areCountsDue = isAll || nowMs - this.#sweptMs >= limits.blockCountsMs;
-    if (this.#waiting.length === 0 && this.#referred.size === 0 && !areCountsDue) return 0;
+    const isIdle = this.#waiting.length === 0 && this.#referred.size === 0 && this.#unanswered.size === 0;
+    if (isIdle && !areCountsDue) return 0;
     this.#writing = this.#flush(areCountsDue, nowMs);
     try {
       return await this.#writing;
@@ -143,41 +161,82 @@ export class Blocks {
 
   /** Writes in transactions of a few milliseconds each. */
   async #flush(areCountsDue: boolean, nowMs: number): Promise<number> {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const { tally } of waiting) tally.latest = null;
-    let stored = 0;
-    let from = 0;
-    try {
-      for (; from < waiting.length; from += limits.blocksAtOnce)
-        stored += await this.#write(waiting.slice(from, from + limits.blocksAtOnce), []);
-    } catch (error) {
-      this.#waiting = [...waiting.slice(from), ...this.#waiting];
-      throw error;
-    }
+    this.#fault = null;
+    await this.#send([...this.#unanswered.values()]);
+    await this.#flushWaiting();
     const referred = [...this.#referred].filter(({ waiting }) => waiting === 0);
     for (let at = 0; at < referred.length; at += limits.blocksAtOnce)
-      stored += await this.#write([], referred.slice(at, at + limits.blocksAtOnce), false);
+      await this.#write([], referred.slice(at, at + limits.blocksAtOnce), false);
     if (this.#tallies.size > limits.blockTalliesMax / 2) this.#forget(nowMs);
-    if (!areCountsDue) return stored;
-    this.#sweptMs = nowMs;
-    const counted = [...this.#tallies.values()].filter(({ further, waiting }) => further > 0 && waiting === 0);
-    for (let at = 0; at < counted.length; at += limits.blocksAtOnce)
-      stored += await this.#write([], counted.slice(at, at + limits.blocksAtOnce));
-    this.#forget(nowMs);
+    if (areCountsDue) {
+      this.#sweptMs = nowMs;
+      const counted = [...this.#tallies.values()].filter(({ further, waiting }) => further > 0 && waiting === 0);
+      for (let at = 0; at < counted.length; at += limits.blocksAtOnce)
+        await this.#write([], counted.slice(at, at + limits.blocksAtOnce));
+      this.#forget(nowMs);
+    }
+    if (this.#fault !== null) throw this.#fault;
+    const stored = this.#stored;
+    this.#stored = 0;
     return stored;
   }
 
-  /** Stores these blocks, and for these tallies the references to their last block and, if wanted, the further ones. */
-  async #write(waiting: readonly Waiting[], others: readonly Tally[], areCounted = true): Promise<number> {
+  async #flushWaiting(): Promise<void> {
+    const isHeld = ({ tally }: Waiting): boolean => this.#unanswered.has(tally.projectId);
+    const held = this.#waiting.filter(isHeld);
+    const taken = this.#waiting.filter((each) => !isHeld(each));
+    this.#waiting = [];
+    for (const { tally } of taken) tally.latest = null;
+    let at = 0;
+    try {
+      while (at < taken.length) {
+        const next = taken.slice(at, at + limits.blocksAtOnce);
+        at += next.length;
+        // An earlier piece of this flush may have had no answer.
+        held.push(...next.filter(isHeld));
+        await this.#write(next, []);
+      }
+    } finally {
+      this.#waiting = [...held, ...taken.slice(at), ...this.#waiting];
+    }
+  }
+
+  /**
+   * Stores these blocks, and for these tallies the references to their last block and, if wanted, the further ones. Leaves out projects that have an
+   * unanswered write.
+   */
+  async #write(waiting: readonly Waiting[], others: readonly Tally[], areCounted = true): Promise<void> {
     const counted = areCounted ? others : [];
-    const changes = [...new Set([...waiting.map(({ tally }) => tally), ...others])].map((tally) => ({
-      tally,
-      further: counted.includes(tally) ? tally.further : 0,
-      references: tally.references,
-    }));
-    const written = await this.#store.recorded.blocks.write(waiting, changes, this.#now());
-    for (const { tally } of waiting) tally.waiting--;
+    const writes = new Map<number, Write>();
+    for (const tally of new Set([...waiting.map((each) => each.tally), ...others])) {
+      const { projectId, references } = tally;
+      if (this.#unanswered.has(projectId)) continue;
+      const write = writes.get(projectId) ?? { projectId, blocks: [], changes: [] };
+      writes.set(projectId, write);
+      write.changes.push({ tally, further: counted.includes(tally) ? tally.further : 0, references });
+    }
+    for (const each of waiting) writes.get(each.tally.projectId)?.blocks.push(each);
+    await this.#send([...writes.values()]);
+  }
+
+  async #send(writes: readonly Write[]): Promise<void> {
+    if (writes.length === 0) return;
+    for (const write of writes) this.#unanswered.set(write.projectId, write);
+    const outcomes = await this.#store.recorded.blocks.write(writes, this.#now());
+    for (const [index, write] of writes.entries()) {
+      const outcome = outcomes[index]!;
+      if (outcome instanceof Error) {
+        this.#fault ??= outcome;
+        continue;
+      }
+      this.#unanswered.delete(write.projectId);
+      this.#stored += this.#apply(write, outcome);
+    }
+  }
+
+  /** Returns how many blocks were stored. */
+  #apply({ blocks, changes }: Write, written: readonly WrittenTally[]): number {
+    for (const { tally } of blocks) tally.waiting--;
     let stored = 0;
     for (const [index, { tally, further, references }] of changes.entries()) {
       const outcome = written[index]!;

@@ -6,7 +6,14 @@ import type { Block } from "../contract/entities.js";
 import { decodeSessionToken } from "../contract/session-token.js";
 import { limits } from "../limits.js";
 import { blockTalliesFrom, blockTallyBytes, metaKeys, sessionKey } from "./keys.js";
-import type { BlockTally, NewBlock, RecordedBlocks, TallyChange, WrittenTally } from "./recorded-rows.js";
+import type {
+  BlockTally,
+  NewBlock,
+  ProjectBlocks,
+  RecordedBlocks,
+  TallyChange,
+  WrittenTally,
+} from "./recorded-rows.js";
 import type { SessionTables } from "./session-tables.js";
 
 interface Tables extends Pick<SessionTables, "root" | "meta" | "sessions"> {
@@ -37,22 +44,14 @@ export class LmdbRecordedBlocks implements RecordedBlocks {
     this.#tables = tables;
   }
 
-  async write(
-    blocks: readonly { readonly block: NewBlock; readonly tally: BlockTally }[],
-    changes: readonly TallyChange[],
-    nowMs: number,
-  ): Promise<WrittenTally[]> {
+  async write(writes: readonly ProjectBlocks[], nowMs: number): Promise<WrittenTally[][]> {
     return this.#tables.root.transaction(() => {
-      const outcomes = new Map(changes.map((change) => [change.tally, this.#read(change)]));
-      const ids = new Map<number, number>();
-      for (const { block, tally } of blocks) this.#writeBlock(block, tally, outcomes.get(tally)!, ids);
-      for (const { tally, references } of changes) this.#writeTally(tally, outcomes.get(tally)!, references);
-      for (const [projectId, id] of ids) {
-        this.#tables.meta.putSync(nextBlock(projectId), id - 1);
-        this.#removeOldest(projectId, id - 1, blocks.length);
-      }
-      this.#removeTallies(changes.length, nowMs);
-      return [...outcomes.values()];
+      const written = writes.map((write) => this.#write(write));
+      this.#removeTallies(
+        writes.reduce((sum, { changes }) => sum + changes.length, 0),
+        nowMs,
+      );
+      return written;
     });
   }
 
@@ -61,6 +60,19 @@ export class LmdbRecordedBlocks implements RecordedBlocks {
     const end: [number, number] = [projectId, 0];
     const range = this.#tables.blocks.getRange({ start, end, reverse: true, exclusiveStart: true, limit: count });
     return [...range].map(({ value }) => value);
+  }
+
+  #write({ projectId, blocks, changes }: ProjectBlocks): Outcome[] {
+    const outcomes = new Map(changes.map((change) => [change.tally, this.#read(change)]));
+    const nextId = (this.#tables.meta.get(nextBlock(projectId)) ?? 0) + 1;
+    let id = nextId;
+    for (const { block, tally } of blocks) if (this.#writeBlock(id, block, tally, outcomes.get(tally)!)) id++;
+    for (const { tally, references } of changes) this.#writeTally(tally, outcomes.get(tally)!, references);
+    if (id > nextId) {
+      this.#tables.meta.putSync(nextBlock(projectId), id - 1);
+      this.#removeOldest(projectId, id - 1, blocks.length);
+    }
+    return [...outcomes.values()];
   }
 
   #read({ tally, further }: TallyChange): Outcome {
@@ -73,21 +85,19 @@ export class LmdbRecordedBlocks implements RecordedBlocks {
     return { isGone, records, lastId, last, further, stored: 0 };
   }
 
-  /** `ids`: the next id of each project that had a new record. */
-  #writeBlock(block: NewBlock, tally: BlockTally, outcome: Outcome, ids: Map<number, number>): void {
-    if (outcome.isGone) return;
+  /** Returns whether the block has become the record of this id. */
+  #writeBlock(id: number, block: NewBlock, tally: BlockTally, outcome: Outcome): boolean {
+    if (outcome.isGone) return false;
     if (outcome.records >= tally.recordsMax) {
       outcome.further++;
-      return;
+      return false;
     }
-    const { projectId } = block;
-    const id = ids.get(projectId) ?? (this.#tables.meta.get(nextBlock(projectId)) ?? 0) + 1;
-    ids.set(projectId, id + 1);
     outcome.last = { id, ...block, count: 1 };
     outcome.lastId = id;
     outcome.records++;
     outcome.stored++;
-    this.#tables.blocks.putSync([projectId, id], outcome.last);
+    this.#tables.blocks.putSync([tally.projectId, id], outcome.last);
+    return true;
   }
 
   #writeTally(tally: BlockTally, outcome: Outcome, references: readonly string[]): void {

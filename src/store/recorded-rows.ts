@@ -41,17 +41,23 @@ export interface WrittenTally {
   readonly stored: number;
 }
 
+/** What to store of one project at once. */
+export interface ProjectBlocks {
+  readonly projectId: number;
+  /** In the order of arrival. */
+  readonly blocks: readonly { readonly block: NewBlock; readonly tally: BlockTally }[];
+  /** Has each tally once, all those of `blocks` among them. */
+  readonly changes: readonly TallyChange[];
+}
+
 /** Recorded blocks, with tallies that bound how many there are of a subject, rule and minute. */
 export interface RecordedBlocks {
   /**
-   * Stores blocks of these tallies in order, with ascending ids. If a tally has no record left, its blocks raise a count. Drops blocks of erased sessions.
-   * All tallies of `blocks` are in `changes`; the outcomes are in the order of `changes`. Rejects if it can't write.
+   * Stores blocks in order, with ascending ids. If a tally has no record left, its blocks raise a count. Drops blocks of erased sessions. Returns for each
+   * write its tallies, in the order of `changes`, or why it was not confirmed: it may be stored all the same. The same object given again is stored once,
+   * so a caller repeats it, unchanged, before it writes anything else of that project. Rejects if nothing can be written.
    */
-  write(
-    blocks: readonly { readonly block: NewBlock; readonly tally: BlockTally }[],
-    changes: readonly TallyChange[],
-    nowMs: number,
-  ): Promise<WrittenTally[]>;
+  write(writes: readonly ProjectBlocks[], nowMs: number): Promise<(readonly WrittenTally[] | Error)[]>;
   /** Returns up to `count` blocks of a project with ids below this one, the latest first. */
   before(projectId: number, id: number, count: number): Promise<readonly Block[]>;
 }

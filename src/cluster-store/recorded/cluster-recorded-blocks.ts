@@ -2,15 +2,16 @@
  * Recorded blocks in a cluster. All rows of a project are in one slot, so one script assigns ids and counts what all nodes record. Segments of some
  * hundred ids hold the blocks, and each segment expires and is dropped as a whole.
  */
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { ClusterClient } from "../../cluster/cluster-client.js";
 import type { RespCommand } from "../../cluster/resp-encoder.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
+import { dayMs } from "../../contract/durations.js";
 import type { Block } from "../../contract/entities.js";
 import { decodeSessionToken } from "../../contract/session-token.js";
 import { limits } from "../../limits.js";
 import { sessionKey } from "../../store/keys.js";
-import type { BlockTally, NewBlock, RecordedBlocks, TallyChange, WrittenTally } from "../../store/recorded-rows.js";
+import type { NewBlock, ProjectBlocks, RecordedBlocks, TallyChange, WrittenTally } from "../../store/recorded-rows.js";
 import { askAll, onKey, scriptOn } from "../cluster-asking.js";
 import { blockRows, blockSegmentIds, sessionRow, shardOfSession, shardSlots } from "../keys.js";
 import { recordBlocks } from "./recorded-row-scripts.js";
@@ -23,16 +24,10 @@ export interface ClusterBlockLogOptions {
   readonly now: () => number;
 }
 
-/** A write of one project. */
-interface ProjectWrite {
-  readonly projectId: number;
-  readonly changes: TallyChange[];
-  readonly blocks: { readonly block: NewBlock; readonly tally: BlockTally }[];
-}
-
-/** A write is remembered as long as it may be sent again, a tally for its minute and the next one. */
-const writeKeptMs = 60_000;
+/** A writer's last write is remembered longer than any outage, at the end of which it may be repeated; a tally for its minute and the next one. */
+const writeKeptMs = dayMs;
 const tallyKeptMs = 180_000;
+/** As long as blocks up to the bound may be in them. */
 const segmentsKept = Math.ceil(limits.blocksPerProjectMax / blockSegmentIds) + 1;
 /** A write that needs other segments than expected is sent again with those. */
 const roundsMax = 10;
@@ -42,26 +37,19 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
   readonly #options: ClusterBlockLogOptions;
   /** The last id of each project that this thread saw. */
   readonly #lastIds = new Map<number, number>();
+  /** Identifies the writer: the rows tell by it, and by the number of its last write of the project, what they already have. */
+  readonly #writer = randomBytes(6).toString("base64url");
+  readonly #numbers = new WeakMap<ProjectBlocks, number>();
+  #lastNumber = 0;
 
   constructor(options: ClusterBlockLogOptions) {
     this.#options = options;
   }
 
-  async write(
-    blocks: readonly { readonly block: NewBlock; readonly tally: BlockTally }[],
-    changes: readonly TallyChange[],
-  ): Promise<WrittenTally[]> {
-    const writes = new Map<number, ProjectWrite>();
-    for (const change of changes) {
-      const { projectId } = change.tally;
-      const write = writes.get(projectId) ?? { projectId, changes: [], blocks: [] };
-      writes.set(projectId, write);
-      write.changes.push(change);
-    }
-    for (const each of blocks) writes.get(each.tally.projectId)!.blocks.push(each);
-    const written = new Map<BlockTally, WrittenTally>();
-    for (const write of writes.values()) await this.#write(write, written);
-    return changes.map(({ tally }) => written.get(tally)!);
+  async write(writes: readonly ProjectBlocks[]): Promise<(readonly WrittenTally[] | Error)[]> {
+    // Each by itself: one master that does not answer must not hold back what the others have stored.
+    const outcomes = await Promise.allSettled(writes.map((write) => this.#write(write)));
+    return outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : outcome.reason));
   }
 
   async before(projectId: number, id: number, count: number): Promise<readonly Block[]> {
@@ -90,7 +78,7 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
     return found.slice(0, count);
   }
 
-  async #write(write: ProjectWrite, written: Map<BlockTally, WrittenTally>): Promise<void> {
+  async #write(write: ProjectBlocks): Promise<WrittenTally[]> {
     const { projectId, changes, blocks } = write;
     const { records, ids } = await this.#record(write);
     const gone = await this.#goneSessions(projectId, changes);
@@ -100,43 +88,49 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
       if (id > 0 && gone.has(blocks[index]!.tally.sessionToken)) erased.push(String(id));
     }
     if (erased.length > 0) await this.#erase(projectId, erased.map(Number));
-    for (const [index, { tally, further }] of changes.entries()) {
+    return changes.map(({ tally, further }, index) => {
       const of = records[index]!;
       const own = ids.filter((_, at) => blocks[at]!.tally === tally);
       const recorded = own.filter((id) => id > 0).length;
       const counted = of.isStored ? further + own.length - recorded : 0;
       const stored = gone.has(tally.sessionToken) ? 0 : recorded + counted;
-      written.set(tally, { records: of.records, lastId: of.lastId, stored });
-    }
+      return { records: of.records, lastId: of.lastId, stored };
+    });
   }
 
   /** Runs the script until it has the segments that it needs. */
-  async #record(write: ProjectWrite): Promise<Recorded> {
+  async #record(write: ProjectBlocks): Promise<Recorded> {
     const { client } = this.#options;
     const { projectId, changes, blocks } = write;
     const rows = blockRows(projectId);
-    const done = rows.write(randomUUID());
+    const done = rows.write(this.#writer);
+    let number = this.#numbers.get(write);
+    if (number === undefined) {
+      number = ++this.#lastNumber;
+      this.#numbers.set(write, number);
+    }
     const next = (this.#lastIds.get(projectId) ?? 0) + 1;
     const segments = new Set(
       [next, next + Math.max(0, blocks.length - 1), ...changes.map(({ tally }) => tally.lastId)].map(segmentOf),
     );
     for (let round = 0; round < roundsMax; round++) {
-      const numbers = [...segments];
-      const dropped = numbers.map((number) => number - segmentsKept).filter((number) => number >= 0);
+      const needed = [...segments];
+      const dropped = needed.map((segment) => segment - segmentsKept).filter((segment) => segment >= 0);
       const keys = [
         ...[rows.last, done],
         ...changes.map(({ tally }) => rows.tally(tally.key)),
-        ...numbers.map(rows.segment),
-        ...dropped.filter((number) => !segments.has(number)).map(rows.segment),
+        ...needed.map(rows.segment),
+        ...dropped.filter((segment) => !segments.has(segment)).map(rows.segment),
       ];
-      const [reply] = await askAll(client, [scriptOn(recordBlocks, keys, this.#arguments(write, numbers))]);
+      const args = [number, ...this.#arguments(write, needed)];
+      const [reply] = await askAll(client, [scriptOn(recordBlocks, keys, args)]);
       if (!Array.isArray(reply)) return recorded(String(reply), changes.length);
-      for (const number of reply) segments.add(Number(number));
+      for (const segment of reply) segments.add(Number(segment));
     }
     throw new Error("the segments of recorded blocks keep changing");
   }
 
-  #arguments({ changes, blocks }: ProjectWrite, segments: readonly number[]): RespCommand {
+  #arguments({ changes, blocks }: ProjectBlocks, segments: readonly number[]): RespCommand {
     const positions = new Map(changes.map(({ tally }, index) => [tally, index + 1]));
     return [
       ...[writeKeptMs, tallyKeptMs, this.#options.blockMs, blockSegmentIds, limits.blockReferencesMax],

@@ -2,22 +2,22 @@
 import { defineScript } from "../../cluster/script.js";
 
 /**
- * Stores blocks of one project. Ids are assigned in order; a segment holds `size` ids. Keys: last id, row of this write, tallies, segments that may
- * be needed, segments to drop. Arguments: ms that a write is remembered, a tally, a segment; ids of a segment; maximum of references of a block;
- * numbers of tallies, of segments, of the first segment and so on; then for each tally its maximum of records, its last record known to the caller,
- * how many further blocks, how many references and these; then for each block the number of its tally and its text. Returns, as text, for each tally
- * its records, its last record and whether that is stored, then the id of each block (0: it was only counted); the same if it ran before. If some
- * needed segments are not among the keys, writes nothing and returns the numbers of all segments that it needs, as numbers.
+ * Stores blocks of one project. Ids are assigned in order; a segment holds `size` ids. Keys: last id, last write of the writer, tallies, segments that
+ * may be needed, segments to drop. Arguments: number of the write, above those that had an answer; ms that it is remembered, a tally, a segment; ids of a
+ * segment; maximum of references of a block; numbers of tallies, of segments, of the first segment and so on; then for each tally its maximum of records,
+ * its last record known to the caller, how many further blocks, how many references and these; then for each block the number of its tally and its text.
+ * Returns, as text, for each tally its records, its last record and whether that is stored, then the id of each block (0: it was only counted); the same
+ * if it ran before. If some needed segments are not among the keys, writes nothing and returns the numbers of all segments that it needs, as numbers.
  */
 export const recordBlocks = defineScript({
   name: "record-blocks",
-  version: 1,
+  version: 2,
   source: `
-local done = redis.call('GET', KEYS[2])
-if done then return done end
-local size, most = tonumber(ARGV[4]), tonumber(ARGV[5])
-local tallyCount, segmentCount = tonumber(ARGV[6]), tonumber(ARGV[7])
-local at = 8
+local number, done = string.match(redis.call('GET', KEYS[2]) or '', '^(%d+) (.*)$')
+if number and tonumber(number) >= tonumber(ARGV[1]) then return done end
+local size, most = tonumber(ARGV[5]), tonumber(ARGV[6])
+local tallyCount, segmentCount = tonumber(ARGV[7]), tonumber(ARGV[8])
+local at = 9
 local segments = {}
 for number = 1, segmentCount do
   segments[ARGV[at]] = KEYS[2 + tallyCount + number]
@@ -56,7 +56,7 @@ for row = at, #ARGV, 2 do
     last = last + 1
     local segment = segments[segmentOf(last)]
     redis.call('HSET', segment, string.format('%.0f', last), ARGV[row + 1])
-    redis.call('PEXPIRE', segment, ARGV[3])
+    redis.call('PEXPIRE', segment, ARGV[4])
     tally.records = tally.records + 1
     tally.last = last
     ids[#ids + 1] = string.format('%.0f', last)
@@ -75,12 +75,12 @@ for number, tally in ipairs(tallies) do
     for _, reference in ipairs(tally.references) do all[#all + 1] = reference end
     redis.call('HSET', segment, id .. 'r', table.concat(all, ' ', math.max(1, #all - most + 1)))
   end
-  if tally.records > 0 then redis.call('SET', KEYS[2 + number], tally.records .. ' ' .. id, 'PX', ARGV[2]) end
+  if tally.records > 0 then redis.call('SET', KEYS[2 + number], tally.records .. ' ' .. id, 'PX', ARGV[3]) end
   result[#result + 1] = tally.records .. ' ' .. id .. ' ' .. (isStored and 1 or 0)
 end
 for key = 3 + tallyCount + segmentCount, #KEYS do redis.call('DEL', KEYS[key]) end
 local text = table.concat(result, ' ') .. ' ' .. table.concat(ids, ' ')
-redis.call('SET', KEYS[2], text, 'PX', ARGV[1])
+redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. text, 'PX', ARGV[2])
 return text`,
 });
 
