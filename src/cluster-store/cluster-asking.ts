@@ -8,6 +8,7 @@ import type { Script } from "../cluster/script.js";
 import { keySlot } from "../cluster/slots.js";
 import { limits } from "../limits.js";
 import { unavailable } from "./fault-line.js";
+import { sessionRow, shardOfSession, shardSlots } from "./keys.js";
 
 /** Returns the command with the slot of its first key. */
 export function onKey(name: string, key: string, ...args: readonly (string | Buffer | number)[]): KeyedCommand {
@@ -39,6 +40,19 @@ export async function writeAll(
     if (fault !== null) throw unavailable(fault);
   }
   return replies;
+}
+
+/**
+ * Returns for each session, by its `sessionKey`, whether it does not exist. Without an answer it counts as present, because callers have written already
+ * what names it.
+ */
+export async function areSessionsGone(client: ClusterClient, keys: readonly Buffer[]): Promise<boolean[]> {
+  const commands = keys.map((key) => ({
+    command: ["EXISTS", sessionRow(key)],
+    slot: shardSlots[shardOfSession(key)]!,
+  }));
+  const options = { deadlineMs: limits.clusterWriteMs, isIdempotent: true, failsFast: true };
+  return (await client.pipeline(commands, options)).map((outcome) => outcome === 0);
 }
 
 function answerOf(outcome: RespReply | ClusterError): RespReply {

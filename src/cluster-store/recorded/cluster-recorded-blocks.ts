@@ -12,8 +12,8 @@ import { decodeSessionToken } from "../../contract/session-token.js";
 import { limits } from "../../limits.js";
 import { sessionKey } from "../../store/keys.js";
 import type { NewBlock, ProjectBlocks, RecordedBlocks, TallyChange, WrittenTally } from "../../store/recorded-rows.js";
-import { askAll, onKey, scriptOn } from "../cluster-asking.js";
-import { blockRows, blockSegmentIds, sessionRow, shardOfSession, shardSlots } from "../keys.js";
+import { areSessionsGone, askAll, onKey, scriptOn } from "../cluster-asking.js";
+import { blockRows, blockSegmentIds } from "../keys.js";
 import { recordBlocks } from "./recorded-row-scripts.js";
 
 /** The cluster, and how long it keeps blocks. */
@@ -53,29 +53,43 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
   }
 
   async before(projectId: number, id: number, count: number): Promise<readonly Block[]> {
-    const { client, now, blockMs } = this.#options;
-    const rows = blockRows(projectId);
-    const [reply] = await askAll(client, [onKey("GET", rows.last)]);
-    const last = Number(reply ?? 0);
+    const { now, blockMs } = this.#options;
+    const last = await this.#lastId(projectId);
     const oldestId = Math.max(1, last - limits.blocksPerProjectMax + 1);
     const oldestMs = now() - blockMs;
     const found: Block[] = [];
-    let segment = segmentOf(Math.min(last, id - 1));
-    for (let asked = 1; segment >= segmentOf(oldestId) && found.length < count; asked = Math.min(2 * asked, 16)) {
-      const numbers = Array.from({ length: asked }, (_, index) => segment - index).filter((number) => number >= 0);
-      const replies = await askAll(
-        client,
-        numbers.map((number) => onKey("HGETALL", rows.segment(number))),
-      );
-      for (const each of replies) {
-        const inSegment = blocksOf(projectId, each).filter(
-          (block) => block.id < id && block.id >= oldestId && Date.parse(block.createdAt) >= oldestMs,
-        );
-        found.push(...inSegment.sort((one, other) => other.id - one.id));
-      }
-      segment -= asked;
+    for await (const page of this.#pages(projectId, Math.min(last, id - 1), oldestId)) {
+      const isShown = (block: Block): boolean =>
+        block.id < id && block.id >= oldestId && Date.parse(block.createdAt) >= oldestMs;
+      found.push(...page.filter(isShown));
+      if (found.length >= count) break;
     }
     return found.slice(0, count);
+  }
+
+  /** Returns all stored blocks of a project, a page at a time, with those that `before` no longer shows: they go with their segment. */
+  async *stored(projectId: number): AsyncGenerator<readonly Block[]> {
+    const last = await this.#lastId(projectId);
+    yield* this.#pages(projectId, last, last - segmentsKept * blockSegmentIds);
+  }
+
+  async #lastId(projectId: number): Promise<number> {
+    const [reply] = await askAll(this.#options.client, [onKey("GET", blockRows(projectId).last)]);
+    return Number(reply ?? 0);
+  }
+
+  /** Returns the blocks of the segments from the one of `latest` down to the one of `oldest`, the latest first. */
+  async *#pages(projectId: number, latest: number, oldest: number): AsyncGenerator<Block[]> {
+    let segment = segmentOf(latest);
+    for (let asked = 1; segment >= segmentOf(oldest); asked = Math.min(2 * asked, 16)) {
+      const numbers = Array.from({ length: asked }, (_, index) => segment - index).filter((number) => number >= 0);
+      const replies = await askAll(
+        this.#options.client,
+        numbers.map((number) => onKey("HGETALL", blockRows(projectId).segment(number))),
+      );
+      yield replies.flatMap((reply) => blocksOf(projectId, reply).sort((one, other) => other.id - one.id));
+      segment -= asked;
+    }
   }
 
   async #write(write: ProjectBlocks): Promise<WrittenTally[]> {
@@ -142,18 +156,14 @@ export class ClusterRecordedBlocks implements RecordedBlocks {
     ];
   }
 
-  /**
-   * Checked after the write: a later erasure of a session finds what was written here. If the cluster does not answer, the sessions count as present.
-   */
+  /** Checked after the write: a later erasure of a session finds what was written here. */
   async #goneSessions(projectId: number, changes: readonly TallyChange[]): Promise<ReadonlySet<string | null>> {
     const tokens = [...new Set(changes.map(({ tally }) => tally.sessionToken))].filter((token) => token !== null);
-    const commands = tokens.map((token) => {
-      const key = sessionKey(projectId, decodeSessionToken(token) ?? Buffer.alloc(0));
-      return { command: ["EXISTS", sessionRow(key)], slot: shardSlots[shardOfSession(key)]! };
-    });
-    const options = { deadlineMs: limits.clusterWriteMs, isIdempotent: true, failsFast: true };
-    const outcomes = await this.#options.client.pipeline(commands, options);
-    return new Set(tokens.filter((_, index) => outcomes[index] === 0));
+    const areGone = await areSessionsGone(
+      this.#options.client,
+      tokens.map((token) => sessionKey(projectId, decodeSessionToken(token) ?? Buffer.alloc(0))),
+    );
+    return new Set(tokens.filter((_, index) => areGone[index]));
   }
 
   async #erase(projectId: number, ids: readonly number[]): Promise<void> {

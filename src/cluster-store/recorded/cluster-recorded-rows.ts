@@ -16,7 +16,7 @@ import type {
   RecordedTimelines,
   TimelinePiece,
 } from "../../store/recorded-rows.js";
-import { askAll, onKey, scriptOn, writeAll } from "../cluster-asking.js";
+import { areSessionsGone, askAll, onKey, scriptOn, writeAll } from "../cluster-asking.js";
 import { newVersion, versionBytes } from "../ingest/cluster-unit-of-work.js";
 import {
   auditRow,
@@ -225,14 +225,20 @@ class ClusterRecordedTimelines implements RecordedTimelines {
 
   async #keepLatest(projectId: number, sessionsMax: number, tokens: readonly Buffer[]): Promise<void> {
     const { client, sessionMs } = this.#options;
-    const [oldest] = await askAll(client, [
-      scriptOn(indexTimelines, [timelineIndexRow(projectId)], [sessionsMax, sessionMs, ...tokens]),
-    ]);
+    const index = timelineIndexRow(projectId);
+    const [oldest] = await askAll(client, [scriptOn(indexTimelines, [index], [sessionsMax, sessionMs, ...tokens])]);
     const keys = (Array.isArray(oldest) ? oldest : []).map((token) => sessionKey(projectId, token as Buffer));
     await askAll(
       client,
       keys.map((key) => onSession("DEL", key)),
     );
+    // Checked after the write: a later erasure of a session finds it in the index.
+    const areGone = await areSessionsGone(
+      client,
+      tokens.map((token) => sessionKey(projectId, token)),
+    );
+    const gone = tokens.filter((_, position) => areGone[position]);
+    if (gone.length > 0) await askAll(client, [onKey("ZREM", index, ...gone)]);
   }
 }
 

@@ -4,7 +4,6 @@ import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.
 import { ClusterError } from "../../cluster/cluster-error.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
-import type { Block } from "../../contract/entities.js";
 import { encodeSessionToken } from "../../contract/session-token.js";
 import { limits } from "../../limits.js";
 import { type SessionKeys, type SessionTable, tokenAt } from "../../store/keys.js";
@@ -35,8 +34,6 @@ import { eraseCommand, readCommand } from "./session-commands.js";
 const sweepPatienceMs = 10_000;
 /** How many further rows of a session consist of eight-byte numbers: its seen request ids, the first ones in `furtherRows`. */
 const seenIdsRows = 2;
-/** Some megabytes. */
-const blocksAtOnce = 2000;
 
 function sum(counts: readonly RespReply[]): number {
   return counts.reduce((all: number, count) => all + Number(count), 0);
@@ -130,22 +127,13 @@ export class ClusterSessions implements RemoteSessions {
       marks += sum(await this.#bulk.write(texts.map((text) => onKey("HDEL", marksRow(projectId), text))));
       await this.#bulk.write(own.map(({ token }) => onKey("ZREM", index, token)));
       const named = new Set<string | null>(texts);
-      for await (const page of this.#blockPages(projectId)) {
+      for await (const page of this.#blocks.stored(projectId)) {
         const ids = page.filter(({ sessionToken }) => named.has(sessionToken)).map(({ id }) => id);
         await this.#bulk.write(eraseBlocks(projectId, ids));
         blocks += ids.length;
       }
     }
     return { blocks, marks };
-  }
-
-  async *#blockPages(projectId: number): AsyncGenerator<readonly Block[]> {
-    for (let before = Number.POSITIVE_INFINITY; ; ) {
-      const page = await this.#blocks.before(projectId, before, blocksAtOnce);
-      if (page.length === 0) return;
-      yield page;
-      before = page.at(-1)!.id;
-    }
   }
 
   async sweep(
