@@ -7,6 +7,7 @@ import { parentPort } from "node:worker_threads";
 import { move, workerData } from "piscina";
 import { Credentials } from "../src/auth/credentials.js";
 import { ClusterClient } from "../src/cluster/cluster-client.js";
+import type { ClusterError } from "../src/cluster/cluster-error.js";
 import { CountSender } from "../src/cluster-store/ingest/batch-counts.js";
 import { ClusterCommit } from "../src/cluster-store/ingest/cluster-commit.js";
 import { ClusterPathReuseIndex } from "../src/cluster-store/ingest/cluster-path-reuse-index.js";
@@ -15,6 +16,7 @@ import { ClusterCounts } from "../src/cluster-store/ingest/recent-counts.js";
 import { RefusedBatches } from "../src/cluster-store/ingest/refused-batches.js";
 import type { ScoringWorkerData } from "../src/contract/scoring-worker.js";
 import { readFrame } from "../src/ingest/frame.js";
+import { ScoringFaults } from "../src/ingest/scoring-faults.js";
 import { encodeOutcomes } from "../src/ingest/task-answer.js";
 import { lowerThreadPriority } from "../src/ingest/thread-priority.js";
 import { TokenMint } from "../src/ingest/token-mint.js";
@@ -33,7 +35,8 @@ const client = new ClusterClient({ url: cluster.url });
 const paths = new ClusterPathReuseIndex(client);
 const counts = new ClusterCounts(client);
 const refused = new RefusedBatches(cluster.outage, (news) => parentPort?.postMessage(news));
-const onFailure = (error: unknown): void => {
+const faults = new ScoringFaults((news) => parentPort?.postMessage(news));
+const onFailure = (error: ClusterError): void => {
   meters.countClusterFailure();
   refused.failed(error);
 };
@@ -49,6 +52,7 @@ const committer = new ClusterCommit({
   onConflict: (batches) => meters.countConflicts(batches),
   onUnacknowledged: (error) => refused.failed(error),
   onFailure,
+  onFault: (error) => faults.failed(error),
 });
 const postponed = new PostponedBatches(
   (news) => parentPort?.postMessage(news),

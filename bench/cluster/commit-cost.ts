@@ -103,6 +103,7 @@ export async function measureCommitCost(options: CommitCostOptions): Promise<Com
       onConflict: () => {},
       onUnacknowledged: onFailure,
       onFailure,
+      onFault: onFailure,
     });
     const toLmdb = async (frames: Uint8Array<ArrayBuffer>[]): Promise<void> => {
       for (const frame of frames) check(commitToLmdb(lmdb, readFrame(frame)) as IngestOutcome[]);

@@ -24,6 +24,8 @@ export interface LmdbCommit {
   readonly readsAhead?: boolean;
   /** Called with each detection that newly fired on a session, after the commit. */
   readonly onFired: (detectionId: number) => void;
+  /** Called with the fault of ours for which a batch is answered `internal`. */
+  readonly onFault?: (error: unknown) => void;
 }
 
 /**
@@ -37,7 +39,10 @@ export function commitToLmdb(commit: LmdbCommit, requests: readonly IngestReques
     result = inTransaction(commit, requests, bodies);
   } catch (error) {
     if (!(error instanceof BatchFault)) throw error;
-    if (requests.length === 1) return [faultyBatch];
+    if (requests.length === 1) {
+      commit.onFault?.(error);
+      return [faultyBatch];
+    }
     return requests.flatMap((request) => commitToLmdb(commit, [request]));
   }
   for (const { fired } of result.dirty) for (const detectionId of fired) commit.onFired(detectionId);

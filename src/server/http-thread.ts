@@ -18,6 +18,7 @@ import type { Projects } from "../control-plane/projects.js";
 import { AccessLog } from "../http/access-log.js";
 import { isReady, ProcessReadiness, type Readiness } from "../http/readiness.js";
 import type { Route } from "../http/route.js";
+import { logScoringFault } from "../ingest/scoring-faults.js";
 import { limits } from "../limits.js";
 import type { ThreadBuffers } from "../metrics/exposition.js";
 import type { RouteLabel } from "../metrics/route-meters.js";
@@ -174,6 +175,7 @@ export async function startServer(
     await threadsUp;
     pool.on("message", (news: unknown) => {
       tellOfBatches(batchOutages, news);
+      logScoringFault(log, news);
       services.queue.settlePostponed(news);
     });
     const state = () => ({

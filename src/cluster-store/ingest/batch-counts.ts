@@ -22,7 +22,7 @@ export class CountSender {
   readonly #client: ClusterClient;
   readonly #paths: ClusterPathReuseIndex;
   readonly #counts: ClusterCounts;
-  readonly #onFailure: (error: unknown) => void;
+  readonly #onFailure: (error: ClusterError) => void;
   readonly #trafficMs: number;
   #sums = new Map<string, Sum>();
   /** The rows of the last batch's account, project and hour, because the next batch nearly always has the same. */
@@ -38,7 +38,7 @@ export class CountSender {
     client: ClusterClient,
     paths: ClusterPathReuseIndex,
     counts: ClusterCounts,
-    onFailure: (error: unknown) => void,
+    onFailure: (error: ClusterError) => void,
     trafficMs: number = trafficKeptMs,
   ) {
     this.#trafficMs = trafficMs;

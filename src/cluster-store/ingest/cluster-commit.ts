@@ -51,7 +51,9 @@ export interface ClusterCommitOptions {
   /** Called with sessions that too few replicas have: their batches are refused. */
   readonly onUnacknowledged: (error: ClusterError) => void;
   /** Called with faults of the cluster. */
-  readonly onFailure: (error: unknown) => void;
+  readonly onFailure: (error: ClusterError) => void;
+  /** Called with faults of ours that cost a batch: they are answered as `internal`. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** A group of batches being committed. */
@@ -106,7 +108,7 @@ export class ClusterCommit {
     this.#options = options;
   }
 
-  /** Commits the batches and answers each, in order. Never rejects: a batch that can't be written is refused as `unavailable`. */
+  /** Commits the batches and answers each, in order. Never rejects: a batch that can't be written is refused as `unavailable`, by a fault of ours as `internal`. */
   async commit(requests: readonly IngestRequest[]): Promise<IngestOutcome[]> {
     const { outcomes, settled } = this.begin(requests);
     await settled;
@@ -150,8 +152,10 @@ export class ClusterCommit {
         pending = again.batches.sort((one, other) => one.index - other.index);
       }
     } catch (error) {
-      this.#options.onFailure(error);
-      for (const { index } of pending) outcomes[index] ??= refusedBy(error);
+      const isOfCluster = error instanceof ClusterError;
+      if (isOfCluster) this.#options.onFailure(error);
+      else this.#options.onFault(error);
+      for (const { index } of pending) outcomes[index] ??= isOfCluster ? refusedBy(error) : faultyBatch;
     }
   }
 
@@ -173,7 +177,7 @@ export class ClusterCommit {
     const { rows, failed, outcomes, slow } = group;
     const unit = new ClusterUnitOfWork(rows, counts, paths, failed);
     const result = this.#run(unit, pending);
-    if (result === null) return this.#halves(group, pending);
+    if (result instanceof BatchFault) return this.#halves(group, pending, result);
     const sessions = result.outcomes.map(tokenOf);
     const unfinished = new Set(unit.incompleteSessions);
     for (const position of unit.incompleteBatches) {
@@ -237,8 +241,9 @@ export class ClusterCommit {
   }
 
   /** When a batch breaks the scoring, runs one half after the other until that batch is alone, and refuses it. */
-  async #halves(group: Group, pending: readonly Pending[]): Promise<Again> {
+  async #halves(group: Group, pending: readonly Pending[], fault: BatchFault): Promise<Again> {
     if (pending.length === 1) {
+      this.#options.onFault(fault);
       group.outcomes[pending[0]!.index] = faultyBatch;
       return { batches: [], conflicts: 0 };
     }
@@ -248,8 +253,8 @@ export class ClusterCommit {
     return { batches: [...first.batches, ...pending.slice(middle)], conflicts: first.conflicts };
   }
 
-  /** `null` means that one of the batches breaks the scoring. Then only their first half runs, and so on until that batch is alone and refused. */
-  #run(unit: ClusterUnitOfWork, pending: readonly Pending[]): GroupResult | null {
+  /** A `BatchFault` means that one of the batches breaks the scoring. Then only their first half runs, until that batch is alone and refused. */
+  #run(unit: ClusterUnitOfWork, pending: readonly Pending[]): GroupResult | BatchFault {
     try {
       return commitBatches(
         unit,
@@ -259,7 +264,7 @@ export class ClusterCommit {
       );
     } catch (error) {
       unit.forgetAllPaths();
-      if (error instanceof BatchFault) return null;
+      if (error instanceof BatchFault) return error;
       throw error;
     }
   }

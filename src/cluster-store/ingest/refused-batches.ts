@@ -1,5 +1,5 @@
 /** Tells the HTTP thread, which owns the log, that a scoring thread refuses batches because the cluster fails, and when it takes them again. */
-import { ClusterError } from "../../cluster/cluster-error.js";
+import type { ClusterError } from "../../cluster/cluster-error.js";
 import { Refusal, UnavailableError } from "../../errors.js";
 import { limits } from "../../limits.js";
 import { reasonOf } from "../fault-line.js";
@@ -31,8 +31,7 @@ export class RefusedBatches {
   }
 
   /** A question to the cluster failed, or too few replicas have a write. */
-  failed(error: unknown): void {
-    if (!(error instanceof ClusterError)) return;
+  failed(error: ClusterError): void {
     this.#fault = reasonOf(error);
     this.#faultMs = performance.now();
   }

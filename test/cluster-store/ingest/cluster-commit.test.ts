@@ -32,7 +32,7 @@ import { decodeSessionToken } from "../../../src/contract/session-token.js";
 import { unidentified } from "../../../src/contract/visitor.js";
 import { F, unpackFeatures } from "../../../src/engines/session-features.js";
 import { UnavailableError } from "../../../src/errors.js";
-import type { IngestOutcome, Recorded } from "../../../src/ingest/commit-batches.js";
+import type { CommitContext, IngestOutcome, Recorded } from "../../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../../src/ingest/frame.js";
 import { hashIdempotencyKey } from "../../../src/ingest/idempotency.js";
 import { commitToLmdb } from "../../../src/ingest/lmdb-commit.js";
@@ -71,12 +71,18 @@ t.test("a cluster of three masters with a replica each", async (t) => {
   const failures: unknown[] = [];
 
   /** A node's scoring thread of its own. */
-  function node() {
+  function node(more: Partial<CommitContext> = {}) {
     const client = new ClusterClient({ url: url as Exclude<typeof url, { fault: string }> });
     const paths = new ClusterPathReuseIndex(client);
     const counts = new ClusterCounts(client);
     const sender = new CountSender(client, paths, counts, (error) => failures.push(error));
-    const state = { conflicts: 0, fired: [] as number[], faults: [] as unknown[], unacknowledged: [] as string[] };
+    const state = {
+      conflicts: 0,
+      fired: [] as number[],
+      faults: [] as unknown[],
+      ours: [] as unknown[],
+      unacknowledged: [] as string[],
+    };
     const mint = new CountingMint();
     const context = {
       credentials: new Credentials(store),
@@ -84,6 +90,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
       ipStorage: "full" as const,
       sessionsMax: 1e6,
       mint,
+      ...more,
     };
     const committer = new ClusterCommit({
       client,
@@ -102,6 +109,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
         failures.push(error);
         state.faults.push(error);
       },
+      onFault: (error) => state.ours.push(error),
     });
     const close = async (): Promise<void> => {
       await sender.flush();
@@ -247,6 +255,35 @@ t.test("a cluster of three masters with a replica each", async (t) => {
       hours.reduce<number>((sum, each) => sum + Number(each ?? 0), 0),
       before.sessions + 3,
     );
+  });
+
+  await t.test("faults of ours are told, and answered as on one host", async (t) => {
+    const broken = new TypeError("the mirror can't be read");
+    const credentials = {
+      authenticatedKey: () => {
+        throw broken;
+      },
+    } as unknown as Credentials;
+    const unreadable = node({ credentials });
+    t.match(await unreadable.commit(request(batch("fault000"))), [{ error: "internal" }]);
+    t.same([unreadable.state.ours, unreadable.state.faults], [[broken], []]);
+    const cause = new RangeError("can't be folded");
+    const facts = {
+      ...request({}).facts,
+      get origin(): string {
+        throw cause;
+      },
+    };
+    const three = node();
+    const [first, faulty, last] = await three.commit(
+      request(batch("fault001")),
+      request(batch("fault002"), { facts }),
+      request(batch("fault003")),
+    );
+    t.match(faulty, { error: "internal" });
+    t.match([recorded(first), recorded(last)], [{ accepted: 1 }, { accepted: 1 }]);
+    t.equal((three.state.ours as Error[])[0]?.cause, cause);
+    t.equal(three.state.ours.length, 1);
   });
 
   await t.test("adds up what all nodes count of an hour", async (t) => {
