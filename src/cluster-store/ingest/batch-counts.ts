@@ -5,7 +5,7 @@
 
 import type { ClusterClient } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
-import type { KeyedCommand } from "../../cluster/operation.js";
+import type { KeyedCommand, Outcome } from "../../cluster/operation.js";
 import { keySlot } from "../../cluster/slots.js";
 import { hourMs } from "../../contract/durations.js";
 import { limits } from "../../limits.js";
@@ -58,7 +58,7 @@ export class CountSender {
       traffic.events.sum += events;
       traffic.sessions.sum += sessions;
     }
-    for (const { row, isNew } of across) this.#sumOf(row, "", isNew ? crossSessionKeptMs : 0).sum++;
+    for (const { row, isNew } of across) this.#sumOf(row, "", crossSessionKeptMs, isNew).sum++;
     if (paths.length > 0) {
       let pairs = this.#newPaths.get(projectId);
       if (pairs === undefined) {
@@ -79,16 +79,19 @@ export class CountSender {
     this.#traffic = null;
     this.#newPaths = new Map();
     const commands: KeyedCommand[] = [];
-    for (const { row, field, sum, keptMs } of sums.values()) {
-      if (sum === 0 && keptMs === 0) continue;
+    const raised: [command: number, sum: Sum][] = [];
+    for (const each of sums.values()) {
+      const { row, field, sum, keptMs, setsExpiry } = each;
+      if (sum === 0 && !setsExpiry) continue;
       const slot = keySlot(row);
       if (field !== "") {
         commands.push({ command: ["HINCRBY", row, field, sum], slot });
-        if (keptMs > 0) commands.push({ command: ["PEXPIRE", row, keptMs], slot });
+        if (setsExpiry) commands.push({ command: ["PEXPIRE", row, keptMs], slot });
         continue;
       }
       // First, so that a broken connection can't leave behind a row without an expiry.
-      if (keptMs > 0) commands.push({ command: ["SET", row, 0, "NX", "PX", keptMs], slot });
+      if (setsExpiry) commands.push({ command: ["SET", row, 0, "NX", "PX", keptMs], slot });
+      else raised.push([commands.length, each]);
       commands.push({ command: ["INCRBY", row, sum], slot });
     }
     const appended = [...newPaths].map(([projectId, pairs]) => ({ projectId, pairs: pairs.bytes }));
@@ -100,10 +103,18 @@ export class CountSender {
       const outcome = outcomes[sumCommands + index]!;
       if (!(outcome instanceof ClusterError)) this.#paths.appended(projectId, pairs, outcome);
     }
+    // A failover may have lost such a row since it was read: then this has made it anew, without an expiry.
+    const anew = raised.filter(([command, { sum }]) => outcomes[command] === sum);
+    if (anew.length > 0) outcomes.push(...(await this.#expire(anew.map(([, sum]) => sum))));
     const failure = outcomes.find((outcome) => outcome instanceof ClusterError);
     if (failure === undefined) return;
     this.#expiring.clear();
     this.#onFailure(failure);
+  }
+
+  #expire(sums: readonly Sum[]): Promise<Outcome[]> {
+    const commands = sums.map(({ row, keptMs }) => ({ command: ["PEXPIRE", row, keptMs], slot: keySlot(row) }));
+    return this.#client.pipeline(commands, { deadlineMs: limits.clusterWriteMs, isIdempotent: true });
   }
 
   #trafficOf(accountId: number, month: string, projectId: number, hour: number): TrafficSums {
@@ -118,33 +129,33 @@ export class CountSender {
       month,
       projectId,
       hour,
-      usage: this.#sumOf(usage, "", this.#expiryOf(usage, usageKeptMs)),
-      events: this.#sumOf(traffic, "events", this.#expiryOf(traffic, this.#trafficMs)),
-      sessions: this.#sumOf(traffic, "sessions", 0),
+      usage: this.#sumOf(usage, "", usageKeptMs, this.#isExpiryDue(usage)),
+      events: this.#sumOf(traffic, "events", this.#trafficMs, this.#isExpiryDue(traffic)),
+      sessions: this.#sumOf(traffic, "sessions", this.#trafficMs, false),
     };
     return this.#traffic;
   }
 
-  #sumOf(row: string, field: string, keptMs: number): Sum {
+  #sumOf(row: string, field: string, keptMs: number, setsExpiry: boolean): Sum {
     const name = `${row} ${field}`;
     let sum = this.#sums.get(name);
     if (sum === undefined) {
-      sum = { row, field, sum: 0, keptMs };
+      sum = { row, field, sum: 0, keptMs, setsExpiry };
       this.#sums.set(name, sum);
-    } else if (keptMs > sum.keptMs) sum.keptMs = keptMs;
+    } else sum.setsExpiry ||= setsExpiry;
     return sum;
   }
 
-  /** Returns how long the row is to live from now; 0 if its expiry was set recently. */
-  #expiryOf(row: string, keptMs: number): number {
-    const nowMs = Date.now();
+  /** Whether the row's expiry was not set recently. */
+  #isExpiryDue(row: string): boolean {
+    const nowMs = performance.now();
     if (nowMs - this.#expiringSinceMs >= hourMs || this.#expiring.size >= expiringMax) {
       this.#expiring.clear();
       this.#expiringSinceMs = nowMs;
     }
-    if (this.#expiring.has(row)) return 0;
+    if (this.#expiring.has(row)) return false;
     this.#expiring.add(row);
-    return keptMs;
+    return true;
   }
 }
 
@@ -182,8 +193,10 @@ interface Sum {
   readonly row: string;
   readonly field: string;
   sum: number;
-  /** 0 leaves it unchanged. */
-  keptMs: number;
+  /** How long the row lives. */
+  readonly keptMs: number;
+  /** Whether that is to be set, because the row may be new. */
+  setsExpiry: boolean;
 }
 
 const expiringMax = 10_000;

@@ -27,7 +27,8 @@ export class ClusterCounts implements RecentCounts {
   readonly #now: () => number;
   readonly #counts = new Map<string, Counted>();
 
-  constructor(client: ClusterClient, now: () => number = Date.now) {
+  /** `now`: a clock that is never set back, ms. */
+  constructor(client: ClusterClient, now: () => number = () => performance.now()) {
     this.#client = client;
     this.#now = now;
   }

@@ -31,7 +31,7 @@ export interface ClusterSessionRowsOptions {
 interface HeldRow {
   /** Version and record; `null` means that there is none. */
   readonly value: Buffer | null;
-  /** `unansweredMs`: when no node answered whether there is one. */
+  /** By the monotonic clock; `unansweredMs` when no node answered whether there is one. */
   readonly atMs: number;
 }
 
@@ -50,8 +50,10 @@ export class ClusterSessionRows implements SessionRows {
   }
 
   load(keys: readonly Buffer[], freshness: Freshness = "recent"): Promise<void> | null {
-    const freshMs = this.#options.now() - (freshness === "recent" ? this.#options.heldMs : 0);
-    const isMissing = (key: Buffer): boolean => !((this.#held.get(key.toString("latin1"))?.atMs ?? -1) > freshMs);
+    // A wall clock that is set back would keep old rows recent.
+    const freshMs = performance.now() - (freshness === "recent" ? this.#options.heldMs : 0);
+    const isMissing = (key: Buffer): boolean =>
+      !((this.#held.get(key.toString("latin1"))?.atMs ?? unansweredMs) > freshMs);
     // Copies, because callers reuse their keys.
     const missing = keys.filter(isMissing).map((key) => Buffer.from(key));
     return missing.length === 0 ? null : this.#load(missing, freshness === "certain");
@@ -160,7 +162,7 @@ export class ClusterSessionRows implements SessionRows {
     return outcomes;
   }
 
-  #hold(name: string, value: Buffer | null, atMs = this.#options.now()): void {
+  #hold(name: string, value: Buffer | null, atMs = performance.now()): void {
     this.#drop(name);
     this.#held.set(name, { value, atMs });
     this.#heldBytes += value?.length ?? 0;

@@ -17,12 +17,14 @@ import {
 import { ClusterUnitOfWork } from "../../../src/cluster-store/ingest/cluster-unit-of-work.js";
 import { ClusterCounts, countClusterSessions, countEvents } from "../../../src/cluster-store/ingest/recent-counts.js";
 import {
+  crossSessionRow,
   indexRow,
   sessionRow,
   shardOfHash,
   shardOfSession,
   shardSlots,
   trafficRow,
+  usageRow,
 } from "../../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../../src/cluster-store/permissions.js";
 import { ClusterHourlyCounts } from "../../../src/cluster-store/recorded/cluster-hourly-counts.js";
@@ -255,6 +257,45 @@ t.test("a cluster of three masters with a replica each", async (t) => {
       hours.reduce<number>((sum, each) => sum + Number(each ?? 0), 0),
       before.sessions + 3,
     );
+  });
+
+  await t.test("a count that a failover has lost is made anew with an expiry", async (t) => {
+    const nowMs = Date.now();
+    const row = crossSessionRow(1, owner.projectId, [12, 34], hourOf(nowMs));
+    const none = { accountId: 0, month: "", projectId: 0, hour: 0, events: 0, sessions: 0, paths: [] };
+    const ask = (...command: string[]) => one.client.execute(command, keySlot(row), { deadlineMs: 5000 });
+    const count = async (): Promise<number> => {
+      // As read before its master failed.
+      for (let times = 0; times < 3; times++) one.sender.add({ ...none, across: [{ row, isNew: false }] });
+      await one.sender.flush();
+      return Number(await ask("PTTL", row));
+    };
+    t.ok((await count()) > 3_600_000);
+    t.equal(await ask("PEXPIRE", row, "1000000"), 1);
+    t.ok((await count()) <= 1_000_000, "one that is there keeps the expiry that it has");
+    t.equal(String(await ask("GET", row)), "6");
+  });
+
+  await t.test("a clock that is set back leaves counts as fresh as before", async (t) => {
+    const [accountId, month] = [owner.accountId + 1000, "2030-01"];
+    const row = usageRow(accountId, 0, month);
+    const { now } = Date;
+    t.teardown(() => {
+      Date.now = now;
+    });
+    let setBackMs = 0;
+    Date.now = () => now() - setBackMs;
+    const counts = new ClusterCounts(one.client);
+    const seen = (events: number) =>
+      waitUntil(
+        async () => counts.eventsInMonth(accountId, month),
+        (count) => count === events,
+      );
+    await one.client.execute(["SET", row, 1, "EX", 60], keySlot(row), { deadlineMs: 5000 });
+    t.equal(await seen(1), 1);
+    setBackMs = 3_600_000;
+    await one.client.execute(["SET", row, 2, "EX", 60], keySlot(row), { deadlineMs: 5000 });
+    t.equal(await seen(2), 2);
   });
 
   await t.test("faults of ours are told, and answered as on one host", async (t) => {
