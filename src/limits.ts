@@ -116,7 +116,7 @@ export const limits = {
   replayLogMax: 32_768,
   /** Rows of that log: as above, for groups that bring few shingles each. */
   replayLogRowsMax: 2048,
-  /** Bytes of these indexes that a scoring thread keeps: 32 busy projects. */
+  /** Bytes of these indexes that a scoring thread keeps: about 30 busy projects with full ones. */
   pathReuseHeldBytesMax: 64 * MIB,
   /** Projects whose index a scoring thread keeps: looking through more costs more than reading one again. */
   replayProjectsMax: 128,
@@ -423,6 +423,8 @@ export const limits = {
   clusterConflictRounds: 5,
   /** ms between two reads of the paths of other nodes: how soon a replay on another node is found. */
   clusterPathsRefreshMs: 500,
+  /** ms after which a project without batches makes room for paths of others: loading it again, 4 MiB at most, is then rare. */
+  clusterPathsIdleMs: 60_000,
   /** ms that a thread's own counts and paths wait for those of the next groups: they are then written together. */
   clusterCountsMs: 50,
   /** ms for which an HTTP thread holds a session that it read from the cluster: verdicts of one page ask once. */

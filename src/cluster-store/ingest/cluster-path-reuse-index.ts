@@ -1,6 +1,6 @@
 /**
- * A scoring thread's memory of the pointer paths that sessions of its projects have shown on any node. It has slots as on one host, and fills them
- * from the logs that all nodes append to. Reads are synchronous; `refresh` loads what other nodes appended.
+ * A scoring thread's memory of the pointer paths that sessions of its projects have shown on any node. It has as many slots as one host has (see
+ * `path-slots.ts`), and fills them from the logs that all nodes append to. Reads are synchronous; `refresh` loads what other nodes appended.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
@@ -10,6 +10,7 @@ import { keySlot } from "../../cluster/slots.js";
 import { limits } from "../../limits.js";
 import { partCount, pathRows } from "../keys.js";
 import { appendPaths, readPaths } from "../scripts.js";
+import { PathSlots } from "./path-slots.js";
 
 const pairBytes = 8;
 const slotCount = limits.shingleSlotsMax;
@@ -35,11 +36,12 @@ interface LogPosition {
   rest: number;
 }
 
+/** What a project takes besides its slots: measured as 1.5 KB. */
+const ownBytes = 2048;
+
 /** The paths of one project. */
-export class ProjectPaths {
+export class ProjectPaths extends PathSlots {
   readonly #projectId: number;
-  /** Hash and session of each slot; both are 0 in an empty slot. */
-  readonly #slots = new Uint32Array(2 * slotCount);
   readonly #read: LogPosition[] = Array.from({ length: partCount }, () => ({ number: -1, bytes: 0, left: 1, rest: 1 }));
   #loading: Promise<void> | null = null;
   isLoaded = false;
@@ -49,37 +51,24 @@ export class ProjectPaths {
   isUsed = false;
   #refreshedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(projectId: number) {
+  constructor(projectId: number, mayGrow: (bytes: number) => boolean) {
+    super(mayGrow);
     this.#projectId = projectId;
   }
 
-  /** Returns the session that has shown the hash; `undefined` means that none is remembered. */
-  ownerOf(hash: number): number | undefined {
-    const slot = 2 * (hash & (slotCount - 1));
-    const held = this.#slots[slot]!;
-    const owner = this.#slots[slot + 1]!;
-    return held === hash >>> 0 && (held !== 0 || owner !== 0) ? owner : undefined;
-  }
-
-  /** The first session that showed a path keeps it until another path needs its slot. */
-  add(hash: number, session: number): void {
-    if (this.ownerOf(hash) === undefined) this.#set(hash, hash, session);
-  }
-
-  /** Removes the paths that were added. */
-  forget(hash: number, session: number): void {
-    if (this.ownerOf(hash) === session >>> 0) this.#set(hash, 0, 0);
-  }
-
-  #set(hash: number, held: number, session: number): void {
-    const slot = 2 * (hash & (slotCount - 1));
-    this.#slots[slot] = held;
-    this.#slots[slot + 1] = session;
+  /** Bytes in memory. */
+  get heldBytes(): number {
+    return ownBytes + this.slotBytes;
   }
 
   /** Whether a refresh was skipped, because no batch asked. */
   get isStale(): boolean {
     return performance.now() - this.#refreshedMs > 2 * limits.clusterPathsRefreshMs;
+  }
+
+  /** Whether a batch has asked for it in the last `limits.clusterPathsIdleMs`. */
+  get isBusy(): boolean {
+    return this.isUsed || performance.now() - this.#refreshedMs <= limits.clusterPathsIdleMs;
   }
 
   /**
@@ -105,6 +94,7 @@ export class ProjectPaths {
   async #refresh(client: ClusterClient): Promise<void> {
     const isWhole = !this.isLoaded || this.isStale;
     this.isUsed = false;
+    this.isShort = false;
     this.#refreshedMs = performance.now();
     await Promise.all(
       this.#read.map(async (position, part) => {
@@ -155,12 +145,16 @@ export class ProjectPaths {
   }
 }
 
-/** The paths of a thread's projects, in bounded memory. */
+/**
+ * The paths of a thread's projects, in bounded memory. Projects without batches make room for others. While all are busy, none is dropped, because its
+ * next batch would load it again: the largest give up half of their slots, until all that need more have about the same.
+ */
 export class ClusterPathReuseIndex {
   readonly #client: ClusterClient;
   readonly #part: number;
-  /** Least recently used first. */
+  /** Least recently loaded first. */
   readonly #projects = new Map<number, ProjectPaths>();
+  #heldBytes = 0;
 
   /** `part`: the part of each project's log that this thread appends to. */
   constructor(client: ClusterClient, part: number = Math.floor(Math.random() * partCount)) {
@@ -168,16 +162,56 @@ export class ClusterPathReuseIndex {
     this.#part = part;
   }
 
+  /** Bytes in memory, at most `limits.pathReuseHeldBytesMax`. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
   of(projectId: number): ProjectPaths {
-    const known = this.#projects.get(projectId);
-    const paths = known ?? new ProjectPaths(projectId);
-    if (known !== undefined) this.#projects.delete(projectId);
+    return this.#projects.get(projectId) ?? this.#admit(projectId);
+  }
+
+  #admit(projectId: number): ProjectPaths {
+    const paths: ProjectPaths = new ProjectPaths(projectId, (bytes) => {
+      // It may be dropped itself, if it has had no batch lately.
+      const isGranted = this.#makeRoom(bytes, paths.slotBytes + bytes) && this.#projects.get(projectId) === paths;
+      if (isGranted) this.#heldBytes += bytes;
+      return isGranted;
+    });
+    // Without room, all have as few slots as this one, and there are more than 20,000: far more than a group has.
+    if (!this.#makeRoom(paths.heldBytes, paths.slotBytes)) this.#dropOldest();
     this.#projects.set(projectId, paths);
-    for (const oldest of this.#projects.keys()) {
-      if (this.#projects.size * 2 * slotCount * 4 <= limits.pathReuseHeldBytesMax) break;
-      this.#projects.delete(oldest);
-    }
+    this.#heldBytes += paths.heldBytes;
     return paths;
+  }
+
+  /** Makes room for more bytes of a project that then has so many slots; `false` if no other has at least twice as many. */
+  #makeRoom(bytes: number, slotBytes: number): boolean {
+    while (this.#heldBytes + bytes > limits.pathReuseHeldBytesMax) {
+      const [oldest] = this.#projects.values();
+      if (oldest?.isBusy === false) this.#dropOldest();
+      else if (!this.#halveLargest(2 * slotBytes)) return false;
+    }
+    return true;
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#projects;
+    if (oldest === undefined) return;
+    const [projectId, paths] = oldest;
+    this.#projects.delete(projectId);
+    this.#heldBytes -= paths.heldBytes;
+    // A group may still have it: it does not count any more, and must not grow.
+    paths.isShort = true;
+  }
+
+  #halveLargest(slotBytesMin: number): boolean {
+    let [largest] = this.#projects.values();
+    for (const paths of this.#projects.values()) if (paths.slotBytes > largest!.slotBytes) largest = paths;
+    if (largest === undefined || largest.slotBytes < slotBytesMin) return false;
+    largest.halve();
+    this.#heldBytes -= largest.slotBytes;
+    return true;
   }
 
   /**
@@ -186,6 +220,8 @@ export class ClusterPathReuseIndex {
    */
   load(projectId: number): Promise<void> | null {
     const paths = this.of(projectId);
+    this.#projects.delete(projectId);
+    this.#projects.set(projectId, paths);
     const isStale = !paths.isUsed && paths.isStale;
     paths.isUsed = true;
     return !paths.isLoaded || isStale ? paths.refreshInTime(this.#client) : null;
