@@ -21,14 +21,17 @@ export type ClusterErrorReason =
   | "protocol"
   | "closed";
 
-/** First words of errors that pass without help: the server is busy, starts, or is being replaced. Nothing was done. */
-export const passingCodes: ReadonlySet<string> = new Set([
-  "TRYAGAIN",
-  "BUSY",
-  "CLUSTERDOWN",
-  "LOADING",
-  "MASTERDOWN",
-  "READONLY",
+/**
+ * First words of errors that pass without help: the server is busy, starts, or is being replaced. Nothing was done. `true`: the slots may have another
+ * master now.
+ */
+export const passingCodes: ReadonlyMap<string, boolean> = new Map([
+  ["TRYAGAIN", false],
+  ["BUSY", false],
+  ["CLUSTERDOWN", true],
+  ["LOADING", true],
+  ["MASTERDOWN", true],
+  ["READONLY", true],
 ]);
 
 /**

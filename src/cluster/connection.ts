@@ -4,7 +4,7 @@
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { ClusterError } from "./cluster-error.js";
+import { ClusterError, passingCodes } from "./cluster-error.js";
 import type { ClusterMeters } from "./cluster-meters.js";
 import { type RespCommand, RespEncoder } from "./resp-encoder.js";
 import { ErrorReply, RespFault, RespParser, type RespReply } from "./resp-parser.js";
@@ -71,6 +71,7 @@ export class Connection {
   #isFlushing = false;
   #heardMs = performance.now();
   readonly #loaded = new Set<string>();
+  /** Why the last attempts to load failed, unless that passes. */
   readonly #loadFaults = new Map<string, ErrorReply>();
 
   /** `onClosed` is called once with why it ended, or with nothing when it was closed on purpose. */
@@ -146,12 +147,10 @@ export class Connection {
     return true;
   }
 
-  /** Why a script could not be loaded here; if absent, it is loaded again before its next use. */
+  /** Loads a script again before its next use. Returns why it can't be loaded here, if that will not change. */
   unload(script: Script): ErrorReply | undefined {
-    const fault = this.#loadFaults.get(script.sha);
     this.#loaded.delete(script.sha);
-    this.#loadFaults.delete(script.sha);
-    return fault;
+    return this.#loadFaults.get(script.sha);
   }
 
   close(): void {
@@ -196,7 +195,10 @@ export class Connection {
     this.#write(["SCRIPT", "LOAD", script.source], {
       ...ignored,
       answered: (reply) => {
-        if (reply instanceof ErrorReply) this.#loadFaults.set(script.sha, reply);
+        this.#loadFaults.delete(script.sha);
+        if (!(reply instanceof ErrorReply)) return;
+        this.#loaded.delete(script.sha);
+        if (!passingCodes.has(reply.code)) this.#loadFaults.set(script.sha, reply);
       },
     });
   }

@@ -3,7 +3,7 @@
  * One operation has one deadline.
  */
 import { limits } from "../limits.js";
-import { ClusterError, type ClusterErrorReason } from "./cluster-error.js";
+import { ClusterError, type ClusterErrorReason, passingCodes } from "./cluster-error.js";
 import type { ClusterMeters } from "./cluster-meters.js";
 import type { Connection, Lane, Sendable } from "./connection.js";
 import type { RespCommand } from "./resp-encoder.js";
@@ -41,16 +41,6 @@ export interface Routing {
 const attemptsMax = 100;
 const pauseMsMin = 5;
 const pauseMsMax = 200;
-
-/** Temporary errors; the command did not run. `true` means that the map may have changed. */
-const passing: Readonly<Record<string, boolean>> = {
-  TRYAGAIN: false,
-  BUSY: false,
-  CLUSTERDOWN: true,
-  LOADING: true,
-  MASTERDOWN: true,
-  READONLY: true,
-};
 
 /** A deadline missed by less than this may have been missed because this thread was busy. */
 const patientMs = 1000;
@@ -317,7 +307,7 @@ export class Request implements Sendable {
       else this.#settle(refused(fault, from.address, `can't load script ${this.script.name}: `));
       return;
     }
-    const isMapDoubtful = passing[code];
+    const isMapDoubtful = passingCodes.get(code);
     if (isMapDoubtful === undefined || routing.node !== undefined) {
       this.#settle(refused(reply, from.address));
       return;
