@@ -112,7 +112,7 @@ export class Connection {
           this.#end("protocol", `${address} sent ${error.message}`);
         }
       })
-      .on("error", (error: NodeJS.ErrnoException) => this.#end("unreachable", `${address}: ${error.message}`))
+      .on("error", (error: NodeJS.ErrnoException) => this.#end("unreachable", `${address}: ${textOf(error)}`))
       .on("close", () => this.#end("unreachable", `${address} closed the connection`));
     const deadline = setTimeout(() => {
       if (this.#state === "connecting") {
@@ -295,6 +295,11 @@ export class Connection {
 }
 
 const ignored: Receiver = { bytes: 0, answered: () => {}, lost: () => {} };
+
+/** Returns what a socket failed with: Node puts the failures of a host's several addresses into one error without a text. */
+function textOf(error: NodeJS.ErrnoException & { readonly errors?: readonly Error[] }): string {
+  return error.message || error.errors?.map(({ message }) => message).join(", ") || (error.code ?? "it failed");
+}
 
 /** Errors that servers send before any command, and then hang up. */
 function isTurnedAway(reply: RespReply): reply is ErrorReply {
