@@ -215,22 +215,17 @@ export class Connection {
   #greet(): void {
     if (this.#state !== "connecting") return;
     const { user, password } = this.#options;
-    const fails = (reply: RespReply): boolean => {
-      if (!(reply instanceof ErrorReply) || this.#state !== "connecting") return false;
-      this.#end("refused", `${this.address}: ${reply.message}`, false, reply.code);
-      return true;
-    };
     if (password !== undefined) {
-      this.#write(user === undefined ? ["AUTH", password] : ["AUTH", user, password], { ...ignored, answered: fails });
+      this.#write(user === undefined ? ["AUTH", password] : ["AUTH", user, password], this.#accepted(password));
     }
-    if (this.lane === "replica") this.#write(["READONLY"], { ...ignored, answered: fails });
+    if (this.lane === "replica") this.#write(["READONLY"], this.#accepted());
     // Its name in the server's list of connections; not every user may set it.
     this.#write(["CLIENT", "SETNAME", "verdictd"], {
       ...ignored,
       answered: (reply) => {
         if (this.#state !== "connecting") return;
         if (isTurnedAway(reply)) {
-          this.#end("unreachable", `${this.address}: ${reply.message}`);
+          this.#refuse(reply);
           return;
         }
         this.#state = "ready";
@@ -239,6 +234,23 @@ export class Connection {
       },
     });
     this.#send();
+  }
+
+  /** Takes an answer that must not be an error; `password`: the one that was sent. */
+  #accepted(password?: string): Receiver {
+    return {
+      ...ignored,
+      answered: (reply) => {
+        if (reply instanceof ErrorReply) this.#refuse(reply, password);
+      },
+    };
+  }
+
+  /** Ends a connection whose greeting the server did not accept. */
+  #refuse(reply: ErrorReply, password?: string): void {
+    const isPassing = passingCodes.has(reply.code) || isTurnedAway(reply);
+    const why = password === undefined ? reply.message : authFault(reply, password);
+    this.#end(isPassing ? "unreachable" : "refused", `${this.address}: ${why}`, false, reply.code);
   }
 
   #receive(reply: RespReply): void {
@@ -299,6 +311,15 @@ const ignored: Receiver = { bytes: 0, answered: () => {}, lost: () => {} };
 /** Returns what a socket failed with: Node puts the failures of a host's several addresses into one error without a text. */
 function textOf(error: NodeJS.ErrnoException & { readonly errors?: readonly Error[] }): string {
   return error.message || error.errors?.map(({ message }) => message).join(", ") || (error.code ?? "it failed");
+}
+
+/** Errors to AUTH that say what is wrong. */
+const authErrors = /^(WRONGPASS|NOAUTH|NOPERM) |^ERR AUTH <password> called without any password/;
+
+/** Returns what an answer to AUTH says. A server that lacks the command quotes its arguments, which must not get into messages. */
+function authFault(reply: ErrorReply, password: string): string {
+  const isShown = authErrors.test(reply.message) || passingCodes.has(reply.code) || isTurnedAway(reply);
+  return isShown && !reply.message.includes(password) ? reply.message : "the server does not accept AUTH";
 }
 
 /** Errors that servers send before any command, and then hang up. */

@@ -6,6 +6,7 @@ import type { ClusterError } from "../../src/cluster/cluster-error.js";
 import { defineScript } from "../../src/cluster/script.js";
 import type { StoreUrl } from "../../src/cluster/store-url.js";
 import { ok, startFakeNode } from "../support/fake-node.js";
+import { startRedis } from "../support/redis-cluster.js";
 
 const patient: CommandOptions = { deadlineMs: 50_000, isIdempotent: true };
 
@@ -60,4 +61,45 @@ t.test("a host with several addresses, none of which answers: each is said", asy
     reason: "unreachable",
     message: "engines.example:1: connect ECONNREFUSED 127.0.0.1:1, connect ECONNREFUSED 127.0.0.2:1",
   });
+});
+
+t.test("a server that quotes the password in its answer to AUTH is not quoted", async (t) => {
+  const credentials = { user: "store", password: "hunter2" };
+  for (const [answer, message] of [
+    ["ERR unknown command 'AUTH', with args beginning with: 'store' 'hunter2'", "the server does not accept AUTH"],
+    ["hunter2 is not my password", "the server does not accept AUTH"],
+    ["WRONGPASS it is not hunter2", "the server does not accept AUTH"],
+    ["WRONGPASS invalid username-password pair", "WRONGPASS invalid username-password pair"],
+  ] as const) {
+    const node = await startFakeNode(t, ({ text }) => (text.startsWith("AUTH") ? `-${answer}\r\n` : undefined));
+    const error = await failure(clientOf(t, node.address, credentials).ready());
+    t.same([error.reason, error.message], ["refused", `${node.address}: ${message}`]);
+  }
+});
+
+t.test("a real server without AUTH", async (t) => {
+  const single = await startRedis(t, { isSingle: true, settings: [["rename-command", "AUTH", ""]] });
+  const [node] = single.nodes;
+  const { message } = await failure(clientOf(t, node!.address, { password: "hunter2" }).ready());
+  t.equal(message, `${node!.address}: the server does not accept AUTH`);
+});
+
+t.test("a server that takes no more connections says so to AUTH, and may take one later", async (t) => {
+  const full = "-ERR max number of clients reached\r\n";
+  const node = await startFakeNode(t, ({ text, connection }) =>
+    text.startsWith("AUTH") && connection === 0 ? full : undefined,
+  );
+  const client = clientOf(t, node.address, { password: "secret" });
+  t.match(await failure(client.ready()), { reason: "unreachable", message: /max number of clients/ });
+  t.equal(await client.execute(["SET", "key", "1"], 1, patient), "OK");
+});
+
+t.test("a replica that is busy when it is greeted is asked again", async (t) => {
+  const node = await startFakeNode(t, ({ text, connection }) => {
+    return text === "READONLY" && connection === 1 ? "-BUSY Redis is busy running a script.\r\n" : undefined;
+  });
+  const client = clientOf(t, node.address);
+  await client.ready();
+  t.equal(await client.execute(["GET", "key"], 1, { ...patient, readFrom: "replica" }), "OK");
+  t.equal(node.commands.filter(({ text }) => text === "READONLY").length, 2);
 });
