@@ -136,8 +136,9 @@ export class Connection {
     return this.#queued.length === 0 && this.#head === this.#awaiting.length;
   }
 
-  /** Adds a command, which is sent with all others of this tick; returns false when too many wait. */
+  /** Adds a command, which is sent with all others of this tick; returns false when too many wait, or the connection is closed. */
   send(sendable: Sendable): boolean {
+    if (this.#state === "closed") return false;
     const waiting = this.#awaiting.length - this.#head + this.#queued.length;
     const { pendingCommandsMax, pendingBytesMax } = this.#options;
     if (waiting >= pendingCommandsMax || (waiting > 0 && this.#bytes + sendable.bytes > pendingBytesMax)) return false;

@@ -1,7 +1,7 @@
 /** One connection and a server that behaves in ways that a real one can't be made to. */
 import dns from "node:dns";
 import t, { type Test } from "tap";
-import { ClusterClient, type CommandOptions } from "../../src/cluster/cluster-client.js";
+import { ClusterClient, type CommandOptions, type GroupOptions } from "../../src/cluster/cluster-client.js";
 import type { ClusterError } from "../../src/cluster/cluster-error.js";
 import { defineScript } from "../../src/cluster/script.js";
 import type { StoreUrl } from "../../src/cluster/store-url.js";
@@ -9,6 +9,7 @@ import { ok, startFakeNode } from "../support/fake-node.js";
 import { startRedis } from "../support/redis-cluster.js";
 
 const patient: CommandOptions = { deadlineMs: 50_000, isIdempotent: true };
+const group: GroupOptions = { deadlineMs: 2000, acks: 1, ackMs: 500 };
 
 function clientOf(t: Test, seed: string, credentials: Pick<StoreUrl, "user" | "password"> = {}): ClusterClient {
   const client = new ClusterClient({ url: { isTls: false, seeds: [seed], ...credentials } });
@@ -102,4 +103,16 @@ t.test("a replica that is busy when it is greeted is asked again", async (t) => 
   await client.ready();
   t.equal(await client.execute(["GET", "key"], 1, { ...patient, readFrom: "replica" }), "OK");
   t.equal(node.commands.filter(({ text }) => text === "READONLY").length, 2);
+});
+
+t.test("a group of writes ends with the client, whose connections take no WAIT any more", async (t) => {
+  const node = await startFakeNode(t);
+  const client = clientOf(t, node.address);
+  const write = () => client.writeGroup([{ command: ["SET", "key", "1"], slot: 1 }], group);
+  await client.ready();
+  await write();
+  const last = write();
+  client.close();
+  t.match((await last).outcomes, [{ reason: "closed" }]);
+  t.equal(client.meters.deadlineMisses, 0, "and not at its deadline");
 });
