@@ -48,6 +48,11 @@ export class ClusterNode {
     return [...this.#lanes.values()].every(({ connection }) => connection?.isIdle ?? true);
   }
 
+  /** Ends the connection of this lane, which does not answer. */
+  drop(lane: Lane, why: string): void {
+    this.#lanes.get(lane)?.connection?.drop(why);
+  }
+
   close(): void {
     for (const { connection } of this.#lanes.values()) connection?.close();
   }
@@ -55,7 +60,7 @@ export class ClusterNode {
   #open(lane: Lane, state: LaneState): Connection | undefined {
     if (performance.now() < state.notBeforeMs) return undefined;
     if (state.wasLost) this.meters.reconnects++;
-    // The server answers a blocking command only when it has news.
+    // The server answers a blocking command only when it has news. One that misses its deadline ends the connection.
     const options = lane === "blocking" ? { ...this.options, silenceMs: 2 ** 31 - 1 } : this.options;
     let opened: Connection | undefined;
     opened = new Connection(this.address, lane, options, this.meters, (error) => {

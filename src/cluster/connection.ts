@@ -158,6 +158,11 @@ export class Connection {
     this.#end("closed", "the client was closed", true);
   }
 
+  /** Ends it as lost. */
+  drop(why: string): void {
+    this.#end("unreachable", why);
+  }
+
   #flushSoon(): void {
     if (this.#isFlushing || this.#state !== "ready") return;
     this.#isFlushing = true;

@@ -262,6 +262,9 @@ export class Request implements Sendable {
         ? `${this.#fault.message}, for ${ms}`
         : `no answer of ${this.#address === "" ? "the cluster" : this.#address} in ${ms}`;
     this.#settle(new ClusterError("deadline", outcome, why));
+    // Its deadline is behind the time that it blocks for: nobody is there any more, and the next ones would wait on a dead connection.
+    const { topology, routing } = this.operation;
+    if (routing.lane === "blocking" && this.isSent) topology.node(this.#address).drop("blocking", why);
   }
 
   #choose(): NodeAddress | undefined {

@@ -5,7 +5,7 @@ import { ClusterClient, type CommandOptions, type GroupOptions } from "../../src
 import type { ClusterError } from "../../src/cluster/cluster-error.js";
 import { defineScript } from "../../src/cluster/script.js";
 import type { StoreUrl } from "../../src/cluster/store-url.js";
-import { ok, startFakeNode } from "../support/fake-node.js";
+import { noAnswer, ok, startFakeNode } from "../support/fake-node.js";
 import { startRedis } from "../support/redis-cluster.js";
 
 const patient: CommandOptions = { deadlineMs: 50_000, isIdempotent: true };
@@ -115,4 +115,19 @@ t.test("a group of writes ends with the client, whose connections take no WAIT a
   client.close();
   t.match((await last).outcomes, [{ reason: "closed" }]);
   t.equal(client.meters.deadlineMisses, 0, "and not at its deadline");
+});
+
+t.test("a blocking command that misses its deadline ends the connection, and the next one gets another", async (t) => {
+  let first: number | undefined;
+  const node = await startFakeNode(t, ({ text, connection }) => {
+    if (!text.startsWith("XREAD")) return undefined;
+    first ??= connection;
+    return connection === first ? noAnswer : "*-1\r\n";
+  });
+  const client = clientOf(t, node.address);
+  await client.ready();
+  const read = (deadlineMs: number) =>
+    client.execute(["XREAD", "BLOCK", "50", "STREAMS", "key", "0-0"], 1, { ...patient, deadlineMs, isBlocking: true });
+  t.match(await failure(read(100)), { reason: "deadline", outcome: "unknown" });
+  t.equal(await read(2000), null);
 });
