@@ -117,10 +117,15 @@ function isSlot(value: RespReply | undefined): value is number {
   return typeof value === "number" && value >= 0 && value < slotsOfCluster;
 }
 
+/** Whether a socket can be connected to this port; nodes that speak TLS only may announce port 0. */
+function isPort(value: RespReply | undefined): value is number {
+  return typeof value === "number" && value >= 1 && value <= 65_535;
+}
+
 function addressOf(node: RespReply, asked: NodeAddress): NodeAddress | undefined {
   if (!Array.isArray(node)) return undefined;
   const [host, port] = node;
-  if (typeof port !== "number" || host instanceof ErrorReply) return undefined;
+  if (!isPort(port) || host instanceof ErrorReply) return undefined;
   const name = host === null || host === undefined ? "" : String(host);
   if (name === "?") return undefined;
   return `${name === "" ? splitAddress(asked).host : name}:${port}`;
@@ -131,5 +136,6 @@ export function parseRedirect(message: string, asked: NodeAddress): { slot: numb
   const [, slot, address] = message.split(" ");
   if (!/^\d{1,5}$/.test(slot ?? "") || !/:\d{1,5}$/.test(address ?? "")) return undefined;
   const { host, port } = splitAddress(address!);
+  if (!isSlot(Number(slot)) || !isPort(port)) return undefined;
   return { slot: Number(slot), address: `${host === "" ? splitAddress(asked).host : host}:${port}` };
 }

@@ -45,6 +45,18 @@ t.test("a map tells masters and replicas; who does not know its own name is wher
   t.same(map.shard(98), { master: "new:1", replicas: [] });
 });
 
+t.test("nodes at ports that do not exist are left out", async (t) => {
+  const node = (port: number) => [Buffer.from("10.0.0.1"), port];
+  const rows = [
+    [0, 9, node(0)],
+    [10, 19, node(65_536)],
+    [20, 29, node(65_535), node(0)],
+  ];
+  const map = parseClusterSlots(rows, "seed:1")!;
+  t.same([map.shard(5), map.shard(15)], [undefined, undefined]);
+  t.same(map.shard(25), { master: "10.0.0.1:65535", replicas: [] });
+});
+
 t.test("what is no map is none", async (t) => {
   for (const reply of [null, "OK", [1], [[0, 16_384, []]], [[5, 4, []]], [["0", 1, []]]]) {
     t.equal(parseClusterSlots(reply, "seed:1"), undefined, JSON.stringify(reply));
@@ -56,6 +68,7 @@ t.test("redirections name slot and node", async (t) => {
   t.same(parseRedirect("ASK 1 :6381", "asked:1"), { slot: 1, address: "asked:6381" });
   t.same(parseRedirect("MOVED 1 ::1:6381", "a:1"), { slot: 1, address: "::1:6381" });
   t.same(splitAddress("::1:6381"), { host: "::1", port: 6381 });
-  for (const message of ["MOVED", "MOVED x 127.0.0.1:1", "MOVED 1 nowhere"])
-    t.equal(parseRedirect(message, "a:1"), undefined);
+  const ports = ["MOVED 1 127.0.0.1:0", "ASK 1 127.0.0.1:65536"];
+  for (const message of ["MOVED", "MOVED x 127.0.0.1:1", "MOVED 1 nowhere", "MOVED 16384 127.0.0.1:1", ...ports])
+    t.equal(parseRedirect(message, "a:1"), undefined, message);
 });
