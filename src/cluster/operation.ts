@@ -39,6 +39,8 @@ export interface Routing {
 
 /** Limit of redirections and repetitions of one command; with the longest pauses this takes some 20 s. */
 const attemptsMax = 100;
+/** Limit of those without a pause: nodes that point at each other may agree soon. */
+const redirectionsMax = 5;
 const pauseMsMin = 5;
 const pauseMsMax = 200;
 
@@ -154,6 +156,7 @@ export class Request implements Sendable {
   isSent = false;
   #target: NodeAddress | undefined;
   #attempts = 0;
+  #redirections = 0;
   #isSettled = false;
   /** An earlier attempt was lost under way. */
   #mayBeDone = false;
@@ -299,14 +302,14 @@ export class Request implements Sendable {
             this.#target = undefined;
           }
         }
-        this.#again(reply);
+        this.#again(reply, from);
         return;
       }
     }
     this.isAsking = false;
     if (code === "NOSCRIPT" && this.script !== undefined) {
       const fault = from.unload(this.script);
-      if (fault === undefined) this.#again(reply);
+      if (fault === undefined) this.#again(reply, from);
       else this.#settle(refused(fault, from.address, `can't load script ${this.script.name}: `));
       return;
     }
@@ -322,14 +325,13 @@ export class Request implements Sendable {
     this.#wait(refused(reply, from.address));
   }
 
-  /** Repeats it at once. */
-  #again(reply: ErrorReply): void {
-    if (++this.#attempts > attemptsMax) {
-      this.#settle(
-        new ClusterError("unsettled", "refused", `after ${attemptsMax} attempts: ${reply.message}`, reply.code),
-      );
+  /** Repeats it at once, or after a pause if that has not helped so far. */
+  #again(reply: ErrorReply, from: Connection): void {
+    if (++this.#redirections > redirectionsMax) {
+      this.#wait(new ClusterError("unsettled", "refused", `${from.address}: ${reply.message}`, reply.code));
       return;
     }
+    this.#attempts++;
     this.operation.meters.retries++;
     this.place();
   }

@@ -25,3 +25,16 @@ t.test("a redirection to a port that does not exist is an error of the command a
   await client.ready();
   t.match(await failure(client.execute(["GET", "key"], 1, patient)), { reason: "refused", serverCode: "MOVED" });
 });
+
+t.test("nodes that point at each other are asked until the deadline, with pauses", async (t) => {
+  const other: { address: string } = await startFakeNode(t, ({ text }) =>
+    text === "GET key" ? `-MOVED 1 ${node.address}\r\n` : undefined,
+  );
+  const node: { address: string } = await startFakeNode(t, ({ text }) =>
+    text === "GET key" ? `-MOVED 1 ${other.address}\r\n` : undefined,
+  );
+  const client = clientOf(t, node.address);
+  await client.ready();
+  const error = await failure(client.execute(["GET", "key"], 1, { deadlineMs: 400, isIdempotent: true }));
+  t.match(error, { reason: "deadline", outcome: "not-sent", message: /MOVED 1 127\.0\.0\.1:\d+, for 400 ms$/ });
+});
