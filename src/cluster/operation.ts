@@ -214,7 +214,7 @@ export class Request implements Sendable {
     const node = topology.node(address);
     const connection = node.connection(routing.lane);
     if (connection === undefined) {
-      if (routing.node === undefined) this.#target = undefined;
+      if (routing.node === undefined) this.#forgetTarget();
       topology.refresh();
       const why = node.lastError?.message ?? `${address} can't be reached`;
       const isRefused = node.lastError?.reason === "refused";
@@ -283,6 +283,12 @@ export class Request implements Sendable {
     return replicas[first] ?? shard.master;
   }
 
+  /** Goes by the map again, not to where it was redirected. */
+  #forgetTarget(): void {
+    this.#target = undefined;
+    this.isAsking = false;
+  }
+
   #failed(reply: ErrorReply, from: Connection): void {
     const { topology, meters, routing } = this.operation;
     const { code } = reply;
@@ -306,7 +312,6 @@ export class Request implements Sendable {
         return;
       }
     }
-    this.isAsking = false;
     if (code === "NOSCRIPT" && this.script !== undefined) {
       const fault = from.unload(this.script);
       if (fault === undefined) this.#again(reply, from);
@@ -319,7 +324,7 @@ export class Request implements Sendable {
       return;
     }
     if (isMapDoubtful) {
-      this.#target = undefined;
+      this.#forgetTarget();
       topology.refresh();
     }
     this.#wait(refused(reply, from.address));

@@ -2,7 +2,7 @@
 import t, { type Test } from "tap";
 import { ClusterClient, type CommandOptions } from "../../src/cluster/cluster-client.js";
 import type { ClusterError } from "../../src/cluster/cluster-error.js";
-import { startFakeNode } from "../support/fake-node.js";
+import { type FakeNode, startFakeNode } from "../support/fake-node.js";
 
 const patient: CommandOptions = { deadlineMs: 50_000, isIdempotent: true };
 
@@ -27,14 +27,34 @@ t.test("a redirection to a port that does not exist is an error of the command a
 });
 
 t.test("nodes that point at each other are asked until the deadline, with pauses", async (t) => {
-  const other: { address: string } = await startFakeNode(t, ({ text }) =>
+  const other: FakeNode = await startFakeNode(t, ({ text }) =>
     text === "GET key" ? `-MOVED 1 ${node.address}\r\n` : undefined,
   );
-  const node: { address: string } = await startFakeNode(t, ({ text }) =>
+  const node: FakeNode = await startFakeNode(t, ({ text }) =>
     text === "GET key" ? `-MOVED 1 ${other.address}\r\n` : undefined,
   );
   const client = clientOf(t, node.address);
   await client.ready();
   const error = await failure(client.execute(["GET", "key"], 1, { deadlineMs: 400, isIdempotent: true }));
   t.match(error, { reason: "deadline", outcome: "not-sent", message: /MOVED 1 127\.0\.0\.1:\d+, for 400 ms$/ });
+});
+
+t.test("a command that the next master of its slot can't run yet is repeated there", async (t) => {
+  let left = 3;
+  let isAsking = false;
+  const next: FakeNode = await startFakeNode(t, ({ text }) => {
+    if (text === "ASKING") isAsking = true;
+    if (text !== "MGET {a}1 {a}2") return undefined;
+    const answer = left-- > 0 ? "-TRYAGAIN Multiple keys request during rehashing of slot\r\n" : "*-1\r\n";
+    const moved = `-MOVED 1 ${node.address}\r\n`;
+    return isAsking ? answer : moved;
+  });
+  const node: FakeNode = await startFakeNode(t, ({ text }) =>
+    text.startsWith("MGET") ? `-ASK 1 ${next.address}\r\n` : undefined,
+  );
+  const client = clientOf(t, node.address);
+  await client.ready();
+  t.equal(await client.execute(["MGET", "{a}1", "{a}2"], 1, patient), null);
+  t.equal(node.commands.filter(({ text }) => text.startsWith("MGET")).length, 1);
+  t.equal(next.commands.filter(({ text }) => text === "ASKING").length, 4);
 });
