@@ -417,6 +417,8 @@ export const limits = {
   clusterWriteMs: 2000,
   /** ms that a group's batches wait for a shard that only some of them, or only their counts, need: others should not wait for it. */
   clusterImpatientMs: 250,
+  /** ms that a master which keeps writes waiting has for any other answer: many round trips, and some less than half of the above. */
+  clusterSignMs: 60,
   /** ms that a master waits for its replicas before batches are refused: some round trips. */
   clusterAckMs: 500,
   /** Times that a group is done again because others wrote its sessions: two nodes seldom have the same visitor at once. */

@@ -8,7 +8,10 @@ import { ClusterError } from "./cluster-error.js";
 import type { NodeAddress } from "./slots.js";
 
 interface Failing {
-  /** When the first request failed without any later answer; infinite while it is only suspected. */
+  /** When it was first doubted, or failed. */
+  readonly doubtedMs: number;
+  isSuspected: boolean;
+  /** When the first request failed without any later answer; infinite while it is only doubted or suspected. */
   sinceMs: number;
   why: string;
   probe: NodeJS.Timeout | undefined;
@@ -32,30 +35,47 @@ export class Circuits {
 
   /** A request had no answer by its deadline. */
   failed(address: NodeAddress, { message }: ClusterError): void {
-    const failing = this.#recorded(address, message);
+    const failing = this.#recorded(address);
+    failing.isSuspected = true;
     failing.sinceMs = Math.min(failing.sinceMs, performance.now());
     failing.why = message;
   }
 
-  /** A write, or an impatient command, has waited `limits.clusterImpatientMs` without an answer. */
+  /** An impatient command has waited `limits.clusterImpatientMs` without an answer. */
   suspected(address: NodeAddress): void {
-    this.#recorded(address, `${address === "" ? "the cluster" : address} does not answer`);
+    this.#recorded(address).isSuspected = true;
+  }
+
+  /**
+   * A write waits: called every half of `limits.clusterImpatientMs`. It may only be behind writes that wait for replicas, so the master is asked for a
+   * sign of life on another connection. It is suspected if it has answered nothing by the next call.
+   */
+  doubted(address: NodeAddress): void {
+    const doubted = this.#failing.get(address);
+    if (doubted === undefined) {
+      this.#recorded(address);
+      const close = (serves: boolean): void => {
+        if (serves) this.#close(address);
+      };
+      this.#serves(address).then(close, () => {});
+    } else if (performance.now() - doubted.doubtedMs >= limits.clusterSignMs) doubted.isSuspected = true;
   }
 
   /** Whether any master `isSuspected`. */
   get hasSuspected(): boolean {
-    return this.#failing.size > 0;
+    for (const { isSuspected } of this.#failing.values()) if (isSuspected) return true;
+    return false;
   }
 
   /** Whether impatient commands to this master are refused. */
   isSuspected(address: NodeAddress): boolean {
-    return this.#failing.has(address);
+    return this.#failing.get(address)?.isSuspected ?? false;
   }
 
   /** Why this master gets no commands now, or no impatient ones; `undefined` means that it gets them. */
   refusal(address: NodeAddress, isImpatient: boolean): ClusterError | undefined {
     const failing = this.#failing.get(address);
-    if (failing === undefined) return undefined;
+    if (failing === undefined || !failing.isSuspected) return undefined;
     if (!isImpatient && performance.now() - failing.sinceMs < limits.clusterGiveUpMs) return undefined;
     failing.probe ??= this.#probeLater(address);
     return new ClusterError("unreachable", "not-sent", failing.why);
@@ -70,10 +90,12 @@ export class Circuits {
     for (const address of [...this.#failing.keys()]) this.#close(address);
   }
 
-  #recorded(address: NodeAddress, why: string): Failing {
+  #recorded(address: NodeAddress): Failing {
     let failing = this.#failing.get(address);
     if (failing === undefined) {
-      failing = { sinceMs: Number.POSITIVE_INFINITY, why, probe: undefined };
+      const why = `${address === "" ? "the cluster" : address} does not answer`;
+      const doubtedMs = performance.now();
+      failing = { doubtedMs, isSuspected: false, sinceMs: Number.POSITIVE_INFINITY, why, probe: undefined };
       this.#failing.set(address, failing);
     }
     return failing;

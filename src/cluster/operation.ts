@@ -70,8 +70,9 @@ export class Operation {
     // If this thread was busy meanwhile, answers that arrived in time are read first.
     this.#timer = setTimeout(() => setImmediate(() => this.#miss()), deadlineMs);
     if (this.#suspects) {
-      const patienceMs = Math.min(deadlineMs, limits.clusterImpatientMs);
-      this.#suspecting = setTimeout(() => setImmediate(() => this.#suspect()), patienceMs);
+      const { clusterImpatientMs } = limits;
+      const everyMs = routing.isImpatient ? Math.min(deadlineMs, clusterImpatientMs) : clusterImpatientMs / 2;
+      this.#suspecting = setInterval(() => setImmediate(() => this.#suspect()), everyMs);
     }
     for (let index = 0; index < commands.length; index++) {
       this.#requests.push(new Request(this, index, commands[index]!));
@@ -118,7 +119,7 @@ export class Operation {
     if (this.isOver) return;
     this.isOver = true;
     clearTimeout(this.#timer);
-    clearTimeout(this.#suspecting);
+    clearInterval(this.#suspecting);
     this.onDone(this.outcomes);
   }
 
@@ -128,8 +129,7 @@ export class Operation {
   }
 
   #suspect(): void {
-    if (this.isOver) return;
-    this.topology.refresh();
+    if (this.isOver || this.topology.isClosed) return;
     for (const request of this.#requests) request.suspect();
   }
 
@@ -249,9 +249,13 @@ export class Request implements Sendable {
     } else this.#settle(error);
   }
 
-  /** It has waited as long as impatient commands may wait. */
+  /** It has waited as long as impatient commands may wait; a write, half as long or more. */
   suspect(): void {
-    if (!this.#isSettled && this.#hangsOnMaster) this.operation.topology.circuits.suspected(this.#master);
+    if (this.#isSettled || !this.#hangsOnMaster) return;
+    const { topology, routing } = this.operation;
+    topology.refresh();
+    if (routing.isImpatient) topology.circuits.suspected(this.#master);
+    else topology.circuits.doubted(this.#master);
   }
 
   /** Ends it at the deadline. */
@@ -259,14 +263,18 @@ export class Request implements Sendable {
     if (this.#isSettled) return;
     this.isCancelled = true;
     const outcome = this.isSent ? "unknown" : "not-sent";
+    const { topology, routing } = this.operation;
     const ms = `${Math.round(deadlineMs)} ms`;
+    // Writes that a silent master keeps waiting make it suspected.
+    const isWrite = routing.lane === "group" && this.#tellsOfMaster && this.isSent;
+    const answersOthers = isWrite && !topology.circuits.isSuspected(this.#master);
+    const others = answersOthers ? ", which answers others: earlier writes may wait for its replicas" : "";
     const why =
       !this.isSent && this.#fault !== undefined
         ? `${this.#fault.message}, for ${ms}`
-        : `no answer of ${this.#address === "" ? "the cluster" : this.#address} in ${ms}`;
-    this.#settle(new ClusterError("deadline", outcome, why));
+        : `no answer in ${ms} of ${this.#address === "" ? "the cluster" : this.#address}${others}`;
+    this.#settle(new ClusterError("deadline", outcome, why), !answersOthers);
     // Its deadline is behind the time that it blocks for: nobody is there any more, and the next ones would wait on a dead connection.
-    const { topology, routing } = this.operation;
     if (routing.lane === "blocking" && this.isSent) topology.node(this.#address).drop("blocking", why);
   }
 
@@ -371,10 +379,10 @@ export class Request implements Sendable {
     return this.#tellsOfMaster || this.operation.routing.isImpatient;
   }
 
-  /** `wasTried`: its master had not been given up before the command was sent. */
-  #settle(outcome: Outcome, wasTried = true): void {
+  /** `isOfMaster`: a failure says something about the master as it is now. */
+  #settle(outcome: Outcome, isOfMaster = true): void {
     if (this.#isSettled) return;
-    if (wasTried && this.#tellsOfMaster && outcome instanceof ClusterError && unanswered.has(outcome.reason)) {
+    if (isOfMaster && this.#tellsOfMaster && outcome instanceof ClusterError && unanswered.has(outcome.reason)) {
       this.operation.topology.circuits.failed(this.#master, outcome);
     }
     this.#isSettled = true;
