@@ -11,6 +11,8 @@ import { type NodeAddress, parseClusterSlots, SlotMap } from "./slots.js";
 /** Number of nodes asked at once for the map: if one of them is cut off, the others still have the majority's view. */
 const askedAtOnce = 3;
 const answerMs = 1000;
+/** How much longer the others have than the first node that finds the cluster in order. */
+const graceMs = 100;
 /** Least and greatest time between two readings. */
 const pauseMs = 100;
 const everyMs = 10_000;
@@ -120,12 +122,10 @@ export class Topology {
     let fault: unknown;
     for (let from = 0; from < candidates.length; from += askedAtOnce) {
       const asked = candidates.slice(from, from + askedAtOnce).map((address) => this.#view(this.node(address)));
-      const views = await Promise.allSettled(asked);
+      const { views, faults } = await settled(asked);
+      fault = faults.reduce(moreTelling, fault);
       let best: View | undefined;
-      for (const view of views) {
-        if (view.status === "rejected") fault = moreTelling(fault, view.reason);
-        else if (best === undefined || isBetter(view.value, best)) best = view.value;
-      }
+      for (const view of views) if (best === undefined || isBetter(view, best)) best = view;
       if (this.isClosed) throw new ClusterError("closed", "not-sent", "the client was closed");
       if (best !== undefined) {
         this.meters.slotMapReads++;
@@ -181,6 +181,32 @@ interface View {
   readonly map: SlotMap;
   readonly isOk: boolean;
   readonly epoch: number;
+}
+
+/** Resolves when all have answered, or `graceMs` after a node that finds the cluster in order: a frozen one does not hold up the map. */
+function settled(asked: readonly Promise<View>[]): Promise<{ views: View[]; faults: unknown[] }> {
+  const views: View[] = [];
+  const faults: unknown[] = [];
+  return new Promise((resolve) => {
+    let grace: NodeJS.Timeout | undefined;
+    const end = (): void => {
+      clearTimeout(grace);
+      resolve({ views, faults });
+    };
+    const count = (): void => {
+      if (views.length + faults.length === asked.length) end();
+    };
+    const seen = (view: View): void => {
+      views.push(view);
+      if (view.isOk && view.map.uncovered === 0) grace ??= setTimeout(end, graceMs);
+      count();
+    };
+    const failed = (error: unknown): void => {
+      faults.push(error);
+      count();
+    };
+    for (const each of asked) each.then(seen, failed);
+  });
 }
 
 /** A node that is cut off has missed the latest elections. */
