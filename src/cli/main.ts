@@ -79,11 +79,18 @@ async function openFor(command: StoreCommand, dataDir: string, cluster: ChosenCl
     return { opened, close: opened.close };
   }
   const store = openStore(dataDir);
-  const fault =
-    mirrorFault(store, isForCluster(command)) ?? (command.worksOnMigrated === true ? null : migratedFault(store));
-  if (fault === null) return { opened: { store }, close: () => store.close() };
-  await store.close();
-  throw new CommandFailure(fault);
+  const faultNow = (): string | null => (command.worksOnMigrated === true ? null : migratedFault(store));
+  const fault = mirrorFault(store, isForCluster(command)) ?? faultNow();
+  if (fault !== null) {
+    await store.close();
+    throw new CommandFailure(fault);
+  }
+  // The last step of a migration may begin while this command runs.
+  store.root.guardWrites(() => {
+    const fault = faultNow();
+    if (fault !== null) throw new CommandFailure(fault);
+  });
+  return { opened: { store }, close: () => store.close() };
 }
 
 /** The exit code for what was thrown, which is said on stderr. */

@@ -189,6 +189,9 @@ export async function startServer(
       .catch((err: unknown) =>
         log.warn({ err }, "verdictd tail will not work: no socket can be created in the data folder"),
       );
+    // The last step of a migration marks the store, then looks for sockets. A mark that it made since this thread opened the store is seen here.
+    const fault = cluster === null ? migratedFault(store) : null;
+    if (fault !== null) throw new StoreError(fault);
     const listening = await server.listen(config.host, config.port);
     const stop = async (): Promise<void> => {
       isStopping = true;

@@ -37,6 +37,7 @@ export class Environment {
   /** Its file. */
   readonly path: string;
   readonly #root: RootDatabase<unknown, string>;
+  #guard: () => void = () => {};
 
   /**
    * Opens the environment in this file. If it can't be opened (permissions, a read-only disk), the error names the folder: the operator has to
@@ -50,7 +51,17 @@ export class Environment {
       throw new StoreError(`can't open the store in ${dirname(path)}: ${reason}`, { cause });
     }
     this.path = path;
-    if (this.#number() < this.#lastCommit()) this.transactionSync(() => {});
+    if (this.#number() < this.lastCommit) this.transactionSync(() => {});
+  }
+
+  /** The number of the last commit, by whichever process, according to the environment's own pages. */
+  get lastCommit(): number {
+    return (this.#root.getStats() as { lastTxnId: number }).lastTxnId;
+  }
+
+  /** From now on each write transaction calls `guard` before its work; what that throws refuses the transaction. */
+  guardWrites(guard: () => void): void {
+    this.#guard = guard;
   }
 
   /** Opens a table; creates it if it is missing. */
@@ -116,17 +127,15 @@ export class Environment {
 
   /** Runs `work` if this transaction began from the last commit; sets the number right if not. Nobody else commits meanwhile. */
   #fromLast<T>(work: () => T): T | typeof behind {
-    const last = this.#lastCommit();
-    if (this.#root.getWriteTxnId() > last) return work();
+    const last = this.lastCommit;
+    if (this.#root.getWriteTxnId() > last) {
+      this.#guard();
+      return work();
+    }
     const number = Buffer.alloc(numberBytes);
     number.writeBigUInt64LE(BigInt(last));
     writeSync(this.#lockFile(), number, 0, numberBytes, numberAt);
     return behind;
-  }
-
-  /** The number of the last commit according to the environment's own pages. */
-  #lastCommit(): number {
-    return (this.#root.getStats() as { lastTxnId: number }).lastTxnId;
   }
 
   /** The number of the last commit according to the lock file, from which transactions begin. */

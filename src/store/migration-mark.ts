@@ -1,14 +1,21 @@
 /** A row of the table `mirror`, in which a store of a single host keeps its migration to a cluster: its own name, and the cluster's id. */
-import { randomUUID } from "node:crypto";
 import type { Store } from "./store.js";
 
 const markKey = "migration";
+
+/** The last step of a migration, `store migrate --final`. Until it has ended nobody else may change the store. */
+export interface FinalStepMark {
+  /** When the run began, as text. A later run has another one. */
+  readonly since: string;
+  /** Whether the run may have opened the cluster to nodes. */
+  readonly isOpening: boolean;
+}
 
 /** Written by `store migrate` when copying begins, and again when the cluster is opened. */
 export interface MigrationMark {
   /** Name of this store, made up when it is first migrated. */
   readonly store: string;
-  /** Id of the cluster. */
+  /** Id of the cluster; "" until one was claimed. */
   readonly cluster: string;
   /** The cluster as people name it: its URL without user and password. Absent in marks of earlier versions. */
   readonly name?: string;
@@ -16,6 +23,8 @@ export interface MigrationMark {
   readonly user?: string;
   /** When the cluster was opened to nodes, as text; null: it is still being copied, or the store is used again. */
   readonly doneAt: string | null;
+  /** The last step that is under way, or was killed. */
+  readonly final?: FinalStepMark | null;
 }
 
 /** Returns null if the store was never migrated. */
@@ -24,23 +33,23 @@ export function migrationMark(store: Store): MigrationMark | null {
   return (store.mirror.get(markKey) as MigrationMark | undefined) ?? null;
 }
 
-/** Writes the mark; `null` removes it. */
-export async function setMigrationMark(store: Store, mark: MigrationMark | null): Promise<void> {
-  await store.root.transaction(() => {
-    if (mark === null) store.mirror.removeSync(markKey);
-    else store.mirror.putSync(markKey, mark);
+/** Replaces the mark with the result of `change`, in one transaction; when `change` throws, the mark stays. Returns the new one. */
+export function changeMigrationMark(
+  store: Store,
+  change: (mark: MigrationMark | null) => MigrationMark,
+): Promise<MigrationMark> {
+  return store.root.transaction(() => {
+    const mark = change((store.mirror.get(markKey) as MigrationMark | undefined) ?? null);
+    store.mirror.putSync(markKey, mark);
+    return mark;
   });
-}
-
-/** Returns a name for a store that is migrated for the first time. */
-export function newStoreName(): string {
-  return randomUUID();
 }
 
 /** Whether a row of the table `mirror` is such a mark as it should be; null: it is another row. */
 export function isMigrationMark(key: string, value: unknown): boolean | null {
   if (key !== markKey) return null;
-  const { store, cluster, name = "", user = "", doneAt } = value as Partial<MigrationMark>;
+  const { store, cluster, name = "", user = "", doneAt, final = null } = value as Partial<MigrationMark>;
   const isNamed = [store, cluster, name, user].every((text) => typeof text === "string");
-  return isNamed && (doneAt === null || typeof doneAt === "string");
+  const isStep = final === null || (typeof final.since === "string" && typeof final.isOpening === "boolean");
+  return isNamed && isStep && (doneAt === null || typeof doneAt === "string");
 }

@@ -89,3 +89,19 @@ t.test("opening an environment sets the number right for all who read it", async
   t.same(rows(), ["first", "last"]);
   await opened.close();
 });
+
+for (const [name, write] of Object.entries(ways)) {
+  t.test(`${name} writes nothing that the guard refuses`, async (t) => {
+    const { environment, rows, put } = bed(t);
+    let isRefused = true;
+    environment.guardWrites(() => {
+      if (isRefused) throw new Error("refused");
+    });
+    // Some of them throw at once.
+    await t.rejects(async () => write(environment, () => put("next")), { message: "refused" });
+    t.same(rows(), ["first", "last"]);
+    isRefused = false;
+    await write(environment, () => put("next"));
+    t.same(rows(), ["first", "last", "next"]);
+  });
+}

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { type MigrationReport, migrateToCluster, stillServed } from "../../cluster-store/migration/open-migration.js";
 import type { ServeFlag } from "../../config/config.js";
 import { isServed } from "../../live/running.js";
-import { migrationMark, setMigrationMark } from "../../store/migration-mark.js";
+import { changeMigrationMark, type MigrationMark, migrationMark } from "../../store/migration-mark.js";
 import { StoreError } from "../../store/store-error.js";
 import { flagsOf, givenOptions } from "../cluster-choice.js";
 import type { StoreCommand } from "../command.js";
@@ -40,7 +40,10 @@ export const migrateCommand: StoreCommand<MigrationReport> = {
   help: "copy a single host's store to a cluster while it serves; --final compares all of it and opens the cluster",
   flags: [
     { name: "to", placeholder: "URL", help: "the cluster, as --store of serve (VERDICTD_STORE, VERDICTD_STORE_FILE)" },
-    { name: "final", help: "the last step, once no server uses the store any more" },
+    {
+      name: "final",
+      help: "the last step, once no server uses the store any more; until it ends, none can start, and nothing can be changed",
+    },
     { name: "anew", help: "copy to another cluster than before" },
     ...flagsOf(ownFlags),
   ],
@@ -52,9 +55,11 @@ export const migrateCommand: StoreCommand<MigrationReport> = {
     const options = targetOf(given);
     const isFinal = given["final"] !== undefined;
     const dataDir = textOf(given, "data-dir");
-    if (isFinal && (await isServed(dataDir))) {
+    const refuseServed = async (): Promise<void> => {
+      if (!(await isServed(dataDir))) return;
       throw new CommandFailure(`a server still uses ${resolve(dataDir)}: stop it, then run this again`);
-    }
+    };
+    if (isFinal) await refuseServed();
     let isInterrupted = false;
     const interrupt = (): void => {
       isInterrupted = true;
@@ -66,6 +71,7 @@ export const migrateCommand: StoreCommand<MigrationReport> = {
         ...options,
         isFinal,
         isAnew: given["anew"] !== undefined,
+        refuseServed,
         onWarning: (warning) => say(`warning: ${warning}`),
         onWait: sayingWaits("the cluster"),
         onProgress: (done, total) => {
@@ -78,7 +84,7 @@ export const migrateCommand: StoreCommand<MigrationReport> = {
     }
   },
   json: reportOf,
-  show: (report) => `${columns(rowsOf(report))}\n\n${report.isFinished ? finished : nextStep}`,
+  show: (report) => `${columns(rowsOf(report))}\n\n${outcomeOf(report)}`,
 };
 
 function reportOf(report: MigrationReport): object {
@@ -114,19 +120,30 @@ function rowsOf(report: MigrationReport): string[][] {
     [report.paths, "parts of the index of pointer paths"],
     [report.recordedRows, "recorded rows: blocks, marks, timelines, changes of the configuration"],
   ];
-  return [["cluster", report.cluster], ...rows.map(([count, what]) => [String(count), what])];
+  const shown = report.passes === 0 ? [] : rows;
+  return [["cluster", report.cluster], ...shown.map(([count, what]) => [String(count), what])];
+}
+
+function outcomeOf({ isFinished, passes }: MigrationReport): string {
+  if (!isFinished) return nextStep;
+  return `${passes === 0 ? foundOpen : compared}\n${finished}`;
 }
 
 const nextStep = `The store was copied while it is in use. Run this again as often as you like: it copies what has changed since.
 When you are ready: stop the servers of this store, run it once more with --final, then start them with --store.`;
 
-const finished = `Every row was compared and is the same. Start the servers with --store and an empty --data-dir: tokens stay valid.
+const compared = "Every row was compared and is the same.";
+const foundOpen = "An earlier run has compared every row and opened the cluster, and ended before it could say so.";
+
+const finished = `Start the servers with --store and an empty --data-dir: tokens stay valid.
 This store refuses to be served or changed from now on; \`verdictd store reopen\` takes it back into use.`;
 
-/** Takes a store back into use that was migrated with `--final`; fails for one that was not, and while nodes serve the cluster. */
+/**
+ * Takes a store back into use that was migrated with `--final`, or whose last step was killed; fails for any other, and while nodes serve the cluster.
+ */
 export const reopenCommand: StoreCommand = {
   name: "store reopen",
-  help: "use a store again that was migrated to a cluster; what the cluster has recorded since is not in it",
+  help: "use a store again that was migrated to a cluster, or whose --final was killed; what the cluster has recorded since is not in it",
   flags: [
     {
       name: "to",
@@ -141,24 +158,30 @@ export const reopenCommand: StoreCommand = {
   checkGiven: (given) => void clusterOptions(given, reachFlags),
   run: async (store, given) => {
     const mark = migrationMark(store);
-    if (mark === null || mark.doneAt === null) {
+    if (mark === null || (mark.doneAt === null && (mark.final ?? null) === null)) {
       throw new CommandFailure(`the store in ${resolve(textOf(given, "data-dir"))} was not migrated with --final`);
     }
-    const served = await stillServed(mark, clusterOptions(given, reachFlags), sayingWaits("the cluster")).catch(
-      (error: unknown) => {
-        if (!(error instanceof StoreError)) throw error;
-        const unknown = `it can't be told whether nodes still serve the cluster: ${error.message}`;
-        if (given["yes"] === undefined) {
-          throw new CommandFailure(`${unknown}; once all of them are stopped, --yes reopens the store all the same`);
-        }
-        say(`warning: ${unknown}`);
-        return null;
-      },
-    );
-    if (served !== null) throw new CommandFailure(served);
-    await setMigrationMark(store, { ...mark, doneAt: null });
+    // A last step that was killed before it opened the cluster has let no node in.
+    if (mark.doneAt !== null || mark.final?.isOpening === true) await refuseNodes(mark, given);
+    await changeMigrationMark(store, (now) => ({ ...(now ?? mark), doneAt: null, final: null }));
     return { migrated_to: mark.name ?? mark.cluster, migrated_at: mark.doneAt };
   },
   show: () =>
     "The store is in use again. Don't start nodes of the cluster any more: two stores would go on with the same keys.",
 };
+
+/** Fails while nodes serve the cluster of this mark and, without `--yes`, when it can't be asked. */
+async function refuseNodes(mark: MigrationMark, given: Given): Promise<void> {
+  const served = await stillServed(mark, clusterOptions(given, reachFlags), sayingWaits("the cluster")).catch(
+    (error: unknown) => {
+      if (!(error instanceof StoreError)) throw error;
+      const unknown = `it can't be told whether nodes still serve the cluster: ${error.message}`;
+      if (given["yes"] === undefined) {
+        throw new CommandFailure(`${unknown}; once all of them are stopped, --yes reopens the store all the same`);
+      }
+      say(`warning: ${unknown}`);
+      return null;
+    },
+  );
+  if (served !== null) throw new CommandFailure(served);
+}

@@ -106,13 +106,23 @@ export function mirrorFault(store: Store, canNameCluster = true): string | null 
   return `${store.root.path} mirrors the configuration of a cluster: ${way}`;
 }
 
-/** Returns why the store must no longer be used: it was migrated to a cluster. `null` means that it may be used. */
+/**
+ * Returns why the store must not be used: it was migrated to a cluster, or the last step of that is under way. `null` means that it may be used. May
+ * be called in a write transaction.
+ */
 export function migratedFault(store: Store): string | null {
   const mark = migrationMark(store);
-  if (mark === null || mark.doneAt === null) return null;
-  const { cluster, name, doneAt } = mark;
+  if (mark === null) return null;
+  const { cluster, name = `cluster ${cluster}`, doneAt, final = null } = mark;
+  if (doneAt === null) {
+    if (final === null) return null;
+    return (
+      `${store.root.path} is being migrated to ${name} by \`verdictd store migrate --final\` since ${final.since}: wait until that has ended; ` +
+      "if it was killed, run it again, or take this store back into use with `verdictd store reopen`"
+    );
+  }
   return (
-    `${store.root.path} was migrated to ${name ?? `cluster ${cluster}`} at ${doneAt}: name that with --store, and another --data-dir; ` +
+    `${store.root.path} was migrated to ${name} at ${doneAt}: name that with --store, and another --data-dir; ` +
     "or take this store back into use, without what the cluster has recorded since, with `verdictd store reopen`"
   );
 }

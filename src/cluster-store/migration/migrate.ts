@@ -4,23 +4,25 @@
  */
 import { randomUUID } from "node:crypto";
 import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
-import type { RespReply } from "../../cluster/resp-parser.js";
+import { ClusterError } from "../../cluster/cluster-error.js";
 import { limits } from "../../limits.js";
 import type { ConfigRow } from "../../store/config-rows.js";
-import { type MigrationMark, migrationMark, newStoreName, setMigrationMark } from "../../store/migration-mark.js";
+import type { MigrationMark } from "../../store/migration-mark.js";
 import { configurationOf, type UnmirroredName } from "../../store/mirrored-tables.js";
 import type { Store } from "../../store/store.js";
 import { StoreError } from "../../store/store-error.js";
 import { rowsOf } from "../../store/store-size.js";
 import { BulkClient } from "../bulk-client.js";
 import { ConfigTruth } from "../config/config-truth.js";
+import { faultLine } from "../fault-line.js";
 import { countClusterSessions } from "../ingest/recent-counts.js";
 import { configKeys, configSlot } from "../keys.js";
-import { scanKeys } from "../scan.js";
+import { claimCluster, openedAt } from "./claim-cluster.js";
+import { FinalStep, refuseFinalStep } from "./final-step.js";
 import { copyIdempotency, copyPathMemory, copyTraffic, copyUsage, type RowsPass } from "./migrate-counts.js";
 import { copyRecordedRows } from "./migrate-recorded-rows.js";
 import { SessionsMigration, type SessionsPass } from "./migrate-sessions.js";
-import { beginMigration, finishMigration } from "./migration-scripts.js";
+import { finishMigration } from "./migration-scripts.js";
 
 /** What to copy and where to, how far, and where to report progress. */
 export interface MigrationOptions {
@@ -36,12 +38,14 @@ export interface MigrationOptions {
   readonly trafficMs: number;
   /** How long recorded blocks and marks are kept, ms. */
   readonly blockMs: number;
-  /** No server uses the store any more: compares every row, and opens the cluster to nodes. */
+  /** No server uses the store any more: compares every row, and opens the cluster to nodes. Nobody else may change the store meanwhile. */
   readonly isFinal: boolean;
   /** Ignores that the store was migrated to another cluster before. */
   readonly isAnew: boolean;
   /** Throws when the cluster has no room for the store; called before the first write. */
   readonly refuseFull: () => void;
+  /** Throws while a server uses the store; called in the last step. */
+  readonly refuseServed: () => Promise<void>;
   /** Called once it is clear that the cluster is for this store. */
   readonly onBegun: () => void;
   /** Called with how many of how many sessions a pass has looked at. May throw to end the migration. */
@@ -77,21 +81,54 @@ const passesMax = 5;
 const littleMin = 100;
 const littleShare = 0.001;
 
-/** Throws a `StoreError` for a target that belongs to another store, and when rows differ at the end; throws `ClusterError`. */
+/**
+ * Throws a `StoreError` for a target that belongs to another store, when rows differ at the end, and when anything else uses the store during the last
+ * step; throws `ClusterError`.
+ */
 export async function migrateStore(options: MigrationOptions): Promise<MigrationReport> {
-  const { store, client, acks, name, isFinal } = options;
+  const { store, client, acks, isFinal } = options;
   const bulk = new BulkClient(client, acks, limits.clusterMigrationPatienceMs);
-  const mark = await begin(options, bulk);
+  const { mark, isOpened } = await claimCluster(options, bulk);
   options.onBegun();
+  if (isOpened) return reportOf(store, mark, { isFinished: true });
+  if (!isFinal) {
+    refuseFinalStep(store);
+    return copyStore(options, bulk, mark, null);
+  }
+  const step = new FinalStep(store);
+  await step.begin();
+  try {
+    return await copyStore(options, bulk, mark, step);
+  } catch (error) {
+    await step.end();
+    throw error;
+  }
+}
+
+/** Makes passes over the whole store until they find little or, in the last step, nothing that differs. */
+async function copyStore(
+  options: MigrationOptions,
+  bulk: BulkClient,
+  mark: MigrationMark,
+  step: FinalStep | null,
+): Promise<MigrationReport> {
+  const { store, client, acks } = options;
+  if (step !== null) await options.refuseServed();
   const truth = new ConfigTruth(client, acks);
   const total = rowsOf(store.sessions);
-  const progress = (done: number): void => options.onProgress(Math.min(done, total - 1), total);
+  const progress = (done: number): void => {
+    if (step === null) refuseFinalStep(store);
+    else step.continues();
+    options.onProgress(Math.min(done, total - 1), total);
+  };
   const sessions = new SessionsMigration(store, bulk, options.sessionMs);
   const passes: SessionsPass[] = [];
   for (;;) {
+    const { lastCommit } = store.root;
+    store.root.resetReadTxn();
     const configuration = await copyConfiguration(store, truth, mark.cluster);
     // The first pass of the last step compares every byte; the next pass compares again what it had to write.
-    const pass = await sessions.pass(isFinal, progress);
+    const pass = await sessions.pass(step !== null, progress);
     passes.push(pass);
     const others = await copyRest(options, bulk, () => progress(pass.sessions));
     const changes = [
@@ -101,97 +138,51 @@ export async function migrateStore(options: MigrationOptions): Promise<Migration
       ...Object.values(others).map(({ copied }) => copied),
     ];
     const changed = changes.reduce((sum, count) => sum + count, 0);
-    const isDone = isFinal ? changed === 0 : changed <= Math.max(littleMin, littleShare * pass.sessions);
+    const isDone =
+      step === null
+        ? changed <= Math.max(littleMin, littleShare * pass.sessions)
+        : changed === 0 && (await finish(options, bulk, { step, mark, lastCommit, sessions: pass.sessions }));
     if (!isDone && passes.length < passesMax) continue;
-    if (isFinal) {
-      if (!isDone)
-        throw new StoreError(
-          `${changed} rows differ still after ${passesMax} passes: does anything write into ${store.root.path}?`,
-        );
-      await finish(store, bulk, mark, pass.sessions, name);
-    }
+    if (step !== null && !isDone)
+      throw new StoreError(
+        `the store still changes after ${passesMax} passes (the last found ${changed} rows that differ): does anything write into ${store.root.path}?`,
+      );
     options.onProgress(total, total);
-    return {
-      cluster: mark.cluster,
+    return reportOf(store, mark, {
       passes: passes.length,
       sessions: pass.sessions,
       copied: passes.reduce((sum, each) => sum + each.copied, 0),
       removed: passes.reduce((sum, each) => sum + each.removed, 0),
-      changing: isFinal || passes.length === 1 ? 0 : pass.copied + pass.removed,
+      changing: step !== null || passes.length === 1 ? 0 : pass.copied + pass.removed,
       configuration: configuration.rows,
       idempotencyKeys: others.idempotency.rows,
       months: others.usage.rows,
       hours: others.traffic.rows,
       paths: others.paths.rows,
       recordedRows: others.recordedRows.rows,
-      isFinished: isFinal,
-    };
+      isFinished: step !== null,
+    });
   }
 }
 
-/** Claims the cluster for this store, or continues an earlier run. Writes nothing into a cluster that belongs to another store. */
-async function begin(
-  { store, name, user, isAnew, refuseFull }: MigrationOptions,
-  bulk: BulkClient,
-): Promise<MigrationMark> {
-  const known = migrationMark(store);
-  const truth = new ConfigTruth(bulk.client, bulk.acks);
-  const found = await truth.clusterId();
-  if (known !== null && known.cluster !== found && !isAnew) {
-    if (found !== null) {
-      throw new StoreError(
-        `this store was copied to cluster ${known.cluster}, but ${name} is cluster ${found}, of another verdictd: name that one, or an empty cluster with --anew`,
-      );
-    }
-    throw new StoreError(
-      `this store was copied to cluster ${known.cluster}, but ${name} is an empty cluster: name that one, or copy to this one with --anew`,
-    );
-  }
-  const isBegun = known !== null && known.cluster === found;
-  const storeName = isBegun ? known.store : newStoreName();
-  if (found === null) await refuseRows(bulk, name);
-  if (!isBegun) refuseFull();
-  const { cluster, migration } = await take(bulk, truth, storeName);
-  if (migration === "used") throw new StoreError(`${name} is in use by another verdictd: name an empty cluster`);
-  if (!migration.startsWith(storeName)) {
-    throw new StoreError(`${name} holds what was copied from another store: name an empty cluster`);
-  }
-  if (migration !== `${storeName} copying`) {
-    const openedAt = new Date(Number(migration.split(" ")[2])).toISOString();
-    throw new StoreError(
-      `${name} was opened to nodes at ${openedAt}: what they wrote since would be lost, so nothing was copied; ` +
-        "stop its nodes, empty the cluster (FLUSHALL on each master) or name an empty one, then run this with --anew",
-    );
-  }
-  const mark = { store: storeName, cluster, name, ...(user !== undefined && { user }), doneAt: null };
-  await setMigrationMark(store, mark);
-  return mark;
-}
-
-/** A cluster without configuration but with other rows of ours has lost it, or is half erased. */
-async function refuseRows(bulk: BulkClient, name: string): Promise<void> {
-  for await (const { keys } of scanKeys(bulk)) {
-    const [key] = keys;
-    if (key === undefined) continue;
-    throw new StoreError(
-      `${name} holds rows of a verdictd without its configuration, such as ${printable(key)}: name an empty cluster`,
-    );
-  }
-}
-
-/** Returns the answer of `beginMigration`, once nodes that are gone count as gone. */
-async function take(bulk: BulkClient, truth: ConfigTruth, store: string) {
-  const keys = [configKeys.head, configKeys.nodes];
-  const command = scriptCommand(beginMigration, keys, [randomUUID(), store], configSlot);
-  for (let round = 0; ; round++) {
-    const [reply] = (await bulk.write([command])) as [RespReply[]];
-    const [cluster = "", migration = ""] = reply.map(String);
-    if (migration !== "used" || round > 0 || (await truth.liveNodes()) > 0) return { cluster, migration };
-  }
-}
-
-function printable(key: Buffer): string {
-  return JSON.stringify(key.toString("latin1"));
+/** The report of a run; without counts, of one that found the cluster open already. */
+function reportOf(store: Store, { cluster }: MigrationMark, counts: Partial<MigrationReport>): MigrationReport {
+  return {
+    cluster,
+    passes: 0,
+    sessions: rowsOf(store.sessions),
+    copied: 0,
+    removed: 0,
+    changing: 0,
+    configuration: 0,
+    idempotencyKeys: 0,
+    months: 0,
+    hours: 0,
+    paths: 0,
+    recordedRows: 0,
+    isFinished: false,
+    ...counts,
+  };
 }
 
 /** Makes the configuration of the cluster equal to the store's, in one change. */
@@ -261,20 +252,38 @@ async function copyRest(options: MigrationOptions, bulk: BulkClient, onPiece: ()
   return passes;
 }
 
-/** Counts the rows again, and opens the cluster to nodes. */
+interface Finishing {
+  readonly step: FinalStep;
+  readonly mark: MigrationMark;
+  /** The store's last commit before the pass that found everything the same. */
+  readonly lastCommit: number;
+  /** Sessions that the pass found. */
+  readonly sessions: number;
+}
+
+/** Counts the rows again, and opens the cluster to nodes; returns false, and opens nothing, if the store was written since the last pass began. */
 async function finish(
-  store: Store,
+  { store, name, refuseServed }: MigrationOptions,
   bulk: BulkClient,
-  mark: MigrationMark,
-  sessions: number,
-  name: string,
-): Promise<void> {
+  { step, mark, lastCommit, sessions }: Finishing,
+): Promise<boolean> {
   let indexed = 0;
   for (const projectId of [...store.projects.getKeys({})])
     indexed += await countClusterSessions(bulk.client, projectId);
   if (indexed !== sessions)
     throw new StoreError(`${name} has ${indexed} sessions, this store ${sessions}: run the command again`);
-  const nowMs = Date.now();
-  await bulk.write([scriptCommand(finishMigration, [configKeys.head], [mark.store, nowMs], configSlot)]);
-  await setMigrationMark(store, { ...mark, doneAt: new Date(nowMs).toISOString() });
+  await refuseServed();
+  if (!(await step.opens(lastCommit))) return false;
+  const command = scriptCommand(finishMigration, [configKeys.head], [mark.store, Date.now()], configSlot);
+  const [reply] = await bulk.write([command]).catch((error: unknown) => {
+    if (!(error instanceof ClusterError)) throw error;
+    throw new StoreError(
+      `${faultLine(error)}: it is not known whether ${name} was opened to nodes, so this store can't be used meanwhile; run this again`,
+      { cause: error },
+    );
+  });
+  const openedMs = openedAt(String(reply), mark.store);
+  if (openedMs === null) throw new StoreError(`${name} has lost what was copied, or others use it: run this again`);
+  await step.done(openedMs);
+  return true;
 }

@@ -21,6 +21,8 @@ export interface MigrationChoice
   readonly isFinal: boolean;
   readonly isAnew: boolean;
   readonly onWarning: (warning: string) => void;
+  /** Throws while a server uses the store. */
+  readonly refuseServed: () => Promise<void>;
   /** Called with why the cluster takes long, each time that it does. */
   readonly onWait: (why: string) => void;
   readonly onProgress: (done: number, total: number) => void;
@@ -85,6 +87,7 @@ export async function migrateToCluster(store: Store, choice: MigrationChoice): P
       blockMs: choice.blockDays * dayMs,
       isFinal: choice.isFinal,
       isAnew: choice.isAnew,
+      refuseServed: choice.refuseServed,
       onBegun: () => {
         for (const warning of warnings) choice.onWarning(warning);
       },
