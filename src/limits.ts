@@ -464,6 +464,10 @@ export const limits = {
   configLogBytesMax: 64 * KIB,
   /** Rows of a change that is kept: as above. */
   configLogRowsMax: 1000,
+  /** ms that a node may take to read the whole configuration: the largest at 18 Mbit/s. */
+  configReadMs: 30_000,
+  /** ms over which nodes spread their reads of the largest whole configuration, less of a smaller one: ten nodes then need 1.8 Gbit/s of its master. */
+  configSpreadMs: 3000,
   /** Bytes of the whole configuration of a cluster: read in one step, during which its master does nothing else. */
   configBytesMax: 64 * MIB,
 

@@ -40,7 +40,10 @@ export interface CommandOptions {
   readonly failsFast?: boolean;
   /** Other work waits for it that could do without it: refused at once while its master is suspected. Default: false. */
   readonly isImpatient?: boolean;
-  /** It waits in the server (`XREAD BLOCK`), for less than its deadline, so it uses a connection for such commands. Default: false. */
+  /**
+   * It waits in the server (`XREAD BLOCK`), for less than its deadline, or its answer is very large: it uses a connection that no others wait on.
+   * Default: false.
+   */
   readonly isBlocking?: boolean;
 }
 

@@ -98,16 +98,15 @@ async function checkPage(bulk: BulkClient, keys: readonly Buffer[], facts: Known
 
 /** Compares the configuration in the cluster, row by row, with the mirror; the mirror's rows were checked before. */
 async function checkConfiguration({ truth, mirror, store }: OpenedMirror, report: Report): Promise<void> {
-  await mirror.catchUp(limits.configChangeMs);
-  const { cluster } = mirror.position();
-  const followed = await truth.follow({ cluster, revision: -1, change: "" }, null, limits.configChangeMs);
+  await mirror.catchUp({ askMs: limits.configChangeMs });
+  const read = await truth.read(mirror.position().cluster);
   // A change made since then has a later revision.
-  if (followed.kind !== "all" || followed.position.change !== mirror.position().change) return;
-  const stored = new Map(followed.rows.map(({ field, value }) => [field, value]));
+  if (read.position.change !== mirror.position().change) return;
+  const stored = new Map(read.rows.map(({ field, value }) => [field, value]));
   for (const { field, value } of configurationOf(store)) {
     const found = stored.get(field);
     stored.delete(field);
-    if (value === null || !(found instanceof Buffer && found.equals(value))) {
+    if (value === null || found?.equals(value) !== true) {
       report.fault("configuration", field, "is not in the cluster as it is in the mirror");
     }
   }

@@ -46,14 +46,18 @@ export class ClusterChanges implements ConfigChanges {
       if (fault !== null) throw new UnavailableError(fault);
       const { base, result, rows, logged } = await this.mirror.tryChange(change);
       if (rows.length === 0 && logged.length === 0) return { result, revision: null };
-      const outcome = await reaching(notKnown, () =>
-        this.truth.change(base, `${id}.${round}`, { rows, logged }, left(endMs)),
-      );
+      const changeId = `${id}.${round}`;
+      const outcome = await reaching(notKnown, () => this.truth.change(base, changeId, { rows, logged }, left(endMs)));
       if (outcome === "full") throw new UnavailableError(full);
       if (outcome === "unknown") throw new UnavailableError(notKnown);
-      const consequence = outcome === "conflict" ? notMade : made;
-      await reaching(consequence, () => this.mirror.catchUp(left(endMs)));
-      if (outcome !== "conflict") return { result, revision: outcome.revision };
+      const isMade = outcome !== "conflict";
+      // Not read back from the cluster: a large change would mean to read all rows.
+      const isLoaded =
+        isMade && (await this.mirror.load(base, { ...base, revision: outcome.revision, change: changeId }, rows));
+      if (!isLoaded) {
+        await reaching(isMade ? made : notMade, () => this.mirror.catchUp({ askMs: left(endMs), readMs: left(endMs) }));
+      }
+      if (isMade) return { result, revision: outcome.revision };
     }
     throw new UnavailableError("too many changes are being made at once: ask again");
   }

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { ClusterError } from "../../cluster/cluster-error.js";
 import { limits } from "../../limits.js";
-import type { ConfigMirror } from "./config-mirror.js";
+import { type ConfigMirror, isSame } from "./config-mirror.js";
 import type { ConfigFault, ConfigState } from "./config-state.js";
 import { type ConfigTruth, OtherClusterError } from "./config-truth.js";
 
@@ -29,7 +29,7 @@ export class ConfigFollower {
   /** New at each start: reports of an earlier start do not count for this one. */
   readonly #node = randomUUID();
   #beats = 0;
-  #isStopping = false;
+  readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
   constructor(parts: FollowerParts) {
@@ -44,7 +44,7 @@ export class ConfigFollower {
 
   /** Tells other nodes not to wait for this node any more. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.#stopping.abort();
     await this.#running;
     this.#parts.state.end();
     // If that fails, they wait until the lease has run out.
@@ -54,12 +54,12 @@ export class ConfigFollower {
   async #follow(): Promise<void> {
     const told = new Set<ConfigFault>();
     let pauseMs = pauseMsMin;
-    while (!this.#isStopping) {
+    while (!this.#stopping.signal.aborted) {
       // When it can't block, for example while a master is being replaced, it polls.
       await this.#parts.truth
         .changeAfter(this.#parts.mirror.position().revision, limits.configBeatMs)
         .catch(() => delay(pauseMs));
-      if (this.#isStopping) return;
+      if (this.#stopping.signal.aborted) return;
       try {
         // A node that can't apply changes must stop reporting that it is there, or all other nodes would wait for it.
         if (told.size > 0) await this.#parts.mirror.catchUp();
@@ -68,6 +68,7 @@ export class ConfigFollower {
         told.clear();
         pauseMs = pauseMsMin;
       } catch (error) {
+        if (this.#stopping.signal.aborted) return;
         const fault = faultOf(error);
         if (!told.has(fault)) this.#parts.onFault(error);
         told.add(fault);
@@ -85,11 +86,11 @@ export class ConfigFollower {
     for (;;) {
       const askedMs = state.nowMs;
       const before = mirror.position();
-      const isLatest = await mirror.step({ node: this.#node, beat: ++this.#beats }, limits.configLeaseMs);
+      const isLatest = await mirror.step({ node: this.#node, beat: ++this.#beats }, {}, this.#stopping.signal);
       if (isLatest) state.renew(askedMs);
       const after = mirror.position();
       // Asks once more after each change: other nodes wait to hear that it has been applied.
-      if (isLatest && after.revision === before.revision && after.change === before.change) return;
+      if (isLatest && isSame(after, before)) return;
     }
   }
 }

@@ -2,10 +2,12 @@
  * A node's mirror of the cluster's configuration: its state, how it catches up with the latest, and what a change would write on it. Any thread or
  * process on the same folder may update it; each starts from the state that it found.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { limits } from "../../limits.js";
+import type { ConfigRow } from "../../store/config-rows.js";
 import { type MirroredTables, mirroredTableNames, type RecordedChange } from "../../store/mirrored-tables.js";
 import { raiseRevision, type Store } from "../../store/store.js";
-import type { ConfigPosition, ConfigTruth, Followed, NodeBeat } from "./config-truth.js";
+import type { ConfigPosition, ConfigRead, ConfigTruth, Followed, NodeBeat } from "./config-truth.js";
 
 const positionKey = "position";
 
@@ -18,6 +20,12 @@ interface StoredPosition extends ConfigPosition {
 /** A change that was tried on the mirror: the state that it was tried on, its result, and what it would write. */
 export interface TriedChange<T> extends RecordedChange<T> {
   readonly base: ConfigPosition;
+}
+
+/** ms: how long small questions, and a read of all rows, may take. */
+interface StepDeadlines {
+  readonly askMs?: number;
+  readonly readMs?: number;
 }
 
 /** One per thread or command; several may share a folder. */
@@ -41,27 +49,48 @@ export class ConfigMirror {
     return this.store.root.abortedTransaction(() => ({ base: this.#read(), ...this.tables.record(change) }));
   }
 
-  /** Applies all changes made so far; `deadlineMs` applies to each question. Throws `ClusterError` and `OtherClusterError`. */
-  async catchUp(deadlineMs: number = limits.configLeaseMs): Promise<void> {
+  /** Applies a change that was made in the cluster on `base`. Returns false if another thread or process has changed the mirror meanwhile. */
+  load(base: ConfigPosition, position: ConfigPosition, rows: readonly ConfigRow[]): Promise<boolean> {
+    return this.#apply(base, { kind: "changes", position, rows });
+  }
+
+  /** Applies all changes made so far. Throws `ClusterError` and `OtherClusterError`. */
+  async catchUp(deadlines: StepDeadlines = {}): Promise<void> {
     let isLatest = false;
-    while (!isLatest) isLatest = await this.step(null, deadlineMs);
+    while (!isLatest) isLatest = await this.step(null, deadlines);
   }
 
   /**
    * Asks once for new changes, and applies them; `beat` reports that a node is there. Returns whether the mirror then had all that the cluster knew
-   * when it answered.
+   * when it answered. Rejects when `stopping` aborts while all rows are read.
    */
-  async step(beat: NodeBeat | null, deadlineMs: number): Promise<boolean> {
+  async step(
+    beat: NodeBeat | null,
+    { askMs = limits.configLeaseMs, readMs = limits.configReadMs }: StepDeadlines = {},
+    stopping?: AbortSignal,
+  ): Promise<boolean> {
     const from = this.position();
-    const followed = await this.truth.follow(from, beat, deadlineMs);
-    return followed.kind === "current" || (await this.#apply(from, followed));
+    const followed = await this.truth.follow(from, beat, askMs);
+    if (followed.kind === "current") return true;
+    if (followed.kind === "changes") return this.#apply(from, followed);
+    if (beat !== null) {
+      // After a large change all nodes read all rows from one master, but not all at once.
+      const spreadMs = limits.configSpreadMs * (followed.bytes / limits.configBytesMax);
+      await delay(Math.random() * spreadMs, undefined, { signal: stopping });
+      // Another thread may have made the change, and loaded it.
+      if (!isSame(this.position(), from)) return false;
+    }
+    const read = await unlessAborted(this.truth.read(this.cluster, readMs), stopping);
+    return (await this.truth.isKept(read.position, askMs)) && (await this.#apply(from, read));
   }
 
   /** Returns false if another thread or process has changed the mirror meanwhile. */
-  #apply(from: ConfigPosition, followed: Exclude<Followed, { readonly kind: "current" }>): Promise<boolean> {
+  #apply(
+    from: ConfigPosition,
+    followed: Exclude<Followed, { kind: "current" | "behind" }> | ConfigRead,
+  ): Promise<boolean> {
     return this.store.root.childTransaction(() => {
-      const now = this.#read();
-      if (now.revision !== from.revision || now.change !== from.change) return false;
+      if (!isSame(this.#read(), from)) return false;
       if (followed.kind === "all") this.tables.replace(followed.rows);
       else this.tables.load(followed.rows);
       const stored: StoredPosition = { ...followed.position, tables: mirroredTableNames };
@@ -79,6 +108,22 @@ export class ConfigMirror {
     }
     return stored;
   }
+}
+
+/** Whether two positions are one state. */
+export function isSame(one: ConfigPosition, other: ConfigPosition): boolean {
+  return one.revision === other.revision && one.change === other.change;
+}
+
+/** Rejects as soon as `signal` aborts: the result of the work is dropped then. */
+async function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (signal === undefined) return work;
+  let abort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort);
+  });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", abort));
 }
 
 /** Returns what the store mirrors; `null` means nothing. */

@@ -85,29 +85,62 @@ return {'done', revision}`,
 });
 
 /**
- * Returns what happened since: the changes, or all rows if the log no longer has every change. Keys: head, rows, log, nodes. Arguments: cluster,
- * revision and last change that the caller has; the node that thereby reports that it is there ("" for none), and how often it did. Returns the id of
- * the cluster; if it is this one also revision, last change, then "current", or "changes" and entries of the log, or "all" and the rows.
+ * Returns what happened since: the changes, or that all rows must be read, if the log no longer has every change. Keys: head, log, nodes. Arguments:
+ * cluster, revision and last change that the caller has; the node that thereby reports that it is there ("" for none), and how often it did. Returns
+ * the id of the cluster; if it is this one also revision, last change, then "current", or "changes" and entries of the log, or "behind" and the bytes
+ * of all rows.
  */
 export const followConfig = defineScript({
   name: "follow-config",
-  version: 2,
+  version: 3,
   allowsFullMemory: true,
   source: `
-local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change')
+local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes')
 if head[1] ~= ARGV[1] then return {head[1] or ''} end
 redis.call('HSET', KEYS[1], 'touched', '')
-if ARGV[4] ~= '' then redis.call('HSET', KEYS[4], ARGV[4], ARGV[5] .. ' ' .. ARGV[2]) end
+if ARGV[4] ~= '' then redis.call('HSET', KEYS[3], ARGV[4], ARGV[5] .. ' ' .. ARGV[2]) end
 if head[2] == ARGV[2] and head[3] == ARGV[3] then return {head[1], head[2], head[3], 'current'} end
 local following = tonumber(ARGV[2]) + 1
 if following > 0 and following <= tonumber(head[2]) then
   local id = string.format('%.0f-0', following)
-  local entries = redis.call('XRANGE', KEYS[3], id, '+')
+  local entries = redis.call('XRANGE', KEYS[2], id, '+')
   local isWhole = entries[1] ~= nil and entries[1][1] == id and entries[1][2][4] == ARGV[3]
   for _, entry in ipairs(entries) do isWhole = isWhole and entry[2][6] == '1' end
   if isWhole then return {head[1], head[2], head[3], 'changes', entries} end
 end
-return {head[1], head[2], head[3], 'all', redis.call('HGETALL', KEYS[2])}`,
+return {head[1], head[2], head[3], 'behind', head[4]}`,
+});
+
+/**
+ * Returns the whole configuration. Keys: head, rows. Argument: cluster. Returns the id of the cluster; if it is this one also revision, last change and
+ * the rows.
+ */
+export const readConfig = defineScript({
+  name: "read-config",
+  version: 1,
+  isReadOnly: true,
+  source: `
+local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change')
+if head[1] ~= ARGV[1] then return {head[1] or ''} end
+return {head[1], head[2], head[3], redis.call('HGETALL', KEYS[2])}`,
+});
+
+/**
+ * Returns 1 if the configuration is still in this state or was once, 0 if a failover has undone it or the log no longer knows. Keys: head, log.
+ * Arguments: cluster, revision and last change of the state.
+ */
+export const confirmConfig = defineScript({
+  name: "confirm-config",
+  version: 1,
+  allowsFullMemory: true,
+  source: `
+local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change')
+if head[1] ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'touched', '')
+if head[2] == ARGV[2] and head[3] == ARGV[3] then return 1 end
+local id = string.format('%.0f-0', tonumber(ARGV[2]) + 1)
+local entry = redis.call('XRANGE', KEYS[2], id, id)[1]
+return entry and entry[2][4] == ARGV[3] and 1 or 0`,
 });
 
 /**

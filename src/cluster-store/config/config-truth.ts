@@ -5,13 +5,21 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
+import type { KeyedCommand } from "../../cluster/operation.js";
 import type { RespReply } from "../../cluster/resp-parser.js";
 import type { Script } from "../../cluster/script.js";
 import { limits } from "../../limits.js";
 import type { ConfigRow } from "../../store/config-rows.js";
 import type { RecordedChange } from "../../store/mirrored-tables.js";
 import { auditRow, configKeys, configSlot } from "../keys.js";
-import { changeConfig, configNodes, followConfig, identifyCluster } from "./config-scripts.js";
+import {
+  changeConfig,
+  configNodes,
+  confirmConfig,
+  followConfig,
+  identifyCluster,
+  readConfig,
+} from "./config-scripts.js";
 
 /** A state of the configuration. After a failover undid a change, the same revision may stand for two states; `change` differs then. */
 export interface ConfigPosition {
@@ -28,8 +36,15 @@ export type Followed =
   | { readonly kind: "current"; readonly position: ConfigPosition }
   /** Puts and removes these rows, in this order. */
   | { readonly kind: "changes"; readonly position: ConfigPosition; readonly rows: readonly ConfigRow[] }
-  /** Replaces all rows with these. */
-  | { readonly kind: "all"; readonly position: ConfigPosition; readonly rows: readonly ConfigRow[] };
+  /** All rows must be read, which have about so many bytes. */
+  | { readonly kind: "behind"; readonly position: ConfigPosition; readonly bytes: number };
+
+/** The whole configuration in one state. */
+export interface ConfigRead {
+  readonly kind: "all";
+  readonly position: ConfigPosition;
+  readonly rows: readonly { readonly field: string; readonly value: Buffer }[];
+}
 
 /** A node's report that it is there. `beat` differs each time. */
 export interface NodeBeat {
@@ -55,7 +70,9 @@ export class OtherClusterError extends Error {
   override readonly name = "OtherClusterError";
 }
 
-const allKeys = [configKeys.head, configKeys.rows, configKeys.log, configKeys.nodes];
+const followedKeys = [configKeys.head, configKeys.log, configKeys.nodes];
+const readKeys = [configKeys.head, configKeys.rows];
+const changedKeys = [configKeys.head, configKeys.rows, configKeys.log];
 
 /** Pauses between two tries of a write that too few replicas have. */
 const retryMsMin = 100;
@@ -114,17 +131,41 @@ export class ConfigTruth {
 
   /** Returns what happened since `from`. Throws `ClusterError` and `OtherClusterError`. */
   async follow(from: ConfigPosition, beat: NodeBeat | null, deadlineMs: number): Promise<Followed> {
+    const endMs = performance.now() + deadlineMs;
     const args = [from.cluster, String(from.revision), from.change, beat?.node ?? "", String(beat?.beat ?? "")];
-    const reply = (await this.#write(followConfig, allKeys, args, deadlineMs)) as RespReply[];
-    const [cluster, revision, change, kind] = reply.slice(0, 4).map(String);
-    if (cluster !== from.cluster) {
-      const found = cluster === "" ? "it has none" : `it is that of cluster ${cluster}`;
-      throw new OtherClusterError(`the configuration of cluster ${from.cluster} is not there any more: ${found}`);
-    }
-    const position = { cluster, revision: Number(revision), change: change! };
-    if (kind === "changes") return { kind, position, rows: rowsOfEntries(reply[4] as RespReply[]) };
-    if (kind === "all") return { kind, position, rows: pairs(reply[4] as Buffer[]) };
+    const { reply, lacking } = await this.#attempt(scriptCommand(followConfig, followedKeys, args, configSlot), endMs);
+    const position = positionOf(reply, from.cluster);
+    // The changes may be long, and need not be read again: only replicas must have them.
+    if (lacking !== null && !(await this.#isKept(position, endMs, lacking))) throw lacking;
+    const [kind, what] = (reply as RespReply[]).slice(3);
+    if (String(kind) === "changes") return { kind: "changes", position, rows: rowsOfEntries(what as RespReply[]) };
+    if (String(kind) === "behind") return { kind: "behind", position, bytes: Number(what) };
     return { kind: "current", position };
+  }
+
+  /**
+   * Reads the whole configuration of this cluster. A failover may undo what was read, unless `isKept` confirms it. Throws `ClusterError` and
+   * `OtherClusterError`.
+   */
+  async read(cluster: string, deadlineMs: number = limits.configReadMs): Promise<ConfigRead> {
+    // So large an answer would keep verdicts and writes waiting on their connections.
+    const options = { deadlineMs, isBlocking: true, isIdempotent: true };
+    const reply = await this.client.run(readConfig, readKeys, [cluster], configSlot, options);
+    return { kind: "all", position: positionOf(reply, cluster), rows: pairs((reply as RespReply[])[3] as Buffer[]) };
+  }
+
+  /**
+   * Whether the configuration is in this state, or was, and as many replicas as required have it. False if a failover has undone it, or too many
+   * changes came since. Throws `ClusterError`.
+   */
+  isKept(position: ConfigPosition, deadlineMs: number): Promise<boolean> {
+    return this.#isKept(position, performance.now() + deadlineMs);
+  }
+
+  async #isKept(position: ConfigPosition, endMs: number, lacking: ClusterError | null = null): Promise<boolean> {
+    const args = [position.cluster, String(position.revision), position.change];
+    const command = scriptCommand(confirmConfig, [configKeys.head, configKeys.log], args, configSlot);
+    return (await this.#acknowledged(command, endMs, lacking)) === 1;
   }
 
   /** Makes a change on `base`; may be called again with the same id. Throws `ClusterError` and `OtherClusterError`. */
@@ -155,7 +196,7 @@ export class ConfigTruth {
         return [String(accounts.indexOf(accountId) + 1), String(number), entry === null ? "" : JSON.stringify(entry)];
       }),
     ];
-    const keys = [...allKeys.slice(0, 3), ...accounts.map(auditRow)];
+    const keys = [...changedKeys, ...accounts.map(auditRow)];
     const reply = (await this.#write(changeConfig, keys, args, deadlineMs)) as RespReply[];
     const outcome = String(reply[0]);
     if (outcome === "other") throw new OtherClusterError(`the cluster is not ${base.cluster} any more`);
@@ -195,31 +236,53 @@ export class ConfigTruth {
   }
 
   /** Runs a script until as many replicas as required have what it wrote, and all writes before it. The script must be safe to run twice. */
-  async #write(
+  #write(
     script: Script,
     keys: readonly string[],
     args: readonly (string | Buffer)[],
     deadlineMs: number,
   ): Promise<RespReply> {
-    const { acks } = this;
-    const endMs = performance.now() + deadlineMs;
-    const command = scriptCommand(script, keys, args, configSlot);
-    let lacking: ClusterError | null = null;
+    return this.#acknowledged(scriptCommand(script, keys, args, configSlot), performance.now() + deadlineMs);
+  }
+
+  /** As `#write`; `lacking` is why an earlier write of the same caller is not acknowledged yet. */
+  async #acknowledged(command: KeyedCommand, endMs: number, lacking: ClusterError | null = null): Promise<RespReply> {
     for (let pauseMs = retryMsMin; ; pauseMs = Math.min(2 * pauseMs, retryMsMax)) {
-      const leftMs = Math.max(1, endMs - performance.now());
-      const ackMs = Math.min(limits.configAckMs, leftMs);
-      const isRepeat = lacking !== null;
-      const options = { deadlineMs: leftMs, acks, ackMs, isRepeat, isIdempotent: true };
-      const { outcomes, missing } = await this.client.writeGroup([command], options);
-      const outcome = outcomes[0]!;
-      // Prefer the error of an earlier try that ran unacknowledged: it says more than that there was no time for this try.
-      if (outcome instanceof ClusterError) throw outcome.reason === "deadline" && lacking !== null ? lacking : outcome;
-      lacking = missing(0);
-      if (lacking === null) return outcome;
-      if (performance.now() + pauseMs >= endMs) throw lacking;
-      await delay(pauseMs);
+      if (lacking !== null) {
+        if (performance.now() + pauseMs >= endMs) throw lacking;
+        await delay(pauseMs);
+      }
+      const attempt = await this.#attempt(command, endMs, lacking);
+      if (attempt.lacking === null) return attempt.reply;
+      lacking = attempt.lacking;
     }
   }
+
+  /** Runs a script once; `lacking` in the result is why too few replicas have what it wrote. */
+  async #attempt(command: KeyedCommand, endMs: number, lacking: ClusterError | null = null): Promise<Attempt> {
+    const { acks } = this;
+    const deadlineMs = Math.max(1, endMs - performance.now());
+    const ackMs = Math.min(limits.configAckMs, deadlineMs);
+    const options = { deadlineMs, acks, ackMs, isRepeat: lacking !== null, isIdempotent: true };
+    const { outcomes, missing } = await this.client.writeGroup([command], options);
+    const outcome = outcomes[0]!;
+    // Prefer the error of an earlier try that ran unacknowledged: it says more than that there was no time for this try.
+    if (outcome instanceof ClusterError) throw outcome.reason === "deadline" && lacking !== null ? lacking : outcome;
+    return { reply: outcome, lacking: missing(0) };
+  }
+}
+
+interface Attempt {
+  readonly reply: RespReply;
+  readonly lacking: ClusterError | null;
+}
+
+/** Returns the state that an answer begins with. Throws `OtherClusterError` if it is that of another cluster. */
+function positionOf(reply: RespReply, expected: string): ConfigPosition {
+  const [cluster = "", revision, change = ""] = (reply as RespReply[]).slice(0, 3).map(String);
+  if (cluster === expected) return { cluster, revision: Number(revision), change };
+  const found = cluster === "" ? "it has none" : `it is that of cluster ${cluster}`;
+  throw new OtherClusterError(`the configuration of cluster ${expected} is not there any more: ${found}`);
 }
 
 function rowsOfEntries(entries: readonly RespReply[]): ConfigRow[] {

@@ -47,7 +47,7 @@ export async function openConfig(store: Store, options: ConfigOptions): Promise<
   return { store: { ...store, changes: new ClusterChanges(mirror, truth, fault) }, mirror, truth };
 }
 
-/** Reads the configuration as a new mirror would, and keeps nothing. If it fails, a start has not yet created a folder. Throws as `openConfig`. */
+/** Asks for the configuration as a new mirror would, without its rows. If it fails, a start has not yet created a folder. Throws as `openConfig`. */
 export async function tryConfig({ client, acks, name }: Omit<ConfigOptions, "fault">): Promise<void> {
   const truth = new ConfigTruth(client, acks);
   const cluster = (await openedClusterId(truth, name)) ?? (await truth.identify(randomUUID()));

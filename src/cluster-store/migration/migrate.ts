@@ -188,22 +188,17 @@ function reportOf(store: Store, { cluster }: MigrationMark, counts: Partial<Migr
 /** Makes the configuration of the cluster equal to the store's, in one change. */
 async function copyConfiguration(store: Store, truth: ConfigTruth, cluster: string): Promise<RowsPass> {
   const wanted = configurationOf(store);
-  const followed = await truth.follow({ cluster, revision: -1, change: "" }, null, limits.configChangeMs);
-  const stored = new Map(followed.kind === "all" ? followed.rows.map(({ field, value }) => [field, value]) : []);
+  const { position, rows } = await truth.read(cluster);
+  const stored = new Map(rows.map(({ field, value }) => [field, value]));
   const changed: ConfigRow[] = [];
   for (const row of wanted) {
     const before = stored.get(row.field);
     stored.delete(row.field);
-    if (row.value !== null && !(before instanceof Buffer && before.equals(row.value))) changed.push(row);
+    if (row.value !== null && before?.equals(row.value) !== true) changed.push(row);
   }
   for (const field of stored.keys()) changed.push({ field, value: null });
   if (changed.length > 0) {
-    const outcome = await truth.change(
-      followed.position,
-      randomUUID(),
-      { rows: changed, logged: [] },
-      limits.configChangeMs,
-    );
+    const outcome = await truth.change(position, randomUUID(), { rows: changed, logged: [] }, limits.configChangeMs);
     if (outcome === "full")
       throw new StoreError(`the configuration has more than ${limits.configBytesMax} bytes: a cluster can't hold it`);
     if (typeof outcome === "string")
