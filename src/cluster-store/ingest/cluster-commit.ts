@@ -378,7 +378,7 @@ function saveCommand(session: SavedSession, sessionMs: number): KeyedCommand {
   const shard = shardOfSession(key);
   const row = sessionRow(key);
   const index = isNew ? indexRow(shard, key.readUInt32BE(0)) : row;
-  const keys = [row, idempotency ?? row, index, ...seenIds.map((each) => each.key)];
+  const keys = [row, idempotency?.key ?? row, index, ...seenIds.map((each) => each.key)];
   const keptMs = idempotency === undefined ? 0 : limits.idempotencyKeptMs;
   const args = [
     version,
@@ -387,6 +387,7 @@ function saveCommand(session: SavedSession, sessionMs: number): KeyedCommand {
     sessionMs,
     key.subarray(tokenAt),
     keptMs,
+    idempotency?.replaced ?? "",
     ...seenIds.map((each) => each.value),
   ];
   return scriptCommand(saveSession, keys, args, shardSlots[shard]!);
@@ -401,7 +402,7 @@ function confirmCommand({ key, version }: ReadSession): KeyedCommand {
 function forget(rows: FetchedRows, { key, idempotency }: Pick<SavedSession, "key"> & Partial<SavedSession>): void {
   rows.delete(key.toString("latin1"));
   for (const generation of [0, 1] as const) rows.delete(seenIdsRow(key, generation).toString("latin1"));
-  if (idempotency !== undefined) rows.delete(idempotency.toString("latin1"));
+  if (idempotency !== undefined) rows.delete(idempotency.key.toString("latin1"));
 }
 
 /** Returns the token of the session that a batch was recorded in, as text of its bytes; "" when there is none. */

@@ -24,6 +24,7 @@ import type { ClusterPathReuseIndex, ProjectPaths } from "./cluster-path-reuse-i
 /** Bytes of the version before a session's record in the cluster; it shows whether another write came meanwhile. */
 export const versionBytes = 8;
 const noVersion = Buffer.alloc(0);
+const noToken = Buffer.alloc(0);
 
 /** Fetched rows by the text of their key (latin1), session rows by the text of their `sessionKey`; `null` means that the row does not exist. */
 export type FetchedRows = Map<string, Buffer | null>;
@@ -49,8 +50,8 @@ export interface SavedSession {
   readonly nextVersion: Buffer;
   readonly record: Buffer;
   readonly isNew: boolean;
-  /** The row of the `Idempotency-Key` it was minted for. */
-  readonly idempotency: Buffer | undefined;
+  /** The `Idempotency-Key` that it was minted for. */
+  readonly idempotency: IdempotencyRow | undefined;
   /** Rows of the request ids that it has seen; they are written with it. */
   readonly seenIds: readonly FurtherRow[];
 }
@@ -60,6 +61,13 @@ export interface ReadSession {
   /** `sessionKey`. */
   readonly key: Buffer;
   readonly version: Buffer;
+}
+
+/** The row of an `Idempotency-Key` for which a session was minted. */
+export interface IdempotencyRow {
+  readonly key: Buffer;
+  /** What it held: a token that leads to no session any more. Empty if it did not exist. */
+  readonly replaced: Buffer;
 }
 
 interface FurtherRow {
@@ -115,7 +123,7 @@ export class ClusterUnitOfWork implements UnitOfWork {
   readonly #seenIds = new Map<string, FurtherRow[]>();
   /** Tokens minted in this unit, by the row of their `Idempotency-Key`, and the reverse. */
   readonly #minted = new Map<string, Buffer>();
-  readonly #mintedFor = new Map<string, Buffer>();
+  readonly #mintedFor = new Map<string, IdempotencyRow>();
   readonly #raised = new Map<string, number>();
   readonly #sessions = new Map<number, number>();
   #projectPaths: { readonly projectId: number; readonly paths: ProjectPaths } | null = null;
@@ -204,8 +212,9 @@ export class ClusterUnitOfWork implements UnitOfWork {
 
   putIdempotent(key: Buffer, token: Buffer): void {
     const row = idempotencyRow(key);
-    this.#minted.set(row.toString("latin1"), Buffer.from(token));
-    this.#mintedFor.set(token.toString("latin1"), row);
+    const name = row.toString("latin1");
+    this.#minted.set(name, Buffer.from(token));
+    this.#mintedFor.set(token.toString("latin1"), { key: row, replaced: this.#rows.get(name) ?? noToken });
   }
 
   countAcross(kind: CrossSessionKind, projectId: number, hash: readonly number[], hour: number): number {

@@ -9,9 +9,10 @@ import type { RespReply } from "../../cluster/resp-parser.js";
 import { keySlot } from "../../cluster/slots.js";
 import { hourMs } from "../../contract/durations.js";
 import type { Traffic } from "../../contract/entities.js";
+import { mintedAtMs, tokenBytes } from "../../contract/session-token.js";
 import { storedPaths } from "../../ingest/lmdb-path-reuse-index.js";
 import { limits } from "../../limits.js";
-import { hourOf, idempotencyDay } from "../../store/keys.js";
+import { hourOf } from "../../store/keys.js";
 import type { Store } from "../../store/store.js";
 import type { BulkClient } from "../bulk-client.js";
 import { usageKeptMs } from "../ingest/batch-counts.js";
@@ -82,23 +83,17 @@ export function copyIdempotency(store: Store, bulk: BulkClient, onPiece: () => v
   return copyRows(bulk, wantedIdempotency(store), onPiece);
 }
 
-const dayMs = limits.idempotencyKeptMs;
-
 function* wantedIdempotency(store: Store): Generator<WantedRow> {
   const nowMs = Date.now();
-  // A row is looked for on its day and on the one after.
-  const endOfDay = new Map(
-    [nowMs, nowMs - dayMs].map((atMs) => [idempotencyDay(atMs), (Math.floor(atMs / dayMs) + 2) * dayMs]),
-  );
   for (const { key, value } of rowsOfTable(store, store.idempotency)) {
-    const untilMs = endOfDay.get(key.readUInt16BE(0));
-    if (untilMs === undefined) continue;
+    const leftMs = value.length === tokenBytes ? Math.ceil(mintedAtMs(value) + limits.idempotencyKeptMs - nowMs) : 0;
+    if (leftMs <= 0) continue;
     const row = idempotencyRow(key);
     const slot = keySlot(row);
     yield {
       read: { command: ["GET", row], slot },
       isThere: (reply) => reply instanceof Buffer && reply.equals(value),
-      write: { command: ["SET", row, value, "PX", Math.max(1, untilMs - nowMs)], slot },
+      write: { command: ["SET", row, value, "PX", leftMs], slot },
     };
   }
 }

@@ -28,6 +28,7 @@ import {
 } from "../../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../../src/cluster-store/permissions.js";
 import { ClusterHourlyCounts } from "../../../src/cluster-store/recorded/cluster-hourly-counts.js";
+import { eraseCommand } from "../../../src/cluster-store/sessions/session-commands.js";
 import { noHeaders } from "../../../src/contract/header-facts.js";
 import { defaultPlans } from "../../../src/contract/plans.js";
 import { decodeSessionToken } from "../../../src/contract/session-token.js";
@@ -220,6 +221,32 @@ t.test("a cluster of three masters with a replica each", async (t) => {
       1,
     );
     t.equal(decodeSessionToken(all[0]!.session_token)!.length, 21);
+  });
+
+  await t.test("an `Idempotency-Key` whose session is gone, or older than a day, gets another one", async (t) => {
+    const ask = (prefix: string, idempotencyKey: string, atMs = nowMs) =>
+      request(batch(prefix), { idempotencyKey, facts: { ...request({}).facts, nowMs: atMs } });
+    const [gone, old] = [randomUUID(), randomUUID()];
+    const { session_token: erased } = recorded((await one.commit(ask("renew000", gone)))[0]);
+    const { session_token: yesterdays } = recorded((await one.commit(ask("renew001", old)))[0]);
+    t.same(await one.client.pipeline([eraseCommand(keyOf(erased))], { deadlineMs: 5000 }), [1]);
+    const tomorrowMs = nowMs + limits.idempotencyKeptMs + 2000;
+    for (const [prefix, key, atMs, before] of [
+      ["renew002", gone, nowMs, erased],
+      ["renew003", old, tomorrowMs, yesterdays],
+    ] as const) {
+      // Both nodes find the row that leads nowhere, and one of them replaces it.
+      const answers = await Promise.all([one.commit(ask(prefix, key, atMs)), two.commit(ask(prefix, key, atMs))]);
+      const all = answers.flat().map(recorded);
+      t.not(all[0]!.session_token, before);
+      t.equal(all[1]!.session_token, all[0]!.session_token);
+      t.same(
+        all.map(({ accepted, duplicates }) => accepted + duplicates),
+        [1, 1],
+      );
+      const again = recorded((await two.commit(ask(prefix, key, atMs)))[0]);
+      t.same(again, { session_token: all[0]!.session_token, accepted: 0, duplicates: 1 });
+    }
   });
 
   await t.test("request ids beyond the record spill into rows beside it", async (t) => {
