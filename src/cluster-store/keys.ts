@@ -13,7 +13,7 @@ import type { SessionTable } from "../store/keys.js";
  * | vd{shard}i, hash 11 bytes             | string | token minted for an `Idempotency-Key`; expires after 24 hours     |
  * | vd{shard}x:project                    | zset   | the tokens of a project's sessions, all with score 0: by their time |
  * | vd{shard}m:nonce                      | string | what may count once, such as a challenge; expires with it         |
- * | vd{shard}t, project u32, token        | string | version 8 bytes, then the session's timeline as JSON; expires with it |
+ * | vd{shard}t, project u32, token        | string | version 8 bytes, then the session's timeline as JSON; expires as long after its last entry as a session after its last batch |
  * | vd{t-project}                         | zset   | the tokens of a project's sessions that have a timeline              |
  * | vd{k-project}                         | hash   | marks of a project: token, then time and mark as JSON             |
  * | vd{b-project}last                     | string | id of the last recorded block of a project                        |
@@ -90,7 +90,7 @@ const rowsBeside: Record<SessionTable, ((sessionKey: Buffer) => readonly Buffer[
   blocks: null, // in segments of the project
 };
 
-/** Returns all rows of a session besides its record. They are written, expire and are erased together with it. */
+/** Returns all rows of a session besides its record. They are written and erased together with it. Its request ids expire with it. */
 export function furtherRows(sessionKey: Buffer): Buffer[] {
   return Object.values(rowsBeside).flatMap((rowsOf) => rowsOf?.(sessionKey) ?? []);
 }

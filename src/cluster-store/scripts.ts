@@ -3,13 +3,14 @@ import { defineScript } from "../cluster/script.js";
 
 /**
  * Writes all rows of a session, or nothing. Keys: the session, the row of its `Idempotency-Key` or the session again, its index or the session again,
- * then further rows. Arguments: version that is replaced ("" for none), new version, record, ms that it lives, token, ms that the `Idempotency-Key`
- * is valid (0: there is none), the value of its row that is replaced ("" for none), then the value of each further row. Returns 1 when it is written,
- * by this call or by an earlier one whose answer was lost; 0 when the session has another version, or the `Idempotency-Key` another session.
+ * then further rows: those to write, and those to keep as long as the session. Arguments: version that is replaced ("" for none), new version,
+ * record, ms that it lives, token, ms that the `Idempotency-Key` is valid (0: there is none), the value of its row that is replaced ("" for none), then
+ * the value of each further row to write. Returns 1 when it is written, by this call or by an earlier one whose answer was lost; 0 when the session has
+ * another version, or the `Idempotency-Key` another session.
  */
 export const saveSession = defineScript({
   name: "save-session",
-  version: 2,
+  version: 3,
   source: `
 local stored = redis.call('GETRANGE', KEYS[1], 0, 7)
 if stored == ARGV[2] then return 1 end
@@ -21,7 +22,11 @@ if ARGV[6] ~= '0' then
 end
 redis.call('SET', KEYS[1], ARGV[2] .. ARGV[3], 'PX', ARGV[4])
 if KEYS[3] ~= KEYS[1] then redis.call('ZADD', KEYS[3], 0, ARGV[5]) end
-for row = 4, #KEYS do redis.call('SET', KEYS[row], ARGV[4 + row], 'PX', ARGV[4]) end
+for row = 4, #KEYS do
+  local value = ARGV[4 + row]
+  if value then redis.call('SET', KEYS[row], value, 'PX', ARGV[4])
+  else redis.call('PEXPIRE', KEYS[row], ARGV[4]) end
+end
 return 1`,
 });
 

@@ -31,7 +31,7 @@ import {
   type ReadSession,
   type SavedSession,
 } from "./cluster-unit-of-work.js";
-import { needsOf, spilledIdsNeeds, type UnreadBatch } from "./prefetch.js";
+import { needsOf, spilledIdsNeeds, spilledIdsRows, type UnreadBatch } from "./prefetch.js";
 import type { ClusterCounts } from "./recent-counts.js";
 
 /** What a scoring thread of a cluster needs to commit. */
@@ -378,7 +378,9 @@ function saveCommand(session: SavedSession, sessionMs: number): KeyedCommand {
   const shard = shardOfSession(key);
   const row = sessionRow(key);
   const index = isNew ? indexRow(shard, key.readUInt32BE(0)) : row;
-  const keys = [row, idempotency?.key ?? row, index, ...seenIds.map((each) => each.key)];
+  // The other generation of its ids lives on with it.
+  const kept = spilledIdsRows(key, record).filter((each) => !seenIds.some((written) => written.key.equals(each)));
+  const keys = [row, idempotency?.key ?? row, index, ...seenIds.map((each) => each.key), ...kept];
   const keptMs = idempotency === undefined ? 0 : limits.idempotencyKeptMs;
   const args = [
     version,

@@ -135,14 +135,21 @@ export function spilledIdsNeeds({ sessions }: Needs, rows: FetchedRows): Map<str
   for (const [name, key] of sessions) {
     const value = rows.get(name);
     if (!value) continue;
-    const generations = generationsOf(spilledIdsOf(value.subarray(versionBytes)));
-    for (let generation = 0; generation < generations; generation++) {
-      const row = seenIdsRow(key, generation as 0 | 1);
+    for (const row of spilledIdsRows(key, value.subarray(versionBytes))) {
       const rowName = row.toString("latin1");
       if (!rows.has(rowName)) needed.set(rowName, { key: row, slot: shardSlots[shardOfSession(key)]! });
     }
   }
   return needed;
+}
+
+const noRows: readonly Buffer[] = [];
+
+/** The rows of request ids that no longer fit the record of this session. */
+export function spilledIdsRows(sessionKey: Buffer, record: Buffer): readonly Buffer[] {
+  const generations = generationsOf(spilledIdsOf(record));
+  if (generations === 0) return noRows;
+  return generations === 1 ? [seenIdsRow(sessionKey, 0)] : [seenIdsRow(sessionKey, 0), seenIdsRow(sessionKey, 1)];
 }
 
 function countNeed(needs: Needs) {

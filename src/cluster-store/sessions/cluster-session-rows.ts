@@ -11,7 +11,7 @@ import { sessionKey, tokenAt } from "../../store/keys.js";
 import type { Changed, Freshness, KeyRange, SessionRows, UniqueMark } from "../../store/session-rows.js";
 import { unavailable } from "../fault-line.js";
 import { newVersion, versionBytes } from "../ingest/cluster-unit-of-work.js";
-import { indexRow, markRow, sessionRow, shardCount, shardOfSession, shardSlots } from "../keys.js";
+import { furtherRows, indexRow, markRow, sessionRow, shardCount, shardOfSession, shardSlots } from "../keys.js";
 import { saveSession } from "../scripts.js";
 import { TokenHeap } from "./token-heap.js";
 
@@ -106,7 +106,7 @@ export class ClusterSessionRows implements SessionRows {
       const markMs = mark === undefined ? 0 : Math.max(1, mark.expiresAtMs - now());
       const args = [stored.subarray(0, versionBytes), version, record, sessionMs, key.subarray(tokenAt), markMs];
       const { outcomes, missing } = await client.writeGroup(
-        [scriptCommand(saveSession, [row, unique, row], args, slot)],
+        [scriptCommand(saveSession, [row, unique, row, ...furtherRows(key)], args, slot)],
         {
           acks,
           ackMs: limits.clusterAckMs,

@@ -19,6 +19,7 @@ import { ClusterCounts, countClusterSessions, countEvents } from "../../../src/c
 import {
   crossSessionRow,
   indexRow,
+  seenIdsRow,
   sessionRow,
   shardOfHash,
   shardOfSession,
@@ -28,6 +29,7 @@ import {
 } from "../../../src/cluster-store/keys.js";
 import { storeAclRules } from "../../../src/cluster-store/permissions.js";
 import { ClusterHourlyCounts } from "../../../src/cluster-store/recorded/cluster-hourly-counts.js";
+import { ClusterSessionRows } from "../../../src/cluster-store/sessions/cluster-session-rows.js";
 import { eraseCommand } from "../../../src/cluster-store/sessions/session-commands.js";
 import { noHeaders } from "../../../src/contract/header-facts.js";
 import { defaultPlans } from "../../../src/contract/plans.js";
@@ -46,7 +48,7 @@ import { TrafficCounter } from "../../../src/recording/traffic.js";
 import { GroupWriter } from "../../../src/store/group-writer.js";
 import { hourOf, monthOf, sessionKey } from "../../../src/store/keys.js";
 import { openStore } from "../../../src/store/open-store.js";
-import { decodeSession } from "../../../src/store/session-record.js";
+import { decodeSession, withLoggedInAt } from "../../../src/store/session-record.js";
 import { newWriteCounts, WriteMarker } from "../../../src/store/write-watch.js";
 import { automatedBatch, batch, events } from "../../support/batches.js";
 import { ownerOf } from "../../support/owner.js";
@@ -261,6 +263,34 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     t.equal(two.mint.runs - runsBefore[1], bodies.length);
     t.equal((await stored(token))!.state.eventCount, 1300);
     t.ok((await stored(token))!.seenIds.length <= 8 * limits.seenIdsInlineMax);
+  });
+
+  await t.test("spilled request ids live as long as their session, whatever writes it", async (t) => {
+    const { session_token: token } = recorded((await one.commit(request(batch("alive000", 100))))[0]);
+    await one.commit(request(batch("alive001", 100, token)));
+    const key = keyOf(token);
+    const slot = shardSlots[shardOfSession(key)]!;
+    const [ids, record] = [seenIdsRow(key, 0), sessionRow(key)];
+    const master = await redis.masterOf(slot);
+    const ask = (...command: (string | Buffer)[]) => master.ask(...command).then(Number);
+    const rows = new ClusterSessionRows({
+      client: one.client,
+      acks: 1,
+      sessionMs: 3_600_000,
+      deadlineMs: 5000,
+      heldMs: 1000,
+      now: Date.now,
+    });
+    for (const write of [
+      () => one.commit(request(batch("alive002", 1, token))),
+      () => rows.change(key, (bytes) => withLoggedInAt(bytes, nowMs)),
+    ]) {
+      // As if the ids had spilled an hour ago.
+      t.equal(await ask("PEXPIRE", ids, "60000"), 1);
+      const expiresMs = await ask("PEXPIRETIME", record);
+      await write();
+      t.ok((await ask("PEXPIRETIME", ids)) >= expiresMs);
+    }
   });
 
   await t.test("counts events and sessions", async (t) => {
