@@ -29,6 +29,7 @@ import type { SessionTable } from "../store/keys.js";
  * | vd{config}rows                        | hash   | its rows: table and key (`config-rows.ts`), value as in LMDB      |
  * | vd{config}log                         | stream | its latest changes, under their revisions                         |
  * | vd{config}nodes                       | hash   | nodes that follow it: how often each said so, revision that it has |
+ * | vd{config}serving                     | hash   | nodes that run, also those that can't follow it: how often each said so |
  * | vd{config}audit:account               | hash   | changes of an account's configuration by id, as JSON; `last`: the last id |
  * | vd{config}lease:name                  | string | the node that does this work for all; expires                     |
  * | vd{config}sweeper                     | string | a node removes what has outlived its time; expires before the next one does |
@@ -188,6 +189,7 @@ export const configKeys = {
   rows: "vd{config}rows",
   log: "vd{config}log",
   nodes: "vd{config}nodes",
+  serving: "vd{config}serving",
   sweeper: "vd{config}sweeper",
 } as const;
 /** The slot of all configuration: its keys share one hash tag, so that one script changes them together. */

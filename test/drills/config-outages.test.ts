@@ -2,6 +2,7 @@
 
 import t, { type Test } from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
+import { ConfigTruth } from "../../src/cluster-store/config/config-truth.js";
 import { openConfig } from "../../src/cluster-store/config/open-config.js";
 import { configKeys, configSlot } from "../../src/cluster-store/keys.js";
 import { defaultPlans } from "../../src/contract/plans.js";
@@ -92,6 +93,25 @@ t.test("over HTTP: revoked at one node, refused by the other; cut off, the contr
   t.equal((await far.ask("POST", rules, { as: tenant.token, body })).status, 503);
   t.equal((await verdict(key)).status, 200, "verdicts are answered");
   t.ok(await far.ingest(tenant, batch("later")), "and batches taken");
+});
+
+t.test("a node that can't follow for want of replicas still counts as one that serves", alone, async (t) => {
+  const truth = new ConfigTruth(one.client, 0);
+  const master = await cluster.masterOf(configSlot);
+  const replicas = await cluster.replicasOf(master);
+  for (const replica of replicas) replica.freeze();
+  for (const { state } of [one, two]) {
+    const isLacking = (fault: string | null): boolean => fault?.startsWith("too few replicas") === true;
+    t.ok(isLacking(await waitUntil(async () => state.fault, isLacking)));
+  }
+  t.equal(await truth.liveNodes(), 2);
+  t.equal((await truth.nodes(new Map(), limits.configChangeMs)).size, 0, "though no change waits for it");
+  for (const replica of replicas) replica.thaw();
+  await Promise.all([current(one), current(two)]);
+  const third = await startNode(t);
+  t.equal(await truth.liveNodes(), 3);
+  await third.stop();
+  t.equal(await truth.liveNodes(), 2, "one that was stopped does not");
 });
 
 t.test("a frozen cluster: the lease runs out, changes are refused, and all goes on afterwards", alone, async (t) => {

@@ -29,6 +29,8 @@ export class ConfigFollower {
   /** New at each start: reports of an earlier start do not count for this one. */
   readonly #node = randomUUID();
   #beats = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #reporting: Promise<void> | null = null;
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
@@ -40,15 +42,28 @@ export class ConfigFollower {
   async start(): Promise<void> {
     await this.#catchUp();
     this.#running = this.#follow();
+    this.#timer = setInterval(() => this.#report(), limits.configBeatMs);
   }
 
   /** Tells other nodes not to wait for this node any more. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
+    clearInterval(this.#timer);
+    await this.#reporting;
     this.#parts.state.end();
     // If that fails, they wait until the lease has run out.
     await this.#parts.truth.leave(this.#node).catch(() => {});
+  }
+
+  /** Reports that the node runs: while it can't follow it still serves, and nobody may take the migrated store back into use. */
+  #report(): void {
+    this.#reporting ??= this.#parts.truth
+      .reportServing({ node: this.#node, beat: ++this.#beats })
+      .catch(() => {})
+      .finally(() => {
+        this.#reporting = null;
+      });
   }
 
   async #follow(): Promise<void> {

@@ -143,9 +143,17 @@ local entry = redis.call('XRANGE', KEYS[2], id, id)[1]
 return entry and entry[2][4] == ARGV[3] and 1 or 0`,
 });
 
+/** Reports that a node runs, whether or not it can follow the configuration. Keys: serving. Arguments: the node; how often it has reported that. */
+export const reportServing = defineScript({
+  name: "report-serving",
+  version: 1,
+  allowsFullMemory: true,
+  source: "return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])",
+});
+
 /**
- * Returns the nodes that follow the configuration. First it removes the nodes given as arguments that have reported nothing new since. Keys: nodes.
- * Arguments: pairs of a node and its last report.
+ * Returns the nodes that follow the configuration, or that run. First it removes the nodes given as arguments that have reported nothing new since.
+ * Keys: nodes, or serving. Arguments: pairs of a node and its last report.
  */
 export const configNodes = defineScript({
   name: "config-nodes",

@@ -19,6 +19,7 @@ import {
   followConfig,
   identifyCluster,
   readConfig,
+  reportServing,
 } from "./config-scripts.js";
 
 /** A state of the configuration. After a failover undid a change, the same revision may stand for two states; `change` differs then. */
@@ -211,28 +212,45 @@ export class ConfigTruth {
   }
 
   /** Returns the nodes that follow, without the nodes in `gone` that have reported nothing since. */
-  async nodes(gone: ReadonlyMap<string, SeenNode>, deadlineMs: number): Promise<Map<string, SeenNode>> {
+  nodes(gone: ReadonlyMap<string, SeenNode>, deadlineMs: number): Promise<Map<string, SeenNode>> {
+    return this.#nodesIn(configKeys.nodes, gone, deadlineMs);
+  }
+
+  async #nodesIn(key: string, gone: ReadonlyMap<string, SeenNode>, deadlineMs: number): Promise<Map<string, SeenNode>> {
     const args = [...gone].flatMap(([node, { text }]) => [node, text]);
     const options = { deadlineMs, isIdempotent: true };
-    const reply = (await this.client.run(configNodes, [configKeys.nodes], args, configSlot, options)) as Buffer[];
+    const reply = (await this.client.run(configNodes, [key], args, configSlot, options)) as Buffer[];
     return new Map(pairs(reply).map(({ field, value }) => [field, seenNode(String(value))]));
   }
 
   /**
-   * Counts the nodes that follow. Takes some seconds if the list names any: a node that was killed reports nothing new within a lease, and is
-   * removed.
+   * Counts the nodes that run, also those that can't follow. Takes some seconds if the lists name any: a node that was killed reports nothing new
+   * within a lease, and is removed.
    */
   async liveNodes(): Promise<number> {
-    const before = await this.nodes(new Map(), limits.configChangeMs);
-    if (before.size === 0) return 0;
+    const lists = [configKeys.nodes, configKeys.serving];
+    const listed = (before?: readonly Map<string, SeenNode>[]) =>
+      Promise.all(lists.map((key, index) => this.#nodesIn(key, before?.[index] ?? new Map(), limits.configChangeMs)));
+    const before = await listed();
+    if (before.every(({ size }) => size === 0)) return 0;
     await delay(limits.configLeaseMs + limits.configLeaseSlackMs);
-    return (await this.nodes(before, limits.configChangeMs)).size;
+    return new Set((await listed(before)).flatMap((nodes) => [...nodes.keys()])).size;
   }
 
-  /** Takes a node that stops off the list. */
+  /** Reports that a node runs; no replica has to have that. */
+  async reportServing({ node, beat }: NodeBeat): Promise<void> {
+    const options = { deadlineMs: limits.configLeaseMs, isIdempotent: true };
+    await this.client.run(reportServing, [configKeys.serving], [node, String(beat)], configSlot, options);
+  }
+
+  /** Takes a node that stops off the lists. */
   async leave(node: string): Promise<void> {
     const options = { deadlineMs: limits.configLeaseMs, isIdempotent: true };
-    await this.client.execute(["HDEL", configKeys.nodes, node], configSlot, options);
+    await Promise.all(
+      [configKeys.nodes, configKeys.serving].map((key) =>
+        this.client.execute(["HDEL", key, node], configSlot, options),
+      ),
+    );
   }
 
   /** Runs a script until as many replicas as required have what it wrote, and all writes before it. The script must be safe to run twice. */

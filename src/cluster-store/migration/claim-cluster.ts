@@ -103,7 +103,7 @@ async function refuseRows(bulk: BulkClient, name: string): Promise<void> {
 
 /** Returns the answer of `beginMigration`, once nodes that are gone count as gone. */
 async function claim(bulk: BulkClient, truth: ConfigTruth, store: string) {
-  const keys = [configKeys.head, configKeys.nodes];
+  const keys = [configKeys.head, configKeys.nodes, configKeys.serving];
   const command = scriptCommand(beginMigration, keys, [randomUUID(), store], configSlot);
   for (let round = 0; ; round++) {
     const [reply] = (await bulk.write([command])) as [RespReply[]];

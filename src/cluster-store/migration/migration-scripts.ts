@@ -2,19 +2,19 @@
 import { defineScript } from "../../cluster/script.js";
 
 /**
- * Claims an empty cluster for the store that migrates into it. Keys: head, nodes. Arguments: an id for the cluster, if it has none; the store.
- * Returns the id of the cluster, then its migration: `STORE copying`, `STORE done MS`; or "used" if it holds a configuration, or nodes follow it.
+ * Claims an empty cluster for the store that migrates into it. Keys: head, nodes, serving. Arguments: an id for the cluster, if it has none; the
+ * store. Returns the id of the cluster, then its migration: `STORE copying`, `STORE done MS`; or "used" if it holds a configuration, or nodes run on it.
  */
 export const beginMigration = defineScript({
   name: "begin-migration",
-  version: 1,
+  version: 2,
   source: `
 local head = redis.call('HMGET', KEYS[1], 'cluster', 'bytes', 'migration')
 if head[3] then
   if string.sub(head[3], 1, #ARGV[2]) == ARGV[2] then redis.call('HSET', KEYS[1], 'touched', '') end
   return {head[1], head[3]}
 end
-if head[1] and (head[2] ~= '0' or #redis.call('HGETALL', KEYS[2]) > 0) then return {head[1], 'used'} end
+if head[1] and (head[2] ~= '0' or redis.call('HLEN', KEYS[2]) + redis.call('HLEN', KEYS[3]) > 0) then return {head[1], 'used'} end
 if not head[1] then
   redis.call('HSET', KEYS[1], 'cluster', ARGV[1], 'revision', 1, 'change', '', 'bytes', 0)
   head[1] = ARGV[1]
