@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
+import { dayMs } from "../../src/contract/durations.js";
 import { limits } from "../../src/limits.js";
 import { migrationMark } from "../../src/store/migration-mark.js";
 import { openStore } from "../../src/store/open-store.js";
@@ -236,18 +237,16 @@ t.test("a session that is damaged or missing in the cluster is found by the last
       }),
     )
   ).flat();
-  const [damaged, missing, unindexed, eternal] = rows as [
-    (typeof rows)[0],
-    (typeof rows)[0],
-    (typeof rows)[0],
-    (typeof rows)[0],
-  ];
+  const [damaged, missing, unindexed, eternal, early, late] = rows;
   await damaged!.node.ask("SETRANGE", damaged!.key, "100", "x");
   await missing!.node.ask("DEL", missing!.key);
   await eternal!.node.ask("PERSIST", eternal!.key);
+  // Sessions are kept for 30 days.
+  await early!.node.ask("PEXPIRE", early!.key, String(29 * dayMs));
+  await late!.node.ask("PEXPIRE", late!.key, String(31 * dayMs));
   const index = Buffer.concat([unindexed!.key.subarray(0, unindexed!.key.indexOf("}") + 1), Buffer.from("x:1")]);
   await unindexed!.node.ask("ZREM", index, unindexed!.key.subarray(-21));
-  t.match(await migrate(folder, "--final"), { sessions: 40, copied: 4, finished: true });
+  t.match(await migrate(folder, "--final"), { sessions: 40, copied: 6, finished: true });
 });
 
 t.test("clusters by mistake", async (t) => {

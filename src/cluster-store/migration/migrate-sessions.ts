@@ -110,7 +110,7 @@ export class SessionsMigration {
     const nowMs = Date.now();
     const missing = rows.filter((each, index) => {
       if (each.expiresMs <= nowMs) return false;
-      return isWhole ? !isThere(each, replies[index]!) : !versionOf(each).equals(bytesOf(replies[index]!));
+      return isWhole ? !isThere(each, replies[index]!, nowMs) : !versionOf(each).equals(bytesOf(replies[index]!));
     });
     await this.#bulk.write(missing.map((each) => copyCommand(each, nowMs)));
     return missing.length;
@@ -140,7 +140,10 @@ function versionOf({ record, further }: StoredRows): Buffer {
   return hash.digest().subarray(0, versionBytes);
 }
 
-function isThere({ record, further }: StoredRows, reply: RespReply): boolean {
+/** How much the time that a session has left may differ, ms: answers take time, and clocks differ. */
+const leftOffMsMax = 60_000;
+
+function isThere({ record, further, expiresMs }: StoredRows, reply: RespReply, nowMs: number): boolean {
   if (!Array.isArray(reply)) return false;
   const [stored, leftMs, isIndexed, ...rows] = reply;
   return (
@@ -148,6 +151,7 @@ function isThere({ record, further }: StoredRows, reply: RespReply): boolean {
       .subarray(versionBytes)
       .equals(record) &&
     Number(leftMs) > 0 &&
+    Math.abs(Number(leftMs) - (expiresMs - nowMs)) <= leftOffMsMax &&
     isIndexed === 1 &&
     further.every((row, index) => row.equals(bytesOf(rows[index] ?? null)))
   );
