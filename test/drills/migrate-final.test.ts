@@ -4,10 +4,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
-import { unacknowledged } from "../../src/cluster/cluster-error.js";
+import { ClusterError, unacknowledged } from "../../src/cluster/cluster-error.js";
+import type { Script } from "../../src/cluster/script.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { type MigrationOptions, migrateStore } from "../../src/cluster-store/migration/migrate.js";
-import { finishMigration } from "../../src/cluster-store/migration/migration-scripts.js";
+import { beginMigration, finishMigration } from "../../src/cluster-store/migration/migration-scripts.js";
 import { readServeConfig } from "../../src/config/config.js";
 import { dayMs } from "../../src/contract/durations.js";
 import { limits } from "../../src/limits.js";
@@ -83,6 +84,19 @@ async function finalStep(
   };
   return migrateStore(options);
 }
+
+/** Once this script has run, the answers of the replicas are lost, until the run gives up. */
+const losingAnswersTo =
+  ({ sha }: Script) =>
+  (client: ClusterClient): void => {
+    const write = client.writeGroup.bind(client);
+    client.writeGroup = async (commands, options) => {
+      const written = await write(commands, options);
+      if (!commands.some(({ command }) => command.includes(sha))) return written;
+      client.close();
+      return { ...written, missing: () => unacknowledged("a master", 0, 1) };
+    };
+  };
 
 async function refused(t: Test, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await command(args);
@@ -163,21 +177,22 @@ t.test("killed: the store stays closed until the step has ended, or `store reope
   t.match(JSON.parse(stdout), { sessions: 12 * limits.clusterPieceRows, finished: true });
 });
 
+t.test("a claim that was not acknowledged is the store's own in the next run", async (t) => {
+  const given = await bed(t, 5);
+  await t.rejects(
+    finalStep(t, given, async () => {}, losingAnswersTo(beginMigration)),
+    ClusterError,
+  );
+  t.match(migrationMark(given.store), { cluster: "", doneAt: null });
+  t.equal((await command([...change, "--data-dir", given.folder])).code, 0, "the store is in use");
+  t.match(await finalStep(t, given, async () => {}), { sessions: 5, isFinished: true });
+});
+
 t.test("ended while it opened the cluster: the next run says so, and copies nothing", async (t) => {
   const given = await bed(t, 5);
   const where = ["--data-dir", given.folder];
-  // The replicas' answers are lost after the cluster was opened, until the run gives up.
-  const loseAnswers = (client: ClusterClient): void => {
-    const write = client.writeGroup.bind(client);
-    client.writeGroup = async (commands, options) => {
-      const written = await write(commands, options);
-      if (!commands.some(({ command }) => command.includes(finishMigration.sha))) return written;
-      client.close();
-      return { ...written, missing: () => unacknowledged("a master", 0, 1) };
-    };
-  };
   await t.rejects(
-    finalStep(t, given, async () => {}, loseAnswers),
+    finalStep(t, given, async () => {}, losingAnswersTo(finishMigration)),
     {
       message:
         /: it is not known whether redis:\S+ was opened to nodes, so this store can't be used meanwhile; run this again$/,

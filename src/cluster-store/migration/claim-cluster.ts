@@ -53,7 +53,8 @@ export async function claimCluster(
   }
   if (found === null) await refuseRows(bulk, name);
   if (!isKnown) refuseFull();
-  const named = known ?? newMark();
+  // Stored before the cluster is claimed under this name: if the claim is not acknowledged, the next run must know it as its own.
+  const named = await changeMigrationMark(store, (mark) => mark ?? newMark());
   const { cluster, migration } = await claim(bulk, truth, named.store);
   if (migration === "used") throw new StoreError(`${name} is in use by another verdictd: name an empty cluster`);
   if (!migration.startsWith(named.store)) {
