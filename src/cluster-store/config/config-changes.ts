@@ -10,12 +10,12 @@ import { limits } from "../../limits.js";
 import type { ConfigChanges } from "../../store/store.js";
 import { troubleOf } from "../fault-line.js";
 import type { ConfigMirror } from "./config-mirror.js";
-import { type ConfigTruth, OtherClusterError, type SeenNode } from "./config-truth.js";
+import { type ConfigPosition, type ConfigTruth, OtherClusterError, type SeenNode } from "./config-truth.js";
 
 interface Made<T> {
   readonly result: T;
-  /** `null` means that it wrote nothing. */
-  readonly revision: number | null;
+  /** The state that it made; `null` means that it wrote nothing. */
+  readonly position: ConfigPosition | null;
 }
 
 /** Makes the changes of one thread one after another. Rejects with an `UnavailableError` that says whether the change was made. */
@@ -34,8 +34,8 @@ export class ClusterChanges implements ConfigChanges {
     const endMs = performance.now() + limits.configChangeMs;
     const making = this.#latest.then(() => this.#make(change, endMs));
     this.#latest = making.catch(() => {});
-    const { result, revision } = await making;
-    if (revision !== null) await this.#awaitNodes(revision, endMs);
+    const { result, position } = await making;
+    if (position !== null) await this.#awaitNodes(position, endMs);
     return result;
   }
 
@@ -45,29 +45,29 @@ export class ClusterChanges implements ConfigChanges {
       const fault = this.fault();
       if (fault !== null) throw new UnavailableError(fault);
       const { base, result, rows, logged } = await this.mirror.tryChange(change);
-      if (rows.length === 0 && logged.length === 0) return { result, revision: null };
+      if (rows.length === 0 && logged.length === 0) return { result, position: null };
       const changeId = `${id}.${round}`;
       const outcome = await reaching(notKnown, () => this.truth.change(base, changeId, { rows, logged }, left(endMs)));
       if (outcome === "full") throw new UnavailableError(full);
       if (outcome === "unknown") throw new UnavailableError(notKnown);
-      const isMade = outcome !== "conflict";
-      // Not read back from the cluster: a large change would mean to read all rows.
-      const isLoaded =
-        isMade && (await this.mirror.load(base, { ...base, revision: outcome.revision, change: changeId }, rows));
-      if (!isLoaded) {
-        await reaching(isMade ? made : notMade, () => this.mirror.catchUp({ askMs: left(endMs), readMs: left(endMs) }));
+      const catchUp = () => this.mirror.catchUp({ askMs: left(endMs), readMs: left(endMs) });
+      if (outcome === "conflict") await reaching(notMade, catchUp);
+      else {
+        const position = { cluster: base.cluster, revision: outcome.revision, change: changeId };
+        // Not read back from the cluster: after a large change that would be all rows.
+        if (!(await this.mirror.load(base, position, rows))) await reaching(made, catchUp);
+        return { result, position };
       }
-      if (isMade) return { result, revision: outcome.revision };
     }
     throw new UnavailableError("too many changes are being made at once: ask again");
   }
 
   /**
-   * Waits until every node has this revision. A node that is silent for longer than its lease has stopped answering from its configuration by then.
+   * Waits until every node has this state, which a failover must not undo meanwhile: then others would have its revision. A node that is silent for longer than its lease has stopped answering from its configuration by then.
    * This machine's monotonic clock measures the silence. An expiry in the cluster would follow the wall clocks of its masters, and would come early
    * after a failover to a master with a clock that is ahead.
    */
-  async #awaitNodes(revision: number, endMs: number): Promise<void> {
+  async #awaitNodes(position: ConfigPosition, endMs: number): Promise<void> {
     const silentMs = limits.configLeaseMs + limits.configLeaseSlackMs;
     const since = new Map<string, { readonly text: string; readonly seenMs: number }>();
     const gone = new Map<string, SeenNode>();
@@ -76,7 +76,7 @@ export class ClusterChanges implements ConfigChanges {
       const nodes = await reaching(made, () => this.truth.nodes(gone, left(endMs)));
       const nowMs = performance.now();
       gone.clear();
-      const behind = [...nodes].filter(([, seen]) => seen.revision < revision);
+      const behind = [...nodes].filter(([, seen]) => seen.revision < position.revision);
       for (const [node, seen] of behind) {
         const first = since.get(node);
         if (first?.text !== seen.text) since.set(node, { text: seen.text, seenMs: nowMs });
@@ -84,10 +84,11 @@ export class ClusterChanges implements ConfigChanges {
       }
       if (behind.length === gone.size) {
         if (gone.size > 0) await reaching(made, () => this.truth.nodes(gone, left(endMs)));
-        return;
+        if (await reaching(made, () => this.truth.isKept(position, left(endMs)))) return;
+        throw new UnavailableError(undone);
       }
       if (nowMs > sayMs) this.truth.waits("not all of its nodes have the change yet");
-      if (nowMs > endMs) throw new UnavailableError(`${made}: ${behind.length} nodes have not taken it yet`);
+      if (nowMs > endMs) throw new UnavailableError(`${made}: ${nodesOf(behind.length)} not taken it yet`);
       await delay(pauseMs);
     }
   }
@@ -96,7 +97,12 @@ export class ClusterChanges implements ConfigChanges {
 const notMade = "the change was not made";
 const notKnown = "it is not known whether the change was made";
 const made = "the change was made, but it is not known whether all nodes have it";
+const undone = `a failover may have undone the change: ${notKnown}`;
 const full = `the configuration may have ${limits.configBytesMax} bytes, and has no room for this change`;
+
+function nodesOf(count: number): string {
+  return count === 1 ? "1 node has" : `${count} nodes have`;
+}
 
 function left(endMs: number): number {
   return Math.max(1, endMs - performance.now());

@@ -86,28 +86,34 @@ return {'done', revision}`,
 
 /**
  * Returns what happened since: the changes, or that all rows must be read, if the log no longer has every change. Keys: head, log, nodes. Arguments:
- * cluster, revision and last change that the caller has; the node that thereby reports that it is there ("" for none), and how often it did. Returns
- * the id of the cluster; if it is this one also revision, last change, then "current", or "changes" and entries of the log, or "behind" and the bytes
- * of all rows.
+ * cluster, revision and last change that the caller has; the node that thereby reports that it is there and has them ("" for none), and how often it
+ * did. A state that a failover has undone, or that the log no longer knows, counts as revision -1. Returns the id of the cluster; if it is this one
+ * also revision, last change, then "current", or "changes" and entries of the log, or "behind" and the bytes of all rows.
  */
 export const followConfig = defineScript({
   name: "follow-config",
-  version: 3,
+  version: 4,
   allowsFullMemory: true,
   source: `
 local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes')
 if head[1] ~= ARGV[1] then return {head[1] or ''} end
 redis.call('HSET', KEYS[1], 'touched', '')
-if ARGV[4] ~= '' then redis.call('HSET', KEYS[3], ARGV[4], ARGV[5] .. ' ' .. ARGV[2]) end
-if head[2] == ARGV[2] and head[3] == ARGV[3] then return {head[1], head[2], head[3], 'current'} end
+local isCurrent = head[2] == ARGV[2] and head[3] == ARGV[3]
+local entries
+local isKept = isCurrent
 local following = tonumber(ARGV[2]) + 1
-if following > 0 and following <= tonumber(head[2]) then
+if not isCurrent and following > 0 and following <= tonumber(head[2]) then
   local id = string.format('%.0f-0', following)
-  local entries = redis.call('XRANGE', KEYS[2], id, '+')
-  local isWhole = entries[1] ~= nil and entries[1][1] == id and entries[1][2][4] == ARGV[3]
-  for _, entry in ipairs(entries) do isWhole = isWhole and entry[2][6] == '1' end
-  if isWhole then return {head[1], head[2], head[3], 'changes', entries} end
+  entries = redis.call('XRANGE', KEYS[2], id, '+')
+  isKept = entries[1] ~= nil and entries[1][1] == id and entries[1][2][4] == ARGV[3]
 end
+if ARGV[4] ~= '' then redis.call('HSET', KEYS[3], ARGV[4], ARGV[5] .. ' ' .. (isKept and ARGV[2] or '-1')) end
+if isCurrent then return {head[1], head[2], head[3], 'current'} end
+local isWhole = isKept
+if isKept then
+  for _, entry in ipairs(entries) do isWhole = isWhole and entry[2][6] == '1' end
+end
+if isWhole then return {head[1], head[2], head[3], 'changes', entries} end
 return {head[1], head[2], head[3], 'behind', head[4]}`,
 });
 

@@ -56,7 +56,7 @@ export interface NodeBeat {
 /** A node's last report. */
 export interface SeenNode {
   readonly text: string;
-  /** The node's revision. */
+  /** The node's revision; -1 if it has none of this history. */
   readonly revision: number;
 }
 

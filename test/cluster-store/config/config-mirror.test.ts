@@ -15,6 +15,7 @@ import { openStore } from "../../../src/store/open-store.js";
 import { readRevision } from "../../../src/store/store.js";
 import { ownFolder } from "../../support/own-folder.js";
 import { command } from "../../support/process.js";
+import { waitUntil } from "../../support/wait-until.js";
 import { done, eventually, mirrored, startConfigCluster, startNodeOn } from "./config-nodes.js";
 
 const { cluster, url } = await startConfigCluster(t);
@@ -220,6 +221,47 @@ t.test("a history that a failover has undone is dropped", async (t) => {
   const newer = await startNode(t, lost.folder);
   t.same(mirrored(newer.store), mirrored(one.store), "a mirror of a build with fewer tables is read anew");
   await newer.stop();
+});
+
+t.test("a node with a history that a failover has undone does not pass for one that has its revision", async (t) => {
+  const position = one.mirror.position();
+  const report = async (revision: number, change: string) => {
+    await one.truth.follow({ ...position, revision, change }, { node: "undone", beat: 1 }, limits.configChangeMs);
+    return (await one.truth.nodes(new Map(), limits.configChangeMs)).get("undone")?.revision;
+  };
+  t.equal(await report(position.revision, position.change), position.revision, "the current state");
+  done(await one.projects.create(first.accountId, "next"));
+  t.equal(await report(position.revision, position.change), position.revision, "an earlier one");
+  t.equal(await report(position.revision, "undone"), -1);
+  t.equal(await report(position.revision + 5, "undone"), -1);
+  await one.truth.leave("undone");
+});
+
+t.test("a change that is undone while nodes are waited for is not answered as made", async (t) => {
+  const master = await cluster.masterOf(configSlot);
+  const before = one.mirror.position();
+  const cut = await startNode(t);
+  cut.vanish();
+  const changed = one.projects.create(first.accountId, "undone");
+  const rejected = t.rejects(changed, {
+    name: "UnavailableError",
+    message: /may have undone the change: it is not known whether the change was made/,
+  });
+  const made = await waitUntil(
+    async () => one.mirror.position(),
+    ({ revision }) => revision > before.revision,
+  );
+  await master.ask("HSET", configKeys.head, "change", "of another history");
+  await rejected;
+  t.equal(two.mirror.position().change, "of another history", "nodes have the revision, but not the change");
+  await master.ask("HSET", configKeys.head, "change", made.change);
+  for (const node of [one, two]) {
+    await waitUntil(
+      async () => node.mirror.position(),
+      ({ change }) => change === made.change,
+    );
+  }
+  await cut.stop();
 });
 
 t.test("a configuration that is full takes no more, and lets go", async (t) => {
