@@ -7,10 +7,14 @@ import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { ClusterError, unacknowledged } from "../../src/cluster/cluster-error.js";
 import type { Script } from "../../src/cluster/script.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
+import { ConfigFollower } from "../../src/cluster-store/config/config-follower.js";
+import { ConfigState } from "../../src/cluster-store/config/config-state.js";
 import { type MigrationOptions, migrateStore } from "../../src/cluster-store/migration/migrate.js";
 import { beginMigration, finishMigration } from "../../src/cluster-store/migration/migration-scripts.js";
+import { openMirror } from "../../src/cluster-store/open-cluster.js";
 import { readServeConfig } from "../../src/config/config.js";
 import { dayMs } from "../../src/contract/durations.js";
+import { Accounts } from "../../src/control-plane/accounts.js";
 import { limits } from "../../src/limits.js";
 import { createLog, startServer } from "../../src/server/http-thread.js";
 import { migrationMark } from "../../src/store/migration-mark.js";
@@ -187,6 +191,26 @@ t.test("a claim that was not acknowledged is the store's own in the next run", a
   t.equal((await command([...change, "--data-dir", given.folder])).code, 0, "the store is in use");
   t.match(await finalStep(t, given, async () => {}), { sessions: 5, isFinished: true });
 });
+
+t.test(
+  "a node and a command that came before the migration can't work on a cluster that is being filled",
+  async (t) => {
+    const given = await bed(t, 5);
+    const mirror = await openMirror({ store: cluster.url, dataDir: ownFolder(t), engineAcks: 1 });
+    t.teardown(mirror.close);
+    t.equal((await command(["store", "migrate", ...to, "--data-dir", given.folder])).code, 0);
+    const node = new ConfigFollower({ ...mirror, state: new ConfigState(), onFault: () => {} });
+    await t.rejects(node.start(), { message: /is being filled by `verdictd store migrate`/ });
+    t.equal(await mirror.truth.liveNodes(), 0);
+    await t.rejects(new Accounts(mirror.store, Date.now).createUser("A", "a@localhost"), {
+      message: "a store is being copied into the cluster: the change was not made",
+    });
+    t.match(await finalStep(t, given, async () => {}), { passes: 1, copied: 0, isFinished: true });
+    await node.start();
+    t.equal(await mirror.truth.liveNodes(), 1);
+    await node.stop();
+  },
+);
 
 t.test("ended while it opened the cluster: the next run says so, and copies nothing", async (t) => {
   const given = await bed(t, 5);

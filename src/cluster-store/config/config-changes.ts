@@ -49,6 +49,7 @@ export class ClusterChanges implements ConfigChanges {
       const changeId = `${id}.${round}`;
       const outcome = await reaching(notKnown, () => this.truth.change(base, changeId, { rows, logged }, left(endMs)));
       if (outcome === "full") throw new UnavailableError(full);
+      if (outcome === "copying") throw new UnavailableError(copying);
       if (outcome === "unknown") throw new UnavailableError(notKnown);
       const catchUp = () => this.mirror.catchUp({ askMs: left(endMs), readMs: left(endMs) });
       if (outcome === "conflict") await reaching(notMade, catchUp);
@@ -98,6 +99,7 @@ const notMade = "the change was not made";
 const notKnown = "it is not known whether the change was made";
 const made = "the change was made, but it is not known whether all nodes have it";
 const undone = `a failover may have undone the change: ${notKnown}`;
+const copying = `a store is being copied into the cluster: ${notMade}`;
 const full = `the configuration may have ${limits.configBytesMax} bytes, and has no room for this change`;
 
 function nodesOf(count: number): string {

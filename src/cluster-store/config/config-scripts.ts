@@ -19,19 +19,22 @@ return redis.call('HGET', KEYS[1], 'cluster')`,
 /**
  * Changes the configuration, if nothing changed it since the state that the change was made on. Keys: head, rows, log, then the audit logs that it
  * adds to. Arguments: cluster, revision and last change that it was made on; its id; bytes that the configuration may have; entries of the log;
- * whether the log gets its rows (1) or only notes that they were too large for it (0); how many rows are put, how many removed; then field and value
- * of each row to put, the field of each row to remove, and for each entry of an audit log the log's number, the entry's id and its text ("" removes
- * it). Returns "other" (not this cluster), "conflict", "full" (nothing was changed), "unknown" (the log no longer has what followed that state), or
+ * whether the log gets its rows (1) or only notes that they were too large for it (0); how many rows are put, how many removed; the store whose
+ * migration makes the change ("" for none); then field and value of each row to put, the field of each row to remove, and for each entry of an audit
+ * log the log's number, the entry's id and its text ("" removes it). Returns "other" (not this cluster), "copying" (another migration fills the
+ * cluster, or none does where one should), "conflict", "full" (nothing was changed), "unknown" (the log no longer has what followed that state), or
  * "done", by this call or by an earlier one whose answer was lost; then the revision.
  */
 export const changeConfig = defineScript({
   name: "change-config",
-  version: 4,
+  version: 5,
   // Its size is bounded separately, and revoking a key must always be possible.
   allowsFullMemory: true,
   source: `
-local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes')
+local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes', 'migration')
 if head[1] ~= ARGV[1] then return {'other', 0} end
+local isCopied = head[5] and string.sub(head[5], -8) == ' copying'
+if (isCopied or ARGV[10] ~= '') and head[5] ~= ARGV[10] .. ' copying' then return {'copying', 0} end
 redis.call('HSET', KEYS[1], 'touched', '')
 local revision = tonumber(ARGV[2]) + 1
 local id = string.format('%.0f-0', revision)
@@ -41,7 +44,7 @@ if head[2] ~= ARGV[2] or head[3] ~= ARGV[3] then
   if not entry and tonumber(head[2]) >= revision then return {'unknown', 0} end
   return {'conflict', 0}
 end
-local putFrom = 10
+local putFrom = 11
 local removedFrom = putFrom + 2 * tonumber(ARGV[8])
 local loggedFrom = removedFrom + tonumber(ARGV[9])
 local bytes = tonumber(head[4])
@@ -88,16 +91,18 @@ return {'done', revision}`,
  * Returns what happened since: the changes, or that all rows must be read, if the log no longer has every change. Keys: head, log, nodes. Arguments:
  * cluster, revision and last change that the caller has; the node that thereby reports that it is there and has them ("" for none), and how often it
  * did. A state that a failover has undone, or that the log no longer knows, counts as revision -1. Returns the id of the cluster; if it is this one
- * also revision, last change, then "current", or "changes" and entries of the log, or "behind" and the bytes of all rows.
+ * also revision, last change, then "current", or "changes" and entries of the log, or "behind" and the bytes of all rows; for a node also "copying",
+ * and the report is not kept, while a store is being copied into the cluster.
  */
 export const followConfig = defineScript({
   name: "follow-config",
-  version: 4,
+  version: 5,
   allowsFullMemory: true,
   source: `
-local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes')
+local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes', 'migration')
 if head[1] ~= ARGV[1] then return {head[1] or ''} end
 redis.call('HSET', KEYS[1], 'touched', '')
+if ARGV[4] ~= '' and head[5] and string.sub(head[5], -8) == ' copying' then return {head[1], head[2], head[3], 'copying'} end
 local isCurrent = head[2] == ARGV[2] and head[3] == ARGV[3]
 local entries
 local isKept = isCurrent

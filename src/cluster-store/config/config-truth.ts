@@ -61,12 +61,12 @@ export interface SeenNode {
 }
 
 /**
- * The revision of a change, or why it was not made: another came first, or there is no room. "unknown": the caller asked again so late that the log
- * can no longer tell.
+ * The revision of a change, or why it was not made: another came first, there is no room, or a store is being copied into the cluster. "unknown": the
+ * caller asked again so late that the log can no longer tell.
  */
-export type ChangeOutcome = { readonly revision: number } | "conflict" | "full" | "unknown";
+export type ChangeOutcome = { readonly revision: number } | "conflict" | "full" | "copying" | "unknown";
 
-/** Another cluster than the one expected, or one that has lost its rows. */
+/** Another cluster than the one expected, or one that has lost its rows or is being filled with others. */
 export class OtherClusterError extends Error {
   override readonly name = "OtherClusterError";
 }
@@ -139,6 +139,11 @@ export class ConfigTruth {
     // The changes may be long, and need not be read again: only replicas must have them.
     if (lacking !== null && !(await this.#isKept(position, endMs, lacking))) throw lacking;
     const [kind, what] = (reply as RespReply[]).slice(3);
+    if (String(kind) === "copying") {
+      throw new OtherClusterError(
+        `cluster ${from.cluster} is being filled by \`verdictd store migrate\`: finish that with --final, then it can be used`,
+      );
+    }
     if (String(kind) === "changes") return { kind: "changes", position, rows: rowsOfEntries(what as RespReply[]) };
     if (String(kind) === "behind") return { kind: "behind", position, bytes: Number(what) };
     return { kind: "current", position };
@@ -169,12 +174,16 @@ export class ConfigTruth {
     return (await this.#acknowledged(command, endMs, lacking)) === 1;
   }
 
-  /** Makes a change on `base`; may be called again with the same id. Throws `ClusterError` and `OtherClusterError`. */
+  /**
+   * Makes a change on `base`; may be called again with the same id. `migrated` names the store whose migration makes it. Throws `ClusterError` and
+   * `OtherClusterError`.
+   */
   async change(
     base: ConfigPosition,
     id: string,
     { rows, logged }: Pick<RecordedChange<unknown>, "rows" | "logged">,
     deadlineMs: number,
+    migrated = "",
   ): Promise<ChangeOutcome> {
     const put: (string | Buffer)[] = [];
     const removed: string[] = [];
@@ -190,7 +199,7 @@ export class ConfigTruth {
     const args = [
       ...[base.cluster, String(base.revision), base.change, id, String(limits.configBytesMax)],
       ...[String(limits.configLogMax), isWhole ? "1" : "0"],
-      ...[String(put.length / 2), String(removed.length)],
+      ...[String(put.length / 2), String(removed.length), migrated],
       ...put,
       ...removed,
       ...logged.flatMap(({ accountId, id: number, entry }) => {
@@ -201,7 +210,7 @@ export class ConfigTruth {
     const reply = (await this.#write(changeConfig, keys, args, deadlineMs)) as RespReply[];
     const outcome = String(reply[0]);
     if (outcome === "other") throw new OtherClusterError(`the cluster is not ${base.cluster} any more`);
-    return outcome === "done" ? { revision: Number(reply[1]) } : (outcome as "conflict" | "full" | "unknown");
+    return outcome === "done" ? { revision: Number(reply[1]) } : (outcome as Exclude<ChangeOutcome, object>);
   }
 
   /** Resolves when there is a change after this revision, or after `waitMs`. Throws `ClusterError`. */

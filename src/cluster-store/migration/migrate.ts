@@ -126,7 +126,7 @@ async function copyStore(
   for (;;) {
     const { lastCommit } = store.root;
     store.root.resetReadTxn();
-    const configuration = await copyConfiguration(store, truth, mark.cluster);
+    const configuration = await copyConfiguration(store, truth, mark);
     // The first pass of the last step compares every byte; the next pass compares again what it had to write.
     const pass = await sessions.pass(step !== null, progress);
     passes.push(pass);
@@ -186,7 +186,11 @@ function reportOf(store: Store, { cluster }: MigrationMark, counts: Partial<Migr
 }
 
 /** Makes the configuration of the cluster equal to the store's, in one change. */
-async function copyConfiguration(store: Store, truth: ConfigTruth, cluster: string): Promise<RowsPass> {
+async function copyConfiguration(
+  store: Store,
+  truth: ConfigTruth,
+  { cluster, store: migrated }: MigrationMark,
+): Promise<RowsPass> {
   const wanted = configurationOf(store);
   const { position, rows } = await truth.read(cluster);
   const stored = new Map(rows.map(({ field, value }) => [field, value]));
@@ -198,7 +202,13 @@ async function copyConfiguration(store: Store, truth: ConfigTruth, cluster: stri
   }
   for (const field of stored.keys()) changed.push({ field, value: null });
   if (changed.length > 0) {
-    const outcome = await truth.change(position, randomUUID(), { rows: changed, logged: [] }, limits.configChangeMs);
+    const outcome = await truth.change(
+      position,
+      randomUUID(),
+      { rows: changed, logged: [] },
+      limits.configChangeMs,
+      migrated,
+    );
     if (outcome === "full")
       throw new StoreError(`the configuration has more than ${limits.configBytesMax} bytes: a cluster can't hold it`);
     if (typeof outcome === "string")
