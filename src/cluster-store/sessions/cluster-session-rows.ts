@@ -35,6 +35,11 @@ interface HeldRow {
   readonly atMs: number;
 }
 
+/**
+ * ms that a mark lives until replicas have acknowledged the change that was written with it: longer than a change takes. If they never do, the same
+ * solution may come again.
+ */
+const unacknowledgedMarkMs = 2 * limits.clusterWriteMs;
 /** Older than any time: the next read asks again. */
 const unansweredMs = Number.NEGATIVE_INFINITY;
 
@@ -89,7 +94,7 @@ export class ClusterSessionRows implements SessionRows {
   }
 
   async change(key: Buffer, change: (record: Buffer) => Buffer | null, mark?: UniqueMark): Promise<Changed> {
-    const { client, acks, sessionMs, now } = this.#options;
+    const { client, acks, sessionMs } = this.#options;
     const slot = shardSlots[shardOfSession(key)]!;
     const row = sessionRow(key);
     const unique = mark === undefined ? row : markRow(shardOfSession(key), mark.nonce);
@@ -103,8 +108,9 @@ export class ClusterSessionRows implements SessionRows {
       const record = change(stored.subarray(versionBytes));
       if (record === null) return "gone";
       const version = newVersion();
-      const markMs = mark === undefined ? 0 : Math.max(1, mark.expiresAtMs - now());
-      const args = [stored.subarray(0, versionBytes), version, record, sessionMs, key.subarray(tokenAt), markMs];
+      const token = key.subarray(tokenAt);
+      const markMs = mark === undefined ? 0 : unacknowledgedMarkMs;
+      const args = [stored.subarray(0, versionBytes), version, record, sessionMs, token, markMs, ""];
       const { outcomes, missing } = await client.writeGroup(
         [scriptCommand(saveSession, [row, unique, row, ...furtherRows(key)], args, slot)],
         {
@@ -117,6 +123,12 @@ export class ClusterSessionRows implements SessionRows {
       if (outcomes[0] instanceof ClusterError) throw unavailable(outcomes[0]);
       if (outcomes[0] !== 1) continue;
       const fault = missing(0);
+      if (mark !== undefined) {
+        const markedMs = Math.max(1, mark.expiresAtMs - this.#options.now());
+        const command = fault === null ? ["SET", unique, token, "PX", markedMs] : ["DEL", unique];
+        // Its outcome does not matter: the mark that was written ends by itself.
+        await client.pipeline([{ command, slot }], { deadlineMs: limits.clusterAckMs, isIdempotent: true });
+      }
       if (fault !== null) throw unavailable(fault);
       this.#hold(key.toString("latin1"), Buffer.concat([version, record]));
       return "changed";

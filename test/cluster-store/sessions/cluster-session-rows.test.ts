@@ -1,32 +1,56 @@
-/** Sessions as an HTTP thread reads them from a real cluster. */
+/** Sessions of a real cluster as an HTTP thread changes and holds them, while replicas or answers are late. */
 import t from "tap";
 import { ClusterClient } from "../../../src/cluster/cluster-client.js";
 import { parseStoreUrl, type StoreUrl } from "../../../src/cluster/store-url.js";
-import { sessionRow, shardOfSession, shardSlots } from "../../../src/cluster-store/keys.js";
+import { markRow, sessionRow, shardOfSession } from "../../../src/cluster-store/keys.js";
 import { ClusterSessionRows } from "../../../src/cluster-store/sessions/cluster-session-rows.js";
+import { newScoredState } from "../../../src/contract/session.js";
 import { mintSessionToken } from "../../../src/contract/session-token.js";
+import { UnavailableError } from "../../../src/errors.js";
 import { sessionKey } from "../../../src/store/keys.js";
+import { encodeSession, loggedInAtMs, withLoggedInAt } from "../../../src/store/session-record.js";
 import { startRedis } from "../../support/redis-cluster.js";
+import { waitUntil } from "../../support/wait-until.js";
 
-t.test("a clock that is set back does not make an old row recent", async (t) => {
-  const redis = await startRedis(t, { replicas: 0 });
-  const client = new ClusterClient({ url: parseStoreUrl(redis.url) as StoreUrl });
-  t.teardown(() => client.close());
-  let nowMs = Date.now();
-  const times = { sessionMs: 86_400_000, deadlineMs: 5000, heldMs: 60_000 };
-  const rows = new ClusterSessionRows({ client, acks: 0, ...times, now: () => nowMs });
+const redis = await startRedis(t, { masters: 1, replicas: 1 });
+const [master] = await redis.masters();
+const [replica] = await redis.replicasOf(master!);
+const url = parseStoreUrl(redis.url) as StoreUrl;
+
+/** Another session each time; its key. */
+async function stored(number: number): Promise<Buffer> {
   const key = sessionKey(
     1,
-    mintSessionToken(nowMs, (into) => into.fill(1)),
+    mintSessionToken(Date.now(), (into) => into.fill(number)),
   );
-  const ask = (...command: (string | Buffer)[]) =>
-    client.execute(command, shardSlots[shardOfSession(key)]!, { deadlineMs: 5000 });
-  await ask("SET", sessionRow(key), "12345678record");
-  await rows.load([key]);
-  t.equal(String(rows.record(key)), "record");
-  t.equal(rows.load([key]), null, "it is held for a moment");
-  await ask("DEL", sessionRow(key));
-  nowMs -= 3_600_000;
-  await rows.load([key], "certain");
-  t.equal(rows.record(key), undefined);
+  const none = Buffer.alloc(0);
+  const record = encodeSession({ state: newScoredState(Date.now()), seenIds: none, features: none });
+  await master!.ask("SET", sessionRow(key), Buffer.concat([Buffer.alloc(8, number), record]), "PX", "600000");
+  return key;
+}
+
+function rowsOf(client: ClusterClient): ClusterSessionRows {
+  t.teardown(() => client.close());
+  const times = { sessionMs: 3_600_000, deadlineMs: 5000, heldMs: 60_000, now: Date.now };
+  return new ClusterSessionRows({ client, acks: 1, ...times });
+}
+
+t.test("a change that counts once may come again after a missing acknowledgement, until it has one", async (t) => {
+  const rows = rowsOf(new ClusterClient({ url }));
+  const key = await stored(1);
+  const mark = { nonce: "0123456789abcdef".repeat(2), expiresAtMs: Date.now() + 600_000 };
+  const pass = () => rows.change(key, (record) => withLoggedInAt(record, 777), mark);
+  replica!.freeze();
+  await t.rejects(pass(), UnavailableError);
+  replica!.thaw();
+  const outcome = await waitUntil(
+    () => pass().catch((error: unknown) => error),
+    (seen) => seen === "changed",
+  );
+  t.equal(outcome, "changed");
+  t.same(await Promise.all([pass(), pass()]), ["used", "used"]);
+  await rows.load([key], "now");
+  t.equal(loggedInAtMs(rows.record(key)!), 777);
+  const leftMs = Number(await master!.ask("PTTL", markRow(shardOfSession(key), mark.nonce)));
+  t.ok(leftMs > 60_000, "it is known for as long as what it marks is valid");
 });
