@@ -33,6 +33,8 @@ interface HeldRow {
   readonly value: Buffer | null;
   /** By the monotonic clock; `unansweredMs` when no node answered whether there is one. */
   readonly atMs: number;
+  /** Its position among this thread's reads, by when each began, and changes, by when each ended: an earlier one does not replace it. */
+  readonly turn: number;
 }
 
 /**
@@ -49,6 +51,7 @@ export class ClusterSessionRows implements SessionRows {
   /** By key, the least recently loaded first. */
   readonly #held = new Map<string, HeldRow>();
   #heldBytes = 0;
+  #turns = 0;
 
   constructor(options: ClusterSessionRowsOptions) {
     this.#options = options;
@@ -130,7 +133,7 @@ export class ClusterSessionRows implements SessionRows {
         await client.pipeline([{ command, slot }], { deadlineMs: limits.clusterAckMs, isIdempotent: true });
       }
       if (fault !== null) throw unavailable(fault);
-      this.#hold(key.toString("latin1"), Buffer.concat([version, record]));
+      this.#hold(key.toString("latin1"), Buffer.concat([version, record]), ++this.#turns);
       return "changed";
     }
     throw new UnavailableError("the session is being written by others");
@@ -139,6 +142,7 @@ export class ClusterSessionRows implements SessionRows {
   /** `isCertain` rejects if a session can't be had, or if only a replica, which may lag behind, says that it does not exist. */
   async #load(keys: readonly Buffer[], isCertain: boolean): Promise<void> {
     const { client } = this.#options;
+    const turn = ++this.#turns;
     const deadlineMs = isCertain ? limits.clusterWriteMs : this.#options.deadlineMs;
     const commands = keys.map((key) => ({ command: ["GET", sessionRow(key)], slot: shardSlots[shardOfSession(key)]! }));
     const each = { deadlineMs: deadlineMs / 2, isIdempotent: true, failsFast: true };
@@ -159,8 +163,11 @@ export class ClusterSessionRows implements SessionRows {
     }
     for (const [index, key] of keys.entries()) {
       const outcome = outcomes[index]!;
-      if (outcome instanceof ClusterError) this.#hold(key.toString("latin1"), null, unansweredMs);
-      else this.#hold(key.toString("latin1"), outcome instanceof Buffer ? Buffer.from(outcome) : null);
+      const name = key.toString("latin1");
+      const held = this.#held.get(name);
+      if (held !== undefined && held.turn > turn && held.atMs !== unansweredMs) continue;
+      if (outcome instanceof ClusterError) this.#hold(name, null, turn, unansweredMs);
+      else this.#hold(name, outcome instanceof Buffer ? Buffer.from(outcome) : null, turn);
     }
     if (isCertain && fault !== null) throw unavailable(fault);
   }
@@ -174,9 +181,9 @@ export class ClusterSessionRows implements SessionRows {
     return outcomes;
   }
 
-  #hold(name: string, value: Buffer | null, atMs = performance.now()): void {
+  #hold(name: string, value: Buffer | null, turn: number, atMs = performance.now()): void {
     this.#drop(name);
-    this.#held.set(name, { value, atMs });
+    this.#held.set(name, { value, atMs, turn });
     this.#heldBytes += value?.length ?? 0;
     for (const oldest of this.#held.keys()) {
       if (this.#heldBytes <= limits.clusterHeldBytesMax && this.#held.size <= limits.clusterHeldRowsMax) break;

@@ -1,6 +1,7 @@
 /** Sessions of a real cluster as an HTTP thread changes and holds them, while replicas or answers are late. */
 import t from "tap";
-import { ClusterClient } from "../../../src/cluster/cluster-client.js";
+import { ClusterClient, type CommandOptions } from "../../../src/cluster/cluster-client.js";
+import type { KeyedCommand, Outcome } from "../../../src/cluster/operation.js";
 import { parseStoreUrl, type StoreUrl } from "../../../src/cluster/store-url.js";
 import { markRow, sessionRow, shardOfSession } from "../../../src/cluster-store/keys.js";
 import { ClusterSessionRows } from "../../../src/cluster-store/sessions/cluster-session-rows.js";
@@ -53,4 +54,35 @@ t.test("a change that counts once may come again after a missing acknowledgement
   t.equal(loggedInAtMs(rows.record(key)!), 777);
   const leftMs = Number(await master!.ask("PTTL", markRow(shardOfSession(key), mark.nonce)));
   t.ok(leftMs > 60_000, "it is known for as long as what it marks is valid");
+});
+
+/** Holds an answer back while something else is done, once. */
+class LateClient extends ClusterClient {
+  meanwhile: (() => Promise<unknown>) | null = null;
+
+  override async pipeline(commands: readonly KeyedCommand[], options: CommandOptions): Promise<Outcome[]> {
+    const { meanwhile } = this;
+    this.meanwhile = null;
+    // A copy, because the next answer may take its memory.
+    const outcomes = (await super.pipeline(commands, options)).map((each) =>
+      each instanceof Buffer ? Buffer.from(each) : each,
+    );
+    await meanwhile?.();
+    return outcomes;
+  }
+}
+
+t.test("an answer that was asked for before a change does not undo it", async (t) => {
+  const client = new LateClient({ url });
+  const rows = rowsOf(client);
+  const key = await stored(2);
+  await client.ready();
+  const change = () => rows.change(key, (record) => withLoggedInAt(record, 778)).catch((error: unknown) => error);
+  client.meanwhile = () => waitUntil(change, (outcome) => outcome === "changed");
+  await rows.load([key]);
+  t.equal(loggedInAtMs(rows.record(key)!), 778);
+  t.equal(rows.load([key]), null, "it is held");
+  await master!.ask("DEL", sessionRow(key));
+  await rows.load([key], "now");
+  t.equal(rows.record(key), undefined, "what is asked later is known");
 });
