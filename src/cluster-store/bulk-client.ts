@@ -27,16 +27,22 @@ export class BulkClient {
     );
   }
 
-  /** As `read`, for commands that write: resolves once the replicas have all of it. */
+  /** As `read`, for commands that write: resolves once the replicas have all of it. A command that ran more than once has its first answer. */
   write(commands: readonly KeyedCommand[]): Promise<RespReply[]> {
     const { acks } = this;
     const options = { acks, ackMs: limits.clusterAckMs, isIdempotent: true };
     let isRepeat = false;
+    const unacknowledged = new Map<KeyedCommand, RespReply>();
     return this.#persist(commands, async (left, deadlineMs) => {
       const { outcomes, missing } = await this.client.writeGroup(left, { ...options, deadlineMs, isRepeat });
       return outcomes.map((outcome, index) => {
+        const command = left[index]!;
         const fault = missing(index);
-        if (fault === null) return outcome;
+        if (outcome instanceof ClusterError) return outcome;
+        // Its repetition finds nothing to do, and would say so.
+        const first = unacknowledged.has(command) ? unacknowledged.get(command)! : outcome;
+        if (fault === null) return first;
+        unacknowledged.set(command, first);
         isRepeat = true;
         return fault;
       });
