@@ -171,8 +171,11 @@ export class ClusterCommit {
     await this.#fetchRows(group, spilledIdsNeeds(needs, rows));
   }
 
-  /** Runs the batches and writes the complete ones. Returns the batches that have to run again, and whether other nodes changed their sessions. */
-  async #round(group: Group, pending: readonly Pending[]): Promise<Again> {
+  /**
+   * Runs the batches and writes the complete ones. Returns the batches that have to run again, and whether other nodes changed their sessions. `isPart`:
+   * others of the group run afterwards, perhaps of the same sessions.
+   */
+  async #round(group: Group, pending: readonly Pending[], isPart = false): Promise<Again> {
     const { paths, counts, sender, onFired } = this.#options;
     const { rows, failed, outcomes, slow } = group;
     const unit = new ClusterUnitOfWork(rows, counts, paths, failed);
@@ -218,7 +221,7 @@ export class ClusterCommit {
     for (const { key, fired } of result.dirty) {
       if (fates.get(key.toString("latin1", tokenAt)) === "written") for (const id of fired) onFired(id);
     }
-    for (const session of saved) if (fates.get(session.token) === "conflict") forget(rows, session);
+    for (const session of saved) if (isPart || fates.get(session.token) === "conflict") forget(rows, session);
     for (const [token, { key }] of unchanged) if (fates.get(token) === "conflict") forget(rows, { key });
     await this.#fetchRows(group, unit.missing);
     return again;
@@ -248,8 +251,7 @@ export class ClusterCommit {
       return { batches: [], conflicts: 0 };
     }
     const middle = pending.length >> 1;
-    const first = await this.#round(group, pending.slice(0, middle));
-    // The first half may have changed sessions of the second.
+    const first = await this.#round(group, pending.slice(0, middle), true);
     return { batches: [...first.batches, ...pending.slice(middle)], conflicts: first.conflicts };
   }
 

@@ -443,6 +443,33 @@ t.test("a cluster of three masters with a replica each", async (t) => {
     for (const projectId of projectIds) t.same(await verdicts(projectId), { likely_human: 2 });
   });
 
+  await t.test(
+    "a batch that breaks the scoring is found in a large group, whose other batches are stored",
+    async (t) => {
+      const { session_token: token } = recorded((await one.commit(request(batch("broken00"))))[0]);
+      const conflicts = one.state.conflicts;
+      const contact = { idempotencyKey: randomUUID() };
+      const requests = Array.from({ length: 128 }, (_, index) => {
+        const prefix = `broken-${String(index).padStart(3, "0")}`;
+        return index % 2 === 0 ? request(batch(prefix, 1, token)) : request(batch(prefix), contact);
+      });
+      const facts = new Proxy(requests[125]!.facts, {
+        get: (all, name) => {
+          if (name === "userAgent") throw new TypeError("broken");
+          return Reflect.get(all, name);
+        },
+      });
+      requests[125] = { ...requests[125]!, facts };
+      const outcomes = await one.commit(...requests);
+      t.match(outcomes[125], { error: "internal" });
+      const taken = outcomes.filter((_, index) => index !== 125).map(recorded);
+      t.equal(new Set(taken.map(({ session_token }) => session_token)).size, 2);
+      t.equal((await stored(token))!.state.eventCount, 65);
+      t.equal((await stored(taken[1]!.session_token))!.state.eventCount, 63);
+      t.equal(one.state.conflicts, conflicts, "nobody else writes these sessions");
+    },
+  );
+
   await t.test("a path that was shown on one node is known on the other", async (t) => {
     const points = Array.from({ length: 40 }, (_, index) => [
       index * 17,
