@@ -3,11 +3,13 @@
  * write only once enough replicas have it. Every command given to it must be safe to run twice.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { ClusterClient } from "../cluster/cluster-client.js";
+import { type ClusterClient, scriptCommand } from "../cluster/cluster-client.js";
 import { ClusterError, passingCodes } from "../cluster/cluster-error.js";
 import type { KeyedCommand, Outcome } from "../cluster/operation.js";
 import type { RespReply } from "../cluster/resp-parser.js";
 import { limits } from "../limits.js";
+import { writtenRow } from "./keys.js";
+import { touchMaster } from "./scripts.js";
 
 const pauseMs = 200;
 
@@ -30,15 +32,21 @@ export class BulkClient {
   /** As `read`, for commands that write: resolves once the replicas have all of it. A command that ran more than once has its first answer. */
   write(commands: readonly KeyedCommand[]): Promise<RespReply[]> {
     const { acks } = this;
-    const options = { acks, ackMs: limits.clusterAckMs, isIdempotent: true };
+    const options = { acks, ackMs: limits.clusterAckMs };
     let isRepeat = false;
     const unacknowledged = new Map<KeyedCommand, RespReply>();
     return this.#persist(commands, async (left, deadlineMs) => {
-      const { outcomes, missing } = await this.client.writeGroup(left, { ...options, deadlineMs, isRepeat });
-      return outcomes.map((outcome, index) => {
+      // What has nothing left to do writes nothing that replicas could acknowledge.
+      const touches = isRepeat && acks > 0 ? touchesOf(left) : [];
+      const group = [...touches, ...left];
+      const { outcomes, missing } = await this.client.writeGroup(group, { ...options, deadlineMs, isRepeat });
+      return outcomes.slice(touches.length).map((outcome, index) => {
         const command = left[index]!;
-        const fault = missing(index);
-        if (outcome instanceof ClusterError) return outcome;
+        const fault = missing(touches.length + index);
+        if (outcome instanceof ClusterError) {
+          isRepeat ||= outcome.outcome === "unknown";
+          return outcome;
+        }
         // Its repetition finds nothing to do, and would say so.
         const first = unacknowledged.has(command) ? unacknowledged.get(command)! : outcome;
         if (fault === null) return first;
@@ -97,6 +105,13 @@ export class BulkClient {
 /** Whether a node that failed may answer later: it lost the connection, or still loads its data. */
 function mayPass(error: unknown): boolean {
   return error instanceof ClusterError && (error.reason === "unreachable" || passingCodes.has(error.serverCode));
+}
+
+/** Returns a write for the master of each of these commands. */
+function touchesOf(commands: readonly KeyedCommand[]): KeyedCommand[] {
+  return [...new Set(commands.map(({ slot }) => slot))].map((slot) =>
+    scriptCommand(touchMaster, [writtenRow(slot)], [limits.clusterPatienceMs], slot),
+  );
 }
 
 /** Returns the bulk strings of an answer that is a list. */

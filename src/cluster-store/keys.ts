@@ -25,6 +25,7 @@ import type { SessionTable } from "../store/keys.js";
  * | vd{p-project-k}h:hour                 | hash   | a sixteenth of a project's counts in an hour                      |
  * | vd{p-project-k}paths                  | string | number of the log of paths that is written                        |
  * | vd{p-project-k}paths:0, :1            | string | a sixteenth of the paths: pairs of hash u32 and session u32       |
+ * | vd{w-number}                          | string | empty: written so that `WAIT` tells of what came before; expires   |
  * | vd{config}head                        | hash   | of the configuration: `cluster` (its id), `revision`, `change` (id of the last), `bytes`; `migration` of a store into it |
  * | vd{config}rows                        | hash   | its rows: table and key (`config-rows.ts`), value as in LMDB      |
  * | vd{config}log                         | stream | its latest changes, under their revisions                         |
@@ -168,6 +169,18 @@ export function blockRows(projectId: number) {
     tally: (key: Buffer): string => `${prefix}t:${key.toString("base64url")}`,
     write: (writer: string): string => `${prefix}w:${writer}`,
   };
+}
+
+const writtenTags = new Map<number, string>();
+let writtenTagsTried = 0;
+
+/** A row of this slot that is only written so that replicas acknowledge it, and with it what the master has written before. */
+export function writtenRow(slot: number): string {
+  for (let tag = writtenTags.get(slot); ; tag = writtenTags.get(slot)) {
+    if (tag !== undefined) return `vd{${tag}}`;
+    const next = `w${writtenTagsTried++}`;
+    if (!writtenTags.has(keySlot(next))) writtenTags.set(keySlot(next), next);
+  }
 }
 
 /** Changes of an account's configuration, in the slot of the configuration. */

@@ -6,14 +6,18 @@ import { defineScript } from "../cluster/script.js";
  * then further rows: those to write, and those to keep as long as the session. Arguments: version that is replaced ("" for none), new version,
  * record, ms that it lives, token, ms that the `Idempotency-Key` is valid (0: there is none), the value of its row that is replaced ("" for none), then
  * the value of each further row to write. Returns 1 when it is written, by this call or by an earlier one whose answer was lost; 0 when the session has
- * another version, or the `Idempotency-Key` another session.
+ * another version, or the `Idempotency-Key` another session. With the current version as both it only confirms that. Either way something is written:
+ * Redis 7.2 and Valkey let `WAIT` pass at once on a connection that has replicated nothing (redis/redis #11713).
  */
 export const saveSession = defineScript({
   name: "save-session",
-  version: 3,
+  version: 4,
   source: `
 local stored = redis.call('GETRANGE', KEYS[1], 0, 7)
-if stored == ARGV[2] then return 1 end
+if stored == ARGV[2] then
+  redis.call('PEXPIRE', KEYS[1], math.max(1, redis.call('PTTL', KEYS[1])))
+  return 1
+end
 if stored ~= ARGV[1] then return 0 end
 if ARGV[6] ~= '0' then
   local named = redis.call('GET', KEYS[2])
@@ -28,6 +32,14 @@ for row = 4, #KEYS do
   else redis.call('PEXPIRE', KEYS[row], ARGV[4]) end
 end
 return 1`,
+});
+
+/** Changes nothing but a row that nobody reads (`writtenRow`): then `WAIT` tells of all that this master has written before. Key: the row; argument: ms. */
+export const touchMaster = defineScript({
+  name: "touch-master",
+  version: 1,
+  allowsFullMemory: true,
+  source: `return redis.call('SET', KEYS[1], '', 'PX', ARGV[1])`,
 });
 
 /** Removes all rows of a session and its place in the index. Keys: session, further rows, index last; argument: token. Returns 1 if it existed. */

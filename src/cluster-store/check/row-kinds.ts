@@ -186,6 +186,12 @@ const otherKinds = [
     fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
   },
   {
+    name: "written",
+    pattern: /^w\d+\}$/,
+    ask: ({ key }) => [expiryOf(key)],
+    fault: ([leftMs]) => (isGone(leftMs) ? null : lifeFault(leftMs)),
+  },
+  {
     name: "leases",
     pattern: /^config\}lease:[\w-]+$/,
     ask: ({ key }) => [expiryOf(key)],
