@@ -2,14 +2,11 @@
 
 import { randomUUID } from "node:crypto";
 import t from "tap";
-import { Credentials } from "../../../src/auth/credentials.js";
-import { ClusterClient } from "../../../src/cluster/cluster-client.js";
+import type { Credentials } from "../../../src/auth/credentials.js";
 import type { ClusterError } from "../../../src/cluster/cluster-error.js";
 import type { RespReply } from "../../../src/cluster/resp-parser.js";
 import { keySlot } from "../../../src/cluster/slots.js";
 import { parseStoreUrl } from "../../../src/cluster/store-url.js";
-import { CountSender } from "../../../src/cluster-store/ingest/batch-counts.js";
-import { ClusterCommit } from "../../../src/cluster-store/ingest/cluster-commit.js";
 import {
   ClusterPathReuseIndex,
   type ProjectPaths,
@@ -31,13 +28,10 @@ import { storeAclRules } from "../../../src/cluster-store/permissions.js";
 import { ClusterHourlyCounts } from "../../../src/cluster-store/recorded/cluster-hourly-counts.js";
 import { ClusterSessionRows } from "../../../src/cluster-store/sessions/cluster-session-rows.js";
 import { eraseCommand } from "../../../src/cluster-store/sessions/session-commands.js";
-import { noHeaders } from "../../../src/contract/header-facts.js";
-import { defaultPlans } from "../../../src/contract/plans.js";
 import { decodeSessionToken } from "../../../src/contract/session-token.js";
-import { unidentified } from "../../../src/contract/visitor.js";
 import { F, unpackFeatures } from "../../../src/engines/session-features.js";
 import { UnavailableError } from "../../../src/errors.js";
-import type { CommitContext, IngestOutcome, Recorded } from "../../../src/ingest/commit-batches.js";
+import type { CommitContext, IngestOutcome } from "../../../src/ingest/commit-batches.js";
 import type { IngestRequest } from "../../../src/ingest/frame.js";
 import { hashIdempotencyKey } from "../../../src/ingest/idempotency.js";
 import { commitToLmdb } from "../../../src/ingest/lmdb-commit.js";
@@ -46,7 +40,7 @@ import { TokenMint } from "../../../src/ingest/token-mint.js";
 import { limits } from "../../../src/limits.js";
 import { TrafficCounter } from "../../../src/recording/traffic.js";
 import { GroupWriter } from "../../../src/store/group-writer.js";
-import { hourOf, monthOf, sessionKey } from "../../../src/store/keys.js";
+import { hourOf, monthOf } from "../../../src/store/keys.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { decodeSession, withLoggedInAt } from "../../../src/store/session-record.js";
 import { newWriteCounts, WriteMarker } from "../../../src/store/write-watch.js";
@@ -54,16 +48,7 @@ import { automatedBatch, batch, events } from "../../support/batches.js";
 import { ownerOf } from "../../support/owner.js";
 import { startRedis } from "../../support/redis-cluster.js";
 import { waitUntil } from "../../support/wait-until.js";
-
-/** Counts how often groups are run. */
-class CountingMint extends TokenMint {
-  runs = 0;
-
-  override startGroup(): void {
-    this.runs++;
-    super.startGroup();
-  }
-}
+import { isRecorded, keyOf as keyOfSession, recorded, requestOf, scoringNode, storedSession } from "./scoring-node.js";
 
 t.test("a cluster of three masters with a replica each", async (t) => {
   // As a user who may do no more than the store needs.
@@ -73,77 +58,15 @@ t.test("a cluster of three masters with a replica each", async (t) => {
   if ("fault" in url) throw new Error(url.fault);
   const store = openStore(t.testdir());
   const owner = await ownerOf(store);
-  const failures: unknown[] = [];
 
-  /** A node's scoring thread of its own. */
-  function node(more: Partial<CommitContext> = {}) {
-    const client = new ClusterClient({ url: url as Exclude<typeof url, { fault: string }> });
-    const paths = new ClusterPathReuseIndex(client);
-    const counts = new ClusterCounts(client);
-    const sender = new CountSender(client, paths, counts, (error) => failures.push(error));
-    const state = {
-      conflicts: 0,
-      fired: [] as number[],
-      faults: [] as unknown[],
-      ours: [] as unknown[],
-      unacknowledged: [] as string[],
-    };
-    const mint = new CountingMint();
-    const context = {
-      credentials: new Credentials(store),
-      plans: defaultPlans,
-      ipStorage: "full" as const,
-      sessionsMax: 1e6,
-      mint,
-      ...more,
-    };
-    const committer = new ClusterCommit({
-      client,
-      context,
-      paths,
-      counts,
-      sender,
-      acks: 1,
-      sessionMs: 3_600_000,
-      onFired: (id) => state.fired.push(id),
-      onConflict: (batches) => {
-        state.conflicts += batches;
-      },
-      onUnacknowledged: (error) => state.unacknowledged.push(error.message),
-      onFailure: (error) => {
-        failures.push(error);
-        state.faults.push(error);
-      },
-      onFault: (error) => state.ours.push(error),
-    });
-    const close = async (): Promise<void> => {
-      await sender.flush();
-      client.close();
-    };
-    t.teardown(close);
-    const commit = (...requests: IngestRequest[]) => committer.commit(requests);
-    return { client, paths, sender, state, committer, commit, context, mint };
-  }
-
+  const node = (more: Partial<CommitContext> = {}) => scoringNode(t, store, url, more);
   const nowMs = Date.now();
   function request(body: object, more: Partial<IngestRequest> = {}): IngestRequest {
-    return {
-      siteKey: owner.siteKey,
-      idempotencyKey: null,
-      identity: unidentified,
-      identifies: "",
-      score: true,
-      facts: { ...noHeaders, userAgent: "Mozilla/5.0", nowMs, ip: "198.51.100.7" },
-      body: Buffer.from(JSON.stringify(body)),
-      ...more,
-    };
+    const made = requestOf(owner, body, more);
+    return { ...made, facts: { ...made.facts, nowMs } };
   }
 
-  const recorded = (outcome: IngestOutcome | undefined): Recorded => {
-    if (outcome === undefined || !("accepted" in outcome)) throw new Error(JSON.stringify(outcome));
-    return outcome;
-  };
-  const keyOf = (token: string): Buffer => sessionKey(owner.projectId, decodeSessionToken(token)!);
+  const keyOf = (token: string): Buffer => keyOfSession(owner, token);
   const unpacked = (features: Buffer) => {
     const { numbers, texts } = unpackFeatures(features, 0, features.length)!;
     const named = Object.entries(F).map(([name, index]) => [name, numbers[index]]);
@@ -151,13 +74,7 @@ t.test("a cluster of three masters with a replica each", async (t) => {
   };
   const one = node();
   const two = node();
-  async function stored(token: string) {
-    const key = keyOf(token);
-    const row = await one.client.execute(["GET", sessionRow(key)], shardSlots[shardOfSession(key)]!, {
-      deadlineMs: 5000,
-    });
-    return row instanceof Buffer ? decodeSession(Buffer.from(row.subarray(8))) : null;
-  }
+  const stored = (token: string) => storedSession(one, keyOf(token));
 
   await t.test("stores what one host stores", async (t) => {
     const lmdb = {
@@ -598,7 +515,6 @@ t.test("a cluster of three masters with a replica each", async (t) => {
         }),
       );
     const sent = tokens.map((token, index) => request(batch(`frozen${index}`, 1, token)));
-    const isRecorded = (outcome: IngestOutcome | null | undefined) => outcome != null && "accepted" in outcome;
     frozen.freeze();
     const group = three.committer.begin([...sent, ...newOfOthers(0)]);
     await group.early;
