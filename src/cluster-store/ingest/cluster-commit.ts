@@ -1,17 +1,17 @@
 /**
  * Commits groups of batches to the cluster. It fetches the rows that they need, runs them on an overlay, writes each session by one script and waits
  * until replicas acknowledge the writes. A batch runs again if another node changed its session meanwhile, or if it needed a row that was not
- * fetched.
+ * fetched. Batches of a slow shard don't delay the others: they are postponed.
  */
-import { type ClusterClient, scriptCommand } from "../../cluster/cluster-client.js";
 import { ClusterError } from "../../cluster/cluster-error.js";
-import type { KeyedCommand, Outcome } from "../../cluster/operation.js";
+import type { Outcome } from "../../cluster/operation.js";
 import { decodeSessionToken } from "../../contract/session-token.js";
 import { Refusal, refuse } from "../../errors.js";
 import {
   BatchFault,
   type CommitContext,
   commitBatches,
+  type DirtySession,
   faultyBatch,
   type GroupResult,
   type IngestOutcome,
@@ -19,41 +19,38 @@ import {
 import type { IngestRequest } from "../../ingest/frame.js";
 import { limits } from "../../limits.js";
 import { tokenAt } from "../../store/keys.js";
-import { troubleOf } from "../fault-line.js";
-import { indexRow, seenIdsRow, sessionRow, shardOfSession, shardSlots } from "../keys.js";
-import { saveSession } from "../scripts.js";
+import { seenIdsRow, shardOfSession, shardSlots } from "../keys.js";
 import type { CountSender } from "./batch-counts.js";
 import type { ClusterPathReuseIndex } from "./cluster-path-reuse-index.js";
 import {
+  type BatchCounts,
   ClusterUnitOfWork,
   type FetchedRows,
   type NeededRow,
   type ReadSession,
   type SavedSession,
 } from "./cluster-unit-of-work.js";
-import { needsOf, spilledIdsNeeds, spilledIdsRows, type UnreadBatch } from "./prefetch.js";
+import { needsOf, spilledIdsNeeds, type UnreadBatch } from "./prefetch.js";
 import type { ClusterCounts } from "./recent-counts.js";
+import {
+  allFinished,
+  type MasterWrite,
+  refusedBy,
+  type SessionFate,
+  SessionWriter,
+  type SessionWriterOptions,
+  tooLate,
+} from "./session-writer.js";
 
 /** What a scoring thread of a cluster needs to commit. */
-export interface ClusterCommitOptions {
-  readonly client: ClusterClient;
+export interface ClusterCommitOptions extends SessionWriterOptions {
   readonly context: CommitContext;
   readonly paths: ClusterPathReuseIndex;
   readonly counts: ClusterCounts;
   readonly sender: CountSender;
-  /** Replicas that acknowledge a session's write before its batches are answered. */
-  readonly acks: number;
-  /** How long a session is kept after its last batch, ms. */
-  readonly sessionMs: number;
   /** Called with each detection that newly fired on a session, once that is written. */
   readonly onFired: (detectionId: number) => void;
   readonly onConflict: (batches: number) => void;
-  /** Called with sessions that too few replicas have: their batches are refused. */
-  readonly onUnacknowledged: (error: ClusterError) => void;
-  /** Called with faults of the cluster. */
-  readonly onFailure: (error: ClusterError) => void;
-  /** Called with faults of ours that cost a batch: they are answered as `internal`. */
-  readonly onFault: (error: unknown) => void;
 }
 
 /** A group of batches being committed. */
@@ -74,8 +71,34 @@ interface Group {
   /** When the whole group must be answered, by `performance.now()`. */
   readonly endMs: number;
   readonly outcomes: (IngestOutcome | null)[];
-  /** Takes the batches of shards that do not answer at once; `null` means that this group consists of such batches, and waits for them. */
-  readonly slow: Pending[] | null;
+  /** Takes the batches of slow shards; `null` means that this group consists of such batches, and waits for them. */
+  readonly postponed: Postponed | null;
+}
+
+/** The batches of a group that delay no others. */
+interface Postponed {
+  /** Those whose rows could not be had at once. They run again. */
+  readonly unread: Pending[];
+  readonly late: LateWrite[];
+  /** The same by the tokens of their sessions. */
+  readonly bySession: Map<string, LateWrite>;
+}
+
+/** Sessions whose write was sent and not acknowledged soon, with what is needed to give their batches an outcome. */
+interface LateWrite {
+  readonly batches: LateBatch[];
+  /** Batches to run once the outcomes are known: those that ran on another version than the master has, and later ones of these sessions. */
+  readonly again: Pending[];
+  /** Resolves, and never rejects, once each of `batches` has an outcome or is in `again`. */
+  settled: Promise<void>;
+}
+
+interface LateBatch {
+  readonly batch: Pending;
+  readonly session: string;
+  /** What it gets if its session is written. */
+  readonly outcome: IngestOutcome;
+  readonly counts: BatchCounts;
 }
 
 /** A batch without an outcome yet. */
@@ -94,18 +117,18 @@ const roundsMax = 64;
 /** How many sessions are remembered as copiers; beyond that, all are forgotten. */
 const copiersMax = 20_000;
 
-const notAcknowledged = refuse("unavailable", "too few replicas of the cluster have the batch: send it again");
-const late = refuse("unavailable", "the cluster does not answer in time: send the batch again");
 const contended = refuse("unavailable", "the session is being written by others: send the batch again");
 
 /** One per scoring thread. A session's batches take effect in one script, or not at all. */
 export class ClusterCommit {
   readonly #options: ClusterCommitOptions;
+  readonly #writer: SessionWriter;
   /** Sessions, by their token's text, that had a batch which counted its shape unforeseen: the next batch most likely does too. */
   readonly #copiers = new Set<string>();
 
   constructor(options: ClusterCommitOptions) {
     this.#options = options;
+    this.#writer = new SessionWriter(options);
   }
 
   /** Commits the batches and answers each, in order. Never rejects: a batch that can't be written is refused as `unavailable`, by a fault of ours as `internal`. */
@@ -115,21 +138,26 @@ export class ClusterCommit {
     return outcomes as IngestOutcome[];
   }
 
-  /** As `commit`, but batches of a shard that does not answer don't delay the others: they follow later, in a group of their own. */
+  /** As `commit`, but batches of a shard that does not answer, or that lacks replicas, don't delay the others: their outcomes follow later. */
   begin(requests: readonly IngestRequest[]): BegunCommit {
     const outcomes: (IngestOutcome | null)[] = requests.map(() => null);
-    const slow: Pending[] = [];
+    const postponed: Postponed = { unread: [], late: [], bySession: new Map() };
     const common = { outcomes, endMs: performance.now() + limits.clusterWriteMs };
     const all = requests.map((request, index) => ({ index, request, body: null }));
-    const early = this.#settle({ ...common, rows: new Map(), failed: new Map(), slow }, all);
-    const settled = early.then(() => {
-      const left = slow.filter(({ index }) => outcomes[index] === null).map(copyOf);
-      return this.#settle({ ...common, rows: new Map(), failed: new Map(), slow: null }, left);
+    const early = this.#settle({ ...common, rows: new Map(), failed: new Map(), postponed }, all);
+    const settleLeft = (batches: readonly Pending[]): Promise<void> => {
+      const left = batches.filter(({ index }) => outcomes[index] === null);
+      return this.#settle({ ...common, rows: new Map(), failed: new Map(), postponed: null }, left);
+    };
+    const settled = early.then(async () => {
+      const unread = settleLeft(postponed.unread.map(copyOf));
+      await Promise.all(postponed.late.map((write) => write.settled.then(() => settleLeft(write.again))));
+      await unread;
     });
     return { outcomes, early, settled };
   }
 
-  /** Sets the outcome of each batch, or moves the batch to the slow ones. */
+  /** Sets the outcome of each batch, or postpones the batch. */
   async #settle(group: Group, batches: readonly Pending[]): Promise<void> {
     const { outcomes, endMs } = group;
     let pending = batches;
@@ -140,7 +168,7 @@ export class ClusterCommit {
           break;
         }
         if (rounds > 0 && performance.now() > endMs) {
-          for (const { index } of pending) outcomes[index] = late;
+          for (const { index } of pending) outcomes[index] = tooLate;
           break;
         }
         await this.#fetch(group, pending);
@@ -152,11 +180,19 @@ export class ClusterCommit {
         pending = again.batches.sort((one, other) => one.index - other.index);
       }
     } catch (error) {
-      const isOfCluster = error instanceof ClusterError;
-      if (isOfCluster) this.#options.onFailure(error);
-      else this.#options.onFault(error);
-      for (const { index } of pending) outcomes[index] ??= isOfCluster ? refusedBy(error) : faultyBatch;
+      const refusal = this.#reported(error);
+      for (const { index } of pending) outcomes[index] ??= refusal;
     }
+  }
+
+  /** Reports what went wrong; returns what its batches are answered. */
+  #reported(error: unknown): Refusal {
+    if (error instanceof ClusterError) {
+      this.#options.onFailure(error);
+      return refusedBy(error);
+    }
+    this.#options.onFault(error);
+    return faultyBatch;
   }
 
   /** Fetches the rows that the batches need and that were not requested before. */
@@ -176,8 +212,8 @@ export class ClusterCommit {
    * others of the group run afterwards, perhaps of the same sessions.
    */
   async #round(group: Group, pending: readonly Pending[], isPart = false): Promise<Again> {
-    const { paths, counts, sender, onFired } = this.#options;
-    const { rows, failed, outcomes, slow } = group;
+    const { paths, counts } = this.#options;
+    const { rows, failed, outcomes, postponed } = group;
     const unit = new ClusterUnitOfWork(rows, counts, paths, failed);
     const result = this.#run(unit, pending);
     if (result instanceof BatchFault) return this.#halves(group, pending, result);
@@ -188,7 +224,7 @@ export class ClusterCommit {
       this.#rememberCopier(result.outcomes[position]!);
     }
     unfinished.delete("");
-    const silent = slow === null ? nobody : this.#silentSessions(unit);
+    const silent = postponed === null ? nobody : this.#silentSessions(unit, postponed);
     for (const token of silent) unfinished.add(token);
     const saved = [...unit.saved.values()].filter(({ token }) => !unfinished.has(token));
     const unchanged = new Map<string, ReadSession>();
@@ -196,43 +232,113 @@ export class ClusterCommit {
       const read = unit.read.get(session);
       if (read !== undefined && !unit.saved.has(session) && !unfinished.has(session)) unchanged.set(session, read);
     }
-    const fates = await this.#write(saved, unchanged, group.endMs);
+    const { fates, writes } = this.#writer.write(saved, unchanged, group.endMs);
+    if (postponed === null) await allFinished(writes);
+    else {
+      await this.#writer.finishedSoon(writes);
+      for (const write of writes) if (!write.isFinished) this.#postpone(group, postponed, write, fates, result.dirty);
+    }
     const again: Again = { batches: [], conflicts: 0 };
     for (const [position, batch] of pending.entries()) {
       const session = sessions[position]!;
-      const fate = fates.get(session);
-      const isUnfinished = unit.incompleteBatches.has(position) || unfinished.has(session);
-      if (isUnfinished || fate === "conflict" || fate instanceof Refusal) {
+      const outcome = result.outcomes[position]!;
+      const counted = unit.countsOf(position);
+      const lateWrite = postponed?.bySession.get(session);
+      if (unit.incompleteBatches.has(position) || unfinished.has(session)) {
         unit.forgetPaths(position);
         const fault = unit.hopelessBatches.get(position);
-        if (slow !== null && (fault !== undefined || silent.has(session))) slow.push(batch);
+        if (lateWrite !== undefined) lateWrite.again.push(copyOf(batch));
+        else if (postponed !== null && (fault !== undefined || silent.has(session))) postponed.unread.push(batch);
         else if (fault !== undefined) outcomes[batch.index] = refusedBy(fault);
-        else if (!isUnfinished && fate instanceof Refusal) outcomes[batch.index] = fate;
         else again.batches.push(batch);
-        if (!isUnfinished && fate === "conflict") again.conflicts++;
-        continue;
+      } else if (lateWrite !== undefined) {
+        lateWrite.batches.push({ batch: copyOf(batch), session, outcome, counts: counted });
+      } else if (this.#conclude(outcomes, batch, fates.get(session), outcome, counted)) {
+        // Batches that run again see what these have counted.
+        for (const { row } of counted.across) rows.set(row, Buffer.from(String(Number(rows.get(row) ?? 0) + 1)));
+      } else if (outcomes[batch.index] === null) {
+        again.batches.push(batch);
+        again.conflicts++;
       }
-      outcomes[batch.index] = result.outcomes[position] as IngestOutcome;
-      const counted = unit.countsOf(position);
-      sender.add(counted);
-      // Batches that run again see what these have counted.
-      for (const { row } of counted.across) rows.set(row, Buffer.from(String(Number(rows.get(row) ?? 0) + 1)));
     }
-    for (const { key, fired } of result.dirty) {
-      if (fates.get(key.toString("latin1", tokenAt)) === "written") for (const id of fired) onFired(id);
-    }
+    this.#countFired(result.dirty, fates);
     for (const session of saved) if (isPart || fates.get(session.token) === "conflict") forget(rows, session);
     for (const [token, { key }] of unchanged) if (fates.get(token) === "conflict") forget(rows, { key });
     await this.#fetchRows(group, unit.missing);
     return again;
   }
 
-  /** Returns the sessions, by their token, that only a master with unanswered commands could write or confirm. */
-  #silentSessions({ saved, read }: ClusterUnitOfWork): ReadonlySet<string> {
-    if (!this.#options.client.hasSuspected) return nobody;
+  /** Sets the outcome of a batch by the fate of its session, unless that is a conflict. Returns whether the batch is taken. */
+  #conclude(
+    outcomes: (IngestOutcome | null)[],
+    { index }: Pending,
+    fate: SessionFate | undefined,
+    outcome: IngestOutcome,
+    counts: BatchCounts,
+  ): boolean {
+    const isTaken = fate === undefined || fate === "written";
+    if (isTaken) {
+      outcomes[index] = outcome;
+      this.#options.sender.add(counts);
+      return true;
+    }
+    this.#options.paths.forget(counts.projectId, counts.paths);
+    if (fate instanceof Refusal) outcomes[index] = fate;
+    return false;
+  }
+
+  /** Lets a write end after its group. Keeps nothing of the group but what concerns the write. */
+  #postpone(
+    { outcomes }: Group,
+    { late, bySession }: Postponed,
+    { tokens, finished }: MasterWrite,
+    fates: ReadonlyMap<string, SessionFate>,
+    groupDirty: readonly DirtySession[],
+  ): void {
+    const write: LateWrite = { batches: [], again: [], settled: finished };
+    for (const token of tokens) bySession.set(token, write);
+    const dirty = groupDirty.filter((session) => bySession.get(tokenAsText(session)) === write);
+    write.settled = finished.then(() => this.#settleLate(outcomes, write, fates, dirty));
+    late.push(write);
+  }
+
+  /** Sets the outcomes of a finished write's batches. Must not throw. */
+  #settleLate(
+    outcomes: (IngestOutcome | null)[],
+    { batches, again }: LateWrite,
+    fates: ReadonlyMap<string, SessionFate>,
+    dirty: readonly DirtySession[],
+  ): void {
+    const { onConflict } = this.#options;
+    try {
+      let conflicts = 0;
+      for (const { batch, session, outcome, counts } of batches) {
+        this.#conclude(outcomes, batch, fates.get(session), outcome, counts);
+        if (outcomes[batch.index] !== null) continue;
+        again.push(batch);
+        conflicts++;
+      }
+      if (conflicts > 0) onConflict(conflicts);
+      this.#countFired(dirty, fates);
+    } catch (error) {
+      const refusal = this.#reported(error);
+      for (const { batch } of batches) outcomes[batch.index] ??= refusal;
+    }
+  }
+
+  #countFired(dirty: readonly DirtySession[], fates: ReadonlyMap<string, SessionFate>): void {
+    for (const session of dirty) {
+      if (fates.get(tokenAsText(session)) === "written") for (const id of session.fired) this.#options.onFired(id);
+    }
+  }
+
+  /** Returns the sessions, by their token, that only a master with unanswered commands could write or confirm, or whose write is under way. */
+  #silentSessions({ saved, read }: ClusterUnitOfWork, { bySession }: Postponed): ReadonlySet<string> {
+    const { client } = this.#options;
+    if (!client.hasSuspected && bySession.size === 0) return nobody;
     const silent = new Set<string>();
     for (const [token, { key }] of [...saved, ...read]) {
-      if (this.#options.client.isSuspected(shardSlots[shardOfSession(key)]!)) silent.add(token);
+      if (bySession.has(token) || client.isSuspected(shardSlots[shardOfSession(key)]!)) silent.add(token);
     }
     return silent;
   }
@@ -271,46 +377,6 @@ export class ClusterCommit {
     }
   }
 
-  /**
-   * Writes the sessions and returns the result of each, by its token. Sessions in `unchanged` received nothing new, but replicas must acknowledge
-   * them too: the earlier write may not have reached them.
-   */
-  async #write(
-    saved: readonly SavedSession[],
-    unchanged: ReadonlyMap<string, ReadSession>,
-    endMs: number,
-  ): Promise<Map<string, SessionFate>> {
-    const fates = new Map<string, SessionFate>();
-    const { client, acks, sessionMs } = this.#options;
-    const commands = saved.map((session) => saveCommand(session, sessionMs));
-    const tokens = saved.map(({ token }) => token);
-    for (const [token, read] of acks > 0 ? unchanged : []) {
-      commands.push(confirmCommand(read));
-      tokens.push(token);
-    }
-    if (commands.length === 0) return fates;
-    const { outcomes, missing } = await client.writeGroup(commands, {
-      acks,
-      ackMs: limits.clusterAckMs,
-      deadlineMs: Math.max(limits.clusterAckMs, endMs - performance.now()),
-      // Each version is written once: when it is sent again, the script finds it.
-      isIdempotent: true,
-    });
-    for (const [index, token] of tokens.entries()) {
-      const outcome = outcomes[index]!;
-      if (outcome instanceof ClusterError) {
-        this.#options.onFailure(outcome);
-        fates.set(token, refusedBy(outcome));
-        continue;
-      }
-      const fault = missing(index);
-      if (outcome === 1 && fault !== null) this.#options.onUnacknowledged(fault);
-      if (outcome !== 1) fates.set(token, "conflict");
-      else fates.set(token, fault === null ? "written" : notAcknowledged);
-    }
-    return fates;
-  }
-
   /** Fetches rows. It waits less for counts than for other rows, because a new session must not depend on another shard. */
   async #fetchRows(group: Group, needed: ReadonlyMap<string, NeededRow>): Promise<void> {
     const counts: [string, NeededRow][] = [];
@@ -327,8 +393,8 @@ export class ClusterCommit {
 
   /** A row that can't be had is recorded as failed. */
   async #fetchOthers(group: Group, needed: readonly [string, NeededRow][]): Promise<void> {
-    const { rows, failed, endMs, slow } = group;
-    const outcomes = await this.#read(needed, endMs, slow !== null);
+    const { rows, failed, endMs, postponed } = group;
+    const outcomes = await this.#read(needed, endMs, postponed !== null);
     for (const [index, row] of needed.entries()) {
       const outcome = outcomes[index]!;
       if (outcome instanceof ClusterError) failed.set(row[0], outcome);
@@ -369,44 +435,15 @@ function setRow(rows: FetchedRows, [name, { also }]: [string, NeededRow], outcom
   if (also !== undefined) rows.set(also, other instanceof Buffer ? other : null);
 }
 
-type SessionFate = "written" | "conflict" | Refusal;
-
-function refusedBy(error: unknown): Refusal {
-  return refuse("unavailable", `${troubleOf(error)}: send the batch again`);
-}
-
-function saveCommand(session: SavedSession, sessionMs: number): KeyedCommand {
-  const { key, version, nextVersion, record, isNew, idempotency, seenIds } = session;
-  const shard = shardOfSession(key);
-  const row = sessionRow(key);
-  const index = isNew ? indexRow(shard, key.readUInt32BE(0)) : row;
-  // The other generation of its ids lives on with it.
-  const kept = spilledIdsRows(key, record).filter((each) => !seenIds.some((written) => written.key.equals(each)));
-  const keys = [row, idempotency?.key ?? row, index, ...seenIds.map((each) => each.key), ...kept];
-  const keptMs = idempotency === undefined ? 0 : limits.idempotencyKeptMs;
-  const args = [
-    version,
-    nextVersion,
-    record,
-    sessionMs,
-    key.subarray(tokenAt),
-    keptMs,
-    idempotency?.replaced ?? "",
-    ...seenIds.map((each) => each.value),
-  ];
-  return scriptCommand(saveSession, keys, args, shardSlots[shard]!);
-}
-
-/** Checks that the session still has the version that was read. */
-function confirmCommand({ key, version }: ReadSession): KeyedCommand {
-  return scriptCommand(saveSession, [sessionRow(key)], [version, version], shardSlots[shardOfSession(key)]!);
-}
-
 /** Forgets the fetched rows of a session, and of the key that it was minted for, to fetch them again. */
 function forget(rows: FetchedRows, { key, idempotency }: Pick<SavedSession, "key"> & Partial<SavedSession>): void {
   rows.delete(key.toString("latin1"));
   for (const generation of [0, 1] as const) rows.delete(seenIdsRow(key, generation).toString("latin1"));
   if (idempotency !== undefined) rows.delete(idempotency.key.toString("latin1"));
+}
+
+function tokenAsText({ key }: DirtySession): string {
+  return key.toString("latin1", tokenAt);
 }
 
 /** Returns the token of the session that a batch was recorded in, as text of its bytes; "" when there is none. */

@@ -214,6 +214,13 @@ export class ClusterPathReuseIndex {
     return true;
   }
 
+  /** Removes paths that were added, given as pairs of hash and session. */
+  forget(projectId: number, pairs: readonly number[]): void {
+    if (pairs.length === 0) return;
+    const paths = this.of(projectId);
+    for (let at = 0; at < pairs.length; at += 2) paths.forget(pairs[at]!, pairs[at + 1]!);
+  }
+
   /**
    * Call before a group. It loads a project's paths once, and again after a time without batches; in between, `refresh` keeps them up to date. `null`
    * means nothing to wait for. Resolves after `limits.clusterImpatientMs` at most: the paths that are loaded by then are enough.

@@ -268,9 +268,7 @@ export class ClusterUnitOfWork implements UnitOfWork {
   /** Removes the paths that a batch has recorded: it runs again, or was refused and may come again with another session. */
   forgetPaths(index: number): void {
     const { projectId, paths: pairs } = this.#batches[index]!;
-    if (pairs.length === 0) return;
-    const paths = this.#pathsOf(projectId);
-    for (let at = 0; at < pairs.length; at += 2) paths.forget(pairs[at]!, pairs[at + 1]!);
+    this.#pathIndex.forget(projectId, pairs);
   }
 
   /** The same for all batches, when the run has failed. */

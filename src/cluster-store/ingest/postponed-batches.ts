@@ -1,6 +1,6 @@
 /**
- * Answers a task of a scoring thread as soon as the responsive shards have their batches. Batches of a shard that does not answer are postponed and
- * delay no others; a message brings their outcomes later.
+ * Answers a task of a scoring thread as soon as the responsive shards have their batches. Batches of a shard that does not answer, or lacks
+ * replicas, are postponed and delay no others; a message brings their outcomes later.
  */
 import { threadId } from "node:worker_threads";
 import type { IngestOutcome } from "../../ingest/commit-batches.js";
