@@ -6,7 +6,7 @@
  * - `deadline`: no answer in time;
  * - `busy`: more waits for the cluster than may; nothing was sent;
  * - `unreachable`: no connection, or it was lost;
- * - `unacknowledged`: it was carried out, and too few replicas have it;
+ * - `unacknowledged`: it was carried out, and too few replicas have it; or, with the outcome `refused`, the master has too few to carry it out;
  * - `unsettled`: the cluster went on redirecting, loading or being down until the attempts were used up;
  * - `protocol`: what came is not RESP, or is over a bound;
  * - `closed`: the client was closed.

@@ -395,5 +395,7 @@ export class Request implements Sendable {
 }
 
 function refused(reply: ErrorReply, address: NodeAddress, before = ""): ClusterError {
-  return new ClusterError("refused", "refused", `${address}: ${before}${reply.message}`, reply.code);
+  // `min-replicas-to-write` of the server: asking again helps as soon as its replicas are back.
+  const reason = reply.code === "NOREPLICAS" ? "unacknowledged" : "refused";
+  return new ClusterError(reason, "refused", `${address}: ${before}${reply.message}`, reply.code);
 }

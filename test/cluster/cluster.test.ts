@@ -165,6 +165,19 @@ t.test("too much that waits is refused, and nothing of it is sent", async (t) =>
   t.match(busy[0], { reason: "busy", outcome: "not-sent" });
 });
 
+t.test("a master that wants more replicas than it has carries out no write, which may be repeated later", async (t) => {
+  await run("SET", "{few}", "1");
+  const master = await cluster.masterOf(keySlot("{few}"));
+  await master.ask("CONFIG", "SET", "min-replicas-to-write", "2");
+  t.teardown(() => master.ask("CONFIG", "SET", "min-replicas-to-write", "0"));
+  const writes = [keyed("SET", "{few}", "2"), scriptCommand(add, ["{few}"], [1], keySlot("{few}"))];
+  const { outcomes } = await client.writeGroup(writes, group);
+  for (const outcome of outcomes) {
+    t.match(outcome, { reason: "unacknowledged", outcome: "refused", serverCode: "NOREPLICAS" });
+  }
+  t.equal(text(await run("GET", "{few}")), "1");
+});
+
 t.test("a full memory refuses writes, by scripts too, and goes on answering reads", async (t) => {
   await run("SET", "{full}", "1");
   const master = await cluster.masterOf(keySlot("{full}"));
