@@ -49,6 +49,13 @@ export function refuse(error: ErrorName, message: string): Refusal {
 /** Thrown where what is asked can't be done now, and may be asked again: answered as `unavailable`. `message` is for who asks. */
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
+  /** What became of the change that was asked for, as the message says it too; `null` if none was. */
+  readonly consequence: string | null;
+
+  constructor(message: string, options: ErrorOptions & { readonly consequence?: string } = {}) {
+    super(message, options);
+    this.consequence = options.consequence ?? null;
+  }
 }
 
 /** Thrown by a change whose actor may no longer make it: answered as its refusal. Nothing was changed. */

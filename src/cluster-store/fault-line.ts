@@ -16,10 +16,15 @@ const logged: Readonly<Record<string, (address: string) => string>> = {
   OOM: (address) => `the memory of ${address} is full: raise maxmemory, or add masters`,
 };
 
-/** Returns one line; null for an error that is not the cluster's. */
+/** Returns one line, which also says what became of a change; null for an error that is not the cluster's. */
 export function faultLine(thrown: unknown): string | null {
-  const error = thrown instanceof UnavailableError ? thrown.cause : thrown;
-  if (!(error instanceof ClusterError)) return null;
+  if (!(thrown instanceof UnavailableError)) return thrown instanceof ClusterError ? lineOf(thrown) : null;
+  if (!(thrown.cause instanceof ClusterError)) return null;
+  const line = lineOf(thrown.cause);
+  return thrown.consequence === null ? line : `${line}; ${thrown.consequence}`;
+}
+
+function lineOf(error: ClusterError): string {
   const { message, serverCode, reason } = error;
   const line = lines[serverCode];
   if (line !== undefined) return line(message);

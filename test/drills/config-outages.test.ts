@@ -4,10 +4,13 @@ import t, { type Test } from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { ConfigTruth } from "../../src/cluster-store/config/config-truth.js";
 import { openConfig } from "../../src/cluster-store/config/open-config.js";
+import { faultLine } from "../../src/cluster-store/fault-line.js";
 import { configKeys, configSlot } from "../../src/cluster-store/keys.js";
+import { openMirror } from "../../src/cluster-store/open-cluster.js";
 import { defaultPlans } from "../../src/contract/plans.js";
 import { Accounts } from "../../src/control-plane/accounts.js";
 import { createFirstAccount, type FirstAccount } from "../../src/control-plane/first-account.js";
+import { Projects } from "../../src/control-plane/projects.js";
 import { UnavailableError } from "../../src/errors.js";
 import { limits } from "../../src/limits.js";
 import { openStore } from "../../src/store/open-store.js";
@@ -187,6 +190,34 @@ t.test(
     t.equal(await current(two), null);
   },
 );
+
+t.test("a command without acknowledgement says that its change may have been made", alone, async (t) => {
+  const { store, close } = await openMirror({ store: cluster.url, dataDir: ownFolder(t), engineAcks: 1 });
+  t.teardown(close);
+  const [replica] = await cluster.replicasOf(await cluster.masterOf(configSlot));
+  t.teardown(() => replica!.thaw());
+  replica!.freeze();
+  const error = await new Projects(store, Date.now)
+    .create(first.accountId, "unacknowledged")
+    .then(done, (fault) => fault);
+  replica!.thaw();
+  const unknown = "it is not known whether the change was made";
+  t.match(error, { name: "UnavailableError", message: new RegExp(`^too few replicas .*: ${unknown}$`) });
+  t.match(
+    faultLine(error),
+    new RegExp(`^too few replicas of the cluster answer: 127\\.0\\.0\\.1:\\d+: 0 of the 1 replicas .*; ${unknown}$`),
+  );
+  t.equal(await current(one), null);
+  t.equal(await current(two), null);
+});
+
+t.test("a command whose change never reached the cluster says that it was not made", async (t) => {
+  const { store, client, close } = await openMirror({ store: cluster.url, dataDir: ownFolder(t), engineAcks: 1 });
+  t.teardown(close);
+  client.close();
+  const error = await new Projects(store, Date.now).create(first.accountId, "never sent").then(done, (fault) => fault);
+  t.equal(faultLine(error), "the cluster does not answer: the client was closed; the change was not made");
+});
 
 t.test(
   "the master of the configuration is killed under changes: none is lost, none is made twice",

@@ -119,6 +119,6 @@ async function reaching<T>(consequence: string, ask: () => Promise<T>): Promise<
     const hasNoEffect = cause instanceof OtherClusterError || cause.outcome !== "unknown";
     const what = consequence === notKnown && hasNoEffect ? notMade : consequence;
     const trouble = cause instanceof OtherClusterError ? "the cluster is another one now" : troubleOf(cause);
-    throw new UnavailableError(`${trouble}: ${what}`, { cause });
+    throw new UnavailableError(`${trouble}: ${what}`, { cause, consequence: what });
   }
 }
