@@ -29,6 +29,20 @@ export class BulkClient {
     );
   }
 
+  /** As `read`, but a command whose row has another type than it is for has that error as its outcome. */
+  async readAny(commands: readonly KeyedCommand[]): Promise<Outcome[]> {
+    const faults = new Map<KeyedCommand, ClusterError>();
+    const replies = await this.#persist(commands, async (left, deadlineMs) => {
+      const answers = await this.client.pipeline(left, { deadlineMs, isIdempotent: true });
+      return answers.map((outcome, index) => {
+        if (!isWrongType(outcome)) return outcome;
+        faults.set(left[index]!, outcome);
+        return null;
+      });
+    });
+    return replies.map((reply, index) => faults.get(commands[index]!) ?? reply);
+  }
+
   /** As `read`, for commands that write: resolves once the replicas have all of it. A command that ran more than once has its first answer. */
   write(commands: readonly KeyedCommand[]): Promise<RespReply[]> {
     const { acks } = this;
@@ -112,6 +126,11 @@ function touchesOf(commands: readonly KeyedCommand[]): KeyedCommand[] {
   return [...new Set(commands.map(({ slot }) => slot))].map((slot) =>
     scriptCommand(touchMaster, [writtenRow(slot)], [limits.clusterPatienceMs], slot),
   );
+}
+
+/** Whether a command was refused because its row has another type than the command is for. */
+function isWrongType(outcome: Outcome): outcome is ClusterError {
+  return outcome instanceof ClusterError && outcome.serverCode === "WRONGTYPE";
 }
 
 /** Returns the bulk strings of an answer that is a list. */

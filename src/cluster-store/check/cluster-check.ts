@@ -2,6 +2,8 @@
  * Reads every row of a cluster and reports what is wrong with it, as `store/integrity.ts` does on one host: rows that can't be decoded, that have no
  * owner, or that would never expire. It reads a page of keys at a time, which bounds its memory. It repairs nothing.
  */
+import { ClusterError } from "../../cluster/cluster-error.js";
+import type { KeyedCommand, Outcome } from "../../cluster/operation.js";
 import { tokenBytes } from "../../contract/session-token.js";
 import { limits } from "../../limits.js";
 import type { IntegrityFault, IntegrityReport, Progress } from "../../store/integrity.js";
@@ -11,7 +13,7 @@ import { BulkClient } from "../bulk-client.js";
 import type { OpenedMirror } from "../open-cluster.js";
 import { mastersOf, scanKeys } from "../scan.js";
 import { indexedSessions } from "../sessions/indexed-sessions.js";
-import { type KnownFacts, kindNames, kindOf, type SplitKey, splitKey } from "./row-kinds.js";
+import { type KnownFacts, kindNames, kindOf, type RowKind, type SplitKey, splitKey } from "./row-kinds.js";
 
 /** What a check of a cluster needs besides its rows: how to check features and the mirror's rows. */
 export interface ClusterCheckOptions {
@@ -85,15 +87,22 @@ async function keysOf(bulk: BulkClient): Promise<number> {
 async function checkPage(bulk: BulkClient, keys: readonly Buffer[], facts: KnownFacts, report: Report): Promise<void> {
   const rows = keys.map((key) => ({ row: splitKey(key), kind: kindOf(splitKey(key)) }));
   const asked = rows.map(({ row, kind }) => kind?.ask(row) ?? []);
-  const replies = await bulk.read(asked.flat());
+  const outcomes = await bulk.readAny(asked.flat());
   let at = 0;
   for (const [index, { row, kind }] of rows.entries()) {
-    const own = replies.slice(at, at + asked[index]!.length);
+    const own = outcomes.slice(at, at + asked[index]!.length);
     at += asked[index]!.length;
     report.count(kind?.name ?? "unknown", 1);
-    const fault = kind === null ? "is of no kind that verdictd has" : kind.fault(own, row, facts);
+    const fault = kind === null ? "is of no kind that verdictd has" : faultOf(kind, own, row, facts);
     if (fault !== null) report.fault(kind?.name ?? "unknown", keyText(row), fault);
   }
+}
+
+function faultOf(kind: RowKind, outcomes: readonly Outcome[], row: SplitKey, facts: KnownFacts): string | null {
+  const replies = outcomes.flatMap((outcome) => (outcome instanceof ClusterError ? [] : [outcome]));
+  // All rows of a session are read at once.
+  if (replies.length < outcomes.length) return "has another type, or a row that belongs to it has";
+  return kind.fault(replies, row, facts);
 }
 
 /** Compares the configuration in the cluster, row by row, with the mirror; the mirror's rows were checked before. */
@@ -115,7 +124,10 @@ async function checkConfiguration({ truth, mirror, store }: OpenedMirror, report
 
 /** Checks the members. One without a session waits for the sweep, since records expire on their own. */
 async function checkIndex(bulk: BulkClient, projectId: number, report: Report): Promise<void> {
-  for await (const tokens of indexedSessions(bulk, projectId)) {
+  // An index of another type has no members; it was reported with its key.
+  const read = async (commands: readonly KeyedCommand[]) =>
+    (await bulk.readAny(commands)).map((outcome) => (outcome instanceof ClusterError ? null : outcome));
+  for await (const tokens of indexedSessions({ read }, projectId)) {
     for (const token of tokens) {
       if (token.length !== tokenBytes) report.fault("index", `${projectId} ${token.toString("hex")}`, "is no token");
     }

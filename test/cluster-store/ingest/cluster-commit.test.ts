@@ -62,8 +62,8 @@ t.test("a cluster of three masters with a replica each", async (t) => {
   const node = (more: Partial<CommitContext> = {}) => scoringNode(t, store, url, more);
   const nowMs = Date.now();
   function request(body: object, more: Partial<IngestRequest> = {}): IngestRequest {
-    const made = requestOf(owner, body, more);
-    return { ...made, facts: { ...made.facts, nowMs } };
+    const made = requestOf(owner, body);
+    return { ...made, facts: { ...made.facts, nowMs }, ...more };
   }
 
   const keyOf = (token: string): Buffer => keyOfSession(owner, token);
