@@ -4,6 +4,7 @@ import t from "tap";
 import { ClusterClient } from "../../src/cluster/cluster-client.js";
 import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
+import { checkRows } from "../../src/cluster-store/check/cluster-check.js";
 import {
   blockRows,
   configSlot,
@@ -16,10 +17,12 @@ import {
   trafficRow,
   usageRow,
 } from "../../src/cluster-store/keys.js";
+import { openMirror } from "../../src/cluster-store/open-cluster.js";
 import { storeAclRules } from "../../src/cluster-store/permissions.js";
 import { ClusterSessions } from "../../src/cluster-store/sessions/cluster-sessions.js";
 import { newScoredState } from "../../src/contract/session.js";
 import { decodeSessionToken } from "../../src/contract/session-token.js";
+import { Accounts } from "../../src/control-plane/accounts.js";
 import { hourOf, idempotencyKey, sessionKey, tokenAt } from "../../src/store/keys.js";
 import { decodeSession, encodeSession } from "../../src/store/session-record.js";
 import { ingest, threads } from "../cli/ingest.js";
@@ -143,6 +146,7 @@ t.test("every row is read, and what is wrong with one is said", async (t) => {
   const otherType = "has another type, or a row that belongs to it has";
   let free = 0;
   while ((await ask("EXISTS", indexRow(free, projectId))) === 1) free++;
+  const revision = String(await ask("HGET", "vd{config}head", "revision"));
   const broken: (readonly [RegExp, readonly (string | Buffer | number)[], readonly (string | Buffer | number)[]])[] = [
     [
       /^sessions .*: record can't be decoded$/,
@@ -194,6 +198,16 @@ t.test("every row is read, and what is wrong with one is said", async (t) => {
       ["HSET", "vd{config}rows", "accounts:99", "x"],
       ["HDEL", "vd{config}rows", "accounts:99"],
     ],
+    [
+      /^configuration bytes: are \d+, not \d+$/,
+      ["HINCRBY", "vd{config}head", "bytes", 5],
+      ["HINCRBY", "vd{config}head", "bytes", -5],
+    ],
+    [
+      /^configuration log: does not end with the latest change$/,
+      ["XADD", "vd{config}log", `${revision}-1`, "change", "x"],
+      ["XDEL", "vd{config}log", `${revision}-1`],
+    ],
   ];
   function gone(letter: string, generation: number): Buffer {
     return Buffer.concat([Buffer.from(tag + letter), key.subarray(0, -1), Buffer.from("z"), Buffer.of(generation)]);
@@ -223,6 +237,29 @@ t.test("every row is read, and what is wrong with one is said", async (t) => {
     const { stdout } = await command(["check", ...on, "--json", "--data-dir", mirror]);
     return (JSON.parse(stdout) as Checked).faults.map(({ table, key, fault }) => `${table} ${key}: ${fault}`);
   }
+});
+
+t.test("a configuration that is changed while it is compared is compared again, three times at most", async (t) => {
+  const opened = await openMirror({ store: url, dataDir: mirror, engineAcks: 1 });
+  t.teardown(opened.close);
+  const accounts = new Accounts(opened.store, Date.now);
+  const read = opened.truth.read.bind(opened.truth);
+  const faultsAfter = async (changes: number) => {
+    let reads = 0;
+    opened.truth.read = async (...given) => {
+      const found = await read(...given);
+      if (reads++ < changes) await accounts.createUser("Ann", `${changes}.${reads}@example.com`);
+      return found;
+    };
+    const configuration = () => ({ rows: {}, faultCount: 0, faults: [] });
+    const { faults } = await checkRows({ cluster: opened, features: () => null, configuration, onProgress: () => {} });
+    return faults.filter(({ table }) => table === "configuration").map(({ fault }) => fault);
+  };
+  await ask("HINCRBY", "vd{config}head", "bytes", 5);
+  const compared = await faultsAfter(2);
+  await ask("HINCRBY", "vd{config}head", "bytes", -5);
+  t.match(compared, [/^are \d+, not \d+$/]);
+  t.same(await faultsAfter(3), ["was changed each of the 3 times that it was compared: run this again"]);
 });
 
 t.test("what has outlived its time goes, of too many sessions the oldest", async (t) => {

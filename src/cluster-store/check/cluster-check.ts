@@ -9,7 +9,10 @@ import { limits } from "../../limits.js";
 import type { IntegrityFault, IntegrityReport, Progress } from "../../store/integrity.js";
 import { isMirroredTable, type TableName, tableNames } from "../../store/keys.js";
 import { configurationOf } from "../../store/mirrored-tables.js";
+import type { Store } from "../../store/store.js";
 import { BulkClient } from "../bulk-client.js";
+import { isSame } from "../config/config-mirror.js";
+import type { ConfigRead } from "../config/config-truth.js";
 import type { OpenedMirror } from "../open-cluster.js";
 import { mastersOf, scanKeys } from "../scan.js";
 import { indexedSessions } from "../sessions/indexed-sessions.js";
@@ -105,13 +108,26 @@ function faultOf(kind: RowKind, outcomes: readonly Outcome[], row: SplitKey, fac
   return kind.fault(replies, row, facts);
 }
 
-/** Compares the configuration in the cluster, row by row, with the mirror; the mirror's rows were checked before. */
+/** How often the configuration is compared again because it was changed meanwhile. */
+const triesMax = 3;
+
+/** Compares the configuration in the cluster, row by row, with the mirror, whose rows were checked before; then its bytes and its log. */
 async function checkConfiguration({ truth, mirror, store }: OpenedMirror, report: Report): Promise<void> {
-  await mirror.catchUp({ askMs: limits.configChangeMs });
-  const read = await truth.read(mirror.position().cluster);
-  // A change made since then has a later revision.
-  if (read.position.change !== mirror.position().change) return;
-  const stored = new Map(read.rows.map(({ field, value }) => [field, value]));
+  for (let tries = 0; tries < triesMax; tries++) {
+    await mirror.catchUp({ askMs: limits.configChangeMs });
+    const read = await truth.read(mirror.position().cluster);
+    if (!isSame(read.position, mirror.position())) continue;
+    compareRows(store, read, report);
+    const bytes = read.rows.reduce((sum, { field, value }) => sum + Buffer.byteLength(field) + value.length, 0);
+    if (read.bytes !== bytes) report.fault("configuration", "bytes", `are ${bytes}, not ${read.bytes}`);
+    if (!read.isLogged) report.fault("configuration", "log", "does not end with the latest change");
+    return;
+  }
+  report.fault("configuration", "", `was changed each of the ${triesMax} times that it was compared: run this again`);
+}
+
+function compareRows(store: Store, { rows }: ConfigRead, report: Report): void {
+  const stored = new Map(rows.map(({ field, value }) => [field, value]));
   for (const { field, value } of configurationOf(store)) {
     const found = stored.get(field);
     stored.delete(field);

@@ -123,17 +123,18 @@ return {head[1], head[2], head[3], 'behind', head[4]}`,
 });
 
 /**
- * Returns the whole configuration. Keys: head, rows. Argument: cluster. Returns the id of the cluster; if it is this one also revision, last change and
- * the rows.
+ * Returns the whole configuration. Keys: head, rows, log. Argument: cluster. Returns the id of the cluster; if it is this one also revision, last
+ * change, the rows, their bytes by the head, and the entries of the log from this revision on, two at most.
  */
 export const readConfig = defineScript({
   name: "read-config",
-  version: 1,
+  version: 2,
   isReadOnly: true,
   source: `
-local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change')
+local head = redis.call('HMGET', KEYS[1], 'cluster', 'revision', 'change', 'bytes')
 if head[1] ~= ARGV[1] then return {head[1] or ''} end
-return {head[1], head[2], head[3], redis.call('HGETALL', KEYS[2])}`,
+local entries = redis.call('XRANGE', KEYS[3], head[2] .. '-0', '+', 'COUNT', 2)
+return {head[1], head[2], head[3], redis.call('HGETALL', KEYS[2]), head[4], entries}`,
 });
 
 /**

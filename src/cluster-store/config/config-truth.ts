@@ -45,6 +45,10 @@ export interface ConfigRead {
   readonly kind: "all";
   readonly position: ConfigPosition;
   readonly rows: readonly { readonly field: string; readonly value: Buffer }[];
+  /** Of all rows, as each change has counted them. */
+  readonly bytes: number;
+  /** Whether the log ends with the change that made this state. */
+  readonly isLogged: boolean;
 }
 
 /** A node's report that it is there. `beat` differs each time. */
@@ -72,8 +76,7 @@ export class OtherClusterError extends Error {
 }
 
 const followedKeys = [configKeys.head, configKeys.log, configKeys.nodes];
-const readKeys = [configKeys.head, configKeys.rows];
-const changedKeys = [configKeys.head, configKeys.rows, configKeys.log];
+const rowKeys = [configKeys.head, configKeys.rows, configKeys.log];
 
 /** Pauses between two tries of a write that too few replicas have. */
 const retryMsMin = 100;
@@ -156,8 +159,11 @@ export class ConfigTruth {
   async read(cluster: string, deadlineMs: number = limits.configReadMs): Promise<ConfigRead> {
     // So large an answer would keep verdicts and writes waiting on their connections.
     const options = { deadlineMs, isBlocking: true, isIdempotent: true };
-    const reply = await this.client.run(readConfig, readKeys, [cluster], configSlot, options);
-    return { kind: "all", position: positionOf(reply, cluster), rows: pairs((reply as RespReply[])[3] as Buffer[]) };
+    const reply = await this.client.run(readConfig, rowKeys, [cluster], configSlot, options);
+    const position = positionOf(reply, cluster);
+    const [rows, bytes, entries] = (reply as RespReply[]).slice(3) as [Buffer[], Buffer, RespReply[]];
+    const isLogged = isEndOfLog(entries, position);
+    return { kind: "all", position, rows: pairs(rows), bytes: Number(bytes), isLogged };
   }
 
   /**
@@ -206,7 +212,7 @@ export class ConfigTruth {
         return [String(accounts.indexOf(accountId) + 1), String(number), entry === null ? "" : JSON.stringify(entry)];
       }),
     ];
-    const keys = [...changedKeys, ...accounts.map(auditRow)];
+    const keys = [...rowKeys, ...accounts.map(auditRow)];
     const reply = (await this.#write(changeConfig, keys, args, deadlineMs)) as RespReply[];
     const outcome = String(reply[0]);
     if (outcome === "other") throw new OtherClusterError(`the cluster is not ${base.cluster} any more`);
@@ -310,6 +316,15 @@ function positionOf(reply: RespReply, expected: string): ConfigPosition {
   if (cluster === expected) return { cluster, revision: Number(revision), change };
   const found = cluster === "" ? "it has none" : `it is that of cluster ${cluster}`;
   throw new OtherClusterError(`the configuration of cluster ${expected} is not there any more: ${found}`);
+}
+
+/** Whether entries of the log from the revision of a state on are the change that made it and no others. */
+function isEndOfLog(entries: readonly RespReply[], { revision, change }: ConfigPosition): boolean {
+  const [entry, later] = entries as [Buffer, Buffer[]][];
+  // A cluster begins with a state that no change has made.
+  if (entry === undefined) return change === "";
+  const [id, fields] = entry;
+  return later === undefined && String(id) === `${revision}-0` && String(fields[1]) === change;
 }
 
 function rowsOfEntries(entries: readonly RespReply[]): ConfigRow[] {
