@@ -70,12 +70,12 @@ export class ConfigFollower {
     const told = new Set<ConfigFault>();
     let pauseMs = pauseMsMin;
     while (!this.#stopping.signal.aborted) {
-      // When it can't block, for example while a master is being replaced, it polls.
-      await this.#parts.truth
-        .changeAfter(this.#parts.mirror.position().revision, limits.configBeatMs)
-        .catch(() => delay(pauseMs));
-      if (this.#stopping.signal.aborted) return;
       try {
+        // When it can't block, for example while a master is being replaced, it polls.
+        await this.#parts.truth
+          .changeAfter(this.#parts.mirror.position().revision, limits.configBeatMs)
+          .catch(() => delay(pauseMs));
+        if (this.#stopping.signal.aborted) return;
         // A node that can't apply changes must stop reporting that it is there, or all other nodes would wait for it.
         if (told.size > 0) await this.#parts.mirror.catchUp();
         await this.#catchUp();

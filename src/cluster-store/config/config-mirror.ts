@@ -13,7 +13,7 @@ const positionKey = "position";
 
 /** A row of the table `mirror`. */
 interface StoredPosition extends ConfigPosition {
-  /** The mirrored tables. If another build mirrors other tables, all rows are read again. */
+  /** The mirrored tables. A build that mirrors others besides reads all rows again. */
   readonly tables: string;
 }
 
@@ -103,7 +103,7 @@ export class ConfigMirror {
 
   #read(): ConfigPosition {
     const stored = storedPosition(this.store);
-    if (stored === null || stored.tables !== mirroredTableNames) {
+    if (stored === null || !hasAllTables(stored)) {
       return { cluster: this.cluster, revision: -1, change: "" };
     }
     return stored;
@@ -124,6 +124,12 @@ async function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise
     signal.addEventListener("abort", abort);
   });
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", abort));
+}
+
+/** Whether the mirror has every table of this build. It may have more, of a newer build that works on the same folder. */
+function hasAllTables({ tables }: StoredPosition): boolean {
+  const names = new Set(tables.split(" "));
+  return mirroredTableNames.split(" ").every((name) => names.has(name));
 }
 
 /** Returns what the store mirrors; `null` means nothing. */

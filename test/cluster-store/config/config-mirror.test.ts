@@ -221,6 +221,38 @@ t.test("a history that a failover has undone is dropped", async (t) => {
   const newer = await startNode(t, lost.folder);
   t.same(mirrored(newer.store), mirrored(one.store), "a mirror of a build with fewer tables is read anew");
   await newer.stop();
+
+  const wider = openStore(lost.folder);
+  t.teardown(() => wider.close());
+  const { tables, ...latest } = wider.mirror.get("position") as { tables: string };
+  await wider.root.childTransaction(() => {
+    wider.projects.putSync(first.projectId, { ...project, name: "as the mirror has it" });
+    wider.mirror.putSync("position", { ...latest, tables: `${tables} further` });
+  });
+  await wider.close();
+  const narrower = await startNode(t, lost.folder);
+  t.equal(
+    narrower.projects.find(first.projectId)?.name,
+    "as the mirror has it",
+    "one with more tables is used as it is",
+  );
+  await narrower.stop();
+});
+
+t.test("a follower whose mirror can't be read says so, and goes on", async (t) => {
+  const node = await startNode(t);
+  const position = node.mirror.position.bind(node.mirror);
+  const broken = new Error("the mirror can't be read");
+  node.mirror.position = () => {
+    node.mirror.position = position;
+    throw broken;
+  };
+  await waitUntil(
+    async () => node.faults.at(-1),
+    (fault) => fault === null,
+  );
+  t.same(node.faults, [broken, null]);
+  await node.stop();
 });
 
 t.test("a node with a history that a failover has undone does not pass for one that has its revision", async (t) => {
