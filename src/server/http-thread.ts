@@ -55,8 +55,11 @@ export interface RunningServer {
   reloadCertificate(): Promise<void>;
   /** Makes this thread use another table of network facts from the next request on. */
   useNetwork(network: SharedArrayBuffer): void;
-  /** Refuses new connections, finishes what was accepted, then closes those that are open and the store. */
-  stop(): Promise<void>;
+  /**
+   * Refuses new connections, finishes what was accepted, then closes those that are open and the store; the store only after `others`, which are
+   * threads that may still change the configuration that this one follows for them.
+   */
+  stop(others?: PromiseLike<unknown>): Promise<void>;
 }
 
 export { createLog } from "../runtime/log.js";
@@ -156,7 +159,7 @@ export async function startServer(
   ];
   const leaveFailures = surviveCommitFailures((err) => log.error({ err }, "the store could not be written"));
   const watching = watchScoring(services.queue, pool, new WriteWatch(writeCounts), log);
-  const close = async (): Promise<void> => {
+  const close = async (others?: PromiseLike<unknown>): Promise<void> => {
     isStopping = true;
     await services.queue.drain();
     clearInterval(watching);
@@ -168,6 +171,7 @@ export async function startServer(
     await services.feed.close();
     if (cluster !== null) await delay(countsOnTheirWayMs);
     await pool.close();
+    await others;
     await store.close();
     leaveFailures();
   };
@@ -193,11 +197,11 @@ export async function startServer(
     const fault = cluster === null ? migratedFault(store) : null;
     if (fault !== null) throw new StoreError(fault);
     const listening = await server.listen(config.host, config.port);
-    const stop = async (): Promise<void> => {
+    const stop = async (others?: PromiseLike<unknown>): Promise<void> => {
       isStopping = true;
       await listening.stop();
       listening.close();
-      await close();
+      await close(others);
     };
     return {
       port: listening.port,

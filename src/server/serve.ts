@@ -63,7 +63,8 @@ export async function startServers(
   let closeOperations = async (): Promise<void> => {};
   const stopAll = async (): Promise<void> => {
     await stopSweeping();
-    await Promise.all([first.stop(), ...threads.map(stopThread)]);
+    const others = Promise.all(threads.map(stopThread));
+    await Promise.all([first.stop(others), others]);
     await closeOperations();
   };
   const drain = (): void => {

@@ -3,9 +3,12 @@ import { once } from "node:events";
 import { watch } from "node:fs";
 import { connect } from "node:net";
 import t from "tap";
+import { readServeConfig } from "../../src/config/config.js";
 import { Sessions } from "../../src/control-plane/sessions.js";
+import { createLog, startServer } from "../../src/server/http-thread.js";
 import { batch } from "../support/batches.js";
 import { Client, type Reply } from "../support/keep-alive-client.js";
+import { ownFolder } from "../support/own-folder.js";
 import { makeOwner, type Owner } from "../support/owner.js";
 import { freePort, serve } from "../support/process.js";
 import { type RawAnswer, RawClient, rawRequest } from "../support/raw-socket.js";
@@ -146,4 +149,31 @@ t.test("a body that never ends does not keep a stopping server", async (t) => {
   const idle = await RawClient.open(server.port);
   t.equal(await server.end("SIGTERM"), 0);
   t.same([await slow.answer(), await idle.answer()], [null, null]);
+});
+
+t.test("the first HTTP thread closes its store only when the other threads have ended", async (t) => {
+  const read = readServeConfig(
+    { "data-dir": ownFolder(t), port: "0", "admin-port": "0", "http-threads": "1", "scoring-threads": "1" },
+    { VERDICTD_LOG_LEVEL: "error" },
+  );
+  if ("mistakes" in read) throw new Error(read.mistakes.join("; "));
+  const server = await startServer(read.config, createLog(read.config.logLevel));
+  const seen: string[] = [];
+  const { store } = server;
+  const close = store.close.bind(store);
+  Object.assign(store, {
+    close: async () => {
+      seen.push("closed");
+      await close();
+    },
+  });
+  const others = Promise.resolve();
+  await server.stop({
+    // biome-ignore lint/suspicious/noThenProperty: it tells when it is waited for
+    then: (done, failed) => {
+      seen.push("others waited for");
+      return others.then(done, failed);
+    },
+  });
+  t.same(seen, ["others waited for", "closed"]);
 });
