@@ -48,9 +48,9 @@ export class ClusterNode {
     return [...this.#lanes.values()].every(({ connection }) => connection?.isIdle ?? true);
   }
 
-  /** Ends the connection of this lane, which does not answer. */
-  drop(lane: Lane, why: string): void {
-    this.#lanes.get(lane)?.connection?.drop(why);
+  /** Ends the connection of this lane, unless something has arrived within `silentMs`. */
+  dropIfSilent(lane: Lane, silentMs: number, why: string): void {
+    this.#lanes.get(lane)?.connection?.dropIfSilent(silentMs, why);
   }
 
   close(): void {

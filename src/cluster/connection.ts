@@ -158,9 +158,9 @@ export class Connection {
     this.#end("closed", "the client was closed", true);
   }
 
-  /** Ends it as lost. */
-  drop(why: string): void {
-    this.#end("unreachable", why);
+  /** Ends it as lost, unless something has arrived within `silentMs`. */
+  dropIfSilent(silentMs: number, why: string): void {
+    if (performance.now() - this.#heardMs > silentMs) this.#end("unreachable", why);
   }
 
   #flushSoon(): void {

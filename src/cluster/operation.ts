@@ -274,8 +274,9 @@ export class Request implements Sendable {
         ? `${this.#fault.message}, for ${ms}`
         : `no answer in ${ms} of ${this.#address === "" ? "the cluster" : this.#address}${others}`;
     this.#settle(new ClusterError("deadline", outcome, why), !answersOthers);
-    // Its deadline is behind the time that it blocks for: nobody is there any more, and the next ones would wait on a dead connection.
-    if (routing.lane === "blocking" && this.isSent) topology.node(this.#address).drop("blocking", why);
+    // Its deadline is behind the time that it blocks for: if no large answer is arriving, nobody is there, and the next ones would wait in vain.
+    const isUnheard = routing.lane === "blocking" && this.isSent;
+    if (isUnheard) topology.node(this.#address).dropIfSilent("blocking", deadlineMs / 2, why);
   }
 
   #choose(): NodeAddress | undefined {

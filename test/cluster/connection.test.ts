@@ -131,3 +131,32 @@ t.test("a blocking command that misses its deadline ends the connection, and the
   t.match(await failure(read(100)), { reason: "deadline", outcome: "unknown" });
   t.equal(await read(2000), null);
 });
+
+t.test("a blocking command that misses its deadline behind a large answer leaves it alone", async (t) => {
+  let arrive = (): void => {};
+  const node = await startFakeNode(t, async ({ text, send }) => {
+    if (text !== "HGETALL key") return undefined;
+    const length = 100_000;
+    let sent = 0;
+    send(`$${length}\r\n`);
+    const pieces = setInterval(() => {
+      send("x");
+      sent++;
+    }, 5);
+    await new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    clearInterval(pieces);
+    return `${"x".repeat(length - sent)}\r\n`;
+  });
+  const client = clientOf(t, node.address);
+  await client.ready();
+  const large = client.execute(["HGETALL", "key"], 1, { ...patient, isBlocking: true });
+  const options: CommandOptions = { deadlineMs: 500, isIdempotent: true, isBlocking: true };
+  t.match(await failure(client.execute(["XREAD", "BLOCK", "50", "STREAMS", "key", "0-0"], 1, options)), {
+    reason: "deadline",
+  });
+  arrive();
+  t.equal(((await large) as Buffer).length, 100_000);
+  t.equal(node.commands.filter(({ text }) => text === "HGETALL key").length, 1);
+});

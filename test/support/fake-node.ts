@@ -10,6 +10,8 @@ export interface FakeCommand {
   readonly text: string;
   /** Which connection it came on: 0, 1… in the order of their opening. */
   readonly connection: number;
+  /** Sends a piece of an answer ahead. */
+  send(text: string): void;
 }
 
 /** What is written to the connection, as RESP; `undefined` leaves it to the node. Commands behind it wait until it is there. */
@@ -56,7 +58,8 @@ export async function startFakeNode(
     sockets.add(socket.on("error", () => {}));
     let before: Promise<unknown> = Promise.resolve();
     const parser = new RespParser((words) => {
-      const command = { text: (words as RespReply[]).map(String).join(" "), connection };
+      const text = (words as RespReply[]).map(String).join(" ");
+      const command = { text, connection, send: (piece: string) => void socket.write(piece) };
       before = before.then(async () => {
         commands.push(command);
         socket.write((await answer(command)) ?? byItself(command.text));
