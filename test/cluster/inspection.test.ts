@@ -7,10 +7,12 @@ import t, { type Test } from "tap";
 import { inspectCluster } from "../../src/cluster/inspection.js";
 import { faultsLine } from "../../src/cluster/inspection-findings.js";
 import type { ClusterDemands } from "../../src/cluster/node-rules.js";
+import { parseEndpoints } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
 import { rowCommands, storeAclRules, storeKeys } from "../../src/cluster-store/permissions.js";
 import { selfSigned } from "../ops/certificates.js";
 import { type RedisNode, startRedis } from "../support/redis-cluster.js";
+import { waitUntil } from "../support/wait-until.js";
 
 const password = "correct horse";
 const [cluster, other, single] = await Promise.all([
@@ -283,6 +285,9 @@ t.test("nodes are asked where the cluster announces them", async (t) => {
   });
   const [head, follower] = named.nodes as [RedisNode, RedisNode];
   const addresses = [head.address, `localhost:${follower.port}`];
+  // Nodes tell each other their names a moment later.
+  const endpoints = async () => [...parseEndpoints(await head.ask("CLUSTER", "SLOTS"), "").values()];
+  await waitUntil(endpoints, (known) => known.every((address) => address.startsWith("localhost:")));
   const { faults, nodes } = await look(`redis://${head.address}`);
   t.same(nodes.map(({ address }) => address).sort(), addresses);
   t.same(faults, [
