@@ -5,6 +5,7 @@ import { ClusterError } from "../../src/cluster/cluster-error.js";
 import { defineScript } from "../../src/cluster/script.js";
 import { keySlot } from "../../src/cluster/slots.js";
 import { parseStoreUrl, type StoreUrl } from "../../src/cluster/store-url.js";
+import { failure } from "../support/cluster-client.js";
 import { startRedis } from "../support/redis-cluster.js";
 import { waitUntil } from "../support/wait-until.js";
 
@@ -23,13 +24,6 @@ const group = { deadlineMs, acks: 1, ackMs: 2000 };
 const keyed = (...command: [string, string, ...(string | Uint8Array)[]]) => ({ command, slot: keySlot(command[1]) });
 const run = (...command: Parameters<typeof keyed>) => client.execute(command, keySlot(command[1]), patient);
 const text = (reply: unknown) => (Buffer.isBuffer(reply) ? reply.toString() : reply);
-
-/** The error that a call ends with. */
-const failure = (call: Promise<unknown>): Promise<ClusterError> =>
-  call.then(
-    (value) => Promise.reject(new Error(`it was answered: ${value}`)),
-    (error) => error,
-  );
 
 const add = defineScript({
   name: "add",

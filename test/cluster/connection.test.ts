@@ -1,28 +1,14 @@
 /** One connection and a server that behaves in ways that a real one can't be made to. */
 import dns from "node:dns";
-import t, { type Test } from "tap";
-import { ClusterClient, type CommandOptions, type GroupOptions } from "../../src/cluster/cluster-client.js";
-import type { ClusterError } from "../../src/cluster/cluster-error.js";
+import t from "tap";
+import type { CommandOptions, GroupOptions } from "../../src/cluster/cluster-client.js";
 import { defineScript } from "../../src/cluster/script.js";
-import type { StoreUrl } from "../../src/cluster/store-url.js";
+import { clientOf, failure } from "../support/cluster-client.js";
 import { noAnswer, ok, startFakeNode } from "../support/fake-node.js";
 import { startRedis } from "../support/redis-cluster.js";
 
 const patient: CommandOptions = { deadlineMs: 50_000, isIdempotent: true };
 const group: GroupOptions = { deadlineMs: 2000, acks: 1, ackMs: 500 };
-
-function clientOf(t: Test, seed: string, credentials: Pick<StoreUrl, "user" | "password"> = {}): ClusterClient {
-  const client = new ClusterClient({ url: { isTls: false, seeds: [seed], ...credentials } });
-  t.teardown(() => client.close());
-  return client;
-}
-
-/** The error that a call ends with. */
-const failure = (call: Promise<unknown>): Promise<ClusterError> =>
-  call.then(
-    (value) => Promise.reject(new Error(`it was answered: ${value}`)),
-    (error) => error,
-  );
 
 t.test("a script that a starting server does not load is loaded later", async (t) => {
   const script = defineScript({ name: "one", version: 1, source: "return 1" });
@@ -40,7 +26,7 @@ t.test("a script that a starting server does not load is loaded later", async (t
     state = "empty";
     return loading;
   });
-  const client = clientOf(t, node.address);
+  const client = clientOf(t, [node.address]);
   await client.ready();
   t.equal(await client.run(script, ["key"], [], 1, patient), 1);
   state = "empty";
@@ -58,7 +44,7 @@ t.test("a host with several addresses, none of which answers: each is said", asy
   t.teardown(() => {
     dns.lookup = lookup;
   });
-  t.match(await failure(clientOf(t, "engines.example:1").ready()), {
+  t.match(await failure(clientOf(t, ["engines.example:1"]).ready()), {
     reason: "unreachable",
     message: "engines.example:1: connect ECONNREFUSED 127.0.0.1:1, connect ECONNREFUSED 127.0.0.2:1",
   });
@@ -73,7 +59,7 @@ t.test("a server that quotes the password in its answer to AUTH is not quoted", 
     ["WRONGPASS invalid username-password pair", "WRONGPASS invalid username-password pair"],
   ] as const) {
     const node = await startFakeNode(t, ({ text }) => (text.startsWith("AUTH") ? `-${answer}\r\n` : undefined));
-    const error = await failure(clientOf(t, node.address, credentials).ready());
+    const error = await failure(clientOf(t, [node.address], credentials).ready());
     t.same([error.reason, error.message], ["refused", `${node.address}: ${message}`]);
   }
 });
@@ -81,7 +67,7 @@ t.test("a server that quotes the password in its answer to AUTH is not quoted", 
 t.test("a real server without AUTH", async (t) => {
   const single = await startRedis(t, { isSingle: true, settings: [["rename-command", "AUTH", ""]] });
   const [node] = single.nodes;
-  const { message } = await failure(clientOf(t, node!.address, { password: "hunter2" }).ready());
+  const { message } = await failure(clientOf(t, [node!.address], { password: "hunter2" }).ready());
   t.equal(message, `${node!.address}: the server does not accept AUTH`);
 });
 
@@ -90,7 +76,7 @@ t.test("a server that takes no more connections says so to AUTH, and may take on
   const node = await startFakeNode(t, ({ text, connection }) =>
     text.startsWith("AUTH") && connection === 0 ? full : undefined,
   );
-  const client = clientOf(t, node.address, { password: "secret" });
+  const client = clientOf(t, [node.address], { password: "secret" });
   t.match(await failure(client.ready()), { reason: "unreachable", message: /max number of clients/ });
   t.equal(await client.execute(["SET", "key", "1"], 1, patient), "OK");
 });
@@ -99,7 +85,7 @@ t.test("a replica that is busy when it is greeted is asked again", async (t) => 
   const node = await startFakeNode(t, ({ text, connection }) => {
     return text === "READONLY" && connection === 1 ? "-BUSY Redis is busy running a script.\r\n" : undefined;
   });
-  const client = clientOf(t, node.address);
+  const client = clientOf(t, [node.address]);
   await client.ready();
   t.equal(await client.execute(["GET", "key"], 1, { ...patient, readFrom: "replica" }), "OK");
   t.equal(node.commands.filter(({ text }) => text === "READONLY").length, 2);
@@ -107,7 +93,7 @@ t.test("a replica that is busy when it is greeted is asked again", async (t) => 
 
 t.test("a group of writes ends with the client, whose connections take no WAIT any more", async (t) => {
   const node = await startFakeNode(t);
-  const client = clientOf(t, node.address);
+  const client = clientOf(t, [node.address]);
   const write = () => client.writeGroup([{ command: ["SET", "key", "1"], slot: 1 }], group);
   await client.ready();
   await write();
@@ -124,7 +110,7 @@ t.test("a blocking command that misses its deadline ends the connection, and the
     first ??= connection;
     return connection === first ? noAnswer : "*-1\r\n";
   });
-  const client = clientOf(t, node.address);
+  const client = clientOf(t, [node.address]);
   await client.ready();
   const read = (deadlineMs: number) =>
     client.execute(["XREAD", "BLOCK", "50", "STREAMS", "key", "0-0"], 1, { ...patient, deadlineMs, isBlocking: true });
@@ -149,7 +135,7 @@ t.test("a blocking command that misses its deadline behind a large answer leaves
     clearInterval(pieces);
     return `${"x".repeat(length - sent)}\r\n`;
   });
-  const client = clientOf(t, node.address);
+  const client = clientOf(t, [node.address]);
   await client.ready();
   const large = client.execute(["HGETALL", "key"], 1, { ...patient, isBlocking: true });
   const options: CommandOptions = { deadlineMs: 500, isIdempotent: true, isBlocking: true };
