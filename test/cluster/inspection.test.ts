@@ -287,7 +287,10 @@ t.test("nodes are asked where the cluster announces them", async (t) => {
   const addresses = [head.address, `localhost:${follower.port}`];
   // Nodes tell each other their names a moment later.
   const endpoints = async () => [...parseEndpoints(await head.ask("CLUSTER", "SLOTS"), "").values()];
-  await waitUntil(endpoints, (known) => known.every((address) => address.startsWith("localhost:")));
+  await waitUntil(
+    endpoints,
+    (known) => known.length === 2 && known.every((address) => address.startsWith("localhost:")),
+  );
   const { faults, nodes } = await look(`redis://${head.address}`);
   t.same(nodes.map(({ address }) => address).sort(), addresses);
   t.same(faults, [
