@@ -34,7 +34,9 @@ end
 return 1`,
 });
 
-/** Changes nothing but a row that nobody reads (`writtenRow`): then `WAIT` tells of all that this master has written before. Key: the row; argument: ms. */
+/**
+ * Changes nothing but a row that nobody reads (`writtenRow`): then `WAIT` tells of all that this master has written before. Key: the row; argument: ms.
+ */
 export const touchMaster = defineScript({
   name: "touch-master",
   version: 1,

@@ -64,9 +64,9 @@ export class ClusterChanges implements ConfigChanges {
   }
 
   /**
-   * Waits until every node has this state, which a failover must not undo meanwhile: then others would have its revision. A node that is silent for longer than its lease has stopped answering from its configuration by then.
-   * This machine's monotonic clock measures the silence. An expiry in the cluster would follow the wall clocks of its masters, and would come early
-   * after a failover to a master with a clock that is ahead.
+   * Waits until every node has this state, which a failover must not undo meanwhile: then others would have its revision. A node that is silent for
+   * longer than its lease has stopped answering from its configuration by then. This machine's monotonic clock measures the silence. An expiry in the
+   * cluster would follow the wall clocks of its masters, and would come early after a failover to a master with a clock that is ahead.
    */
   async #awaitNodes(position: ConfigPosition, endMs: number): Promise<void> {
     const silentMs = limits.configLeaseMs + limits.configLeaseSlackMs;

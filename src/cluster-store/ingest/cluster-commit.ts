@@ -131,7 +131,10 @@ export class ClusterCommit {
     this.#writer = new SessionWriter(options);
   }
 
-  /** Commits the batches and answers each, in order. Never rejects: a batch that can't be written is refused as `unavailable`, by a fault of ours as `internal`. */
+  /**
+   * Commits the batches and answers each, in order. Never rejects: a batch that can't be written is refused as `unavailable`, by a fault of ours as
+   * `internal`.
+   */
   async commit(requests: readonly IngestRequest[]): Promise<IngestOutcome[]> {
     const { outcomes, settled } = this.begin(requests);
     await settled;
