@@ -175,6 +175,8 @@ export const limits = {
   failedAuthsHeldMax: 1000,
   /** Account tokens of an account that the API makes: each is read by every list of them. */
   tokensPerAccountMax: 1000,
+  /** Projects of an account that the API makes: a list shows all at once. */
+  projectsPerAccountMax: 1000,
   /** Members of an account: a list shows all at once. */
   membersPerAccountMax: 500,
   /** Characters of an account's, user's, project's or rule's name: the contract's bound for a rule's. */

@@ -12,6 +12,7 @@ import type {
   EndOldKeysBody,
   MemberBody,
   MemberChangeBody,
+  ProjectBody,
   RequestScoringBody,
   RotateBody,
   RuleBody,
@@ -407,6 +408,7 @@ export interface ApiTypes {
   IngestBatch: IngestBatch;
   RotateBody: RotateBody;
   EndOldKeysBody: EndOldKeysBody;
+  ProjectBody: ProjectBody;
   MemberBody: MemberBody;
   MemberChangeBody: MemberChangeBody;
   SettingsBody: SettingsBody;
@@ -461,6 +463,7 @@ export interface ApiTypes {
   IpListsAnswer: IpListsAnswer;
   SignedAgentsAnswer: SignedAgentsAnswer;
   ProjectsAnswer: ProjectsAnswer;
+  ProjectCreatedAnswer: ProjectRow;
   TokensAnswer: TokensAnswer;
   TokenCreatedAnswer: TokenCreatedAnswer;
   TokenRevokedAnswer: TokenRevokedAnswer;

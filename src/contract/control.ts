@@ -13,6 +13,11 @@ export interface RotateBody {
   overlap_hours?: number & tags.Type<"uint32"> & tags.Maximum<720>;
 }
 
+/** A new project of the token's account; it has the two inactive starter rules, and no keys until scoring is enabled. */
+export interface ProjectBody {
+  name: string & tags.MinLength<1> & tags.MaxLength<255>;
+}
+
 /** Ends the overlap of all rotated keys of this type now; the current key stays. */
 export interface EndOldKeysBody {
   type: "site" | "private";

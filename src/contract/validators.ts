@@ -7,6 +7,7 @@ import type {
   EndOldKeysBody,
   MemberBody,
   MemberChangeBody,
+  ProjectBody,
   RequestScoringBody,
   RotateBody,
   RuleBody,
@@ -48,6 +49,7 @@ const validators = {
   ruleTest: typia.createValidate<RuleTestBody>(),
   sessionQuery: typia.createValidateEquals<SessionQueryBody>(),
   rulesFile: typia.createValidateEquals<RulesFile>(),
+  project: typia.createValidate<ProjectBody>(),
   token: typia.createValidate<TokenBody>(),
   endOldKeys: typia.createValidate<EndOldKeysBody>(),
   member: typia.createValidate<MemberBody>(),
@@ -87,6 +89,8 @@ export const checkMark = (value: unknown): Validated<MarkBody> => check(validato
 export const checkToken = (value: unknown): Validated<TokenBody> => check(validators.token, value);
 /** Body of `POST …/scoring/end-old-keys`. */
 export const checkEndOldKeys = (value: unknown): Validated<EndOldKeysBody> => check(validators.endOldKeys, value);
+/** Body of `POST /v1/projects`. */
+export const checkProject = (value: unknown): Validated<ProjectBody> => check(validators.project, value);
 /** Body of `POST /v1/members`; the address is only bounded here. */
 export const checkMember = (value: unknown): Validated<MemberBody> => check(validators.member, value);
 /** Body of `PATCH /v1/members/{user}`. */

@@ -64,6 +64,11 @@ export class Accounts {
     return this.#store.accounts.getCount() === 0;
   }
 
+  /** Every account, oldest first. */
+  all(): Account[] {
+    return [...this.#store.accounts.getRange({})].map(({ value }) => value);
+  }
+
   async createAccount(account: NewAccount): Promise<Account | Refusal> {
     const fault =
       nameFault(account.name) ??

@@ -70,13 +70,22 @@ export class Projects {
     return [...range].map(({ value }) => value);
   }
 
-  async create(accountId: number, name: string): Promise<Project | Refusal> {
+  /** Every project of every account, oldest first. */
+  all(): Project[] {
+    return [...this.#store.projects.getRange({})].map(({ value }) => value);
+  }
+
+  /** `conflict` where the account has `projectsMax` of them; whoever runs the server has no bound. */
+  async create(accountId: number, name: string, projectsMax = Number.POSITIVE_INFINITY): Promise<Project | Refusal> {
     if (name.trim().length === 0 || name.length > limits.nameMax) {
-      return refuse("invalidPayload", `a name must have 1 to ${limits.nameMax} characters`);
+      return refuse("invalidPayload", `name: expected 1 to ${limits.nameMax} characters, not only spaces`);
     }
     return changeAudited(this.#store, this.#now, () => {
       if (this.#store.accounts.get(accountId) === undefined) {
         return refuse("notFound", `there is no account ${accountId}`);
+      }
+      if (Number.isFinite(projectsMax) && this.ofAccount(accountId).length >= projectsMax) {
+        return refuse("conflict", `the account has ${projectsMax} projects`);
       }
       const project: Project = {
         id: nextId(this.#store, "project"),

@@ -15,6 +15,7 @@ import { ipListsRoute } from "../http/handlers/control-plane/ip-lists.js";
 import { markRoutes } from "../http/handlers/control-plane/marks.js";
 import { memberRoutes } from "../http/handlers/control-plane/members.js";
 import { openApiRoute } from "../http/handlers/control-plane/openapi.js";
+import { projectRoutes } from "../http/handlers/control-plane/projects.js";
 import { requestScoringRoutes } from "../http/handlers/control-plane/request-scoring.js";
 import { ruleTestRoute } from "../http/handlers/control-plane/rule-test.js";
 import { ruleRoutes } from "../http/handlers/control-plane/rules.js";
@@ -187,7 +188,8 @@ function accountsRoutes({ store, now }: ThreadContext, { accounts, projects }: C
       page: (query) => auditPage(store, query),
       nameOf: (userId) => store.users.get(userId)?.name ?? null,
     }),
-    ...usageRoutes({ accounts, projects, plans: defaultPlans, now }),
+    ...projectRoutes(projects),
+    ...usageRoutes({ accounts, plans: defaultPlans, now }),
   ];
 }
 

@@ -261,6 +261,13 @@ async function askAccount(ask: AskOperation, service: Service, one: Tenant, view
     await ask(401, "get", path, path, { as: "wrong" });
     await ask(403, "get", path, path, { as: left.token });
   }
+  const projects = "/v1/projects";
+  const shop = { name: "Shop" };
+  await ask(200, "post", projects, projects, { as: one.token, body: shop });
+  await ask(401, "post", projects, projects, { body: shop });
+  for (const { token } of [viewer, left]) await ask(403, "post", projects, projects, { as: token, body: shop });
+  for (const name of [undefined, 3, "", "  ", "n".repeat(256)])
+    await ask(422, "post", projects, projects, { as: one.token, body: { name } });
   const tokens = "/v1/tokens";
   const body = { abilities: ["projects:read"] };
   const { id } = (await ask(200, "post", tokens, tokens, { as: one.token, body })).json;
@@ -279,6 +286,11 @@ async function askAccount(ask: AskOperation, service: Service, one: Tenant, view
     }
   });
   await ask(409, "post", tokens, tokens, { as: busy.token, body });
+  await recordControlPlane(store, () => {
+    for (let each = 0; each < limits.projectsPerAccountMax; each++)
+      store.projects.putSync(100_000 + each, { ...busy.project, id: 100_000 + each });
+  });
+  await ask(409, "post", projects, projects, { as: busy.token, body: shop });
   const template = "/v1/tokens/{token}";
   await ask(404, "delete", template, `${tokens}/${spare.id}`, { as: one.token });
   await ask(401, "delete", template, `${tokens}/${id}`);

@@ -1,19 +1,42 @@
-/** `verdictd account create` and `account set`. */
+/** `verdictd account create`, `account list` and `account set`. */
 import type { Account } from "../../contract/entities.js";
 import { defaultPlans } from "../../contract/plans.js";
 import { Accounts } from "../../control-plane/accounts.js";
 import type { StoreCommand } from "../command.js";
 import { expectDone, idOf, oneOf, textOf } from "../given.js";
-import { UsageFailure } from "../output.js";
+import { columns, UsageFailure } from "../output.js";
 
 const plans = Object.keys(defaultPlans);
 const states = ["active", "inactive"] as const;
 
-function view({ id, name, slug, isPersonal, plan, subscription, createdAt }: Account): object {
+interface Shown {
+  readonly id: number;
+  readonly name: string;
+  readonly slug: string;
+  readonly is_personal: boolean;
+  readonly plan: string;
+  readonly subscription: string;
+  readonly created_at: string;
+}
+
+function view({ id, name, slug, isPersonal, plan, subscription, createdAt }: Account): Shown {
   return { id, name, slug, is_personal: isPersonal, plan, subscription, created_at: createdAt };
 }
 
-/** Creating, and changing plan or subscription of an account that exists. */
+const list: StoreCommand<{ readonly data: readonly Shown[] }> = {
+  name: "account list",
+  help: "show the accounts, with plan and subscription",
+  onCluster: "same",
+  worksOnMigrated: true,
+  run: async (store) => ({ data: new Accounts(store, Date.now).all().map(view) }),
+  show: ({ data }) =>
+    columns([
+      ["ID", "SLUG", "NAME", "PLAN", "SUBSCRIPTION"],
+      ...data.map(({ id, slug, name, plan, subscription }) => [String(id), slug, name, plan, subscription]),
+    ]),
+};
+
+/** Creating, listing, and changing plan or subscription of an account that exists. */
 export const accountCommands: readonly StoreCommand[] = [
   {
     name: "account create",
@@ -40,6 +63,7 @@ export const accountCommands: readonly StoreCommand[] = [
         ),
       ),
   },
+  list,
   {
     name: "account set",
     help: "change the plan or subscription of an account",

@@ -1,11 +1,11 @@
-/** `verdictd project create`, `project enable-scoring`, and the rotation of a project's keys. */
+/** `verdictd project create`, `project list`, `project enable-scoring`, and the rotation of a project's keys. */
 
 import { Projects } from "../../control-plane/projects.js";
 import { limits } from "../../limits.js";
 import type { StoreCommand } from "../command.js";
 import type { Given } from "../flag.js";
 import { expectDone, idOf, oneOf, textOf } from "../given.js";
-import { CommandFailure, isTyped, keyLines, say, UsageFailure } from "../output.js";
+import { CommandFailure, columns, isTyped, keyLines, say, UsageFailure } from "../output.js";
 
 const positionals = [{ name: "ID", help: "project id" }] as const;
 const keyType = { name: "type", placeholder: "site|private", help: "which key", isRequired: true } as const;
@@ -92,7 +92,45 @@ const endOldKeys: StoreCommand = {
   },
 };
 
-/** Creating, enabling scoring, and keys: a new secret is printed once, an old key may go on for some hours. */
+interface Listed {
+  readonly id: number;
+  readonly account_id: number;
+  readonly name: string;
+  readonly site_key: string | null;
+  readonly created_at: string;
+}
+
+const list: StoreCommand<{ readonly data: readonly Listed[] }> = {
+  name: "project list",
+  help: "show the projects, all or those of one account, with their site keys",
+  onCluster: "same",
+  worksOnMigrated: true,
+  flags: [{ name: "account", placeholder: "ID", help: "only those of this account" }],
+  run: async (store, given) => {
+    const projects = new Projects(store, Date.now);
+    const found = given["account"] === undefined ? projects.all() : projects.ofAccount(idOf(given, "account"));
+    const data = found.map(({ id, accountId, name, siteKey, createdAt }) => ({
+      id,
+      account_id: accountId,
+      name,
+      site_key: siteKey,
+      created_at: createdAt,
+    }));
+    return { data };
+  },
+  show: ({ data }) =>
+    columns([
+      ["ID", "ACCOUNT", "NAME", "SITE KEY"],
+      ...data.map(({ id, account_id, name, site_key }) => [
+        String(id),
+        String(account_id),
+        name,
+        site_key ?? "scoring is not enabled",
+      ]),
+    ]),
+};
+
+/** Creating, listing, enabling scoring, and keys: a new secret is printed once, an old key may go on for some hours. */
 export const projectCommands: readonly StoreCommand[] = [
   {
     name: "project create",
@@ -108,6 +146,7 @@ export const projectCommands: readonly StoreCommand[] = [
       return { id: project.id, account_id: project.accountId, name: project.name, created_at: project.createdAt };
     },
   },
+  list,
   enableScoring,
   rotateKey,
   endOldKeys,

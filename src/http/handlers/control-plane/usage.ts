@@ -1,45 +1,22 @@
-/** What the token's account has and uses: its projects, and the events of this month against the plan's quota. */
-import type { ProjectsAnswer, UsageAnswer } from "../../../contract/api-answers.js";
+/** What the token's account uses: the events of this month against the plan's quota. */
+import type { UsageAnswer } from "../../../contract/api-answers.js";
 import type { Plans } from "../../../contract/plans.js";
 import type { Accounts } from "../../../control-plane/accounts.js";
-import type { Projects } from "../../../control-plane/projects.js";
 import { Refusal } from "../../../errors.js";
 import { json, refusal } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 import { boundAccount } from "./wire.js";
 
-/** The token's account with its projects, plan and counts of the month. */
+/** The token's account with its plan and counts of the month. */
 export interface UsageServices {
   readonly accounts: Accounts;
-  readonly projects: Projects;
   readonly plans: Plans;
   readonly now: () => number;
 }
 
-/** `GET /v1/projects` and `GET /v1/usage`, both by `projects:read`; the month is the calendar month of UTC. */
-export function usageRoutes({ accounts, projects, plans, now }: UsageServices): TokenRoute[] {
+/** `GET /v1/usage`, by `projects:read`; the month is the calendar month of UTC. */
+export function usageRoutes({ accounts, plans, now }: UsageServices): TokenRoute[] {
   return [
-    {
-      method: "get",
-      path: "/v1/projects",
-      credential: "token",
-      needs: "projects:read",
-      doc: {
-        id: "listProjects",
-        tag: "control plane",
-        summary: "The projects of the token's account",
-        answers: { 200: "ProjectsAnswer" },
-        refusals: ["forbidden"],
-      },
-      handle: ({ holder }) => {
-        const account = boundAccount(holder);
-        if (account instanceof Refusal) return refusal(account);
-        const data = projects
-          .ofAccount(account.id)
-          .map(({ id, name, siteKey }) => ({ id, name, scoring_enabled: siteKey !== null }));
-        return json(200, { data, meta: { count: data.length } } satisfies ProjectsAnswer);
-      },
-    },
     {
       method: "get",
       path: "/v1/usage",
