@@ -207,6 +207,8 @@ export interface IngestBatch {
   events: IngestEvents;
   /** Alternative to the header `X-Service-Site-Key`. */
   site_key?: string;
+  /** Alternative to the header `Idempotency-Key`, which a beacon can't send: 1 to 255 characters. The header wins. */
+  idempotency_key?: string;
 }
 
 /** Body of the 202. */

@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next new field; raise it with each. */
-export const nextFieldNumber = 281;
+export const nextFieldNumber = 282;
 
 /**
  * Numbers of removed fields, never reused, and how they were stored: older records still hold them, and the reader skips them to find what follows.
@@ -326,6 +326,7 @@ export const countFields = [
   ),
   row(270, "earlyEvents", "u16", "1", "batches whose last event is stamped before it can have happened"),
   row(271, "stampReversals", "u16", "1", "events stamped before the event ahead of them in their batch"),
+  row(281, "environmentReported", "u8", "bool", "an `env` event has come"),
   row(272, "pagelessStart", "u8", "bool", "the first batch reports an environment, but no page"),
   row(242, "platformForeign", "u16", "batches", "whose Sec-CH-UA-Platform contradicts the User-Agent"),
 ] as const satisfies readonly NumberField[];

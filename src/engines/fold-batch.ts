@@ -56,6 +56,7 @@ function foldEvent(features: SessionFeatures, event: IngestEvent, facts: Request
       foldForm(n, payload);
       return;
     case "env":
+      n[F.environmentReported] = 1;
       foldEnvironment(features, payload, facts);
       return;
     case "timing":

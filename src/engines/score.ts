@@ -173,7 +173,10 @@ export function scoreOf(sum: number, strongest: number): number {
   return Math.min(scoreMax, Math.max(1, Math.round(100 * humanShare)));
 }
 
-/** Rises from the neutral score towards 99 as varied behaviour accumulates; null if there is none. */
+/**
+ * Rises from the neutral score towards 99 as varied behaviour accumulates; null if there is none. It stays neutral until the page has said where it
+ * runs: behaviour alone can be written by anybody.
+ */
 function humanScore(n: readonly number[]): number | null {
   const seen =
     n[F.steps]! / 150 +
@@ -183,6 +186,7 @@ function humanScore(n: readonly number[]): number | null {
     n[F.keys]! / 30 +
     n[F.presenceEvents]! / 40;
   if (seen < 0.05) return null;
+  if (n[F.environmentReported] !== 1) return neutralScore;
   return Math.round(neutralScore + (scoreMax - neutralScore) * (1 - Math.exp(-seen / 2)));
 }
 

@@ -34,6 +34,7 @@ import {
   badIdempotencyKey,
   findIdempotent,
   hashIdempotencyKey,
+  idempotencyKeyOf,
   isIdempotencyKey,
   rememberIdempotent,
 } from "./idempotency.js";
@@ -187,7 +188,9 @@ function recordBatch(
   { project, account }: AuthenticatedKey,
 ): Recorded | ContactShed {
   const { facts } = request;
-  const session = findSession(group, project.id, batch.session_token) ?? takeFirstContact(group, project.id, request);
+  const session =
+    findSession(group, project.id, batch.session_token) ??
+    takeFirstContact(group, project.id, request, idempotencyKeyOf(request.idempotencyKey, batch));
   if ("isShed" in session) return session;
   const fresh = session.seenIds.dedupe(batch.events, idHashes);
   const isFirst = session.isNew && session.state.eventCount === 0;
@@ -298,10 +301,15 @@ function findSession(group: Group, projectId: number, token: string | null): Ope
  * Returns the session first minted for this `Idempotency-Key`, if its client never saw our answer and retries; otherwise a new one, unless its
  * project has reached its maximum.
  */
-function takeFirstContact(group: Group, projectId: number, request: IngestRequest): OpenSession | ContactShed {
+function takeFirstContact(
+  group: Group,
+  projectId: number,
+  request: IngestRequest,
+  idempotencyKey: string | null,
+): OpenSession | ContactShed {
   const { unit, context } = group;
   const { nowMs } = request.facts;
-  const hash = request.idempotencyKey === null ? null : hashIdempotencyKey(request.idempotencyKey);
+  const hash = idempotencyKey === null ? null : hashIdempotencyKey(idempotencyKey);
   const minted = hash === null ? null : findIdempotent(unit, projectId, hash, nowMs);
   const known = minted === null ? null : findSession(group, projectId, encodeSessionToken(minted));
   if (known !== null) return known;

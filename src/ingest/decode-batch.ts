@@ -6,6 +6,7 @@ import { type JsonObject, parseJsonObject } from "../contract/json-body.js";
 import { areIngestEvents, ingestEventsMismatch } from "../contract/validators.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import { badIdempotencyKey, isIdempotencyKey } from "./idempotency.js";
 import { readUsualBatch, UsualBatch } from "./usual-batch.js";
 
 /** A parsed body that `batchOf` still has to check, or why it can't be parsed. */
@@ -41,15 +42,20 @@ function idHashes(events: IngestEvents): number[] {
 
 /** Returns the batch in a parsed body, or an `invalidPayload` refusal. */
 export function checkBatch(body: JsonObject): IngestBatch | Refusal {
-  const { session_token, events, site_key } = body;
+  const { session_token, events, site_key, idempotency_key } = body;
   if (session_token !== null && typeof session_token !== "string") {
     return refuse("invalidPayload", "session_token is required: a string, or null on first contact");
   }
   if (site_key !== undefined && typeof site_key !== "string") {
     return refuse("invalidPayload", "site_key must be a string");
   }
+  if (idempotency_key !== undefined && typeof idempotency_key !== "string") {
+    return refuse("invalidPayload", "idempotency_key must be a string");
+  }
+  if (!isIdempotencyKey(idempotency_key ?? null)) return badIdempotencyKey;
   const checked = checkEvents(events);
-  return checked instanceof Refusal ? checked : { session_token, events: checked };
+  if (checked instanceof Refusal) return checked;
+  return { session_token, events: checked, ...(idempotency_key !== undefined && { idempotency_key }) };
 }
 
 function checkEvents(events: unknown): IngestEvents | Refusal {

@@ -3,6 +3,7 @@
  * known by their request ids: see `seen-ids.ts`.
  */
 import { createHash } from "node:crypto";
+import type { IngestBatch } from "../contract/events.js";
 import { mintedAtMs, tokenBytes } from "../contract/session-token.js";
 import { refuse } from "../errors.js";
 import { limits } from "../limits.js";
@@ -18,6 +19,11 @@ export const badIdempotencyKey = refuse(
 /** True for a valid length, and for null, which means that the header was not sent. */
 export function isIdempotencyKey(key: string | null): boolean {
   return key === null || (key.length > 0 && key.length <= limits.idempotencyKeyMax);
+}
+
+/** The key of a batch: its request's header, else what a beacon has in its body; null for neither. */
+export function idempotencyKeyOf(header: string | null, batch: IngestBatch): string | null {
+  return header ?? batch.idempotency_key ?? null;
 }
 
 /** SHA-256; the store uses its first bytes as the key. Clients choose these keys, so no client may find one that collides with another's. */

@@ -64,7 +64,7 @@ t.test("a finger's swipes are not measured as a mouse's strokes", async (t) => {
       points: Array.from({ length: 14 }, (_, step) => [step * 16, 200, 700 - step * 30]),
     }),
   );
-  const features = folded(swipes);
+  const features = folded([event("env", chromeEnvironment), ...swipes]);
   t.equal(features.numbers[F.steps], 0);
   t.same(idsOf(features), []);
   t.ok(combine(runEngines(features, lastRequest)).score > 60);

@@ -46,6 +46,7 @@ export const givenNumbers = `
   riseSkewnessSum:f32 riseSkewnessSquares:f32
   environmentSessionsMax:u16 earlyEvents:u16 stampReversals:u16 pagelessStart:u8 startTicket:u8 pageOrigin:f32
   anyPointer:u8 reachStalled:u8 hintsEmpty:u8 systemFonts:u8 uaPlatform:text uaFullVersion:text
+  environmentReported:u8
 `
   .trim()
   .split(/\s+/)

@@ -1,6 +1,6 @@
 /** Scoring: abstention, strength, combination and their independence of order. */
 import t from "tap";
-import type { EventPayload } from "../../src/contract/events.js";
+import type { EventPayload, IngestEvent } from "../../src/contract/events.js";
 import { neutralScore } from "../../src/contract/evidence.js";
 import { detections } from "../../src/detections/catalogue.js";
 import type { Detection } from "../../src/detections/detection.js";
@@ -32,11 +32,19 @@ t.test("a reader who never moves is no bot", async (t) => {
   t.same(detectionIds, []);
 });
 
+t.test("without a word on its environment no behaviour lifts a session above the neutral score", async (t) => {
+  const path = Array.from({ length: 40 }, (_, index) => event("touch", { t: index * 900, dwell: 80 + index }));
+  const scored = (events: IngestEvent[]) => combine(runEngines(folded(events), lastRequest)).score;
+  t.equal(scored(path), neutralScore);
+  t.equal(scored([...path, event("page", { path: "/", ...chromeEnvironment })]), neutralScore, "in another event");
+  t.ok(scored([...path, event("env", chromeEnvironment)]) > 80);
+});
+
 t.test("the score rises towards 99 with behaviour", async (t) => {
   let before = neutralScore;
   for (const points of [50, 300, 1500]) {
     const path = wobblyPath(points, 4).map(([at, x, y]) => event("mouse", { t: at, x, y }, startMs + at));
-    const { score } = combine(runEngines(folded(path), lastRequest));
+    const { score } = combine(runEngines(folded([event("env", chromeEnvironment), ...path]), lastRequest));
     t.ok(score > before, `${score} after ${points} points`);
     before = score;
   }

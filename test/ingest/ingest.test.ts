@@ -173,7 +173,11 @@ t.test("ingest", async (t) => {
       const idempotency = { "idempotency-key": "k".repeat(length) };
       t.equal((await send(batch(`idemp${length}00`), { ...key, ...idempotency })).status, status, `${length}, header`);
       t.equal((await send(inBody, idempotency)).status, status, `${length}, body`);
+      const beacon = { ...inBody, idempotency_key: "k".repeat(length) };
+      t.equal((await send(beacon, {})).status, status, `${length}, both in the body`);
     }
+    const { status, json } = await send({ ...inBody, idempotency_key: 7 }, {});
+    t.match([status, json.message], [422, /idempotency_key/]);
   });
 
   await t.test(

@@ -93,6 +93,34 @@ export async function retries(t: Test): Promise<void> {
     t.same(again.json, { session_token: first.json.session_token, accepted: 0, duplicates: 2 });
   });
 
+  await t.test("beacons and requests under one key are one visitor, whichever comes first", async (t) => {
+    const { sessions, events } = await counted(store, tenant.projectId);
+    const beacon = (prefix: string, key: string) => send({ ...batch(prefix, 2), idempotency_key: key });
+    const answers = [
+      await beacon("beacon00", "beacon-key"),
+      await send(batch("beacon01", 3), "beacon-key"),
+      await beacon("beacon00", "beacon-key"),
+      await beacon("beacon02", "beacon-key"),
+      ...(await Promise.all([send(batch("beacon03"), "beacon-key"), beacon("beacon04", "beacon-key")])),
+      await send({ ...batch("beacon05"), idempotency_key: "another-key" }, "beacon-key"),
+    ];
+    t.equal(new Set(answers.map(({ json }) => json.session_token)).size, 1);
+    t.same(
+      answers.map(({ json }) => [json.accepted, json.duplicates]),
+      [
+        [2, 0],
+        [3, 0],
+        [0, 2],
+        [2, 0],
+        [1, 0],
+        [2, 0],
+        [1, 0],
+      ],
+    );
+    t.equal(await eventCount(answers[0]!.json.session_token), 11);
+    await expectCounted(t, store, tenant.projectId, { sessions: sessions + 1, events: events + 11 });
+  });
+
   await t.test("without an Idempotency-Key every first contact is a session of its own", async (t) => {
     const [one, other] = await Promise.all([send(batch("nokey000")), send(batch("nokey000"))]);
     t.not(one.json.session_token, other.json.session_token);

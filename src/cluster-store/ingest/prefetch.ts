@@ -15,7 +15,7 @@ import {
 } from "../../ingest/cross-session-counts.js";
 import { batchOf, type ReadBody, readBody, siteKeyOf } from "../../ingest/decode-batch.js";
 import type { IngestRequest } from "../../ingest/frame.js";
-import { hashIdempotencyKey, isIdempotencyKey } from "../../ingest/idempotency.js";
+import { hashIdempotencyKey, idempotencyKeyOf, isIdempotencyKey } from "../../ingest/idempotency.js";
 import { generationsOf } from "../../ingest/seen-ids.js";
 import { ticketIn } from "../../ingest/start-ticket.js";
 import { type CrossSessionKind, crossSessionKinds } from "../../ingest/unit-of-work.js";
@@ -83,8 +83,9 @@ export function needsOf(
       if (copiers.has(batch.session_token)) countShape(counter, projectId, batch.events, nowMs);
       continue;
     }
-    if (request.idempotencyKey !== null && isIdempotencyKey(request.idempotencyKey)) {
-      const row = idempotencyRow(idempotencyKey(0, projectId, hashIdempotencyKey(request.idempotencyKey)));
+    const key = idempotencyKeyOf(request.idempotencyKey, batch);
+    if (key !== null && isIdempotencyKey(key)) {
+      const row = idempotencyRow(idempotencyKey(0, projectId, hashIdempotencyKey(key)));
       needs.rows.set(row.toString("latin1"), { key: row, slot: keySlot(row) });
     }
     countAddress(counter, projectId, ip, nowMs);
