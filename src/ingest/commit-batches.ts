@@ -71,6 +71,8 @@ export interface DirtySession {
 export interface GroupResult {
   /** The answer to each batch, in order. */
   readonly outcomes: readonly IngestOutcome[];
+  /** The `sessionKey` of the session that each batch was recorded in, in the same order; `null` means none. */
+  readonly sessions: readonly (Buffer | null)[];
   /** In the order of their first write. */
   readonly dirty: readonly DirtySession[];
 }
@@ -104,13 +106,15 @@ interface Group {
   readonly context: CommitContext;
   /** By site key: nothing can change them while the unit runs. */
   readonly holders: Map<string, AuthenticatedKey | Refusal>;
-  /** Sessions of the current batches, by token. */
+  /** The session of each batch so far, by its `sessionKey`. */
+  readonly sessions: (Buffer | null)[];
+  /** Sessions of the current batches, by `nameOfSession`. */
   readonly open: Map<string, OpenSession>;
   /** Sessions of the current batches to save. */
   readonly changed: Set<OpenSession>;
-  /** Sessions that the group has minted, by token, saved at its end. */
+  /** Sessions that the group has minted, by `nameOfSession`, saved at its end. */
   readonly minted: Map<string, OpenSession>;
-  /** By token. */
+  /** By `nameOfSession`. */
   readonly dirty: Map<string, DirtySession>;
   readonly usage: UsageTally;
 }
@@ -138,6 +142,7 @@ export function commitBatches(
     unit,
     context,
     holders: new Map(),
+    sessions: [],
     open: new Map(),
     changed: new Set(),
     minted: new Map(),
@@ -150,6 +155,7 @@ export function commitBatches(
     for (let index = from; index < to; index++) {
       const request = requests[index]!;
       unit.beginBatch(index);
+      group.sessions.push(null);
       outcomes.push(takeBatch(group, request, bodies?.[index] ?? readBody(request.body)));
     }
     for (const session of group.changed) if (!session.isNew) saveSession(group, session);
@@ -161,7 +167,7 @@ export function commitBatches(
   // In the order of their keys, which appends them to full pages.
   const minted = [...group.minted.values()].sort((one, other) => one.key.compare(other.key));
   for (const session of minted) saveSession(group, session);
-  return { outcomes, dirty: [...group.dirty.values()] };
+  return { outcomes, sessions: group.sessions, dirty: [...group.dirty.values()] };
 }
 
 function takeBatch(group: Group, request: IngestRequest, body: ReadBody): IngestOutcome {
@@ -192,6 +198,7 @@ function recordBatch(
     findSession(group, project.id, batch.session_token) ??
     takeFirstContact(group, project.id, request, idempotencyKeyOf(request.idempotencyKey, batch));
   if ("isShed" in session) return session;
+  group.sessions[group.sessions.length - 1] = session.key;
   const fresh = session.seenIds.dedupe(batch.events, idHashes);
   const isFirst = session.isNew && session.state.eventCount === 0;
   if (fresh.length > 0) {
@@ -234,6 +241,7 @@ function recordBatch(
 function identify(group: Group, request: IngestRequest, projectId: number): IngestAnswer {
   const session = findSession(group, projectId, request.identifies);
   if (session !== null) {
+    group.sessions[group.sessions.length - 1] = session.key;
     const { crawlerClaim } = request.identity;
     // If the session has left the address since, only a false claim still matters.
     if (!hasMoved(session, request)) takeIdentity(session, request);
@@ -271,12 +279,17 @@ function nameOf({ key }: OpenSession): number {
   return key.readUInt32LE(tokenAt + 4);
 }
 
+/** The name of a session in the maps of a group: a token that is used with another project's key must not lead to its session. */
+function nameOfSession(projectId: number, token: string): string {
+  return `${projectId} ${token}`;
+}
+
 /** Returns the session that a client's token names, if it belongs to this project. */
 function findSession(group: Group, projectId: number, token: string | null): OpenSession | null {
   if (token === null) return null;
-  const open = group.open.get(token) ?? group.minted.get(token);
-  // Tokens are random: two projects never have the same one.
-  if (open !== undefined) return open.projectId === projectId ? open : null;
+  const name = nameOfSession(projectId, token);
+  const open = group.open.get(name) ?? group.minted.get(name);
+  if (open !== undefined) return open;
   const decoded = decodeSessionToken(token);
   if (decoded === null) return null;
   const key = sessionKey(projectId, decoded);
@@ -293,7 +306,7 @@ function findSession(group: Group, projectId: number, token: string | null): Ope
     isNew: false,
     score: false,
   };
-  group.open.set(token, session);
+  group.open.set(name, session);
   return session;
 }
 
@@ -318,7 +331,7 @@ function takeFirstContact(
   const token = context.mint.mint(nowMs, hash === null ? null : unit.shardOf(hash));
   if (hash !== null) rememberIdempotent(unit, projectId, hash, token, nowMs);
   const session = newSession(unit, projectId, token, nowMs);
-  group.minted.set(session.token, session);
+  group.minted.set(nameOfSession(projectId, session.token), session);
   return session;
 }
 
@@ -353,8 +366,9 @@ function lastRequest(
 }
 
 function saveSession({ unit, dirty }: Group, session: OpenSession): void {
-  const { state, token, key } = session;
-  let fired: readonly number[] = dirty.get(token)?.fired ?? noneFired;
+  const { state, key } = session;
+  const name = nameOfSession(session.projectId, session.token);
+  let fired: readonly number[] = dirty.get(name)?.fired ?? noneFired;
   let packed: Buffer;
   try {
     if (session.score) {
@@ -369,7 +383,7 @@ function saveSession({ unit, dirty }: Group, session: OpenSession): void {
   const seenIds = session.seenIds.save();
   unit.putSession(key, encodeSession({ state, seenIds, features: packed }), session.isNew);
   session.score = false;
-  dirty.set(token, { key, fired });
+  dirty.set(name, { key, fired });
 }
 
 const noneFired: readonly number[] = [];

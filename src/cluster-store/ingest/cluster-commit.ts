@@ -5,7 +5,6 @@
  */
 import { ClusterError } from "../../cluster/cluster-error.js";
 import type { Outcome } from "../../cluster/operation.js";
-import { decodeSessionToken } from "../../contract/session-token.js";
 import { Refusal, refuse } from "../../errors.js";
 import {
   BatchFault,
@@ -18,7 +17,6 @@ import {
 } from "../../ingest/commit-batches.js";
 import type { IngestRequest } from "../../ingest/frame.js";
 import { limits } from "../../limits.js";
-import { tokenAt } from "../../store/keys.js";
 import { seenIdsRow, shardOfSession, shardSlots } from "../keys.js";
 import type { CountSender } from "./batch-counts.js";
 import type { ClusterPathReuseIndex } from "./cluster-path-reuse-index.js";
@@ -27,6 +25,7 @@ import {
   ClusterUnitOfWork,
   type FetchedRows,
   type NeededRow,
+  nameOfKey,
   type ReadSession,
   type SavedSession,
 } from "./cluster-unit-of-work.js";
@@ -80,7 +79,7 @@ interface Postponed {
   /** Those whose rows could not be had at once. They run again. */
   readonly unread: Pending[];
   readonly late: LateWrite[];
-  /** The same by the tokens of their sessions. */
+  /** The same by the names of their sessions (`nameOfKey`). */
   readonly bySession: Map<string, LateWrite>;
 }
 
@@ -123,7 +122,7 @@ const contended = refuse("unavailable", "the session is being written by others:
 export class ClusterCommit {
   readonly #options: ClusterCommitOptions;
   readonly #writer: SessionWriter;
-  /** Sessions, by their token's text, that had a batch which counted its shape unforeseen: the next batch most likely does too. */
+  /** Sessions, by `nameOfKey`, that had a batch which counted its shape unforeseen: the next batch most likely does too. */
   readonly #copiers = new Set<string>();
 
   constructor(options: ClusterCommitOptions) {
@@ -220,16 +219,16 @@ export class ClusterCommit {
     const unit = new ClusterUnitOfWork(rows, counts, paths, failed);
     const result = this.#run(unit, pending);
     if (result instanceof BatchFault) return this.#halves(group, pending, result);
-    const sessions = result.outcomes.map(tokenOf);
+    const sessions = result.sessions.map((key) => (key === null ? "" : nameOfKey(key)));
     const unfinished = new Set(unit.incompleteSessions);
     for (const position of unit.incompleteBatches) {
       unfinished.add(sessions[position]!);
-      this.#rememberCopier(result.outcomes[position]!);
+      this.#rememberCopier(sessions[position]!);
     }
     unfinished.delete("");
     const silent = postponed === null ? nobody : this.#silentSessions(unit, postponed);
-    for (const token of silent) unfinished.add(token);
-    const saved = [...unit.saved.values()].filter(({ token }) => !unfinished.has(token));
+    for (const name of silent) unfinished.add(name);
+    const saved = [...unit.saved.values()].filter(({ name }) => !unfinished.has(name));
     const unchanged = new Map<string, ReadSession>();
     for (const session of sessions) {
       const read = unit.read.get(session);
@@ -265,8 +264,8 @@ export class ClusterCommit {
       }
     }
     this.#countFired(result.dirty, fates);
-    for (const session of saved) if (isPart || fates.get(session.token) === "conflict") forget(rows, session);
-    for (const [token, { key }] of unchanged) if (fates.get(token) === "conflict") forget(rows, { key });
+    for (const session of saved) if (isPart || fates.get(session.name) === "conflict") forget(rows, session);
+    for (const [name, { key }] of unchanged) if (fates.get(name) === "conflict") forget(rows, { key });
     await this.#fetchRows(group, unit.missing);
     return again;
   }
@@ -294,13 +293,13 @@ export class ClusterCommit {
   #postpone(
     { outcomes }: Group,
     { late, bySession }: Postponed,
-    { tokens, finished }: MasterWrite,
+    { sessions, finished }: MasterWrite,
     fates: ReadonlyMap<string, SessionFate>,
     groupDirty: readonly DirtySession[],
   ): void {
     const write: LateWrite = { batches: [], again: [], settled: finished };
-    for (const token of tokens) bySession.set(token, write);
-    const dirty = groupDirty.filter((session) => bySession.get(tokenAsText(session)) === write);
+    for (const name of sessions) bySession.set(name, write);
+    const dirty = groupDirty.filter(({ key }) => bySession.get(nameOfKey(key)) === write);
     write.settled = finished.then(() => this.#settleLate(outcomes, write, fates, dirty));
     late.push(write);
   }
@@ -330,26 +329,26 @@ export class ClusterCommit {
   }
 
   #countFired(dirty: readonly DirtySession[], fates: ReadonlyMap<string, SessionFate>): void {
-    for (const session of dirty) {
-      if (fates.get(tokenAsText(session)) === "written") for (const id of session.fired) this.#options.onFired(id);
+    for (const { key, fired } of dirty) {
+      if (fates.get(nameOfKey(key)) === "written") for (const id of fired) this.#options.onFired(id);
     }
   }
 
-  /** Returns the sessions, by their token, that only a master with unanswered commands could write or confirm, or whose write is under way. */
+  /** Returns the sessions, by `nameOfKey`, that only a master with unanswered commands could write or confirm, or whose write is under way. */
   #silentSessions({ saved, read }: ClusterUnitOfWork, { bySession }: Postponed): ReadonlySet<string> {
     const { client } = this.#options;
     if (!client.hasSuspected && bySession.size === 0) return nobody;
     const silent = new Set<string>();
-    for (const [token, { key }] of [...saved, ...read]) {
-      if (bySession.has(token) || client.isSuspected(shardSlots[shardOfSession(key)]!)) silent.add(token);
+    for (const [name, { key }] of [...saved, ...read]) {
+      if (bySession.has(name) || client.isSuspected(shardSlots[shardOfSession(key)]!)) silent.add(name);
     }
     return silent;
   }
 
-  #rememberCopier(outcome: IngestOutcome): void {
-    if (!("session_token" in outcome)) return;
+  #rememberCopier(name: string): void {
+    if (name === "") return;
     if (this.#copiers.size >= copiersMax) this.#copiers.clear();
-    this.#copiers.add(outcome.session_token);
+    this.#copiers.add(name);
   }
 
   /** When a batch breaks the scoring, runs one half after the other until that batch is alone, and refuses it. */
@@ -440,17 +439,7 @@ function setRow(rows: FetchedRows, [name, { also }]: [string, NeededRow], outcom
 
 /** Forgets the fetched rows of a session, and of the key that it was minted for, to fetch them again. */
 function forget(rows: FetchedRows, { key, idempotency }: Pick<SavedSession, "key"> & Partial<SavedSession>): void {
-  rows.delete(key.toString("latin1"));
+  rows.delete(nameOfKey(key));
   for (const generation of [0, 1] as const) rows.delete(seenIdsRow(key, generation).toString("latin1"));
   if (idempotency !== undefined) rows.delete(idempotency.key.toString("latin1"));
-}
-
-function tokenAsText({ key }: DirtySession): string {
-  return key.toString("latin1", tokenAt);
-}
-
-/** Returns the token of the session that a batch was recorded in, as text of its bytes; "" when there is none. */
-function tokenOf(outcome: object): string {
-  if (!("session_token" in outcome)) return "";
-  return decodeSessionToken(String(outcome.session_token))?.toString("latin1") ?? "";
 }

@@ -43,8 +43,8 @@ export interface NeededRow {
 export interface SavedSession {
   /** `sessionKey`. */
   readonly key: Buffer;
-  /** The bytes of its token as text (latin1): batches and sessions of a group find each other by it. */
-  readonly token: string;
+  /** `nameOfKey` of its key. */
+  readonly name: string;
   /** The version of the record that is replaced; empty if there is none. */
   readonly version: Buffer;
   readonly nextVersion: Buffer;
@@ -107,21 +107,21 @@ export class ClusterUnitOfWork implements UnitOfWork {
   readonly #failed: ReadonlyMap<string, ClusterError>;
   readonly #counts: RecentCounts;
   readonly #pathIndex: ClusterPathReuseIndex;
-  /** Keys that were read and not fetched, with the batches (by index) and sessions (by token) that read them. */
+  /** Keys that were read and not fetched, with the batches (by index) and sessions (by `nameOfKey`) that read them. */
   readonly missing = new Map<string, NeededRow>();
   readonly incompleteBatches = new Set<number>();
   /** Batches, by index, that read a row which can't be had, and why. Other rows that they lack are not in `missing`. */
   readonly hopelessBatches = new Map<number, ClusterError>();
   readonly incompleteSessions = new Set<string>();
   readonly saved = new Map<string, SavedSession>();
-  /** Existing sessions, by token. */
+  /** Existing sessions, by `nameOfKey`. */
   readonly read = new Map<string, ReadSession>();
   readonly #batches: BatchCounts[] = [];
   #batch: BatchCounts = newCounts();
   #index = 0;
-  /** Rows of seen request ids that wait for the record of their session, by its token. */
+  /** Rows of seen request ids that wait for the record of their session, by `nameOfKey`. */
   readonly #seenIds = new Map<string, FurtherRow[]>();
-  /** Tokens minted in this unit, by the row of their `Idempotency-Key`, and the reverse. */
+  /** Tokens minted in this unit, by the row of their `Idempotency-Key`, and the reverse: a token that was just minted is in no other project. */
   readonly #minted = new Map<string, Buffer>();
   readonly #mintedFor = new Map<string, IdempotencyRow>();
   readonly #raised = new Map<string, number>();
@@ -165,44 +165,43 @@ export class ClusterUnitOfWork implements UnitOfWork {
   }
 
   session(key: Buffer): Buffer | undefined {
-    const token = tokenOf(key);
-    const own = this.saved.get(token);
+    const name = nameOfKey(key);
+    const own = this.saved.get(name);
     if (own !== undefined) return own.record;
-    const name = key.toString("latin1");
     const value = this.#rows.get(name);
     if (value === undefined) this.#miss(name, neededSession(key));
     if (!value) return undefined;
-    this.read.set(token, { key: Buffer.from(key), version: value.subarray(0, versionBytes) });
+    this.read.set(name, { key: Buffer.from(key), version: value.subarray(0, versionBytes) });
     return value.subarray(versionBytes);
   }
 
   putSession(key: Buffer, record: Buffer, isNew: boolean): void {
-    const token = tokenOf(key);
-    const before = this.saved.get(token);
-    this.saved.set(token, {
+    const name = nameOfKey(key);
+    const before = this.saved.get(name);
+    this.saved.set(name, {
       key: before?.key ?? Buffer.from(key),
-      token,
+      name,
       version: before?.version ?? (isNew ? noVersion : this.#versionOf(key)),
       nextVersion: before?.nextVersion ?? newVersion(),
       record: Buffer.from(record),
       isNew,
-      idempotency: this.#mintedFor.get(token),
-      seenIds: this.#seenIds.get(token) ?? [],
+      idempotency: this.#mintedFor.get(key.toString("latin1", tokenAt)),
+      seenIds: this.#seenIds.get(name) ?? [],
     });
   }
 
   seenIds(sessionKey: Buffer, generation: 0 | 1): Buffer | undefined {
     const row = seenIdsRow(sessionKey, generation);
-    const token = tokenOf(sessionKey);
-    const own = this.#seenIds.get(token)?.find(({ key }) => key.equals(row));
-    return own === undefined ? this.#fetched(row, token) : own.value;
+    const name = nameOfKey(sessionKey);
+    const own = this.#seenIds.get(name)?.find(({ key }) => key.equals(row));
+    return own === undefined ? this.#fetched(row, name) : own.value;
   }
 
   putSeenIds(sessionKey: Buffer, generation: 0 | 1, hashes: Buffer): void {
     const key = seenIdsRow(sessionKey, generation);
-    const token = tokenOf(sessionKey);
-    const others = (this.#seenIds.get(token) ?? []).filter((each) => !each.key.equals(key));
-    this.#seenIds.set(token, [...others, { key, value: Buffer.from(hashes) }]);
+    const name = nameOfKey(sessionKey);
+    const others = (this.#seenIds.get(name) ?? []).filter((each) => !each.key.equals(key));
+    this.#seenIds.set(name, [...others, { key, value: Buffer.from(hashes) }]);
   }
 
   idempotent(key: Buffer): Buffer | undefined {
@@ -295,7 +294,7 @@ export class ClusterUnitOfWork implements UnitOfWork {
   }
 
   #versionOf(key: Buffer): Buffer {
-    return this.#rows.get(key.toString("latin1"))?.subarray(0, versionBytes) ?? noVersion;
+    return this.#rows.get(nameOfKey(key))?.subarray(0, versionBytes) ?? noVersion;
   }
 
   #count(row: string): number {
@@ -304,20 +303,20 @@ export class ClusterUnitOfWork implements UnitOfWork {
     return Number(value?.toString("latin1") ?? 0);
   }
 
-  /** `token`: the session that reads it; if absent, the current batch does. */
-  #fetched(row: Buffer, token?: string): Buffer | undefined {
+  /** `session`: the name of the session that reads it; if absent, the current batch does. */
+  #fetched(row: Buffer, session?: string): Buffer | undefined {
     const name = row.toString("latin1");
     const value = this.#rows.get(name);
-    if (value === undefined) this.#miss(name, { key: row, slot: keySlot(row) }, token);
+    if (value === undefined) this.#miss(name, { key: row, slot: keySlot(row) }, session);
     return value ?? undefined;
   }
 
-  #miss(name: string, row: NeededRow, token?: string): void {
+  #miss(name: string, row: NeededRow, session?: string): void {
     const fault = this.#failed.get(name);
     if (fault !== undefined) this.hopelessBatches.set(this.#index, fault);
     if (!this.hopelessBatches.has(this.#index)) this.missing.set(name, row);
-    if (token === undefined) this.incompleteBatches.add(this.#index);
-    else this.incompleteSessions.add(token);
+    if (session === undefined) this.incompleteBatches.add(this.#index);
+    else this.incompleteSessions.add(session);
   }
 }
 
@@ -328,8 +327,12 @@ export function neededSession(key: Buffer): NeededRow {
   return { key: sessionRow(key), slot: shardSlots[shardOfSession(key)]! };
 }
 
-function tokenOf(sessionKey: Buffer): string {
-  return sessionKey.toString("latin1", tokenAt);
+/**
+ * The name of a session in all maps of a group, and of its row in `FetchedRows`: the whole `sessionKey`, because a token may come with the key of another
+ * project.
+ */
+export function nameOfKey(sessionKey: Buffer): string {
+  return sessionKey.toString("latin1");
 }
 
 function newCounts(): BatchCounts {

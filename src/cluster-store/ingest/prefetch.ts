@@ -23,7 +23,7 @@ import { readUsualHead } from "../../ingest/usual-batch.js";
 import { idempotencyKey, sessionKey } from "../../store/keys.js";
 import { spilledIdsOf } from "../../store/session-record.js";
 import { crossSessionRow, idempotencyRow, seenIdsRow, shardOfSession, shardSlots } from "../keys.js";
-import { type FetchedRows, type NeededRow, neededSession, versionBytes } from "./cluster-unit-of-work.js";
+import { type FetchedRows, type NeededRow, nameOfKey, neededSession, versionBytes } from "./cluster-unit-of-work.js";
 
 /** A batch to predict the rows of. */
 export interface UnreadBatch {
@@ -43,8 +43,8 @@ export interface Needs {
 }
 
 /**
- * Returns the needs of these batches. Reads keys and projects from the mirror, as the run will. `copiers`: sessions, by their token's text, that have
- * shown paths of others. The shape of their batches is counted, so those batches have to be parsed.
+ * Returns the needs of these batches. Reads keys and projects from the mirror, as the run will. `copiers`: sessions, by `nameOfKey`, that have shown
+ * paths of others. The shape of their batches is counted, so those batches have to be parsed.
  */
 export function needsOf(
   credentials: Credentials,
@@ -79,8 +79,9 @@ export function needsOf(
     const counter = { countAcross: countNeed(needs) };
     const ticket = ticketIn(batch.events);
     if (ticket !== undefined) countTicket(counter, projectId, ticket, nowMs);
-    if (batch.session_token !== null && needSession(needs, projectId, batch.session_token)) {
-      if (copiers.has(batch.session_token)) countShape(counter, projectId, batch.events, nowMs);
+    const session = batch.session_token === null ? null : needSession(needs, projectId, batch.session_token);
+    if (session !== null) {
+      if (copiers.has(session)) countShape(counter, projectId, batch.events, nowMs);
       continue;
     }
     const key = idempotencyKeyOf(request.idempotencyKey, batch);
@@ -111,23 +112,24 @@ function needsSessionAlone(
 ): boolean {
   if (body !== null) return false;
   const head = readUsualHead(request.body);
-  if (head === null || head.token === null || copiers.has(head.token) || request.body.includes(ticketName))
-    return false;
+  if (head === null || head.token === null || request.body.includes(ticketName)) return false;
   const projectId = projectOf(request.siteKey || head.siteKey);
-  if (projectId === null || !needSession(needs, projectId, head.token)) return false;
+  if (projectId === null) return false;
+  const session = needSession(needs, projectId, head.token);
+  if (session === null || copiers.has(session)) return false;
   needs.projectIds.add(projectId);
   return true;
 }
 
-/** Returns false for a text that is no token. */
-function needSession(needs: Needs, projectId: number, token: string): boolean {
+/** Returns the name of the session; null for a text that is no token. */
+function needSession(needs: Needs, projectId: number, token: string): string | null {
   const bytes = decodeSessionToken(token);
-  if (bytes === null) return false;
+  if (bytes === null) return null;
   const key = sessionKey(projectId, bytes);
-  const name = key.toString("latin1");
+  const name = nameOfKey(key);
   needs.rows.set(name, neededSession(key));
   needs.sessions.set(name, key);
-  return true;
+  return name;
 }
 
 /** Rows of request ids that no longer fit the records of these sessions: every batch reads them first. */

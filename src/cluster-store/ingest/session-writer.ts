@@ -34,7 +34,7 @@ export interface SessionWriterOptions {
 /** What became of a session: "conflict" means that another write came first, and that nothing of this one is there. */
 export type SessionFate = "written" | "conflict" | Refusal;
 
-/** The fates of a group's sessions, by their token, as far as its writes are finished. */
+/** The fates of a group's sessions, by `nameOfKey`, as far as its writes are finished. */
 export interface GroupWrite {
   readonly fates: ReadonlyMap<string, SessionFate>;
   /** One for each master. */
@@ -63,8 +63,8 @@ interface Master {
 /** The sessions of one group that one master has. */
 export class MasterWrite {
   readonly commands: KeyedCommand[] = [];
-  /** The session of each command. */
-  readonly tokens: string[] = [];
+  /** The session of each command, by `nameOfKey`. */
+  readonly sessions: string[] = [];
   isFinished = false;
   /** Resolves, and never rejects, once each session has its fate. */
   readonly finished: Promise<void>;
@@ -80,9 +80,9 @@ export class MasterWrite {
     });
   }
 
-  /** `fateOf` returns the fate of the session of an index in `tokens`. */
+  /** `fateOf` returns the fate of the session of an index in `sessions`. */
   finish(fateOf: (index: number) => SessionFate): void {
-    for (const [index, token] of this.tokens.entries()) this.fates.set(token, fateOf(index));
+    for (const [index, name] of this.sessions.entries()) this.fates.set(name, fateOf(index));
     this.isFinished = true;
     this.#resolve();
   }
@@ -106,7 +106,7 @@ export class SessionWriter {
     const { client, acks, sessionMs } = this.#options;
     const fates = new Map<string, SessionFate>();
     const writes = new Map<string, MasterWrite>();
-    const add = (token: string, command: KeyedCommand): void => {
+    const add = (name: string, command: KeyedCommand): void => {
       const address = client.shardOf(command.slot)?.master ?? "";
       let write = writes.get(address);
       if (write === undefined) {
@@ -114,10 +114,10 @@ export class SessionWriter {
         writes.set(address, write);
       }
       write.commands.push(command);
-      write.tokens.push(token);
+      write.sessions.push(name);
     };
-    for (const session of saved) add(session.token, saveCommand(session, sessionMs));
-    if (acks > 0) for (const [token, read] of unchanged) add(token, confirmCommand(read));
+    for (const session of saved) add(session.name, saveCommand(session, sessionMs));
+    if (acks > 0) for (const [name, read] of unchanged) add(name, confirmCommand(read));
     for (const write of writes.values()) {
       const { master } = write;
       if (master.isSlow && master.underWay > 0) master.waiting.push(write);
@@ -171,7 +171,7 @@ export class SessionWriter {
       for (const write of writes) {
         const at = from;
         write.finish((index) => this.#fateOf(group, at + index));
-        from += write.tokens.length;
+        from += write.sessions.length;
       }
     } catch (error) {
       onFault(error);
