@@ -311,6 +311,8 @@ export const limits = {
   ipDatabasesMax: 8,
   /** Bytes of such a file: one of cities has 120 MiB. */
   ipDatabaseBytesMax: 1024 * MIB,
+  /** Bytes that a record of such a file takes with all that it names: one of a city in eight languages has 3 KiB. */
+  mmdbRecordBytesMax: 64 * KIB,
   /** ms that reading all of them may take: a minute each for the largest on a slow disk. */
   ipDatabaseLoadMsMax: 120_000,
   /** Characters of the name of an autonomous system: longer ones are cut. */

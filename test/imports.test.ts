@@ -23,7 +23,7 @@ const allowed: Record<string, readonly string[] | null> = {
   challenge: ["limits", "contract", "node:"],
   verdict: ["limits", "contract", "rules", "challenge"],
   "declared-bots": ["limits", "assets", "contract", "detections", "verified-bots"],
-  network: ["limits", "assets", "contract", "net", "mmdb-lib", "mmdb-lib/lib/decoder.js", "node:"],
+  network: ["limits", "assets", "contract", "net", "mmdb-lib/lib/decoder.js", "node:"],
   requests: ["limits", "contract", "net", "node:"],
   store: ["limits", "contract", "lmdb", "node:"],
   cluster: ["limits", "node:"],

@@ -9,7 +9,7 @@
  * | 0  | u32 bytes of body, of the entry's own texts, of the block that follows (0: it was there before) |
  * | 12 | u32 number of the block among those of the frame                                                |
  * | 16 | f64 server clock, ms                                                                            |
- * | 24 | own texts, block, body; texts are joined by line feeds, which no header can hold                |
+ * | 24 | own texts, block, body; texts are joined by line feeds; one inside a text becomes a space                |
  */
 import {
   batchHeaders,
@@ -64,7 +64,7 @@ function isOf(block: HeaderBlock, { siteKey, headers, facts }: UnscoredRequest):
 }
 
 function blockBytes({ siteKey, facts }: UnscoredRequest): Buffer {
-  return Buffer.from([siteKey, ...batchHeaders.map(({ field }) => facts[field])].join("\n"));
+  return Buffer.from([siteKey, ...batchHeaders.map(({ field }) => facts[field])].map(lineOf).join("\n"));
 }
 
 /** The recent header blocks, encoded once and not once per batch. Shared by all frames of a thread. */
@@ -179,14 +179,19 @@ export class FrameWriter {
   }
 }
 
+/** A text of a line of a frame. No entrance lets a line feed in; one that did would shift what another visitor is judged by, so it is looked at again here. */
+function lineOf(text: string): string {
+  return text.includes("\n") ? text.replaceAll("\n", " ") : text;
+}
+
 /** The texts that differ from batch to batch. The visitor's identity is mostly unknown; its part is then empty. */
 function ownTexts(request: UnscoredRequest, score: boolean): string {
-  const key = request.idempotencyKey === null ? "" : `=${request.idempotencyKey}`;
-  const texts = `${score ? 1 : 0}\n${request.facts.ip}\n${key}`;
+  const key = request.idempotencyKey === null ? "" : `=${lineOf(request.idempotencyKey)}`;
+  const texts = `${score ? 1 : 0}\n${lineOf(request.facts.ip)}\n${key}`;
   const { verifiedBot, crawlerClaim } = request.identity;
   if (verifiedBot === null && crawlerClaim === "none" && request.identifies === "") return texts;
-  const identity = `${crawlerClaim}\n${verifiedBot?.category ?? ""}\n${verifiedBot?.name ?? ""}`;
-  return `${texts}\n${request.identifies}\n${identity}${request.projectId === undefined ? "" : `\n${request.projectId}`}`;
+  const identity = `${crawlerClaim}\n${verifiedBot?.category ?? ""}\n${lineOf(verifiedBot?.name ?? "")}`;
+  return `${texts}\n${lineOf(request.identifies)}\n${identity}${request.projectId === undefined ? "" : `\n${request.projectId}`}`;
 }
 
 /** Returns the entries of a frame, in order; bodies are views of it. */

@@ -2,7 +2,6 @@
  * Reads a MaxMind DB file whole: every network of its tree, and of each record what verdictd uses. Read at load and not at each look-up, so
  * that damage shows before the file is used. The fields are those of GeoLite2, DB-IP and IPinfo. Format: maxmind.github.io/MaxMind-DB.
  */
-import { Reader } from "mmdb-lib";
 import decoderModule from "mmdb-lib/lib/decoder.js";
 import { limits } from "../limits.js";
 import { type FactRow, FactRows, type FactSource } from "./fact-source.js";
@@ -13,7 +12,41 @@ const { default: Decoder } = decoderModule as unknown as {
   default: new (bytes: Buffer, base: number) => RecordDecoder;
 };
 interface RecordDecoder {
-  decode(offset: number): { readonly value: unknown; readonly offset: number };
+  decode(offset: number): Decoded;
+  decodeByType(type: number, offset: number, size: number): Decoded;
+}
+interface Decoded {
+  readonly value: unknown;
+  readonly offset: number;
+}
+
+/**
+ * Decodes one record at a time. A record may name parts of others, and these parts of others again: a few hundred bytes whose every level names the
+ * next twice would take for ever, so what a record costs is counted.
+ */
+class BoundedDecoder extends Decoder {
+  #left = 0;
+
+  /** Throws for a record that takes more than `limits.mmdbRecordBytesMax`, all that it names included. */
+  record(offset: number): Decoded {
+    this.#left = limits.mmdbRecordBytesMax;
+    return this.decode(offset);
+  }
+
+  override decode(offset: number): Decoded {
+    this.#spend(1);
+    return super.decode(offset);
+  }
+
+  override decodeByType(type: number, offset: number, size: number): Decoded {
+    this.#spend(size);
+    return super.decodeByType(type, offset, size);
+  }
+
+  #spend(bytes: number): void {
+    this.#left -= bytes;
+    if (this.#left < 0) throw new Error("is damaged: a record is too large");
+  }
 }
 
 /** Before the metadata, which end the file. */
@@ -46,25 +79,38 @@ interface Tree {
 function readTree(bytes: Buffer): Tree {
   const dataEnd = bytes.lastIndexOf(metadataMarker);
   if (dataEnd < 0) throw new Error("is no MaxMind DB file, or it was cut off");
-  const { ipVersion, nodeCount, nodeByteSize, binaryFormatMajorVersion } = metadataOf(bytes);
-  const treeBytes = nodeCount * nodeByteSize;
+  const {
+    ip_version: ipVersion,
+    node_count: nodeCount,
+    record_size: recordBits,
+    binary_format_major_version: version,
+  } = metadataOf(bytes, dataEnd + metadataMarker.length);
+  if (recordBits !== 24 && recordBits !== 28 && recordBits !== 32) throw badMetadata();
+  if (typeof nodeCount !== "number" || !Number.isSafeInteger(nodeCount)) throw badMetadata();
+  const nodeBytes = recordBits / 4;
+  const treeBytes = nodeCount * nodeBytes;
   const isSound =
-    binaryFormatMajorVersion === 2 &&
+    version === 2 &&
     (ipVersion === 4 || ipVersion === 6) &&
-    Number.isSafeInteger(nodeCount) &&
     nodeCount > 0 &&
     treeBytes + separatorBytes <= dataEnd &&
     bytes.subarray(treeBytes, treeBytes + separatorBytes).every((byte) => byte === 0);
   if (!isSound) throw new Error("is damaged: its tree is not where the metadata say");
-  return { bytes, ipVersion, nodeCount, nodeBytes: nodeByteSize, treeBytes, dataEnd };
+  return { bytes, ipVersion, nodeCount, nodeBytes, treeBytes, dataEnd };
 }
 
-function metadataOf(bytes: Buffer): Reader<never>["metadata"] {
+function metadataOf(bytes: Buffer, at: number): Record<string, unknown> {
   try {
-    return new Reader<never>(bytes).metadata;
+    const { value } = new BoundedDecoder(bytes, at).record(at);
+    if (isMap(value)) return value;
   } catch {
-    throw new Error("is damaged: its metadata can't be read");
+    // What the decoder throws names a byte, which helps nobody.
   }
+  throw badMetadata();
+}
+
+function badMetadata(): Error {
+  return new Error("is damaged: its metadata can't be read");
 }
 
 /** The record of a node for the next bit: below `nodeCount` a node, equal to it nothing, above it a place of the data. */
@@ -129,14 +175,14 @@ class Walk {
 
 /** The records of the data, each decoded once. */
 class Records {
-  readonly #decoder: RecordDecoder;
+  readonly #decoder: BoundedDecoder;
   readonly #tree: Tree;
   readonly #rows = new FactRows();
   readonly #numbers = new Map<number, number>();
 
   constructor(bytes: Buffer, tree: Tree) {
     this.#tree = tree;
-    this.#decoder = new Decoder(bytes.subarray(0, tree.dataEnd), tree.treeBytes + separatorBytes);
+    this.#decoder = new BoundedDecoder(bytes.subarray(0, tree.dataEnd), tree.treeBytes + separatorBytes);
   }
 
   get rows(): readonly FactRow[] {
@@ -156,7 +202,7 @@ class Records {
     const { treeBytes, dataEnd } = this.#tree;
     try {
       if (offset < treeBytes + separatorBytes || offset >= dataEnd) throw new Error("outside");
-      const { value, offset: end } = this.#decoder.decode(offset);
+      const { value, offset: end } = this.#decoder.record(offset);
       if (end <= dataEnd && isMap(value)) return value;
     } catch {
       // Said below: what the decoder throws names a byte, which helps nobody.

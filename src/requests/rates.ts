@@ -2,7 +2,8 @@
  * How many requests of an address a project saw in the last 60 s, counted in memory that all HTTP threads of a process share. An exact
  * sliding window: each request is an entry of a queue by time, and leaves the count of its address 60 s later.
  *
- * The memory is split into shards by a keyed hash, each with a lock of its own that is held for well under a microsecond. A shard is
+ * The memory is split into shards by a keyed hash, each with a lock of its own that is held for well under a microsecond. No thread sleeps on a lock, and
+ * one whose holder died is taken over. A shard is
  *
  * - a table of addresses: 64 bits of hash, count, the chain they hang on, and their latest entry;
  * - a ring of entries: address, time, number of requests.
@@ -35,9 +36,10 @@ const skewMs = 1000;
 const hotCount = 1000;
 const hotMs = 10;
 const fullMs = 1000;
-/** Looks at a lock before it is given up: tens of milliseconds. A thread holds it for less than a microsecond, unless it was stopped. */
-const looksMax = 40;
-const lookMs = 1;
+/** Looks at a lock before it is given up: some 20 us. A thread holds it for less than one, unless it was stopped; nobody waits for it then. */
+const looksMax = 1000;
+/** ms after which whoever holds a lock is taken for dead. The shard begins anew then, since it may have been left half changed. */
+const deadMs = 1000;
 
 /** Words at the start: the hash's key, then the size. */
 const headWords = 8;
@@ -110,6 +112,9 @@ function clock(nowMs: number): number {
   return Math.floor(nowMs % 0x1_0000_0000) | 0;
 }
 
+/** A thread that was taken for dead went on and wrote into what another had begun anew. */
+class BrokenShard extends Error {}
+
 class Shard {
   readonly #head: Int32Array;
   readonly #chains: Int32Array;
@@ -145,29 +150,49 @@ class Shard {
   }
 
   count(hash0: number, hash1: number, now: number): number | undefined {
-    if (!this.#lock()) return undefined;
+    // Never 0, which is nobody's.
+    const mark = now || 1;
+    if (!this.#lock(mark)) return undefined;
+    try {
+      return this.#countLocked(hash0, hash1, now);
+    } catch (error) {
+      if (!(error instanceof BrokenShard)) throw error;
+      this.#reset();
+      return this.#countLocked(hash0, hash1, now);
+    } finally {
+      // Another thread's by now, if this one was stopped for longer than a dead one is waited for.
+      Atomics.compareExchange(this.#head, lockAt, mark, 0);
+    }
+  }
+
+  #countLocked(hash0: number, hash1: number, now: number): number {
     this.#expire(now);
     const address = this.#find(hash0, hash1) || this.#add(hash0, hash1);
     const index = address - 1;
     const count = this.#counts[index]! + 1;
     this.#counts[index] = count;
     if (count === 1 || !this.#joins(index, count, now)) this.#enter(address, now);
-    this.#unlock();
     return count;
   }
 
-  #lock(): boolean {
+  /** Takes the lock, which holds since when, as `clock` says it. */
+  #lock(mark: number): boolean {
     const head = this.#head;
     for (let look = 0; look < looksMax; look++) {
-      if (Atomics.compareExchange(head, lockAt, 0, 1) === 0) return true;
-      Atomics.wait(head, lockAt, 1, lookMs);
+      const held = Atomics.compareExchange(head, lockAt, 0, mark);
+      if (held === 0) return true;
+      if (Math.abs((mark - held) | 0) < deadMs) continue;
+      if (Atomics.compareExchange(head, lockAt, held, mark) !== held) continue;
+      this.#reset();
+      return true;
     }
     return false;
   }
 
-  #unlock(): void {
-    Atomics.store(this.#head, lockAt, 0);
-    Atomics.notify(this.#head, lockAt, 1);
+  /** Forgets all addresses and entries. */
+  #reset(): void {
+    this.#chains.fill(0);
+    this.#head.fill(0, lockAt + 1);
   }
 
   #chainOf(hash0: number): number {
@@ -177,8 +202,10 @@ class Shard {
   /** The number of a known address, or 0. */
   #find(hash0: number, hash1: number): number {
     let address = this.#chains[this.#chainOf(hash0)]!;
+    let left = this.#counts.length;
     while (address !== 0 && (this.#hash0[address - 1] !== hash0 || this.#hash1[address - 1] !== hash1)) {
       address = this.#nexts[address - 1]!;
+      if (--left < 0) throw new BrokenShard();
     }
     return address;
   }
@@ -241,6 +268,7 @@ class Shard {
   /** Takes the oldest entry out of its address's count, and the address out of the table with its last. */
   #dropFirst(): void {
     const head = this.#head;
+    if (head[entryCountAt]! <= 0) throw new BrokenShard();
     const slot = head[firstEntryAt]! & (this.#owners.length - 1);
     head[firstEntryAt] = (head[firstEntryAt]! + 1) | 0;
     head[entryCountAt] = head[entryCountAt]! - 1;
@@ -256,7 +284,11 @@ class Shard {
     let before = this.#chains[chain]!;
     if (before === address) this.#chains[chain] = after;
     else {
-      while (this.#nexts[before - 1] !== address) before = this.#nexts[before - 1]!;
+      let left = this.#counts.length;
+      while (this.#nexts[before - 1] !== address) {
+        before = this.#nexts[before - 1]!;
+        if (before === 0 || --left < 0) throw new BrokenShard();
+      }
       this.#nexts[before - 1] = after;
     }
     this.#nexts[address - 1] = this.#head[freeAt]!;

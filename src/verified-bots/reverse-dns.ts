@@ -7,6 +7,7 @@ import { Resolver } from "node:dns/promises";
 import { limits } from "../limits.js";
 import { canonicalAddress, parseV4, reverseName } from "../net/address-text.js";
 import { ownText } from "../runtime/text-memo.js";
+import { FairTurns } from "./fair-turns.js";
 
 /** What DNS says of an address. Names are lower case without a trailing dot. */
 export interface ReverseAnswer {
@@ -85,12 +86,15 @@ interface Dated {
   readonly ttlMs: number;
 }
 
-/** Bounded on every side: cache, questions at a time, questions that wait, and time for each. Throws on a bad server address. */
+/**
+ * Bounded on every side: cache, questions at a time, questions that wait, and time for each; of each, one network has a share. Throws on a bad server
+ * address.
+ */
 export function createReverseDns(options: ReverseDnsOptions): ReverseDns {
   const settings = { ...defaults, ...options };
   const cache = createCache(settings.cacheMax, settings.now);
   const asking = new Map<string, Promise<ReverseAnswer>>();
-  const waiting: (() => void)[] = [];
+  const turns = new FairTurns(settings);
   const idle: Resolver[] = [createResolver(settings)];
   const busy = new Set<Resolver>();
   const counts = { lookups: 0, failures: 0, dropped: 0 };
@@ -103,22 +107,30 @@ export function createReverseDns(options: ReverseDnsOptions): ReverseDns {
     if (remembered !== undefined) return Promise.resolve(remembered);
     const pending = asking.get(address);
     if (pending !== undefined) return pending;
-    if (busy.size >= settings.concurrencyMax && waiting.length >= settings.waitingMax) {
+    const turn = turns.take(networkOf(address));
+    if (turn === null) {
       counts.dropped++;
       return Promise.resolve(notKnown);
     }
-    const question = ask(address).finally(() => asking.delete(address));
+    const question = ask(address, turn).finally(() => asking.delete(address));
     asking.set(address, question);
     return question;
   }
 
-  async function ask(address: string): Promise<ReverseAnswer> {
-    const resolver = busy.size < settings.concurrencyMax ? borrow() : await freeResolver();
-    if (resolver === undefined) return notKnown;
+  async function ask(address: string, turn: Promise<boolean>): Promise<ReverseAnswer> {
+    if (!(await turn)) {
+      counts.dropped++;
+      return notKnown;
+    }
+    if (isClosed) return notKnown;
+    let isFailure = true;
+    const resolver = idle.pop() ?? createResolver(settings);
+    busy.add(resolver);
     counts.lookups++;
     const timer = setTimeout(() => resolver.cancel(), settings.timeoutMs);
     try {
       const { answer, ttlMs } = await question(resolver, address, settings);
+      isFailure = !answer.isKnown || answer.unsure.length > 0;
       if (!answer.isKnown) counts.failures++;
       if (!isClosed) cache.set(address, answer, ttlMs);
       return answer;
@@ -126,31 +138,20 @@ export function createReverseDns(options: ReverseDnsOptions): ReverseDns {
       clearTimeout(timer);
       busy.delete(resolver);
       idle.push(resolver);
-      waiting.shift()?.();
+      turns.end(networkOf(address), isFailure);
     }
-  }
-
-  function borrow(): Resolver {
-    const resolver = idle.pop() ?? createResolver(settings);
-    busy.add(resolver);
-    return resolver;
-  }
-
-  /** A resolver once one is free, in the order of asking; undefined when closed before. */
-  function freeResolver(): Promise<Resolver | undefined> {
-    return new Promise((grant) => waiting.push(() => grant(isClosed ? undefined : borrow())));
   }
 
   function close(): void {
     isClosed = true;
     for (const resolver of busy) resolver.cancel();
-    for (const grant of waiting.splice(0)) grant();
+    turns.dismissAll();
   }
 
   return {
     peek: cache.get,
     resolve,
-    stats: () => ({ cached: cache.size(), active: busy.size, waiting: waiting.length, ...counts }),
+    stats: () => ({ cached: cache.size(), active: busy.size, waiting: turns.waiting, ...counts }),
     close,
   };
 }
@@ -204,11 +205,29 @@ function hostnameOf(name: string): string {
   return hostname.length <= limits.hostnameMax && /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(hostname) ? hostname : "";
 }
 
-/** Answers by address until they expire; beyond `entriesMax` the least recently used one is forgotten. */
+/** Whose addresses share: those of an IPv4 /24, of an IPv6 /48, which one customer of a network often has alone. */
+function networkOf(address: string): string {
+  if (parseV4(address) >= 0) return address.slice(0, address.lastIndexOf("."));
+  const [head = ""] = address.split("::");
+  return `${head}::::`.split(":", 3).join(":");
+}
+
+interface Remembered {
+  readonly answer: ReverseAnswer;
+  readonly expiresAtMs: number;
+}
+
+/**
+ * Answers by address until they expire. Beyond `entriesMax` failures are forgotten first, then the least recently used answer: whoever lets questions
+ * fail pushes out nothing that is known.
+ */
 function createCache(entriesMax: number, now: () => number) {
-  const rows = new Map<string, { readonly answer: ReverseAnswer; readonly expiresAtMs: number }>();
+  const failures = new Map<string, Remembered>();
+  const answers = new Map<string, Remembered>();
+  const rowsOf = ({ isKnown, unsure }: ReverseAnswer) => (isKnown && unsure.length === 0 ? answers : failures);
   return {
     get(address: string): ReverseAnswer | undefined {
+      const rows = answers.has(address) ? answers : failures;
       const row = rows.get(address);
       if (row === undefined) return undefined;
       rows.delete(address);
@@ -217,10 +236,13 @@ function createCache(entriesMax: number, now: () => number) {
       return row.answer;
     },
     set(address: string, answer: ReverseAnswer, ttlMs: number): void {
-      rows.delete(address);
-      rows.set(ownText(address), { answer, expiresAtMs: now() + ttlMs });
-      if (rows.size > entriesMax) rows.delete(rows.keys().next().value!);
+      failures.delete(address);
+      answers.delete(address);
+      rowsOf(answer).set(ownText(address), { answer, expiresAtMs: now() + ttlMs });
+      if (failures.size + answers.size <= entriesMax) return;
+      const rows = failures.size > 0 ? failures : answers;
+      rows.delete(rows.keys().next().value!);
     },
-    size: () => rows.size,
+    size: () => failures.size + answers.size,
   };
 }

@@ -153,6 +153,44 @@ t.test("what a file lacks comes from what lies below, and a name is always that 
   t.strictSame(new NetworkFacts(packFacts(emptySource())).of("1.0.0.1"), nothing);
 });
 
+/** Maps of which each names the next one twice, from `at` of the data on. Nine bytes a level. */
+function doublingMaps(at: number, levels: number): Buffer {
+  const pointer = (to: number) => [0x20 | (to >> 8), to & 0xff];
+  const maps = Array.from({ length: levels }, (_, level) => {
+    const next = pointer(at + 9 * (level + 1));
+    return [0xe2, 0x41, 0x61, ...next, 0x41, 0x62, ...next];
+  });
+  return Buffer.from([...maps.flat(), 0xe0]);
+}
+
+t.test("a file of some hundred bytes whose records double from level to level is refused", async (t) => {
+  const good = mmdbFile({ ipVersion: 4, networks: { "1.0.0.0/24": { country_code: "AU" } } });
+  const dataAt = good.indexOf(Buffer.from("\x4ccountry_code", "latin1")) - 1;
+  const metadataAt = good.lastIndexOf("MaxMind.com") + 11;
+  const marker = metadataAt - 14;
+  const record = (added: Buffer) => {
+    const head = Buffer.from(good.subarray(0, marker));
+    // One pair more in its map.
+    head[dataAt] = head[dataAt]! + 1;
+    return Buffer.concat([head, Buffer.from("\x44more", "latin1"), added, good.subarray(marker)]);
+  };
+  const place = marker - dataAt + 5;
+  const levels = 18;
+  t.ok(readMmdb(record(doublingMaps(place, 3))), "a few levels are read");
+  const inRecord = record(doublingMaps(place, levels));
+  t.ok(inRecord.length < 1024);
+  t.throws(() => readMmdb(inRecord), { message: "is damaged: a record can't be read" });
+  const metadata = Buffer.from(good.subarray(metadataAt));
+  metadata[0] = metadata[0]! + 1;
+  const inMetadata = Buffer.concat([
+    good.subarray(0, metadataAt),
+    metadata,
+    Buffer.from("\x44more", "latin1"),
+    doublingMaps(metadata.length + 5, levels),
+  ]);
+  t.throws(() => readMmdb(inMetadata), { message: "is damaged: its metadata can't be read" });
+});
+
 t.test("a damaged file is refused with one line that names it", async (t) => {
   const good = mmdbFile({
     networks: { "1.0.0.0/24": { country_code: "AU" }, "2001:db8::/32": { country_code: "FR" } },

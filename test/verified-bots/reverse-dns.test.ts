@@ -158,19 +158,57 @@ t.test("questions at a time and questions waiting are bounded; the rest is dropp
   const held = new Promise<void>((done) => {
     release = done;
   });
-  for (const last of [1, 2, 3]) {
-    server.on("PTR", `${last}.2.0.192.in-addr.arpa`, { after: held, records: [] });
-  }
-  const asked = [1, 2, 3].map((last) => dns.resolve(`192.0.2.${last}`));
+  for (const net of [1, 2, 3]) server.on("PTR", `1.2.${net}.192.in-addr.arpa`, { after: held, records: [] });
+  const asked = [1, 2, 3].map((net) => dns.resolve(`192.${net}.2.1`));
   await server.received(2);
   t.match(dns.stats(), { active: 2, waiting: 1, dropped: 0 });
-  t.strictSame(await dns.resolve("192.0.2.4"), unknown, "no room left");
+  t.strictSame(await dns.resolve("192.4.2.1"), unknown, "no room left");
   t.match(dns.stats(), { active: 2, waiting: 1, dropped: 1 });
   t.equal(server.questions.length, 2, "the third waits its turn");
   release();
   for (const answer of await Promise.all(asked)) t.strictSame(answer, refuted);
   t.match(dns.stats(), { active: 0, waiting: 0, lookups: 3 });
-  t.strictSame(await dns.resolve("192.0.2.4"), refuted, "what was dropped is not remembered");
+  t.strictSame(await dns.resolve("192.4.2.1"), refuted, "what was dropped is not remembered");
+});
+
+t.test("a network with a silent reverse zone keeps no crawler from being verified", async (t) => {
+  const { server, dns } = await setting(t, { concurrencyMax: 4, waitingMax: 8 });
+  const zone = (n: number) => `${n.toString(16)}.${"0.".repeat(15)}2.0.0.0.1.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa`;
+  for (let n = 1; n < 16; n++) server.on("PTR", zone(n), { silent: true });
+  answerGooglebot(server);
+  const lost = Array.from({ length: 15 }, (_, n) => dns.resolve(`2001:db8:1:2::${(n + 1).toString(16)}`));
+  await server.received(1);
+  t.equal(dns.stats().active, 1, "a quarter of the questions at a time");
+  t.equal(dns.stats().waiting, 2, "and of those that wait");
+  t.strictSame((await dns.resolve(address)).confirmed, [host], "asked at once");
+  dns.close();
+  for (const answer of await Promise.all(lost)) t.strictSame(answer, unknown);
+});
+
+t.test("a network that fails has one question at a time and none that wait, all that fail a quarter", async (t) => {
+  const { server, dns, clock } = await setting(t, { concurrencyMax: 8, waitingMax: 8, unknownTtlMs: 1000 });
+  const zone = (n: number, net: number) => `${n}.2.${net}.192.in-addr.arpa`;
+  for (const net of [1, 2, 3]) server.on("PTR", zone(1, net), { fail: "SERVFAIL" });
+  for (const net of [1, 2, 3]) t.strictSame(await dns.resolve(`192.${net}.2.1`), unknown);
+  for (const net of [1, 2, 3]) for (const n of [2, 3]) server.on("PTR", zone(n, net), { silent: true });
+  const before = dns.stats().dropped;
+  for (const net of [1, 2, 3]) for (const n of [2, 3]) void dns.resolve(`192.${net}.2.${n}`);
+  t.match(dns.stats(), { waiting: 0, dropped: before + 4 }, "two of six are asked, of two networks");
+  clock.nowMs += 1001;
+  server.on("PTR", zone(4, 3), { records: [] });
+  t.strictSame(await dns.resolve("192.3.2.4"), refuted, "forgotten when it is old");
+});
+
+t.test("failures are forgotten before what is known", async (t) => {
+  const { server, dns } = await setting(t, { cacheMax: 3 });
+  answerGooglebot(server);
+  await dns.resolve(address);
+  for (let last = 1; last <= 9; last++) {
+    server.on("PTR", `${last}.2.0.192.in-addr.arpa`, { fail: "SERVFAIL" });
+    await dns.resolve(`192.0.2.${last}`);
+  }
+  t.strictSame(dns.peek(address)?.confirmed, [host]);
+  t.equal(dns.stats().cached, 3);
 });
 
 t.test("the cache forgets the address that was used longest ago", async (t) => {
