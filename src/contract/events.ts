@@ -74,7 +74,7 @@ export interface EventPayload {
   dwell?: number;
   /** Mean count of coalesced events behind each pointer move of this event. */
   coalesced?: number;
-  /** Share of pointer moves of this event whose coordinates are not whole pixels. */
+  /** Share of pointer moves of this event whose coordinates are no whole pixels nor 256ths of one, which Wayland sends. */
   fractional?: number & tags.Minimum<0> & tags.Maximum<1>;
   /** Mean ms between `Event.timeStamp` and the handler. */
   dispatch_lag?: number;

@@ -2,12 +2,16 @@
 import { detection, type Read } from "./detection.js";
 
 /**
- * Where Chromium takes the times of input from a window system that counts milliseconds: desktops, not tablets that call themselves one,
- * nor other systems under its name.
+ * Whether pointers have no fractions of pixels there but those of 256ths, which the SDK does not count: Windows, and Linux with X11 or Wayland. A
+ * window that fills the screen may be a kiosk without a window system. The user agent alone proves no system.
  */
-function hasWindowSystemClock(e: Read<"browserFamily" | "browserSystem" | "platform" | "touchPoints">): boolean {
-  const { browserFamily, browserSystem, platform, touchPoints } = e;
-  return browserFamily === "chromium" && browserSystem === "linux" && platform.startsWith("Linux") && touchPoints === 0;
+function hasPixelGrid(
+  e: Read<"browserSystem" | "platform" | "platformForeign" | "innerW" | "innerH" | "screenW" | "screenH">,
+): boolean {
+  if (e.platformForeign > 0) return false;
+  if (e.browserSystem === "windows") return e.platform.startsWith("Win");
+  if (e.browserSystem !== "linux" || !e.platform.startsWith("Linux")) return false;
+  return !(e.innerW === e.screenW && e.innerH === e.screenH);
 }
 
 /** About sessions, from clocks, fractions of pixels, coalesced moves and wheel turns, where the SDK measured them. */
@@ -18,20 +22,33 @@ export const dispatchDetections = [
     engine: "behavioral",
     state: "scoring",
     meaning:
-      "Moves have fractions of pixels on an unscaled display and arrive one by one, as a debugger protocol sends them.",
+      "Moves have fractions of pixels that no window system sends, on an unscaled display, and arrive one by one, as through a debugger protocol.",
     strength: "notable",
     cause: "dispatch",
     isDriverTrace: true,
-    reads: ["fractionShare", "coalescedMean", "dpr", "points", "browserFamily", "browserSystem"],
+    reads: [
+      "fractionShare",
+      "coalescedMean",
+      "dpr",
+      "points",
+      "browserFamily",
+      "browserSystem",
+      "platform",
+      "platformForeign",
+      "innerW",
+      "innerH",
+      "screenW",
+      "screenH",
+    ],
     when: (e) =>
       e.fractionShare >= 0.5 &&
       e.coalescedMean <= 1.02 &&
       e.dpr === 1 &&
       e.points >= 5 &&
       e.browserFamily === "chromium" &&
-      (e.browserSystem === "windows" || e.browserSystem === "linux"),
+      hasPixelGrid(e),
     source:
-      "Playwright and Puppeteer in Chromium: always both; input of the operating system has whole pixels there unless a page is zoomed by pinching (macOS has fractions of its own)",
+      "Playwright and Puppeteer in Chromium: always both. Input of the operating system has whole pixels on Windows and X11 and 256ths on Wayland (157 of 157 moves under sway) unless a page is zoomed by pinching; macOS and ozone/drm have fractions of their own",
     fires: {
       fractionShare: 0.98,
       coalescedMean: 1.0,
@@ -39,6 +56,12 @@ export const dispatchDetections = [
       points: 90,
       browserFamily: "chromium",
       browserSystem: "windows",
+      platform: "Win32",
+      platformForeign: 0,
+      innerW: 1903,
+      innerH: 937,
+      screenW: 1920,
+      screenH: 1080,
     },
     staysQuiet: {
       fractionShare: 0.98,
@@ -47,63 +70,42 @@ export const dispatchDetections = [
       points: 90,
       browserFamily: "chromium",
       browserSystem: "mac",
+      platform: "MacIntel",
+      platformForeign: 0,
+      innerW: 1903,
+      innerH: 937,
+      screenW: 1920,
+      screenH: 1080,
     },
   }),
   detection({
     id: 300121,
     slug: "driver-clock",
     engine: "behavioral",
-    state: "scoring",
-    meaning: "Mouse moves on Linux have times that are not whole milliseconds, unlike the window system's.",
-    strength: "strong",
+    state: "retired",
+    meaning: "Mouse moves on Linux have times that are not whole milliseconds, unlike X11's.",
+    strength: "notable",
     cause: "dispatch",
-    isDriverTrace: true,
-    reads: ["offGridShare", "browserFamily", "browserSystem", "platform", "touchPoints"],
-    when: (e) => e.offGridShare >= 0.4 && hasWindowSystemClock(e),
+    reads: ["offGridShare"],
+    when: (e) => e.offGridShare >= 0.4,
     source:
-      "X11 and Wayland stamp input in whole milliseconds: a share of 0 for input of the operating system, 0.64 to 0.75 for moves through the debugger protocol, in 5 and 30 captures, wherever positions are rounded to",
-    fires: {
-      offGridShare: 0.7,
-      browserFamily: "chromium",
-      browserSystem: "linux",
-      platform: "Linux x86_64",
-      touchPoints: 0,
-    },
-    staysQuiet: {
-      offGridShare: 0.0,
-      browserFamily: "chromium",
-      browserSystem: "linux",
-      platform: "Linux x86_64",
-      touchPoints: 0,
-    },
+      "X11 stamps input in whole milliseconds. Under Wayland Chromium stamps it with the time of arrival, as it does a driver's, and nothing tells a page which of the two it runs on: a share of 0.69 under sway, 0.64 to 0.75 through the debugger protocol",
+    fires: { offGridShare: 0.7 },
+    staysQuiet: { offGridShare: 0.0 },
   }),
   detection({
     id: 300209,
     slug: "driver-key-clock",
     engine: "behavioral",
-    state: "scoring",
-    meaning: "Key events on Linux have times that are not whole milliseconds, unlike the window system's.",
-    strength: "moderate",
+    state: "retired",
+    meaning: "Key events on Linux have times that are not whole milliseconds, unlike X11's.",
+    strength: "notable",
     cause: "dispatch",
-    isDriverTrace: true,
-    reads: ["keyOffGridShare", "browserFamily", "browserSystem", "platform", "touchPoints"],
-    when: (e) => e.keyOffGridShare >= 0.4 && hasWindowSystemClock(e),
-    source:
-      "as above: 0 % of the times of keys of the operating system's, 50 to 88 % through the debugger protocol; less strong, since input methods make keys of their own",
-    fires: {
-      keyOffGridShare: 0.6,
-      browserFamily: "chromium",
-      browserSystem: "linux",
-      platform: "Linux x86_64",
-      touchPoints: 0,
-    },
-    staysQuiet: {
-      keyOffGridShare: 0.6,
-      browserFamily: "chromium",
-      browserSystem: "linux",
-      platform: "Win32",
-      touchPoints: 5,
-    },
+    reads: ["keyOffGridShare"],
+    when: (e) => e.keyOffGridShare >= 0.4,
+    source: "the clock of `driver-clock`, behind keys",
+    fires: { keyOffGridShare: 0.6 },
+    staysQuiet: { keyOffGridShare: 0.0 },
   }),
   detection({
     id: 300304,
@@ -144,10 +146,12 @@ export const dispatchDetections = [
     meaning: "Reported movement deltas disagree with the positions.",
     strength: "weak",
     cause: "dispatch",
-    reads: ["movementMismatch"],
-    when: (e) => e.movementMismatch > 0.5,
-    source: "synthetic events are built without them; some virtual machines differ too",
-    fires: { movementMismatch: 0.9 },
-    staysQuiet: { movementMismatch: 0.05 },
+    group: "aid",
+    reads: ["movementMismatch", "browserFamily"],
+    when: (e) => e.movementMismatch > 0.5 && e.browserFamily !== "firefox",
+    source:
+      "synthetic events are built without them; some virtual machines differ too, and extensions that hide where the window stands. With resistFingerprinting Firefox does so for everybody: a share of 1",
+    fires: { movementMismatch: 0.9, browserFamily: "chromium" },
+    staysQuiet: { movementMismatch: 1, browserFamily: "firefox" },
   }),
 ];

@@ -29,18 +29,67 @@ const iphoneAgent =
 interface Computer {
   readonly facts: RequestFacts;
   readonly environment: EventPayload;
+  /** What its window system makes of input; whole milliseconds and pixels unless told otherwise. */
+  readonly seenThrough?: (payload: EventPayload) => EventPayload;
 }
 
 const linux: EventPayload = { user_agent: linuxAgent, platform: "Linux x86_64" };
+const tenth = (ms: number) => Math.round(10 * ms) / 10;
+/** 256ths of a pixel, two digits of which the SDK keeps. */
+const part = (pixels: number) => Math.round((100 * Math.round(256 * pixels)) / 256) / 100;
+/** Chromium stamps what Wayland sends with the time of arrival. */
+const wayland = (payload: EventPayload): EventPayload => {
+  const random = seededRandom(13);
+  const late = (ms: number) => (ms === 0 ? 0 : tenth(ms + random()));
+  return {
+    ...payload,
+    ...(payload.dwell !== undefined && { dwell: late(payload.dwell) }),
+    ...(payload.strokes && { strokes: payload.strokes.map(([at, dwell]): StrokeRow => [late(at), late(dwell)]) }),
+    ...(payload.points && {
+      points: payload.points.map(([at, x, y]): PointRow => [late(at), part(x + 0.3), part(y + 0.7)]),
+    }),
+  };
+};
+/** Tor Browser: a clock of 100 ms, and movements that disagree with positions by design. */
+const coarse = (payload: EventPayload): EventPayload => {
+  const start = payload.t ?? 0;
+  const tick = (ms: number) => 100 * Math.floor(ms / 100);
+  const between = (from: number, ms: number) => tick(from + ms) - tick(from);
+  return {
+    ...payload,
+    t: tick(start),
+    ...(payload.movement_mismatch !== undefined && { movement_mismatch: 1, dispatch_lag: 0 }),
+    ...(payload.dwell !== undefined && { dwell: between(start, payload.dwell) }),
+    ...(payload.strokes && {
+      strokes: payload.strokes.map(([at, dwell]): StrokeRow => [between(start, at), between(start + at, dwell)]),
+    }),
+    ...(payload.points && {
+      points: payload.points
+        .map(([at, x, y]): PointRow => [between(start, at), x, y])
+        .filter(([at], index, rows) => index === 0 || at !== rows[index - 1]![0]),
+    }),
+  };
+};
+
 const computers = {
   "Chromium on Linux": {
-    facts: { ...chromeFacts, userAgent: linuxAgent },
+    facts: { ...chromeFacts, userAgent: linuxAgent, secChUaPlatform: '"Linux"' },
     environment: { ...chromeEnvironment, ...linux },
+  },
+  "Chromium on Linux under Wayland": {
+    facts: { ...chromeFacts, userAgent: linuxAgent, secChUaPlatform: '"Linux"' },
+    environment: { ...chromeEnvironment, ...linux },
+    seenThrough: wayland,
   },
   "Chrome on Windows": { facts: chromeFacts, environment: chromeEnvironment },
   "Firefox on Linux": {
     facts: { ...chromeFacts, userAgent: firefoxAgent, secChUa: "", secChUaMobile: "", secChUaPlatform: "" },
     environment: { ...chromeEnvironment, ...linux, user_agent: firefoxAgent, eval_length: 37, chrome_object: false },
+  },
+  "Tor Browser": {
+    facts: { ...chromeFacts, userAgent: firefoxAgent, secChUa: "", secChUaMobile: "", secChUaPlatform: "" },
+    environment: { ...chromeEnvironment, ...linux, user_agent: firefoxAgent, eval_length: 37, chrome_object: false },
+    seenThrough: coarse,
   },
 } satisfies Record<string, Computer>;
 
@@ -269,8 +318,8 @@ const aids: Record<string, () => IngestEvent[]> = {
   ],
   "taps of a touchpad": () => [
     handMoves(200, 5),
-    ...times(6).map((index) => click(900 + 900 * index, { dwell: 2, off_center: 0.2 })),
-    handKeys(9000),
+    ...times(6).map((index) => click(5900 + 900 * index, { dwell: 2, off_center: 0.2 })),
+    handKeys(14000),
   ],
   "taps of a touchpad, and automatic typing": () => [
     handMoves(200, 5, 700),
@@ -293,10 +342,15 @@ interface Result {
   readonly told: string;
 }
 
-function result(events: readonly IngestEvent[], { facts, environment }: Computer): Result {
+function result(
+  events: readonly IngestEvent[],
+  { facts, environment, seenThrough = (seen) => seen }: Computer,
+): Result {
   const last = { ip: facts.ip, userAgent: facts.userAgent, path: "/", host: "shop.example" };
   const opening = [event("page", { path: "/" }), event("env", environment)];
-  const features = folded([...opening, ...events], { facts });
+  const features = folded([...opening, ...events.map((each) => ({ ...each, payload: seenThrough(each.payload) }))], {
+    facts,
+  });
   const results = runEngines(features, last);
   const { score } = combine(results);
   const scores = {

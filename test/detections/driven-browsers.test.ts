@@ -30,7 +30,8 @@ interface Seen {
 }
 
 function seen(events: readonly IngestEvent[], userAgent = chromeAgent, environment: EventPayload = {}): Seen {
-  const facts: RequestFacts = { ...chromeFacts, userAgent };
+  const isLinux = userAgent.includes("Linux");
+  const facts: RequestFacts = { ...chromeFacts, userAgent, ...(isLinux && { secChUaPlatform: '"Linux"' }) };
   const last = { ip: facts.ip, userAgent, path: "/", host: "shop.example" };
   const opening = [
     event("page", { path: "/" }),
@@ -57,12 +58,28 @@ function moves(measures: EventPayload, { places = 0, times = 0 } = {}): IngestEv
 
 const dispatched: EventPayload = { coalesced: 1, fractional: 0.98, dispatch_lag: 5, movement_mismatch: 0 };
 
-t.test("moves through the debugger protocol on Linux are automation, however they bend or are rounded", async (t) => {
-  for (const measures of [dispatched, { ...dispatched, fractional: 0, coalesced: 3 }]) {
-    const places = measures.fractional === 0 ? 0 : 1;
-    const { score, slugs } = seen(moves(measures, { places, times: 1 }), linuxAgent, { platform: "Linux x86_64" });
-    t.ok(slugs.includes("driver-clock"), `${slugs}`);
-    t.ok(score <= confidentScoreMax, `${score}`);
+t.test("moves through the debugger protocol are a driver's trace in a window on Linux and on Windows", async (t) => {
+  const systems = { "Linux x86_64": linuxAgent, Win32: chromeAgent };
+  for (const [platform, agent] of Object.entries(systems)) {
+    const { slugs } = seen(moves(dispatched, { places: 1, times: 1 }), agent, { platform });
+    t.ok(slugs.includes("dispatched-moves"), `${platform}: ${slugs}`);
+  }
+});
+
+t.test("fractions of pixels are nobody's trace where they may be the platform's", async (t) => {
+  const elsewhere: Record<string, readonly [agent: string, environment: EventPayload]> = {
+    "a kiosk without a window system": [
+      linuxAgent,
+      { platform: "Linux x86_64", inner_w: 1920, inner_h: 1080, outer_w: 1920, outer_h: 1080 },
+    ],
+    "a Mac that says it is Windows": [chromeAgent, { platform: "MacIntel" }],
+    "a telephone that asks for desktop sites": [linuxAgent, { platform: "iPhone" }],
+    "a Mac": [macAgent, { platform: "MacIntel" }],
+  };
+  for (const [name, [agent, environment]] of Object.entries(elsewhere)) {
+    const { score, slugs } = seen(moves(dispatched, { places: 1, times: 1 }), agent, environment);
+    t.notOk(slugs.includes("dispatched-moves"), `${name}: ${slugs}`);
+    t.ok(score >= likelyBotThreshold, `${name}: ${score} ${slugs}`);
   }
 });
 
@@ -77,6 +94,20 @@ const people: Record<string, () => Seen> = {
   "somebody who zoomed a page by pinching, on Windows": () => seen(moves(dispatched, { places: 1, times: 1 })),
   "a Mac, whose mouse has fractions of its own": () =>
     seen(moves({ ...dispatched, dispatch_lag: 13 }, { places: 1, times: 1 }), macAgent, { platform: "MacIntel" }),
+  "Chrome on Linux under Wayland, whose times are not whole milliseconds": () =>
+    seen(moves({ ...dispatched, fractional: 0 }, { places: 1, times: 1 }), linuxAgent, { platform: "Linux x86_64" }),
+  "QtWebEngine on Linux": () =>
+    seen(
+      moves({ ...dispatched, fractional: 0 }, { times: 1 }),
+      "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) QtWebEngine/6.4.2 Chrome/102.0.5005.177 Safari/537.36",
+      { platform: "Linux x86_64", chrome_object: false },
+    ),
+  "a television": () =>
+    seen(
+      moves({ ...dispatched, fractional: 0 }, { times: 1 }),
+      "Mozilla/5.0 (Web0S; Linux/SmartTV) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.6099.270 Safari/537.36 WebAppManager",
+      { platform: "Linux armv7l", inner_w: 1920, inner_h: 1080, outer_w: 1920, outer_h: 1080 },
+    ),
   "a scaled display": () => seen(moves(dispatched, { places: 1, times: 1 }), chromeAgent, { dpr: 1.25 }),
   "a busy page on Linux": () =>
     seen(moves({ coalesced: 1, fractional: 0, dispatch_lag: 20 }), linuxAgent, { platform: "Linux x86_64" }),

@@ -1,6 +1,7 @@
-/** What the fold keeps of the clock behind input, and of wheels: traces of a driver that no aid leaves, since aids go through the window system. */
+/** What the fold keeps of the clock behind input, of clean dispatch, and of wheels. */
 import t from "tap";
-import type { PointRow } from "../../src/contract/events.js";
+import type { EventPayload, PointRow } from "../../src/contract/events.js";
+import { isCleanDispatch } from "../../src/engines/clean-dispatch.js";
 import { combine, explain, runEngines } from "../../src/engines/score.js";
 import { chromeEnvironment, chromeFacts, event, folded, lastRequest, seededRandom, wobblyPath } from "./sessions.js";
 
@@ -11,7 +12,7 @@ const environment = event("env", { ...chromeEnvironment, user_agent: userAgent, 
 const random = seededRandom(3);
 const tenth = (ms: number) => Math.round(ms * 10) / 10;
 
-/** The path of a hand in whole pixels, as the window system stamps it or as a driver does. */
+/** The path of a hand with the times that X11 stamps, and with those of Chromium under Wayland, which are a driver's as well. */
 const onGrid = wobblyPath(200, 9);
 const offGrid = onGrid.map(([at, x, y]): PointRow => [tenth(at + random()), x, y]);
 
@@ -20,44 +21,8 @@ function slugsOf(events: Parameters<typeof folded>[0]): string[] {
   return explain(features, { ...lastRequest, userAgent }).map((each) => each.slug);
 }
 
-t.test("a driver's clock shows without fractions of pixels, and however the moves were merged", async (t) => {
-  for (const coalesced of [1, 2.5]) {
-    const mouse = event("mouse", { t: 10, points: offGrid, fractional: 0, coalesced, trusted: true });
-    t.ok(slugsOf([mouse]).includes("driver-clock"), `${coalesced}`);
-  }
-  t.notOk(slugsOf([event("mouse", { t: 10, points: onGrid, fractional: 0, coalesced: 1 })]).includes("driver-clock"));
-});
-
-t.test("one odd time at the beginning of each stretch spoils nothing", async (t) => {
-  const stretches = Array.from({ length: 10 }, (_, index) => {
-    const rows = onGrid.slice(index * 20, index * 20 + 20);
-    const points = rows.map(([at, x, y], row): PointRow => [row === 0 ? 0 : tenth(at - rows[0]![0] + 0.4), x, y]);
-    return event("mouse", { t: rows[0]![0], points, trusted: true });
-  });
-  t.notOk(slugsOf(stretches).includes("driver-clock"));
-});
-
-t.test("pens have a clock of their own, and a script's moves are not a driver's", async (t) => {
-  const pen = event("mouse", {
-    t: 10,
-    points: offGrid,
-    pointer_type: "pen",
-    fractional: 1,
-    coalesced: 1,
-    trusted: true,
-  });
-  t.notOk(slugsOf([pen]).includes("driver-clock"));
-  const script = event("mouse", { t: 10, points: offGrid, trusted: false });
-  t.notOk(slugsOf([script]).includes("driver-clock"));
-});
-
-t.test("a tablet that calls itself a desktop has other clocks", async (t) => {
-  const touch = event("env", { ...chromeEnvironment, platform: "Linux armv81", touch_points: 5 });
-  t.notOk(slugsOf([touch, event("mouse", { t: 10, points: offGrid, trusted: true })]).includes("driver-clock"));
-});
-
-t.test("keys show the clock as well, and make a bot band", async (t) => {
-  const typed = (jitter: () => number) => {
+t.test("no clock behind moves or keys speaks for a program: platforms differ in it", async (t) => {
+  const keys = (jitter: () => number) => {
     let at = 0;
     const strokes = Array.from({ length: 30 }, (): [number, number] => {
       at += 90 + Math.floor(random() * 160) + (random() < 0.2 ? 400 : 0);
@@ -65,11 +30,35 @@ t.test("keys show the clock as well, and make a bot band", async (t) => {
     });
     return event("key", { t: 100, strokes, count: 30, trusted: true });
   };
-  const driven = [environment, typed(random)];
-  t.ok(slugsOf(driven).includes("driver-key-clock"));
-  const { score } = combine(runEngines(folded(driven, { facts }), { ...lastRequest, userAgent }));
-  t.ok(score < 30, `${score}`);
-  t.notOk(slugsOf([typed(() => 0)]).includes("driver-key-clock"));
+  for (const [points, jitter] of [
+    [onGrid, () => 0],
+    [offGrid, random],
+  ] as const) {
+    const moves = event("mouse", { t: 10, points, fractional: 0, coalesced: 1, dispatch_lag: 5, trusted: true });
+    const slugs = slugsOf([moves, keys(jitter)]);
+    t.notOk(
+      slugs.some((slug) => slug.includes("clock")),
+      `${slugs}`,
+    );
+  }
+});
+
+t.test("input without fractions is clean on Linux whatever its clock", async (t) => {
+  for (const points of [onGrid, offGrid]) {
+    const moves = event("mouse", { t: 10, points, fractional: 0, coalesced: 1, dispatch_lag: 5, trusted: true });
+    t.equal(isCleanDispatch(folded([environment, moves], { facts })), true);
+  }
+});
+
+t.test("Firefox is clean where it hides the window's position and its clock is too coarse for lags", async (t) => {
+  const firefox = { ...facts, userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" };
+  const clean = (measures: EventPayload) =>
+    isCleanDispatch(
+      folded([event("mouse", { t: 10, points: onGrid, trusted: true, ...measures })], { facts: firefox }),
+    );
+  t.equal(clean({ fractional: 0, dispatch_lag: 0, movement_mismatch: 1 }), true);
+  t.equal(clean({ fractional: 0, dispatch_lag: 4.2, movement_mismatch: 0 }), true);
+  t.equal(clean({ fractional: 0, dispatch_lag: 0.2, movement_mismatch: 0 }), false, "a driver's");
 });
 
 t.test("a wheel that leaps is told from one that the browser animates, and from a script", async (t) => {

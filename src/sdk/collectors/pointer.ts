@@ -77,7 +77,8 @@ export const collectPointer: Collector = (scene: Scene) => {
     const merged = (event as PointerEvent).getCoalescedEvents?.() ?? [];
     moves++;
     coalesced += merged.length || 1;
-    if (event.clientX % 1 || event.clientY % 1) fractional++;
+    // Window systems count in whole pixels or, as Wayland does, in 256ths of one.
+    if (((event.clientX + event.clientY) * 256) % 1) fractional++;
     lag += performance.now() - event.timeStamp;
     if (before && event.timeStamp - before.timeStamp < comparableMs) {
       compared++;
