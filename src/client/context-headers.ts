@@ -3,7 +3,7 @@
  * bounded length, so that no visitor can make a read of theirs fail (they would be let in) or open the circuit breaker for everybody.
  */
 import type { RequestContext } from "../contract/verdict.js";
-import { rulePath } from "../contract/visitor-request.js";
+import { headerPath, rulePath } from "../contract/visitor-request.js";
 
 /** verdictd refuses requests whose line and headers are over 16 KiB together, and keeps 512 characters of a value. */
 const bytesMax = { method: 20, host: 260, ip: 64, userAgent: 1536 } as const;
@@ -15,7 +15,8 @@ export function contextHeaders({ path, method, host, ip, userAgent }: RequestCon
   const set = (name: string, value: string | undefined): void => {
     if (value !== undefined && value !== "") headers[name] = value;
   };
-  set("X-Service-Request-Path", typeof path === "string" ? rulePath(path) : undefined);
+  const seen = typeof path === "string" ? rulePath(path) : undefined;
+  set("X-Service-Request-Path", seen === undefined ? undefined : headerPath(seen));
   set("X-Service-Request-Method", headerValue(method, bytesMax.method));
   set("X-Service-Request-Host", headerValue(host, bytesMax.host));
   set("X-Service-Client-IP", headerValue(ip, bytesMax.ip));

@@ -73,7 +73,7 @@ export function judgedBody(sessionToken: string | null, { headers, ...context }:
     request: {
       method: cut(context.method),
       path: typeof context.path === "string" ? boundedPath(context.path.slice(0, pathMax)) : undefined,
-      host: cut(context.host),
+      host: cut(context.host ?? authorityOf(lines)),
       ip: cut(context.ip),
       headers: sent,
     },
@@ -84,6 +84,12 @@ export function judgedBody(sessionToken: string | null, { headers, ...context }:
 function lineOf(line: unknown): readonly [name: string, values: readonly unknown[]] {
   const [name, values]: readonly unknown[] = Array.isArray(line) ? line : [];
   return typeof name === "string" ? [name.toLowerCase(), Array.isArray(values) ? values : [values]] : ["", []];
+}
+
+/** HTTP/2 sends the host as `:authority`, and no `Host`. */
+function authorityOf(lines: readonly ReturnType<typeof lineOf>[]): unknown {
+  if (lines.some(([name]) => name === "host")) return undefined;
+  return lines.find(([name]) => name === ":authority")?.[1][0];
 }
 
 function linesOf(headers: VisitorRequest["headers"]): Iterable<unknown> {

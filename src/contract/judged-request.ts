@@ -48,6 +48,8 @@ export interface VerdictQuestion {
   readonly hasHeaders: boolean;
   /** The request target as reported, with its query: a signature may cover it. Undefined if not reported. */
   readonly target: string | undefined;
+  /** The host as the visitor sent it, with its port: a signature may cover it. Undefined if not reported. */
+  readonly authority: string | undefined;
 }
 
 /** The request's own evidence, found before its verdict is resolved. */

@@ -1,7 +1,10 @@
 /** The dimensions by which stored sessions are counted: each row has a session's values and the condition that finds them again. */
+
+import { canonicalHost } from "../contract/host.js";
 import type { ScoredState } from "../contract/session.js";
 import type { SessionDimension } from "../contract/session-query.js";
 import type { Band } from "../contract/verdict.js";
+import { rulePath } from "../contract/visitor-request.js";
 import { formatV4, formatV6, parseV4, parseV6 } from "../net/address-text.js";
 import type { Comparison, Expression } from "../rules/ast.js";
 import { familyCondition, userAgentFamily } from "../rules/user-agent-family.js";
@@ -38,8 +41,8 @@ export const dimensionRows: Readonly<Record<SessionDimension, DimensionRow>> = {
     },
     condition: (value) => ({ type: "cmp", op: "==", field: "rule_id", value: Number.parseInt(value, 10) }),
   },
-  path: { valuesOf: ({ state }) => state.last.path, condition: equals("path") },
-  host: { valuesOf: ({ state }) => state.last.host.toLowerCase(), condition: equals("host") },
+  path: { valuesOf: ({ state }) => rulePath(state.last.path) ?? "", condition: equals("path") },
+  host: { valuesOf: ({ state }) => canonicalHost(state.last.host), condition: equals("host") },
   user_agent: { valuesOf: ({ state }) => userAgentFamily(state.last.userAgent), condition: familyCondition },
   declared_bot: { valuesOf: ({ declaredBot }) => declaredBot()?.name ?? "", condition: equals("declared_bot") },
   country: { valuesOf: ({ input }) => input?.network.country ?? "", condition: equals("country") },

@@ -7,6 +7,7 @@ import { addressProof } from "../contract/address-proof.js";
 import type { IngestAnswer, IngestBatch, IngestEvent } from "../contract/events.js";
 import type { LastRequest } from "../contract/evidence.js";
 import type { RequestFacts } from "../contract/header-facts.js";
+import { canonicalHost } from "../contract/host.js";
 import type { Plans } from "../contract/plans.js";
 import type { IpStorage } from "../contract/scoring-worker.js";
 import { newScoredState, type ScoredState } from "../contract/session.js";
@@ -360,7 +361,7 @@ function lastRequest(
   for (const { payload } of events) {
     // In the form that rules see, see `rulePath`; a value that is no path counts as missing.
     path = payload.path === undefined ? path : (rulePath(payload.path) ?? path);
-    host = payload.host ?? host;
+    host = payload.host === undefined ? host : canonicalHost(payload.host);
   }
   return { path, host, ip, userAgent: facts.userAgent };
 }

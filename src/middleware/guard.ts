@@ -12,6 +12,7 @@ import {
   type VerdictClient,
   type VisitorRequest,
 } from "../client/client.js";
+import { textOfBytes } from "../client/context-headers.js";
 import { callHook, isPromise, leavePromise } from "../client/hooks.js";
 import type { VisitorHeaderLines } from "../client/judged-body.js";
 import { failOpen } from "../client/verdict-answer.js";
@@ -235,13 +236,13 @@ export class Guard<Challenge> {
   /** A signature covers the path as the visitor asked for it: where the router's differs, there is none to verify. */
   #judgedRequest(seen: SeenRequest, context: RequestContext): VisitorRequest {
     const { path } = context;
-    const isAsAsked = path === undefined || path === rulePath(seen.target);
+    const isAsAsked = path === undefined || path === rulePath(textOfBytes(seen.target));
     // The server's word for it, which knows whom to believe, and not the visitor's.
     const headers = [...seen.headers()].filter(([name]) => name.toLowerCase() !== "x-forwarded-proto");
     if (seen.isSecure) headers.push(["X-Forwarded-Proto", "https"]);
     return {
       ...context,
-      ...(isAsAsked && { path: seen.target }),
+      ...(isAsAsked && { path: textOfBytes(seen.target) }),
       headers: isAsAsked ? headers : headers.filter(([name]) => !/^signature/i.test(name)),
     };
   }
@@ -359,8 +360,9 @@ function contextOf(
 
 /** The path as the router goes by it. */
 function routedPath(target: string, ignored: ReadonlySet<RouterIgnores>): string | undefined {
+  const text = textOfBytes(target);
   // Before anything is cut or resolved: `/checkout;…` of any length is `/checkout`, and `/x/..;/checkout` too.
-  const bare = ignored.has("path-parameters") ? target.replace(/[?#].*$/s, "").replace(/;[^/\\]*/g, "") : target;
+  const bare = ignored.has("path-parameters") ? text.replace(/[?#].*$/s, "").replace(/;[^/\\]*/g, "") : text;
   let path = rulePath(bare);
   if (path === undefined) return undefined;
   if (ignored.has("trailing-slash") && path !== "/") path = path.replace(/\/$/, "");

@@ -44,7 +44,7 @@ export interface ExaminerSources {
 export function examine(
   sources: ExaminerSources,
   projectId: number,
-  { request, hasHeaders, target }: VerdictQuestion,
+  { request, hasHeaders, target, authority }: VerdictQuestion,
   last: LastRequest | null,
   nowMs: number,
 ): ExaminedRequest | Promise<ExaminedRequest> {
@@ -56,7 +56,7 @@ export function examine(
   const judgement = sources.judgeSignature({
     headers,
     isPartial: !isAsReceived || headers.length >= limits.requestHeadersMax,
-    authority: context.host,
+    authority,
     method: context.method,
     path: target,
     ip: context.ip,

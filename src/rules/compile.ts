@@ -8,6 +8,7 @@ import type { Comparison, Expression, Literal } from "./ast.js";
 import { type Field, fieldOf } from "./fields.js";
 import { compileGlob } from "./glob.js";
 import type { RuleInput } from "./input.js";
+import type { Spelling } from "./spelling.js";
 import { containsSearch } from "./text-search.js";
 
 /** Whether a rule's expression holds for this input. Pure, except that the input derives values lazily and counts steps. */
@@ -88,11 +89,11 @@ function integerTest(comparison: Comparison): Test<number> {
 function compileText(
   comparison: Comparison,
   get: (input: RuleInput) => string | undefined,
-  fold: "lower" | "upper" | undefined,
+  spelling: Spelling | undefined,
 ): Predicate {
   const members = literals(comparison.value).map((literal) => {
     const text = String(literal);
-    return fold === undefined ? text : fold === "lower" ? text.toLowerCase() : text.toUpperCase();
+    return spelling === undefined ? text : spelling(text, comparison.op);
   });
   const part = members[0]!;
   switch (comparison.op) {
@@ -123,7 +124,7 @@ function compileComparison(comparison: Comparison, field: Field): Predicate {
     case "integer":
       return present(field.get, integerTest(comparison));
     case "string":
-      return compileText(comparison, field.get, field.fold);
+      return compileText(comparison, field.get, field.spelling);
     case "band":
     case "category":
       return present(field.get, equality(comparison, literals(comparison.value).map(String)));

@@ -7,6 +7,7 @@ import { actions, bands } from "../contract/verdict.js";
 import type { Address } from "./address.js";
 import type { Expression } from "./ast.js";
 import type { RuleInput } from "./input.js";
+import { hostSpelling, lowerCase, pathSpelling, type Spelling, upperCase } from "./spelling.js";
 
 interface FieldRow<Type extends string, Value> {
   readonly name: string;
@@ -28,8 +29,8 @@ interface IntegerRow extends FieldRow<"integer", number> {
 }
 
 interface StringRow extends FieldRow<"string", string> {
-  /** The case that its getter returns; compilation converts literals to it. If absent, values stay as sent, and cases differ. */
-  readonly fold?: "lower" | "upper";
+  /** Converts literals to the one spelling that its getter returns. If absent, values stay as sent, and cases differ. */
+  readonly spelling?: Spelling;
   /** All values that its getter returns, if they are a closed list; a rule may compare with another, which never matches. */
   readonly known?: readonly string[];
 }
@@ -84,14 +85,15 @@ const alwaysFields: readonly Field[] = [
     name: "path",
     type: "string",
     unit: "",
-    meaning: "path of the visitor's request",
-    get: (input) => input.facts.path || undefined,
+    meaning: "path of the visitor's request, compared in its decoded form",
+    spelling: pathSpelling,
+    get: (input) => input.path,
   },
   {
     name: "method",
     type: "string",
     unit: "",
-    fold: "upper",
+    spelling: upperCase,
     meaning: "method of the visitor's request, compared in upper case",
     get: (input) => input.method,
   },
@@ -99,8 +101,9 @@ const alwaysFields: readonly Field[] = [
     name: "host",
     type: "string",
     unit: "",
-    fold: "lower",
-    meaning: "host of the visitor's request, compared in lower case",
+    spelling: hostSpelling,
+    meaning:
+      "host of the visitor's request, compared in lower case, without its port and a trailing dot, international names as A-labels",
     get: (input) => input.host,
   },
   {
@@ -191,7 +194,7 @@ const alwaysFields: readonly Field[] = [
     name: "country",
     type: "string",
     unit: "",
-    fold: "upper",
+    spelling: upperCase,
     meaning: "country of the address, ISO 3166-1 alpha-2, compared in upper case",
     get: (input) => input.network.country,
   },
@@ -269,7 +272,7 @@ const requestFields: readonly Field[] = [
     name: "signed_agent",
     type: "string",
     unit: "",
-    fold: "lower",
+    spelling: lowerCase,
     meaning: "host of the verified Signature-Agent, such as chatgpt.com",
     get: (input) => input.facts.request?.signedAgent?.host,
   },

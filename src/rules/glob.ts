@@ -4,6 +4,9 @@
  */
 import { anyCharacter, folded, literalSearch, maskSearch, maskWords, type Search } from "./text-search.js";
 
+/** Stands for a `*` of the text, which a pattern can't write. Half a surrogate pair: no literal of a rule has one. */
+export const literalStar = "\uD800";
+
 /** Characters of a pattern between two stars, with case folded. */
 type Segment = Int32Array;
 
@@ -49,9 +52,10 @@ export function compileGlob(pattern: string): Glob {
 }
 
 function segmentOf(text: string): Segment {
-  return Int32Array.from([...text], (character) =>
-    character === "?" ? anyCharacter : folded(character.codePointAt(0)!),
-  );
+  return Int32Array.from([...text], (character) => {
+    if (character === literalStar) return "*".charCodeAt(0);
+    return character === "?" ? anyCharacter : folded(character.codePointAt(0)!);
+  });
 }
 
 /** Least number of UTF-16 units that a segment takes. */

@@ -5,9 +5,11 @@
 import type { BotCategory } from "../contract/bot-categories.js";
 import type { DeclaredBot } from "../contract/declared-bots.js";
 import { neutralScore } from "../contract/evidence.js";
+import { canonicalHost } from "../contract/host.js";
 import type { ExaminedRequest } from "../contract/judged-request.js";
 import type { AddressLookup, NetworkFact } from "../contract/network-fact.js";
 import type { Action, Band } from "../contract/verdict.js";
+import { rulePath } from "../contract/visitor-request.js";
 import { type Address, parseAddress } from "./address.js";
 
 /** Facts by name. A missing value is undefined; in the five values of the request context, "" also means missing. */
@@ -68,6 +70,7 @@ export class RuleInput {
   steps = 0;
   #address: Address | null | undefined = null;
   #network: NetworkFact | undefined;
+  #path: string | undefined;
   #host: string | undefined;
   #method: string | undefined;
 
@@ -105,9 +108,15 @@ export class RuleInput {
     return request === undefined ? undefined : (request.score ?? neutralScore);
   }
 
-  /** Lower case, because host names are case-insensitive (RFC 4343). */
+  /** In the spelling of `rulePath`: an older session's may be stored in another one. */
+  get path(): string | undefined {
+    this.#path ??= this.facts.path && (rulePath(this.facts.path) ?? this.facts.path);
+    return this.#path || undefined;
+  }
+
+  /** In the spelling of `canonicalHost`: host names are case-insensitive (RFC 4343), and a port is none of the name. */
   get host(): string | undefined {
-    this.#host ??= this.facts.host?.toLowerCase();
+    this.#host ??= this.facts.host && canonicalHost(this.facts.host);
     return this.#host || undefined;
   }
 

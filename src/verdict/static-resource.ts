@@ -27,8 +27,8 @@ export function isStaticResource(target: string): boolean {
   return dot > 0 && staticExtensions.has(name.slice(dot + 1).toLowerCase()) && !ambiguous.test(name);
 }
 
-/** Least length of a cut path: the cut also drops dots at its end. */
-const cutLength = contextValueMax - 2;
+/** Least length of a cut path: the cut also drops a part of an encoded octet, and then dots, at its end. */
+const cutLength = contextValueMax - 4;
 
 /** Path parameters; encoded control characters, `#`, `%`, `/`, `;`, `?`, `\` and DEL; a `%` that encodes nothing. */
 const ambiguous = /;|%(?:[01][0-9A-F]|23|25|2F|3B|3F|5C|7F|(?![0-9A-F]{2}))/;

@@ -163,6 +163,14 @@ t.test("verdicts without a cache", async (t) => {
       ['path == "/a"', "path=/a", "x-service-request-path", "/a"],
       ['method == "PUT"', "method=put", "x-service-request-method", "PUT"],
       ['host == "a.example"', "host=a.example", "x-service-request-host", "a.example"],
+      ['path == "/caf%C3%A9@"', "path=/caf%25c3%25a9%2540", "x-service-request-path", "/caf%c3%a9%40"],
+      ['path == "/café@x"', "path=/caf%C3%A9@x", "x-service-request-path", "/x/../caf%C3%A9@x"],
+      [
+        'host == "müller.example"',
+        "host=M%C3%9Cller.example.:8443",
+        "x-service-request-host",
+        "XN--mller-kva.example.:80",
+      ],
       ['ip == "192.0.2.0/24"', "ip=192.0.2.9", "x-service-client-ip", "192.0.2.9"],
       ['user_agent contains "Odd"', "user_agent=Odd%2F1", "x-service-client-ua", "Odd/1"],
     ] as const) {

@@ -3,6 +3,8 @@
  * only the tree's types. Slow on purpose, and written from the decisions, not from the compiler.
  */
 import ipaddr from "ipaddr.js";
+import { canonicalHost, canonicalHostPart } from "../../src/contract/host.js";
+import { rulePath, rulePathPart } from "../../src/contract/visitor-request.js";
 import type { Comparison, Expression, Literal } from "../../src/rules/ast.js";
 import type { RuleFacts } from "../../src/rules/input.js";
 
@@ -16,9 +18,9 @@ function factOf(field: string, facts: RuleFacts): Value {
     band: facts.band === "not_computed" ? undefined : facts.band,
     verified_bot: facts.verifiedBot,
     verified_bot_category: facts.verifiedBotCategory,
-    path: facts.path || undefined,
+    path: (facts.path && (rulePath(facts.path) ?? facts.path)) || undefined,
     method: facts.method?.toUpperCase() || undefined,
-    host: facts.host?.toLowerCase() || undefined,
+    host: (facts.host && canonicalHost(facts.host)) || undefined,
     user_agent: facts.userAgent || undefined,
     ip: facts.ip !== undefined && ipaddr.isValid(facts.ip) ? facts.ip : undefined,
     static_resource: facts.staticResource,
@@ -84,18 +86,26 @@ export function naiveGlob(pattern: string, text: string): boolean {
 
 function equal(field: string, value: Value, literal: Literal): boolean {
   if (field === "ip") return naiveInRange(value as string, literal as string);
+  if (field === "path") return value === wholePath(literal as string);
+  if (field === "host") return value === canonicalHost(literal as string);
   return value === (typeof literal === "string" ? cased(field, literal) : literal);
 }
 
+function wholePath(literal: string): string {
+  return /[?#]/.test(literal) ? literal : (rulePath(literal) ?? rulePathPart(literal));
+}
+
 function cased(field: string, literal: string): string {
-  if (field === "host" || field === "signed_agent") return literal.toLowerCase();
+  if (field === "signed_agent") return literal.toLowerCase();
+  if (field === "path") return rulePathPart(literal);
   return field === "method" || field === "country" ? literal.toUpperCase() : literal;
 }
 
 function holds({ op, field, value: literal }: Comparison, facts: RuleFacts): boolean {
   const value = factOf(field, facts);
   if (value === undefined || value === null) return false;
-  const text = cased(field, String(literal));
+  const text =
+    field === "host" ? canonicalHostPart(String(literal), /ends|wild/.test(op)) : cased(field, String(literal));
   switch (op) {
     case "==":
       return equal(field, value, literal as Literal);

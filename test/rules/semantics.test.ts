@@ -40,6 +40,49 @@ function claim(name: string, rows: readonly Row[]): void {
   });
 }
 
+claim("a path is one path, however the rule and the visitor spell it", [
+  ...['"/café"', '"/caf%C3%A9"', '"/caf%c3%a9"', '"/x/../caf%C3%A9"', '"//café"'].flatMap((literal): Row[] => [
+    [`path == ${literal}`, true, { path: "/café" }],
+    [`path == ${literal}`, true, { path: "/caf%c3%a9" }],
+    [`path != ${literal}`, false, { path: "/caf%c3%a9" }],
+    [`path in {"/x", ${literal}}`, true, { path: "/café" }],
+  ]),
+  ['path starts_with "/caf%C3%A9"', true, { path: "/café/x" }],
+  ['path ends_with "%C3%A9"', true, { path: "/café" }],
+  ['path contains "f%c3%a9/"', true, { path: "/café/x" }],
+  ['path contains "%40"', true, { path: "/@me" }],
+  ['path wildcard "/*f%C3%A9"', true, { path: "/café" }],
+  ['path wildcard "/caf?"', true, { path: "/caf%C3%A9" }],
+  ['path wildcard "/a%2Ab"', true, { path: "/a*b" }],
+  ['path wildcard "/a%2ab"', false, { path: "/axb" }],
+  ['path contains "%2f"', true, { path: "/a%2Fb" }],
+  ['path contains "//"', false, { path: "/a" }],
+  ['path starts_with "//"', false, { path: "/a" }],
+  ['path contains "\\\\"', false, { path: "/a" }],
+  ['path == "/a?b"', false, { path: "/a" }],
+  ['path == "checkout"', false, { path: "/checkout" }],
+]);
+
+claim("a host is one host, however the rule and the visitor spell it", [
+  ...['"shop.example"', '"SHOP.example."', '"shop.example:8443"', '"shop.example.:443"'].flatMap((literal): Row[] => [
+    [`host == ${literal}`, true],
+    [`host == ${literal}`, true, { host: "Shop.Example.:8080" }],
+    [`host != ${literal}`, false, { host: "shop.example." }],
+    [`host in {${literal}}`, true, { host: "shop.example:80" }],
+    [`host ends_with ${literal}`, true, { host: "shop.example:80" }],
+    [`host wildcard ${literal}`, true, { host: "shop.example:80" }],
+  ]),
+  ['host == "müller.example"', true, { host: "xn--mller-kva.example" }],
+  ['host == "xn--mller-kva.example"', true, { host: "MÜLLER.example" }],
+  ['host wildcard "*.müller.example"', true, { host: "www.xn--mller-kva.example" }],
+  ['host ends_with ".MÜLLER.example"', true, { host: "www.xn--mller-kva.example" }],
+  ['host == "[::1]"', true, { host: "[::1]:8080" }],
+  ['host ends_with ":8080"', false],
+  ['host ends_with "."', false],
+  ['host wildcard "*."', false],
+  ['host wildcard "*:443"', false],
+]);
+
 claim("every field reads its own fact", [
   ["score == 12", true],
   ['band == "confident_automated"', true],

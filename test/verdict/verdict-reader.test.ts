@@ -163,6 +163,7 @@ t.test(
       },
       hasHeaders: true,
       target: undefined,
+      authority: undefined,
     };
     const settings = project({}, { requestScoring: { enabled: true, signedAgents: "allow" } });
     const cases: [string, object][] = [

@@ -20,7 +20,7 @@ import { bearerOf, type Exchange } from "../../exchange.js";
 import type { Reply } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 import { forwardedQuestion } from "./forwarded-request.js";
-import { goodMethod } from "./request-context.js";
+import { goodHost, goodMethod } from "./request-context.js";
 import type { OnBlocked } from "./verdict.js";
 import { type Trimming, untrimmed } from "./verdict-body.js";
 
@@ -197,6 +197,7 @@ function questionOf(
       context: contextOf(services, headers, names),
       sessionToken: sessionTokenOf(headers.get(sessionHeaderName), headers.get("cookie")),
       target: headers.get(names.uri) ?? "",
+      authority: headers.get(names.host) ?? "",
       ja4Header,
       isTrusted: ja4Header !== "" && services.isTrusted(socketAddress),
     },
@@ -266,8 +267,8 @@ function contextOf(
   if (path !== undefined) context.path = ownPart(path, uri);
   const method = goodMethod(sent(names.method));
   if (method !== undefined) context.method = method;
-  const host = sent(names.host);
-  if (host !== "") context.host = boundedValue(host);
+  const host = goodHost(sent(names.host));
+  if (host !== undefined) context.host = host;
   const hops = sent(names.ip);
   const comma = hops.lastIndexOf(",");
   const ip = clientIp(hops.slice(comma + 1).trim(), comma === -1 ? "" : hops.slice(0, comma));

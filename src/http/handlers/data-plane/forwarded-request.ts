@@ -31,6 +31,8 @@ export interface Forwarded {
   readonly sessionToken: string | null;
   /** The request target with its query; "" if the proxy does not send it. */
   readonly target: string;
+  /** The host as the visitor sent it, with its port; "" if the proxy does not send it. */
+  readonly authority: string;
   /** Header of the visitor's JA4, "" for none; and whether the proxy is trusted. */
   readonly ja4Header: string;
   readonly isTrusted: boolean;
@@ -38,9 +40,9 @@ export interface Forwarded {
 
 /** Treats empty values as missing, because some proxies send a line for each header that they know. */
 export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): VerdictQuestion {
-  const { lines, context, sessionToken, target, ja4Header, isTrusted } = forwarded;
+  const { lines, context, sessionToken, target, authority, ja4Header, isTrusted } = forwarded;
   const visitors = new HeaderCollector(trimming);
-  if (context.host !== undefined) visitors.add(["host", context.host]);
+  if (authority !== "") visitors.add(["host", authority]);
   let ja4 = "";
   for (const line of lines) {
     const [name, value] = line;
@@ -58,6 +60,7 @@ export function forwardedQuestion(forwarded: Forwarded, trimming: Trimming): Ver
     },
     hasHeaders: true,
     target: target === "" ? undefined : target,
+    authority: authority === "" ? undefined : visitors.bounded(authority),
   };
 }
 

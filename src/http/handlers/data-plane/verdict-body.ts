@@ -10,7 +10,7 @@ import { rulePath } from "../../../contract/visitor-request.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
-import { goodMethod } from "./request-context.js";
+import { goodHost, goodMethod } from "./request-context.js";
 
 /** What was trimmed from a request; all false at the start. */
 export interface Trimming {
@@ -66,7 +66,8 @@ export function decodeVerdictBody(
   if (path !== undefined) context.path = path;
   const method = read("method", goodMethod);
   if (method !== undefined) context.method = method;
-  const host = read("host", cut) ?? firstOf(headers, "host");
+  const authority = read("host", cut) ?? firstOf(headers, "host") ?? firstOf(lines.pseudo, ":authority");
+  const host = authority === undefined ? undefined : goodHost(authority);
   if (host !== undefined) context.host = host;
   const ip = read("ip", (sent) => canonicalIp(boundedValue(sent)));
   if (ip !== undefined) context.ip = ip;
@@ -81,7 +82,7 @@ export function decodeVerdictBody(
   };
   if (typeof token !== "string" && token !== undefined && token !== null) trimming.isIgnored = true;
   const sessionToken = typeof token === "string" && wellFormedToken.test(token) ? token : null;
-  return { sessionToken, request: judged, hasHeaders: form !== null, target, trimming };
+  return { sessionToken, request: judged, hasHeaders: form !== null, target, authority, trimming };
 }
 
 function isObject(value: unknown): value is JsonObject {
@@ -93,6 +94,8 @@ type HeaderLine = readonly [name: string, value: string];
 /** Collects header lines within their bounds, for `POST /v1/verdict` and forward-auth. */
 export class HeaderCollector {
   readonly headers: HeaderLine[] = [];
+  /** What HTTP/2 sends among the headers in place of the request line (`:authority`); no header lines. */
+  readonly pseudo: HeaderLine[] = [];
   readonly #trimming: Trimming;
 
   constructor(trimming: Trimming) {
@@ -101,7 +104,7 @@ export class HeaderCollector {
 
   /** Keeps the line itself if nothing has to be cut. */
   add(line: HeaderLine): void {
-    const { headers } = this;
+    const headers = line[0].startsWith(":") ? this.pseudo : this.headers;
     if (headers.length >= limits.requestHeadersMax) {
       this.#trimming.isOver = true;
       return;

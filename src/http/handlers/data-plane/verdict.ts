@@ -16,7 +16,7 @@ import { firstValues } from "../../query.js";
 import { refusal } from "../../reply.js";
 import type { RawRoute } from "../../route.js";
 import { ReadHeaders } from "./read-headers.js";
-import { goodMethod } from "./request-context.js";
+import { goodHost, goodMethod } from "./request-context.js";
 
 /** What a verdict read needs; `onBlocked` is called for every answer with the action block. */
 export interface VerdictServices {
@@ -133,7 +133,7 @@ function requestContext({ canonicalIp }: VerdictServices, headers: SentContext):
   if (path !== undefined) context.path = path;
   const method = value(headers.method, asked[1], goodMethod);
   if (method !== undefined) context.method = method;
-  const host = value(headers.host, asked[2], boundedValue);
+  const host = value(headers.host, asked[2], goodHost);
   if (host !== undefined) context.host = host;
   const ip = value(headers.ip, asked[3], (text) => canonicalIp(boundedValue(text)));
   if (ip !== undefined) context.ip = ip;
