@@ -11,18 +11,16 @@ type HeadersByName = Readonly<Record<string, string | readonly string[] | undefi
 
 /** A visitor's request, as far as the backend knows it. */
 export interface VisitorRequest extends RequestContext {
-  /** Values by name, in any case. Cookies and credentials among them are not sent. */
+  /** Values by name, in any case. Cookies, keys, tokens and other credentials among them are not sent. */
   readonly headers?: VisitorHeaderLines | HeadersByName | undefined;
 }
 
-/** What verdictd has no use for, and what must not leave the backend. */
-const withheld: ReadonlySet<string> = new Set([
-  "cookie",
-  "authorization",
-  "proxy-authorization",
-  "x-service-session",
-  "x-service-private-key",
-]);
+/**
+ * Words of headers that hold credentials, such as `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token`, `Private-Token` and `Ocp-Apim-Subscription-Key`.
+ * verdictd has no use for them, and they must not leave the backend.
+ */
+const secretWords =
+  /(?:^|[-_])(?:x?api-?key|auth|authorization|authentication|bearer|cookie2?|credentials?|csrf|xsrf|csrftoken|jwt|key|passw(?:or)?d|secret|session-?id|session|token|[a-z]+(?:token|secret))(?:$|[-_\d])/;
 
 const signatureNames: ReadonlySet<string> = new Set(["signature", "signature-input", "signature-agent"]);
 /** What rules and the checks of a signature go by. */
@@ -62,7 +60,7 @@ export function judgedBody(sessionToken: string | null, { headers, ...context }:
     for (const [name, values] of lines) if (name === wanted) for (const value of values) add(name, value);
   if (!Object.hasOwn(sent, "user-agent")) add("user-agent", context.userAgent);
   for (const [name, values] of lines) {
-    if (withheld.has(name) || neededNames.includes(name) || name.length > bounds.name || /^(?::|$)/.test(name))
+    if (secretWords.test(name) || neededNames.includes(name) || name.length > bounds.name || /^(?::|$)/.test(name))
       continue;
     for (const value of values) add(name, value);
   }

@@ -91,3 +91,80 @@ t.test("no headers of a visitor push out those that rules and signatures go by",
     t.same(JSON.parse(judgedBody(null, { headers: others, userAgent: "-" })).request.headers["user-agent"], ["-"]);
   }
 });
+
+t.test("credentials of visitors stay in the backend, by whatever name", async (t) => {
+  const secrets = [
+    ...[
+      "Authorization",
+      "Proxy-Authorization",
+      "Cookie",
+      "Cookie2",
+      "X-Api-Key",
+      "Api-Key",
+      "apikey",
+      "X-ApiKey",
+      "X-API-KEY",
+    ],
+    ...[
+      "X-Auth-Token",
+      "X-Access-Token",
+      "X-CSRF-Token",
+      "X-XSRF-TOKEN",
+      "Private-Token",
+      "X-Amz-Security-Token",
+      "X-Goog-Api-Key",
+    ],
+    ...[
+      "Ocp-Apim-Subscription-Key",
+      "X-Functions-Key",
+      "X-Client-Secret",
+      "X-Session-Id",
+      "X-Service-Session",
+      "X-Auth",
+      "X-Password",
+    ],
+    ...[
+      "X-Forwarded-Access-Token",
+      "X-Shopify-AccessToken",
+      "X-Vault-Token",
+      "x_api_key",
+      "X-Service-Private-Key",
+      "X-JWT-Assertion",
+    ],
+  ];
+  const ordinary = [
+    ...[
+      "Accept",
+      "Accept-Encoding",
+      "Accept-Language",
+      "Cache-Control",
+      "Content-Type",
+      "DNT",
+      "Host",
+      "If-None-Match",
+      "Origin",
+    ],
+    ...[
+      "Priority",
+      "Range",
+      "Referer",
+      "Sec-CH-UA-Platform",
+      "Sec-Fetch-Mode",
+      "Signature-Input",
+      "User-Agent",
+      "X-Forwarded-Proto",
+    ],
+    ...["X-Requested-With", "Keep-Alive", "Upgrade-Insecure-Requests"],
+  ];
+  const headers = [...secrets, ...ordinary].map((name) => [name, "value"] as const);
+  const { request } = JSON.parse(judgedBody(null, { headers }));
+  t.same(Object.keys(request.headers).sort(), ordinary.map((name) => name.toLowerCase()).sort());
+});
+
+t.test("HTTP/2's authority is the host where there is none", async (t) => {
+  const headers = [[":authority", "shop.example:8443"]] as const;
+  t.equal(JSON.parse(judgedBody(null, { headers })).request.host, "shop.example:8443");
+  t.equal(JSON.parse(judgedBody(null, { headers, host: "given.example" })).request.host, "given.example");
+  const both = JSON.parse(judgedBody(null, { headers: [...headers, ["Host", "a.example"]] }));
+  t.equal(both.request.host, undefined, "verdictd reads the header");
+});
