@@ -56,6 +56,31 @@ export const ruleRecipes: readonly RuleRecipe[] = [
     action: "challenge",
     note: "Import a list of that name first: verdictd ip-list import hosting FILE. Some people’s VPNs are in such networks too.",
   },
+  {
+    name: "Let webhooks in by path",
+    expression: 'declared_bot_category == "webhook" AND method == "POST" AND path starts_with "/webhooks/"',
+    action: "allow",
+    note: "Put it above your other rules, with your own path. A name can be forged: let your application check the signature of each call, as the sender describes.",
+  },
+  {
+    name: "Let webhooks in by the addresses that their sender publishes",
+    expression: 'ip_lists contains "webhooks" AND path starts_with "/webhooks/"',
+    action: "allow",
+    note: "Put it above your other rules. Import the addresses first: verdictd ip-list import webhooks FILE.",
+  },
+  {
+    name: "Let probes and uptime monitors in on /health",
+    expression: 'declared_bot_category in {"probe", "monitoring"} AND path == "/health"',
+    action: "allow",
+    note: "Put it above your other rules, with the path that your probes ask for.",
+  },
+  {
+    name: "Let link previews and feed readers read public pages",
+    expression:
+      'declared_bot_category in {"preview", "feed"} AND method in {"GET", "HEAD"} AND NOT path starts_with "/account"',
+    action: "allow",
+    note: "Put it above your other rules. A name can be forged: leave out what only people should see.",
+  },
 ];
 
 /** Whether an expression asks for `has_session`, which is true of every stored session. */

@@ -124,6 +124,8 @@ export interface RequestScoringAnswer {
   enabled: boolean;
   /** `allow`: a verified signed agent is allowed before rules (while `allow_verified` is true); `rules`: rules decide. */
   signed_agents: SignedAgentPolicy;
+  /** Patterns of paths whose requests are allowed and judged by nothing. */
+  skip_paths: string[];
 }
 
 /** verdictd's own challenge as the project has set it, read or after an update. */

@@ -11,6 +11,8 @@ export const botCategories = [
   "feed",
   "archive",
   "security",
+  "webhook",
+  "probe",
   "library",
   "other",
 ] as const;

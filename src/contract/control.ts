@@ -35,6 +35,11 @@ export interface SettingsBody {
 export interface RequestScoringBody {
   enabled?: boolean;
   signed_agents?: SignedAgentPolicy;
+  /**
+   * Requests of these paths are allowed and judged by nothing. Each is a pattern of the whole path, `*` for any characters, `/` too. A path with
+   * parameters (`;`) or an encoded delimiter matches none.
+   */
+  skip_paths?: (string & tags.MinLength<1> & tags.MaxLength<200>)[] & tags.MaxItems<50>;
 }
 
 /** Settings of verdictd's own challenge. Send only what changes. */

@@ -60,6 +60,8 @@ export interface RequestScoring {
   enabled: boolean;
   /** A verified signed agent is allowed before rules (while `allowVerified` is true), or rules decide. */
   signedAgents: SignedAgentPolicy;
+  /** Patterns of paths whose requests nothing judges, as they were given; if absent, none: projects of before they existed lack it. */
+  skipPaths?: readonly string[];
 }
 
 /** The setting of a project that never set any. */

@@ -272,7 +272,8 @@ function settingsOf({ botSettings, likelyBotThreshold }: Project): AuditValues {
 }
 
 function requestScoringOf({ requestScoring = defaultRequestScoring }: Project): AuditValues {
-  return { enabled: requestScoring.enabled, signed_agents: requestScoring.signedAgents };
+  const { enabled, signedAgents, skipPaths = [] } = requestScoring;
+  return { enabled, signed_agents: signedAgents, skip_paths: [...skipPaths] };
 }
 
 function challengeOf({ challenge = defaultChallengeSettings }: Project): AuditValues {

@@ -9,6 +9,7 @@ import { CompileMemo } from "../rules/compile-memo.js";
 import { type CompiledRule, compileRule } from "../rules/compile-rule.js";
 import { type EvaluatedRule, orderRules } from "../rules/evaluate.js";
 import { isRuleFault, type RuleFault } from "../rules/fault.js";
+import { hasLiteral } from "../rules/literals.js";
 import { nextId, type Store } from "../store/store.js";
 import { type Audited, type AuditedChange, audited, changeAudited, unchanged } from "./audit.js";
 import { type NewRule, type RuleChange, ruleChanges } from "./rule-changes.js";
@@ -16,6 +17,8 @@ import { type NewRule, type RuleChange, ruleChanges } from "./rule-changes.js";
 /** A rule ready to be evaluated. */
 export interface ReadyRule extends EvaluatedRule {
   readonly name: string;
+  /** Whether it names the method of CORS preflights, which are judged only then. */
+  readonly asksForPreflights: boolean;
 }
 
 /** Every project starts with these, inactive: enabling scoring never blocks anybody. */
@@ -189,7 +192,11 @@ export class Rules {
   /** Returns nothing for a stored source that this build can't compile, because a verdict must not fail for it. */
   #readyRule({ id, name, action, isActive, sortOrder, expressionSource }: Rule): ReadyRule[] {
     const compiled = this.#compiled.compile(expressionSource);
-    return isRuleFault(compiled) ? [] : [{ id, name, action, isActive, sortOrder, matches: compiled.matches }];
+    if (isRuleFault(compiled)) return [];
+    const { ast, matches } = compiled;
+    return [
+      { id, name, action, isActive, sortOrder, matches, asksForPreflights: hasLiteral(ast, "method", "OPTIONS") },
+    ];
   }
 
   #timestamp(): string {

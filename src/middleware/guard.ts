@@ -197,7 +197,7 @@ export class Guard<Challenge> {
         return this.#visitOf(failOpen(null), token, context);
       }
       const asked =
-        this.#options.requests === true
+        this.#options.requests === true || (token !== null && isPreflight(seen))
           ? this.client.judge(token, this.#judgedRequest(seen, context))
           : this.client.verdict(token, context);
       const visit = this.#visitOf(await asked, token, context);
@@ -332,6 +332,11 @@ const denyingWords = ["deny", "block", "forbid", "403"];
 
 function isChallengeWord(value: unknown): value is (typeof challengeWords)[number] {
   return challengeWords.some((word) => word === value);
+}
+
+/** By its headers, which only `judge` tells: verdictd lets it in unless one of the project's rules asks for it. Browsers send none with a cookie. */
+function isPreflight({ method, header }: SeenRequest): boolean {
+  return method === "OPTIONS" && Boolean(header("origin")) && Boolean(header("access-control-request-method"));
 }
 
 function checkedIgnores(names: readonly RouterIgnores[]): ReadonlySet<RouterIgnores> {

@@ -7,6 +7,7 @@ import type { ProjectSettings, ScoredState } from "../contract/session.js";
 import { defaultRequestScoring } from "../contract/session.js";
 import type { RequestVerdict, Verdict, VerdictSubject } from "../contract/verdict.js";
 import { decide, failOpenVerdict } from "./resolve.js";
+import { unjudged } from "./unjudged.js";
 import { askedWith, type VerdictReader, type VerdictSources, verifiedBotOf } from "./verdict-reader.js";
 import { type VerdictText, VerdictTexts } from "./verdict-text.js";
 
@@ -42,9 +43,20 @@ export class RequestVerdicts {
 
   /** Never throws and never rejects. */
   judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {
+    const text = this.#unjudged(project, question);
+    if (text !== null) return { text, subject: "request", signedAgent: undefined };
     const { sessionToken } = question;
     const loading = sessionToken === null ? null : (this.#sources.load?.(project, sessionToken) ?? null);
     return loading === null ? this.#judge(project, question) : loading.then(() => this.#judge(project, question));
+  }
+
+  /** Null also where the rules can't be read: that is told when the request is judged. */
+  #unjudged(project: ProjectSettings, question: VerdictQuestion): VerdictText | null {
+    try {
+      return unjudged(project, question, () => this.#sources.rulesOf(project));
+    } catch {
+      return null;
+    }
   }
 
   #judge(project: ProjectSettings, question: VerdictQuestion): RequestAnswer | Promise<RequestAnswer> {

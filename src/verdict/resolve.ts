@@ -23,6 +23,8 @@ import { describe, type MeaningOf, type ProvedBot, type UnwordedVerdict } from "
 /** An active rule in the form that a decision needs. */
 export interface NamedRule extends EvaluatedRule {
   readonly name: string;
+  /** Whether it names the method of CORS preflights; absent: no. */
+  readonly asksForPreflights?: boolean;
 }
 
 /** What was decided, before it is worded. */

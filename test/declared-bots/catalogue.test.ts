@@ -83,3 +83,33 @@ t.test("the shipped list has every category, and what tools and claims are known
     if (!short.has(token)) t.ok(bots.of(token), `${token} is a declared bot`);
   }
 });
+
+t.test("callers that are no visitors are known by what they send", async (t) => {
+  const bots = createDeclaredBots(shippedDeclaredBots());
+  const agents: Record<string, string> = {
+    "Stripe/1.0 (+https://stripe.com/docs/webhooks)": "webhook",
+    "PayPal/AUHR-214.0-58843836": "webhook",
+    "PayPal IPN ( https://www.paypal.com/ipn )": "webhook",
+    "GitHub-Hookshot/c80b888": "webhook",
+    "GitLab/15.5.0-pre": "webhook",
+    "GitLab/18.5.1-ee": "webhook",
+    "WooCommerce/8.5.1 Hookshot (WordPress/6.4.3)": "webhook",
+    "Adyen HttpClient 1.0": "webhook",
+    "Shopify-Captain-Hook": "webhook",
+    "Amazon Simple Notification Service Agent": "webhook",
+    "Webhooks/1.0 (https://fb.me/webhooks)": "webhook",
+    "kube-probe/1.33": "probe",
+    "ELB-HealthChecker/2.0": "probe",
+    "GoogleHC/1.0": "probe",
+    "Envoy/HC": "probe",
+    "Consul Health Check": "probe",
+    "Amazon-Route53-Health-Check-Service (ref 1; report http://amzn.to/1vsZADi)": "probe",
+    "Edge Health Probe": "probe",
+    "Mozilla/5.0 (compatible; Cloudflare-Healthchecks/1.0; +https://www.cloudflare.com/; healthcheck-id: 1)": "probe",
+    "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)": "monitoring",
+    "TelegramBot (like TwitterBot)": "preview",
+    "Feedly/1.0 (+http://www.feedly.com/fetcher.html; 3 subscribers)": "feed",
+  };
+  for (const [agent, category] of Object.entries(agents)) t.equal(bots.of(agent)?.category, category, agent);
+  t.equal(bots.of("WordPress/6.4.3; https://blog.example")?.category, "other");
+});

@@ -10,16 +10,32 @@ const settingsOf = (id: number) => `/v1/projects/${id}/request-scoring`;
 
 t.test("request scoring is off and allows signed agents until that is changed, member by member", async (t) => {
   const path = settingsOf(await newProject(server, tenant.accountId));
-  t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow" });
+  t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow", skip_paths: [] });
   for (const body of [{}, undefined, { unknown: 1 }]) {
     const { status, json } = await ask("PUT", path, body);
     t.equal(status, 200);
-    t.strictSame(json, { enabled: false, signed_agents: "allow" });
+    t.strictSame(json, { enabled: false, signed_agents: "allow", skip_paths: [] });
   }
-  t.strictSame((await ask("PUT", path, { enabled: true })).json, { enabled: true, signed_agents: "allow" });
-  t.strictSame((await ask("PUT", path, { signed_agents: "rules" })).json, { enabled: true, signed_agents: "rules" });
-  t.strictSame((await ask("PUT", path, { enabled: false })).json, { enabled: false, signed_agents: "rules" });
-  t.strictSame((await ask("PUT", path, { signed_agents: "allow" })).json, { enabled: false, signed_agents: "allow" });
+  t.strictSame((await ask("PUT", path, { enabled: true })).json, {
+    enabled: true,
+    signed_agents: "allow",
+    skip_paths: [],
+  });
+  t.strictSame((await ask("PUT", path, { signed_agents: "rules" })).json, {
+    enabled: true,
+    signed_agents: "rules",
+    skip_paths: [],
+  });
+  t.strictSame((await ask("PUT", path, { enabled: false })).json, {
+    enabled: false,
+    signed_agents: "rules",
+    skip_paths: [],
+  });
+  t.strictSame((await ask("PUT", path, { signed_agents: "allow" })).json, {
+    enabled: false,
+    signed_agents: "allow",
+    skip_paths: [],
+  });
 });
 
 t.test("a bad value is 422 and changes nothing, the good ones beside it included", async (t) => {
@@ -33,8 +49,55 @@ t.test("a bad value is 422 and changes nothing, the good ones beside it included
     }
   }
   for (const body of ["{", "[]", "null", '"x"']) t.equal((await ask("PUT", path, body)).status, 422, body);
-  t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow" });
+  t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow", skip_paths: [] });
 });
+
+t.test(
+  "paths to skip are kept as they were given, up to 50 of 200 characters, and none that could never match",
+  async (t) => {
+    const path = settingsOf(await newProject(server, tenant.accountId));
+    const most = Array.from({ length: 50 }, (_, index) => `/${index}/`.padEnd(200, "x"));
+    for (const patterns of [["/webhooks/*", "*.xml", "/café", "/caf%C3%A9"], most, ["*"], []]) {
+      t.same((await ask("PUT", path, { skip_paths: patterns })).json.skip_paths, patterns);
+      t.same((await ask("GET", path)).json.skip_paths, patterns);
+    }
+    await ask("PUT", path, { skip_paths: ["/health"] });
+    const bad: unknown[] = [
+      null,
+      "/health",
+      {},
+      [1],
+      [null],
+      [""],
+      [["/a"]],
+      [...most, "/more"],
+      [`/${"x".repeat(200)}`],
+    ];
+    bad.push(
+      ["webhooks/*"],
+      ["/a", "https://shop.example/a"],
+      ["/a?b=1"],
+      ["/a#b"],
+      ["/a;b"],
+      ["/a%2fb"],
+      ["/a%3Bb"],
+      ["/%25"],
+    );
+    for (const patterns of bad) {
+      const { status, json } = await ask("PUT", path, { enabled: true, skip_paths: patterns });
+      t.same([status, json.code], [422, "INVALID_PAYLOAD"], JSON.stringify(patterns).slice(0, 80));
+      t.match(json.message, "skip_paths");
+    }
+    t.match((await ask("PUT", path, { skip_paths: ["/a", "b"] })).json.message, "skip_paths[1]");
+    t.strictSame((await ask("GET", path)).json, { enabled: false, signed_agents: "allow", skip_paths: ["/health"] });
+    const { json } = await ask("GET", "/v1/audit?limit=1");
+    t.match(
+      json.data[0],
+      { before: { skip_paths: [] }, after: { skip_paths: ["/health"] } },
+      "the log of changes has them",
+    );
+  },
+);
 
 t.test(
   "a change raises the settings revision, by which verdicts notice it, and no other answer shows it",

@@ -354,6 +354,8 @@ t.test("country, network and lists of the address are known, with and without a 
   t.equal((await project.read(token, "?ip=8.8.8.8")).json.action, "delay");
 });
 
+const stripe = "Stripe/1.0 (+https://stripe.com/docs/webhooks)";
+
 /** Of each recipe of the console: requests that it takes, and others that it leaves alone. */
 const recipeRequests: Readonly<Record<string, { readonly taken: readonly Told[]; readonly left: readonly Told[] }>> = {
   "No AI crawlers": {
@@ -393,10 +395,39 @@ const recipeRequests: Readonly<Record<string, { readonly taken: readonly Told[];
       { ip: "203.0.113.5", headers: agentHeaders("curl/8.5.0") },
     ],
   },
+  "Let webhooks in by path": {
+    taken: [{ method: "POST", path: "/webhooks/stripe", headers: agentHeaders(stripe) }],
+    left: [
+      { method: "POST", path: "/checkout", headers: agentHeaders(stripe) },
+      { method: "POST", path: "/webhooks/stripe", headers: agentHeaders("curl/8.5.0") },
+    ],
+  },
+  "Let webhooks in by the addresses that their sender publishes": {
+    taken: [{ method: "POST", path: "/webhooks/stripe", ip: "203.0.113.99", headers: agentHeaders("curl/8.5.0") }],
+    left: [{ method: "POST", path: "/webhooks/stripe", ip: "198.51.100.5", headers: agentHeaders(stripe) }],
+  },
+  "Let probes and uptime monitors in on /health": {
+    taken: [
+      { path: "/health", headers: agentHeaders("kube-probe/1.33") },
+      { path: "/health", headers: agentHeaders("Pingdom.com_bot_version_1.4_(http://www.pingdom.com/)") },
+    ],
+    left: [
+      { path: "/", headers: agentHeaders("kube-probe/1.33") },
+      { path: "/health", headers: agentHeaders("curl/8.5.0") },
+    ],
+  },
+  "Let link previews and feed readers read public pages": {
+    taken: [{ method: "GET", path: "/news", headers: agentHeaders("TelegramBot (like TwitterBot)") }],
+    left: [
+      { method: "GET", path: "/account/orders", headers: agentHeaders("TelegramBot (like TwitterBot)") },
+      { method: "POST", path: "/news", headers: agentHeaders("TelegramBot (like TwitterBot)") },
+    ],
+  },
 };
 
 t.test("the console's recipes take the requests that they are for, and leave others alone", async (t) => {
   await server.command("ip-list", "import", "hosting", await listFile(t, "203.0.113.0/24\n"));
+  await server.command("ip-list", "import", "webhooks", await listFile(t, "203.0.113.99\n"));
   t.same(
     ruleRecipes.map(({ name }) => name),
     Object.keys(recipeRequests),
@@ -405,9 +436,12 @@ t.test("the console's recipes take the requests that they are for, and leave oth
     const project = await fresh();
     await project.enable();
     await project.rule(expression, action);
+    // What is allowed shows only above a rule that blocks.
+    const otherwise = action === "allow" ? "block" : "allow";
+    if (action === "allow") await project.rule("score < 100", "block", { sort_order: 1 });
     const { taken, left } = recipeRequests[name]!;
     for (const request of taken) t.equal((await project.judge(request)).json.action, action, name);
-    for (const request of left) t.equal((await project.judge(request)).json.action, "allow", name);
+    for (const request of left) t.equal((await project.judge(request)).json.action, otherwise, name);
     if (!name.includes("120")) continue;
     const before = Array.from({ length: 119 }, () => project.judge(left[0]!));
     for (const { json } of await Promise.all(before)) t.equal(json.action, "allow");

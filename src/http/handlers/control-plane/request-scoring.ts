@@ -1,9 +1,11 @@
 /** Whether a project judges requests of visitors without a scored session: read and change the settings. */
 import type { RequestScoringAnswer } from "../../../contract/api-answers.js";
 import type { Project } from "../../../contract/entities.js";
+import type { Mismatch } from "../../../contract/mismatch.js";
 import { defaultRequestScoring } from "../../../contract/session.js";
 import { checkRequestScoring } from "../../../contract/validators.js";
 import type { Projects } from "../../../control-plane/projects.js";
+import { skipPathFault } from "../../../verdict/skipped-paths.js";
 import type { ProjectRoute } from "../../route.js";
 import { settingsRoutes } from "./settings-routes.js";
 
@@ -15,13 +17,26 @@ export function requestScoringRoutes(projects: Projects): ProjectRoute[] {
     body: "RequestScoringBody",
     answer: "RequestScoringAnswer",
     of: "request scoring",
-    check: checkRequestScoring,
-    given: ({ enabled, signed_agents: signedAgents }) => ({ enabled, signedAgents }),
+    check: (value) => {
+      const checked = checkRequestScoring(value);
+      return "value" in checked ? (skipPathsFault(checked.value.skip_paths ?? []) ?? checked) : checked;
+    },
+    given: ({ enabled, signed_agents: signedAgents, skip_paths: skipPaths }) => ({ enabled, signedAgents, skipPaths }),
     change: (projectId, given) => projects.changeRequestScoring(projectId, given),
     view,
   });
 }
 
+/** The first pattern that no path can match: it would silently let nobody in. */
+function skipPathsFault(patterns: readonly string[]): Mismatch | null {
+  for (const [index, pattern] of patterns.entries()) {
+    const fault = skipPathFault(pattern);
+    if (fault !== null) return { path: `skip_paths[${index}]`, fault };
+  }
+  return null;
+}
+
 function view({ requestScoring = defaultRequestScoring }: Project): RequestScoringAnswer {
-  return { enabled: requestScoring.enabled, signed_agents: requestScoring.signedAgents };
+  const { enabled, signedAgents, skipPaths = [] } = requestScoring;
+  return { enabled, signed_agents: signedAgents, skip_paths: [...skipPaths] };
 }

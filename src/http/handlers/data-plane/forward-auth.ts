@@ -96,7 +96,9 @@ export function forwardAuthRoutes(services: ForwardAuthServices): RawRoute[] {
       if (holder.account.subscription !== "active") {
         return letIn("no_active_subscription", undefined, exchange.requestId);
       }
-      const lines = isJudged(holder.project) ? sent.lines : [];
+      // A preflight is known by its headers, whether or not requests are judged.
+      const isRead = isJudged(holder.project) || headers.get(headerSets[path].names.method) === "OPTIONS";
+      const lines = isRead ? sent.lines : [];
       const question = questionOf(services, exchange, headers, lines, headerSets[path].names);
       const reply = ({ text: { verdict } }: RequestAnswer): Reply => {
         const { context } = question.request;

@@ -1,0 +1,41 @@
+/** Requests that nothing judges and nobody counts: CORS preflights, and the paths that a project skips. Pure. */
+import type { VerdictQuestion } from "../contract/judged-request.js";
+import { defaultRequestScoring, type ProjectSettings } from "../contract/session.js";
+import { failOpenVerdict, type NamedRule } from "./resolve.js";
+import { isSkipped } from "./skipped-paths.js";
+import type { VerdictText } from "./verdict-text.js";
+
+/**
+ * The answer to a request that is let in unjudged; null for one to judge. Preflights are whatever the project's settings are, until one of its active
+ * rules asks for them; `skip_paths` count while request scoring is on. Only what the asking side says of the request counts, never the session's last.
+ */
+export function unjudged(
+  { requestScoring = defaultRequestScoring }: ProjectSettings,
+  { request: { context, headers } }: Pick<VerdictQuestion, "request">,
+  rules: () => readonly NamedRule[],
+): VerdictText | null {
+  if (context.method === "OPTIONS" && isPreflight(headers)) {
+    return rules().some(({ asksForPreflights }) => asksForPreflights === true) ? null : preflightText;
+  }
+  const { enabled, skipPaths = [] } = requestScoring;
+  return enabled && context.path !== undefined && isSkipped(skipPaths, context.path) ? skippedText : null;
+}
+
+/** Browsers send both with every preflight, and neither can be set by a page (https://fetch.spec.whatwg.org/#cors-preflight-fetch). */
+function isPreflight(headers: VerdictQuestion["request"]["headers"]): boolean {
+  return isSent(headers, "origin") && isSent(headers, "access-control-request-method");
+}
+
+function isSent(headers: VerdictQuestion["request"]["headers"], wanted: string): boolean {
+  return headers.some(
+    ([name, value]) => name.length === wanted.length && value !== "" && name.toLowerCase() === wanted,
+  );
+}
+
+const preflightText = textOf("Allowed: a CORS preflight is not judged.");
+const skippedText = textOf("Allowed: the project skips this path (skip_paths).");
+
+function textOf(reason: string): VerdictText {
+  const verdict = failOpenVerdict(reason);
+  return { verdict, body: JSON.stringify(verdict) };
+}
