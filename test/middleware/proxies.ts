@@ -1,27 +1,43 @@
 /** Starts the real nginx and Caddy with the recipes of this repository, in front of a site. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Test } from "tap";
 import { freePort } from "../support/process.js";
-import { recipe, runProxy, type StartProxy } from "./proxy.js";
+import { type Addresses, recipe, runProxy, type StartProxy } from "./proxy.js";
 
 /** nginx with its recipe. */
-export const startNginx: StartProxy = async (t, { verdictd, privateKey, application, sitePort, folder, answerMs }) => {
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((each) => `${each}_temp_path ${folder};`);
-  const text = recipe("nginx.conf", [
+export const startNginx: StartProxy = async (t, addresses) => runNginx(t, addresses, nginxSite(addresses));
+
+/** The text of nginx's recipe: what is put into `sites-enabled`. */
+export function nginxSite({ verdictd, privateKey, application, sitePort, answerMs }: Addresses): string {
+  return recipe("nginx.conf", [
     ["server 127.0.0.1:8080;", `server ${verdictd};`],
     ["server 127.0.0.1:3000;", `server ${application};`],
     ["listen 8000;", `listen 127.0.0.1:${sitePort};`],
     ["sk_REPLACE_ME", privateKey],
     ["150ms", `${answerMs}ms`],
     ["100ms", `${answerMs}ms`],
-    ["worker_processes auto;", process.getuid?.() === 0 ? "worker_processes 1; user root;" : "worker_processes 1;"],
-    ["http {\n", `http {\n  access_log off;\n  ${temporary.join("\n  ")}\n`],
   ]);
+}
+
+/** Runs nginx with these files of `sites-enabled`, included as Debian's `nginx.conf` does. */
+export async function runNginx(t: Test, { folder, sitePort }: Addresses, site: string): Promise<void> {
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((each) => `${each}_temp_path ${folder};`);
+  const user = process.getuid?.() === 0 ? "user root;" : "";
+  writeFileSync(join(folder, "site"), site);
+  const text = `worker_processes 1; ${user}
+events { worker_connections 1024; }
+http {
+  access_log off;
+  ${temporary.join("\n  ")}
+  include ${join(folder, "site")};
+}
+`;
   const file = join(folder, "nginx.conf");
   writeFileSync(file, text);
   const globals = `daemon off; pid ${join(folder, "nginx.pid")}; error_log ${join(folder, "error.log")};`;
   await runProxy(t, ["nginx", "-p", folder, "-c", file, "-e", join(folder, "error.log"), "-g", globals], {}, sitePort);
-};
+}
 
 /** Caddy with its recipe. */
 export const startCaddy: StartProxy = async (t, { verdictd, privateKey, application, sitePort, folder, answerMs }) => {

@@ -1,0 +1,73 @@
+/**
+ * The recipe for Caddy with what sites do besides pages: WebSockets, uploads, preflights. Skipped where Caddy is missing.
+ */
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import t from "tap";
+import { startCaddy } from "../middleware/proxies.js";
+import { missing } from "../middleware/proxy.js";
+import { startVerdictd } from "../middleware/verdictd-process.js";
+import { freePort } from "../support/process.js";
+
+t.test("Caddy in the usual layouts", { skip: missing("caddy") ?? false }, async (t) => {
+  const verdictd = await startVerdictd(t, ["--trusted-proxies", "127.0.0.1"]);
+  const app = createServer((incoming, response) => {
+    let bytes = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    incoming.on("end", () => response.end(String(bytes)));
+  }).listen(0, "127.0.0.1");
+  app.on("upgrade", (_request, socket) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+    socket.on("data", (bytes: Buffer) => socket.end(bytes));
+    socket.on("error", () => socket.destroy());
+  });
+  await once(app, "listening");
+  t.teardown(() => {
+    app.closeAllConnections();
+    app.close();
+  });
+  const folder = join(t.testdirName, "caddy");
+  mkdirSync(folder);
+  const sitePort = await freePort();
+  await startCaddy(t, {
+    verdictd: verdictd.baseUrl.slice(7),
+    privateKey: verdictd.privateKey,
+    application: `127.0.0.1:${(app.address() as AddressInfo).port}`,
+    sitePort,
+    folder,
+    answerMs: 10_000,
+  });
+  const base = `http://127.0.0.1:${sitePort}`;
+  const cookie = { Cookie: `service_session=${verdictd.sessionToken}` };
+  const socketTo = (path: string): Promise<string> =>
+    new Promise((done, failed) => {
+      const headers = { ...cookie, Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Key": "x" };
+      const asked = request(base + path, { headers });
+      asked.on("response", (answer) => {
+        answer.resume();
+        done(String(answer.statusCode));
+      });
+      asked.on("upgrade", (_answer, socket) => {
+        socket.once("data", (bytes: Buffer) => {
+          socket.destroy();
+          done(bytes.toString("latin1"));
+        });
+        socket.write("hello");
+      });
+      asked.on("error", failed);
+      asked.end();
+    });
+  t.equal(await socketTo("/socket"), "hello");
+  t.equal(await socketTo("/block/socket"), "403");
+  const upload = (path: string) => fetch(base + path, { method: "POST", headers: cookie, body: "x".repeat(1_500_000) });
+  t.equal(await (await upload("/uploads")).text(), "1500000");
+  t.equal((await upload("/block/uploads").catch(() => ({ status: 403 }))).status, 403);
+  const preflight = { ...cookie, Origin: "https://app.example", "Access-Control-Request-Method": "POST" };
+  t.equal((await fetch(`${base}/block/x`, { method: "OPTIONS", headers: preflight })).status, 200);
+  t.equal((await fetch(`${base}/block/x`, { method: "OPTIONS", headers: cookie })).status, 403);
+});
