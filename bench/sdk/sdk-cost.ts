@@ -27,7 +27,12 @@ async function figures({ bed, options, say }: BenchContext): Promise<Figure[]> {
     return [];
   }
   const site = await openSite(`${bed.verdictd.url}/sdk.js`, bed.keys.siteKey);
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  // As a person's, which does not say that it is driven: a driven one reports in its first task.
+  const browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-blink-features=AutomationControlled"],
+    ignoreDefaultArgs: ["--enable-automation"],
+  });
   try {
     return await measure(browser, site.origin, longRuns(options), options.durationMs * runsPerVisit, say);
   } finally {

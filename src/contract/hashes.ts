@@ -17,13 +17,11 @@ export function fnv1a(hash: number, word: number): number {
 }
 
 /**
- * FNV-1a of a text's UTF-16 units, 0 to 2^32 - 1: tells whether a text is the same as before. Stored in features (`userAgentHash`, `networkHash`);
- * the SDK makes `title_hash` with it.
+ * FNV-1a of a text's UTF-16 units, 0 to 2^32 - 1: tells whether a text is the same as before. Stored in features (`userAgentHash`, `networkHash`).
  */
 export function hashText(text: string): number {
   let hash = fnvBasis;
-  // Does not call `fnv1a`, because the SDK's bytes are counted.
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), fnvPrime);
+  for (let at = 0; at < text.length; at++) hash = fnv1a(hash, text.charCodeAt(at));
   return hash >>> 0;
 }
 

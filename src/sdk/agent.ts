@@ -2,16 +2,17 @@
  * Puts the SDK together: collectors record, the recorder cuts batches, the transport sends them. Decides when the first
  * report is due and what happens when the page is hidden or left.
  */
+import { doc, own } from "./bare.js";
 import type { Scene } from "./collector.js";
 import { collectClicks } from "./collectors/clicks.js";
 import { collectEnvironment } from "./collectors/environment.js";
 import { collectForms } from "./collectors/forms.js";
 import { collectKeyboard } from "./collectors/keyboard.js";
-import { collectPage } from "./collectors/page.js";
+import { collectPage, pageLoad } from "./collectors/page.js";
 import { collectPointer } from "./collectors/pointer.js";
 import { collectScroll } from "./collectors/scroll.js";
-import { collectTiming } from "./collectors/timing.js";
 import { collectTouch } from "./collectors/touch.js";
+import { reportBeforeLeaving } from "./leaving.js";
 import type { Settings, Verdictd } from "./options.js";
 import { attempt, holdPage } from "./page-hooks.js";
 import { startRecorder } from "./recorder.js";
@@ -19,19 +20,11 @@ import type { TokenStore } from "./token.js";
 import { openTransport } from "./transport.js";
 import { scriptUrl } from "./trusted-types.js";
 
-const firstReportMs = 500;
-/** A page whose `load` never comes (a hanging image) reports after this. */
-const loadMostMs = 6000;
+/** The first report is due so long after `load`, and at the latest so long after the start of a page that still loads. */
+const afterLoadMs = 500;
+const loadingMostMs = 1500;
 
-const collectors = [
-  collectPointer,
-  collectClicks,
-  collectTouch,
-  collectScroll,
-  collectKeyboard,
-  collectForms,
-  collectPage,
-];
+const collectors = [collectPointer, collectClicks, collectTouch, collectScroll, collectKeyboard, collectForms];
 
 /** What a person does, by events that begin with its kind, see `Scene.input`. */
 const inputs = "wheel touchstart touchmove keydown pointerdown pointerup";
@@ -46,18 +39,34 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
   const ready = new Promise<string | null>((resolve) => {
     settle = resolve;
   });
-  ready.then((token) => document.dispatchEvent(new CustomEvent("verdictd", { detail: { token } }))).catch(() => {});
+  ready.then((token) => doc.dispatchEvent(new CustomEvent("verdictd", { detail: { token } }))).catch(() => {});
 
   // What can wait comes with a second file, once it is known that somebody listens. Arguments by position: this file shortens its names.
+  let probed: Promise<unknown> | undefined;
   let probe: (() => void) | null = () => {
     probe = null;
     const load = async () => {
       const module = (await import(settings.probesUrl!)) as typeof import("./probes/main.js");
       const { siteKey, base, workerUrl } = settings;
       const { listen, later } = page;
-      later(() => module.probe(recorder.record, listen, later, workerUrl, scriptUrl, siteKey, base, tokens.read()), 0);
+      const { record, onDrain } = recorder;
+      await new Promise((resolve) => {
+        later(
+          () =>
+            resolve(module.probe(record, listen, later, workerUrl, scriptUrl, siteKey, base, tokens.read(), onDrain)),
+          0,
+        );
+      });
     };
-    if (settings.probesUrl) (window.requestIdleCallback ?? setTimeout)(() => load().catch(() => {}));
+    if (!settings.probesUrl) return;
+    probed = new Promise((resolve) =>
+      (own<typeof setTimeout>("requestIdleCallback") ?? setTimeout)(
+        () =>
+          void load()
+            .catch(() => {})
+            .then(resolve),
+      ),
+    );
   };
   const wait = (task: () => void, ms: number) => void page.later(task, ms);
   const transport = openTransport(settings, tokens, wait, (token) => {
@@ -65,7 +74,16 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
     if (token) probe?.();
   });
   const recorder = startRecorder(settings.interval, transport.send, transport.isBusy, wait);
-  const scene: Scene = { ...page, ...recorder, input: { at: -1e6, kind: "none" } };
+  let reported = false;
+  const report = () => {
+    reported = true;
+    recorder.flush();
+    transport.push();
+  };
+  const reportOnce = () => {
+    if (!reported) report();
+  };
+  const scene: Scene = { ...page, ...recorder, report, input: { at: -1e6, kind: "none" } };
   const stop = () => {
     page.release();
     probe = null;
@@ -73,55 +91,54 @@ export function startAgent(settings: Settings, tokens: TokenStore): Agent {
     settle(tokens.read());
   };
 
-  const report = async () => {
-    const [environment, timing] = await Promise.all([
-      collectEnvironment().catch(() => ({})),
-      collectTiming(firstReportMs - 50).catch(() => ({})),
-      new Promise((resolve) => setTimeout(resolve, firstReportMs)),
-    ]);
-    attempt(() => {
-      recorder.record("env", environment);
-      recorder.record("timing", timing);
-      recorder.flush();
-    });
-    page.later(transport.open, 0);
-  };
-  let begun = false;
-  const begin = () => {
-    if (begun) return;
-    begun = true;
-    report().catch(stop);
-  };
-  // After the page's own load handlers, so that `loadEventEnd` is known and nothing of the page has to wait.
+  // In a task after the page's own load handlers, so that `loadEventEnd` is known and nothing of the page has to wait.
   const loaded = () => {
-    if ((document as { prerendering?: boolean }).prerendering) page.listen(document, "prerenderingchange", loaded);
-    else page.later(begin, 0);
+    const sinceMs = performance.now() - (attempt(pageLoad)?.loadEventEnd ?? 0);
+    page.later(reportOnce, afterLoadMs - sinceMs);
   };
-
-  page.listen(window, inputs, (event) => {
-    const kind = event.type.replace(/start|move|down|up/, "") as Scene["input"]["kind"];
-    scene.input = { at: performance.now(), kind };
-  });
-  if (document.readyState === "complete") loaded();
-  else page.listen(window, "load", loaded);
-  page.later(loaded, loadMostMs);
-
-  // In a task of its own: the script's first run takes long enough.
-  page.later(() => {
-    for (const collect of collectors) attempt(() => collect(scene));
-    // Hiding may be the last that is seen of a page, so everything goes out; the answer is still read if it isn't.
-    page.listen(document, "visibilitychange", () => {
-      if (document.hidden) recorder.flush();
-      else transport.nudge();
+  const begin = () => {
+    page.listen(window, inputs, (event) => {
+      const kind = event.type.replace(/start|move|down|up/, "") as Scene["input"]["kind"];
+      scene.input = { at: performance.now(), kind };
     });
-  }, 0);
-  page.listen(window, "pagehide", () => transport.leave(recorder.take()));
-  page.listen(window, "online pageshow", transport.nudge);
+    page.listen(window, "pagehide", () => transport.leave(recorder.take));
+    page.listen(window, "online pageshow", transport.nudge);
+    attempt(() => collectPage(scene));
+    const environment = collectEnvironment();
+    recorder.record("env", environment);
+    // A driver's page may be over before anything else is known.
+    if (environment.webdriver || environment.driver_artifacts?.length) report();
+    if (doc.readyState === "complete") page.later(loaded, 0);
+    else page.listen(window, "load", () => page.later(loaded, 0));
+    page.later(reportOnce, loadingMostMs);
+
+    // In tasks of their own: the script's first run takes long enough, and storage and cookie are slow at their first use.
+    page.later(transport.prepare, 0);
+    page.later(tokens.read, 0);
+    page.later(() => {
+      for (const collect of [...collectors, reportBeforeLeaving]) attempt(() => collect(scene));
+      // Hiding may be the last that is seen of a page, so everything goes out; the answer is still read if it isn't.
+      page.listen(doc, "visibilitychange", () => {
+        if (doc.hidden) report();
+        else transport.nudge();
+      });
+    }, 0);
+  };
+  // A page that the browser prepares unasked may never be seen.
+  if ((doc as { prerendering?: boolean }).prerendering) page.listen(doc, "prerenderingchange", begin);
+  else begin();
 
   const token = () => attempt(tokens.read) ?? null;
+  /** Sends all that was seen until now; over once it was answered. */
+  const tell = async () => {
+    await ready;
+    await probed;
+    recorder.flush();
+    while (transport.isBusy()) await new Promise<void>((resolve) => page.later(resolve, 50));
+  };
   const challenge = () =>
     import(`${settings.base}/challenge.js`)
-      .then((module) => module.pass(settings.siteKey, settings.base, ready, token, scriptUrl))
+      .then((module) => module.pass(settings.siteKey, settings.base, ready, token, scriptUrl, tell))
       .catch(() => false);
   return { ready, token, challenge, stop };
 }

@@ -4,6 +4,8 @@ import type { Recorder } from "./recorder.js";
 
 /** What a collector is given. */
 export interface Scene extends PageHooks, Recorder {
+  /** Sends all that was seen until now, because what comes next should find it known: a form on its way, another page. */
+  report(): void;
   /** Ms since the page was opened at which a person last did something, and what: the input behind what follows. */
   input: { at: number; kind: "wheel" | "touch" | "key" | "pointer" | "none" };
 }

@@ -59,7 +59,9 @@ export interface Settings {
   readonly base: string;
   readonly cookie: boolean;
   readonly cookieName: string;
-  /** `Path`, `Domain`, `SameSite` and so on, ready to append to the cookie. */
+  /** Empty: the page's host alone. */
+  readonly cookieDomain: string;
+  /** `Path`, `SameSite` and so on, ready to append to the cookie. */
   readonly cookieAttributes: string;
   readonly token: string | null;
   readonly interval: number;
@@ -79,9 +81,9 @@ export function settingsOf(options: VerdictdOptions): Settings {
     base,
     cookie: options.cookie !== false,
     cookieName: options.cookieName || "service_session",
+    cookieDomain: options.cookieDomain || "",
     cookieAttributes:
       `; Path=${options.cookiePath || "/"}; Max-Age=${maxAge > 0 ? Math.round(maxAge) : 86_400}; SameSite=${sameSite}` +
-      (options.cookieDomain ? `; Domain=${options.cookieDomain}` : "") +
       (none || location.protocol === "https:" ? "; Secure" : "") +
       (none ? "; Partitioned" : ""),
     token: options.token || null,

@@ -4,6 +4,7 @@
  */
 import type { EventPayload, EventType, IngestEvent, PointRow } from "../contract/events.js";
 import { eventId } from "./ids.js";
+import { jsonOf } from "./json.js";
 
 /** A payload in the making. What is undefined is dropped on the way: absent means "not observed". */
 export type ObservedFacts = { [K in keyof EventPayload]?: EventPayload[K] | undefined };
@@ -21,8 +22,8 @@ export interface Recorder {
   take(): IngestEvent[];
 }
 
-/** A batch stays far below the 64 KiB that a browser lets a page send while it is left. */
-const batchBytesMax = 24_000;
+/** Bytes of a batch's events: with its head it can leave with the page, which sends 24 KB then. */
+const batchBytesMax = 23_000;
 const batchEventsMax = 50;
 
 /** Rounds to `digits` decimals, so that the wire carries no noise; what is not finite is left out. */
@@ -34,11 +35,6 @@ export function round(value: number, digits = 0): number | undefined {
 /** A row of `points`, to a tenth of a millisecond and a hundredth of a pixel. */
 export function pointRow(ms: number, x: number, y: number): PointRow {
   return [round(ms, 1) ?? 0, round(x, 2) ?? 0, round(y, 2) ?? 0];
-}
-
-/** NaN for an empty list, which `round` leaves out. */
-export function mean(values: number[]): number {
-  return values.reduce((sum, each) => sum + each, 0) / values.length;
 }
 
 /** Starts gathering. `emit` takes a cut batch; `isBusy` says that one is under way; `wait` runs a task after some ms. */
@@ -83,15 +79,17 @@ export function startRecorder(
   };
   return {
     record(type, payload) {
+      const envelopeBytes = 90; // id, type, time and names
+      const size = envelopeBytes + jsonOf(payload).length;
+      if (bytes + size > batchBytesMax) flush();
       events.push({
         request_id: eventId(),
         type,
         received_at: new Date().toISOString(),
         payload: payload as EventPayload,
       });
-      const envelopeBytes = 90; // id, type, time and names
-      bytes += envelopeBytes + JSON.stringify(payload).length;
-      if (bytes > batchBytesMax || events.length >= batchEventsMax) flush();
+      bytes += size;
+      if (events.length >= batchEventsMax) flush();
       else wake();
     },
     wake,

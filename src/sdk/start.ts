@@ -4,12 +4,25 @@ import { type Settings, settingsOf, type Verdictd, type VerdictdOptions } from "
 import { attempt } from "./page-hooks.js";
 import { openTokenStore, type TokenStore } from "./token.js";
 
+/** A started SDK, as script tags and modules of one page share it: these names are the same in both, and are not shortened. */
+interface Started {
+  readonly handle: Verdictd;
+  /** The cookie that it writes. */
+  readonly cookie: string | false;
+  /** For those who start the same site key once more. */
+  again(consent: string | undefined): void;
+}
+
+/** By site key. */
+type Page = { [key: symbol]: Map<string, Started> };
+
 /**
- * Starts collecting, or waits for `start` where that is wanted. Without a browser, without a site key or where anything essential is
- * missing, the answer is inert: `ready` is null and nothing is sent. Never throws.
+ * Starts collecting, or waits for `start` where that is wanted. A site key that was started before is not started twice: the answer is the first
+ * one's. Without a browser, without a site key or where anything essential is missing, the answer is inert: `ready` is null and nothing is sent.
+ * Never throws.
  */
 export function startSdk(options: VerdictdOptions): Verdictd {
-  let settings: Settings;
+  let settings: Settings | undefined;
   let tokens: TokenStore;
   let agent: Agent | undefined;
   let running = false;
@@ -17,7 +30,7 @@ export function startSdk(options: VerdictdOptions): Verdictd {
   const start = () => {
     if (running) return;
     attempt(() => {
-      agent = startAgent(settings, tokens);
+      agent = startAgent(settings!, tokens);
       running = true;
       verdictd.ready = agent.ready;
     });
@@ -33,18 +46,51 @@ export function startSdk(options: VerdictdOptions): Verdictd {
     start,
     stop(choice?: { forget?: boolean }) {
       running = false;
-      if (choice?.forget) tokens?.forget();
       agent?.stop();
+      if (choice?.forget) tokens?.forget();
       settle(null);
     },
   };
-  attempt(() => {
-    if (typeof document !== "object" || typeof fetch !== "function" || !options.siteKey) return;
+  const first = attempt(() => {
+    const { siteKey, consent } = options;
+    if (typeof document !== "object" || typeof fetch !== "function" || !siteKey) return;
+    if (siteKey.startsWith("sk_")) {
+      console.error("verdictd: sk_ keys are secret: rotate this one, and use the pk_ key here");
+      return;
+    }
+    const page = window as unknown as Page;
+    const shared = Symbol.for("verdictd");
+    page[shared] ??= new Map();
+    const started = page[shared];
+    const before = started.get(siteKey);
+    if (before) {
+      before.again(consent);
+      return before.handle;
+    }
     settings = settingsOf(options);
+    const cookie = settings.cookie && settings.cookieName;
+    for (const each of started.values()) {
+      if (!cookie || each.cookie !== cookie) continue;
+      console.error(`verdictd: another site key uses the cookie ${cookie}: give this one its own`);
+      settings = undefined;
+      return;
+    }
+    let isTold = false;
+    started.set(siteKey, {
+      handle: verdictd,
+      cookie,
+      again(wanted: string | undefined) {
+        if (!isTold) console.warn("verdictd: started twice; the first one serves both");
+        isTold = true;
+        // Who waits for consent goes on waiting.
+        if (agent && wanted === undefined) start();
+      },
+    });
     tokens = openTokenStore(settings);
     // Whatever else it says, somebody wanted consent first.
-    if (options.consent === undefined) start();
+    if (consent === undefined) start();
+    return;
   });
-  if (!tokens!) settle!(null);
-  return verdictd;
+  if (!settings) settle!(null);
+  return first ?? verdictd;
 }

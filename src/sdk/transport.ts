@@ -1,32 +1,35 @@
 /**
- * Sends batches: one at a time, in order, retried with the same key and the same body until answered or refused.
+ * Sends batches: one at a time, in order, retried with the same key and the same body until answered or refused; what is urgent goes beside them.
  * The last step of the flow in the browser. Must stay silent and bounded however the server behaves.
  */
 import type { IngestAnswer, IngestEvent } from "../contract/events.js";
 import { batchId } from "./ids.js";
+import { jsonOf } from "./json.js";
 import type { Settings } from "./options.js";
 import { attempt } from "./page-hooks.js";
-import { storageKey, type TokenStore } from "./token.js";
+import { storagePrefix, type TokenStore } from "./token.js";
 
 /** A batch under way. */
 interface Batch {
-  key: string;
   events: IngestEvent[];
+  key?: string;
   /** The session's token, as it was at the first attempt: every attempt is the same request. */
   token?: string | null;
 }
 
 /** The sending end. */
 export interface Transport {
-  /** Queues a batch. The queue is bounded: when it is full the oldest batch but the first is dropped. */
+  /** Queues a batch. The queue is bounded: when it is full the oldest batch but the first is dropped. Nothing is sent before the first `push`. */
   send(events: IngestEvent[]): void;
-  /** Starts sending; before, batches only queue up. */
-  open(): void;
+  /** Takes over what the tab's last page could not bring to an end; storage is slow at its first use. */
+  prepare(): void;
+  /** Sends what is queued now: what would have to wait for an answer goes as beacons. */
+  push(): void;
   isBusy(): boolean;
   /** Tries again now, for when the network or the page is back. */
   nudge(): void;
-  /** The page is being left: everything queued and these last events go out as beacons, or wait for the next page. */
-  leave(events: IngestEvent[]): void;
+  /** The page is being left: what is queued and what is `taken` now go out as beacons, or wait for the tab's next page. */
+  leave(taken: () => IngestEvent[]): void;
   stop(): void;
 }
 
@@ -36,8 +39,8 @@ const retryMostMs = 60_000;
 const answerMostMs = 10_000;
 /** Refusals (401, 402, 422 and the like) in a row after which nothing more is sent. */
 const refusalsMax = 3;
-/** Browsers let a page that is left send 64 KiB. */
-const keepaliveBytesMax = 60_000;
+/** Characters, nearly all of one byte, that a page sends while it is left. */
+const leavingMax = 24_000;
 
 /** Opens the transport. `settled` is called with the token after each answer, and with what is known after a failure. */
 export function openTransport(
@@ -47,21 +50,39 @@ export function openTransport(
   settled: (token: string | null) => void,
 ): Transport {
   let queue: Batch[] = [];
+  let prepared = false;
   let opened = false;
   let stopped = false;
   let inFlight = false;
   let failures = 0;
   let refusals = 0;
   let attemptAt = 0;
+  /** The key of a first contact: that of the tab until a page of it has heard an answer, so that all its pages are one session. */
+  let firstKey = batchId();
+  let answered = false;
 
+  const storageKey = `${storagePrefix}_${settings.siteKey}`;
   const url = `${settings.base}/v1/events`;
-  // The site key is in a header where there can be one.
+  // Site key and idempotency key are in headers where there can be some.
   const bodyOf = (batch: Batch, site_key?: string) => {
     if (batch.token === undefined) batch.token = tokens.read();
-    return JSON.stringify({ session_token: batch.token, site_key, events: batch.events });
+    batch.key ??= answered ? batchId() : firstKey;
+    const idempotency_key = site_key && batch.key === firstKey ? firstKey : undefined;
+    return jsonOf({ session_token: batch.token, site_key, idempotency_key, events: batch.events });
+  };
+  const beacon = (batch: Batch, most: number) => {
+    const body = bodyOf(batch, settings.siteKey);
+    return body.length <= most && attempt(() => navigator.sendBeacon(url, body)) ? body.length : 0;
   };
 
+  /** Leaves to the tab's next page, or to the next start, the key of a first contact without an answer, and what was not sent. */
+  const keep = (batches: Batch[]) => {
+    if (batches.length || !answered) {
+      attempt(() => sessionStorage.setItem(storageKey, jsonOf({ key: firstKey, batches })));
+    }
+  };
   const stop = () => {
+    if (opened) keep([]);
     stopped = true;
     queue = [];
   };
@@ -85,12 +106,12 @@ export function openTransport(
         headers: {
           "Content-Type": "application/json",
           "X-Service-Site-Key": settings.siteKey,
-          "Idempotency-Key": batch.key,
+          "Idempotency-Key": batch.key!,
         },
         body,
         credentials: "omit",
         referrerPolicy: "strict-origin",
-        keepalive: body.length < keepaliveBytesMax,
+        keepalive: true,
         signal: abort.signal,
       });
       const status = response.status;
@@ -102,6 +123,7 @@ export function openTransport(
         // A shed first contact has no token yet: it counts as not sent.
         return failed();
       }
+      answered = true;
       refusals = status >= 400 ? refusals + 1 : 0;
       failures = attemptAt = 0;
       queue.shift();
@@ -124,44 +146,60 @@ export function openTransport(
     });
   }
 
-  const add = (batch: Batch) => {
-    queue.push(batch);
+  const add = (events: IngestEvent[]) => {
+    queue.push({ events });
     if (queue.length > queueMax) queue.splice(1, 1);
+  };
+  const prepare = () => {
+    if (prepared) return;
+    prepared = true;
+    attempt(() => {
+      const kept = JSON.parse(sessionStorage.getItem(storageKey)!) as { key: string; batches: Batch[] };
+      sessionStorage.removeItem(storageKey);
+      firstKey = kept.key;
+      queue = [...kept.batches, ...queue].slice(-queueMax);
+    });
   };
 
   return {
     send(events) {
       if (stopped) return;
-      add({ key: batchId(), events });
+      add(events);
       pump();
     },
-    open() {
-      const kept = attempt(() => {
-        const text = sessionStorage.getItem(storageKey);
-        sessionStorage.removeItem(storageKey);
-        return JSON.parse(text || "[]") as Batch[];
-      });
-      queue = [...(kept || []), ...queue].slice(-queueMax);
+    prepare,
+    push() {
+      if (stopped) return;
+      prepare();
       opened = true;
-      // Storage, cookie and network are slow at their first use: a task for each of the first and the others.
-      wait(pump, 0);
+      if (inFlight && !failures) {
+        queue = queue.filter((batch, at) => !at || !beacon(batch, leavingMax));
+      } else pump();
     },
     isBusy: () => !opened || queue.length > 0,
     nudge() {
       attemptAt = 0;
       pump();
     },
-    leave(events) {
+    leave(taken) {
       if (stopped) return;
-      if (events.length) add({ key: batchId(), events });
+      prepare();
+      // Nothing starts on its way while the last events are gathered.
+      const wasInFlight = inFlight;
+      inFlight = true;
+      const events = taken();
+      inFlight = wasInFlight;
+      if (events.length) add(events);
       // A request in flight outlives the page, if the browser keeps it alive.
-      const unsent = inFlight && tokens.read() && "keepalive" in Request.prototype ? queue.slice(1) : queue;
-      if (!tokens.read() || failures) {
-        // Nobody could read the answer of a beacon, so a first contact waits for the next page: same key, same session.
-        attempt(() => sessionStorage.setItem(storageKey, JSON.stringify(unsent)));
-      } else {
-        for (const batch of unsent) navigator.sendBeacon(url, bodyOf(batch, settings.siteKey));
-      }
+      const unsent = inFlight && "keepalive" in Request.prototype ? queue.slice(1) : queue;
+      let room = failures ? 0 : leavingMax;
+      keep(
+        unsent.filter((batch) => {
+          const sent = beacon(batch, room);
+          room -= sent;
+          return !sent;
+        }),
+      );
       queue = inFlight ? queue.slice(0, 1) : [];
     },
     stop,

@@ -97,7 +97,8 @@ t.test("stopped before the first report, nothing is ever sent", async (t) => {
   const site = await openSite(t);
   site.pages.set("/", pageWith("onload='verdictd.stop()'"));
   site.pages.set("/next", pageWith());
-  const page = await browser.newPage();
+  // An automated one would have reported before the page could stop it.
+  const page = await (await launch(t, { hideAutomation: true })).newPage();
   await page.goto(site.origin);
   t.equal(await page.evaluate("verdictd.ready"), null);
   await page.goto(`${site.origin}/next`);

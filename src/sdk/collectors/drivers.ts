@@ -1,6 +1,5 @@
 /** Traces of automation drivers: names that they leave in the page, and an attached debugger client. Ideas: BotD, rebrowser. */
-
-import { looksNative } from "./natives.js";
+import { doc } from "../bare.js";
 
 /** Names of globals, of properties of the document and of attributes of its root. */
 const driverNames = new RegExp(
@@ -23,34 +22,21 @@ const driverNames = new RegExp(
     "(%testCafe|__cypress|Cypress$))",
 );
 
+/** True for what the page's own elements and frames put on the document under their names. */
+const isContent = (value: unknown): boolean =>
+  value instanceof Node || value instanceof HTMLCollection || (!!value && (value as Window).window === value);
+
 /** The names that are there; an empty list on a clean page. */
 export function driverArtifacts(): string[] {
-  const root = document.documentElement;
-  const found = [...Object.getOwnPropertyNames(window), ...Object.getOwnPropertyNames(document)].filter((name) =>
-    driverNames.test(name),
-  );
+  const root = doc.documentElement;
+  const found = [
+    ...Object.getOwnPropertyNames(window).filter((name) => driverNames.test(name)),
+    ...Object.getOwnPropertyNames(document).filter(
+      (name) => driverNames.test(name) && !isContent(document[name as never]),
+    ),
+  ];
   // Attributes, the bare names only: a site may well have others of its own.
   for (const name of ["webdriver", "selenium", "driver"]) if (root.hasAttribute(name)) found.push(name);
   if (String(window.external).includes("Sequentum")) found.push("Sequentum");
   return [...new Set(found)].slice(0, 32).map((name) => name.slice(0, 128));
-}
-
-/**
- * True when something looks into the console's arguments as they are passed: a client of the debugger protocol, such as
- * Playwright, Puppeteer and chromedriver, or a person's open developer tools. One weak fact, then.
- * Chromium up to about 136 read an error's `stack` for the client; later ones read its `name` once more than its `message`.
- * `groupEnd` prints nothing, and monitoring scripts that wrap the console leave it alone. Other browsers are not asked.
- */
-export function stackProbe(): boolean | undefined {
-  const groupEnd: (...args: unknown[]) => void = console.groupEnd;
-  if (!("memory" in console) || !looksNative(groupEnd)) return undefined;
-  const reads = { stack: 0, name: 0, message: 0 };
-  const pass = (...keys: (keyof typeof reads)[]) => {
-    const trap = new Error();
-    for (const key of keys) Object.defineProperty(trap, key, { get: () => String(reads[key]++) });
-    groupEnd.call(console, trap);
-  };
-  pass("stack");
-  pass("name", "message");
-  return reads.stack > 0 || reads.name > Math.max(1, reads.message);
 }

@@ -2,6 +2,7 @@
  * How forms are filled in: counts and times. A value is looked at in one place only, to tell whether a trap field that
  * people can't see was filled in; no value is kept or sent.
  */
+import { bare, doc } from "../bare.js";
 import type { Collector, Scene } from "../collector.js";
 import { attempt } from "../page-hooks.js";
 import { round } from "../recorder.js";
@@ -60,6 +61,8 @@ function trapSprung(fields: Iterable<Element>): boolean | undefined {
 export const collectForms: Collector = (scene: Scene) => {
   let fillings = new Map<HTMLFormElement | null, Filling>();
   let pastedAt = -causeMs;
+  /** Forms whose first input was reported at once: before they are sent, their visitor is known. */
+  const begun = new WeakSet<object>();
 
   const fillingOf = (form: HTMLFormElement | null, at: number) => {
     let filling = fillings.get(form);
@@ -79,7 +82,7 @@ export const collectForms: Collector = (scene: Scene) => {
       count: filling?.count,
       unkeyed: filling?.unkeyed,
       autofill: filling?.autofill,
-      honeypot: trapSprung(form ? form.elements : document.querySelectorAll("[data-verdictd-honeypot]")),
+      honeypot: trapSprung(form ? bare(form).elements : doc.querySelectorAll("[data-verdictd-honeypot]")),
       submit,
       trusted,
     });
@@ -104,12 +107,17 @@ export const collectForms: Collector = (scene: Scene) => {
     ) {
       filling.unkeyed++;
     }
+    const form = field.form ?? window;
+    if (!begun.has(form)) {
+      begun.add(form);
+      scene.report();
+    }
   });
   scene.listen(window, "submit", (event) => {
     report(event.target as HTMLFormElement, event.timeStamp, true, event.isTrusted);
   });
-  scene.listen(document, "visibilitychange", (event) => {
-    if (document.visibilityState !== "hidden") return;
+  scene.listen(doc, "visibilitychange", (event) => {
+    if (!doc.hidden) return;
     for (const form of [...fillings.keys()]) report(form, event.timeStamp, false);
   });
 };

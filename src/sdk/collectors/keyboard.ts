@@ -4,7 +4,7 @@
  */
 import type { StrokeRow } from "../../contract/events.js";
 import type { Collector } from "../collector.js";
-import { mean, round } from "../recorder.js";
+import { round } from "../recorder.js";
 
 const rowsMax = 256;
 
@@ -26,13 +26,11 @@ export const collectKeyboard: Collector = (scene) => {
     if (!count && !strokes.length && !pastes) return;
     const rows = strokes.sort((a, b) => a.down - b.down).slice(0, rowsMax);
     const start = rows[0]?.down ?? 0;
-    const flights = rows.slice(1).map((row, index) => row.down - rows[index]!.up);
     const payload = {
       t: rows.length ? round(start, 1) : undefined,
       strokes: rows.length
         ? rows.map((row): StrokeRow => [round(row.down - start, 1) ?? 0, round(row.up - row.down, 1) ?? 0])
         : undefined,
-      flight: round(mean(flights), 1),
       count,
       backspaces,
       pastes,

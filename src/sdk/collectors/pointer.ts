@@ -1,5 +1,6 @@
 /** Pointer moves of mouse and pen, as `mouse` events of up to 256 points. Bounded: whole stretches are skipped, never thinned. */
 import type { PointRow } from "../../contract/events.js";
+import { doc } from "../bare.js";
 import type { Collector, Scene } from "../collector.js";
 import { type ObservedFacts, pointRow, round } from "../recorder.js";
 
@@ -103,7 +104,7 @@ export const collectPointer: Collector = (scene: Scene) => {
   scene.listen<MouseEvent>(window, "mousemove", (event) => {
     if (!event.isTrusted) moved(event, "mouse");
   });
-  scene.listen(document, "pointerleave pointerdown pointerup", () => {
+  scene.listen(doc, "pointerleave pointerdown pointerup", () => {
     last = null;
   });
   scene.onDrain(drain);

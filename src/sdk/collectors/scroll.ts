@@ -1,7 +1,7 @@
 /** Scrolling of the page: one `scroll` event a burst, and which input led to it. */
+import { doc } from "../bare.js";
 import type { Collector } from "../collector.js";
 import { round } from "../recorder.js";
-import { directionOf } from "./touch.js";
 
 /** A burst ends when the page has stood still for this long. */
 const burstGapMs = 250;
@@ -18,14 +18,11 @@ export const collectScroll: Collector = (scene) => {
     const done = burst;
     burst = null;
     if (!done) return;
-    const room = document.documentElement.scrollHeight - innerHeight;
     scene.record("scroll", {
       t: round(done.start, 1),
       dt: round(done.end - done.start, 1),
       dx: round(scrollX - done.x),
       dy: round(scrollY - done.y),
-      depth: room > 0 ? round(Math.min(1, Math.max(0, scrollY / room)), 3) : undefined,
-      direction: directionOf(scrollX - done.x, scrollY - done.y),
       count: done.count,
       scroll_input: done.input,
     });
@@ -36,7 +33,7 @@ export const collectScroll: Collector = (scene) => {
     else scene.later(endIfStill, burstGapMs);
   };
 
-  scene.listen(document, "scroll", (event) => {
+  scene.listen(doc, "scroll", (event) => {
     if (event.target !== document) return;
     const now = performance.now();
     if (!burst) {

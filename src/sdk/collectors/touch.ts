@@ -1,17 +1,10 @@
 /** Touches: one `touch` event a gesture, with the first finger's path. */
-import type { EventPayload, PointRow } from "../../contract/events.js";
+import type { PointRow } from "../../contract/events.js";
 import type { Collector } from "../collector.js";
 import { pointRow, round } from "../recorder.js";
 
 const rowsMax = 256;
 const spacingMs = 14;
-
-/** The main direction of a way; undefined for a tap. */
-export function directionOf(dx: number, dy: number): EventPayload["direction"] {
-  if (Math.max(Math.abs(dx), Math.abs(dy)) < 4) return undefined;
-  if (Math.abs(dx) > Math.abs(dy)) return dx > 0 ? "right" : "left";
-  return dy > 0 ? "down" : "up";
-}
 
 /** Follows gestures, from the first finger down to the last finger up. */
 export const collectTouch: Collector = (scene) => {
@@ -43,19 +36,16 @@ export const collectTouch: Collector = (scene) => {
   scene.listen<TouchEvent>(window, "touchend touchcancel", (event) => {
     if (!first || event.touches.length) return;
     const touch = event.changedTouches[0] ?? first;
-    const dx = touch.clientX - first.clientX;
-    const dy = touch.clientY - first.clientY;
     scene.record("touch", {
       t: round(start, 1),
       x: round(first.clientX, 2),
       y: round(first.clientY, 2),
-      dx: round(dx, 2),
-      dy: round(dy, 2),
+      dx: round(touch.clientX - first.clientX, 2),
+      dy: round(touch.clientY - first.clientY, 2),
       dwell: round(event.timeStamp - start, 1),
       radius: round(first.radiusX, 2),
       pressure: round(first.force, 3),
       count: fingers || 1,
-      direction: directionOf(dx, dy),
       pointer_type: "touch",
       trusted: trusted && event.isTrusted,
       points,

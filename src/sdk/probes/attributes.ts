@@ -1,5 +1,6 @@
 /** Says on the console which attributes of the script tag have names or values that the SDK does not know: it goes on without them. */
 import { nearestWord } from "../../contract/nearest-word.js";
+import { doc } from "../bare.js";
 
 const anything = /^/;
 const onOrOff = /^(on|off)$/;
@@ -26,7 +27,7 @@ const foreign = /^data-(nscript|cfasync|turbo.*|cookieconsent|category|ot-.*|use
 
 /** Looks at the tags of this site key; where a script was taken out of the page, or the module is used, there is none. */
 export function checkAttributes(siteKey: string): void {
-  for (const script of document.querySelectorAll<HTMLScriptElement>("script[data-site-key]")) {
+  for (const script of doc.querySelectorAll<HTMLScriptElement>("script[data-site-key]")) {
     if (script.dataset["siteKey"] !== siteKey) continue;
     for (const { name, value } of script.attributes) {
       if (!name.startsWith("data-") || foreign.test(name)) continue;

@@ -1,9 +1,12 @@
 /** Facts about the browser that take time to find out, or that the first report does without. */
-import { nextTask } from "../page-hooks.js";
+import { attempt, nextTask } from "../page-hooks.js";
 import type { ObservedFacts } from "../recorder.js";
 import { clientHints } from "./client-hints.js";
+import { differingFacts, withFrame } from "./contexts.js";
 import { systemFonts } from "./fonts.js";
 import { graphics, openGraphics } from "./graphics.js";
+import { tamperedNatives } from "./natives.js";
+import { stackProbe } from "./stack-probe.js";
 
 /** What is not known by then is left out. */
 const slowMs = 3000;
@@ -33,7 +36,21 @@ export async function collectLateEnvironment(more: { [K in keyof ObservedFacts]?
   const late = new Promise((resolve) => setTimeout(resolve, slowMs));
   const facts: { [K in keyof ObservedFacts]?: Fact<K> } = {
     ...more,
+    // One frame answers two questions: to make it takes longer than to ask.
+    iframe_mismatch: () =>
+      withFrame((frame) => {
+        payload["native_tampered"] = attempt(() => tamperedNatives(frame));
+        return differingFacts(frame);
+      }),
+    stack_probe: stackProbe,
+    timezone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
+    plugins: () => navigator.plugins?.length,
+    mime_types: () => navigator.mimeTypes?.length,
+    notification_permission: () => window.Notification?.permission,
     permissions_mismatch: permissionsMismatch,
+    // A browser lays the page out before it answers, which it has done by now.
+    inner_w: () => innerWidth,
+    inner_h: () => innerHeight,
     any_pointer: pointerKinds,
     system_fonts: systemFonts,
   };

@@ -1,5 +1,6 @@
 /** Which graphics adapter the browser names. Opens a context and drops it; draws nothing. */
 
+import { doc } from "../bare.js";
 import { attempt } from "../page-hooks.js";
 
 interface Graphics {
@@ -13,7 +14,7 @@ let known: Graphics | undefined;
 /** Opens the context, once: the longer part of the work. */
 export function openGraphics(): WebGLRenderingContext | null {
   if (context === undefined) {
-    const canvas = typeof document === "undefined" ? new OffscreenCanvas(1, 1) : document.createElement("canvas");
+    const canvas = typeof document === "undefined" ? new OffscreenCanvas(1, 1) : doc.createElement("canvas");
     context = canvas.getContext("webgl") as WebGLRenderingContext | null;
   }
   return context;

@@ -7,11 +7,15 @@ import type { Recorder } from "../recorder.js";
 import { checkAttributes } from "./attributes.js";
 import { collectLateEnvironment } from "./environment.js";
 import { keepTicket, startTicket } from "./start-ticket.js";
+import { collectTiming } from "./timing.js";
 import { compareWorker, factsHere } from "./worker.js";
 
+/** How long the browser is watched at drawing. */
+const timingMs = 450;
+
 /**
- * Records what could wait. Called by position, because the first file shortens its names; that file may be older than this one, from a
- * cache, so that parameters are only ever appended.
+ * Records what could wait; over once it is recorded. Called by position, because the first file shortens its names; that file may be older than
+ * this one, from a cache, so that parameters are only ever appended.
  */
 export function probe(
   record: Recorder["record"],
@@ -22,23 +26,31 @@ export function probe(
   siteKey: string,
   base: string,
   token: string | null,
-): void {
+  _onDrain?: Recorder["onDrain"],
+): Promise<unknown> {
   try {
     checkAttributes(siteKey);
   } catch {
     // A page that broke the DOM hears nothing.
   }
-  collectLateEnvironment({
+  collectTiming(timingMs)
+    .then((timing) => later(() => record("timing", timing), 0))
+    .catch(() => {});
+  return collectLateEnvironment({
     worker_mismatch: () =>
       workerUrl === null ? undefined : compareWorker(() => new Worker(scriptUrl(workerUrl), { type: "module" })),
     start_ticket: () => startTicket(siteKey, base, token),
   })
-    .then((payload) =>
-      // Not once the SDK was stopped.
-      later(() => {
-        record("env", payload);
-        if (payload.start_ticket) keepTicket(token);
-      }, 0),
+    .then(
+      (payload) =>
+        new Promise<void>((recorded) => {
+          // Not once the SDK was stopped.
+          later(() => {
+            record("env", payload);
+            if (payload.start_ticket) keepTicket(token);
+            recorded();
+          }, 0);
+        }),
     )
     .catch(() => {});
 }

@@ -1,6 +1,7 @@
 /** What a worker sees, against what the page sees: who disguises a page often forgets workers. */
-import { contextFacts, type Facts } from "../collectors/contexts.js";
+
 import { attempt, nextTask } from "../page-hooks.js";
+import { contextFacts, type Facts } from "./contexts.js";
 import { graphics, openGraphics } from "./graphics.js";
 
 /**

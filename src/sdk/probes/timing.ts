@@ -1,11 +1,15 @@
 /** How fast the page loaded, and how evenly the browser draws. */
-import { mean, type ObservedFacts, round } from "../recorder.js";
+import { pageLoad } from "../collectors/page.js";
+import { type ObservedFacts, round } from "../recorder.js";
 
 const framesMax = 24;
 
-/** The browser's account of this page's load; absent in old browsers. */
-export function pageLoad(): PerformanceNavigationTiming | undefined {
-  return performance.getEntriesByType?.("navigation")[0] as PerformanceNavigationTiming | undefined;
+/** NaN for an empty list, which `round` leaves out. */
+function mean(values: number[]): number {
+  // Old libraries replace `reduce`.
+  let sum = 0;
+  for (const each of values) sum += each;
+  return sum / values.length;
 }
 
 /** Mean and standard deviation of the time between frames; empty where nothing is drawn (a hidden page) within `ms`. */

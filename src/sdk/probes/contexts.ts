@@ -1,4 +1,5 @@
-/** The same questions asked in a fresh frame, and later in a worker (probes/worker.ts): who disguises a page often forgets these. */
+/** The same questions asked in a fresh frame, and in a worker (worker.ts): who disguises a page often forgets these. */
+import { doc } from "../bare.js";
 
 /** Answers by the question's name, as texts, so that two contexts can be compared. */
 export type Facts = Record<string, string>;
@@ -19,9 +20,9 @@ export function contextFacts(nav: Navigator): Facts {
 
 /** What `task` finds in a frame that is gone again before the page can notice. Throws where frames are refused. */
 export function withFrame<T>(task: (frame: Window) => T): T {
-  const element = document.createElement("iframe");
+  const element = doc.createElement("iframe");
   element.style.display = "none";
-  document.documentElement.appendChild(element);
+  doc.documentElement.appendChild(element);
   try {
     return task(element.contentWindow!);
   } finally {
