@@ -133,6 +133,8 @@ export const limits = {
   ruleSetMax: 256,
   /** Rules of a project: the contract's bound; all may be evaluated for each verdict. */
   rulesPerProjectMax: 1000,
+  /** Rules read before the clock is looked at: about a millisecond. */
+  rulesReadAtOnce: 100,
   /** Steps (some ns each) of a project's rules for one verdict, beyond which rules don't match: 1,000 costly rules take a third of it. */
   ruleStepsMax: 1_000_000,
   /** ms between two log lines on a project whose rules are over it: every verdict of it is one. */
@@ -173,7 +175,7 @@ export const limits = {
   failedAuthAddressesMax: 10_000,
   /** Answers held at once: guessing from everywhere costs no more than this many connections. */
   failedAuthsHeldMax: 1000,
-  /** Account tokens of an account that the API makes: each is read by every list of them. */
+  /** Account tokens of an account that the API makes: the list of members counts them all. */
   tokensPerAccountMax: 1000,
   /** Projects of an account that the API makes: a list shows all at once. */
   projectsPerAccountMax: 1000,
@@ -244,6 +246,8 @@ export const limits = {
 
   /** ms that such work keeps a thread before others have their turn; with what lies between two looks at the clock 10 ms. */
   workSliceMs: 5,
+  /** Lists of an account read at once by a thread; further ones wait for them: who asks for many delays only the own ones. */
+  accountReadsMax: 2,
   /** Keys of sessions read before the clock is looked at: about 5 us each. */
   sessionKeysRead: 500,
   /** Hours of `stats` read before the clock is looked at: one to two ms. */

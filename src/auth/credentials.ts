@@ -125,7 +125,8 @@ export class Credentials {
       token,
       user: this.#store.users.get(token.userId) ?? null,
       account: this.#store.accounts.get(token.accountId) ?? null,
-      membership: this.#store.memberships.get([token.accountId, token.userId]) ?? null,
+      membership:
+        token.isUnbound === true ? null : (this.#store.memberships.get([token.accountId, token.userId]) ?? null),
     };
   }
 }

@@ -91,11 +91,11 @@ export class Api {
     const query = new URLSearchParams({ limit: "100", kind: "rule", project: String(project), from, to });
     return this.#ask<AuditAnswer>("GET", `/v1/audit?${query}`);
   };
-  members = () => this.#ask<MembersAnswer>("GET", "/v1/members");
+  members = () => this.#askAll<MembersAnswer>("/v1/members");
   addMember = (body: MemberBody) => this.#ask<MemberCreatedAnswer>("POST", "/v1/members", body);
   changeMember = (user: number, role: Role) => this.#ask<MemberChangedAnswer>("PATCH", `/v1/members/${user}`, { role });
   removeMember = (user: number) => this.#ask<MemberChangedAnswer>("DELETE", `/v1/members/${user}`);
-  tokens = () => this.#ask<TokensAnswer>("GET", "/v1/tokens");
+  tokens = () => this.#askAll<TokensAnswer>("/v1/tokens");
   createToken = (body: TokenBody) => this.#ask<TokenCreatedAnswer>("POST", "/v1/tokens", body);
   revokeToken = (id: number) => this.#ask<TokenRevokedAnswer>("DELETE", `/v1/tokens/${id}`);
 
@@ -167,6 +167,17 @@ export class Api {
         await new Promise((resolve) => setTimeout(resolve, busyMs));
       }
     }
+  }
+
+  /** All pages of a list of the account, which is short enough for one table. */
+  async #askAll<A extends { data: unknown[]; meta: { next_cursor: string | null } }>(path: string): Promise<A> {
+    const answer = await this.#ask<A>("GET", `${path}?${pageQuery(null)}`);
+    for (let cursor = answer.meta.next_cursor; cursor !== null; ) {
+      const { data, meta } = await this.#ask<A>("GET", `${path}?${pageQuery(cursor)}`);
+      answer.data.push(...data);
+      cursor = meta.next_cursor;
+    }
+    return answer;
   }
 
   async #ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {

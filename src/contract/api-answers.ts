@@ -254,6 +254,14 @@ export interface DetectionAnswer {
 }
 
 /** `count` is the length of `data`: these lists have no pages. */
+export interface PageMeta {
+  /** Rows of the whole list. */
+  count: number & tags.Type<"uint32">;
+  /** Null on the last page. */
+  next_cursor: string | null;
+}
+
+/** How many rows the answer has. */
 export interface CountMeta {
   count: Count;
 }
@@ -330,7 +338,7 @@ export interface TokenRow {
 export interface TokensAnswer {
   /** The oldest first. */
   data: TokenRow[];
-  meta: CountMeta;
+  meta: PageMeta;
 }
 
 /** The new token. Its secret is shown in this answer only. */
@@ -356,7 +364,7 @@ export interface MemberRow {
 export interface MembersAnswer {
   /** By user id. */
   data: MemberRow[];
-  meta: CountMeta;
+  meta: PageMeta;
 }
 
 /** A new member. The secret of the first token is shown in this answer only. */

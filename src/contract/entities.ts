@@ -45,6 +45,8 @@ export interface AccountToken {
   createdAt: string;
   /** Its purpose; absent if none was stated. */
   name?: string;
+  /** Its user was removed from the account: it is bound to none any more, also when he is a member again. */
+  isUnbound?: true;
 }
 
 /** A site that is scored, with hashes of its keys and with its settings. */

@@ -1,10 +1,12 @@
 /** Accounts, users, memberships and account tokens. The command line creates and changes them here; the API reads them. */
+import { isAbove, type TokenPowers } from "../auth/abilities.js";
 import { hashSecret, mintAccountToken } from "../auth/secrets.js";
 import { type AuditValues, accountOfServer } from "../contract/audit.js";
 import { tokenAbilities } from "../contract/control.js";
 import type { Account, AccountToken, Membership, Role, SubscriptionState, User } from "../contract/entities.js";
 import { Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import { type AccountRow, accountRows, countOfAccount, putToken, removeToken } from "../store/account-rows.js";
 import { monthOf } from "../store/keys.js";
 import { nextId, type Store } from "../store/store.js";
 import { type Audited, audited, changeAudited } from "./audit.js";
@@ -32,6 +34,14 @@ export interface NewToken {
 export interface Member {
   readonly user: User;
   readonly role: Role;
+}
+
+/** What a change of a member is refused for. */
+export interface MemberGuards {
+  /** The account must keep an owner. */
+  readonly keepsOwner?: boolean;
+  /** Who asks; absent: whoever runs the server. */
+  readonly by?: TokenPowers;
 }
 
 /** A user to create together with membership and first token; the e-mail address must be new to the server. */
@@ -118,23 +128,40 @@ export class Accounts {
     return nameFault(name) ?? changeAudited(this.#store, this.#now, () => this.#putUser(name, email, accountOfServer));
   }
 
-  /** Makes the user a member of the account, or changes the role. With `keepsOwner`, refuses to leave the account without an owner. */
-  async setMember(accountId: number, userId: number, role: Role, keepsOwner = false): Promise<Membership | Refusal> {
+  /**
+   * Makes the user a member of the account, or changes the role. With `keepsOwner`, refuses to leave the account without an owner; with `by`, to lower the
+   * role of somebody who has a token above that.
+   */
+  async setMember(
+    accountId: number,
+    userId: number,
+    role: Role,
+    { keepsOwner = false, by }: MemberGuards = {},
+  ): Promise<Membership | Refusal> {
     return changeAudited(this.#store, this.#now, () => {
       const fault = this.#missing(accountId, userId);
       if (fault !== null) return fault;
       if (keepsOwner && role !== "owner" && this.#isLastOwner(accountId, userId)) return lastOwner;
+      const before = this.roleOf(accountId, userId);
+      const isLower = before !== null && isAbove({ abilities: [], role: before }, { abilities: [], role });
+      if (isLower && this.#hasTokenAbove(accountId, userId, by)) return beyondReach;
       return this.#putMember(accountId, userId, role);
     });
   }
 
-  /** `keepsOwner` as in `setMember`. */
-  async removeMember(accountId: number, userId: number, keepsOwner = false): Promise<Membership | Refusal> {
+  /** Guards as in `setMember`. The user's tokens lose the account for good. */
+  async removeMember(
+    accountId: number,
+    userId: number,
+    { keepsOwner = false, by }: MemberGuards = {},
+  ): Promise<Membership | Refusal> {
     return changeAudited(this.#store, this.#now, () => {
       const membership = this.#store.memberships.get([accountId, userId]);
       if (membership === undefined) return refuse("notFound", `user ${userId} is no member of account ${accountId}`);
       if (keepsOwner && this.#isLastOwner(accountId, userId)) return lastOwner;
+      if (this.#hasTokenAbove(accountId, userId, by)) return beyondReach;
       this.#store.memberships.removeSync([accountId, userId]);
+      this.#unbindTokens(accountId, userId);
       return audited(membership, {
         accountId,
         projectId: null,
@@ -153,9 +180,11 @@ export class Accounts {
     const { accountId, name, email, role, abilities } = member;
     const secret = mintAccountToken();
     return changeAudited(this.#store, this.#now, () => {
-      if (this.membersOf(accountId).length >= limits.membersPerAccountMax) {
+      if (this.memberCount(accountId) >= limits.membersPerAccountMax) {
         return refuse("conflict", `the account has ${limits.membersPerAccountMax} members: remove one first`);
       }
+      const isMember = this.membersOf(accountId).some(({ user }) => user.email.toLowerCase() === email.toLowerCase());
+      if (isMember) return refuse("conflict", `a member of the account has the e-mail "${email}"`);
       const user = this.#putUser(name, email, accountId);
       if (user instanceof Refusal) return user;
       const userId = user.result.id;
@@ -166,8 +195,11 @@ export class Accounts {
     });
   }
 
-  /** Creates a token. Returns its record and its secret, which is shown only once. */
-  async createToken(request: NewToken): Promise<{ token: AccountToken; secret: string } | Refusal> {
+  /** Creates a token, of at most `tokensMax` in the account. Returns its record and its secret, which is shown only once. */
+  async createToken(
+    request: NewToken,
+    tokensMax = Number.POSITIVE_INFINITY,
+  ): Promise<{ token: AccountToken; secret: string } | Refusal> {
     const fault = abilitiesFault(request.abilities) ?? tokenNameFault(request.name ?? "");
     if (fault !== null) return fault;
     const secret = mintAccountToken();
@@ -177,6 +209,9 @@ export class Accounts {
       if (fault !== null) return fault;
       if (this.#store.memberships.get([accountId, userId]) === undefined) {
         return refuse("conflict", `user ${userId} is no member of account ${accountId}`);
+      }
+      if (countOfAccount(this.#store, "token", accountId) >= tokensMax) {
+        return refuse("conflict", `the account has ${tokensMax} tokens: revoke one first`);
       }
       const { result, changes } = this.#putToken(request, secret);
       return { result: { token: result, secret }, changes };
@@ -192,10 +227,40 @@ export class Accounts {
     });
   }
 
-  /** Returns the account's tokens, oldest first, each with its user (null if deleted). Walks the table with the tokens of all accounts. */
+  /** Up to `count` members with user ids above `after`, by user id. */
+  membersAfter(accountId: number, after: number, count: number): Member[] {
+    const range = { start: [accountId, after + 1] as [number, number], end: [accountId + 1, 0] as [number, number] };
+    return [...this.#store.memberships.getRange({ ...range, limit: count })].flatMap(({ value: { userId, role } }) => {
+      const user = this.#store.users.get(userId);
+      return user === undefined ? [] : [{ user, role }];
+    });
+  }
+
+  /** How many members the account has. */
+  memberCount(accountId: number): number {
+    return this.#store.memberships.getKeysCount({ start: [accountId, 0], end: [accountId + 1, 0] });
+  }
+
+  /** How many tokens the account has. */
+  tokenCount(accountId: number): number {
+    return countOfAccount(this.#store, "token", accountId);
+  }
+
+  /** Ids of the account's tokens above `after`, the lowest first, with those of their users. Reads as far as it is asked. */
+  tokenIds(accountId: number, after = 0): Generator<AccountRow> {
+    return accountRows(this.#store, "token", accountId, after);
+  }
+
+  /** Returns the account's tokens, oldest first, each with its user (null if deleted). */
   tokensOf(accountId: number): { readonly token: AccountToken; readonly user: User | null }[] {
-    const range = this.#store.tokens.getRange({}).filter(({ value }) => value.accountId === accountId);
-    return [...range].map(({ value }) => ({ token: value, user: this.#store.users.get(value.userId) ?? null }));
+    return [...this.tokenIds(accountId)].flatMap(({ id }) => {
+      const token = this.#store.tokens.get(id);
+      return token === undefined ? [] : [{ token, user: this.findUser(token.userId) }];
+    });
+  }
+
+  findUser(id: number): User | null {
+    return this.#store.users.get(id) ?? null;
   }
 
   /** Returns when the token was last used, ms; null if no use is known. */
@@ -222,7 +287,7 @@ export class Accounts {
     return changeAudited(this.#store, this.#now, () => {
       const token = this.#store.tokens.get(id);
       if (token === undefined) return unknown("token", id);
-      this.#store.tokens.removeSync(id);
+      removeToken(this.#store, token);
       this.#store.tokenHashes.removeSync(token.hash);
       this.#store.tokenUses.removeSync(id);
       return audited(token, {
@@ -234,17 +299,18 @@ export class Accounts {
     });
   }
 
-  /** `loggedFor`: the account with the log. Call inside a write transaction, as every `put…` function. */
+  /**
+   * `loggedFor`: the account with the log. An account may add an e-mail address that other accounts have, so that none learns from an answer who uses the
+   * server. Call inside a write transaction, as every `put…` function. */
   #putUser(name: string, email: string, loggedFor: number): Audited<User> | Refusal {
     if (!emailForm.test(email) || email.length > limits.nameMax) {
       return refuse("invalidPayload", `"${email}" is not an e-mail address`);
     }
-    if (this.#store.emails.get(email.toLowerCase()) !== undefined) {
-      return refuse("conflict", `the e-mail "${email}" is taken`);
-    }
+    const isKnown = this.#store.emails.get(email.toLowerCase()) !== undefined;
+    if (isKnown && loggedFor === accountOfServer) return refuse("conflict", `the e-mail "${email}" is taken`);
     const created: User = { id: nextId(this.#store, "user"), name, email, createdAt: this.#timestamp() };
     this.#store.users.putSync(created.id, created);
-    this.#store.emails.putSync(email.toLowerCase(), created.id);
+    if (!isKnown) this.#store.emails.putSync(email.toLowerCase(), created.id);
     return audited(created, {
       accountId: loggedFor,
       projectId: null,
@@ -259,6 +325,8 @@ export class Accounts {
     const before = this.roleOf(accountId, userId);
     const membership: Membership = { accountId, userId, role };
     this.#store.memberships.putSync([accountId, userId], membership);
+    // Of one who was removed by an earlier version, too.
+    if (before === null) this.#unbindTokens(accountId, userId);
     return audited(membership, {
       accountId,
       projectId: null,
@@ -279,7 +347,7 @@ export class Accounts {
       createdAt: this.#timestamp(),
       ...(name !== "" && { name }),
     };
-    this.#store.tokens.putSync(token.id, token);
+    putToken(this.#store, token);
     this.#store.tokenHashes.putSync(token.hash, token.id);
     return audited(token, {
       ...this.#ofToken(token),
@@ -290,8 +358,31 @@ export class Accounts {
   }
 
   #isLastOwner(accountId: number, userId: number): boolean {
-    const owners = this.membersOf(accountId).filter(({ role }) => role === "owner");
-    return owners.length === 1 && owners[0]!.user.id === userId;
+    const rows = this.#store.memberships.getRange({ start: [accountId, 0], end: [accountId + 1, 0] });
+    const owners = [...rows].filter(({ value }) => value.role === "owner");
+    return owners.length === 1 && owners[0]!.value.userId === userId;
+  }
+
+  *#tokensOfUser(accountId: number, userId: number): Generator<AccountToken> {
+    for (const row of accountRows(this.#store, "token", accountId)) {
+      const token = row.userId === userId ? this.#store.tokens.get(row.id) : undefined;
+      if (token !== undefined) yield token;
+    }
+  }
+
+  /** Whether a token of the member, which would lose what it may, can't be revoked by who asks. */
+  #hasTokenAbove(accountId: number, userId: number, by: TokenPowers | undefined): boolean {
+    if (by === undefined) return false;
+    const role = this.roleOf(accountId, userId);
+    if (isAbove({ abilities: [], role }, by)) return true;
+    for (const { abilities, isUnbound } of this.#tokensOfUser(accountId, userId))
+      if (isUnbound !== true && isAbove({ abilities, role }, by)) return true;
+    return false;
+  }
+
+  #unbindTokens(accountId: number, userId: number): void {
+    for (const token of [...this.#tokensOfUser(accountId, userId)])
+      if (token.isUnbound !== true) putToken(this.#store, { ...token, isUnbound: true });
   }
 
   #nameOf(userId: number): string {
@@ -319,6 +410,10 @@ function tokenValues({ name, abilities }: AccountToken): AuditValues {
   return { ...(name !== undefined && { name }), abilities };
 }
 
+const beyondReach = refuse(
+  "insufficientTokenAbility",
+  "a token of the member is above the calling token, by role or abilities: it could not be revoked with it",
+);
 const lastOwner = refuse("conflict", "the account would be without an owner: make somebody else one first");
 
 function abilitiesFault(abilities: readonly string[]): Refusal | null {

@@ -7,6 +7,7 @@ import { currentActor } from "../auth/actor.js";
 import { type AuditAction, type AuditEntry, type AuditValues, accountOfServer } from "../contract/audit.js";
 import { Refusal, RevokedError, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import type { Slices } from "../runtime/long-work.js";
 import type { NewAuditEntry } from "../store/audit-rows.js";
 import { changeControlPlane } from "../store/control-plane-changes.js";
 import type { Store } from "../store/store.js";
@@ -102,13 +103,18 @@ const idBytes = 6;
 /** Where a page ended in the account's log and in that of the server. */
 type Position = readonly [account: number, server: number];
 
-/** Returns matching changes after the cursor, the latest first. `invalidPayload` for an invalid cursor. */
-export async function auditPage(store: Store, query: AuditQuery): Promise<LogPage<AuditEntry> | Refusal> {
+/** Returns matching changes after the cursor, the latest first; null when whoever asked has gone. `invalidPayload` for an invalid cursor. */
+export async function auditPage(
+  store: Store,
+  query: AuditQuery,
+  slices: Slices,
+): Promise<LogPage<AuditEntry> | Refusal | null> {
   const start = query.cursor === null ? ([Infinity, Infinity] as const) : readPosition(query.cursor);
   if (start === null) return refuse("invalidPayload", "cursor is not valid for this list");
   const position = [...start] as [number, number];
   const rows: AuditEntry[] = [];
   for await (const entry of bothLogs(store, query, start)) {
+    if (slices.isOver && !(await slices.next())) return null;
     if (Date.parse(entry.at) < query.fromMs) break;
     if (!isAskedFor(entry, query)) continue;
     if (rows.length === query.limit) return { rows, nextCursor: writePosition(position) };

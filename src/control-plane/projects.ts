@@ -8,6 +8,7 @@ import type { KeyKind, OldKey, Project } from "../contract/entities.js";
 import { type BotSettings, defaultRequestScoring, type RequestScoring } from "../contract/session.js";
 import { type Refusal, refuse } from "../errors.js";
 import { limits } from "../limits.js";
+import { accountRows, countOfAccount, putProject } from "../store/account-rows.js";
 import { nextId, type Store } from "../store/store.js";
 import { audited, changeAudited, unchanged } from "./audit.js";
 import { putNewRule, starterRules } from "./rules.js";
@@ -64,10 +65,12 @@ export class Projects {
     return this.#store.projects.get(id) ?? null;
   }
 
-  /** The account's projects, oldest first. Walks the table: the projects of every account. */
-  ofAccount(accountId: number): Project[] {
-    const range = this.#store.projects.getRange({}).filter(({ value }) => value.accountId === accountId);
-    return [...range].map(({ value }) => value);
+  /** The account's projects, oldest first. Reads as far as it is asked. */
+  *ofAccount(accountId: number): Generator<Project> {
+    for (const { id } of accountRows(this.#store, "project", accountId)) {
+      const project = this.#store.projects.get(id);
+      if (project !== undefined) yield project;
+    }
   }
 
   /** Every project of every account, oldest first. */
@@ -84,7 +87,7 @@ export class Projects {
       if (this.#store.accounts.get(accountId) === undefined) {
         return refuse("notFound", `there is no account ${accountId}`);
       }
-      if (Number.isFinite(projectsMax) && this.ofAccount(accountId).length >= projectsMax) {
+      if (Number.isFinite(projectsMax) && countOfAccount(this.#store, "project", accountId) >= projectsMax) {
         return refuse("conflict", `the account has ${projectsMax} projects`);
       }
       const project: Project = {
@@ -99,7 +102,7 @@ export class Projects {
         rulesRevision: 1,
         createdAt: new Date(this.#now()).toISOString(),
       };
-      this.#store.projects.putSync(project.id, project);
+      putProject(this.#store, project);
       for (const rule of starterRules) putNewRule(this.#store, project.id, rule, project.createdAt);
       return audited(project, { ...of(project), action: "project.created", before: null, after: { name } });
     });
@@ -118,7 +121,7 @@ export class Projects {
       const enabled: Project = { ...project, siteKey, privateKeyHash: hashSecret(privateKey) };
       this.#putKey(id, "site", hashSecret(siteKey));
       this.#putKey(id, "private", hashSecret(privateKey));
-      this.#store.projects.putSync(id, enabled);
+      putProject(this.#store, enabled);
       const made: EnabledScoring = { project: enabled, siteKey, privateKey };
       const [before, after] = [{ enabled: false }, { enabled: true }];
       return audited(made, { ...of(enabled), action: "scoring.enabled", before, after });
@@ -152,7 +155,7 @@ export class Projects {
         ...(kind === "site" ? { siteKey: key } : { privateKeyHash: hashSecret(key) }),
         oldKeys: old === null ? ending.kept : [...ending.kept, old],
       };
-      this.#store.projects.putSync(id, rotated);
+      putProject(this.#store, rotated);
       const made: RotatedKey = { key, oldKeyEndsAt: old?.endsAt ?? null, endedKeys: ending.ended.length };
       const ends = (keys: readonly OldKey[]) => keys.filter((each) => each.kind === kind).map(({ endsAt }) => endsAt);
       const before: AuditValues = { rotated_keys_end_at: ends(this.oldKeysOf(project)) };
@@ -173,7 +176,7 @@ export class Projects {
       const { kept, ended } = this.#endKeys(project, ({ isOver, ...old }) => isOver || old.kind === kind);
       if (ended.length === 0) return unchanged(0);
       const changed: Project = { ...project, oldKeys: kept };
-      this.#store.projects.putSync(id, changed);
+      putProject(this.#store, changed);
       const before = { ends_at: ended.map(({ endsAt }) => endsAt) };
       const what = { ...of(changed), action: "key.ended", subject: `rotated ${kind} key` } as const;
       return audited(ended.length, { ...what, before, after: null });
@@ -249,7 +252,7 @@ export class Projects {
       const project = this.#store.projects.get(id);
       if (project === undefined) return missingProject(id);
       const after: Project = { ...project, ...changed(project), settingsRevision: project.settingsRevision + 1 };
-      this.#store.projects.putSync(id, after);
+      putProject(this.#store, after);
       return audited(after, { ...of(after), action, before: valuesOf(project), after: valuesOf(after) });
     });
   }

@@ -10,6 +10,7 @@ import { type CompiledRule, compileRule } from "../rules/compile-rule.js";
 import { type EvaluatedRule, orderRules } from "../rules/evaluate.js";
 import { isRuleFault, type RuleFault } from "../rules/fault.js";
 import { hasLiteral } from "../rules/literals.js";
+import type { Slices } from "../runtime/long-work.js";
 import { nextId, type Store } from "../store/store.js";
 import { type Audited, type AuditedChange, audited, changeAudited, unchanged } from "./audit.js";
 import { type NewRule, type RuleChange, ruleChanges } from "./rule-changes.js";
@@ -73,7 +74,20 @@ export class Rules {
   /** All rules of a project in the order of evaluation. */
   list(projectId: number): Rule[] {
     const range = this.#store.rules.getRange({ start: [projectId, 0], end: [projectId + 1, 0] });
-    return [...range].map(({ value }) => value).sort((a, b) => a.sortOrder - b.sortOrder || a.id - b.id);
+    return [...range].map(({ value }) => value).sort(byOrder);
+  }
+
+  /** The same, read in slices; null when whoever asked has gone. */
+  async listInSlices(projectId: number, slices: Slices): Promise<Rule[] | null> {
+    const rules: Rule[] = [];
+    for (let after = 0; ; ) {
+      const range = { start: [projectId, after + 1] as [number, number], end: [projectId + 1, 0] as [number, number] };
+      const rows = [...this.#store.rules.getRange({ ...range, limit: limits.rulesReadAtOnce })];
+      rules.push(...rows.map(({ value }) => value));
+      if (rows.length < limits.rulesReadAtOnce) return rules.sort(byOrder);
+      after = rows.at(-1)!.key[1];
+      if (slices.isOver && !(await slices.next())) return null;
+    }
   }
 
   find(projectId: number, id: number): Rule | null {
@@ -221,3 +235,8 @@ function valuesOf({ name, expressionSource, action, isActive, sortOrder }: Rule)
 const tooManyRules = refuse("invalidPayload", `a project has at most ${limits.rulesPerProjectMax} rules`);
 
 const missingRule = refuse("notFound", "the project has no such rule");
+
+/** The order in which rules are listed and evaluated. */
+function byOrder(a: Rule, b: Rule): number {
+  return a.sortOrder - b.sortOrder || a.id - b.id;
+}

@@ -44,6 +44,7 @@ import type { IngestQueue } from "../ingest/queue.js";
 import type { ServiceMeters } from "../metrics/service-meters.js";
 import { canonicalAddress } from "../net/address-text.js";
 import { clientIp, parseTrustedProxies, type TrustedProxies } from "../net/client-ip.js";
+import { AccountReads } from "../runtime/account-reads.js";
 import { LongWork } from "../runtime/long-work.js";
 import type { ControlPlane } from "./control-plane.js";
 import { consolePageRoutes, demoPageRoutes, docsPageRoutes, sdkRoutes } from "./page-routes.js";
@@ -65,12 +66,14 @@ export interface RoutedServices {
 /** Builds every route. The documentation describes the routes above it and `/openapi.json`. Throws when `--trusted-proxies` can't be parsed. */
 export function buildRoutes(services: RoutedServices): Route[] {
   const { config, store, isReady } = services.thread;
+  const work = new LongWork();
+  const reads = new AccountReads(work);
   const routes: Route[] = [
     ...dataPlaneRoutes(services),
-    ...settingsRoutes(services.controlPlane),
-    ...sessionsAndLogsRoutes(services),
+    ...settingsRoutes(services.controlPlane, reads),
+    ...sessionsAndLogsRoutes(services, work),
     ...catalogueRoutes(services.visitors),
-    ...accountsRoutes(services.thread, services.controlPlane),
+    ...accountsRoutes(services.thread, services.controlPlane, reads),
     ...consolePageRoutes(),
     ...healthRoutes({ isReady }),
     ...sdkRoutes(),
@@ -129,25 +132,24 @@ function dataPlaneRoutes({ thread, controlPlane, visitors, recording, verdicts, 
 }
 
 /** The routes for a project's settings and rules, and for the account. */
-function settingsRoutes({ projects, rules }: ControlPlane): Route[] {
+function settingsRoutes({ projects, rules }: ControlPlane, reads: AccountReads): Route[] {
   return [
     ...scoringRoutes(projects),
     ...requestScoringRoutes(projects),
     ...challengeSettingsRoutes(projects),
-    ...ruleRoutes(rules),
+    ...ruleRoutes(rules, reads),
     ...accountRoutes(),
   ];
 }
 
 /** The routes that read stored data of visitors: sessions, timelines, blocks, counts, backtests. */
-function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: RoutedServices): Route[] {
+function sessionsAndLogsRoutes({ thread, controlPlane, visitors, recording }: RoutedServices, work: LongWork): Route[] {
   const { store, meters, now } = thread;
   const { rules, sessions, marks } = controlPlane;
   const { addresses, declaredBotOf } = visitors;
   const { traffic, timelines, blocks, flushBlocks } = recording;
   const meter = meters.services.backtests;
   const search = { addresses, rulesOf: (project: Project) => rules.ready(project), declaredBotOf };
-  const work = new LongWork();
   return [
     sessionErasureRoute({
       erase: async (projectId, token) => (await eraseSession(store, token, projectId)) !== null,
@@ -180,15 +182,20 @@ function catalogueRoutes({
 }
 
 /** The routes for members and tokens, the audit log, and the use of a plan. */
-function accountsRoutes({ store, now }: ThreadContext, { accounts, projects }: ControlPlane): Route[] {
+function accountsRoutes(
+  { store, now }: ThreadContext,
+  { accounts, projects }: ControlPlane,
+  reads: AccountReads,
+): Route[] {
   return [
-    ...tokenRoutes(accounts),
-    ...memberRoutes(accounts),
+    ...tokenRoutes(accounts, reads),
+    ...memberRoutes(accounts, reads),
     auditRoute({
-      page: (query) => auditPage(store, query),
+      page: (query, slices) => auditPage(store, query, slices),
+      reads,
       nameOf: (userId) => store.users.get(userId)?.name ?? null,
     }),
-    ...projectRoutes(projects),
+    ...projectRoutes(projects, reads),
     ...usageRoutes({ accounts, plans: defaultPlans, now }),
   ];
 }

@@ -50,6 +50,7 @@ const expiries = {
   tokenUses: "kept",
   projects: "kept",
   keys: "kept",
+  accountRows: "kept",
   rules: "kept",
   blocks: { ofProject: sweepBlocks },
   blockTallies: { below: blockTallyFloor },

@@ -6,6 +6,7 @@
 import { accountOfServer } from "../contract/audit.js";
 import { tokenBytes } from "../contract/session-token.js";
 import { type StoredRecord, storedRecordMismatch } from "../contract/validators.js";
+import { accountRowKey } from "./account-rows.js";
 import { unpackCrossSessionCount } from "./cross-session-count.js";
 import type { IntegrityWalk } from "./integrity-checks.js";
 import {
@@ -44,6 +45,8 @@ function catalogueRow(kind: "verifiedBots" | "declaredBots"): RowCheck {
   };
 }
 
+const notIndexed = "is not among those of its account";
+
 const leadsTo = (table: TableName, id: unknown): string => `leads to ${table} ${String(id)}, which leads elsewhere`;
 
 /** The check of a row for each table. */
@@ -61,7 +64,12 @@ export const rowChecks: Record<TableName, RowCheck> = {
     walk.field("accounts", id, "slug") === slug ? null : leadsTo("accounts", id),
   users: record("user", (walk, { id, email }: { id: number; email: string }, key: number) => {
     if (id !== key) return `holds user ${id}`;
-    return walk.get("emails", email.toLowerCase()) === id ? null : "its e-mail does not lead back";
+    // Users of several accounts may have the same one; it leads to the first.
+    const first = walk.get("emails", email.toLowerCase()) as number | undefined;
+    const isFound =
+      first === id ||
+      (first !== undefined && String(walk.field("users", first, "email")).toLowerCase() === email.toLowerCase());
+    return isFound ? null : "its e-mail does not lead back";
   }),
   emails: (walk, id: number, email: string) =>
     String(walk.field("users", id, "email")).toLowerCase() === email ? null : leadsTo("users", id),
@@ -72,6 +80,7 @@ export const rowChecks: Record<TableName, RowCheck> = {
   tokens: record("token", (walk, row: { id: number; accountId: number; userId: number; hash: string }, key: number) => {
     if (row.id !== key) return `holds token ${row.id}`;
     if (walk.get("tokenHashes", row.hash) !== row.id) return "its hash does not lead back";
+    if (walk.get("accountRows", accountRowKey("token", row.accountId, key)) !== row.userId) return notIndexed;
     return walk.missing("accounts", row.accountId) ?? walk.missing("users", row.userId);
   }),
   tokenHashes: (walk, id: number, hash: string) =>
@@ -84,8 +93,13 @@ export const rowChecks: Record<TableName, RowCheck> = {
     for (const hash of [siteKeyHash(walk, row), row.privateKeyHash, ...oldHashes(row)]) {
       if (hash !== null && walk.field("keys", hash, "projectId") !== key) return "a key of it does not lead back";
     }
+    if (walk.get("accountRows", accountRowKey("project", row.accountId, key)) === undefined) return notIndexed;
     return walk.missing("accounts", row.accountId);
   }),
+  accountRows: (walk, _: number, [accountId, kind, id]: [number, number, number]) => {
+    const table = kind === 1 ? "tokens" : "projects";
+    return walk.field(table, id, "accountId") === accountId ? null : leadsTo(table, id);
+  },
   keys: record("keyOwner", (walk, row: { projectId: number; kind: string }, hash: string) => {
     const project = walk.get("projects", row.projectId) as ProjectRow | undefined;
     if (project === undefined) return walk.missing("projects", row.projectId);

@@ -25,6 +25,7 @@ import { limits } from "../limits.js";
  * | token_uses    | token id                                        | when it was last good for a request, ms            |
  * | projects      | project id                                      | Project                                            |
  * | keys          | SHA-256, hex                                    | KeyOwner                                           |
+ * | account_rows  | [account id, 1 token or 2 project, id]          | of a token its user's id, `account-rows.ts`        |
  * | rules         | [project id, rule id]                           | Rule                                               |
  * | blocks        | [project id, block id]                          | Block                                              |
  * | block_tallies | minute u32, project u32, rule u32, hash 12 bytes | records u32, id of the last u48, `blocks.ts`      |
@@ -69,6 +70,7 @@ export const tableNames = {
   tokenUses: "token_uses",
   projects: "projects",
   keys: "keys",
+  accountRows: "account_rows",
   rules: "rules",
   blocks: "blocks",
   blockTallies: "block_tallies",
@@ -125,6 +127,7 @@ export const isMirroredTable = {
   tokenUses: true,
   projects: true,
   keys: true,
+  accountRows: false,
   rules: true,
   blocks: false,
   blockTallies: false,

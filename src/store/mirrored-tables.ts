@@ -4,6 +4,7 @@
  */
 import { asBinary, type Database } from "lmdb";
 import type { AuditEntry } from "../contract/audit.js";
+import { followAccountRow } from "./account-rows.js";
 import { type ConfigKey, type ConfigRow, configField, parseConfigField } from "./config-rows.js";
 import { isMirroredMetaKey, isMirroredTable, tableNames } from "./keys.js";
 import type { Store } from "./store.js";
@@ -50,6 +51,7 @@ export interface RecordedChange<T> {
 
 /** One per thread that changes the configuration. It knows only the writes that it observed. */
 export class MirroredTables {
+  readonly #store: Store;
   readonly #audit: Store["audit"];
   readonly #tables = new Map<string, MirroredTable>();
   #written: Map<string, { readonly table: string; readonly key: ConfigKey }> | null = null;
@@ -57,6 +59,7 @@ export class MirroredTables {
 
   /** Starts to observe the tables of this store in this thread. */
   constructor(store: Store) {
+    this.#store = store;
     this.#audit = store.audit;
     this.#watch(tableNames.audit, store.audit as unknown as MirroredTable);
     for (const name of mirroredNames) {
@@ -97,8 +100,11 @@ export class MirroredTables {
         const table = this.#tables.get(name);
         // A row of a newer node. A build that knows the table reads everything again.
         if (table === undefined) continue;
+        const indexed = name === tableNames.tokens ? "token" : name === tableNames.projects ? "project" : null;
+        const before = indexed === null ? undefined : table.get(key);
         if (value === null) table.removeSync(key);
         else table.putSync(key, asBinary(value));
+        if (indexed !== null) followAccountRow(this.#store, indexed, before as never, table.get(key) as never);
       }
     } finally {
       this.#isLoading = false;

@@ -56,6 +56,7 @@ function openTables(dataDir: string): Store {
     tokenUses: recordTable(root, tableNames.tokenUses),
     projects: recordTable(root, tableNames.projects),
     keys: recordTable(root, tableNames.keys),
+    accountRows: recordTable(root, tableNames.accountRows),
     rules: recordTable(root, tableNames.rules),
     blocks: recordTable(root, tableNames.blocks),
     marks: recordTable(root, tableNames.marks),

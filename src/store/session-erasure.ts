@@ -46,6 +46,7 @@ const sessionRows = {
   tokenUses: nothingOfASession,
   projects: nothingOfASession,
   keys: nothingOfASession,
+  accountRows: nothingOfASession,
   rules: nothingOfASession,
   blocks: { find: blocksOf, stretch: blocksAfter },
   // A hash of whom it counts, for two minutes.

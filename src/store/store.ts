@@ -42,6 +42,7 @@ export interface Store extends SessionTables {
   readonly tokenUses: Database<number, number>;
   readonly projects: Database<Project, number>;
   readonly keys: Database<KeyOwner, string>;
+  readonly accountRows: Database<number, [number, number, number]>;
   readonly rules: Database<Rule, [number, number]>;
   readonly blocks: Database<Block, [number, number]>;
   readonly blockTallies: Database<Buffer, Buffer>;

@@ -1,6 +1,7 @@
 /** The steps that bring an older store to the tables and records of this build, one for each schema version after the first. */
 import { dirname } from "node:path";
 import type { Database } from "lmdb";
+import { indexAccountRows } from "./account-rows.js";
 import { packCrossSessionCount } from "./cross-session-count.js";
 import { crossSessionKey, idempotencyKey, pathReuseBucketSlots, pathReuseKeys } from "./keys.js";
 import type { Schema, Upgrade } from "./schema-version.js";
@@ -81,8 +82,11 @@ const clearances: Upgrade = { to: 4, apply: () => {} };
 /** Sessions lie in one file. Where there are more, `openStore` merges them after this step: no version before this may write meanwhile. */
 const oneFile: Upgrade = { to: 5, apply: (store) => checkSessionFiles(store, dirname(store.root.path)) };
 
+/** Tokens and projects are found by their account. */
+const rowsByAccount: Upgrade = { to: 6, apply: indexAccountRows };
+
 /** This build's. Raise the version together with a step in `upgrades`. */
 export const currentSchema: Schema = {
-  version: 5,
-  upgrades: [bucketsOfShingles, shortContactRows, clearances, oneFile],
+  version: 6,
+  upgrades: [bucketsOfShingles, shortContactRows, clearances, oneFile, rowsByAccount],
 };

@@ -136,3 +136,66 @@ t.test("no token revokes one that is above it, by role or by abilities", async (
   t.same(await revoke(narrow.secret, narrow.id), [403, undefined], "who left can't change anything, not even that");
   t.same(await revoke(one.token, narrow.id), [200, undefined], "an owner, the token of one who left");
 });
+
+t.test("nobody removes or demotes a member with a token above the calling one", async (t) => {
+  const one = await service.tenant("guarded");
+  const { accounts } = service.server;
+  const second = good(await accounts.createUser("second", "second@guarded.example"));
+  good(await accounts.setMember(one.account.id, second.id, "owner"));
+  const request = { accountId: one.account.id, userId: second.id };
+  const { secret: narrow } = good(await accounts.createToken({ ...request, abilities: ["projects:write"] }));
+  const path = `/v1/members/${one.user.id}`;
+  const refusedCode = async (method: string, at: string, body?: object) => {
+    const { status, json } = await service.ask(method, at, { as: narrow, ...(body && { body }) });
+    return [status, json?.code];
+  };
+  const beyond = [403, "INSUFFICIENT_TOKEN_ABILITY"];
+  t.same(await refusedCode("DELETE", path), beyond, "whose * token it can't revoke");
+  for (const role of ["admin", "member", "viewer"]) t.same(await refusedCode("PATCH", path, { role }), beyond, role);
+  t.equal((await service.ask("GET", "/v1/account", { as: one.token })).json.role, "owner", "nothing changed");
+  t.same(await refusedCode("PATCH", path, { role: "owner" }), [200, undefined], "nothing is lost");
+  const member = good(await accounts.createUser("narrow", "narrow@guarded.example"));
+  good(await accounts.setMember(one.account.id, member.id, "member"));
+  good(await accounts.createToken({ accountId: one.account.id, userId: member.id, abilities: ["projects:write"] }));
+  t.same(await refusedCode("PATCH", `/v1/members/${member.id}`, { role: "viewer" }), [200, undefined]);
+  t.same(await refusedCode("DELETE", `/v1/members/${member.id}`), [200, undefined], "no token of it is above");
+});
+
+t.test("a removed member's tokens lose the account for good, also when the user is added again", async (t) => {
+  const one = await service.tenant("left");
+  const { accounts } = service.server;
+  const user = good(await accounts.createUser("back", "back@left.example"));
+  const join = async () => good(await accounts.setMember(one.account.id, user.id, "member"));
+  const make = async () =>
+    good(await accounts.createToken({ accountId: one.account.id, userId: user.id, abilities: ["*"] })).secret;
+  const account = async (as: string) => {
+    const { status, json } = await service.ask("GET", "/v1/account", { as });
+    return [status, json.code];
+  };
+  await join();
+  const old = await make();
+  t.same(await account(old), [200, undefined]);
+  t.equal((await service.ask("DELETE", `/v1/members/${user.id}`, { as: one.token })).status, 200);
+  t.same(await account(old), [403, undefined]);
+  await join();
+  t.same(await account(old), [403, undefined], "a member again");
+  t.equal((await service.ask("GET", `/v1/projects/${one.project.id}/scoring`, { as: old })).status, 403);
+  const fresh = await make();
+  t.same(await account(fresh), [200, undefined]);
+  const { data } = (await service.ask("GET", "/v1/members", { as: one.token })).json;
+  t.equal(data.find((row: { user: { id: number } }) => row.user.id === user.id).tokens, 1, "that counts");
+});
+
+t.test("adding a member says nothing of who uses the server with another account", async (t) => {
+  const one = await service.tenant("asking");
+  const other = await service.tenant("asked");
+  const add = (email: string) =>
+    service.ask("POST", "/v1/members", { as: one.token, body: { name: "Ada", email, role: "viewer" } });
+  const known = await add(other.user.email.toUpperCase());
+  const unknown = await add("nobody@nowhere.example");
+  t.same([known.status, unknown.status], [200, 200]);
+  t.same(Object.keys(known.json), Object.keys(unknown.json));
+  t.not(known.json.user.id, other.user.id, "another user, of this account");
+  t.equal((await add("NOBODY@nowhere.example")).status, 409, "who is a member here");
+  t.equal((await service.ask("GET", "/v1/account", { as: known.json.account_token })).json.id, one.account.id);
+});

@@ -225,7 +225,7 @@ t.test(
   async (t) => {
     for (const node of cluster.nodes) await node.ask("CONFIG", "SET", "cluster-node-timeout", "1000");
     const master = await cluster.masterOf(configSlot);
-    const before = one.projects.ofAccount(first.accountId).length;
+    const before = [...one.projects.ofAccount(first.accountId)].length;
     const answered: string[] = [];
     const unknown: string[] = [];
     let isOver = false;
@@ -260,10 +260,7 @@ t.test(
     await Promise.all(changing);
     t.equal(await current(one), null);
     t.equal(await current(two), null);
-    const names = one.projects
-      .ofAccount(first.accountId)
-      .slice(before)
-      .map(({ name }) => name);
+    const names = [...one.projects.ofAccount(first.accountId)].slice(before).map(({ name }) => name);
     t.equal(new Set(names).size, names.length, "none twice");
     t.same(
       answered.filter((name) => !names.includes(name)),

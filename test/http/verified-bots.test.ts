@@ -67,7 +67,8 @@ t.test("verified bots", async (t) => {
   });
 
   await t.test("credential, ownership, subscription, feature and ability are checked in this order", async (t) => {
-    const weak = await newToken(server, business.accountId, business.userId, ["content:read"]);
+    const weakToken = () => newToken(server, business.accountId, business.userId, ["content:read"]);
+    let weak = await weakToken();
     await accounts.changeAccount(business.accountId, { plan: "free", subscription: "inactive" });
     for (const token of [undefined, "wrong", business.siteKey, business.privateKey]) {
       t.same(refused(await ask(token)), [401, "UNAUTHENTICATED"]);
@@ -77,6 +78,8 @@ t.test("verified bots", async (t) => {
     t.equal(unbound.status, 403);
     t.notOk("code" in unbound.json);
     await accounts.setMember(business.accountId, business.userId, "owner");
+    t.equal((await ask(weak)).status, 403, "not revived");
+    weak = await weakToken();
     t.same(refused(await ask(weak)), [402, "NO_ACTIVE_SUBSCRIPTION"]);
     await accounts.changeAccount(business.accountId, { subscription: "active" });
     t.same(refused(await ask(weak)), [403, "FEATURE_NOT_AVAILABLE"]);

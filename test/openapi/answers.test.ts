@@ -6,6 +6,7 @@
 import t, { type Test } from "tap";
 import { sessionDimensions } from "../../src/contract/session-query.js";
 import { limits } from "../../src/limits.js";
+import { putProject, putToken } from "../../src/store/account-rows.js";
 import { recordControlPlane } from "../../src/store/control-plane-changes.js";
 import { tryLock } from "../../src/store/thread-lock.js";
 import {
@@ -282,16 +283,17 @@ async function askAccount(ask: AskOperation, service: Service, one: Tenant, view
   // Records of the real form, written at once: making them one by one takes seconds.
   await recordControlPlane(store, () => {
     for (let each = 0; each < limits.tokensPerAccountMax; each++) {
-      store.tokens.putSync(100_000 + each, { ...spare, id: 100_000 + each, hash: `none-${each}` });
+      putToken(store, { ...spare, id: 100_000 + each, hash: `none-${each}` });
     }
   });
   await ask(409, "post", tokens, tokens, { as: busy.token, body });
   await recordControlPlane(store, () => {
     for (let each = 0; each < limits.projectsPerAccountMax; each++)
-      store.projects.putSync(100_000 + each, { ...busy.project, id: 100_000 + each });
+      putProject(store, { ...busy.project, id: 100_000 + each });
   });
   await ask(409, "post", projects, projects, { as: busy.token, body: shop });
   const template = "/v1/tokens/{token}";
+  await ask(422, "get", tokens, `${tokens}?limit=0`, { as: one.token });
   await ask(404, "delete", template, `${tokens}/${spare.id}`, { as: one.token });
   await ask(401, "delete", template, `${tokens}/${id}`);
   await ask(403, "delete", template, `${tokens}/${id}`, { as: viewer.token });
@@ -307,6 +309,7 @@ async function askMembers(ask: AskOperation, one: Tenant & { user: { id: number 
   await ask(401, "post", path, path, { body });
   await ask(403, "post", path, path, { as: viewer.token, body });
   await ask(422, "post", path, path, { as: one.token, body: { name: "Nobody" } });
+  await ask(422, "get", path, `${path}?cursor=x`, { as: one.token });
   const template = `${path}/{user}`;
   const own = `${path}/${one.user.id}`;
   for (const [method, body] of [

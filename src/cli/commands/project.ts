@@ -108,7 +108,7 @@ const list: StoreCommand<{ readonly data: readonly Listed[] }> = {
   flags: [{ name: "account", placeholder: "ID", help: "only those of this account" }],
   run: async (store, given) => {
     const projects = new Projects(store, Date.now);
-    const found = given["account"] === undefined ? projects.all() : projects.ofAccount(idOf(given, "account"));
+    const found = given["account"] === undefined ? projects.all() : [...projects.ofAccount(idOf(given, "account"))];
     const data = found.map(({ id, accountId, name, siteKey, createdAt }) => ({
       id,
       account_id: accountId,

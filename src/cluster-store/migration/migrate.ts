@@ -243,6 +243,7 @@ const migratedBy: Readonly<Record<UnmirroredName, "sessions" | Rest | { readonly
   pathReuse: "paths",
   crossSessionCounts: { left: "counts of two hours" },
   solvedChallenges: { left: "remembered for ten minutes" },
+  accountRows: { left: "each node indexes what it mirrors" },
   blockTallies: { left: "remembered for minutes" },
   revision: { left: "each store has its own" },
   shingles: { left: "of an earlier version, empty" },

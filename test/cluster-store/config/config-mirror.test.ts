@@ -63,7 +63,7 @@ t.test("a key that is rotated and a token that is revoked are refused by both no
 });
 
 t.test("changes that both make at once are all made, each once", async (t) => {
-  const before = one.projects.ofAccount(first.accountId).length;
+  const before = [...one.projects.ofAccount(first.accountId)].length;
   const names = Array.from({ length: 40 }, (_, index) => `project ${index}`);
   await Promise.all(
     names.map((name, index) => {
@@ -71,7 +71,7 @@ t.test("changes that both make at once are all made, each once", async (t) => {
       return eventually(node, () => node.projects.create(first.accountId, name));
     }),
   );
-  const found = one.projects.ofAccount(first.accountId).slice(before);
+  const found = [...one.projects.ofAccount(first.accountId)].slice(before);
   t.same(found.map(({ name }) => name).sort(), [...names].sort());
   t.equal(new Set(found.map(({ id }) => id)).size, names.length, "no id twice");
   t.same(mirrored(two.store), mirrored(one.store));

@@ -7,7 +7,9 @@ import type { AuditQuery } from "../../../control-plane/audit.js";
 import type { LogPage } from "../../../control-plane/cursor.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import { json, refusal } from "../../reply.js";
+import type { AccountReads } from "../../../runtime/account-reads.js";
+import type { Slices } from "../../../runtime/long-work.js";
+import { json, refusal, unread } from "../../reply.js";
 import type { TokenRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
 import { logParameters, readLogQuery } from "./log-query.js";
@@ -15,7 +17,8 @@ import { boundAccount } from "./wire.js";
 
 /** The log of changes, and the users' names of now. */
 export interface AuditServices {
-  readonly page: (query: AuditQuery) => Promise<LogPage<AuditEntry> | Refusal>;
+  readonly page: (query: AuditQuery, slices: Slices) => Promise<LogPage<AuditEntry> | Refusal | null>;
+  readonly reads: AccountReads;
   /** Null for a user who no longer exists. */
   readonly nameOf: (userId: number) => string | null;
 }
@@ -39,7 +42,7 @@ const parameters: readonly ParameterDoc[] = [
 ];
 
 /** `GET /v1/audit`, `projects:read`: a page of changes, the latest first, filtered by project, kind and time. */
-export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
+export function auditRoute({ page, reads, nameOf }: AuditServices): TokenRoute {
   return {
     method: "get",
     path: "/v1/audit",
@@ -57,7 +60,7 @@ export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
       answers: { 200: "AuditAnswer" },
       refusals: ["invalidPayload", "forbidden"],
     },
-    handle: async ({ holder, query }) => {
+    handle: async ({ holder, query, isAborted }) => {
       const account = boundAccount(holder);
       if (account instanceof Refusal) return refusal(account);
       const asked = readLogQuery(query);
@@ -65,7 +68,9 @@ export function auditRoute({ page, nameOf }: AuditServices): TokenRoute {
       const filters = readFilters(query);
       if (filters instanceof Refusal) return refusal(filters);
       const seesAccount = isAdministrator(holder.membership?.role ?? null);
-      const found = await page({ accountId: account.id, seesAccount, ...filters, ...asked });
+      const wanted = { accountId: account.id, seesAccount, ...filters, ...asked };
+      const found = await reads.run(account.id, isAborted, (slices) => page(wanted, slices));
+      if (found === null) return unread;
       if (found instanceof Refusal) return refusal(found);
       const data = found.rows.map(
         ({ id, accountId, at, userId, tokenId, projectId, action, subject, before, after }) => ({

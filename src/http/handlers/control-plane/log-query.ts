@@ -1,6 +1,7 @@
 /** What a log is asked for: `limit` and `cursor`. The same for every log, read and documented here. */
 import type { ParameterDoc } from "../../../contract/route-doc.js";
-import { type Refusal, refuse } from "../../../errors.js";
+import { decodeIdCursor } from "../../../control-plane/cursor.js";
+import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
 
 /** The part of a query that all logs share; `limit` is from `limits.pageMin` to `limits.pageMax`. */
@@ -29,4 +30,13 @@ export function readLogQuery(query: URLSearchParams): LogQuery | Refusal {
     return refuse("invalidPayload", `limit must be a whole number from ${limits.pageMin} to ${limits.pageMax}`);
   }
   return { limit, cursor: query.get("cursor") };
+}
+
+/** A page of a list by id: up to `limit` rows with ids above `after`. The same query and refusals as of a log. */
+export function readIdPage(query: URLSearchParams): { readonly limit: number; readonly after: number } | Refusal {
+  const asked = readLogQuery(query);
+  if (asked instanceof Refusal) return asked;
+  const after = decodeIdCursor(asked.cursor);
+  if (after === null) return refuse("invalidPayload", "cursor is not valid for this list");
+  return { limit: asked.limit, after };
 }

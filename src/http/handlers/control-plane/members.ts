@@ -2,7 +2,7 @@
  * Who belongs to the account, and as what. Every member sees the others; owners and admins change them, nobody above the own role, and the
  * account is never left without an owner.
  */
-import { isAbove, isAdministrator } from "../../../auth/abilities.js";
+import { isAbove, isAdministrator, type TokenPowers } from "../../../auth/abilities.js";
 import type { TokenHolder } from "../../../auth/credentials.js";
 import type {
   MemberChangedAnswer,
@@ -13,14 +13,17 @@ import type {
 import type { Role } from "../../../contract/entities.js";
 import { checkMember, checkMemberChange } from "../../../contract/validators.js";
 import type { Accounts } from "../../../control-plane/accounts.js";
+import { encodeIdCursor } from "../../../control-plane/cursor.js";
 import { Refusal, refuse } from "../../../errors.js";
-import { json, type Reply, refusal } from "../../reply.js";
+import type { AccountReads } from "../../../runtime/account-reads.js";
+import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { TokenCall, TokenRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
+import { logParameters, readIdPage } from "./log-query.js";
 import { boundAccount, isoTimeOf, readBodyAs } from "./wire.js";
 
 /** Reading by `projects:read`; adding, changing and removing by the roles owner and admin with `projects:write`. */
-export function memberRoutes(accounts: Accounts): TokenRoute[] {
+export function memberRoutes(accounts: Accounts, reads: AccountReads): TokenRoute[] {
   return [
     {
       method: "get",
@@ -31,11 +34,12 @@ export function memberRoutes(accounts: Accounts): TokenRoute[] {
         id: "listMembers",
         tag: "control plane",
         summary: "The account's members",
-        description: "E-mail addresses, tokens and their last use are for owners and admins.",
+        description: "By user id. E-mail addresses, tokens and their last use are for owners and admins.",
+        parameters: logParameters,
         answers: { 200: "MembersAnswer" },
-        refusals: ["forbidden"],
+        refusals: ["invalidPayload", "forbidden"],
       },
-      handle: ({ holder }) => listMembers(accounts, holder),
+      handle: (call) => listMembers(accounts, reads, call),
     },
     {
       method: "post",
@@ -49,7 +53,7 @@ export function memberRoutes(accounts: Accounts): TokenRoute[] {
         summary: "Add somebody new to the account, with a first token",
         description:
           "Owners and admins may, up to their own role. The token has the abilities of the one that asks; its secret is told this once, to " +
-          "be handed on. 409 for an e-mail address that the server knows: `verdictd member set` adds a user of another account.",
+          "be handed on. 409 for an e-mail address that a member has. What other accounts have says nothing here: the new user is one of this account.",
         body: "MemberBody",
         answers: { 200: "MemberCreatedAnswer" },
         refusals: ["forbidden", "insufficientTokenAbility", "conflict"],
@@ -66,7 +70,9 @@ export function memberRoutes(accounts: Accounts): TokenRoute[] {
         id: "changeMember",
         tag: "control plane",
         summary: "Change a member's role",
-        description: "For owners and admins, from and to roles up to their own. 409 for the last owner.",
+        description:
+          "For owners and admins, from and to roles up to their own. To lower a role, the calling token must be able to revoke every token of the " +
+          "member. 409 for the last owner.",
         body: "MemberChangeBody",
         answers: { 200: "MemberChangedAnswer" },
         refusals: ["forbidden", "insufficientTokenAbility", "notFound", "conflict"],
@@ -83,8 +89,8 @@ export function memberRoutes(accounts: Accounts): TokenRoute[] {
         tag: "control plane",
         summary: "Remove a member",
         description:
-          "The user's tokens are no longer bound to the account from the next request on. Owners and admins may, up to their own role. 409 for " +
-          "the last owner.",
+          "The user's tokens lose the account for good, from the next request on: adding the user again revives none. Owners and admins may, up to their " +
+          "own role, with a token that could revoke every token of the member. 409 for the last owner.",
         answers: { 200: "MemberChangedAnswer" },
         refusals: ["forbidden", "insufficientTokenAbility", "notFound", "conflict"],
       },
@@ -105,24 +111,44 @@ function changeable(holder: TokenHolder, ...roles: readonly Role[]): number | Re
   return refuse("insufficientTokenAbility", `the role ${above} is above that of the calling token`);
 }
 
-function listMembers(accounts: Accounts, holder: TokenHolder): Reply {
+async function listMembers(accounts: Accounts, reads: AccountReads, call: TokenCall): Promise<Reply> {
+  const { holder, query, isAborted } = call;
   const account = boundAccount(holder);
   if (account instanceof Refusal) return refusal(account);
+  const asked = readIdPage(query);
+  if (asked instanceof Refusal) return refusal(asked);
+  const { limit, after } = asked;
   const seesAll = isAdministrator(holder.membership!.role);
-  const tokens = seesAll ? accounts.tokensOf(account.id) : [];
-  const data = accounts.membersOf(account.id).map(({ user, role }): MemberRow => {
-    const own = tokens.filter(({ token }) => token.userId === user.id);
-    const uses = own.map(({ token }) => accounts.lastUseOf(token.id) ?? 0);
-    const lastMs = Math.max(0, ...uses);
-    return {
-      user: { id: user.id, name: user.name, email: seesAll ? user.email : null },
-      role,
-      tokens: seesAll ? own.length : null,
-      last_used_at: isoTimeOf(lastMs === 0 ? null : lastMs),
-      current: user.id === holder.token.userId,
-    };
+  const answer = await reads.run(account.id, isAborted, async (slices) => {
+    const rows = accounts.membersAfter(account.id, after, limit + 1);
+    const shown = rows.slice(0, limit);
+    const uses = new Map(shown.map(({ user }) => [user.id, { tokens: 0, lastMs: 0 }]));
+    for (const { id, userId } of seesAll ? accounts.tokenIds(account.id) : []) {
+      if (slices.isOver && !(await slices.next())) return null;
+      const own = uses.get(userId);
+      if (own === undefined || accounts.findToken(id)?.isUnbound === true) continue;
+      own.tokens++;
+      own.lastMs = Math.max(own.lastMs, accounts.lastUseOf(id) ?? 0);
+    }
+    const data = shown.map(({ user, role }): MemberRow => {
+      const { tokens, lastMs } = uses.get(user.id)!;
+      return {
+        user: { id: user.id, name: user.name, email: seesAll ? user.email : null },
+        role,
+        tokens: seesAll ? tokens : null,
+        last_used_at: isoTimeOf(lastMs === 0 ? null : lastMs),
+        current: user.id === holder.token.userId,
+      };
+    });
+    const next_cursor = rows.length > limit ? encodeIdCursor(shown.at(-1)!.user.id) : null;
+    return { data, meta: { count: accounts.memberCount(account.id), next_cursor } } satisfies MembersAnswer;
   });
-  return json(200, { data, meta: { count: data.length } } satisfies MembersAnswer);
+  return answer === null ? unread : json(200, answer);
+}
+
+/** Who asks, for what acts on another's tokens. */
+function powersOf({ token, membership }: TokenHolder): TokenPowers {
+  return { abilities: token.abilities, role: membership?.role ?? null };
 }
 
 async function addMember(accounts: Accounts, { holder, body }: TokenCall): Promise<Reply> {
@@ -146,14 +172,20 @@ async function changeMember(accounts: Accounts, call: TokenCall): Promise<Reply>
   const { role } = read.value;
   const accountId = changeable(call.holder, role);
   if (accountId instanceof Refusal) return refusal(accountId);
-  const set = await accounts.setMember(accountId, found.userId, role, true);
+  const set = await accounts.setMember(accountId, found.userId, role, {
+    keepsOwner: true,
+    by: powersOf(call.holder),
+  });
   return set instanceof Refusal ? refusal(set) : changed(set.userId, set.role);
 }
 
 async function removeMember(accounts: Accounts, call: TokenCall): Promise<Reply> {
   const found = findMember(accounts, call);
   if (found instanceof Refusal) return refusal(found);
-  const removed = await accounts.removeMember(found.accountId, found.userId, true);
+  const removed = await accounts.removeMember(found.accountId, found.userId, {
+    keepsOwner: true,
+    by: powersOf(call.holder),
+  });
   return removed instanceof Refusal ? refusal(removed) : changed(removed.userId, null);
 }
 

@@ -5,12 +5,13 @@ import { checkProject } from "../../../contract/validators.js";
 import type { Projects } from "../../../control-plane/projects.js";
 import { Refusal } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import { json, type Reply, refusal } from "../../reply.js";
+import type { AccountReads } from "../../../runtime/account-reads.js";
+import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { TokenCall, TokenRoute } from "../../route.js";
 import { boundAccount, readBodyAs } from "./wire.js";
 
 /** Reading by `projects:read`, creating by `projects:write`. */
-export function projectRoutes(projects: Projects): TokenRoute[] {
+export function projectRoutes(projects: Projects, reads: AccountReads): TokenRoute[] {
   return [
     {
       method: "get",
@@ -24,10 +25,18 @@ export function projectRoutes(projects: Projects): TokenRoute[] {
         answers: { 200: "ProjectsAnswer" },
         refusals: ["forbidden"],
       },
-      handle: ({ holder }) => {
+      handle: async ({ holder, isAborted }) => {
         const account = boundAccount(holder);
         if (account instanceof Refusal) return refusal(account);
-        const data = projects.ofAccount(account.id).map(view);
+        const data = await reads.run(account.id, isAborted, async (slices) => {
+          const rows: ProjectRow[] = [];
+          for (const project of projects.ofAccount(account.id)) {
+            if (slices.isOver && !(await slices.next())) return null;
+            rows.push(view(project));
+          }
+          return rows;
+        });
+        if (data === null) return unread;
         return json(200, { data, meta: { count: data.length } } satisfies ProjectsAnswer);
       },
     },

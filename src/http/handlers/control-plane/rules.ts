@@ -6,7 +6,8 @@ import { checkRule, checkRuleChange } from "../../../contract/validators.js";
 import type { NewRule } from "../../../control-plane/rule-changes.js";
 import { compiledTree, type Rules } from "../../../control-plane/rules.js";
 import { Refusal, refuse } from "../../../errors.js";
-import { json, type Reply, refusal } from "../../reply.js";
+import type { AccountReads } from "../../../runtime/account-reads.js";
+import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { ProjectCall, ProjectRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
 import { listedRuleView, readBodyAs, ruleView } from "./wire.js";
@@ -15,7 +16,7 @@ const listPath = "/v1/projects/:project/rules";
 const rulePath = "/v1/projects/:project/rules/:rule";
 
 /** The list by any token of the account; changes by a role that may write, with `--strict-abilities` also `projects:write`. */
-export function ruleRoutes(rules: Rules): ProjectRoute[] {
+export function ruleRoutes(rules: Rules, reads: AccountReads): ProjectRoute[] {
   const change = (call: ProjectCall): Promise<Reply> => changeRule(rules, call);
   return [
     {
@@ -29,7 +30,10 @@ export function ruleRoutes(rules: Rules): ProjectRoute[] {
         summary: "The rules of a project in the order of evaluation",
         answers: { 200: "RulesAnswer" },
       },
-      handle: ({ project }) => json(200, rules.list(project.id).map(listedRuleView)),
+      handle: async ({ project, isAborted }) => {
+        const list = await reads.run(project.accountId, isAborted, (slices) => rules.listInSlices(project.id, slices));
+        return list === null ? unread : json(200, list.map(listedRuleView));
+      },
     },
     {
       method: "post",

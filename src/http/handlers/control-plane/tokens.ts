@@ -9,15 +9,18 @@ import type { TokenAbility } from "../../../contract/control.js";
 import type { AccountToken } from "../../../contract/entities.js";
 import { checkToken } from "../../../contract/validators.js";
 import type { Accounts } from "../../../control-plane/accounts.js";
+import { encodeIdCursor } from "../../../control-plane/cursor.js";
 import { Refusal, refuse } from "../../../errors.js";
 import { limits } from "../../../limits.js";
-import { json, type Reply, refusal } from "../../reply.js";
+import type { AccountReads } from "../../../runtime/account-reads.js";
+import { json, type Reply, refusal, unread } from "../../reply.js";
 import type { TokenCall, TokenRoute } from "../../route.js";
 import { positiveInteger } from "../../server.js";
+import { logParameters, readIdPage } from "./log-query.js";
 import { boundAccount, isoTimeOf, readBodyAs } from "./wire.js";
 
 /** Listing by `projects:read`, making and revoking by `projects:write`; no token makes or revokes one above itself. */
-export function tokenRoutes(accounts: Accounts): TokenRoute[] {
+export function tokenRoutes(accounts: Accounts, reads: AccountReads): TokenRoute[] {
   return [
     {
       method: "get",
@@ -28,11 +31,13 @@ export function tokenRoutes(accounts: Accounts): TokenRoute[] {
         id: "listTokens",
         tag: "control plane",
         summary: "The account's tokens, without their secrets",
-        description: "Owners and admins see every token of the account, other roles those of their own user.",
+        description:
+          "The oldest first. Owners and admins see every token of the account, other roles those of their own user.",
+        parameters: logParameters,
         answers: { 200: "TokensAnswer" },
-        refusals: ["forbidden"],
+        refusals: ["invalidPayload", "forbidden"],
       },
-      handle: ({ holder }) => listTokens(accounts, holder),
+      handle: (call) => listTokens(accounts, reads, call),
     },
     {
       method: "post",
@@ -78,24 +83,44 @@ function isWithinReach({ membership, token: own }: TokenHolder, token: AccountTo
   return isAdministrator(membership?.role ?? null) || token.userId === own.userId;
 }
 
-function listTokens(accounts: Accounts, holder: TokenHolder): Reply {
+async function listTokens(accounts: Accounts, reads: AccountReads, call: TokenCall): Promise<Reply> {
+  const { holder, query, isAborted } = call;
   const account = boundAccount(holder);
   if (account instanceof Refusal) return refusal(account);
-  const data = accounts
-    .tokensOf(account.id)
-    .filter(({ token }) => isWithinReach(holder, token))
-    .map(
-      ({ token, user }): TokenRow => ({
-        id: token.id,
-        name: token.name ?? null,
-        abilities: token.abilities,
-        user: user === null ? null : { id: user.id, name: user.name },
-        created_at: token.createdAt,
-        last_used_at: isoTimeOf(accounts.lastUseOf(token.id)),
-        current: token.id === holder.token.id,
-      }),
-    );
-  return json(200, { data, meta: { count: data.length } } satisfies TokensAnswer);
+  const asked = readIdPage(query);
+  if (asked instanceof Refusal) return refusal(asked);
+  const { limit, after } = asked;
+  const seesAll = isAdministrator(holder.membership?.role ?? null);
+  const answer = await reads.run(account.id, isAborted, async (slices) => {
+    const data: TokenRow[] = [];
+    let count = 0;
+    let hasMore = false;
+    for (const { id, userId } of accounts.tokenIds(account.id)) {
+      if (slices.isOver && !(await slices.next())) return null;
+      if (!seesAll && userId !== holder.token.userId) continue;
+      count++;
+      if (id <= after) continue;
+      const token = data.length < limit ? accounts.findToken(id) : null;
+      if (token !== null) data.push(tokenRow(accounts, token, holder));
+      else hasMore ||= data.length >= limit;
+    }
+    const next_cursor = hasMore ? encodeIdCursor(data.at(-1)!.id) : null;
+    return { data, meta: { count, next_cursor } } satisfies TokensAnswer;
+  });
+  return answer === null ? unread : json(200, answer);
+}
+
+function tokenRow(accounts: Accounts, token: AccountToken, holder: TokenHolder): TokenRow {
+  const user = accounts.findUser(token.userId);
+  return {
+    id: token.id,
+    name: token.name ?? null,
+    abilities: token.abilities,
+    user: user === null ? null : { id: user.id, name: user.name },
+    created_at: token.createdAt,
+    last_used_at: isoTimeOf(accounts.lastUseOf(token.id)),
+    current: token.id === holder.token.id,
+  };
 }
 
 async function createToken(accounts: Accounts, { holder, body }: TokenCall): Promise<Reply> {
@@ -110,11 +135,9 @@ async function createToken(accounts: Accounts, { holder, body }: TokenCall): Pro
       refuse("insufficientTokenAbility", `the token can't grant ${lacking}: it lacks that ability itself`),
     );
   }
-  if (accounts.tokensOf(account.id).length >= limits.tokensPerAccountMax) {
-    return refusal(refuse("conflict", `the account has ${limits.tokensPerAccountMax} tokens: revoke one first`));
-  }
   const { name = "" } = read.value;
-  const made = await accounts.createToken({ accountId: account.id, userId: holder.token.userId, abilities, name });
+  const request = { accountId: account.id, userId: holder.token.userId, abilities, name };
+  const made = await accounts.createToken(request, limits.tokensPerAccountMax);
   if (made instanceof Refusal) return refusal(made);
   return json(200, { id: made.token.id, account_token: made.secret } satisfies TokenCreatedAnswer);
 }
@@ -131,7 +154,7 @@ async function revokeToken(accounts: Accounts, { holder, params }: TokenCall): P
   const id = positiveInteger(params[0]);
   const token = id === null ? null : accounts.findToken(id);
   if (token === null || !isWithinReach(holder, token)) return missing;
-  const role = accounts.roleOf(token.accountId, token.userId);
+  const role = token.isUnbound === true ? null : accounts.roleOf(token.accountId, token.userId);
   const own = { abilities: holder.token.abilities, role: holder.membership?.role ?? null };
   if (isAbove({ abilities: token.abilities, role }, own)) {
     return refusal(refuse("insufficientTokenAbility", "the token is above the calling token, by role or abilities"));
