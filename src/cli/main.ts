@@ -10,7 +10,7 @@ import {
   openMirror,
 } from "../cluster-store/open-cluster.js";
 import { versionText } from "../server/version.js";
-import { openStore } from "../store/open-store.js";
+import { openStoreAsIs } from "../store/open-store.js";
 import { storeFileFault } from "../store/store-file.js";
 import { type ChosenCluster, clusterOf } from "./cluster-choice.js";
 import { type AnyCommand, isForCluster, type StoreCommand } from "./command.js";
@@ -78,7 +78,7 @@ async function openFor(command: StoreCommand, dataDir: string, cluster: ChosenCl
     });
     return { opened, close: opened.close };
   }
-  const store = openStore(dataDir);
+  const store = openStoreAsIs(dataDir);
   const faultNow = (): string | null => (command.worksOnMigrated === true ? null : migratedFault(store));
   const fault = mirrorFault(store, isForCluster(command)) ?? faultNow();
   if (fault !== null) {

@@ -8,7 +8,7 @@ import { faultsLine } from "../cluster/inspection-findings.js";
 import { describeStoreUrl, parseStoreUrl, type StoreUrl } from "../cluster/store-url.js";
 import { dayMs } from "../contract/durations.js";
 import { limits } from "../limits.js";
-import { openStore } from "../store/open-store.js";
+import { openStore, openStoreAsIs } from "../store/open-store.js";
 import type { Store } from "../store/store.js";
 import { StoreError } from "../store/store-error.js";
 import { hasStore } from "../store/store-file.js";
@@ -164,6 +164,7 @@ export async function openCluster(choice: ClusterChoice, thread: NodeThread): Pr
   const state = new ConfigState(thread.state);
   const controlPlaneFault = (): string | null => state.fault;
   const { client, url, close, ...config } = await openMirror(choice, {
+    isServer: true,
     fault: controlPlaneFault,
     times: {
       sessionMs: choice.sessionDays * dayMs,
@@ -233,6 +234,8 @@ export interface OpenedMirror extends OpenedConfig {
 }
 
 interface MirrorOptions extends Pick<ClusterOptions, "onWait"> {
+  /** Whether an older mirror is upgraded. */
+  readonly isServer?: boolean;
   readonly fault?: () => string | null;
   readonly times?: ClusterTimes;
 }
@@ -244,7 +247,7 @@ interface MirrorOptions extends Pick<ClusterOptions, "onWait"> {
  */
 export async function openMirror(
   choice: ReachedCluster & Pick<ClusterChoice, "dataDir" | "engineAcks">,
-  { fault = () => null, times = timesOfCommands, onWait }: MirrorOptions = {},
+  { isServer = false, fault = () => null, times = timesOfCommands, onWait }: MirrorOptions = {},
 ): Promise<OpenedMirror> {
   const { dataDir, engineAcks: acks } = choice;
   const url = storeUrlOf(choice);
@@ -258,7 +261,7 @@ export async function openMirror(
   try {
     await client.ready();
     if (!hasStore(dataDir)) await tryConfig(options);
-    store = openStore(dataDir);
+    store = isServer ? openStore(dataDir) : openStoreAsIs(dataDir);
     const config = await openConfig(store, { ...options, fault });
     return { ...config, store: { ...config.store, ...clusterTables(client, acks, times) }, client, url, close };
   } catch (error) {

@@ -53,7 +53,9 @@ interface ListedNode {
 }
 
 const askMs = 2000;
+/** One setting each, because servers before Redis 7 took no more. */
 const coverageQuestion = ["CONFIG", "GET", "cluster-require-full-coverage"];
+const migrationQuestion = ["CONFIG", "GET", "cluster-allow-replica-migration"];
 const noAcknowledgements =
   "no replica acknowledges writes (--engine-acks 0): a failover may lose batches and changes that were answered";
 
@@ -224,7 +226,11 @@ async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
   const hereMs = (beforeMs + Date.now()) / 2;
   // Few users may run this, because it also shows the server's passwords. Each refusal would add to the server's log of refusals at every start.
   const mayAsk = await ask(address, ["EVAL", permissionScript, 0, ...coverageQuestion]).catch(() => 0);
-  const coverage = mayAsk === 1 ? await ask(address, coverageQuestion).catch(() => null) : null;
+  const isYes = async (question: RespCommand): Promise<boolean | undefined> => {
+    const reply = mayAsk === 1 ? await ask(address, question).catch(() => null) : null;
+    return Array.isArray(reply) && reply.length > 1 ? String(reply[1]) === "yes" : undefined;
+  };
+  const [needsEverySlot, movesReplicas] = await Promise.all([isYes(coverageQuestion), isYes(migrationQuestion)]);
   const [seconds, micros] = Array.isArray(time) ? time.map(Number) : [];
   const valkey = field(info, "valkey_version");
   return {
@@ -239,7 +245,8 @@ async function factsOf(address: NodeAddress, ask: Ask): Promise<NodeFacts> {
     maxmemory: Number(field(info, "maxmemory")),
     usedMemory: Number(field(info, "used_memory")),
     maxmemoryPolicy: field(info, "maxmemory_policy"),
-    needsEverySlot: Array.isArray(coverage) && coverage.length > 1 ? String(coverage[1]) === "yes" : undefined,
+    needsEverySlot,
+    movesReplicas,
     clockAheadMs: Math.round((seconds ?? 0) * 1000 + (micros ?? 0) / 1000 - hereMs),
   };
 }

@@ -35,6 +35,8 @@ export interface NodeFacts {
   readonly maxmemoryPolicy: string;
   /** Whether it refuses everything while any slot has no master; `undefined` means that the user may not ask. */
   readonly needsEverySlot: boolean | undefined;
+  /** Whether the engine gives its replica to a master that has none (replica migration); `undefined` means that the user may not ask. */
+  readonly movesReplicas: boolean | undefined;
   /** How far its clock is ahead of this machine's, ms. */
   readonly clockAheadMs: number;
 }
@@ -112,6 +114,20 @@ const rules: readonly NodeRule[] = [
         ? undefined
         : "{nodes} [writes|write] no append-only file, so that a restart loses everything: set appendonly yes " +
           "(--engine-durable for a managed service that keeps its data otherwise)",
+  },
+  {
+    isFault: true,
+    says: ({ movesReplicas }) =>
+      movesReplicas === true
+        ? "{nodes} [has|have] cluster-allow-replica-migration yes, by which an empty replica may become the master of a shard: set no"
+        : undefined,
+  },
+  {
+    isFault: false,
+    says: ({ movesReplicas, isCluster }, { acks }) =>
+      isCluster && movesReplicas === undefined && acks > 0
+        ? "the user may not ask for cluster-allow-replica-migration (CONFIG GET): make sure that it is no on every node"
+        : undefined,
   },
   {
     isFault: true,

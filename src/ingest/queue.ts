@@ -32,7 +32,9 @@ export interface QueueMeter {
   /** From a batch's arrival to its commit. */
   observeLag(ms: number): void;
   countBatch(counts: { readonly accepted: number; readonly duplicates: number }): void;
-  add(name: "batchesSampled" | "batchesShed" | "batchesFailed" | "contactsShed"): void;
+  add(
+    name: "batchesSampled" | "batchesShed" | "batchesFailed" | "batchesUnavailable" | "batchesNoRoom" | "contactsShed",
+  ): void;
   set(name: "queueBatches" | "queueBytes" | "queueTasks", value: number): void;
 }
 
@@ -112,6 +114,11 @@ export class IngestQueue {
   countShed(): void {
     this.#shed++;
     this.#options.meter.add("batchesShed");
+  }
+
+  /** Counts a batch that was refused before it reached the queue, because the disk is almost full. */
+  countNoRoom(): void {
+    this.#options.meter.add("batchesNoRoom");
   }
 
   /** Queues a batch and settles it later. Returns false if the batch is shed; nothing of it is kept then. */
@@ -284,11 +291,13 @@ export class IngestQueue {
     meter.set("queueTasks", this.#tasks);
   }
 
-  /** Refused batches are counted with their request; an entry without events is no batch. */
+  /** Batches that were refused for what they are, are counted with their request; an entry without events is no batch. */
   #count(outcome: IngestOutcome | Error, lagMs: number): void {
     const { meter } = this.#options;
     if (outcome instanceof Error || (outcome instanceof Refusal && outcome.error === "internal")) {
       meter.add("batchesFailed");
+    } else if (outcome instanceof Refusal && outcome.error === "unavailable") {
+      meter.add("batchesUnavailable");
     } else if ("isShed" in outcome) {
       meter.add("contactsShed");
     } else if (!(outcome instanceof Refusal) && outcome.accepted + outcome.duplicates > 0) {

@@ -194,7 +194,16 @@ function batchSamples(scrape: Scrape): Sample[] {
     { labels: { result: "duplicate" }, value: services.get("batchesDuplicate") },
     { labels: { result: "rejected" }, value: refused },
     { labels: { result: "shed" }, value: services.get("batchesShed") },
-    { labels: { result: "failed" }, value: services.get("batchesFailed") },
+    { labels: { result: "failed" }, value: batchFailures(scrape).reduce((sum, { value }) => sum + value, 0) },
+  ];
+}
+
+/** Batches that were answered 500 or 503. */
+function batchFailures({ services }: Scrape): (Sample & { readonly value: number })[] {
+  return [
+    { labels: { cause: "error" }, value: services.get("batchesFailed") },
+    { labels: { cause: "cluster" }, value: services.get("batchesUnavailable") },
+    { labels: { cause: "disk" }, value: services.get("batchesNoRoom") },
   ];
 }
 
@@ -270,6 +279,11 @@ const rows: readonly Row[] = [
     { labels: { result: "duplicate" }, value: services.get("eventsDuplicate") },
   ]),
   counter("verdictd_ingest_batches_total", "Batches by result.", batchSamples),
+  counter(
+    "verdictd_ingest_failures_total",
+    "Batches answered 500 or 503, by cause: the cluster refused them or did not answer, the disk is full, an error.",
+    batchFailures,
+  ),
   counter("verdictd_ingest_rejected_total", "Rejected batches by error code.", rejected),
   counter(
     "verdictd_ingest_sampled_total",
@@ -296,7 +310,14 @@ const rows: readonly Row[] = [
       { labels: { result: "ignored" }, value: services.get("requestsIgnored") },
     ],
   ),
-  counter("verdictd_verdict_failures_total", "Verdicts that failed open on an error.", service("verdictFailures")),
+  counter(
+    "verdictd_verdict_failures_total",
+    "Verdicts that failed open, by cause: the cluster did not answer in time whether there is a session, or an error.",
+    ({ services }) => [
+      { labels: { cause: "error" }, value: services.get("verdictFailures") },
+      { labels: { cause: "cluster" }, value: services.get("verdictsUnanswered") },
+    ],
+  ),
   counter(
     "verdictd_verdicts_over_rule_budget_total",
     "Computed verdicts whose last rules were not evaluated, because those before them used up the budget.",

@@ -31,6 +31,7 @@ export function buildVerdicts(thread: ThreadContext, stored: Stored, visitors: V
     ...whatVerdictsRead(thread, stored, visitors),
     onComputed: computedRecorder(thread, recording),
     onAnswer: answerRecorder(thread, recording),
+    onUnanswered: () => thread.meters.services.add("verdictsUnanswered"),
     onFailure: (err) => {
       thread.meters.services.add("verdictFailures");
       thread.log.error({ err }, "a verdict failed open");
@@ -60,7 +61,7 @@ function whatVerdictsRead(
   { config, now }: ThreadContext,
   { sessions, rules }: Stored,
   { verifiedBotAt, addresses, examiner }: VisitorFacts,
-): Omit<RequestVerdictSources, "onComputed" | "onAnswer" | "onFailure"> {
+): Omit<RequestVerdictSources, "onComputed" | "onAnswer" | "onFailure" | "onUnanswered"> {
   return {
     ...(config.store !== "" && {
       load: (project, token) => sessions.load(project.id, token, hasState(project) ? "now" : "recent"),

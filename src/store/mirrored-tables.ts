@@ -49,6 +49,9 @@ export interface RecordedChange<T> {
   readonly logged: readonly LoggedEntry[];
 }
 
+/** The id of a row that is written only to see whether writes are observed; it is never committed. */
+const probeId = 0xffff_fffe;
+
 /** One per thread that changes the configuration. It knows only the writes that it observed. */
 export class MirroredTables {
   readonly #store: Store;
@@ -67,6 +70,29 @@ export class MirroredTables {
       this.#tables.set(tableNames[name], table);
       this.#watch(tableNames[name], table);
     }
+    this.#probe(store);
+  }
+
+  /** Throws if writes are not observed, because lmdb-js works otherwise than it did: changes would be answered and reach no other node. */
+  #probe({ root, accounts }: Store): void {
+    const undone = new Error("undone");
+    let seen = 0;
+    try {
+      root.transactionSync(() => {
+        const { rows, logged } = this.record(() => {
+          (accounts as unknown as MirroredTable).putSync(probeId, {});
+          this.#audit.putSync([probeId, probeId], {} as AuditEntry);
+        });
+        seen = rows.length + logged.length;
+        const { rows: removed } = this.record(() => (accounts as unknown as MirroredTable).removeSync(probeId));
+        seen += removed.length;
+        throw undone;
+      });
+    } catch (error) {
+      if (error !== undone) throw error;
+    }
+    if (seen === 3) return;
+    throw new Error("lmdb no longer calls put and remove: changes of the configuration would not reach the cluster");
   }
 
   /** Runs `change` and returns its effect on the tables. Call inside a write transaction. */

@@ -7,8 +7,8 @@ import { LmdbRecordedBlocks } from "./lmdb-recorded-blocks.js";
 import { LmdbRecordedChanges, LmdbRecordedMarks, LmdbRecordedTimelines } from "./lmdb-recorded-rows.js";
 import { LmdbSessionRows } from "./lmdb-session-rows.js";
 import type { RecordedRows } from "./recorded-rows.js";
-import { type Schema, upgradeTo } from "./schema-version.js";
-import { mergeSessionFiles } from "./session-files.js";
+import { refuseOlder, type Schema, upgradeTo } from "./schema-version.js";
+import { isSplit, mergeSessionFiles } from "./session-files.js";
 import { openSessionTables, packedTable, recordTable } from "./session-tables.js";
 import type { Store } from "./store.js";
 import { storeFile } from "./store-file.js";
@@ -18,13 +18,15 @@ import { currentSchema } from "./upgrades.js";
 export const schemaVersion = currentSchema.version;
 
 /**
- * Opens the store in `dataDir`, and creates it in an empty folder. Upgrades an older store, after copying it to `verdictd.mdb.schema-N`. Throws a
- * `StoreError` for an unusable folder and for a store of a newer version, and whatever an upgrade throws.
+ * Opens the store in `dataDir`, and creates it in an empty folder. Upgrades an older store, after copying it to `verdictd.mdb.schema-N`; with
+ * `mayUpgrade` false it refuses one instead, because a server of the older version may use it. Throws a `StoreError` for an unusable folder and for
+ * a store of a newer version, and whatever an upgrade throws.
  */
-export function openStore(dataDir: string, schema: Schema = currentSchema): Store {
+export function openStore(dataDir: string, schema: Schema = currentSchema, mayUpgrade = true): Store {
   makeFolder(dataDir);
   const store = openTables(dataDir);
   try {
+    if (!mayUpgrade) refuseOlder(store, schema, isSplit(store));
     upgradeTo(store, { schema, file: storeFile(dataDir), apply: ({ apply }) => apply(store) });
     mergeSessionFiles(store, dataDir, schema);
     return store;
@@ -32,6 +34,11 @@ export function openStore(dataDir: string, schema: Schema = currentSchema): Stor
     void store.close();
     throw error;
   }
+}
+
+/** As `openStore`, for everything but a server: only a server upgrades a store. */
+export function openStoreAsIs(dataDir: string): Store {
+  return openStore(dataDir, currentSchema, false);
 }
 
 function openTables(dataDir: string): Store {

@@ -45,6 +45,15 @@ export function upgradeTo({ root, meta }: SessionTables, { schema, file, apply }
   });
 }
 
+/** Throws a `StoreError` if opening the store would change what an older version has written. `isSplit`: it has files that are to be merged. */
+export function refuseOlder({ meta }: SessionTables, { version }: Schema, isSplit: boolean): void {
+  const found = meta.get("schemaVersion");
+  if (found === undefined || (found >= version && !isSplit)) return;
+  throw new StoreError(
+    `the store is of an older verdictd (schema ${found}, this one reads ${version}), and only serve upgrades it: start the new serve first, or use the older version`,
+  );
+}
+
 function stepsFrom(found: number, { version, upgrades }: Schema): Schema["upgrades"] {
   if (found > version) {
     throw new StoreError(

@@ -109,9 +109,14 @@ export function checkSessionFiles({ meta }: SessionTables, dataDir: string): voi
   for (let file = 1; file < (meta.get(splitMetaKeys.count) ?? 1); file++) presentFile(dataDir, file);
 }
 
+/** Whether a store has further files, or a merge of them was interrupted. */
+export function isSplit({ meta }: SessionTables): boolean {
+  return meta.get(splitMetaKeys.count) !== undefined;
+}
+
 /** Merges the further files of a store, if it has any. `schema` is this build's. Throws a `StoreError` for a file that is missing or another store's. */
 export function mergeSessionFiles(main: SessionTables, dataDir: string, schema: Schema): void {
-  if (main.meta.get(splitMetaKeys.count) === undefined) return;
+  if (!isSplit(main)) return;
   const files = new Map<number, SessionTables>();
   try {
     while (!main.root.transactionSync(() => mergeSome(main, dataDir, schema, files)));

@@ -49,6 +49,8 @@ export interface VerdictSources {
     nowMs: number,
   ) => void;
   readonly onFailure: (error: unknown) => void;
+  /** Called with every answer that failed open because `isUnanswered`. */
+  readonly onUnanswered?: () => void;
   readonly now: () => number;
 }
 
@@ -138,6 +140,7 @@ export class VerdictReader {
 
   #failedOpen(project: ProjectSettings, token: string | null, asked: AskedContext, nowMs: number): VerdictText {
     const isUnanswered = token !== null && this.#sources.isUnanswered?.(project.id, token) === true;
+    if (isUnanswered) this.#sources.onUnanswered?.();
     const text = isUnanswered ? this.#unanswered : this.#failOpen;
     this.#sources.onAnswer(project, text.verdict, "fail_open", "session", token, asked, nowMs);
     return text;

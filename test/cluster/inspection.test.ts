@@ -207,6 +207,20 @@ t.test("a policy that evicts, no append-only file, no replica: one line for all 
   ]);
 });
 
+t.test("replicas that the engine moves to other masters by itself", async (t) => {
+  for (const node of [master, replica]) await configured(t, node, "cluster-allow-replica-migration", "yes");
+  const { faults, isAway, lacksReplicas } = await look(cluster.url, { acks: 0 });
+  t.match(faults, [
+    /have cluster-allow-replica-migration yes, by which an empty replica may become the master of a shard: set no$/,
+  ]);
+  t.same([isAway, lacksReplicas], [false, false], "nothing to wait for");
+  await master.ask("ACL", "SETUSER", "short", "on", ">of-short", ...storeAclRules);
+  await replica.ask("ACL", "SETUSER", "short", "on", ">of-short", ...storeAclRules);
+  const { faults: unseen, warnings } = await look(at(master, "short:of-short@"));
+  t.same(unseen, []);
+  t.match(warnings.join("; "), /the user may not ask for cluster-allow-replica-migration \(CONFIG GET\): make sure/);
+});
+
 t.test("nodes of two clusters", async (t) => {
   const [stranger] = other.nodes as [RedisNode];
   const { faults } = await look(`${at(master)},${stranger.address}`);

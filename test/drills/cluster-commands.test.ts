@@ -459,6 +459,10 @@ t.test("a shard that does not answer: nobody is told that its sessions are not t
     node.ask("DELETE", path, { token }),
     node.ask("DELETE", `/v1/projects/${whole.id}/sessions/${lost2}`, { token }),
     node.ask("GET", `/v1/projects/${projectId}/sessions`, { token }),
+    node.ask("POST", "/v1/challenges", {
+      headers: { "x-service-site-key": keys.site_key },
+      body: { session_token: lost },
+    }),
   ]);
   for (const answer of asked) t.match(answer, refused);
   const shown = await command(["session", "show", lost, ...on, "--data-dir", mirror]);
@@ -481,6 +485,13 @@ t.test("a shard that does not answer: nobody is told that its sessions are not t
   ]);
   t.match(own, { status: "fulfilled", value: kept }, "a batch is not refused for another's shard");
   t.match(other, { status: "rejected", reason: /503: .*send the batch again/ });
+  const metrics = await node.metrics();
+  t.ok(
+    metrics.sum("verdictd_verdict_failures_total", { cause: "cluster" }) > 0,
+    "an alert sees that a verdict failed open",
+  );
+  t.ok(metrics.sum("verdictd_ingest_failures_total", { cause: "cluster" }) > 0, "and that a batch was refused");
+  t.ok(metrics.sum("verdictd_ingest_batches_total", { result: "failed" }) > 0);
   const login = await node.ask("POST", `/v1/sessions/${kept}/logged-in`, { token: keys.private_key });
   t.equal(login.status, 200);
   const ownFaults = node.log.filter(({ err }) => err !== undefined);

@@ -1,7 +1,9 @@
 /**
  * Nodes and engine are killed, frozen, cut off and resharded under load, ten times each: nothing that was acknowledged is lost or counted
- * twice. `INCIDENT_RUNS` says how often, `INCIDENT` which ones (a part of the name).
+ * twice. On the settings that are shipped. `INCIDENT_RUNS` says how often, `INCIDENT` which ones (a part of the name), `INCIDENT_SETTINGS` what
+ * is set once the nodes run ("name value;name value"), also if a start would refuse it.
  */
+import { readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import {
   addRun,
@@ -21,15 +23,30 @@ const runs = Number(process.env["INCIDENT_RUNS"] ?? 10);
 const only = process.env["INCIDENT"] ?? "";
 const zoneCount = 3;
 
+/** What `scripts/deploy/cluster/valkey.conf` says, and the engine's own delay before a replica gets its first copy, which other tests shorten. */
+function shippedSettings(): string[][] {
+  const lines = readFileSync(new URL("../../../scripts/deploy/cluster/valkey.conf", import.meta.url), "utf8").split(
+    "\n",
+  );
+  const settings = lines.filter((line) => /^[a-z]/.test(line) && !line.startsWith("cluster-enabled"));
+  return [...settings, "repl-diskless-sync-delay 5"].map((line) =>
+    line.split(" ").map((word) => (word === '""' ? "" : word)),
+  );
+}
+
 /** Runs those that suit the cluster, one after another, on one cluster and its nodes. */
 async function runAll(t: Test, replicas: number, zones: Zone[] | null, times: number): Promise<void> {
   // A master and its replicas are each in another zone.
   const placed = zones && {
     placeOf: (index: number) => zones[(index + Math.floor(index / zoneCount)) % zoneCount]!,
   };
-  const cluster = await startRedis(t, { masters: 3, replicas, ...placed });
+  const cluster = await startRedis(t, { masters: 3, replicas, settings: shippedSettings(), ...placed });
   const flags = ["--scoring-threads", "1"];
   const made = await startNodes(t, cluster, { count: 3, flags, ...(zones && { places: zones }) });
+  const changed = (process.env["INCIDENT_SETTINGS"] ?? "").split(";").filter((setting) => setting !== "");
+  for (const setting of changed) {
+    for (const node of cluster.nodes) await node.ask("CONFIG", "SET", ...setting.split(" "));
+  }
   const load = new ClusterLoad({ ...made, visitors: 32, seed: Date.now() % 100_000, pauseMs: 60 });
   const scene: Scene = { ...made, cluster, load, zones };
   const sums: IncidentSum[] = [];

@@ -26,6 +26,11 @@ export interface Incident {
 /** The cluster takes a node for dead after 2 s: what is frozen this long is replaced. */
 const freezeMs = 6000;
 
+/** An engine that may move replicas notices after 2 s that a master lost its last one, moves one 5 s later, and loads it within some seconds. */
+const migrationMs = 16_000;
+/** The others have noticed a death. */
+const noticedMs = 3000;
+
 const masterOfRun = ({ cluster }: Scene, run: number): Promise<RedisNode> =>
   cluster.masterOf(shardSlots[(run * 97) % shardSlots.length]!);
 
@@ -89,6 +94,29 @@ export const incidents: readonly Incident[] = [
       await Promise.all([master.kill(), replicas[0]!.kill()]);
       await goesOn(scene);
       return 2;
+    },
+  },
+  {
+    // Long enough for the engine to move replicas between shards, if it is let: then the killed shard had fewer copies than it was given.
+    name: "kill of a whole shard after another lost its replicas",
+    needsTwoReplicas: true,
+    happen: async (scene, run) => {
+      const { cluster } = scene;
+      const orphan = await masterOfRun(scene, run);
+      const gone = await cluster.replicasOf(orphan);
+      await Promise.all(gone.map((replica) => replica.kill()));
+      await delay(migrationMs);
+      // The shards of other masters, with the replicas that they have now.
+      const masters = (await cluster.masters()).filter((each) => each !== orphan);
+      const shards = await Promise.all(
+        masters.map(async (master) => [master, ...(await cluster.replicasOf(master)).filter(({ pid }) => pid > 0)]),
+      );
+      const [shard] = shards.sort((one, other) => one.length - other.length);
+      await Promise.all(shard!.map((each) => each.kill()));
+      await delay(noticedMs);
+      for (const each of [...shard!, ...gone]) await each.restart();
+      await goesOn(scene);
+      return gone.length + shard!.length;
     },
   },
   {

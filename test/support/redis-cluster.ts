@@ -264,6 +264,7 @@ class StartedNode implements RedisNode {
       ["--appendfsync", "everysec"],
       ["--maxmemory-policy", "noeviction"],
       ["--repl-diskless-sync-delay", "0"],
+      ...(isSingle === true ? [] : [["--cluster-allow-replica-migration", "no"]]),
       ...settings
         .filter(([name]) => this.isMember || name !== nodeTimeout)
         .map(([name, ...values]) => [`--${name}`, ...values]),
@@ -340,8 +341,8 @@ class StartedCluster implements RedisCluster {
   }
 
   async replicasOf(master: RedisNode): Promise<RedisNode[]> {
-    const rows = String(await master.ask("CLUSTER", "REPLICAS", this.#idOf(master)));
-    return this.nodes.filter(({ id }) => rows.split("\n").some((row) => row.startsWith(id)));
+    const rows = ((await master.ask("CLUSTER", "REPLICAS", this.#idOf(master))) as Buffer[]).map(String);
+    return this.nodes.filter(({ id }) => rows.some((row) => row.startsWith(id)));
   }
 
   async waitOk(): Promise<void> {

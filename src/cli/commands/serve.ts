@@ -8,6 +8,7 @@ import { Refusal } from "../../errors.js";
 import { limits } from "../../limits.js";
 import { isLoopbackHost } from "../../net/loopback.js";
 import { tuneGarbageCollection } from "../../runtime/garbage-collection.js";
+import { endOnFault } from "../../server/end-on-fault.js";
 import { createLog, type RunningServer } from "../../server/http-thread.js";
 import { startServers } from "../../server/serve.js";
 import { openToOthers } from "../../store/folder.js";
@@ -43,6 +44,7 @@ export const serveCommand: ProcessCommand = {
       throw isOfHost ? error : startFailure(error);
     });
     if (server === null) return;
+    endOnFault(log);
     const open = openToOthers(config.dataDir);
     if (open !== null) {
       log.warn(

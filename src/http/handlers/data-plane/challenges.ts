@@ -12,7 +12,7 @@ import type { RouteDoc } from "../../../contract/route-doc.js";
 import type { ScoredState } from "../../../contract/session.js";
 import type { Challenges } from "../../../control-plane/challenges.js";
 import type { Sessions } from "../../../control-plane/sessions.js";
-import { Refusal, refuse } from "../../../errors.js";
+import { Refusal, refuse, UnavailableError } from "../../../errors.js";
 import { boundedValue } from "../../../ingest/frame.js";
 import { limits } from "../../../limits.js";
 import type { Exchange } from "../../exchange.js";
@@ -112,6 +112,10 @@ function take(services: ChallengeServices, exchange: Exchange, req: HttpRequest,
       answer().then(
         (reply) => exchange.send({ ...reply, headers: cors }),
         (error: unknown) => {
+          if (error instanceof UnavailableError) {
+            exchange.send({ ...refusal(refuse("unavailable", error.message)), headers: cors });
+            return;
+          }
           services.onFailure(error, exchange.requestId);
           const failed = refuse(
             "internal",

@@ -143,7 +143,7 @@ function identifyLater(
 
 /** Checks what the headers alone can tell; the scoring thread checks again, inside its transaction. */
 function earlyRefusal(
-  { credentials, disk }: IngestServices,
+  { credentials, disk, queue }: IngestServices,
   { siteKey, idempotencyKey, isAmbiguous }: IngestHeaders,
 ): Reply | null {
   if (isAmbiguous) return ambiguous;
@@ -152,7 +152,10 @@ function earlyRefusal(
     if (holder instanceof Refusal) return refusal(holder);
     if (!isIdempotencyKey(idempotencyKey)) return refusal(badIdempotencyKey);
   }
-  if (!disk.hasRoom) return refusal(refuse("unavailable", "the disk is almost full; send the batch again later"));
+  if (!disk.hasRoom) {
+    queue.countNoRoom();
+    return refusal(refuse("unavailable", "the disk is almost full; send the batch again later"));
+  }
   return null;
 }
 
