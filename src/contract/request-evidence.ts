@@ -22,6 +22,8 @@ export interface RequestEvidence extends BrowserEvidence {
   signature: SignatureState;
   // headers
   strippedHeaders: boolean;
+  /** A proxy that changes names, or a translator, may have made its headers. */
+  renamedBrowser: boolean;
   // of one request only
   method: string;
   purpose: Purpose;

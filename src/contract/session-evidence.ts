@@ -117,6 +117,8 @@ export interface SessionEvidence extends BrowserEvidence {
   paces: number;
   /** Share of movements that stop suddenly at full speed. */
   abruptShare: number;
+  /** Mean squared distance from the middle of 16 steps, by the mean squared step: 0.5 for jitter around a place, 2.7 for a random walk, 21 for a line. */
+  spanRange: number;
   meanTurn: number;
   turns: number;
   /** Times at which the path leaves its line by pixels, their share of all possible ones, and the share that goes to and fro. */
@@ -209,6 +211,10 @@ export interface SessionEvidence extends BrowserEvidence {
   dwellMean: number;
   dwellVariation: number;
   shortDwellShare: number;
+  /** Keys held for 8 ms and more. */
+  heldKeys: number;
+  /** ms; 0 if there are none. */
+  heldMean: number;
   flightMean: number;
   flightVariation: number;
   shortFlightShare: number;

@@ -110,24 +110,32 @@ export const keyDetections = [
       "flightVariation",
       "flightMean",
       "dwellVariation",
+      "heldKeys",
+      "heldMean",
       "keys",
       "handMoves",
     ],
     when: (e) =>
       e.keys >= 60 &&
       e.handMoves === 0 &&
+      // Some keys held by a finger: who dictates goes on with Tab.
+      !(e.heldKeys >= 2 && e.heldMean >= 40 && e.heldMean <= 300 && e.shortDwellShare > 0.5) &&
+      // Bursts with a hand's pauses between: words of a steno keyboard or of a voice.
+      !(e.flightVariation >= 1 && e.flightMean >= 10 && e.shortFlightShare <= 0.9) &&
       (e.shortDwellShare > 0.5 ||
         e.shortFlightShare > 0.8 ||
         e.dwellVariation < 0.03 ||
         (e.flightVariation < 0.08 && e.flightMean > 15)),
     source:
-      "typing through a driver, and no more: no typist of 900; security keys and scanners type up to 50 characters, and who has a program type for them does something by hand",
+      "typing through a driver, and no more: no typist of 900; security keys and scanners type up to 50 characters, and who has a program type for them does something by hand: a finger on Tab, strokes of a steno keyboard, pauses between spoken words",
     fires: {
       shortDwellShare: 1.0,
       shortFlightShare: 1.0,
       flightVariation: 0.1,
       flightMean: 1,
       dwellVariation: 0.5,
+      heldKeys: 0,
+      heldMean: 0,
       keys: 90,
       handMoves: 0,
     },
@@ -137,6 +145,8 @@ export const keyDetections = [
       flightVariation: 0.1,
       flightMean: 1,
       dwellVariation: 0.5,
+      heldKeys: 0,
+      heldMean: 0,
       keys: 44,
       handMoves: 0,
     },

@@ -4,6 +4,9 @@
  */
 import { detection } from "./detection.js";
 
+/** Below this range the pointer is where eyes rest: an eye tracker's jitter is no zigzag along a line. */
+const travellingRange = 4;
+
 /** About sessions, from speeds, turns and pauses along the pointer's path. */
 export const motionDetections = [
   detection({
@@ -14,12 +17,13 @@ export const motionDetections = [
     meaning: "At moderate speed the pointer zigzags around its line from report to report.",
     strength: "notable",
     cause: "jitter",
-    reads: ["swerves", "swerveShare", "swervesBackShare"],
-    when: (e) => e.swerves >= 8 && e.swerveShare >= 0.075 && e.swervesBackShare >= 0.8,
+    reads: ["swerves", "swerveShare", "swervesBackShare", "spanRange"],
+    when: (e) =>
+      e.swerves >= 8 && e.swerveShare >= 0.075 && e.swervesBackShare >= 0.8 && e.spanRange >= travellingRange,
     source:
       "noise added to the points of a curve: of independent errors three in four swerves go back at once; a hand's mass keeps it to one side, and its own tremor takes six reports there and back. Fast aiming that is polled every 10 ms comes to 0.073 in visits of eight windows",
-    fires: { swerves: 9, swerveShare: 0.1, swervesBackShare: 0.9 },
-    staysQuiet: { swerves: 40, swerveShare: 0.2, swervesBackShare: 0.3 },
+    fires: { swerves: 9, swerveShare: 0.1, swervesBackShare: 0.9, spanRange: 9 },
+    staysQuiet: { swerves: 40, swerveShare: 0.2, swervesBackShare: 0.3, spanRange: 9 },
   }),
   detection({
     id: 300135,
@@ -29,11 +33,12 @@ export const motionDetections = [
     meaning: "The pointer repeatedly shakes from report to report as no hand can.",
     strength: "moderate",
     cause: "jitter",
-    reads: ["swerves", "swerveShare", "swervesBackShare"],
-    when: (e) => e.swerves >= 12 && e.swerveShare >= 0.09 && e.swervesBackShare >= 0.8,
+    reads: ["swerves", "swerveShare", "swervesBackShare", "spanRange"],
+    when: (e) =>
+      e.swerves >= 12 && e.swerveShare >= 0.09 && e.swervesBackShare >= 0.8 && e.spanRange >= travellingRange,
     source: "as above, with twice the evidence",
-    fires: { swerves: 20, swerveShare: 0.1, swervesBackShare: 0.9 },
-    staysQuiet: { swerves: 40, swerveShare: 0.03, swervesBackShare: 0.9 },
+    fires: { swerves: 20, swerveShare: 0.1, swervesBackShare: 0.9, spanRange: 9 },
+    staysQuiet: { swerves: 40, swerveShare: 0.2, swervesBackShare: 0.9, spanRange: 0.6 },
   }),
   detection({
     id: 300140,

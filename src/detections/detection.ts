@@ -53,7 +53,8 @@ const severities: Record<Strength, Severity> = {
  * - evenness: paths of number pads, sticks and smoothed pointers. Joins `aid`, where input came clean of any driver's dispatch.
  * - stripping: what proxies and privacy tools take from requests. Counts once while the page reports, and one kind of header is lacking
  *   beside those that begin with Sec-. Of a single request it never comes to more than a strong fact, whatever is lacking.
- * - switching: what an agent switcher leaves in requests, which still come from the browser that it is.
+ * - switching: what an agent switcher leaves in requests, which still come from the browser that it is. Of a single request it counts once where
+ *   all but the name is Chromium's.
  */
 export type EvidenceGroup = "aid" | "evenness" | "stripping" | "switching";
 

@@ -1,4 +1,5 @@
 /** Family 1001: what the client says of itself. Proof needs no inference here; disguises are the other families' business. */
+import { namesBrowser } from "./browser-names.js";
 import { detection, sharedDetection } from "./detection.js";
 
 /** About sessions and, where the request alone says it, about single requests. */
@@ -110,9 +111,9 @@ export const identityDetections = [
     strength: "strong",
     cause: "declared_tool",
     reads: ["userAgent", "toolAgent"],
-    when: (e) => e.toolAgent === 0 && !e.userAgent.startsWith("Mozilla/") && !e.userAgent.startsWith("Opera/"),
+    when: (e) => e.toolAgent === 0 && !namesBrowser(e.userAgent),
     source:
-      "RFC 9110 10.1.5: all browsers since 1996 begin with Mozilla/ (old Opera and text browsers aside, which run no script)",
+      "RFC 9110 10.1.5: all browsers since 1996 say Mozilla/ (old Opera and text browsers aside, which run no script); apps put their names before it, and clients that are set up wrongly the header's",
     fires: { userAgent: "my-client 1.0", toolAgent: 0 },
     staysQuiet: { userAgent: "Opera/9.80 (J2ME/MIDP; Opera Mini/9.80) Presto/2.12", toolAgent: 0 },
   }),

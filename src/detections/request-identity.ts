@@ -1,9 +1,6 @@
 /** Family 1001, for single requests: clients that name themselves, or that have the name of no browser. */
+import { namesBrowser } from "./browser-names.js";
 import { requestDetection } from "./detection.js";
-
-/** Beginnings of the user agents of browsers: text browsers and old telephones have names of their own. */
-const browserNames =
-  /^(?:Mozilla|Opera|Lynx|E?Links|w3m|Dillo|NetSurf|Emacs|edbrowse|retawq|amaya|UCWEB|BlackBerry|DoCoMo|J-PHONE|KDDI|LG|MOT|Nokia|SAMSUNG|SonyEricsson)/i;
 
 /** About single requests, from what their user agent names, or fails to. */
 export const requestIdentityDetections = [
@@ -16,8 +13,7 @@ export const requestIdentityDetections = [
     strength: "moderate",
     cause: "declared_tool",
     reads: ["userAgent", "toolAgent", "declaredBot", "crawlerClaim"],
-    when: (e) =>
-      e.toolAgent === 0 && e.declaredBot === "none" && e.crawlerClaim === 0 && !browserNames.test(e.userAgent),
+    when: (e) => e.toolAgent === 0 && e.declaredBot === "none" && e.crawlerClaim === 0 && !namesBrowser(e.userAgent),
     source:
       "RFC 9110 10.1.5; apps and services name themselves so, which is why it is less than of a session that runs scripts",
     fires: { userAgent: "shop-sync 1.0", toolAgent: 0, declaredBot: "none", crawlerClaim: 0 },

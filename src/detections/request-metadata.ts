@@ -51,6 +51,7 @@ export const requestMetadataDetections = [
     meaning: "Sec-CH-UA came without Sec-CH-UA-Mobile or Sec-CH-UA-Platform, which Chromium sends with it.",
     strength: "notable",
     cause: "client_hints_part",
+    group: "stripping",
     reads: ["partClientHints", "browserFamily", "browserVersion", "browserEmbedded"],
     when: (e) => e.partClientHints && e.browserFamily === "chromium" && e.browserVersion >= 95 && !e.browserEmbedded,
     source: "User-Agent Client Hints: the three are of low entropy and sent together since Chromium 93",
@@ -65,6 +66,7 @@ export const requestMetadataDetections = [
     meaning: "The claimed browser version is older than the Sec- headers it sends.",
     strength: "notable",
     cause: "header_era",
+    group: "switching",
     reads: ["fetchMetadata", "clientHints", "browserFamily", "browserVersion", "browserEmbedded"],
     when: (e) =>
       !e.browserEmbedded &&
@@ -158,6 +160,7 @@ export const requestMetadataDetections = [
     meaning: "A navigation's Accept header is not that of the claimed browser.",
     strength: "notable",
     cause: "accept",
+    group: "switching",
     reads: ["purpose", "accept", "browserFamily", "browserVersion", "browserEmbedded"],
     when: (e) => {
       if (e.purpose !== "navigation" || e.browserEmbedded || e.browserFamily === "other") return false;

@@ -70,6 +70,7 @@ export const requestTransportDetections = [
     meaning: "The header lines come in an order that the claimed browser's network code does not produce.",
     strength: "notable",
     cause: "header_order",
+    group: "switching",
     reads: ["headerOrder", "purpose", "fromPage", "browserFamily"],
     when: (e) => {
       if (e.browserFamily === "firefox") return /e.*[ual]|l.*[ua]|a.*u/.test(e.headerOrder);
@@ -90,6 +91,7 @@ export const requestTransportDetections = [
     meaning: "The client claims to be a browser on HTTP/1.1, but all its header names are in lower case.",
     strength: "weak",
     cause: "header_case",
+    group: "stripping",
     reads: ["lowerCaseNames", "httpVersion", "browserFamily"],
     when: (e) => e.lowerCaseNames && e.httpVersion === "1.1" && e.browserFamily !== "other",
     source: "browsers write Host and User-Agent; Node's fetch, and proxies that translate from HTTP/2, do not",
@@ -104,6 +106,7 @@ export const requestTransportDetections = [
     meaning: "The client claims to be a browser on HTTP/1.1, but its Connection header is missing or unusual.",
     strength: "weak",
     cause: "connection",
+    group: "stripping",
     reads: ["connection", "headerOrder", "httpVersion", "browserFamily"],
     when: (e) =>
       e.httpVersion === "1.1" && e.browserFamily !== "other" && (e.connection === "" || e.connection === "Keep-Alive"),

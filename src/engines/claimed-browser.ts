@@ -53,8 +53,18 @@ const embeddedTokens = [
   "AppleTV",
 ] as const;
 
-/** Engines that name another browser besides themselves: Edge before version 79, Pale Moon, SeaMonkey. */
-const otherEngines = [" Edge/", "Goanna/", "SeaMonkey/", "Seamonkey/"] as const;
+/** Engines that name another browser besides themselves: Edge before version 79, Pale Moon, SeaMonkey, Ladybird, Servo. */
+const otherEngines = [" Edge/", "Goanna/", "SeaMonkey/", "Seamonkey/", "Ladybird/", "Servo/"] as const;
+
+/** Browsers whose requests their makers' servers or network code write anew. */
+const otherNetworks = ["UCBrowser/", "Puffin/", "Opera Mini/", "QQBrowser/", "baidubrowser"] as const;
+
+/** What browsers that send all that their engine sends name outside of brackets. */
+const ordinaryProducts = new Set(
+  "Mozilla AppleWebKit Chrome Chromium Mobile Safari Version Edg EdgA EdgiOS CriOS FxiOS Gecko Firefox HeadlessChrome".split(
+    " ",
+  ),
+);
 
 /** Parses a User-Agent by plain substring search: linear, no pattern can blow up. About half a microsecond. */
 export function claimedBrowser(userAgent: string): ClaimedBrowser {
@@ -66,11 +76,13 @@ export function claimedBrowser(userAgent: string): ClaimedBrowser {
     version,
     system,
     isMobile,
-    isEmbedded: isEmbedded || (system === "ios" && family === "safari" && version === 0),
+    isEmbedded:
+      isEmbedded ||
+      (system === "ios" && family === "safari" && version === 0) ||
+      (family !== "other" && namesOtherProducts(userAgent)),
   });
-  if (!userAgent.startsWith("Mozilla/") || otherEngines.some((token) => userAgent.includes(token))) {
-    return claim("other", 0);
-  }
+  const isOther = [...otherEngines, ...otherNetworks].some((token) => userAgent.includes(token));
+  if (isOther || !userAgent.includes("Mozilla/")) return claim("other", 0);
   const firefox = majorAfter(userAgent, "Firefox/");
   if (firefox > 0) return claim("firefox", firefox);
   const chrome = majorAfter(userAgent, "Chrome/");
@@ -79,6 +91,21 @@ export function claimedBrowser(userAgent: string): ClaimedBrowser {
   // Safari itself always has a version, except in the apps of a telephone.
   const safari = userAgent.includes("Safari/") ? majorAfter(userAgent, "Version/") : 0;
   return safari > 0 || system === "ios" ? claim("safari", safari) : claim("other", 0);
+}
+
+/** Whether it names products outside of brackets that no ordinary browser names: an app around a web view before it, a browser of its own behind. */
+function namesOtherProducts(userAgent: string): boolean {
+  if (!userAgent.startsWith("Mozilla/")) return true;
+  let depth = 0;
+  for (const word of userAgent.split(" ")) {
+    const isOutside = depth === 0 && !word.startsWith("(");
+    for (let index = 0; index < word.length; index++) {
+      if (word[index] === "(") depth++;
+      else if (word[index] === ")") depth = Math.max(0, depth - 1);
+    }
+    if (isOutside && word !== "" && !ordinaryProducts.has(word.split("/", 1)[0]!)) return true;
+  }
+  return false;
 }
 
 function claimedSystem(userAgent: string): ClaimedSystem {

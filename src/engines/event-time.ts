@@ -24,6 +24,11 @@ export function eventTimeMs(event: IngestEvent, beforeMs: number, nowMs: number)
 /** Error from rounding two times to a tenth, ms. */
 const gridSlackMs = 0.11;
 
+/** Whether a clock of 100 ms, such as Tor Browser's, could give this time between two events: 0 among others. */
+export function isCoarseMs(ms: number): boolean {
+  return Math.abs(ms - 100 * Math.round(ms / 100)) < gridSlackMs;
+}
+
 /** Whether a clock of whole milliseconds, such as a window system's, could give this time between two events. */
 export function isWholeMs(ms: number): boolean {
   return Math.abs(ms - Math.round(ms)) < gridSlackMs;

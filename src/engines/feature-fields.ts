@@ -41,7 +41,7 @@ const text = <const N extends string>(number: number, name: N, charactersMax: nu
 });
 
 /** The number of the next new field; raise it with each. */
-export const nextFieldNumber = 282;
+export const nextFieldNumber = 298;
 
 /**
  * Numbers of removed fields, never reused, and how they were stored: older records still hold them, and the reader skips them to find what follows.
@@ -73,7 +73,16 @@ export const countFields = [
   row(5, "presenceEvents", "u32", "1", "visibility, focus and heartbeat events"),
   // request
   row(6, "userAgentHash", "u32", "hash", "user agent of the last request"),
-  row(7, "userAgentChanges", "u16", "1", "batches whose user agent differs from the batch before"),
+  row(
+    7,
+    "userAgentChanges",
+    "u16",
+    "1",
+    "changes of the user agent since agentChangesSinceMs, but for higher versions and returns to the one before",
+  ),
+  row(282, "agentChangesSinceMs", "f64", "ms", "server clock at the first of them"),
+  row(283, "userAgentBefore", "u32", "hash", "user agent before the last one"),
+  row(284, "userAgentShape", "u32", "hash", "user agent of the last request without its numbers"),
   row(
     8,
     "toolAgent",
@@ -158,6 +167,23 @@ export const countFields = [
   row(81, "movementY", "f32", "px", "its origin"),
   row(82, "movementLength", "f32", "px", "its length so far"),
   row(83, "movementMs", "f32", "ms", "its duration so far"),
+  // spans: 16 consecutive steps of up to 60 px
+  row(288, "spanSteps", "u8", "1", "steps of the span under way"),
+  row(289, "spanX", "f32", "px", "where it began"),
+  row(290, "spanY", "f32", "px", "where it began"),
+  row(291, "spanSumX", "f32", "px", "sum of its points' distances from there"),
+  row(292, "spanSumY", "f32", "px", "the same along y"),
+  row(293, "spanSquares", "f32", "px²", "sum of their squares"),
+  row(294, "spanWay", "f32", "px²", "sum of its squared steps"),
+  row(295, "spans", "u32", "1", "finished spans"),
+  row(
+    296,
+    "spanRangeSum",
+    "f32",
+    "1",
+    "sum of their mean squared distance from their middle, by their mean squared step",
+  ),
+  row(297, "spanSkipped", "u8", "1", "steps to leave out after a leap"),
   // reaches: moves without a gap of 90 ms
   row(255, "reachX", "f32", "px", "origin of the reach under way"),
   row(256, "reachY", "f32", "px", "its origin"),
@@ -314,6 +340,8 @@ export const countFields = [
   row(227, "rowGapsWhole", "u32", "1", "of them whole milliseconds"),
   row(228, "keyTimes", "u32", "1", "dwells of keys, and times between presses"),
   row(229, "keyTimesWhole", "u32", "1", "of them whole milliseconds"),
+  row(285, "rowGapsCoarse", "u32", "1", "of `rowGaps` those of a clock of 100 ms"),
+  row(286, "keyTimesCoarse", "u32", "1", "of `keyTimes` those of a clock of 100 ms"),
   row(230, "wheelBursts", "u32", "1", "scroll bursts by wheel of 100 px and more"),
   row(231, "wheelLeaps", "u32", "1", "of them in one event"),
   // what a client that is no browser gets wrong
@@ -379,6 +407,7 @@ export const factFields = [
   row(275, "anyPointer", "u8", "code", "pointers by the media queries: 1 fine, 2 coarse, 4 one that hovers"),
   row(274, "pageOrigin", "f32", "s", "least (page's opening by its own clock - server time at the first batch)"),
   row(212, "clockSkewMax", "f32", "s", "greatest of it"),
+  row(287, "clockSkewLast", "f32", "s", "the last of it"),
 ] as const satisfies readonly NumberField[];
 
 /** Texts, "" when unobserved. Well-known texts are stored as one byte. */

@@ -122,12 +122,32 @@ function lengthMs({ points, strokes, dt }: EventPayload): number {
   return boundedMs((points ?? strokes)?.at(-1)?.[0] ?? dt ?? 0);
 }
 
+/** A clock that leaps by more than this was set, s. */
+const correctionMin = 3600;
+
+/**
+ * Of two clocks that part, the one that leapt was set. If it was the server's, the visitor's offsets so far move with it: they say nothing of the
+ * visitor. Runs before the batch counts as seen.
+ */
+function foldCorrection(n: number[], seconds: number, nowMs: number): void {
+  const shift = seconds - n[F.clockSkewLast]!;
+  n[F.clockSkewLast] = seconds;
+  // NaN before the first batch.
+  if (!(Math.abs(shift) > correctionMin)) return;
+  const byServer = (nowMs - n[F.lastSeenMs]!) / 1000;
+  if (Math.abs(byServer) <= Math.abs(byServer + shift)) return;
+  n[F.clockSkewMin]! += shift;
+  n[F.clockSkewMax]! += shift;
+  n[F.futureEvents] = 0;
+}
+
 /** The last event of a batch is stamped just before it is sent, so its distance from the server's clock should not move. */
 function foldClocks(n: number[], events: readonly IngestEvent[], nowMs: number): void {
   const last = events[events.length - 1];
   if (last === undefined) return;
   if (isoTimeMs(last.received_at) - nowMs > limits.clockSkewMs) n[F.futureEvents]! += 1;
   const seconds = (receivedAtMs(last.received_at, nowMs) - nowMs) / 1000;
+  foldCorrection(n, seconds, nowMs);
   if (!(n[F.clockSkewMin]! <= seconds)) n[F.clockSkewMin] = seconds;
   if (!(n[F.clockSkewMax]! >= seconds)) n[F.clockSkewMax] = seconds;
 }

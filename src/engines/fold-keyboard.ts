@@ -1,6 +1,6 @@
 /** Folds typing rhythm into the features. Timings only: the typed text never reaches the service. */
 import type { EventPayload, IngestEvent } from "../contract/events.js";
-import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
+import { boundedMs, eventTimeMs, isCoarseMs, isWholeMs } from "./event-time.js";
 import { halve, sumsMax } from "./halve.js";
 import { F } from "./session-features.js";
 
@@ -120,6 +120,7 @@ function foldKeyClock(n: number[], strokes: NonNullable<EventPayload["strokes"]>
 function foldKeyTime(n: number[], ms: number): void {
   n[F.keyTimes]! += 1;
   if (isWholeMs(ms)) n[F.keyTimesWhole]! += 1;
+  if (isCoarseMs(ms)) n[F.keyTimesCoarse]! += 1;
 }
 
 function foldDwell(n: number[], dwell: number): void {

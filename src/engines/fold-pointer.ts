@@ -3,7 +3,7 @@
  * steps are kept. Clicks are placed in the path by time, see fold-clicks.ts.
  */
 import type { EventPayload, IngestEvent, PointRow } from "../contract/events.js";
-import { boundedMs, eventTimeMs, isWholeMs } from "./event-time.js";
+import { boundedMs, eventTimeMs, isCoarseMs, isWholeMs } from "./event-time.js";
 import { foldClick } from "./fold-clicks.js";
 import { beginMovement, foldStep } from "./fold-steps.js";
 import { F } from "./session-features.js";
@@ -124,7 +124,9 @@ function foldPoint(n: number[], t: number, x: number, y: number, isTimed: boolea
 function foldGrid(n: number[], points: readonly PointRow[]): void {
   for (let index = 1; index < points.length; index++) {
     n[F.rowGaps]! += 1;
-    if (isWholeMs(points[index]![0] - points[index - 1]![0])) n[F.rowGapsWhole]! += 1;
+    const gap = points[index]![0] - points[index - 1]![0];
+    if (isWholeMs(gap)) n[F.rowGapsWhole]! += 1;
+    if (isCoarseMs(gap)) n[F.rowGapsCoarse]! += 1;
   }
 }
 

@@ -40,18 +40,51 @@ const shapePointsMin = 12;
 
 function foldIdentity(n: number[], facts: RequestFacts): void {
   const agent = hashText(facts.userAgent) || 1;
-  if (n[F.userAgentHash] !== 0 && n[F.userAgentHash] !== agent) n[F.userAgentChanges]! += 1;
-  if (n[F.userAgentHash] !== agent) foldAgent(n, facts.userAgent);
-  n[F.userAgentHash] = agent;
+  if (n[F.userAgentHash] !== agent) {
+    if (n[F.userAgentHash] !== 0) foldAgentChange(n, agent, facts);
+    foldAgent(n, facts.userAgent);
+    n[F.userAgentBefore] = n[F.userAgentHash]!;
+    n[F.userAgentHash] = agent;
+  }
   const network = hashText(broadNetworkOf(facts.ip)) || 1;
   if (n[F.networkHash] !== 0 && n[F.networkHash] !== network) n[F.networkChanges]! += 1;
   n[F.networkHash] = network;
+}
+
+/** Changes further apart do not count together, ms. */
+export const agentChangesWithinMs = 3_600_000;
+
+/** An update is no change, nor is the way back to the agent before, as with a switch for desktop sites. */
+function foldAgentChange(n: number[], agent: number, { userAgent, nowMs }: RequestFacts): void {
+  if (agent === n[F.userAgentBefore] || isUpdate(n, userAgent)) return;
+  if (nowMs - n[F.agentChangesSinceMs]! > agentChangesWithinMs) {
+    n[F.userAgentChanges] = 0;
+    n[F.agentChangesSinceMs] = nowMs;
+  }
+  n[F.userAgentChanges]! += 1;
+}
+
+/** The same browser and system with a higher version, or the same text but for its numbers, none of them a lower version. */
+function isUpdate(n: readonly number[], userAgent: string): boolean {
+  const { browser } = claimsOf(userAgent);
+  if (shapeOf(userAgent) === n[F.userAgentShape]) return browser.version >= n[F.browserVersion]!;
+  const isSame =
+    browser.family !== "other" &&
+    n[F.browserFamily] === 1 + browserFamilies.indexOf(browser.family) &&
+    n[F.browserSystem] === 1 + claimedSystems.indexOf(browser.system) &&
+    n[F.browserMobile] === (browser.isMobile ? 1 : 0);
+  return isSame && browser.version > n[F.browserVersion]!;
+}
+
+function shapeOf(userAgent: string): number {
+  return hashText(userAgent.replace(/\d+/g, "0"));
 }
 
 /** The claims of a new user agent: parsed once per agent, not once per batch. */
 function foldAgent(n: number[], userAgent: string): void {
   const { tool, browser } = claimsOf(userAgent);
   n[F.toolAgent] = Math.max(n[F.toolAgent]!, tool);
+  n[F.userAgentShape] = shapeOf(userAgent);
   n[F.browserFamily] = userAgent === "" ? 0 : 1 + browserFamilies.indexOf(browser.family);
   n[F.browserSystem] = 1 + claimedSystems.indexOf(browser.system);
   n[F.browserVersion] = browser.version;

@@ -3,6 +3,7 @@
  * movements (steps without a pause) run and end. session-evidence.ts interprets the sums.
  */
 import { beginReach, followReach, reachGapMs } from "./fold-reaches.js";
+import { beginSpan, foldSpan } from "./fold-spans.js";
 import { halve } from "./halve.js";
 import { F } from "./session-features.js";
 
@@ -61,6 +62,7 @@ export function foldStep(n: number[], gap: number, x: number, y: number): void {
   else followReach(n, gap, dx, dy, length);
   if (length === 0) return;
   if (gap >= leapMsMin && gap <= 100 && length > leapSpeed * gap) n[F.leaps]! += 1;
+  foldSpan(n, x, y, length);
   n[F.steps]! += 1;
   n[F.movementSteps]! += 1;
   n[F.movementLength]! += length;
@@ -156,6 +158,7 @@ function comparePace(n: number[], gap: number, lengthRatio: number): void {
 /** Ends the current movement and reach at the last point, and begins new ones at (x, y). */
 export function beginMovement(n: number[], x: number, y: number): void {
   endMovement(n);
+  beginSpan(n);
   beginReach(n, x, y);
   n[F.movementX] = x;
   n[F.movementY] = y;
@@ -221,6 +224,8 @@ const stepSums = [
   F.swerveChances,
   F.swerves,
   F.swervesBack,
+  F.spans,
+  F.spanRangeSum,
 ];
 
 const movementSums = [

@@ -16,8 +16,12 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
   const lines = judgedLinesOf(request);
   const { values } = lines;
   const { userAgent, acceptLanguage, accept, acceptEncoding, secChUa } = values;
-  const isNamedBot = findings.declaredBot !== null || findings.crawlerClaim !== "none";
   const claims = claimsOf(userAgent);
+  const declaredBot = findings.declaredBot?.category ?? "none";
+  const isView =
+    viewCategories.includes(declaredBot) && findings.crawlerClaim === "none" && isInAppView(values, claims.browser);
+  const isDeclared = declaredBot !== "none" && !isView;
+  const isNamedBot = isDeclared || findings.crawlerClaim !== "none";
   const browser: ClaimedBrowser | undefined = userAgent === "" ? undefined : claims.browser;
   const secureContext = isTrustworthy(request, values);
   const hasNoMetadata = values.secFetchSite === "" && values.secFetchMode === "" && values.secFetchDest === "";
@@ -27,6 +31,8 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
   const noEncoding = acceptEncoding === "" || (acceptEncoding === "identity" && !isRange);
   const noBrotli = !noEncoding && !acceptEncoding.includes("br") && !isRange;
   const purpose = purposeOf(values);
+  /** What is expected of a browser says nothing of a bot that claims to be none. */
+  const ofBrowser = <Value>(value: Value): Value | undefined => (isNamedBot ? undefined : value);
   const securePage = secureContext === true && isOutside(hostOf(request, values)) ? true : undefined;
   return {
     userAgent: userAgent === "" ? undefined : userAgent,
@@ -36,13 +42,14 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     browserMobile: browser?.isMobile,
     browserEmbedded: browser?.isEmbedded,
     noUserAgent: userAgent === "" ? 1 : 0,
-    toolAgent: claims.tool,
+    // The parts of a bot's name are no names of their own.
+    toolAgent: isDeclared && declaredBot !== "library" ? 0 : claims.tool,
     crawlerClaim: crawlerClaims.indexOf(findings.crawlerClaim),
     headlessBrand: secChUa === "" ? undefined : secChUa.includes("Headless"),
-    declaredBot: findings.declaredBot?.category ?? "none",
+    declaredBot: isView ? "none" : declaredBot,
     signature: findings.signature,
     noAcceptLanguage: acceptLanguage === "" ? 1 : 0,
-    anyAcceptLanguage: acceptLanguage === "*" ? 1 : 0,
+    anyAcceptLanguage: ofBrowser(acceptLanguage === "*" ? 1 : 0),
     noAccept: accept === "" ? 1 : 0,
     noAcceptEncoding: noEncoding ? 1 : 0,
     noBrotli: noBrotli ? 1 : 0,
@@ -50,16 +57,12 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     secureContext,
     securePage,
     noFetchMetadata: hasNoMetadata ? 1 : 0,
-    partFetchMetadata: isPartMetadata && !hasNoMetadata ? 1 : 0,
-    noClientHints: secChUa === "" ? 1 : 0,
-    clientHintsForeign: secChUa !== "" && contradictsHints(secChUa, userAgent) ? 1 : 0,
-    platformForeign: contradictsPlatform(values.secChUaPlatform, browser?.system) ? 1 : 0,
-    strippedHeaders: isLikeStripped(
-      values,
-      noEncoding || (noBrotli && securePage === true),
-      hasNoMetadata,
-      claims.browser,
-    ),
+    partFetchMetadata: ofBrowser(isPartMetadata && !hasNoMetadata ? 1 : 0),
+    noClientHints: secChUa === "" && !isOutsidePage(values) ? 1 : 0,
+    clientHintsForeign: ofBrowser(secChUa !== "" && contradictsHints(secChUa, userAgent) ? 1 : 0),
+    platformForeign: ofBrowser(contradictsPlatform(values.secChUaPlatform, browser?.system) ? 1 : 0),
+    strippedHeaders: isLikeStripped(values, noEncoding || (noBrotli && securePage === true), claims.browser),
+    renamedBrowser: isRenamed(values, claims.browser) || isTranslators(values),
     method: request.context.method,
     purpose,
     accept: text(accept),
@@ -68,7 +71,7 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     contentType: text(values.contentType),
     partClientHints: secChUa !== "" && (values.secChUaMobile === "" || values.secChUaPlatform === ""),
     secFetchSite: text(values.secFetchSite),
-    secFetchMode: text(values.secFetchMode),
+    secFetchMode: ofBrowser(text(values.secFetchMode)),
     secFetchDest: text(values.secFetchDest),
     secFetchUser: values.secFetchUser,
     upgradeInsecureRequests: values.upgradeInsecureRequests,
@@ -76,7 +79,7 @@ export function requestEvidenceOf(request: JudgedRequest, findings: RequestFindi
     mobileForeign: contradictsMobile(values.secChUaMobile, userAgent),
     fetchMetadata: !hasNoMetadata,
     clientHints: secChUa !== "",
-    originForeign: isForeignOrigin(values.origin, values.referer),
+    originForeign: ofBrowser(isForeignOrigin(values.origin, values.referer)),
     fromPage: values.referer !== "" || values.origin !== "" || !hasNoMetadata,
     headerOrder: lines.order,
     lowerCaseNames: lines.isLowerCase,
@@ -92,13 +95,41 @@ function text(value: string): string | undefined {
   return value === "" ? undefined : value;
 }
 
+/** Bots of these purposes have the names of apps, in which people read. */
+const viewCategories: readonly string[] = ["feed", "preview"];
+
+/** A page that somebody opens in an app that has a bot's name: a full browser's navigation, and no words or addresses for bots. */
+function isInAppView(values: JudgedHeaderFacts, { family, version, isMobile }: ClaimedBrowser): boolean {
+  const { userAgent, accept, acceptLanguage, acceptEncoding, secFetchMode } = values;
+  if (family === "other" || /bot\b|https?:|compatible;/i.test(userAgent) || !accept.startsWith(pageAccept))
+    return false;
+  if (acceptLanguage === "" || acceptEncoding === "") return false;
+  // Views on telephones of Apple have no version, and sent no Sec-Fetch headers before iOS 16.4.
+  return secFetchMode === "navigate" || (family === "safari" && isMobile && (version === 0 || version < 17));
+}
+
+/** Chromium sends no client hints from workers, for their scripts, and from its developer tools. */
+function isOutsidePage({
+  secFetchSite,
+  secFetchDest: dest,
+  secFetchMode: mode,
+  referer,
+  accept,
+}: JudgedHeaderFacts): boolean {
+  if (secFetchSite === "" || mode === "") return false;
+  if (dest === "empty") return mode !== "navigate";
+  if (dest === "script") return accept === "*/*" && mode === "no-cors" && /\.m?js(?:$|\?)/.test(referer);
+  return dest === "worker" || dest === "sharedworker" || dest === "serviceworker";
+}
+
 /** How Accept begins for pages in all current browsers. */
 const pageAccept = "text/html,application/xhtml+xml,";
 
 /** Uses Sec-Fetch if it came; else recognises only certain navigations. */
 function purposeOf(values: JudgedHeaderFacts): Purpose {
   const { secFetchMode: mode, secFetchDest: dest } = values;
-  if (mode === "navigate") return "navigation";
+  // Firefox asks for them as for images.
+  if (mode === "navigate") return dest === "object" || dest === "embed" ? "resource" : "navigation";
   if (dest !== "") return dest === "empty" ? "script" : "resource";
   if (mode !== "") return "unknown";
   if (values.upgradeInsecureRequests === "1") return "navigation";
@@ -127,22 +158,33 @@ function isOutside(host: string): boolean {
 }
 
 /**
- * Besides headers that begin with Sec-, at most one kind is missing, and not the languages, and the rest is a page's: as after a proxy that strips
- * some. A library's defaults (any type accepted, from no page) do not match.
+ * Besides headers that begin with Sec-, at most one kind is missing, and the rest is a page's: as after a proxy that strips some. A library's defaults
+ * (any type accepted, from no page) do not match.
  */
-function isLikeStripped(
-  values: JudgedHeaderFacts,
-  lacksEncoding: boolean,
-  lacksMetadata: boolean,
-  { family }: ClaimedBrowser,
-): boolean {
-  const isPages = values.accept.startsWith(pageAccept) || values.referer !== "" || values.origin !== "";
-  if (!isPages || (lacksMetadata && values.acceptLanguage === "")) return false;
+function isLikeStripped(values: JudgedHeaderFacts, lacksEncoding: boolean, { family }: ClaimedBrowser): boolean {
+  if (isTranslators(values)) return true;
+  const isFromPage = values.referer !== "" || values.origin !== "" || values.upgradeInsecureRequests === "1";
+  if (!isFromPage && !values.accept.startsWith(pageAccept)) return false;
   const isNavigation = values.accept.startsWith(pageAccept) && family !== "safari";
   const lacksUpgrade = isNavigation && values.upgradeInsecureRequests === "";
   const kinds = [values.acceptLanguage === "", values.accept === "", lacksEncoding, lacksUpgrade];
   return kinds.filter((isLacking) => isLacking).length <= 1;
 }
+
+/** All is Chromium's but the name: a proxy or extension claims Firefox or Safari for somebody. */
+function isRenamed(values: JudgedHeaderFacts, { family }: ClaimedBrowser): boolean {
+  if ((family !== "firefox" && family !== "safari") || values.acceptLanguage === "" || values.secFetchMode === "")
+    return false;
+  return values.accept.startsWith(pageAccept) && values.accept.includes("image/apng");
+}
+
+/** A translator fetches the page for somebody and names his browser: it says so in the user agent, or is the page that the request comes from. */
+function isTranslators({ userAgent, referer }: JudgedHeaderFacts): boolean {
+  return userAgent.includes("gzip(gfe)") || translators.test(referer);
+}
+
+const translators =
+  /^https:\/\/(?:translate\.google\.[a-z.]{2,6}|translate\.yandex\.[a-z]{2,3}|(?:[a-z0-9-]{1,80}\.)?(?:translate\.goog|translatetheweb\.com))\//;
 
 /** Every POST of current browsers carries Origin; Firefox long left it out of its own forms. */
 function sendsOrigin(method: string | undefined, { family, version }: ClaimedBrowser): boolean {

@@ -11,7 +11,6 @@ import { requestEvidenceOf } from "./request-evidence.js";
 import { type CountedOnce, contributionOf, insert, nothingOnce, scoreOf } from "./score.js";
 
 const ofRequests = new DetectionRunner(detections.filter(({ subjects }) => subjects.includes("request")));
-const strippedOnce: CountedOnce = { ...nothingOnce, stripping: true };
 
 /**
  * Under 10 µs for a browser's 15 lines. All missing headers together weigh no more than one strong fact: on their own they make no `definite` bot.
@@ -19,7 +18,11 @@ const strippedOnce: CountedOnce = { ...nothingOnce, stripping: true };
 export function scoreRequest(request: JudgedRequest, findings: RequestFindings): RequestScore {
   const evidence = requestEvidenceOf(request, findings);
   const fired = ofRequests.fired(evidence);
-  const once = evidence.strippedHeaders === true ? strippedOnce : nothingOnce;
+  const once: CountedOnce = {
+    ...nothingOnce,
+    stripping: evidence.strippedHeaders === true,
+    switching: evidence.renamedBrowser === true,
+  };
   const sorted: FiredDetection[] = [];
   let lacking = 0;
   let rest = 0;

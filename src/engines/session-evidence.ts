@@ -18,6 +18,7 @@ import {
   text,
   variation,
 } from "./evidence-values.js";
+import { agentChangesWithinMs } from "./fold-request.js";
 import { F, type SessionFeatures, T } from "./session-features.js";
 
 /** Returns the evidence of a session: pure, about two microseconds. */
@@ -27,7 +28,8 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   const isClaimed = n[F.browserFamily] !== 0;
   const seconds = Math.max(0, n[F.lastSeenMs]! - n[F.firstSeenMs]!) / 1000;
   const hasPath = n[F.steps]! >= stepsMin;
-  const hasHolds = n[F.holds]! >= clicksMin;
+  const isCoarse = hasCoarseClock(n);
+  const hasHolds = n[F.holds]! >= clicksMin && !isCoarse;
   const hasFlights = n[F.flights]! >= keysMin;
   const gaps = n[F.gaps]!;
   const cleanDispatch = isCleanDispatch(features);
@@ -42,7 +44,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     toolAgent: n[F.toolAgent],
     crawlerClaim: n[F.crawlerClaim],
     webdriver: flag(n[F.webdriver]!),
-    userAgentChanges: n[F.userAgentChanges],
+    userAgentChanges: n[F.lastSeenMs]! - n[F.agentChangesSinceMs]! > agentChangesWithinMs ? 0 : n[F.userAgentChanges],
     networkChanges: n[F.networkChanges],
     batches: n[F.batches],
     noAcceptLanguage: n[F.noAcceptLanguage],
@@ -146,6 +148,7 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     swervesBackShare: ratio(n[F.swervesBack]!, n[F.swerves]!, swervesMin),
     slowShare: ratio(n[F.slowSteps]!, n[F.steps]!, stepsMin),
     leapShare: ratio(n[F.leaps]!, gaps, stepsMin),
+    spanRange: ratio(n[F.spanRangeSum]!, n[F.spans]!, spansMin),
     meanTurn: ratio(n[F.turnSum]!, n[F.turns]!, turnsMin),
     gapMean: ratio(n[F.gapSum]!, gaps, stepsMin),
     gapVariation: hasPath ? variation(gaps, n[F.gapSum]!, n[F.gapSquares]!, stepsMin) : undefined,
@@ -172,11 +175,11 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     clicksMeasured: n[F.clicksMeasured],
     centeredShare: ratio(n[F.clicksCentered]!, n[F.clicksMeasured]!, clicksMin),
     clicksTracked: n[F.clicksTracked],
-    brokenShare: ratio(n[F.clicksAstray]! + n[F.jumps]!, n[F.clicksTracked]! + n[F.resumes]!, 1),
+    brokenShare: isCoarse ? undefined : ratio(n[F.clicksAstray]! + n[F.jumps]!, n[F.clicksTracked]! + n[F.resumes]!, 1),
     breakChances: n[F.clicksTracked]! + n[F.resumes]!,
     stepsPerResume: n[F.steps]! / (1 + n[F.resumes]!),
     bareReports: n[F.bareReports],
-    astrayShare: ratio(n[F.clicksAstray]!, n[F.clicksTracked]!, clicksMin),
+    astrayShare: isCoarse ? undefined : ratio(n[F.clicksAstray]!, n[F.clicksTracked]!, clicksMin),
     cleanDispatch,
     isDevicePath: cleanDispatch && n[F.pairs]! >= pairsMin && n[F.pairsSame]! / n[F.pairs]! >= deviceRepeatsMin,
     strippedHeaders: environmentFacts(features) >= reportMin && missingKinds(n) <= 1,
@@ -204,11 +207,13 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
     keys: n[F.keys],
     dwellMean: ratio(n[F.dwellSum]!, n[F.dwells]!, keysMin),
     dwellVariation: variation(n[F.dwells]!, n[F.dwellSum]!, n[F.dwellSquares]!, keysMin),
-    shortDwellShare: ratio(n[F.dwellsShort]!, n[F.dwells]!, keysMin),
+    shortDwellShare: isCoarse ? undefined : ratio(n[F.dwellsShort]!, n[F.dwells]!, keysMin),
+    heldKeys: n[F.dwells]! - n[F.dwellsShort]!,
+    heldMean: n[F.dwells]! > n[F.dwellsShort]! ? n[F.dwellSum]! / (n[F.dwells]! - n[F.dwellsShort]!) : 0,
     flightMean: ratio(n[F.flightSum]!, n[F.flights]!, keysMin),
     flightVariation: hasFlights ? spreadOf(n[F.flights]!, n[F.flightSum]!, n[F.flightSquares]!) : undefined,
-    shortFlightShare: ratio(n[F.flightsShort]!, n[F.flights]!, keysMin),
-    instantFlightShare: ratio(n[F.flightsInstant]!, n[F.flights]!, keysMin),
+    shortFlightShare: isCoarse ? undefined : ratio(n[F.flightsShort]!, n[F.flights]!, keysMin),
+    instantFlightShare: isCoarse ? undefined : ratio(n[F.flightsInstant]!, n[F.flights]!, keysMin),
     keyPairs: n[F.keyPairs],
     pressMean: ratio(n[F.pairGapSum]!, n[F.keyPairs]!, keyPairsMin),
     pressVariation: variation(n[F.keyPairs]!, n[F.pairGapSum]!, n[F.pairGapSquares]!, keyPairsMin),
@@ -220,12 +225,23 @@ export function evidenceOf(features: SessionFeatures, last: LastRequest): Eviden
   };
 }
 
+/**
+ * Firefox that hides its clock (resistFingerprinting, Tor Browser): times of moves and keys are whole multiples of 100 ms, so that a click or a key of
+ * a finger often takes none.
+ */
+function hasCoarseClock(n: readonly number[]): boolean {
+  if (browserFamilies[n[F.browserFamily]! - 1] !== "firefox") return false;
+  const times = n[F.rowGaps]! + n[F.keyTimes]!;
+  return times >= coarseMin && (n[F.rowGapsCoarse]! + n[F.keyTimesCoarse]!) / times >= coarseShareMin;
+}
+
 /** Least amounts for meaningful shares and deviations. */
 const stepsMin = 20;
 const pairsMin = 8;
 /** A higher share of repeated steps comes from no hand or finger, as in `mechanical-steps`. */
 const deviceRepeatsMin = 0.85;
 const turnsMin = 16;
+const spansMin = 2;
 const swervesMin = 8;
 const spurtsMin = 2;
 const movementsMin = 4;
@@ -239,6 +255,8 @@ const keyPairsMin = 60;
 const reportMin = 4;
 const shinglesMin = 4;
 const turnHashesMin = 8;
+const coarseMin = 10;
+const coarseShareMin = 0.95;
 /** Moves per event, on average, above which some were merged: drivers' are 1.00 in 40 captures, people's 1.02 to 3.4 in 13. */
 const mergedMin = 1.01;
 /** A page that opens under a resting pointer reports this many points without any movement. */

@@ -15,7 +15,7 @@ import { noUserAgent } from "../contract/visitor-request.js";
 import { limits } from "../limits.js";
 import { type EvaluatedRule, evaluateRules } from "../rules/evaluate.js";
 import { type RuleFacts, RuleInput, type SearchFacts } from "../rules/input.js";
-import { bandOf, bandOfSession } from "./bands.js";
+import { bandOf, bandOfScore, bandOfSession } from "./bands.js";
 import { failOpenReason } from "./reason.js";
 import { isStaticResource } from "./static-resource.js";
 import { describe, type MeaningOf, type ProvedBot, type UnwordedVerdict } from "./verdict-text.js";
@@ -93,6 +93,7 @@ export function decide(input: DecideInput): Decision | null {
   const unworded = (action: Action, because: string): UnwordedVerdict => ({
     band,
     score,
+    isCapped: proved === null && band !== bandOfScore(score, project.likelyBotThreshold),
     action,
     detectionIds,
     verifiedBot: proved,

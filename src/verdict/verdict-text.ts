@@ -18,6 +18,8 @@ export interface UnwordedVerdict {
   readonly band: Exclude<Band, "not_computed">;
   /** 0 only for a verified bot that was not scored; else 1 to 99. */
   readonly score: number;
+  /** The score's own band would be lower: see `bandOf`. */
+  readonly isCapped: boolean;
   readonly action: Action;
   /** All detections, strongest first; the verdict lists them only if they explain something. */
   readonly detectionIds: readonly number[];
@@ -31,10 +33,10 @@ export type MeaningOf = (detectionId: number) => string;
 
 /** Returns the verdict in the form of the answer. */
 export function describe(unworded: UnwordedVerdict, meaningOf: MeaningOf): Verdict {
-  const { band, score, action, verifiedBot, because } = unworded;
+  const { band, score, isCapped, action, verifiedBot, because } = unworded;
   const ids = showsDetections(unworded) ? unworded.detectionIds : [];
-  const meanings = verifiedBot === null ? ids.map(meaningOf).filter((meaning) => meaning !== "") : [verifiedBot.name];
-  const reason = verdictReason(band, score, meanings);
+  const said = unworded.detectionIds.map(meaningOf).filter((meaning) => meaning !== "");
+  const reason = verdictReason(band, score, verifiedBot === null ? said : [verifiedBot.name], isCapped);
   const verdict: Verdict = {
     verdict: band,
     score,
@@ -93,6 +95,7 @@ function slotOf({ score, detectionIds, because, action }: UnwordedVerdict): numb
 function isSame(one: UnwordedVerdict, other: UnwordedVerdict): boolean {
   return (
     one.score === other.score &&
+    one.isCapped === other.isCapped &&
     one.band === other.band &&
     one.action === other.action &&
     one.because === other.because &&

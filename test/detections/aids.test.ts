@@ -64,9 +64,7 @@ const coarse = (payload: EventPayload): EventPayload => {
       strokes: payload.strokes.map(([at, dwell]): StrokeRow => [between(start, at), between(start + at, dwell)]),
     }),
     ...(payload.points && {
-      points: payload.points
-        .map(([at, x, y]): PointRow => [between(start, at), x, y])
-        .filter(([at], index, rows) => index === 0 || at !== rows[index - 1]![0]),
+      points: payload.points.map(([at, x, y]): PointRow => [between(start, at), x, y]),
     }),
   };
 };
@@ -190,6 +188,31 @@ const headTracker = () =>
     () => between(15, 18),
   );
 
+/**
+ * Eyes that rest at a place for 0.3 to 1 s, then leap to the next: the tracker's noise keeps within a blob of 20 to 40 px, smoothed by so much, and what
+ * they rest on is clicked.
+ */
+function gaze(hz: number, noise: number, smoothing: number): IngestEvent[] {
+  const chance = seededRandom(hz + noise);
+  const spread = () => noise * Math.sqrt(-2 * Math.log(1 - chance())) * Math.cos(2 * Math.PI * chance());
+  let [at, x, y, seenX, seenY] = [500, 600, 400, 600, 400];
+  return times(24).flatMap((fixation) => {
+    const start = at;
+    const [toX, toY] = [100 + 1100 * chance(), 80 + 700 * chance()];
+    const rows = times(Math.round((300 + 700 * chance()) * (hz / 1000))).map((sample): PointRow => {
+      [x, y] = sample < 2 ? [x + 0.6 * (toX - x), y + 0.6 * (toY - y)] : [toX, toY];
+      seenX += (1 - smoothing) * (x + spread() - seenX);
+      seenY += (1 - smoothing) * (y + spread() - seenY);
+      const row: PointRow = [Math.round(at - start), Math.round(seenX), Math.round(seenY)];
+      at += 1000 / hz;
+      return row;
+    });
+    const [, lastX, lastY] = rows.at(-1)!;
+    const moves = path(start, rows, { coalesced: 1 });
+    return fixation % 3 === 2 ? [moves, click(at - 5, { x: lastX, y: lastY, dwell: 0.5, off_center: 0.3 })] : [moves];
+  });
+}
+
 const untrustedClicks = (from: number, count: number, gapMs: number, more: EventPayload = {}) =>
   times(count).map((index) =>
     bare(click(from + gapMs * index, { trusted: false, pointer_type: "none", dwell: undefined!, ...more })),
@@ -229,6 +252,47 @@ const aids: Record<string, () => IngestEvent[]> = {
     ...headTracker(),
     ...madeClicks(16000, 6),
     ...notches(6).map((each) => ({ ...each, payload: { ...each.payload, count: 1 } })),
+  ],
+  "eyes as a pointer, 60 times a second": () => gaze(60, 9, 0),
+  "eyes as a pointer, 30 times a second": () => gaze(30, 9, 0),
+  "eyes as a pointer, with much noise": () => gaze(60, 14, 0),
+  "eyes as a pointer, smoothed": () => gaze(60, 9, 0.5),
+  "eyes as a pointer, smoothed more": () => gaze(60, 14, 0.7),
+  "eyes as a pointer, 30 times a second and smoothed": () => gaze(30, 14, 0.5),
+  "dictation into fields that Tab leads to": () =>
+    times(4).flatMap((field) => [
+      keys(
+        1000 + 9000 * field,
+        1,
+        () => between(45, 120),
+        () => 0,
+      ),
+      keys(2500 + 9000 * field, 40, instant, instant),
+    ]),
+  "one long dictation, and Tab": () => [
+    keys(
+      1000,
+      2,
+      () => between(45, 120),
+      () => between(200, 600),
+    ),
+    keys(4000, 190, instant, instant),
+  ],
+  "a steno keyboard": () => [
+    keys(
+      1000,
+      220,
+      () => 0,
+      () => (random() < 0.25 ? between(120, 700) : between(0, 1)),
+    ),
+  ],
+  "a steno keyboard in short words": () => [
+    keys(
+      1000,
+      120,
+      () => 1,
+      () => (random() < 0.4 ? between(90, 400) : 0),
+    ),
   ],
   "a pen": () => {
     const rows = wobblyPath(240, 8).map(([at, x, y]): PointRow => [at + random(), x + random(), y + random()]);

@@ -47,6 +47,9 @@ export const givenNumbers = `
   environmentSessionsMax:u16 earlyEvents:u16 stampReversals:u16 pagelessStart:u8 startTicket:u8 pageOrigin:f32
   anyPointer:u8 reachStalled:u8 hintsEmpty:u8 systemFonts:u8 uaPlatform:text uaFullVersion:text
   environmentReported:u8
+  agentChangesSinceMs:f64 userAgentBefore:u32 userAgentShape:u32 rowGapsCoarse:u32 keyTimesCoarse:u32 clockSkewLast:f32
+  spanSteps:u8 spanX:f32 spanY:f32 spanSumX:f32 spanSumY:f32 spanSquares:f32 spanWay:f32 spans:u32 spanRangeSum:f32
+  spanSkipped:u8
 `
   .trim()
   .split(/\s+/)

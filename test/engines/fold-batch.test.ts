@@ -28,6 +28,7 @@ const perRequest = [
   F.lastSeenMs,
   F.clockSkewMin,
   F.clockSkewMax,
+  F.clockSkewLast,
   F.networkHash,
   // What is told of a batch: its last event, the order in it, what opens the session.
   F.earlyEvents,

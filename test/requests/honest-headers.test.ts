@@ -57,6 +57,12 @@ const detours: Readonly<Record<string, (request: JudgedRequest, way: Way) => Jud
     withLines(request, (lines) =>
       lines.map(([name, value]) => [name, name.toLowerCase() === "accept-encoding" ? "gzip" : value]),
     ),
+  "a filter that takes all Sec- headers and the languages": (request) =>
+    withLines(request, (lines) => without(lines, /^sec-|^accept-language$/i)),
+  "a filter that takes all Sec- headers and the encodings": (request) =>
+    withLines(request, (lines) => without(lines, /^sec-|^accept-encoding$/i)),
+  "a filter that takes all Sec- headers and wishes for upgrades": (request) =>
+    withLines(request, (lines) => without(lines, /^sec-|^upgrade-insecure-requests$/i)),
   "a filter that takes the languages": (request) => withLines(request, (lines) => without(lines, /^accept-language$/i)),
   "a company's proxy that reads along": (request, way) =>
     withLines({ ...request, ja4: way.isSecure ? "t12d290800_e8a523a41297_d267a5f792d4" : undefined }, (lines) => [

@@ -21,6 +21,15 @@ t.test("a meaning becomes a clause: no capital but in names, no full stop, no ma
 
 t.test("three are named, the others counted", async (t) => {
   t.equal(verdictReason("likely_human", 60, []), "Likely human (score 60): no evidence of automation.");
+  t.equal(verdictReason("likely_human", 84, ["Wheel."]), "Likely human (score 84): no evidence of automation.");
+  t.equal(
+    verdictReason("likely_human", 31, ["Keys are instant.", "Something else."]),
+    "Likely human (score 31), although one thing is odd: keys are instant.",
+  );
+  t.equal(
+    verdictReason("likely_automated", 1, ["Names of ChromeDriver were found in the page."], true),
+    "Likely automated (score 1): names of ChromeDriver were found in the page. Capped: what the page shows of its environment never leads to a lower band alone.",
+  );
   t.equal(
     verdictReason("definite", 2, ["One was.", "Two were.", "Chromium is claimed.", "Four.", "Five."]),
     "Definitely automated (score 2): one was; two were; Chromium is claimed; and 2 more.",
