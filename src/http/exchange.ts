@@ -6,7 +6,7 @@ import { BodyReader } from "./body.js";
 import type { Framing } from "./framing.js";
 import type { Holder } from "./held-bytes.js";
 import type { OpenWork } from "./open-work.js";
-import { hasNoLength, headerLines, jsonHeaderLines, type Reply, refusal, statusLine } from "./reply.js";
+import { hasNoLength, headerLines, jsonHeaderLines, jsonType, type Reply, refusal, statusLine } from "./reply.js";
 
 /** Called twice for every request; must not throw. `finished` gets what `started` returned. */
 export interface RequestMeter {
@@ -35,6 +35,8 @@ export class Exchange implements Holder {
   #isLate = false;
   #isLast = false;
   #announcedBytes = 0;
+  /** Length of the body that a GET would get, of an answer to HEAD. */
+  #headBytes = 0;
 
   /** `toHead`: the request is a HEAD, so no body may follow the headers of its answer. */
   constructor(res: HttpResponse, requestId: string, meter: RequestMeter, work: OpenWork, toHead = false) {
@@ -98,6 +100,7 @@ export class Exchange implements Holder {
 
   #give(reply: Reply): void {
     const sent = this.#toHead ? withoutBody(reply) : reply;
+    this.#headBytes = this.#toHead ? bytesOf(reply.body) : 0;
     if (reply.closes === true && !this.#toHead) this.#sendAndClose(sent, flushingSpace);
     else if (reply.closes === true || this.#isLast || (sent.body === undefined && this.#work.isLastWithoutBody()))
       this.#sendLast(sent);
@@ -168,7 +171,10 @@ export class Exchange implements Holder {
     }
     // With any argument, `endWithoutBody` would announce a length of 2^63 bytes.
     if (body === undefined && hasNoLength(status) && !isLast) this.#res.endWithoutBody();
-    else this.#res.end(body, isLast);
+    else if (this.#headBytes > 0 && !isLast) {
+      this.#res.writeHeader("Content-Length", String(this.#headBytes));
+      this.#res.endWithoutBody();
+    } else this.#res.end(body, isLast);
     this.#finish();
   }
 
@@ -259,8 +265,15 @@ const corkBytes = 16 * 1024;
 /** Makes an answer so long that it is sent at once, in the callback. White space after JSON means nothing. */
 const flushingSpace = " ".repeat(corkBytes);
 
-function withoutBody({ body: _, ...reply }: Reply): Reply {
-  return reply;
+/** Of an answer to HEAD: its headers are those of the GET. */
+function withoutBody({ body, contentType, headers = [], ...reply }: Reply): Reply {
+  return body === undefined
+    ? { ...reply, headers }
+    : { ...reply, headers: [...headers, ["Content-Type", contentType ?? jsonType]] };
+}
+
+function bytesOf(body: Reply["body"]): number {
+  return typeof body === "string" ? Buffer.byteLength(body) : (body?.length ?? 0);
 }
 
 const scheme = "Bearer ";

@@ -54,6 +54,8 @@ interface Row {
 /** No credential. */
 export interface PublicRoute extends Row {
   readonly credential: "none";
+  /** Whether HEAD is answered as this GET is, without its body; default false: 405. */
+  readonly answersHead?: true;
   readonly handle: Handler<Call>;
 }
 /** Account token. */

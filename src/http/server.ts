@@ -21,7 +21,7 @@ import { ambiguous, chunkedGet, Framing } from "./framing.js";
 import { OpenWork } from "./open-work.js";
 import { type Reply, refusal } from "./reply.js";
 import { requestIds } from "./request-id.js";
-import type { Call, Method, ProjectRoute, RawRoute, Route, TokenRoute } from "./route.js";
+import type { Call, Method, ProjectRoute, PublicRoute, RawRoute, Route, TokenRoute } from "./route.js";
 import { TickShares } from "./tick-shares.js";
 import { App, SSLApp, us_listen_socket_close, us_socket_local_port } from "./uws.js";
 
@@ -157,6 +157,14 @@ export class HttpServer {
   #register(app: TemplatedApp, route: Route): void {
     const method = methodNames[route.method];
     const meter = this.#options.meterOf(method, route.path);
+    if (answersHead(route)) {
+      const headMeter = this.#options.meterOf(otherMethod, route.path);
+      app.head(route.path, (res, req) => {
+        this.#options.onTick();
+        const exchange = this.#exchange(res, headMeter, otherMethod, route.path, true);
+        if (this.#isFramed(exchange, req)) this.#run(route, exchange, req);
+      });
+    }
     app[route.method](route.path, (res, req) => {
       this.#options.onTick();
       const exchange = this.#exchange(res, meter, method, route.path);
@@ -193,7 +201,7 @@ export class HttpServer {
   #registerFallbacks(app: TemplatedApp, routes: readonly Route[]): void {
     for (const path of new Set(routes.map((route) => route.path))) {
       const rows = routes.filter((route) => route.path === path);
-      const allow = rows.map((row) => methodNames[row.method]).join(", ");
+      const allow = rows.flatMap((row) => [methodNames[row.method], ...(answersHead(row) ? ["HEAD"] : [])]).join(", ");
       const meter = this.#options.meterOf(otherMethod, path);
       const refuseMethod = (res: HttpResponse, req: HttpRequest): void => {
         const exchange = this.#exchange(res, meter, otherMethod, path, req.getMethod() === "head");
@@ -354,6 +362,10 @@ export class HttpServer {
 
 const crowded = refusal(refuse("unavailable", "too many request bodies at once; send the request again"));
 const notBound = refuse("forbidden", "the token is not bound to an accessible account");
+
+function answersHead(route: Route): route is PublicRoute {
+  return route.credential === "none" && route.answersHead === true;
+}
 
 /** The private key of a request: `Authorization: Bearer`, or else `X-Service-Private-Key`. */
 export function privateKeyOf(req: HttpRequest): string {

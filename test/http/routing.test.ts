@@ -137,6 +137,26 @@ t.test("every answer", async (t) => {
     client.leave();
   });
 
+  await t.test("to HEAD is that of GET without its body, for health and files", async (t) => {
+    const client = await RawClient.open(server.port);
+    for (const path of ["/healthz", "/readyz", "/sdk.js", "/challenge.js"]) {
+      client.write(rawRequest("GET", path));
+      const got = await client.answer();
+      client.write(rawRequest("HEAD", path) + rawRequest("GET", "/healthz"));
+      const head = await client.answer(true);
+      t.equal(head?.status, got?.status, path);
+      for (const name of ["content-type", "content-length", "etag", "cache-control"]) {
+        t.equal(head?.headers.get(name), got?.headers.get(name), `${path}: ${name}`);
+      }
+      t.equal((await client.answer())?.status, 200, "the next answer begins where the headers ended");
+    }
+    client.write(rawRequest("HEAD", "/sdk.js", { "If-None-Match": "*" }) + rawRequest("GET", "/healthz"));
+    t.equal((await client.answer(true))?.status, 304);
+    t.equal((await client.answer())?.status, 200);
+    client.leave();
+    t.equal((await server.ask("POST", "/healthz")).headers.get("allow"), "GET, HEAD");
+  });
+
   await t.test("is 404 without code for a path id that is not a positive integer", async (t) => {
     for (const id of ["0", "-1", "1.5", "abc", "1e3", "0x1", "%20", "1%00"]) {
       const answers = [
@@ -218,6 +238,25 @@ t.test("every answer", async (t) => {
       t.equal(answer.headers.get("access-control-allow-credentials"), null);
     }
   });
+
+  await t.test(
+    "of a preflight allows the headers that it is asked for, unless these are no list of headers",
+    async (t) => {
+      const asked = async (path: string, headers: string): Promise<string | null> => {
+        const sent = { "access-control-request-method": "POST", "access-control-request-headers": headers };
+        const answer = await server.ask("OPTIONS", path, { headers: { origin: "https://shop.example", ...sent } });
+        t.equal(answer.status, 204);
+        return answer.headers.get("access-control-allow-headers");
+      };
+      for (const path of ["/v1/events", "/v1/start-tickets", "/v1/challenges", "/v1/challenges/solution"]) {
+        const tracing = "baggage,content-type,sentry-trace,traceparent,x-service-site-key";
+        t.equal(await asked(path, tracing), tracing, path);
+        const own = "Content-Type, Idempotency-Key, X-Service-Site-Key";
+        for (const headers of ["", "a(b)", "é", "x".repeat(2100)])
+          t.equal(await asked(path, headers), own, headers.slice(0, 9));
+      }
+    },
+  );
 
   await t.test("of control plane and private-key endpoints has no CORS headers", async (t) => {
     const origin = { origin: "https://shop.example" };

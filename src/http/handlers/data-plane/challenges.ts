@@ -18,7 +18,7 @@ import { limits } from "../../../limits.js";
 import type { Exchange } from "../../exchange.js";
 import { json, type Reply, refusal } from "../../reply.js";
 import type { PublicRoute, RawRoute } from "../../route.js";
-import { cors, preflight } from "./cors.js";
+import { cors, preflightRoute } from "./cors.js";
 
 /** What both calls need; `onFailure` is called with errors that were answered 500. */
 export interface ChallengeServices {
@@ -69,16 +69,6 @@ export function challengeRoutes(services: ChallengeServices): (RawRoute | Public
     }),
     preflightRoute("/v1/challenges/solution", "preflightSolution"),
   ];
-}
-
-function preflightRoute(path: string, id: string): PublicRoute {
-  return {
-    method: "options",
-    path,
-    credential: "none",
-    doc: { id, tag: "data plane", summary: `CORS preflight of \`${path}\``, answers: { 204: "empty" } },
-    handle: () => ({ status: 204, headers: preflight }),
-  };
 }
 
 function route(services: ChallengeServices, path: string, handle: Handle, doc: RouteDoc): RawRoute {

@@ -14,7 +14,7 @@ import type { Exchange } from "../../exchange.js";
 import { ambiguous } from "../../framing.js";
 import { type Reply, refusal } from "../../reply.js";
 import type { PublicRoute, RawRoute } from "../../route.js";
-import { cors, preflight } from "./cors.js";
+import { cors, preflightRoute } from "./cors.js";
 import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
 
 /** The parts of its thread that ingest needs; `disk` refuses batches while there is no room. */
@@ -60,18 +60,7 @@ export function ingestRoutes(services: IngestServices): [RawRoute, PublicRoute] 
       checksFraming: true,
       handleRaw: (exchange, req) => ingest(services, exchange, reader.read(req)),
     },
-    {
-      method: "options",
-      path: "/v1/events",
-      credential: "none",
-      doc: {
-        id: "preflightIngest",
-        tag: "data plane",
-        summary: "CORS preflight of `/v1/events`",
-        answers: { 204: "empty" },
-      },
-      handle: () => ({ status: 204, headers: preflight }),
-    },
+    preflightRoute("/v1/events", "preflightIngest"),
   ];
 }
 

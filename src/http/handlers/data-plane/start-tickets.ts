@@ -7,7 +7,7 @@ import { limits } from "../../../limits.js";
 import { ambiguous } from "../../framing.js";
 import { json, type Reply, refusal } from "../../reply.js";
 import type { PublicRoute, RawRoute } from "../../route.js";
-import { cors, preflight } from "./cors.js";
+import { cors, preflightRoute } from "./cors.js";
 import { IngestHeaderReader, type IngestHeaders } from "./ingest-headers.js";
 
 /** What signing a ticket needs: the key's project, the visitor's network, the time. */
@@ -43,18 +43,7 @@ export function startTicketRoutes(services: StartTicketServices): [RawRoute, Pub
         exchange.send({ ...answer(services, headers, exchange.socketAddress), headers: cors });
       },
     },
-    {
-      method: "options",
-      path: "/v1/start-tickets",
-      credential: "none",
-      doc: {
-        id: "preflightStartTicket",
-        tag: "data plane",
-        summary: "CORS preflight of `/v1/start-tickets`",
-        answers: { 204: "empty" },
-      },
-      handle: () => ({ status: 204, headers: preflight }),
-    },
+    preflightRoute("/v1/start-tickets", "preflightStartTicket"),
   ];
 }
 

@@ -28,6 +28,7 @@ export function pageRoute({ path, contentType, body, headers, cacheControl, summ
     method: "get",
     path,
     credential: "none",
+    answersHead: true,
     doc: {
       id: `getFile${path.replace(/[^A-Za-z0-9]+([A-Za-z0-9]?)/g, (_, letter: string) => letter.toUpperCase())}`,
       tag: "service",
@@ -55,6 +56,7 @@ export function healthRoutes({ isReady }: Health): PublicRoute[] {
       method: "get",
       path: "/healthz",
       credential: "none",
+      answersHead: true,
       doc: { id: "getHealth", tag: "service", summary: "Whether the process runs", answers: { 200: "HealthAnswer" } },
       handle: () => health(200, "ok"),
     },
@@ -62,6 +64,7 @@ export function healthRoutes({ isReady }: Health): PublicRoute[] {
       method: "get",
       path: "/readyz",
       credential: "none",
+      answersHead: true,
       doc: {
         id: "getReadiness",
         tag: "service",
