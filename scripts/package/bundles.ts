@@ -106,7 +106,9 @@ export async function writeBundles(root: string): Promise<void> {
   // Names of bundles change with what is in them.
   await rm(join(root, bundleFolder), { recursive: true, force: true });
   await mkdir(join(root, bundleFolder), { recursive: true });
-  await Promise.all(files.map(({ path, bytes }) => writeFile(join(root, path), bytes)));
+  // The program may be started by its name: npm sets the bit only when it installs.
+  const mode = (path: string): number => (basename(path) === "verdictd.js" ? 0o755 : 0o644);
+  await Promise.all(files.map(({ path, bytes }) => writeFile(join(root, path), bytes, { mode: mode(path) })));
   const packages = [...browserPackages, ...packagesOf(inputs)];
   await writeFile(join(root, "dist/licenses.txt"), await licenceTexts(root, packages));
 }
