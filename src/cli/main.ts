@@ -11,6 +11,7 @@ import {
 } from "../cluster-store/open-cluster.js";
 import { versionText } from "../server/version.js";
 import { openStoreAsIs } from "../store/open-store.js";
+import { NumberTakenError } from "../store/store-error.js";
 import { storeFileFault } from "../store/store-file.js";
 import { type ChosenCluster, clusterOf } from "./cluster-choice.js";
 import { type AnyCommand, isForCluster, type StoreCommand } from "./command.js";
@@ -29,6 +30,7 @@ import {
 } from "./output.js";
 import { buildParser, isWrongUsage, parsedWords } from "./parser.js";
 import { folderOf, storeFolder } from "./store-folder.js";
+import { followParent, runWithAnotherNumber } from "./with-another-number.js";
 
 async function run(command: AnyCommand, given: Given): Promise<void> {
   if ("runProcess" in command) return command.runProcess(given);
@@ -115,6 +117,8 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(exitCodes.done);
 });
 
+followParent();
+
 try {
   const words = process.argv.slice(2);
   // A server needs no other command, and it starts in less time without them.
@@ -123,5 +127,6 @@ try {
     from: "user",
   });
 } catch (error) {
-  process.exitCode = exitCodeOf(error);
+  const code = error instanceof NumberTakenError ? await runWithAnotherNumber() : null;
+  process.exitCode = code ?? exitCodeOf(error);
 }

@@ -1,5 +1,5 @@
 /** Looks at certificate and key files before a server uses them, so that a bad pair is refused with the reason. */
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 
@@ -26,7 +26,15 @@ export function readCertificate(files: CertificateFiles): CertificateFacts | { r
   if (typeof key !== "string") return key;
   try {
     createSecureContext({ cert, key });
-    const { subject, validFrom, validTo } = new X509Certificate(cert);
+    const leaf = new X509Certificate(cert);
+    // OpenSSL takes a pair of two kinds (an EC certificate, an RSA key) for two certificates of which each lacks its half.
+    const privateKey = createPrivateKey(key);
+    if (!leaf.checkPrivateKey(privateKey)) {
+      const [of, other] = [kindOf(leaf.publicKey), kindOf(privateKey)];
+      const kinds = of === other ? "" : `: the certificate is ${of}, the key is ${other}`;
+      return { fault: `${files.key} is not the key of ${files.certificate}${kinds}` };
+    }
+    const { subject, validFrom, validTo } = leaf;
     return {
       subject: subject.replaceAll("\n", ", "),
       validFromMs: Date.parse(validFrom),
@@ -36,6 +44,10 @@ export function readCertificate(files: CertificateFiles): CertificateFacts | { r
     const reason = error instanceof Error ? error.message : String(error);
     return { fault: `${files.certificate} and ${files.key} are not a certificate and its key (${reason})` };
   }
+}
+
+function kindOf({ asymmetricKeyType }: KeyObject): string {
+  return (asymmetricKeyType ?? "unknown").toUpperCase();
 }
 
 /** Why a pair can't be used, or null. */

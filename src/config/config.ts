@@ -352,7 +352,13 @@ function readEnvironment(environment: NodeJS.ProcessEnv, mistakes: string[]): Ma
 }
 
 /** Variables that no option of `serve` has: of the tests, the build and the samples of the documentation. */
-const otherVariables = new Set(["VERDICTD_CACHE_DIR", "VERDICTD_PRIVATE_KEY", "VERDICTD_TEST_ROOT", "VERDICTD_TRACES"]);
+const otherVariables = new Set([
+  "VERDICTD_CACHE_DIR",
+  "VERDICTD_NUMBER_TRIES",
+  "VERDICTD_PRIVATE_KEY",
+  "VERDICTD_TEST_ROOT",
+  "VERDICTD_TRACES",
+]);
 
 /** A line for each variable `VERDICTD_…` that nothing reads. No mistake: a supervisor may set variables of its own, as Kubernetes does. */
 export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {

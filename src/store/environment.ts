@@ -8,13 +8,15 @@ import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { ABORT, type Database, type DatabaseOptions, type Key, open, type RootDatabase, type Transaction } from "lmdb";
 import { tableNames } from "./keys.js";
-import { StoreError } from "./store-error.js";
+import { NumberTakenError, StoreError } from "./store-error.js";
 
 /** Where LMDB's lock file has the number of the last commit: u64, little-endian (`MDB_txbody` in LMDB's mdb.c). */
 const numberAt = 8;
 const numberBytes = 8;
 /** How often a transaction is restarted. Each restart needs another process that opens the environment at the moment of a commit. */
 const triesMax = 100;
+/** Waits of lmdb-js for a place among the readers, together under half a second, after which that place is another process's. */
+const readerWaitsMax = 20;
 /** The search for a file's descriptor ends at this number. */
 const descriptorsMax = 65_536;
 
@@ -41,12 +43,13 @@ export class Environment {
 
   /**
    * Opens the environment in this file. If it can't be opened (permissions, a read-only disk), the error names the folder: the operator has to
-   * fix it.
+   * fix it. Throws a `NumberTakenError` if another process with this one's number has it open.
    */
   constructor(path: string) {
     try {
-      this.#root = open<unknown, string>({ path, maxDbs: tablesMax, maxReaders: 1024, overlappingSync: true });
+      this.#root = openReadable(path);
     } catch (cause) {
+      if (cause instanceof StoreError) throw cause;
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new StoreError(`can't open the store in ${dirname(path)}: ${reason}`, { cause });
     }
@@ -157,6 +160,28 @@ export class Environment {
 
   #unmendable(): StoreError {
     return new StoreError(`${this.path} can't be written: its last commit is not where its lock file says`);
+  }
+}
+
+/**
+ * Opens an environment and reads it once. LMDB holds a lock on the byte of its lock file that has the process's number, and lmdb-js takes the refusal
+ * of that lock for a shortage that passes: it waits ten seconds by `Atomics.wait` and then fails at random places.
+ */
+function openReadable(path: string): RootDatabase<unknown, string> {
+  const { wait } = Atomics;
+  let waits = 0;
+  Atomics.wait = ((...given: Parameters<typeof wait>) => {
+    if (waits++ < readerWaitsMax) return wait(...given);
+    throw new NumberTakenError(
+      `can't open the store in ${dirname(path)}: a process of another PID namespace has it open and the same number, ${process.pid}`,
+    );
+  }) as typeof wait;
+  try {
+    const root = open<unknown, string>({ path, maxDbs: tablesMax, maxReaders: 1024, overlappingSync: true });
+    root.useReadTransaction().done();
+    return root;
+  } finally {
+    Atomics.wait = wait;
   }
 }
 

@@ -4,3 +4,9 @@
 export class StoreError extends Error {
   override readonly name = "StoreError";
 }
+
+/**
+ * Another process with this process's number has the store open: one in another PID namespace, as a second container has it. LMDB knows readers by
+ * that number, so this process can't read; one with another number can.
+ */
+export class NumberTakenError extends StoreError {}

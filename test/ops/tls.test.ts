@@ -1,4 +1,5 @@
 /** HTTPS of the real process with certificates made by openssl, renewed by SIGHUP while connections are open. */
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type TLSSocket } from "node:tls";
@@ -114,3 +115,32 @@ t.test("a start with files that can't be used fails with the reason", async (t) 
   t.equal(mismatch.code, 2);
   t.match(mismatch.stderr, /are not a certificate and its key \(.*key values mismatch\)/);
 });
+
+t.test(
+  "a certificate of one kind with a key of another is refused with both kinds, before the port is taken",
+  async (t) => {
+    const folder = t.testdir({ data: {} });
+    const pair = signInto(folder, "mixed");
+    const rsa = `${folder}/rsa.key`;
+    writeFileSync(
+      rsa,
+      generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }),
+    );
+    const read = readCertificate({ certificate: pair.certificate, key: rsa });
+    t.match(read, { fault: `${rsa} is not the key of ${pair.certificate}: the certificate is EC, the key is RSA` });
+    const other = signInto(folder, "other");
+    t.match(readCertificate({ certificate: pair.certificate, key: other.key }), { fault: /mixed\.crt/ });
+    const { code, stderr } = await verdictd([
+      "serve",
+      "--data-dir",
+      `${folder}/data`,
+      "--tls-cert",
+      pair.certificate,
+      "--tls-key",
+      rsa,
+    ]);
+    t.not(code, 0);
+    t.match(stderr, "the certificate is EC, the key is RSA");
+    t.notMatch(stderr, "App construction");
+  },
+);

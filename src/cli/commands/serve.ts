@@ -7,12 +7,13 @@ import { createFirstAccount } from "../../control-plane/first-account.js";
 import { Refusal } from "../../errors.js";
 import { limits } from "../../limits.js";
 import { isLoopbackHost } from "../../net/loopback.js";
+import { urlHost } from "../../net/url-host.js";
 import { tuneGarbageCollection } from "../../runtime/garbage-collection.js";
 import { endOnFault } from "../../server/end-on-fault.js";
 import { createLog, type RunningServer } from "../../server/http-thread.js";
 import { startServers } from "../../server/serve.js";
 import { openToOthers } from "../../store/folder.js";
-import { StoreError } from "../../store/store-error.js";
+import { NumberTakenError, StoreError } from "../../store/store-error.js";
 import { storeFileFault } from "../../store/store-file.js";
 import type { ProcessCommand } from "../command.js";
 import type { Given } from "../flag.js";
@@ -41,7 +42,7 @@ export const serveCommand: ProcessCommand = {
     const server = await starting.catch((error: unknown) => {
       // Told to stop before it could listen: that is no failure.
       if (error === stopping.signal.reason) return null;
-      throw isOfHost ? error : startFailure(error);
+      throw isOfHost || error instanceof NumberTakenError ? error : startFailure(error);
     });
     if (server === null) return;
     endOnFault(log);
@@ -52,7 +53,7 @@ export const serveCommand: ProcessCommand = {
         "users other than the owner can enter the data folder: run chmod 700 on it",
       );
     }
-    const address = `${config.tlsCert === "" ? "http" : "https"}://${config.host}:${server.port}`;
+    const address = `${config.tlsCert === "" ? "http" : "https"}://${urlHost(config.host)}:${server.port}`;
     // First, so that whoever reads "listening" finds a demo that has its site key.
     const greeting = config.demo ? await welcome(server, address) : "";
     const page = `${address}/console`;
