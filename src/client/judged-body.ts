@@ -11,6 +11,8 @@ type HeadersByName = Readonly<Record<string, string | readonly string[] | undefi
 
 /** A visitor's request, as far as the backend knows it. */
 export interface VisitorRequest extends RequestContext {
+  /** The request target as the visitor sent it, which a signature may cover; for a backend whose `path` is another spelling, as its router's. */
+  readonly target?: string | undefined;
   /** Values by name, in any case. Cookies, keys, tokens and other credentials among them are not sent. */
   readonly headers?: VisitorHeaderLines | HeadersByName | undefined;
 }
@@ -34,12 +36,14 @@ const pathMax = 8000;
 /** JSON has up to six bytes for a character: a control character, or half of a pair. */
 const bytesOfCharacterMax = 6;
 const pathBytesMax = 24_000;
+/** Bytes of a target beside a path: what leaves room for the headers. */
+const targetBytesMax = 2000;
 
 /**
  * `userAgent` counts where the headers have none. What is not text counts as missing: a caller without TypeScript may pass what a visitor's query was
  * parsed into. Never throws, whatever the visitor sent.
  */
-export function judgedBody(sessionToken: string | null, { headers, ...context }: VisitorRequest): string {
+export function judgedBody(sessionToken: string | null, { headers, target, ...context }: VisitorRequest): string {
   const sent: Record<string, string[]> = {};
   let left = headersBytesMax;
   let count = 0;
@@ -71,6 +75,7 @@ export function judgedBody(sessionToken: string | null, { headers, ...context }:
     request: {
       method: cut(context.method),
       path: typeof context.path === "string" ? boundedPath(context.path.slice(0, pathMax)) : undefined,
+      target: isTellableTarget(target) ? target : undefined,
       host: cut(context.host ?? authorityOf(lines)),
       ip: cut(context.ip),
       headers: sent,
@@ -93,6 +98,11 @@ function authorityOf(lines: readonly ReturnType<typeof lineOf>[]): unknown {
 function linesOf(headers: VisitorRequest["headers"]): Iterable<unknown> {
   if (typeof headers !== "object" || headers === null) return [];
   return Symbol.iterator in headers ? (headers as VisitorHeaderLines) : Object.entries(headers);
+}
+
+/** Whether a target can be told beside a path. Without it there is no signature to verify. */
+export function isTellableTarget(target: unknown): target is string {
+  return typeof target === "string" && target.length <= targetBytesMax && jsonBytes(target) <= targetBytesMax;
 }
 
 function boundedPath(path: string): string {

@@ -75,6 +75,8 @@ export interface VerdictBody {
     method?: string;
     /** In any spelling, with or without its query. */
     path?: string;
+    /** As the visitor sent it, with its query, where `path` is what a router made of it: a signature may cover it. Default: `path`. */
+    target?: string;
     host?: string;
     /** Of the visitor. */
     ip?: string;

@@ -3,7 +3,7 @@
  * it protects; the verdict is on `req.verdictd`. Imports Express's types only.
  */
 import type { Request, Response } from "express";
-import { Guard, type GuardOptions, type SeenRequest, type Visit } from "./guard.js";
+import { Guard, type GuardOptions, type RouterIgnores, type SeenRequest, type Visit } from "./guard.js";
 
 export type { DenialPages, DenialTexts } from "./denial-page.js";
 export type { Visit } from "./guard.js";
@@ -26,6 +26,8 @@ export interface ExpressRequest {
   readonly ip?: string | undefined;
   /** The same. */
   readonly secure?: boolean;
+  /** Its settings say how it reads paths. */
+  readonly app?: { enabled(setting: string): boolean };
   verdictd?: Visit;
 }
 
@@ -92,12 +94,22 @@ function see<Req extends ExpressRequest, Res>(req: Req, options: ExpressOptions<
   return {
     target: req.originalUrl,
     method: req.method,
-    host: textOf(headers["host"]),
+    // HTTP/2, where the server speaks it, has the host as a pseudo-header.
+    host: textOf(headers["host"]) ?? textOf(headers[":authority"]),
     ip: options.clientIp === undefined ? req.ip : options.clientIp(req),
     header: (name) => textOf(headers[name]),
     headers: () => Object.entries(headers),
     isSecure: req.secure === true,
+    ...(typeof req.app?.enabled === "function" && { ignores: ignoredBy(req.app) }),
   };
+}
+
+/** As the application's own router reads paths; a `Router` with settings of its own is not asked. */
+function ignoredBy(app: NonNullable<ExpressRequest["app"]>): RouterIgnores[] {
+  const ignored: RouterIgnores[] = [];
+  if (!app.enabled("case sensitive routing")) ignored.push("case");
+  if (!app.enabled("strict routing")) ignored.push("trailing-slash");
+  return ignored;
 }
 
 function textOf(value: string | string[] | undefined): string | undefined {

@@ -3,7 +3,7 @@
  * is on `request.verdictd` from the `onRequest` hook on, before a body is read. Imports Fastify's types only.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Guard, type GuardOptions, type SeenRequest, type Visit } from "./guard.js";
+import { Guard, type GuardOptions, type RouterIgnores, type SeenRequest, type Visit } from "./guard.js";
 
 export type { DenialPages, DenialTexts } from "./denial-page.js";
 export type { Visit } from "./guard.js";
@@ -34,10 +34,11 @@ export const verdictd: (app: FastifyInstance, options: FastifyOptions) => Promis
 
 async function register(app: FastifyInstance, options: FastifyOptions): Promise<void> {
   const guard = new Guard(options);
+  const ignores = ignoredBy(app);
   app.decorateRequest("verdictd", null);
   app.addHook("onRequest", async (request, reply) => {
     if (guard.skips(() => options.skip?.(request))) return undefined;
-    const visit = await guard.visit(() => see(request, options));
+    const visit = await guard.visit(() => ({ ...see(request, options), ignores }));
     request.verdictd = visit;
     const step = await guard.step(visit, request.headers.accept ?? "", request.headers["accept-language"] ?? "");
     if (step.step === "respond") {
@@ -51,10 +52,12 @@ async function register(app: FastifyInstance, options: FastifyOptions): Promise<
 
 function see(request: FastifyRequest, options: FastifyOptions): SeenRequest {
   const { headers } = request;
+  const authority = headers[":authority"];
   return {
     target: request.originalUrl,
     method: request.method,
-    host: headers.host,
+    // HTTP/2 has the host as a pseudo-header.
+    host: headers.host ?? (Array.isArray(authority) ? authority[0] : authority),
     ip: options.clientIp === undefined ? request.ip : options.clientIp(request),
     header: (name) => {
       const value = headers[name];
@@ -63,6 +66,26 @@ function see(request: FastifyRequest, options: FastifyOptions): SeenRequest {
     headers: () => Object.entries(headers),
     isSecure: request.protocol === "https",
   };
+}
+
+/** As its router reads paths: Fastify 5 has these settings among those of the router. */
+function ignoredBy({ initialConfig, version }: FastifyInstance): RouterIgnores[] {
+  interface Settings {
+    readonly caseSensitive?: boolean;
+    readonly ignoreTrailingSlash?: boolean;
+    readonly useSemicolonDelimiter?: boolean;
+    readonly routerOptions?: Settings;
+  }
+  const config = initialConfig as Settings;
+  const { caseSensitive, ignoreTrailingSlash, useSemicolonDelimiter }: Settings = {
+    ...config,
+    ...config.routerOptions,
+  };
+  const ignored: RouterIgnores[] = [];
+  if (caseSensitive === false) ignored.push("case");
+  if (ignoreTrailingSlash === true) ignored.push("trailing-slash");
+  if (useSemicolonDelimiter ?? /^[1-4]\./.test(version)) ignored.push("path-parameters");
+  return ignored;
 }
 
 async function challenge(

@@ -14,7 +14,7 @@ import {
 } from "../client/client.js";
 import { textOfBytes } from "../client/context-headers.js";
 import { callHook, isPromise, leavePromise } from "../client/hooks.js";
-import type { VisitorHeaderLines } from "../client/judged-body.js";
+import { isTellableTarget, type VisitorHeaderLines } from "../client/judged-body.js";
 import { failOpen } from "../client/verdict-answer.js";
 import { checkKinds, checkOptionNames, hint } from "../contract/option-names.js";
 import { sessionCookieName, sessionHeaderName, sessionTokenOf } from "../contract/session-cookie.js";
@@ -39,9 +39,9 @@ export interface GuardOptions<Challenge> {
   /** Does not ask for static resources (by the extension of the path); default false. */
   readonly skipStatic?: boolean;
   /**
-   * What the application's router takes no notice of in a path; default nothing, so rules see the same path from everywhere. Express ignores
-   * `case` and `trailing-slash` by default, Fastify 4 `path-parameters`. What is named is taken away before verdictd is asked: rules for such
-   * a path are written in lower case, without the slash, without `;…`.
+   * What the application's router takes no notice of in a path. Express and Fastify are asked themselves: by default Express ignores `case` and
+   * `trailing-slash`, Fastify 4 `path-parameters`; other frameworks' default is nothing. What is ignored is taken away before verdictd is asked:
+   * rules for such a path are written in lower case, without the slash, without `;…`.
    */
   readonly routerIgnores?: readonly RouterIgnores[];
   /** How long a visitor waits whose verdict is `delay`, 0 to 10 000 ms; default 1000. */
@@ -90,6 +90,8 @@ export interface SeenRequest {
   readonly headers: () => VisitorHeaderLines;
   /** Whether the visitor is known to have come by https, which decides what a browser sends. */
   readonly isSecure: boolean;
+  /** What the framework's router takes no notice of, as far as it says. */
+  readonly ignores?: readonly RouterIgnores[];
 }
 
 /** What the adapter has to do. A delay is over when it gets the step. */
@@ -145,7 +147,10 @@ export class Guard<Challenge> {
   /** Null unless challenges are verdictd's own. */
   readonly #page: { readonly siteKey: string; readonly scriptOrigin: string } | null;
   readonly #delayMs: number;
-  readonly #routerIgnores: ReadonlySet<RouterIgnores>;
+  /** Null: as the framework says. */
+  readonly #routerIgnores: readonly RouterIgnores[] | null;
+  /** What challenged visits were for. */
+  readonly #purposes = new WeakMap<Visit, Purpose>();
   #delayed = 0;
   #toldOfChallenge = false;
 
@@ -162,7 +167,7 @@ export class Guard<Challenge> {
     this.client = clientOf(options.client);
     this.#cookieName = options.cookieName ?? sessionCookieName;
     this.#headerName = (options.headerName ?? sessionHeaderName).toLowerCase();
-    this.#routerIgnores = checkedIgnores(options.routerIgnores ?? []);
+    this.#routerIgnores = options.routerIgnores === undefined ? null : checkedIgnores(options.routerIgnores);
     this.#page = checkedPage(options);
     this.#delayMs = options.delayMs ?? 1000;
     if (typeof this.#delayMs !== "number" || !(this.#delayMs >= 0 && this.#delayMs <= delayMsMax)) {
@@ -174,6 +179,12 @@ export class Guard<Challenge> {
   get challenge(): Challenge | null {
     const { challenge } = this.#options;
     return challenge === undefined || typeof challenge === "string" ? null : challenge;
+  }
+
+  /** Whether challenged visitors are kept out, by whatever. */
+  get #challenges(): boolean {
+    const { challenge } = this.#options;
+    return challenge !== undefined && challenge !== "allow";
   }
 
   /** Whether the customer's `skip` says so. One that throws lets the visitor in. */
@@ -191,7 +202,7 @@ export class Guard<Challenge> {
     try {
       const read = see();
       const seen = { ...read, ip: this.#awaited("clientIp", read.ip) };
-      const context = contextOf(seen, this.#routerIgnores);
+      const context = contextOf(seen, new Set(this.#routerIgnores ?? seen.ignores ?? []));
       const token = sessionTokenOf(seen.header(this.#headerName), seen.header("cookie"), this.#cookieName);
       if (this.#options.skipStatic === true && isStaticResource(context.path ?? "")) {
         return this.#visitOf(failOpen(null), token, context);
@@ -201,6 +212,7 @@ export class Guard<Challenge> {
           ? this.client.judge(token, this.#judgedRequest(seen, context))
           : this.client.verdict(token, context);
       const visit = this.#visitOf(await asked, token, context);
+      if (visit.verdict.action === "challenge") this.#purposes.set(visit, purposeOf(seen));
       this.#tell(visit);
       return visit;
     } catch (cause) {
@@ -215,36 +227,43 @@ export class Guard<Challenge> {
   async step(visit: Visit, accept: string, acceptLanguage: string): Promise<Step> {
     const { action, requestId } = visit.verdict;
     const verdictId = requestId ?? "";
-    const deny = (kind: "block" | "challenge"): Step => ({
-      step: "respond",
-      response: denialResponse({ kind, verdictId }, accept, this.#options.pages),
-    });
-    if (action === "block") return deny("block");
+    if (action === "block") {
+      return { step: "respond", response: denialResponse({ kind: "block", verdictId }, accept, this.#options.pages) };
+    }
     if (action === "delay") await this.#delay();
     if (action !== "challenge") return goOn;
+    const purpose = this.#purposes.get(visit);
+    if (purpose === "prefetch" && this.#challenges) return { step: "respond", response: notPrefetched };
+    const challenged = (response: DenialResponse): Step => {
+      const { reloads = "" } = typeof purpose === "object" ? purpose : {};
+      const headers =
+        reloads === "" ? response.headers : { ...response.headers, "X-Action-Redirect": `${reloads};replace` };
+      return { step: "respond", response: { ...response, headers } };
+    };
     if (this.#page !== null) {
       const { host: site = "", method = "" } = visit.context;
       const page = { ...this.#page, cookieName: this.#cookieName, site, method, acceptLanguage, verdictId };
-      return { step: "respond", response: challengeResponse(page, accept) };
+      return challenged(challengeResponse(page, accept));
     }
-    if (this.#options.challenge === "page") return deny("challenge");
+    if (this.#options.challenge === "page") {
+      return challenged(denialResponse({ kind: "challenge", verdictId }, accept, this.#options.pages));
+    }
     if (this.challenge !== null) return { step: "challenge" };
     this.#tellOfChallenge();
     return goOn;
   }
 
-  /** A signature covers the path as the visitor asked for it: where the router's differs, there is none to verify. */
+  /** A signature covers the path as the visitor asked for it, which is told beside the router's. */
   #judgedRequest(seen: SeenRequest, context: RequestContext): VisitorRequest {
     const { path } = context;
     const isAsAsked = path === undefined || path === rulePath(textOfBytes(seen.target));
     // The server's word for it, which knows whom to believe, and not the visitor's.
     const headers = [...seen.headers()].filter(([name]) => name.toLowerCase() !== "x-forwarded-proto");
     if (seen.isSecure) headers.push(["X-Forwarded-Proto", "https"]);
-    return {
-      ...context,
-      ...(isAsAsked && { path: textOfBytes(seen.target) }),
-      headers: isAsAsked ? headers : headers.filter(([name]) => !/^signature/i.test(name)),
-    };
+    const target = textOfBytes(seen.target);
+    if (isAsAsked) return { ...context, path: target, headers };
+    const told = isTellableTarget(target) ? headers : headers.filter(([name]) => !/^signature/i.test(name));
+    return { ...context, target, headers: told };
   }
 
   /** Reports that code of the customer's threw. */
@@ -339,13 +358,31 @@ function isPreflight({ method, header }: SeenRequest): boolean {
   return method === "OPTIONS" && Boolean(header("origin")) && Boolean(header("access-control-request-method"));
 }
 
-function checkedIgnores(names: readonly RouterIgnores[]): ReadonlySet<RouterIgnores> {
+function checkedIgnores(names: readonly RouterIgnores[]): readonly RouterIgnores[] {
   const known: Readonly<Record<RouterIgnores, true>> = { case: true, "trailing-slash": true, "path-parameters": true };
   if (!Array.isArray(names) || !names.every((name) => Object.hasOwn(known, name))) {
     throw new TypeError(`routerIgnores: expected a list of ${Object.keys(known).join(", ")}`);
   }
-  return new Set(names);
+  return names;
 }
+
+/** What a request is for: a page that nobody has asked for yet, or a script's call that has to name the page to load instead. */
+type Purpose = "prefetch" | { readonly reloads: string } | undefined;
+
+function purposeOf({ method, header, target }: SeenRequest): Purpose {
+  const purpose = header("sec-purpose") || header("purpose") || header("x-moz") || "";
+  if (/^prefetch\b/i.test(purpose) || header("next-router-prefetch")) return "prefetch";
+  if (method !== "POST" || !header("next-action")) return undefined;
+  // Next.js sends a server action to the page's own address. Any answer but its own breaks the page, unless this header has it load one.
+  return /^\/(?!\/)[\x21-\x7e]{0,2000}$/.test(target) ? { reloads: target.replaceAll(";", "%3B") } : undefined;
+}
+
+/** Nobody has clicked yet, so there is nobody to challenge: browsers and routers ask again when somebody does. */
+const notPrefetched: DenialResponse = {
+  status: 403,
+  headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" },
+  body: "Not loaded in advance.\n",
+};
 
 function contextOf(
   { target, method, host, ip, header }: SeenRequest,

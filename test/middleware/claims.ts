@@ -186,7 +186,8 @@ async function checkLies(t: Test, start: StartApp, { verdictd, client, failures 
   t.same(failures, [], "none of it fails at verdictd");
   t.equal(await ask(app, "/ok", cookie), 200, "an honest request passes");
 
-  t.equal(await ask(app, "/BLOCK", cookie), 200, "case is kept");
+  const exact = await start(t, { client: client(), routerIgnores: [] });
+  t.equal(await ask(exact, "/BLOCK", cookie), 200, "case is kept");
   const folding = await start(t, { client: client(), routerIgnores: ["case", "trailing-slash", "path-parameters"] });
   for (const target of ["/BLOCK", "/%42lock", "/Block/", "//BLOCK;x/", "/x/..;y/bLoCK;z?Q", "/;a/block"]) {
     t.equal(await ask(folding, target, cookie), 403, target);

@@ -164,6 +164,9 @@ t.test("a signed request is verified by both entrances, in both forms", async (t
   const all = signedLines({ covered });
   t.equal((await project.judge({ ...target, headers: listOf(all) })).json.verdict, "verified");
   t.equal((await forward(project, { ...proxied, ...all })).verdict, "verified");
+  const routed = { ...target, path: "/Routed", headers: listOf(all) };
+  t.not((await project.judge(routed)).json.verdict, "verified", "a router's path is not what was signed");
+  t.equal((await project.judge({ ...routed, target: target.path })).json.verdict, "verified", "but the target is");
   await project.enable({ signed_agents: "rules" });
   t.match((await project.judge({ ...target, headers: listOf(all) })).json, { verdict: "verified", action: "block" });
 });

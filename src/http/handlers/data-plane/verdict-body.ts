@@ -61,7 +61,7 @@ export function decodeVerdictBody(
   const form = readHeaders(lines, request["headers"]);
   const { headers } = lines;
   const context: RequestContext = {};
-  const target = text("path");
+  const target = text("target") ?? text("path");
   const path = read("path", rulePath);
   if (path !== undefined) context.path = path;
   const method = read("method", goodMethod);
