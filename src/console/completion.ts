@@ -1,6 +1,6 @@
 /** What may stand at a place of an expression: fields, operators, values, connectives, by the tokens before it. Pure. */
 import { operatorsOfType } from "../rules/check.js";
-import { type ExpressionUse, type Field, fieldOf, fieldsFor } from "../rules/fields.js";
+import { type ExpressionUse, type Field, fieldOf, fieldsFor, knownValues } from "../rules/fields.js";
 import { lex, type Token } from "../rules/lex.js";
 
 /** One suggestion; `detail` says beside it what it means or which field it belongs to. */
@@ -85,12 +85,6 @@ function valuesOf(field: Field | undefined): Completion[] {
   if (field.type === "boolean") return ["true", "false"].map((text) => ({ text, detail: field.name }));
   const members = knownValues(field);
   return members.map((member) => ({ text: `"${member}"`, detail: field.name }));
-}
-
-/** The values that a field can have, where they are a closed list; else none. */
-export function knownValues(field: Field): readonly string[] {
-  if ("members" in field) return field.members;
-  return ("known" in field ? field.known : undefined) ?? [];
 }
 
 const endOf = ({ offset, text }: Token): number => offset + text.length;

@@ -1,12 +1,11 @@
 /** Expressions as chips: the conditions that an expression joins by AND, one added or taken away. Pure. */
-import { nearestWord } from "../contract/nearest-word.js";
 import type { Expression } from "../rules/ast.js";
 import { isRuleFault, type RuleFix } from "../rules/fault.js";
-import { comparedFields, type ExpressionUse, fieldOf, isSearchField, rereadFields } from "../rules/fields.js";
+import { comparedFields, type ExpressionUse, isSearchField, rereadFields } from "../rules/fields.js";
 import { parse } from "../rules/parse.js";
 import { printExpression } from "../rules/print.js";
 import { familyCondition, userAgentFamilies } from "../rules/user-agent-family.js";
-import { knownValues } from "./completion.js";
+import { warningsOf } from "../rules/warnings.js";
 
 /** The conditions that all have to hold, as texts; null for an expression with a fault. Of an empty one there are none. */
 export function conditionsOf(source: string): readonly string[] | null {
@@ -74,31 +73,10 @@ export function fixOf(source: string, use: ExpressionUse): RuleFix | null {
   return isRuleFault(tree) ? tree.fix : null;
 }
 
-/** A value that is compared with a field which never has it. */
-export interface Doubt {
-  readonly field: string;
-  readonly value: string;
-  /** What was probably meant; undefined: nothing is near. */
-  readonly meant: string | undefined;
-}
-
-/** Values of a valid expression that no session and no request can have: the server takes them, and they match nothing. */
-export function doubtsOf(source: string): readonly Doubt[] {
+/** What of a valid expression never, or always, matches, a sentence each. */
+export function doubtsOf(source: string): readonly string[] {
   const tree = joined(nodesOf(source) ?? []);
-  return tree === null ? [] : doubtsIn(tree);
-}
-
-function doubtsIn(node: Expression): readonly Doubt[] {
-  if (node.type === "not") return doubtsIn(node.node);
-  if (node.type !== "cmp") return node.nodes.flatMap(doubtsIn);
-  const { field, op, value } = node;
-  const known = knownValues(fieldOf(field)!);
-  if (known.length === 0 || (op !== "==" && op !== "!=" && op !== "in")) return [];
-  return [value]
-    .flat()
-    .map(String)
-    .filter((each) => !known.includes(each))
-    .map((each) => ({ field, value: each, meant: nearestWord(each, known) }));
+  return tree === null ? [] : warningsOf(tree);
 }
 
 function nodesOf(source: string): readonly Expression[] | null {

@@ -240,6 +240,8 @@ export interface RuleTestAnswer {
   sample: SessionToken[] & tags.MaxItems<10>;
   /** Fields of the expression that stored sessions don't have: a comparison with them is false. */
   unavailable_fields: string[];
+  /** A sentence for each part of the expression that never, or always, matches. */
+  warnings: string[];
 }
 
 /** A row of the public catalogue of detections. */

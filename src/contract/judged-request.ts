@@ -7,9 +7,24 @@ import type { VerifiedBot } from "./verified-bots.js";
 import type { CrawlerClaim } from "./visitor.js";
 
 /** The spellings kept and shown to rules; others are converted to one of these or left out. */
-const httpVersions = ["1.0", "1.1", "2", "3"] as const;
+export const httpVersions = ["1.0", "1.1", "2", "3"] as const;
 /** The reported protocol of the visitor's own connection. */
 export type HttpVersion = (typeof httpVersions)[number];
+
+const httpVersionNames: Readonly<Record<string, HttpVersion>> = {
+  "1.0": "1.0",
+  "1.1": "1.1",
+  "2": "2",
+  "2.0": "2",
+  "3": "3",
+  "3.0": "3",
+};
+
+/** Reads `1.0`, `1.1`, `2` and `3`, also as `2.0` and as `HTTP/2`; undefined for anything else. */
+export function httpVersionOf(text: string): HttpVersion | undefined {
+  const version = /^(?:HTTP\/)?([0-9](?:\.[0-9])?)$/i.exec(text)?.[1];
+  return version === undefined ? undefined : httpVersionNames[version];
+}
 
 /** A backend's or proxy's report of a visitor's request. Everything in it is bounded; missing values and wrong types are left out. */
 export interface JudgedRequest {

@@ -11,6 +11,7 @@ import { limits } from "../limits.js";
 import { compileRule } from "../rules/compile-rule.js";
 import { isRuleFault } from "../rules/fault.js";
 import { unavailableFields } from "../rules/fields.js";
+import { warningsOf } from "../rules/warnings.js";
 import type { Slices } from "../runtime/long-work.js";
 import type { Store } from "../store/store.js";
 import { tryLock } from "../store/thread-lock.js";
@@ -36,6 +37,8 @@ export interface RuleBacktest {
   readonly sample: readonly string[];
   /** Fields of the expression that stored sessions don't have. */
   readonly unavailableFields: readonly string[];
+  /** What of it never, or always, matches: see `warningsOf`. */
+  readonly warnings: readonly string[];
 }
 
 /** A count of 0 for each name. */
@@ -94,7 +97,8 @@ export async function backtestRule(
   try {
     const backtest = await evaluate(services, project, rule, scope, slices, nowMs);
     services.meter.ended(backtest === null ? "aborted" : "done");
-    return backtest === null ? null : { ...backtest, unavailableFields: unavailableFields(compiled.ast) };
+    if (backtest === null) return null;
+    return { ...backtest, unavailableFields: unavailableFields(compiled.ast), warnings: warningsOf(compiled.ast) };
   } finally {
     unlock();
   }
@@ -107,7 +111,7 @@ async function evaluate(
   { sessionsMax, hours }: BacktestScope,
   slices: Slices,
   nowMs: number,
-): Promise<Omit<RuleBacktest, "unavailableFields"> | null> {
+): Promise<Omit<RuleBacktest, "unavailableFields" | "warnings"> | null> {
   const byAction = zeros(actions);
   const byBand = zeros(bands);
   const sample: string[] = [];

@@ -40,9 +40,12 @@ export const starterRules: readonly NewRule[] = [
   },
 ];
 
-/** Returns the compiled tree of a source, or an `invalidPayload` refusal with the position of the error. */
-export function compiledTree(source: string): Expression | Refusal {
-  return treeOf(compileRule(source));
+/**
+ * Returns the compiled tree of a source, or an `invalidPayload` refusal with the position of the error. A source that was saved earlier may compare
+ * with values that are refused today.
+ */
+export function compiledTree(source: string, use: "rule" | "stored" = "rule"): Expression | Refusal {
+  return treeOf(compileRule(source, use));
 }
 
 function treeOf(compiled: CompiledRule | RuleFault): Expression | Refusal {
@@ -95,7 +98,7 @@ export class Rules {
   }
 
   async create(projectId: number, rule: NewRule): Promise<Rule | Refusal> {
-    const tree = treeOf(this.#compiled.compile(rule.expressionSource));
+    const tree = compiledTree(rule.expressionSource);
     if (tree instanceof Refusal) return tree;
     return this.#change(projectId, (of) => {
       const count = this.#store.rules.getKeysCount({ start: [projectId, 0], end: [projectId + 1, 0] });
@@ -110,7 +113,7 @@ export class Rules {
   /** The rule after the change; a refused change leaves it untouched. */
   async change(projectId: number, id: number, change: Partial<NewRule>): Promise<Rule | Refusal> {
     if (change.expressionSource !== undefined) {
-      const tree = treeOf(this.#compiled.compile(change.expressionSource));
+      const tree = compiledTree(change.expressionSource);
       if (tree instanceof Refusal) return tree;
     }
     return this.#change(projectId, (of) => {
@@ -144,7 +147,7 @@ export class Rules {
 
   /** Why a source is no rule, or null. */
   fault(source: string): Refusal | null {
-    const tree = treeOf(this.#compiled.compile(source));
+    const tree = compiledTree(source);
     return tree instanceof Refusal ? tree : null;
   }
 

@@ -17,7 +17,7 @@ import { signedAgentRowFault } from "./signed-agent-store.js";
 export const storeChecks: IntegrityChecks = {
   hashSecret,
   ruleSource: (source) => {
-    const compiled = compileRule(source);
+    const compiled = compileRule(source, "stored");
     return isRuleFault(compiled) ? `its expression does not compile: ${compiled.message}` : null;
   },
   features: (packed) => (unpackFeatures(packed, 0, packed.length) === null ? "its features can't be unpacked" : null),

@@ -4,7 +4,7 @@
  */
 import { parseAddressRange } from "./address.js";
 import type { Literal, Operator } from "./ast.js";
-import type { Field, FieldType } from "./fields.js";
+import { type ExpressionUse, type Field, type FieldType, isValueOf, knownValues } from "./fields.js";
 import type { Token } from "./lex.js";
 
 /** Range of an integer literal: signed 32 bits, unless its field has another; exact in JSON and in every client. */
@@ -23,18 +23,18 @@ export const operatorsOfType: Readonly<Record<FieldType, readonly Operator[]>> =
   "string-set": ["contains"],
 };
 
-/** Describes the literal that this field needs, for a message. */
-export function expectedLiteral(field: Field): string {
+/** Describes the literal that this field needs, for a message; `isText`: an operator that compares parts takes any text. */
+export function expectedLiteral(field: Field, isText = false): string {
   switch (field.type) {
     case "integer":
     case "id-set":
       return `an integer from ${integerMin} to ${maxOf(field)}`;
     case "string":
-    case "string-set":
-      return 'a string in double quotes (")';
     case "band":
     case "category":
-      return `one of ${field.members.map((member) => `"${member}"`).join(", ")}`;
+      return isText || !isListed(field) ? 'a string in double quotes (")' : listed(field);
+    case "string-set":
+      return 'a string in double quotes (")';
     case "boolean":
       return "true or false";
     case "ip":
@@ -42,8 +42,26 @@ export function expectedLiteral(field: Field): string {
   }
 }
 
+function isListed(field: Field): boolean {
+  return knownValues(field).length > 0 || ("form" in field && field.form !== undefined);
+}
+
+function listed(field: Field): string {
+  const known = knownValues(field);
+  if (known.length > 0) return `one of ${known.map((member) => `"${member}"`).join(", ")}`;
+  return "form" in field ? field.form!.expected : "";
+}
+
+/** Operators that compare a text with a part or a pattern, which no closed list has. */
+const partOperators: ReadonlySet<Operator> = new Set(["contains", "starts_with", "ends_with", "wildcard"]);
+
+/** Whether the operator takes any text, even of a field that has a closed list of values. */
+export function takesAnyText(op: Operator): boolean {
+  return partOperators.has(op);
+}
+
 /** Returns the token's value if it is a literal of the field's type and range, else undefined. */
-export function literalFor(field: Field, token: Token): Literal | undefined {
+export function literalFor(field: Field, token: Token, op: Operator, use: ExpressionUse): Literal | undefined {
   switch (field.type) {
     case "integer":
     case "id-set": {
@@ -53,6 +71,8 @@ export function literalFor(field: Field, token: Token): Literal | undefined {
       return number === 0 ? 0 : number; // "-0" would print as "0"
     }
     case "string":
+      if (token.kind !== "string") return undefined;
+      return takesAnyText(op) || use === "stored" || isValueOf(field, token.value) ? token.value : undefined;
     case "string-set":
       return token.kind === "string" ? token.value : undefined;
     case "band":

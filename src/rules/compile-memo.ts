@@ -12,11 +12,11 @@ export class CompileMemo {
   #older = new Map<string, CompiledRule | RuleFault>();
   #characters = 0;
 
-  /** As `compileRule`. Holds sources of at most twice `limits.compiledSourceCharactersMax` characters. */
+  /** As `compileRule` for a rule that was saved. Holds sources of at most twice `limits.compiledSourceCharactersMax` characters. */
   compile(source: string): CompiledRule | RuleFault {
     let compiled = this.#newer.get(source);
     if (compiled !== undefined) return compiled;
-    compiled = this.#older.get(source) ?? compileRule(source);
+    compiled = this.#older.get(source) ?? compileRule(source, "stored");
     if (this.#characters > limits.compiledSourceCharactersMax) {
       this.#older = this.#newer;
       this.#newer = new Map();

@@ -3,11 +3,14 @@
  * must not fail, and returns undefined for a missing value.
  */
 import { botCategories } from "../contract/bot-categories.js";
+import { httpVersions } from "../contract/judged-request.js";
+import { signatureStates } from "../contract/signed-agents.js";
 import { actions, bands } from "../contract/verdict.js";
 import type { Address } from "./address.js";
 import type { Expression } from "./ast.js";
 import type { RuleInput } from "./input.js";
-import { hostSpelling, lowerCase, pathSpelling, type Spelling, upperCase } from "./spelling.js";
+import { alwaysPath, type LiteralUse, neverHost, neverMethod, neverPath } from "./never-always.js";
+import { hostSpelling, httpVersionSpelling, lowerCase, pathSpelling, type Spelling, upperCase } from "./spelling.js";
 
 interface FieldRow<Type extends string, Value> {
   readonly name: string;
@@ -26,13 +29,20 @@ interface ClosedSetRow<Type extends string> extends FieldRow<Type, string> {
 interface IntegerRow extends FieldRow<"integer", number> {
   /** The largest literal; default: that of signed 32 bits. */
   readonly max?: number;
+  /** The values that its getter can return, for warnings; default: any. */
+  readonly range?: readonly [least: number, most: number];
 }
 
 interface StringRow extends FieldRow<"string", string> {
   /** Converts literals to the one spelling that its getter returns. If absent, values stay as sent, and cases differ. */
   readonly spelling?: Spelling;
-  /** All values that its getter returns, if they are a closed list; a rule may compare with another, which never matches. */
+  /** All values that its getter returns, if they are a closed list: `==`, `!=` and `in` take no other, in any spelling. */
   readonly known?: readonly string[];
+  /** The form of a value, if it has one: `==`, `!=` and `in` take no other. */
+  readonly form?: { readonly pattern: RegExp; readonly expected: string };
+  /** Says why a literal (in the spelling of values) never, or always, compares true, for warnings; undefined if it may do either. */
+  readonly never?: (literal: string, op: LiteralUse) => string | undefined;
+  readonly always?: (literal: string, op: LiteralUse) => string | undefined;
 }
 
 /** A row of the table; `type` decides which operators and literals the field takes (see `check.ts`). */
@@ -55,6 +65,7 @@ const alwaysFields: readonly Field[] = [
     type: "integer",
     unit: "0 to 99",
     meaning: "the verdict's score; lower means more certainly a bot; 0 means not computed",
+    range: [0, 99],
     get: (input) => input.facts.score,
   },
   {
@@ -87,6 +98,8 @@ const alwaysFields: readonly Field[] = [
     unit: "",
     meaning: "path of the visitor's request, compared in its decoded form",
     spelling: pathSpelling,
+    never: neverPath,
+    always: alwaysPath,
     get: (input) => input.path,
   },
   {
@@ -94,6 +107,8 @@ const alwaysFields: readonly Field[] = [
     type: "string",
     unit: "",
     spelling: upperCase,
+    form: { pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, expected: 'a method such as "POST" in double quotes' },
+    never: neverMethod,
     meaning: "method of the visitor's request, compared in upper case",
     get: (input) => input.method,
   },
@@ -102,6 +117,7 @@ const alwaysFields: readonly Field[] = [
     type: "string",
     unit: "",
     spelling: hostSpelling,
+    never: neverHost,
     meaning:
       "host of the visitor's request, compared in lower case, without its port and a trailing dot, international names as A-labels",
     get: (input) => input.host,
@@ -146,6 +162,7 @@ const alwaysFields: readonly Field[] = [
     type: "integer",
     unit: "1 to 99",
     meaning: "score of the heuristics engine; missing when it abstained",
+    range: [1, 99],
     get: (input) => input.facts.heuristicsScore ?? undefined,
   },
   {
@@ -153,6 +170,7 @@ const alwaysFields: readonly Field[] = [
     type: "integer",
     unit: "1 to 99",
     meaning: "score of the behavioral engine; missing when it abstained",
+    range: [1, 99],
     get: (input) => input.facts.behavioralScore ?? undefined,
   },
   {
@@ -160,6 +178,7 @@ const alwaysFields: readonly Field[] = [
     type: "integer",
     unit: "events",
     meaning: "events recorded for the session; missing without one",
+    range: [0, Number.POSITIVE_INFINITY],
     get: (input) => input.facts.eventCount,
   },
   {
@@ -167,6 +186,7 @@ const alwaysFields: readonly Field[] = [
     type: "integer",
     unit: "seconds",
     meaning: "time since the session was first seen; missing without one",
+    range: [0, Number.POSITIVE_INFINITY],
     get: (input) => input.facts.sessionAgeSeconds,
   },
   {
@@ -174,6 +194,7 @@ const alwaysFields: readonly Field[] = [
     type: "integer",
     unit: "1 to 99",
     meaning: "the project's boundary between bot and human",
+    range: [1, 99],
     get: (input) => input.facts.likelyBotThreshold,
   },
   {
@@ -195,6 +216,7 @@ const alwaysFields: readonly Field[] = [
     type: "string",
     unit: "",
     spelling: upperCase,
+    form: { pattern: /^[A-Za-z]{2}$/, expected: 'a country of two letters such as "DE" in double quotes' },
     meaning: "country of the address, ISO 3166-1 alpha-2, compared in upper case",
     get: (input) => input.network.country,
   },
@@ -204,6 +226,7 @@ const alwaysFields: readonly Field[] = [
     unit: "",
     max: 2 ** 32 - 1,
     meaning: "number of the autonomous system that the address belongs to",
+    range: [0, 2 ** 32 - 1],
     get: (input) => input.network.asn,
   },
   {
@@ -229,6 +252,7 @@ const requestFields: readonly Field[] = [
     type: "integer",
     unit: "1 to 99",
     meaning: "the request's own score, without its session's",
+    range: [1, 99],
     get: (input) => input.requestScore,
   },
   {
@@ -236,6 +260,7 @@ const requestFields: readonly Field[] = [
     type: "integer",
     unit: "requests",
     meaning: "requests judged for this address (IPv6: its /64) in this project in the last 60 s, including this one",
+    range: [1, Number.POSITIVE_INFINITY],
     get: (input) => input.facts.request?.requestsPerMinute,
   },
   {
@@ -248,8 +273,9 @@ const requestFields: readonly Field[] = [
   {
     name: "http_version",
     type: "string",
-    unit: "1.0, 1.1, 2 or 3",
-    known: ["1.0", "1.1", "2", "3"],
+    unit: "1.0, 1.1, 2 or 3; HTTP/2 and 2.0 count as 2",
+    known: httpVersions,
+    spelling: httpVersionSpelling,
     meaning: "HTTP version of the visitor's request",
     get: (input) => input.facts.request?.httpVersion,
   },
@@ -280,7 +306,7 @@ const requestFields: readonly Field[] = [
     name: "signature",
     type: "string",
     unit: "none, verified, unverified or invalid",
-    known: ["none", "verified", "unverified", "invalid"],
+    known: signatureStates,
     meaning:
       "result of checking the request's signature; unverified: the key is unknown, or it covers something that was not reported",
     get: (input) => input.facts.request?.signature,
@@ -312,12 +338,28 @@ const searchFields: readonly Field[] = [
   },
 ];
 
-/** Where an expression is used: in a rule, or in a search of stored sessions, which has more fields. */
-export type ExpressionUse = "rule" | "search";
+/**
+ * Where an expression is used: in a rule, or in a search of stored sessions, which has more fields; `stored`: in a rule that was saved earlier, maybe
+ * before its values were checked against closed lists.
+ */
+export type ExpressionUse = "rule" | "search" | "stored";
 
 /** Returns the fields that an expression can name there. */
 export function fieldsFor(use: ExpressionUse): readonly Field[] {
   return use === "search" ? [...fields, ...searchFields] : fields;
+}
+
+/** Returns the values that a field can have, if they are a closed list; otherwise none. */
+export function knownValues(field: Field): readonly string[] {
+  return ("members" in field ? field.members : "known" in field ? field.known : undefined) ?? [];
+}
+
+/** Whether `==`, `!=` and `in` take this text for a field of strings. */
+export function isValueOf(field: Field, text: string): boolean {
+  if (field.type !== "string") return true;
+  const { known, form, spelling } = field;
+  if (form !== undefined && !form.pattern.test(text)) return false;
+  return known === undefined || known.includes(spelling?.(text, "==") ?? text);
 }
 
 /** Names of the fields that only a judged request has. */

@@ -9,9 +9,9 @@ import { nearestWord } from "../contract/nearest-word.js";
 import { limits } from "../limits.js";
 import type { Comparison, Expression, Literal, Operator } from "./ast.js";
 import { operators } from "./ast.js";
-import { expectedLiteral, literalFor, operatorsOfType } from "./check.js";
+import { expectedLiteral, literalFor, operatorsOfType, takesAnyText } from "./check.js";
 import { isRuleFault, RuleFault, shown } from "./fault.js";
-import { type ExpressionUse, type Field, fieldOf, fieldsFor, isSearchField } from "./fields.js";
+import { type ExpressionUse, type Field, fieldOf, fieldsFor, isSearchField, knownValues } from "./fields.js";
 import { lex, type Token } from "./lex.js";
 
 const operatorNames: ReadonlyMap<string, Operator> = new Map(operators.map((each) => [each, each]));
@@ -134,7 +134,7 @@ class Parser {
     if (kind !== "word" || reserved.has(text.toLowerCase())) return this.#fault('a field, NOT or "("');
     const field = fieldOf(text);
     if (field === undefined) return this.#unknownField(text);
-    if (this.#use === "rule" && isSearchField(text)) {
+    if (this.#use !== "search" && isSearchField(text)) {
       return this.#fault(`a field of rules (${text} is what rules decide: only searches have it)`);
     }
     this.#index++;
@@ -163,22 +163,23 @@ class Parser {
         : this.#fault(expected);
     }
     this.#index++;
-    const value = op === "in" ? this.#set(field) : this.#literal(field);
+    const value = op === "in" ? this.#set(field) : this.#literal(field, op);
     return value instanceof RuleFault ? value : { type: "cmp", op, field: field.name, value };
   }
 
-  #literal(field: Field): Literal | RuleFault {
-    const value = literalFor(field, this.#token);
-    if (value === undefined) return this.#badLiteral(field);
+  #literal(field: Field, op: Operator): Literal | RuleFault {
+    const value = literalFor(field, this.#token, op, this.#use);
+    if (value === undefined) return this.#badLiteral(field, op);
     this.#index++;
     return value;
   }
 
-  #badLiteral(field: Field): RuleFault {
+  #badLiteral(field: Field, op: Operator): RuleFault {
     const { kind, value } = this.#token;
     const isText = kind === "word" || kind === "string";
-    const meant = isText && "members" in field ? nearestWord(value, field.members) : undefined;
-    return this.#misspelt(expectedLiteral(field), meant, meant && `"${meant}"`);
+    const isAny = takesAnyText(op);
+    const meant = isText && !isAny ? nearestWord(value, knownValues(field)) : undefined;
+    return this.#misspelt(expectedLiteral(field, isAny), meant, meant && `"${meant}"`);
   }
 
   #set(field: Field): Literal[] | RuleFault {
@@ -186,7 +187,7 @@ class Parser {
     const members: Literal[] = [];
     do {
       if (members.length === limits.ruleSetMax) return this.#fault(`at most ${limits.ruleSetMax} members of a set`);
-      const member = this.#literal(field);
+      const member = this.#literal(field, "in");
       if (member instanceof RuleFault) return member;
       members.push(member);
     } while (this.#take("symbol", ","));

@@ -1,5 +1,6 @@
 /** The one spelling in which a field's values are compared: getters return values in it, and compilation converts literals to it. */
 import { canonicalHost, canonicalHostPart } from "../contract/host.js";
+import { httpVersionOf } from "../contract/judged-request.js";
 import { rulePath, rulePathPart } from "../contract/visitor-request.js";
 import type { Operator } from "./ast.js";
 import { literalStar } from "./glob.js";
@@ -40,3 +41,7 @@ export const hostSpelling: Spelling = (literal, op) => {
       return canonicalHostPart(literal, op === "ends_with" || op === "wildcard");
   }
 };
+
+/** `HTTP/2` and `2.0` are `2`. */
+export const httpVersionSpelling: Spelling = (literal, op) =>
+  op === "==" || op === "!=" || op === "in" ? (httpVersionOf(literal) ?? literal) : literal;

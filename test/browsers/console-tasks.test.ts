@@ -58,7 +58,9 @@ t.test("Explore finds sessions by expression, click and bar; its address, files 
   await page.getByRole("button", { name: "Use score instead" }).click();
   t.equal(await source.inputValue(), "score < 30", "the word that was meant takes its place");
   await source.fill('declared_bot_category == "librari"');
-  await desk.says('never has the value "librari": did you mean "library"?');
+  await desk.says('did you mean "library"?');
+  await source.fill('path contains "?"');
+  await desk.says('path contains "?" never matches: a path has no query and no fragment.');
 
   await source.fill("");
   await source.pressSequentially("ba");

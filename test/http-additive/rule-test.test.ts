@@ -172,6 +172,14 @@ t.test("the path of rule tests is no rule", async (t) => {
   }
 });
 
+t.test("what never or always matches is told, and no fault", async (t) => {
+  const one = await service.tenant("warned");
+  const warned = async (expression: string) => (await test(service, one, { expression, action: "log" })).json.warnings;
+  t.same(await warned('path == "checkout"'), ['path == "checkout" never matches: a path begins with /.']);
+  t.same(await warned("score < 150"), ["score < 150 always matches: score is 0 to 99."]);
+  t.same(await warned('path == "/checkout" AND score < 30'), []);
+});
+
 t.test("fields that stored sessions don't have are named", async (t) => {
   const one = await service.tenant("fields");
   const gaps = async (expression: string) =>

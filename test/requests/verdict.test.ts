@@ -333,7 +333,12 @@ t.test(
     t.equal(await matched("has_session"), 1);
     t.equal(await matched('ip_lists contains "office"'), 1);
     t.equal(await matched('country != "XX" OR asn != 1'), 0, "a private address has neither");
-    for (const missing of ['signature != "x"', 'http_version != "x"', "requests_per_minute > 0", "request_score > 0"]) {
+    for (const missing of [
+      'signature != "none"',
+      'http_version != "3"',
+      "requests_per_minute > 0",
+      "request_score > 0",
+    ]) {
       t.equal(await matched(missing), 0, missing);
     }
     await project.rule('ip_lists contains "office" AND has_session AND NOT cleared', "challenge", { sort_order: -1 });

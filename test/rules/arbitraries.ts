@@ -57,10 +57,20 @@ function literal(field: Field): fc.Arbitrary<Literal> {
   }
 }
 
+const isWhole: ReadonlySet<string> = new Set(["==", "!=", "in"]);
+
+/** Fields of strings with closed lists take no other value. */
+function listedOf(field: Field): fc.Arbitrary<Literal> {
+  if (field.type === "string" && field.known !== undefined) return fc.constantFrom(...field.known);
+  if (field.name === "country") return fc.constantFrom("DE", "us");
+  if (field.name === "method") return fc.constantFrom("GET", "get", "a", "M-SEARCH");
+  return literal(field);
+}
+
 /** Every comparison the type table allows. */
 export const comparison: fc.Arbitrary<Comparison> = fc.constantFrom(...fields).chain((field) =>
   fc.constantFrom(...operatorsOfType[field.type]).chain((op): fc.Arbitrary<Comparison> => {
-    const one = literal(field);
+    const one = isWhole.has(op) ? listedOf(field) : literal(field);
     const value = op === "in" ? fc.array(one, { minLength: 1, maxLength: 8 }) : one;
     return value.map((each): Comparison => ({ type: "cmp", op, field: field.name, value: each }));
   }),

@@ -53,6 +53,19 @@ const good: Record<FieldType, { literal: string; operators: string }> = {
   "string-set": { literal: '"tor-exits"', operators: "contains" },
 };
 
+/** Literals of fields of strings that take no other in `==`, `!=` and `in`. */
+const listed: Readonly<Record<string, string>> = {
+  method: '"POST"',
+  country: '"de"',
+  http_version: '"HTTP/2"',
+  declared_bot_category: '"library"',
+  signature: '"verified"',
+};
+
+function literalOf(field: string, type: FieldType): string {
+  return (type === "string" ? listed[field] : undefined) ?? good[type].literal;
+}
+
 const stringTypes: readonly FieldType[] = ["string", "band", "category", "ip", "string-set"];
 const anyStringTypes: readonly FieldType[] = ["string", "string-set"];
 const integerTypes: readonly FieldType[] = ["integer", "id-set"];
@@ -107,7 +120,7 @@ t.test("every field takes the operators of its type and refuses every other", as
   for (const field of fields) {
     const allowed = good[field.type].operators.split(" ");
     for (const op of operators) {
-      const { literal } = good[field.type];
+      const literal = literalOf(field.name, field.type);
       const source = `${field.name} ${op} ${op === "in" ? `{${literal}}` : literal}`;
       const outcome = compileRule(source);
       if (allowed.includes(op)) t.notOk(isRuleFault(outcome), source);
@@ -119,11 +132,13 @@ t.test("every field takes the operators of its type and refuses every other", as
 t.test("every field takes literals of its type and refuses every other, alone and in a set", async (t) => {
   for (const field of fields) {
     const ops = good[field.type].operators.split(" ");
-    for (const [type, { literal }] of Object.entries(good)) {
+    for (const type of Object.keys(good) as FieldType[]) {
       for (const op of ops) {
+        const literal = literalOf(field.name, type);
+        if (listed[field.name] !== undefined && type !== "string" && /^(?:[!=]=|in)$/.test(op)) continue;
         const source = `${field.name} ${op} ${op === "in" ? `{${literal}}` : literal}`;
         const accepted = !isRuleFault(compileRule(source));
-        t.equal(accepted, fits(type as FieldType, field.type), source);
+        t.equal(accepted, fits(type, field.type), source);
       }
     }
   }
@@ -147,4 +162,30 @@ t.test("names every object has are unknown fields", async (t) => {
     t.equal(fieldOf(name), undefined);
     t.match(compileRule(`${name} == 1`), { column: 1, expected: /^a known field/ }, name);
   }
+});
+
+t.test("closed lists take their own values, in any spelling that is folded, and name the nearest", async (t) => {
+  const refused: readonly (readonly [source: string, expected: RegExp])[] = [
+    ['signature == "veryfied"', /^one of "none", "verified".*did you mean "verified"/],
+    ['signature in {"none", "invalied"}', /did you mean "invalid"/],
+    ['declared_bot_category != "librari"', /did you mean "library"/],
+    ['verified_bot_category == "serch"', /did you mean "search"/],
+    ['http_version == "5"', /^one of "1.0", "1.1", "2", "3"/],
+    ['http_version == "HTTP/4"', /^one of/],
+    ['country == "Germany"', /^a country of two letters/],
+    ['country in {"DE", "D1"}', /^a country of two letters/],
+    ['method == "GET /"', /^a method/],
+    ['method == ""', /^a method/],
+  ];
+  for (const [source, expected] of refused) {
+    t.match(compileRule(source), { expected }, source);
+    t.match(compileRule(source, "search"), { expected }, `${source}, searched for`);
+  }
+  for (const source of ['http_version in {"HTTP/2", "2.0", "http/1.1"}', 'country == "de"', 'method == "m-search"']) {
+    const rule = compileRule(source);
+    t.notOk(isRuleFault(rule), source);
+  }
+  t.match(compileRule('http_version == "HTTP/2"'), { ast: { value: "HTTP/2" } }, "kept as it was written");
+  t.notOk(isRuleFault(compileRule('signature starts_with "un"')), "a part may be anything");
+  t.notOk(isRuleFault(compileRule('signature == "veryfied"', "stored")), "rules that were saved earlier go on");
 });

@@ -115,12 +115,9 @@ export function ExpressionField(properties: {
         {isFaulty && sentence(checked.message)}
       </div>
       {checked.state === "good" &&
-        doubtsOf(value).map(({ field, value: text, meant }) => (
-          <p key={`${field} ${text}`} class="notice">
-            <code>{field}</code> never has the value <code>{`"${text}"`}</code>
-            {meant === undefined ? "." : ": did you mean "}
-            {meant !== undefined && <code>{`"${meant}"`}</code>}
-            {meant !== undefined && "?"}
+        doubtsOf(value).map((doubt) => (
+          <p key={doubt} class="notice">
+            {doubt}
           </p>
         ))}
       {fix !== null && (

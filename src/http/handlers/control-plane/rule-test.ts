@@ -49,7 +49,7 @@ async function testRule(services: RuleTestServices, { project, body, isAborted }
   const backtest = await backtestRule(services, project, draft, scope, slices, services.now());
   if (backtest === null) return unread;
   if (backtest instanceof Refusal) return refusal(backtest);
-  const { evaluated, isSample, matched, byAction, byBand, sample, unavailableFields } = backtest;
+  const { evaluated, isSample, matched, byAction, byBand, sample, unavailableFields, warnings } = backtest;
   const answer: RuleTestAnswer = {
     evaluated,
     ...(hours !== undefined && { is_sample: isSample }),
@@ -58,6 +58,7 @@ async function testRule(services: RuleTestServices, { project, body, isAborted }
     by_band: byBand,
     sample: [...sample],
     unavailable_fields: [...unavailableFields],
+    warnings: [...warnings],
   };
   return json(200, answer);
 }

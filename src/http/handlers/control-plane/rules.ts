@@ -136,7 +136,7 @@ async function removeRule(rules: Rules, { project, params }: ProjectCall): Promi
 
 /** The full rule, with its tree derived from the stored source. */
 function shown(rule: Rule, status: number): Reply {
-  const tree = compiledTree(rule.expressionSource);
+  const tree = compiledTree(rule.expressionSource, "stored");
   return tree instanceof Refusal ? refusal(tree) : json(status, ruleView(rule, tree));
 }
 

@@ -3,7 +3,7 @@
  * so. Only a body that does not fit this call is refused.
  */
 import { type JsonObject, parseLenientJsonObject } from "../../../contract/json-body.js";
-import type { HttpVersion, JudgedRequest, VerdictQuestion } from "../../../contract/judged-request.js";
+import { httpVersionOf, type JudgedRequest, type VerdictQuestion } from "../../../contract/judged-request.js";
 import { wellFormedToken } from "../../../contract/session-token.js";
 import type { RequestContext } from "../../../contract/verdict.js";
 import { rulePath } from "../../../contract/visitor-request.js";
@@ -173,18 +173,3 @@ function firstOf(headers: JudgedRequest["headers"], name: string): string | unde
   }
   return undefined;
 }
-
-/** `1.0`, `1.1`, `2` and `3`, also as `2.0` and as `HTTP/2`. */
-function httpVersionOf(sent: string): HttpVersion | undefined {
-  const version = /^(?:HTTP\/)?([0-9](?:\.[0-9])?)$/i.exec(sent)?.[1];
-  return version === undefined ? undefined : httpVersionNames[version];
-}
-
-const httpVersionNames: Readonly<Record<string, HttpVersion>> = {
-  "1.0": "1.0",
-  "1.1": "1.1",
-  "2": "2",
-  "2.0": "2",
-  "3": "3",
-  "3.0": "3",
-};
